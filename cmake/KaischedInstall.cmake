@@ -1,0 +1,29 @@
+# Installation: libraries, headers, the CMake package and, for the C library, a pkg-config file.
+include(CMakePackageConfigHelpers)
+
+get_property(install_targets GLOBAL PROPERTY KAISCHED_INSTALL_TARGETS)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/kaisched")
+
+install(TARGETS ${install_targets} EXPORT kaisched-targets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development)
+install(EXPORT kaisched-targets NAMESPACE kaisched:: DESTINATION "${package_dir}" COMPONENT development)
+install(DIRECTORY include/kaisched "${PROJECT_BINARY_DIR}/include/kaisched"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+
+configure_package_config_file(cmake/kaisched-config.cmake.in "${PROJECT_BINARY_DIR}/kaisched-config.cmake"
+  INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/kaisched-config-version.cmake"
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/kaisched-config.cmake" "${PROJECT_BINARY_DIR}/kaisched-config-version.cmake"
+  DESTINATION "${package_dir}" COMPONENT development)
+
+if(TARGET kaisched)
+  install(DIRECTORY capi/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
+    FILES_MATCHING PATTERN "*.h")
+  configure_file(cmake/kaisched.pc.in "${PROJECT_BINARY_DIR}/kaisched.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/kaisched.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+endif()
+if(TARGET kaisched_cli)
+  install(TARGETS kaisched_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
+endif()
