@@ -1,0 +1,183 @@
+"""Scans the #include lines of the tree: an arrow may only point down. See docs/style.md for the reasons."""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+# layer -> what it may include besides itself, the standard library and the public headers under include/
+CORE = ["base", "model", "policy", "session", "actions", "engine"]
+MAY_INCLUDE = {layer: set(CORE[:rank]) for rank, layer in enumerate(CORE)}
+MAY_INCLUDE["io"] = set(CORE)
+MAY_INCLUDE["simulation"] = {*CORE, "io"}
+MAY_INCLUDE["capi"] = {*CORE, "io", "simulation"}
+MAY_INCLUDE["cli"] = {*CORE, "io", "simulation", "capi"}
+MAY_INCLUDE["bindings"] = {*CORE, "io", "simulation", "capi"}
+MAY_INCLUDE["include"] = set()
+MAY_INCLUDE["examples"] = set()
+
+# What the core must not even name: streams, files, threads. It gets time as an argument and memory from its caller.
+NOT_IN_CORE = {
+    "condition_variable", "ctime", "filesystem", "fstream", "future", "iostream", "semaphore", "syncstream", "thread",
+    "sys/time.h", "time.h", "unistd.h",
+}  # fmt: skip
+UNORDERED = re.compile(r"\b(?:unordered_(?:flat_|node_)?(?:multi)?(?:map|set)|concurrent_flat_(?:map|set))\b")
+
+C_HEADERS = set(
+    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
+    "stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype".split()
+)
+# An adapter talks to the system it adapts. Of kaisched it knows kaisched.h.
+SYSTEM_HEADERS = re.compile(
+    r"(?:sys|net|netinet|arpa|linux|bits)/.*|(?:dlfcn|fcntl|poll|pthread|sched|semaphore|unistd|link|elf|getopt|dirent)\.h"
+    r"|cuda\w*\.h|nvml\.h|nvrtc\.h|nvToolsExt\.h|jni\.h"
+)
+INCLUDE = re.compile(r"^\s*#\s*(?:include|include_next|import)\s*([<\"])([^>\"]+)[>\"]")
+COMMENT_OR_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+SUFFIXES = {".h", ".hh", ".hpp", ".ipp", ".c", ".cc", ".cpp", ".cu", ".cuh"}
+
+
+def layer_of(path):
+    """The layer of a path relative to the root, or None for what no rule covers."""
+    first, *rest = path.parts
+    if first == "src" and len(rest) > 1:
+        return rest[0]
+    return first if first in ("include", "capi", "bindings", "examples") else None
+
+
+def is_standard(name):
+    """C++ headers have no suffix and no folder; C headers are listed."""
+    return re.fullmatch(r"[a-z_0-9]+", name) is not None or (name.endswith(".h") and name[:-2] in C_HEADERS)
+
+
+def resolve(root, source, quote, name):
+    """The file of the tree that an include means, relative to the root, or None for the world outside."""
+    places = [source.parent] if quote == '"' else []
+    places += [root / "src", root / "include", root / "capi" / "include", root]
+    for place in places:
+        target = place / name
+        if target.is_file() and target.resolve().is_relative_to(root):
+            return target.resolve().relative_to(root)
+    return None
+
+
+def check_include(root, source, quote, name):
+    """One sentence about what is wrong with an include, or None."""
+    here = layer_of(source.relative_to(root))
+    if name == "kaisched/version.hpp":  # written by CMake into the build folder
+        return "examples include only kaisched/kaisched.h" if here == "examples" else None
+    target = resolve(root, source, quote, name)
+
+    if here == "examples":
+        if target is None:
+            ok = is_standard(name) or SYSTEM_HEADERS.fullmatch(name)
+            return None if ok else "examples include only kaisched/kaisched.h, the standard library and system headers"
+        own = target.parts[:2] == source.relative_to(root).parts[:2]
+        ok = own or target.as_posix() == "capi/include/kaisched/kaisched.h"
+        return None if ok else "of kaisched, examples include only kaisched/kaisched.h"
+
+    if target is None:
+        if quote == '"' or name.startswith("kaisched/"):
+            return "no such file in the tree"
+        if here == "include" and not is_standard(name):
+            return "public headers include only the standard library and kaisched/"
+        if here in CORE and name in NOT_IN_CORE:
+            return "the core has no clock, no streams, no files and no threads of its own"
+        return None
+
+    there = layer_of(target)
+    if there is None:
+        return "outside the layers"
+    if there in (here, "include"):
+        return None
+    return None if there in MAY_INCLUDE[here] else f"{here} may not include {there}"
+
+
+def scan(root):
+    """All violations below root, as 'file:line: sentence'."""
+    root = root.resolve()
+    found = []
+    sources = [p for top in ("include", "src", "capi", "bindings", "examples") for p in (root / top).rglob("*")]
+    for source in sorted(p for p in sources if p.suffix in SUFFIXES and p.is_file()):
+        path = source.relative_to(root)
+        layer = layer_of(path)
+        text = source.read_text(encoding="utf-8")
+        if layer not in MAY_INCLUDE:
+            found.append(f"{path}:1: a folder that no layer rule knows; add it to check_layers.py")
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if match := INCLUDE.match(line):
+                if problem := check_include(root, source, *match.groups()):
+                    found.append(f"{path}:{number}: {match[2]}: {problem}")
+        if path.parts[0] == "src" and layer != "base":
+            code = COMMENT_OR_STRING.sub(lambda m: "\n" * m[0].count("\n"), text)
+            for number, line in enumerate(code.splitlines(), 1):
+                if UNORDERED.search(line):
+                    found.append(f"{path}:{number}: unordered containers live in src/base/ behind a lookup-only type")
+    return found
+
+
+GOOD = {
+    "include/kaisched/kaisched.hpp": "#include <cstdint>\n#include <kaisched/version.hpp>\n",
+    "capi/include/kaisched/kaisched.h": "#include <stdint.h>\n",
+    "src/base/arena.hpp": "#include <unordered_map>\n#include <boost/container/small_vector.hpp>\n",
+    "src/model/columns.hpp": '#include "base/arena.hpp"\n#include <kaisched/kaisched.hpp>\n// no unordered_map here\n',
+    "src/model/columns.cpp": '#include "columns.hpp"\n#include "model/columns.hpp"\n',
+    "src/engine/engine.cpp": '#include "model/columns.hpp"\n',
+    "src/io/json.hpp": '#include <iostream>\n#include "model/columns.hpp"\n',
+    "src/simulation/simulation.cpp": '#include "io/json.hpp"\n',
+    "src/cli/main.cpp": '#include "io/json.hpp"\n#include <CLI/CLI.hpp>\n',
+    "examples/embed_c/main.c": '#include <kaisched/kaisched.h>\n#include <stdio.h>\n#include "own.h"\n',
+    "examples/embed_c/own.h": "#include <sys/types.h>\n",
+}
+BAD = {
+    "include/kaisched/a.hpp": "#include <boost/version.hpp>\n",
+    "include/kaisched/b.hpp": "#include <fmt/core.h>\n",
+    "include/kaisched/c.hpp": '#include "../../src/base/arena.hpp"\n',
+    "include/kaisched/d.hpp": "#include <kaisched/missing.hpp>\n",
+    "src/base/up.cpp": '#include "model/columns.hpp"\n',
+    "src/model/up.cpp": '#  include   "../engine/up.hpp"\n',
+    "src/engine/up.hpp": '#include "io/json.hpp"\n',
+    "src/policy/up.cpp": "#include <kaisched/kaisched.h>\n",
+    "src/io/up.cpp": '#include "simulation/s.hpp"\n',
+    "src/simulation/s.hpp": '#include "nowhere.hpp"\n',
+    "src/policy/stream.cpp": "#include <iostream>\n",
+    "src/policy/hash.cpp": "std::unordered_map<int, int> m;\n",
+    "src/session/hash.cpp": "/* one\ntwo */ boost::unordered_flat_set<int> s;\n",
+    "src/strange/x.cpp": "\n",
+    "examples/embed_cpp/a.cpp": "#include <kaisched/kaisched.hpp>\n",
+    "examples/embed_cpp/b.cpp": '#include "../../src/base/arena.hpp"\n',
+    "examples/embed_cpp/c.cpp": "#include <boost/version.hpp>\n",
+    "examples/embed_cpp/d.cpp": '#include "../embed_c/own.h"\n',
+    "examples/embed_cpp/e.cpp": "#include <kaisched/version.hpp>\n",
+}
+
+
+def self_test():
+    """A tree without fault passes, and each fault planted into it is reported, once and where it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+
+        def plant(files):
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text, encoding="utf-8")
+
+        plant(GOOD)
+        assert scan(root) == [], scan(root)
+        plant(BAD)
+        reported = [line.split(":")[0] for line in scan(root)]
+        assert sorted(reported) == sorted(BAD), sorted(set(BAD) ^ set(reported))
+    print(f"{len(BAD)} planted violations found, none invented")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    found = scan(Path(sys.argv[1]))
+    print("\n".join(found) or "includes point down")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
