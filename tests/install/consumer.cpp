@@ -1,4 +1,5 @@
 #include <cstdio>
+
 #include <kaisched/version.hpp>
 
 int main() {
