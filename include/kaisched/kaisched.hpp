@@ -1,0 +1,17 @@
+#pragma once
+/// @file
+/// The whole C++ interface. It is stable at source level; the binary promise is the C header `kaisched.h`.
+
+#include <kaisched/cluster.hpp>
+#include <kaisched/decisions.hpp>
+#include <kaisched/engine.hpp>
+#include <kaisched/ids.hpp>
+#include <kaisched/options.hpp>
+#include <kaisched/policy.hpp>
+#include <kaisched/quantity.hpp>
+#include <kaisched/result.hpp>
+#include <kaisched/schema.hpp>
+#include <kaisched/session.hpp>
+#include <kaisched/snapshot.hpp>
+#include <kaisched/table.hpp>
+#include <kaisched/version.hpp>

@@ -1,0 +1,74 @@
+#pragma once
+/// @file
+/// Options describe themselves: the command line, the C interface, Python, validation and the documentation use one list.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kaisched/result.hpp>
+
+namespace kaisched {
+
+/// Type of an option's value. Values travel as text; numbers in the C locale.
+enum class option_type : std::uint8_t {
+  boolean = 1,  ///< true or false
+  integer = 2,
+  number = 3,
+  choice = 4,  ///< one of `choices`
+  list = 5,    ///< names, separated by commas
+};
+
+/// Describes one option.
+struct option_info {
+  std::string_view name;
+  option_type type;
+  std::string_view fallback;  ///< default of the preset `kai`, as text
+  double least;               ///< bounds of numbers, inclusive
+  double most;
+  std::string_view choices;  ///< separated by blanks; empty if any text is allowed
+  std::string_view doc;
+};
+
+/// All options, by name.
+[[nodiscard]] std::span<const option_info> option_list() noexcept;
+
+/// How exactly decisions follow the reference of a preset.
+enum class decision_mode : std::uint8_t {
+  compat,  ///< as the reference: its floating-point expressions in their order, its defects included
+  strict,  ///< exact arithmetic and the documented repairs
+};
+
+/// Placement strategy for one resource.
+enum class placement_strategy : std::uint8_t {
+  binpack,  ///< fill nodes that are already in use first
+  spread,   ///< prefer the emptiest nodes
+};
+
+/// The options in the form in which the engine uses them. `policy_options::set` is the only way from text.
+struct policy_options {
+  std::string preset = "kai-0.17";
+  decision_mode mode = decision_mode::strict;
+  std::vector<std::string> actions = {"allocate"};
+  std::vector<std::string> parts;  ///< names of the parts of the policy, in order
+  placement_strategy gpu_placement = placement_strategy::binpack;
+  placement_strategy cpu_placement = placement_strategy::binpack;
+  double fair_share_k = 1.0;              ///< weight of history in the division of over-quota resources
+  std::int64_t allocate_queue_depth = 0;  ///< jobs per queue that the action looks at; 0 = all
+  bool restrict_node_scheduling = false;  ///< GPU pods need a gpu-worker node, others a cpu-worker node
+  bool reference_path = false;            ///< scan all nodes for every pod instead of using the indexes
+
+  /// Sets one option from text. The error names the option, what was expected and, for a wrong name, the nearest one.
+  result<void> set(std::string_view name, std::string_view value);
+  /// Value of one option as text.
+  [[nodiscard]] result<std::string> get(std::string_view name) const;
+};
+
+/// Options of a preset. Names with or without version: `kai` is `kai-0.17`.
+[[nodiscard]] result<policy_options> preset(std::string_view name);
+/// Names of all presets, with versions.
+[[nodiscard]] std::span<const std::string_view> preset_names() noexcept;
+
+}  // namespace kaisched

@@ -1,0 +1,114 @@
+#pragma once
+/// @file
+/// Parts: the named rules that a policy is made of. The rules of the library and those of a plug-in use this interface.
+///
+/// A part gets arrays and fills arrays, so one call serves a whole candidate list; it never compares two things, it
+/// returns keys. What a part says must depend on its arguments and its own options only: no clock, no randomness.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <kaisched/decisions.hpp>
+#include <kaisched/ids.hpp>
+#include <kaisched/quantity.hpp>
+#include <kaisched/result.hpp>
+
+namespace kaisched {
+
+class session_access;
+
+/// What a part may look at while a session runs: the cluster as the session sees it at this moment. Spans stay valid
+/// until the part returns. Matrices are row-major.
+class session_view {
+ public:
+  explicit session_view(const session_access& access) : access_(access) {}
+
+  [[nodiscard]] std::int64_t now() const;  ///< nanoseconds, as given to the session
+
+  [[nodiscard]] std::uint32_t dimension_count() const;
+  [[nodiscard]] std::string_view dimension_name(dimension d) const;
+
+  [[nodiscard]] std::uint32_t node_count() const;
+  [[nodiscard]] std::string_view node_name(node_row n) const;
+  /// Value of a label of a node; `found` tells a missing label from an empty value.
+  [[nodiscard]] std::string_view node_label(node_row n, std::string_view key, bool* found = nullptr) const;
+  [[nodiscard]] std::span<const std::int64_t> node_capacity() const;   ///< [nodes x dimensions]
+  [[nodiscard]] std::span<const std::int64_t> node_idle() const;       ///< [nodes x dimensions], free now
+  [[nodiscard]] std::span<const std::int64_t> node_releasing() const;  ///< [nodes x dimensions], coming free, claims off
+  [[nodiscard]] bool node_ready(node_row n) const;
+  [[nodiscard]] bool node_unschedulable(node_row n) const;
+
+  [[nodiscard]] std::string_view pod_name(pod_row p) const;
+  [[nodiscard]] std::span<const std::int64_t> pod_request(pod_row p) const;  ///< [dimensions]
+  [[nodiscard]] group_row pod_group(pod_row p) const;
+  [[nodiscard]] class_row pod_class(pod_row p) const;
+  [[nodiscard]] pod_status status_of(pod_row p) const;
+  [[nodiscard]] node_row node_of(pod_row p) const;  ///< no_row if the pod is on no node
+
+  [[nodiscard]] std::string_view group_name(group_row g) const;
+  [[nodiscard]] queue_row group_queue(group_row g) const;
+  [[nodiscard]] std::int64_t group_priority(group_row g) const;
+  [[nodiscard]] bool group_preemptible(group_row g) const;
+  [[nodiscard]] std::int64_t group_created(group_row g) const;
+
+  [[nodiscard]] std::string_view queue_name(queue_row q) const;
+  [[nodiscard]] queue_row queue_parent(queue_row q) const;  ///< no_row for a top-level queue
+  [[nodiscard]] std::span<const std::int64_t> queue_allocated(queue_row q) const;   ///< [quota dimensions]
+  [[nodiscard]] std::span<const std::int64_t> queue_fair_share(queue_row q) const;  ///< [quota dimensions]
+
+ private:
+  const session_access& access_;
+};
+
+/// A sort key; smaller comes first. The engine appends creation time and name, so that the order is always total.
+struct order_key {
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+};
+
+/// What a part offers; a part is only asked for what it offers.
+enum part_capability : std::uint32_t {
+  part_orders_groups = 1U << 0U,
+  part_filters_nodes = 1U << 1U,
+  part_scores_nodes = 1U << 2U,
+};
+
+/// One named rule. Calls for one session come from one thread at a time; a part that is given to several engines must
+/// not share state between its instances.
+class policy_part {
+ public:
+  policy_part() = default;
+  policy_part(const policy_part&) = delete;
+  policy_part& operator=(const policy_part&) = delete;
+  virtual ~policy_part() = default;
+
+  /// Name as used in the option `parts`.
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// Set of `part_capability`.
+  [[nodiscard]] virtual std::uint32_t capabilities() const noexcept = 0;
+
+  /// Called once before the first action of a session.
+  virtual result<void> session_open(const session_view&) { return {}; }
+  /// Called once after the last action.
+  virtual void session_close() noexcept {}
+
+  /// One key per group. Groups with equal keys are left to the next part.
+  virtual result<void> order_groups(const session_view&, std::span<const group_row> groups, std::span<order_key> keys);
+
+  /// One verdict per node: `constraint::none` to accept. Nodes that an earlier part refused are not asked about.
+  /// A part may rely on being asked again whenever the session has changed since.
+  virtual result<void> filter_nodes(const session_view&, pod_row pod, std::span<const node_row> nodes,
+                                    std::span<constraint> verdicts);
+
+  /// Adds to one score per node; the largest sum wins, ties go to the node name that sorts first. Scores must be
+  /// finite. All nodes of the candidate set are given, fitting or not.
+  virtual result<void> score_nodes(const session_view&, pod_row pod, std::span<const node_row> nodes,
+                                   std::span<double> scores);
+};
+
+/// Makes an instance of a part; called once per session, so that parts may keep state between calls of one session.
+using part_factory = std::unique_ptr<policy_part> (*)();
+
+}  // namespace kaisched

@@ -1,0 +1,233 @@
+#pragma once
+/// @file
+/// What tables and columns mean. The schema describes itself: validation, JSON, Python, the C header's enumerations and
+/// the documentation all come from the lists here. Numbers are part of the ABI: lists only grow at their ends.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <kaisched/table.hpp>
+
+namespace kaisched {
+
+/// Kinds of tables.
+enum class table_kind : std::uint32_t {
+  resource = 1,
+  topology = 2,
+  queue = 3,
+  node = 4,
+  device = 5,
+  pod_group = 6,
+  sub_group = 7,
+  pod = 8,
+  decision = 32,       ///< output of a session
+  reason = 33,         ///< output of a session: why pods wait
+  queue_share = 34,    ///< output of a session: quota, fair share and allocation per queue
+  placement = 35,      ///< output of a session: where every pod is at the end
+  statistic = 36,      ///< output of a session: counters per action
+};
+
+/// What an input table does. Within one `apply` tables take effect in order, all of them or none.
+enum class table_op : std::uint32_t {
+  none = 0,    ///< output tables
+  add = 1,     ///< every row is a new entity; columns that are absent take their defaults
+  change = 2,  ///< every row names an entity; only the columns that are present change
+  remove = 3,  ///< every row names an entity; only the naming columns are read
+};
+
+/// Life of a pod. Values are part of the ABI.
+enum class pod_status : std::uint8_t {
+  pending = 0,    ///< wants to be placed
+  gated = 1,      ///< waits for something outside; asks for nothing
+  allocated = 2,  ///< placed in this session, not reported
+  pipelined = 3,  ///< holds a claim on resources that are being released
+  binding = 4,    ///< decided, the host is binding it
+  bound = 5,      ///< bound, not running
+  running = 6,
+  releasing = 7,           ///< terminating; its resources come free
+  stuck_in_releasing = 8,  ///< terminating for too long: its resources do not count as coming free
+  succeeded = 9,
+  failed = 10,
+  unknown = 11,
+};
+inline constexpr std::uint8_t pod_status_count = 12;
+[[nodiscard]] std::string_view pod_status_name(pod_status s) noexcept;
+
+/// Column numbers. `name` columns name the row's entity; a column that refers to another entity may be given as a
+/// `string` (its name) or as `u64` (its id).
+namespace col {
+enum resource : std::uint32_t { resource_name = 1, resource_unit = 2 };
+enum topology : std::uint32_t { topology_name = 1, topology_levels = 2, topology_primary = 3 };
+enum queue : std::uint32_t {
+  queue_name = 1,
+  queue_parent = 2,
+  queue_priority = 3,
+  queue_created = 4,
+  queue_quota = 5,
+  queue_limit = 6,
+  queue_over_quota_weight = 7,
+  queue_usage = 8,
+  queue_reclaim_min_runtime = 9,
+  queue_preempt_min_runtime = 10,
+};
+enum node : std::uint32_t {
+  node_name = 1,
+  node_capacity = 2,
+  node_ready = 3,
+  node_unschedulable = 4,
+  node_labels = 5,
+  node_taints = 6,
+  node_gpu_memory = 7,
+};
+enum device : std::uint32_t {
+  device_node = 1,
+  device_index = 2,
+  device_uuid = 3,
+  device_model = 4,
+  device_memory = 5,
+  device_share = 6,
+  device_numa = 7,
+  device_healthy = 8,
+  device_links = 9,
+};
+enum pod_group : std::uint32_t {
+  pod_group_name = 1,
+  pod_group_queue = 2,
+  pod_group_priority = 3,
+  pod_group_preemptible = 4,
+  pod_group_created = 5,
+  pod_group_min_member = 6,
+  pod_group_min_sub_group = 7,
+  pod_group_namespace = 8,
+  pod_group_last_start = 9,
+  pod_group_last_eviction = 10,
+  pod_group_stale_since = 11,
+  pod_group_preemption_delay = 12,
+  pod_group_staleness_grace = 13,
+  pod_group_runtime_estimate = 14,
+};
+enum sub_group : std::uint32_t {
+  sub_group_group = 1,
+  sub_group_name = 2,
+  sub_group_parent = 3,
+  sub_group_min_member = 4,
+  sub_group_min_sub_group = 5,
+};
+enum pod : std::uint32_t {
+  pod_name = 1,
+  pod_group_ref = 2,
+  pod_sub_group = 3,
+  pod_request = 4,
+  pod_device_count = 5,
+  pod_status_column = 6,
+  pod_node = 7,
+  pod_devices = 8,
+  pod_created = 9,
+  pod_priority = 10,
+  pod_leader = 11,
+  pod_node_selector = 12,
+  pod_node_affinity = 13,
+  pod_tolerations = 14,
+  pod_affinity = 15,
+  pod_anti_affinity = 16,
+  pod_host_ports = 17,
+  pod_labels = 18,
+  pod_obstacle = 19,
+  pod_nominated_node = 20,
+};
+enum decision : std::uint32_t {
+  decision_kind = 1,
+  decision_pod = 2,
+  decision_group = 3,
+  decision_node = 4,
+  decision_devices = 5,
+  decision_device_share = 6,
+  decision_action = 7,
+  decision_commit = 8,
+  decision_pod_name = 9,
+  decision_node_name = 10,
+  decision_group_name = 11,
+};
+enum reason : std::uint32_t {
+  reason_group = 1,
+  reason_group_name = 2,
+  reason_pod = 3,
+  reason_constraint = 4,
+  reason_scope = 5,
+  reason_subject = 6,
+  reason_dimension = 7,
+  reason_need = 8,
+  reason_have = 9,
+  reason_nodes = 10,
+  reason_nearest = 11,
+  reason_text = 12,
+};
+enum queue_share : std::uint32_t {
+  share_queue = 1,
+  share_queue_name = 2,
+  share_parent = 3,
+  share_quota = 4,
+  share_limit = 5,
+  share_fair_share = 6,
+  share_request = 7,
+  share_allocated = 8,
+  share_pending_pods = 9,
+};
+enum placement : std::uint32_t {
+  placement_pod = 1,
+  placement_pod_name = 2,
+  placement_status = 3,
+  placement_node = 4,
+  placement_node_name = 5,
+  placement_devices = 6,
+};
+enum statistic : std::uint32_t {
+  statistic_action = 1,
+  statistic_steps = 2,
+  statistic_groups_tried = 3,
+  statistic_groups_placed = 4,
+  statistic_candidates = 5,
+  statistic_filtered = 6,
+  statistic_rollbacks = 7,
+};
+}  // namespace col
+
+/// How many values a row of a column has.
+enum class column_shape : std::uint8_t {
+  one,         ///< one value
+  dimensions,  ///< one value per resource dimension, in order of registration; fewer are padded with zero
+  quotas,      ///< three values: cpu, memory, gpu
+  ragged,      ///< a string or a list
+};
+
+/// Describes one column.
+struct column_info {
+  std::uint32_t id;
+  std::string_view name;
+  column_type type;  ///< for references: string; input may also give u64 ids
+  column_shape shape;
+  bool required;               ///< must be present in `add`
+  entity_kind refers_to;       ///< the kind of entity that the values name, or none
+  std::string_view unit;       ///< unit, or the form of the text
+  std::string_view fallback;   ///< default, as text
+  std::string_view doc;
+};
+
+/// Describes one kind of table.
+struct table_info {
+  table_kind kind;
+  std::string_view name;
+  bool input;
+  std::string_view doc;
+  std::span<const column_info> columns;
+};
+
+/// All kinds, in the order in which a cluster must be built up (and in which snapshots are written).
+[[nodiscard]] std::span<const table_info> schema() noexcept;
+/// One kind, or nullptr.
+[[nodiscard]] const table_info* schema_of(std::uint32_t kind) noexcept;
+/// One kind by name, or nullptr.
+[[nodiscard]] const table_info* schema_of(std::string_view name) noexcept;
+
+}  // namespace kaisched

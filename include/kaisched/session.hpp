@@ -1,0 +1,106 @@
+#pragma once
+/// @file
+/// A session: one run of actions over one snapshot.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kaisched/decisions.hpp>
+#include <kaisched/policy.hpp>
+#include <kaisched/result.hpp>
+#include <kaisched/snapshot.hpp>
+#include <kaisched/table.hpp>
+
+namespace kaisched {
+
+class engine;
+
+/// A position in the statement of a session, see `session::mark`.
+struct checkpoint {
+  std::uint32_t depth = 0;
+};
+
+/// What happened in one action.
+struct action_statistics {
+  action_kind action = action_kind::none;
+  std::uint64_t steps = 0;          ///< units of work that budgets are counted in: candidate nodes looked at
+  std::uint64_t groups_tried = 0;
+  std::uint64_t groups_placed = 0;
+  std::uint64_t candidates = 0;     ///< nodes that were tested for a fit
+  std::uint64_t filtered = 0;       ///< of these, refused
+  std::uint64_t rollbacks = 0;      ///< undone operations
+};
+
+/// One run over one snapshot. Operations change the session's own view at once and are collected in a statement;
+/// `commit` turns them into decisions, `rollback` undoes them. The snapshot never changes.
+/// Threads: exclusive use, except that const functions may run concurrently with each other.
+class session {
+ public:
+  session(session&&) noexcept;
+  session& operator=(session&&) noexcept;
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+  ~session();
+
+  /// Runs one action by name ("allocate"). Errors: unknown action, plug-in failure, open statement.
+  result<void> run(std::string_view action);
+  /// Runs all actions that the options list, in order.
+  result<void> run();
+
+  /// A second session over the same state, for what-if questions. Cost: independent of the size of the cluster.
+  /// The open statement and the decisions so far are copied.
+  [[nodiscard]] session fork() const;
+
+  // ---- the statement -----------------------------------------------------------------------------
+
+  /// Present end of the statement; checkpoints nest.
+  [[nodiscard]] checkpoint mark() const;
+  /// Undoes everything since the checkpoint, last operation first. Error if the checkpoint lies beyond the end.
+  result<void> rollback(checkpoint to);
+  /// Puts a pending pod on a node, on free resources. False if it does not fit now (nothing changes).
+  /// Only resources and devices are tested, not the predicates of the policy.
+  result<bool> allocate(pod_row pod, node_row node);
+  /// Claims free or releasing resources of a node for a pending or evicted pod.
+  result<bool> pipeline(pod_row pod, node_row node);
+  /// Stops a pod that is on a node; its resources become releasing.
+  result<void> evict(pod_row pod);
+  /// Turns the statement into decisions of one commit. An empty statement commits nothing.
+  result<void> commit();
+
+  // ---- results -----------------------------------------------------------------------------------
+
+  /// Decisions in order of commits. Groups that wait come last, by priority, creation time and name.
+  [[nodiscard]] std::span<const decision> decisions() const;
+  /// Reasons of the groups that wait, in the order of their decisions.
+  [[nodiscard]] std::vector<reason> reasons() const;
+  /// Decisions, reasons, queue shares, placements or statistics as a table. Error for an input kind.
+  [[nodiscard]] result<table> to_table(table_kind kind) const;
+  /// SHA-256 over preset, mode and decisions (names, not rows), as 64 hexadecimal digits.
+  [[nodiscard]] std::string digest() const;
+  [[nodiscard]] std::span<const action_statistics> statistics() const;
+
+  /// Pod and node as the session sees them now.
+  [[nodiscard]] session_view view() const;
+  [[nodiscard]] const snapshot& base() const;
+  /// One sentence for a reason.
+  [[nodiscard]] std::string text(const reason& why) const;
+
+  /// Verifies the invariants of the session against a full recount: nothing newly over capacity, sums of queues equal
+  /// the sums of their pods, counts of gangs equal their pods. Error `internal` names the first violation.
+  /// Runs by itself after every commit in builds with KAISCHED_CHECKS.
+  [[nodiscard]] result<void> check() const;
+  /// SHA-256 over the working state (amounts, counts, orders): equal before an operation and after its undo.
+  [[nodiscard]] std::string state_digest() const;
+
+ private:
+  friend class engine;
+  struct impl;
+  explicit session(std::unique_ptr<impl> body);
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace kaisched

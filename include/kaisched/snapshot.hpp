@@ -1,0 +1,63 @@
+#pragma once
+/// @file
+/// An immutable version of a cluster.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kaisched/ids.hpp>
+#include <kaisched/result.hpp>
+#include <kaisched/schema.hpp>
+#include <kaisched/table.hpp>
+
+namespace kaisched {
+
+namespace model {
+struct cluster_state;
+}
+
+/// A value type: copying shares the immutable body, pages of columns are shared with the cluster and other snapshots.
+/// Threads: all const functions may run concurrently, also while the cluster that it came from changes.
+class snapshot {
+ public:
+  snapshot();  ///< an empty cluster
+  explicit snapshot(std::shared_ptr<const model::cluster_state> state) : state_(std::move(state)) {}
+
+  /// Number of live entities of a kind (devices: of all nodes).
+  [[nodiscard]] std::uint64_t count(entity_kind kind) const;
+  /// Number of the version: grows with every delta that the cluster took.
+  [[nodiscard]] std::uint64_t version() const;
+
+  /// All entities of one input kind as an `add` table with every column of the schema, ordered by name (devices by
+  /// node and index, sub-groups by group, parents first). Applying the tables of all kinds in schema order to an empty
+  /// cluster gives a snapshot with the same digest and the same decisions.
+  [[nodiscard]] result<table> to_table(table_kind kind) const;
+
+  /// SHA-256 over the tables of all kinds, as 64 hexadecimal digits. Two snapshots with the same digest lead to the
+  /// same decisions; the history of deltas does not matter.
+  [[nodiscard]] std::string digest() const;
+
+  /// All tables in one byte string (format `kaisched-snapshot/1`, little-endian).
+  [[nodiscard]] std::string save() const;
+  /// Reads what `save` wrote; checks every length and every value.
+  [[nodiscard]] static result<snapshot> load(std::string_view bytes);
+
+  [[nodiscard]] std::string_view name(entity_id id) const;
+  [[nodiscard]] std::string_view node_name(node_row row) const;
+  [[nodiscard]] std::string_view pod_name(pod_row row) const;
+  [[nodiscard]] std::string_view group_name(group_row row) const;
+  [[nodiscard]] std::string_view queue_name(queue_row row) const;
+  /// Names of the resource dimensions, in order.
+  [[nodiscard]] std::vector<std::string_view> dimension_names() const;
+
+  [[nodiscard]] const model::cluster_state& state() const { return *state_; }
+  [[nodiscard]] const std::shared_ptr<const model::cluster_state>& share() const { return state_; }
+
+ private:
+  std::shared_ptr<const model::cluster_state> state_;
+};
+
+}  // namespace kaisched

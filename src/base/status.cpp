@@ -1,0 +1,27 @@
+#include <kaisched/result.hpp>
+
+namespace kaisched {
+
+std::string_view status_name(status code) noexcept {
+  switch (code) {
+#define KAISCHED_X(name, upper, number, text) \
+  case status::name:                          \
+    return #name;
+    KAISCHED_STATUS_MAP(KAISCHED_X)
+#undef KAISCHED_X
+  }
+  return "unknown";
+}
+
+std::string_view status_text(status code) noexcept {
+  switch (code) {
+#define KAISCHED_X(name, upper, number, text) \
+  case status::name:                          \
+    return text;
+    KAISCHED_STATUS_MAP(KAISCHED_X)
+#undef KAISCHED_X
+  }
+  return "not a status of this library";
+}
+
+}  // namespace kaisched

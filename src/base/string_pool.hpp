@@ -1,0 +1,43 @@
+#pragma once
+/// @file
+/// Append-only storage for names. Bytes never move, so views stay valid as long as somebody holds the pool.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace kaisched::base {
+
+class string_pool {
+ public:
+  /// Copies the text; the view is valid as long as the pool.
+  [[nodiscard]] std::string_view add(std::string_view text) {
+    if (text.empty()) return {};
+    if (text.size() > left_) {
+      const std::size_t size = std::max<std::size_t>(chunk_size, text.size());
+      chunks_.push_back(std::make_unique<char[]>(size));
+      next_ = chunks_.back().get();
+      left_ = size;
+    }
+    char* place = next_;
+    std::memcpy(place, text.data(), text.size());
+    next_ += text.size();
+    left_ -= text.size();
+    bytes_ += text.size();
+    return {place, text.size()};
+  }
+  /// Bytes ever added: how much of this is still in use is the owner's knowledge.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t chunk_size = std::size_t{1} << 16U;
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  char* next_ = nullptr;
+  std::size_t left_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace kaisched::base

@@ -1,0 +1,121 @@
+#include "cli/terminal.hpp"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace kaisched::cli {
+
+namespace {
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+bool wants_colours(std::FILE* file) {
+  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const term = std::getenv("TERM");
+  if (no_color != nullptr && *no_color != '\0') return false;
+  return isatty(fileno(file)) != 0 && term != nullptr && std::string_view(term) != "dumb";
+}
+
+}  // namespace
+
+terminal::terminal(std::FILE* file) : file_(file), colours_(wants_colours(file)) {}
+
+std::string terminal::paint(style as, std::string_view text) const {
+  constexpr std::array<std::string_view, 8> codes{"", "1", "2", "32", "33", "31", "34", "36"};
+  if (!colours_ || as == style::plain || text.empty()) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", codes[static_cast<std::size_t>(as)], text);
+}
+
+void terminal::print(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), file_); }
+
+void terminal::line(std::string_view text) const {
+  print(text);
+  print("\n");
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      while (i < text.size() && text[i] != 'm') ++i;
+    } else if (!is_continuation(text[i])) {
+      ++columns;
+    }
+  }
+  return columns;
+}
+
+std::string pad_right(std::string_view text, std::size_t columns) {
+  const std::size_t used = columns_of(text);
+  return std::string(text) + std::string(columns > used ? columns - used : 0, ' ');
+}
+
+std::string pad_left(std::string_view text, std::size_t columns) {
+  const std::size_t used = columns_of(text);
+  return std::string(columns > used ? columns - used : 0, ' ') + std::string(text);
+}
+
+std::string cut(std::string_view text, std::size_t columns) {
+  if (columns_of(text) <= columns || columns == 0) return std::string(text);
+  std::size_t bytes = 0;
+  for (std::size_t kept = 0; bytes < text.size(); ++bytes) {
+    if (!is_continuation(text[bytes]) && ++kept == columns) break;
+  }
+  return std::string(text.substr(0, bytes)) + "…";
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t end = text.find(' ');
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > columns) {
+      lines.push_back(std::exchange(line, {}));
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+std::string repeat(std::string_view glyph, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += glyph;
+  return text;
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number < 0 ? -number : number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return number < 0 ? "-" + digits : digits;
+}
+
+std::string gpus(std::int64_t milli) {
+  const std::int64_t tenths = (milli + 50) / 100;
+  return tenths % 10 == 0 ? grouped(tenths / 10) : fmt::format("{}.{}", grouped(tenths / 10), tenths % 10);
+}
+
+std::string counted(std::int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
+}
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return "-";
+  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string seconds(double value) {
+  return value < 1.0 ? fmt::format("{:.1f} ms", value * 1000.0) : fmt::format("{:.2f} s", value);
+}
+
+void print_error(std::string_view message) { fmt::print(stderr, "kaisched: {}\n", message); }
+
+}  // namespace kaisched::cli

@@ -1,0 +1,59 @@
+#pragma once
+/// @file
+/// Text for people: colours where they help and are wanted, columns that line up, bars.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kaisched::cli {
+
+/// Widest line of a report.
+inline constexpr std::size_t line_width = 100;
+
+enum class style : std::uint8_t { plain, bold, dim, green, yellow, red, blue, cyan };
+
+/// Where a report goes. Colours only if it is a terminal and NO_COLOR is not set.
+class terminal {
+ public:
+  explicit terminal(std::FILE* file);
+
+  [[nodiscard]] bool colours() const { return colours_; }
+  [[nodiscard]] std::string paint(style as, std::string_view text) const;
+  void print(std::string_view text) const;
+  void line(std::string_view text = {}) const;
+
+ private:
+  std::FILE* file_;
+  bool colours_;
+};
+
+/// Number of columns that a text takes: code points, without the sequences that switch colours.
+[[nodiscard]] std::size_t columns_of(std::string_view text);
+/// Fills up with blanks on the right, or on the left.
+[[nodiscard]] std::string pad_right(std::string_view text, std::size_t columns);
+[[nodiscard]] std::string pad_left(std::string_view text, std::size_t columns);
+/// The text in so many columns; one that is cut ends with an ellipsis.
+[[nodiscard]] std::string cut(std::string_view text, std::size_t columns);
+/// The text in lines of at most so many columns, broken at blanks.
+[[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t columns);
+[[nodiscard]] std::string repeat(std::string_view glyph, std::size_t times);
+
+/// 1234567 as 1,234,567.
+[[nodiscard]] std::string grouped(std::int64_t number);
+/// A number of GPUs from thousandths: 12, or 12.5.
+[[nodiscard]] std::string gpus(std::int64_t milli);
+/// `1 job`, `2 jobs`.
+[[nodiscard]] std::string counted(std::int64_t number, std::string_view noun);
+/// A part of a whole in per cent with one decimal: `97.3 %`.
+[[nodiscard]] std::string percent(std::int64_t part, std::int64_t whole);
+/// Seconds with a fitting number of digits: `21.4 ms`, `1.30 s`.
+[[nodiscard]] std::string seconds(double value);
+
+/// One line on the error stream: `kaisched: ...`.
+void print_error(std::string_view message);
+
+}  // namespace kaisched::cli

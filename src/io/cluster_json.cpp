@@ -1,0 +1,384 @@
+#include "io/cluster_json.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <kaisched/quantity.hpp>
+#include <kaisched/schema.hpp>
+
+#include "io/column_form.hpp"
+#include "io/json_document.hpp"
+#include "io/table_text.hpp"
+
+namespace kaisched::io {
+
+namespace {
+
+using names = std::span<const std::string_view>;
+
+bool is_nul_free(std::string_view text) { return text.find('\0') == std::string_view::npos; }
+
+/// Keeps the first fault of a text. Reading goes on with harmless values until a loop looks at `failed`.
+class fault_log {
+ public:
+  explicit fault_log(std::string_view source) : source_(source) {}
+
+  [[nodiscard]] bool failed() const { return !first_.empty(); }
+  void add(std::string_view place, std::string_view what) {
+    if (failed()) return;
+    first_ = place.empty() ? fmt::format("{}: {}", source_, what) : fmt::format("{}: {}: {}", source_, place, what);
+  }
+  [[nodiscard]] error take() { return {status::argument, std::move(first_), {}}; }
+
+ private:
+  std::string_view source_;
+  std::string first_;
+};
+
+/// Reads the rows of one kind of table. A column exists once a row has mentioned it; the rows that do not get the
+/// default of the schema.
+class table_reader {
+ public:
+  table_reader(const table_info& info, names dimensions, fault_log& faults)
+      : info_(info),
+        dimensions_(dimensions),
+        faults_(faults),
+        rows_(static_cast<std::uint32_t>(info.kind), static_cast<std::uint32_t>(table_op::add)),
+        live_(info.columns.size()) {}
+
+  table read(json_value rows) {
+    if (!rows.is(json_kind::array)) {
+      faults_.add(info_.name, fmt::format("expected an array of objects, found {}", rows.shown()));
+      return std::move(rows_);
+    }
+    for (const json_value row : rows) {
+      read_row(row);
+      if (faults_.failed()) break;
+      ++row_;
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  struct live_column {
+    table::column* values = nullptr;
+    std::uint64_t rows = 0;
+  };
+
+  void fail(std::string_view place, std::string_view what) {
+    faults_.add(fmt::format("{}[{}]{}{}", info_.name, row_, place.empty() ? "" : ".", place), what);
+  }
+  void fail_expected(std::string_view place, std::string_view expected, json_value found) {
+    fail(place, fmt::format("expected {}, found {}", expected, found.shown()));
+  }
+
+  void read_row(json_value row) {
+    if (!row.is(json_kind::object)) return fail_expected("", "an object", row);
+    for (const json_value member : row) {
+      const std::size_t index = column_index(member.key());
+      if (index == info_.columns.size()) return fail_unknown_column(member.key());
+      read_value(column_at(index), info_.columns[index], member);
+      if (faults_.failed()) return;
+      ++live_[index].rows;
+    }
+    for (std::size_t i = 0; i < live_.size(); ++i) {
+      const column_info& column = info_.columns[i];
+      if (live_[i].rows > row_) continue;
+      if (column.required) return fail("", fmt::format("\"{}\" is missing: {}", column.name, column.doc));
+      if (live_[i].values == nullptr) continue;
+      push_default(*live_[i].values, column);
+      ++live_[i].rows;
+    }
+  }
+
+  /// The number of columns if there is none. Rows mostly have the same members in the same order, so the search starts
+  /// behind the last find.
+  std::size_t column_index(std::string_view name) {
+    const std::size_t count = info_.columns.size();
+    for (std::size_t tried = 0; tried < count; ++tried) {
+      const std::size_t i = (next_ + tried) % count;
+      if (info_.columns[i].name != name) continue;
+      next_ = i + 1;
+      return i;
+    }
+    return count;
+  }
+
+  void fail_unknown_column(std::string_view name) {
+    std::vector<std::string_view> known;
+    for (const column_info& column : info_.columns) known.push_back(column.name);
+    fail(name, fmt::format("{} has no such column; {}", info_.name, suggestion(name, known)));
+  }
+
+  table::column& column_at(std::size_t index) {
+    live_column& live = live_[index];
+    if (live.values == nullptr) {
+      const column_info& column = info_.columns[index];
+      live.values = &rows_.add(column.id, column.type, width_of(column));
+      for (; live.rows < row_; ++live.rows) push_default(*live.values, column);
+    }
+    return *live.values;
+  }
+
+  [[nodiscard]] std::uint32_t width_of(const column_info& column) const {
+    if (column.shape == column_shape::dimensions) return static_cast<std::uint32_t>(dimensions_.size());
+    return column.shape == column_shape::quotas ? quota_dimensions : 1;
+  }
+
+  void push_default(table::column& to, const column_info& column) const {
+    if (column.shape == column_shape::ragged) return to.push_raw({});
+    for (std::uint32_t i = 0; i < width_of(column); ++i) push_default_value(to, column);
+  }
+
+  static void push_default_value(table::column& to, const column_info& column) {
+    if (column.type == column_type::f64) return to.push(fallback_number(column));
+    push_integer(to, column.shape == column_shape::dimensions ? 0 : fallback_integer(column));
+  }
+
+  static void push_integer(table::column& to, std::int64_t value) {
+    if (to.type() == column_type::u8) return to.push(static_cast<std::uint8_t>(value));
+    if (to.type() == column_type::u32) return to.push(static_cast<std::uint32_t>(value));
+    if (to.type() == column_type::u64) return to.push(static_cast<std::uint64_t>(value));
+    to.push(value);
+  }
+
+  void read_value(table::column& to, const column_info& column, json_value value) {
+    switch (column.shape) {
+      case column_shape::one:
+        return read_scalar(to, column, value, column.name);
+      case column_shape::dimensions:
+        return read_amounts(to, column, dimensions_, value);
+      case column_shape::quotas:
+        return read_amounts(to, column, quota_names(), value);
+      case column_shape::ragged:
+        break;
+    }
+    if (column.type == column_type::string) {
+      to.push(text_of(value, column.name));
+    } else if (column.type == column_type::string_list) {
+      read_strings(to, column, value);
+    } else {
+      read_integers(to, column, value);
+    }
+  }
+
+  void read_scalar(table::column& to, const column_info& column, json_value value, std::string_view place) {
+    if (column.type == column_type::f64) {
+      if (!value.is(json_kind::number) && !value.is(json_kind::integer)) return fail_expected(place, "a number", value);
+      return to.push(value.number());
+    }
+    const column_form form = form_of(column);
+    if (form == column_form::flag && value.is(json_kind::boolean)) return push_integer(to, value.boolean() ? 1 : 0);
+    if (value.is(json_kind::null) && column.fallback == "unset") return push_integer(to, unset);
+    const names known = value_names(form);
+    if (!known.empty() && value.is(json_kind::string)) {
+      const auto found = std::find(known.begin(), known.end(), value.text());
+      if (found == known.end()) {
+        return fail(place,
+                    fmt::format("no {} is called {}; {}", column.unit, value.shown(), suggestion(value.text(), known)));
+      }
+      return push_integer(to, found - known.begin());
+    }
+    push_integer(to, integer_of(column, value, place));
+  }
+
+  std::int64_t integer_of(const column_info& column, json_value value, std::string_view place) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::min();
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    std::string_view expected = "an integer";
+    if (column.type == column_type::u8 || column.type == column_type::u32) {
+      least = 0;
+      most = column.type == column_type::u8 ? std::numeric_limits<std::uint8_t>::max()
+                                            : std::numeric_limits<std::uint32_t>::max();
+      expected = "a small integer from 0";
+    }
+    const column_form form = form_of(column);
+    if (form == column_form::flag) {
+      most = 1;
+      expected = "true or false";
+    } else if (const names known = value_names(form); !known.empty()) {
+      most = static_cast<std::int64_t>(known.size()) - 1;
+      expected = "a name";
+    }
+    if (!value.is(json_kind::integer) || value.integer() < least || value.integer() > most) {
+      fail_expected(place,
+                    column.unit.empty() || form == column_form::flag ? std::string(expected)
+                                                                     : fmt::format("{} ({})", expected, column.unit),
+                    value);
+      return 0;
+    }
+    return value.integer();
+  }
+
+  void read_amounts(table::column& to, const column_info& column, names known, json_value value) {
+    if (column.shape == column_shape::quotas && (value.is(json_kind::integer) || value.is(json_kind::number))) {
+      for (std::size_t i = 0; i < known.size(); ++i) read_scalar(to, column, value, column.name);
+      return;
+    }
+    if (!value.is(json_kind::object)) {
+      return fail_expected(column.name, fmt::format("an object such as {{\"{}\": 1000}}", known.front()), value);
+    }
+    for (const json_value member : value) {
+      if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
+      return fail(fmt::format("{}.{}", column.name, member.key()),
+                  fmt::format("no such dimension; {}", suggestion(member.key(), known)));
+    }
+    for (const std::string_view dimension : known) {
+      const auto found = std::find_if(value.begin(), value.end(), [&](json_value m) { return m.key() == dimension; });
+      if (found == value.end()) {
+        push_default_value(to, column);
+      } else {
+        read_scalar(to, column, *found, fmt::format("{}.{}", column.name, dimension));
+      }
+    }
+  }
+
+  std::string_view text_of(json_value value, std::string_view place) {
+    if (!value.is(json_kind::string)) fail_expected(place, "a string", value);
+    if (!is_nul_free(value.text())) fail(place, "the text contains a NUL character");
+    return value.text();
+  }
+
+  void read_strings(table::column& to, const column_info& column, json_value value) {
+    const bool pairs = form_of(column) == column_form::pairs;
+    if (!value.is(pairs ? json_kind::object : json_kind::array)) {
+      return fail_expected(column.name, pairs ? "an object of keys and values" : "an array of strings", value);
+    }
+    strings_.clear();
+    for (const json_value element : value) {
+      if (pairs) {
+        if (!is_nul_free(element.key())) fail(column.name, "the text contains a NUL character");
+        strings_.push_back(element.key());
+      }
+      strings_.push_back(text_of(element, column.name));
+    }
+    to.push_list(std::span<const std::string_view>(strings_));
+  }
+
+  void read_integers(table::column& to, const column_info& column, json_value value) {
+    if (!value.is(json_kind::array)) return fail_expected(column.name, "an array of integers", value);
+    integers_.clear();
+    for (const json_value element : value) {
+      if (!element.is(json_kind::integer)) fail_expected(column.name, "an array of integers", element);
+      integers_.push_back(element.integer());
+    }
+    to.push_list(std::span<const std::int64_t>(integers_));
+  }
+
+  const table_info& info_;
+  names dimensions_;
+  fault_log& faults_;
+  table rows_;
+  std::vector<live_column> live_;
+  std::uint64_t row_ = 0;
+  std::size_t next_ = 0;
+  std::vector<std::string_view> strings_;
+  std::vector<std::int64_t> integers_;
+};
+
+/// Members of the text that are tables, by the order of the schema.
+struct cluster_members {
+  std::vector<std::pair<const table_info*, json_value>> tables;
+  std::int64_t now = 0;
+};
+
+bool check_schema(json_value root, fault_log& faults) {
+  if (!root.is(json_kind::object)) {
+    faults.add("", fmt::format("expected an object with \"schema\": \"{}\", found {}", cluster_schema, root.shown()));
+    return false;
+  }
+  const auto found = std::find_if(root.begin(), root.end(), [](json_value m) { return m.key() == "schema"; });
+  if (found == root.end()) {
+    faults.add("", fmt::format("\"schema\" is missing: a cluster starts with \"schema\": \"{}\"", cluster_schema));
+    return false;
+  }
+  if (!(*found).is(json_kind::string) || (*found).text() != cluster_schema) {
+    faults.add("schema", fmt::format("expected \"{}\", found {}", cluster_schema, (*found).shown()));
+    return false;
+  }
+  return true;
+}
+
+void fail_unknown_member(std::string_view key, fault_log& faults) {
+  std::vector<std::string_view> known{"schema", "now", "description"};
+  for (const table_info& info : schema()) {
+    if (info.input) known.push_back(info.name);
+  }
+  faults.add(key, fmt::format("no such kind of table; {}", suggestion(key, known)));
+}
+
+cluster_members read_members(json_value root, fault_log& faults) {
+  cluster_members members;
+  if (!check_schema(root, faults)) return members;
+  for (const json_value member : root) {
+    const std::string_view key = member.key();
+    const table_info* info = schema_of(key);
+    if (key == "now") {
+      if (!member.is(json_kind::integer)) {
+        faults.add(key, fmt::format("expected an integer (ns), found {}", member.shown()));
+      }
+      members.now = member.integer();
+    } else if (info != nullptr && info->input) {
+      members.tables.emplace_back(info, member);
+    } else if (key != "schema" && key != "description") {
+      fail_unknown_member(key, faults);
+    }
+  }
+  std::sort(members.tables.begin(), members.tables.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });  // places in the array of the schema
+  return members;
+}
+
+/// The dimensions of the cluster: the built-in ones and those that the text registers.
+std::vector<std::string_view> read_dimensions(const cluster_members& members) {
+  const names built_in = built_in_dimension_names();
+  std::vector<std::string_view> dimensions(built_in.begin(), built_in.end());
+  for (const auto& [info, rows] : members.tables) {
+    if (info->kind != table_kind::resource) continue;
+    for (const json_value row : rows) {
+      for (const json_value member : row) {
+        if (member.key() == info->columns.front().name) dimensions.push_back(member.text());
+      }
+    }
+  }
+  return dimensions;
+}
+
+}  // namespace
+
+result<cluster_input> parse_cluster_json(std::string_view text, std::string_view source) {
+  const result<json_document> document = json_document::parse(text, source);
+  if (!document) return document.failure();
+  fault_log faults(source);
+  const cluster_members members = read_members(document->root(), faults);
+  const std::vector<std::string_view> dimensions = read_dimensions(members);
+  cluster_input input;
+  input.now = members.now;
+  for (const auto& [info, rows] : members.tables) {
+    if (faults.failed()) break;
+    input.tables.push_back(table_reader(*info, dimensions, faults).read(rows));
+  }
+  if (faults.failed()) return faults.take();
+  return input;
+}
+
+result<std::string> format_cluster_json(const snapshot& from, std::int64_t now) {
+  std::string out = fmt::format("{{\n\"schema\": \"{}\",\n\"now\": {}", cluster_schema, now);
+  for (const table_info& info : schema()) {
+    if (!info.input) continue;
+    const result<table> rows = from.to_table(info.kind);
+    if (!rows) return rows.failure();
+    if (rows->rows() == 0) continue;
+    out += fmt::format(",\n\"{}\": ", info.name);
+    append_json_rows(out, rows->view(), from, row_detail::without_defaults);
+  }
+  out += "\n}\n";
+  return out;
+}
+
+}  // namespace kaisched::io

@@ -1,0 +1,303 @@
+#include "io/table_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <kaisched/schema.hpp>
+
+#include "io/column_form.hpp"
+#include "io/json_document.hpp"
+
+namespace kaisched::io {
+
+namespace {
+
+using names = std::span<const std::string_view>;
+
+/// A column of a table together with what the schema says about it.
+struct described_column {
+  const column_info* info;
+  const column_view* values;
+  column_form form;
+  names dimensions;  ///< for amounts
+};
+
+/// The columns of a table in the order of the schema. Columns of ids are left out where names stand beside them.
+std::vector<described_column> describe(const table_view& rows, names dimensions) {
+  std::vector<described_column> columns;
+  const table_info* info = schema_of(rows.kind);
+  if (info == nullptr) return columns;
+  const auto has_names = [&](std::string_view column) {
+    return std::any_of(info->columns.begin(), info->columns.end(), [&](const column_info& other) {
+      return other.name.size() == column.size() + 5 && other.name.starts_with(column) && other.name.ends_with("_name");
+    });
+  };
+  for (const column_info& column : info->columns) {
+    const column_view* values = rows.find(column.id);
+    const column_form form = form_of(column);
+    if (values == nullptr || (form == column_form::id && has_names(column.name))) continue;
+    names of_column;
+    if (column.shape == column_shape::dimensions)
+      of_column = dimensions.first(std::min<std::size_t>(dimensions.size(), values->width));
+    if (column.shape == column_shape::quotas) of_column = quota_names();
+    columns.push_back({&column, values, form, of_column});
+  }
+  return columns;
+}
+
+std::int64_t integer_at(const column_view& column, std::uint64_t index) {
+  const auto i = static_cast<std::size_t>(index);
+  switch (column.type) {
+    case column_type::u8:
+      return static_cast<const std::uint8_t*>(column.data)[i];
+    case column_type::u32:
+      return static_cast<const std::uint32_t*>(column.data)[i];
+    case column_type::u64:
+      return static_cast<std::int64_t>(static_cast<const std::uint64_t*>(column.data)[i]);
+    default:
+      return static_cast<const std::int64_t*>(column.data)[i];
+  }
+}
+
+double number_at(const column_view& column, std::uint64_t index) {
+  return static_cast<const double*>(column.data)[static_cast<std::size_t>(index)];
+}
+
+bool is_default(const described_column& column, std::uint64_t index) {
+  if (column.values->type == column_type::f64) return number_at(*column.values, index) == fallback_number(*column.info);
+  const bool amount = column.info->shape == column_shape::dimensions;
+  return integer_at(*column.values, index) == (amount ? 0 : fallback_integer(*column.info));
+}
+
+void append_number(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += "null";
+    return;
+  }
+  fmt::format_to(std::back_inserter(out), "{}", value);
+}
+
+void append_integer(std::string& out, std::int64_t value) { fmt::format_to(std::back_inserter(out), "{}", value); }
+
+/// The name of a value that has one: of an enumeration or of an entity.
+std::string_view name_at(const described_column& column, std::uint64_t index, const snapshot& entities) {
+  const std::int64_t value = integer_at(*column.values, index);
+  if (column.form == column_form::id) {
+    return value == 0 ? std::string_view{} : entities.name(entity_id(static_cast<std::uint64_t>(value)));
+  }
+  const names known = value_names(column.form);
+  const bool is_known = value >= 0 && static_cast<std::size_t>(value) < known.size();
+  return is_known ? known[static_cast<std::size_t>(value)] : std::string_view{"invalid"};
+}
+
+bool has_name(column_form form) { return form == column_form::id || !value_names(form).empty(); }
+
+// ---- JSON ---------------------------------------------------------------------------------------------------------
+
+class json_rows {
+ public:
+  json_rows(std::string& out, const snapshot& entities, row_detail detail)
+      : out_(out), entities_(entities), detail_(detail) {}
+
+  void append(std::span<const described_column> columns, std::uint64_t row) {
+    out_ += '{';
+    first_ = true;
+    for (const described_column& column : columns) append_member(column, row);
+    out_ += '}';
+  }
+
+ private:
+  void append_key(std::string_view key) {
+    if (!first_) out_ += ", ";
+    first_ = false;
+    append_json_string(out_, key);
+    out_ += ": ";
+  }
+
+  [[nodiscard]] bool left_out(const described_column& column, std::uint64_t row) const {
+    if (detail_ == row_detail::all || column.info->required) return false;
+    if (column.info->shape == column_shape::ragged) {
+      return column.values->offsets[row] == column.values->offsets[row + 1];
+    }
+    for (std::uint32_t i = 0; i < column.values->width; ++i) {
+      if (!is_default(column, row * column.values->width + i)) return false;
+    }
+    return true;
+  }
+
+  void append_member(const described_column& column, std::uint64_t row) {
+    if (left_out(column, row)) return;
+    append_key(column.info->name);
+    switch (column.info->shape) {
+      case column_shape::one:
+        return append_scalar(column, row);
+      case column_shape::dimensions:
+      case column_shape::quotas:
+        return append_amounts(column, row);
+      case column_shape::ragged:
+        return append_ragged(column, row);
+    }
+  }
+
+  void append_scalar(const described_column& column, std::uint64_t index) {
+    if (column.values->type == column_type::f64) return append_number(out_, number_at(*column.values, index));
+    if (has_name(column.form)) return append_json_string(out_, name_at(column, index, entities_));
+    const std::int64_t value = integer_at(*column.values, index);
+    if (column.form == column_form::flag) {
+      out_ += value != 0 ? "true" : "false";
+    } else if (column.info->fallback == "unset" && is_default(column, index)) {
+      out_ += "null";
+    } else {
+      append_integer(out_, value);
+    }
+  }
+
+  void append_amounts(const described_column& column, std::uint64_t row) {
+    out_ += '{';
+    first_ = true;
+    for (std::size_t i = 0; i < column.dimensions.size(); ++i) {
+      const std::uint64_t index = row * column.values->width + i;
+      if (detail_ == row_detail::without_defaults && is_default(column, index)) continue;
+      append_key(column.dimensions[i]);
+      append_scalar(column, index);
+    }
+    first_ = false;
+    out_ += '}';
+  }
+
+  void append_ragged(const described_column& column, std::uint64_t row) {
+    if (column.values->type == column_type::string) return append_json_string(out_, column.values->string(row));
+    const bool pairs = column.form == column_form::pairs;
+    out_ += pairs ? '{' : '[';
+    if (column.values->type == column_type::i64_list) {
+      fmt::format_to(std::back_inserter(out_), "{}", fmt::join(column.values->list(row), ", "));
+    } else {
+      std::size_t i = 0;
+      for (const std::string_view element : split_list(column.values->string(row))) {
+        if (i > 0) out_ += pairs && i % 2 == 1 ? ": " : ", ";
+        append_json_string(out_, element);
+        ++i;
+      }
+    }
+    out_ += pairs ? '}' : ']';
+  }
+
+  std::string& out_;
+  const snapshot& entities_;
+  row_detail detail_;
+  bool first_ = true;
+};
+
+// ---- CSV ----------------------------------------------------------------------------------------------------------
+
+void append_csv_field(std::string& out, std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+void append_csv_header(std::string& out, std::span<const described_column> columns) {
+  bool first = true;
+  const auto append = [&](std::string_view name) {
+    if (!first) out += ',';
+    first = false;
+    append_csv_field(out, name);
+  };
+  for (const described_column& column : columns) {
+    if (column.dimensions.empty()) append(column.info->name);
+    for (const std::string_view dimension : column.dimensions)
+      append(fmt::format("{}.{}", column.info->name, dimension));
+  }
+  out += '\n';
+}
+
+void append_csv_scalar(std::string& out, const described_column& column, std::uint64_t index,
+                       const snapshot& entities) {
+  if (column.values->type == column_type::f64) return append_number(out, number_at(*column.values, index));
+  if (has_name(column.form)) return append_csv_field(out, name_at(column, index, entities));
+  if (column.info->fallback == "unset" && is_default(column, index)) return;
+  append_integer(out, integer_at(*column.values, index));
+}
+
+void append_csv_value(std::string& out, const described_column& column, std::uint64_t row, const snapshot& entities) {
+  if (column.info->shape != column_shape::ragged) {
+    const std::size_t values = std::max<std::size_t>(1, column.dimensions.size());
+    for (std::size_t i = 0; i < values; ++i) {
+      if (i > 0) out += ',';
+      append_csv_scalar(out, column, row * column.values->width + i, entities);
+    }
+  } else if (column.values->type == column_type::string) {
+    append_csv_field(out, column.values->string(row));
+  } else if (column.values->type == column_type::i64_list) {
+    fmt::format_to(std::back_inserter(out), "{}", fmt::join(column.values->list(row), " "));
+  } else {
+    append_csv_field(out, fmt::format("{}", fmt::join(split_list(column.values->string(row)), " ")));
+  }
+}
+
+}  // namespace
+
+void append_json_rows(std::string& out, const table_view& rows, const snapshot& entities, row_detail detail) {
+  const std::vector<std::string_view> dimensions = entities.dimension_names();
+  const std::vector<described_column> columns = describe(rows, dimensions);
+  json_rows writer(out, entities, detail);
+  out += '[';
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    out += row == 0 ? "\n  " : ",\n  ";
+    writer.append(columns, row);
+  }
+  out += rows.rows == 0 ? "]" : "\n]";
+}
+
+std::string format_csv(const table_view& rows, const snapshot& entities) {
+  const std::vector<std::string_view> dimensions = entities.dimension_names();
+  const std::vector<described_column> columns = describe(rows, dimensions);
+  std::string out;
+  append_csv_header(out, columns);
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (i > 0) out += ',';
+      append_csv_value(out, columns[i], row, entities);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+result<std::string> format_decisions_json(const session& from, std::string_view preset, std::string_view mode) {
+  std::string out = fmt::format("{{\n\"schema\": \"{}\",\n\"preset\": ", decisions_schema);
+  append_json_string(out, preset);
+  out += ",\n\"mode\": ";
+  append_json_string(out, mode);
+  out += fmt::format(",\n\"digest\": \"{}\"", from.digest());
+  constexpr std::array kinds{table_kind::decision, table_kind::reason, table_kind::queue_share, table_kind::statistic};
+  for (const table_kind kind : kinds) {
+    const result<table> rows = from.to_table(kind);
+    if (!rows) return rows.failure();
+    out += fmt::format(",\n\"{}\": ", schema_of(static_cast<std::uint32_t>(kind))->name);
+    append_json_rows(out, rows->view(), from.base(), row_detail::all);
+  }
+  out += "\n}\n";
+  return out;
+}
+
+result<std::string> format_decisions_csv(const session& from) {
+  const result<table> rows = from.to_table(table_kind::decision);
+  if (!rows) return rows.failure();
+  return format_csv(rows->view(), from.base());
+}
+
+}  // namespace kaisched::io

@@ -1,0 +1,233 @@
+#include "model/account.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace kaisched::model {
+
+namespace {
+
+struct free_amounts {
+  std::int64_t cpu;
+  std::int64_t gpu;
+};
+
+free_amounts amounts_of(const cluster_state& s, const live_state& live, node_row row) {
+  const std::size_t at = static_cast<std::size_t>(row) * s.dims();
+  return {(*live.idle)[at + dim_cpu] + (*live.releasing)[at + dim_cpu],
+          (*live.idle)[at + dim_gpu] + (*live.releasing)[at + dim_gpu]};
+}
+
+void charge_devices(const cluster_state& s, live_state& live, node_row row, pod_status status,
+                    const device_set& devices, std::int64_t sign) {
+  const device_row first = (*s.first_device)[row];
+  const auto share = static_cast<std::int32_t>(devices.share * sign);
+  for (std::uint64_t left = devices.mask; left != 0; left &= left - 1) {
+    const std::size_t d = first + static_cast<std::size_t>(std::countr_zero(left));
+    if (status == pod_status::pipelined) {
+      live.device_releasing.write()[d] -= share;
+      continue;
+    }
+    live.device_free.write()[d] -= share;
+    if (status == pod_status::releasing) live.device_releasing.write()[d] += share;
+  }
+}
+
+void move_in_indexes(const cluster_state& s, live_state& live, node_row row, const free_amounts& before) {
+  const free_amounts now = amounts_of(s, live, row);
+  const std::uint32_t rank = (*s.name_rank)[row];
+  if (now.cpu != before.cpu) live.by_cpu.write().move({before.cpu, rank, row}, now.cpu);
+  const bool has_gpu = (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu] != 0;
+  if (has_gpu && now.gpu != before.gpu) live.by_gpu.write().move({before.gpu, rank, row}, now.gpu);
+}
+
+void add_along_path(const cluster_state& s, queue_row q, std::vector<quota_vector>& sums, const quota_vector& amount,
+                    std::int64_t sign) {
+  const std::vector<queue_info>& queues = *s.queues;
+  for (; q != no_row; q = queues[q].parent) {
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) sums[q][r] += sign * amount[r];
+  }
+}
+
+bool choose_whole(const live_state& live, device_row first, device_row last, std::int64_t wanted, device_amount amount,
+                  device_set& chosen) {
+  const std::vector<std::int32_t>& free = *live.device_free;
+  const std::vector<std::int32_t>& releasing = *live.device_releasing;
+  const int passes = amount == device_amount::free_now ? 1 : 2;
+  for (int pass = 0; pass < passes && wanted > 0; ++pass) {
+    for (device_row d = first; d < last && wanted > 0; ++d) {
+      const bool available = free[d] + releasing[d] >= whole_device;
+      const bool idle = free[d] >= whole_device;
+      // Two passes: what comes free first, so that idle devices stay idle for pods that can start now.
+      const bool turn = amount == device_amount::free_now ? idle : idle == (pass == 1);
+      if (!available || !turn) continue;
+      chosen.mask |= std::uint64_t{1} << (d - first);
+      --wanted;
+    }
+  }
+  return wanted == 0;
+}
+
+bool choose_shares(const live_state& live, device_row first, device_row last, std::int64_t wanted, std::int64_t share,
+                   device_amount amount, device_set& chosen) {
+  const std::vector<std::int32_t>& free = *live.device_free;
+  const std::vector<std::int32_t>& releasing = *live.device_releasing;
+  for (; wanted > 0; --wanted) {
+    device_row best = no_row;
+    std::int32_t best_room = 0;
+    for (device_row d = first; d < last; ++d) {
+      if ((chosen.mask >> (d - first) & 1U) != 0) continue;
+      const std::int32_t available = free[d] + releasing[d];
+      const std::int32_t room = amount == device_amount::free_now ? std::min(free[d], available) : available;
+      if (room < share || (best != no_row && room >= best_room)) continue;
+      best = d;
+      best_room = room;
+    }
+    if (best == no_row) return false;
+    chosen.mask |= std::uint64_t{1} << (best - first);
+  }
+  return true;
+}
+
+void reset_amounts(const cluster_state& s, live_state& live) {
+  live.idle = base::cow(*s.capacity);
+  live.releasing = base::cow(std::vector<std::int64_t>(s.capacity->size(), 0));
+  std::vector<std::int32_t> free;
+  for (const auto& node : *s.nodes) {
+    const std::uint32_t count = node->device_count();
+    for (std::uint32_t d = 0; d < count; ++d) {
+      const bool listed = !node->devices.empty();
+      const std::int64_t share = !listed ? whole_device : node->devices[d].healthy ? node->devices[d].share : 0;
+      free.push_back(static_cast<std::int32_t>(share));
+    }
+  }
+  live.device_releasing = base::cow(std::vector<std::int32_t>(free.size(), 0));
+  live.device_free = base::cow(std::move(free));
+  const std::size_t queues = s.queues->size();
+  live.queue_allocated = base::cow(std::vector<quota_vector>(queues));
+  live.queue_nonpreemptible = base::cow(std::vector<quota_vector>(queues));
+  live.queue_request = base::cow(std::vector<quota_vector>(queues));
+  for (sub_group_row sub = 0; sub < s.sub_slots; ++sub) {
+    if (!(live.counts[sub] == sub_counts{})) live.counts.write(sub) = {};
+  }
+}
+
+}  // namespace
+
+void charge_node(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
+                 const device_set& devices, std::int64_t sign) {
+  const free_amounts before = amounts_of(s, live, row);
+  const std::uint32_t dims = s.dims();
+  const std::size_t at = static_cast<std::size_t>(row) * dims;
+  const std::vector<std::int64_t>& capacity = *s.capacity;
+  const bool takes_idle = status != pod_status::pipelined;
+  const std::int64_t to_releasing =
+      status == pod_status::pipelined ? -sign : status == pod_status::releasing ? sign : 0;
+  const auto asked = static_cast<std::uint32_t>(std::min<std::size_t>(dims, c.ask.request.size()));
+  if (takes_idle) {
+    std::vector<std::int64_t>& idle = live.idle.write();
+    for (std::uint32_t d = 0; d < asked; ++d) {
+      if (capacity[at + d] != 0) idle[at + d] -= sign * c.ask.request[d];
+    }
+  }
+  if (to_releasing != 0) {
+    std::vector<std::int64_t>& releasing = live.releasing.write();
+    for (std::uint32_t d = 0; d < asked; ++d) {
+      if (capacity[at + d] != 0) releasing[at + d] += to_releasing * c.ask.request[d];
+    }
+  }
+  if (devices.mask != 0) charge_devices(s, live, row, status, devices, sign);
+  move_in_indexes(s, live, row, before);
+}
+
+quota_vector quota_request(const pod_class& c) { return {c.requests(dim_cpu), c.requests(dim_memory), c.requests(dim_gpu)}; }
+
+void charge_queues(const cluster_state& s, live_state& live, const group_core& group, const pod_class& c,
+                   std::int64_t sign) {
+  if (group.queue == no_row) return;
+  const quota_vector amount = quota_request(c);
+  add_along_path(s, group.queue, live.queue_allocated.write(), amount, sign);
+  if (!group.preemptible) add_along_path(s, group.queue, live.queue_nonpreemptible.write(), amount, sign);
+}
+
+void charge_request(const cluster_state& s, live_state& live, const group_core& group, const pod_class& c,
+                    std::int64_t sign) {
+  if (group.queue == no_row) return;
+  add_along_path(s, group.queue, live.queue_request.write(), quota_request(c), sign);
+}
+
+void count_pod(live_state& live, sub_group_row sub, pod_status status, std::int32_t sign) {
+  if (sub == no_row) return;
+  const auto step = static_cast<std::uint32_t>(sign);  // wraps around: adding 2^32 - 1 takes one off
+  sub_counts& n = live.counts.write(sub);
+  n.total += step;
+  if (status == pod_status::pending) n.pending += step;
+  if (status == pod_status::gated) n.gated += step;
+  if (status == pod_status::pipelined) n.pipelined += step;
+  if (status == pod_status::succeeded) n.succeeded += step;
+  if (is_in(status, alive)) n.alive += step;
+  if (is_in(status, active_allocated)) n.active_allocated += step;
+  if (is_in(status, active_used)) n.active_used += step;
+  if (is_in(status, holding)) n.holding += step;
+}
+
+bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
+                    device_amount amount, device_set& chosen) {
+  chosen = {};
+  if (!c.wants_gpu()) return true;
+  const device_row first = (*s.first_device)[row];
+  const device_row last = (*s.first_device)[row + 1];
+  if (first == last) return c.shared_devices == 0;
+  chosen.share = c.device_share;
+  if (c.whole_devices > 0) return choose_whole(live, first, last, c.whole_devices, amount, chosen);
+  return choose_shares(live, first, last, c.shared_devices, c.device_share, amount, chosen);
+}
+
+void account_pod(const cluster_state& s, live_state& live, pod_row p, std::int64_t sign) {
+  const pod_core& pod = s.pods[p];
+  const auto status = static_cast<pod_status>(live.pod_state[p]);
+  const pod_class& c = *s.classes[pod.pod_class];
+  const std::uint32_t slot = live.pod_node[p];
+  const node_row row = slot == no_row ? no_row : (*s.node_row_of_slot)[slot];  // the node may be going with this delta
+  if (row != no_row && is_in(status, active_used)) charge_node(s, live, c, row, status, live.pod_devices[p], sign);
+  if (pod.sub == no_row) return;  // pods of an unknown sub-group are no part of the group
+  const group_core& group = s.groups[pod.group];
+  if (is_in(status, holding)) charge_queues(s, live, group, c, sign);
+  if (is_in(status, holding) || status == pod_status::pending) charge_request(s, live, group, c, sign);
+  count_pod(live, pod.sub, status, static_cast<std::int32_t>(sign));
+}
+
+void rebuild_indexes(const cluster_state& s, live_state& live) {
+  std::vector<node_index::entry> cpu;
+  std::vector<node_index::entry> gpu;
+  for (node_row row = 0; row < s.node_count(); ++row) {
+    const free_amounts free = amounts_of(s, live, row);
+    const std::uint32_t rank = (*s.name_rank)[row];
+    cpu.push_back({free.cpu, rank, row});
+    if ((*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu] != 0) gpu.push_back({free.gpu, rank, row});
+  }
+  live.by_cpu.write().assign(std::move(cpu));
+  live.by_gpu.write().assign(std::move(gpu));
+}
+
+void recount(cluster_state& s) {
+  reset_amounts(s, s.live);
+  rebuild_indexes(s, s.live);
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (s.pods[p].live) account_pod(s, s.live, p, 1);
+  }
+}
+
+cluster_state::cluster_state() {
+  dimensions.write() = {{"cpu", "milli-cores"}, {"memory", "bytes"}, {"gpu", "milli-GPU"}, {"pods", "count"}};
+  first_device.write() = {0};
+}
+
+std::uint32_t node_info::device_count() const {
+  if (!devices.empty()) return static_cast<std::uint32_t>(devices.size());
+  const std::int64_t gpu = dim_gpu < capacity.size() ? capacity[dim_gpu] : 0;
+  if (gpu <= 0 || gpu % whole_device != 0 || gpu / whole_device > max_devices_per_node) return 0;
+  return static_cast<std::uint32_t>(gpu / whole_device);
+}
+
+}  // namespace kaisched::model

@@ -1,0 +1,187 @@
+#include "model/edit.hpp"
+
+#include <algorithm>
+
+#include "model/account.hpp"
+
+namespace kaisched::model {
+
+namespace {
+
+std::string_view kind_name(entity_kind kind) {
+  const table_info* info = schema_of(static_cast<std::uint32_t>(kind));
+  return info == nullptr ? "entity" : info->name;
+}
+
+}  // namespace
+
+result<void> edit::run(std::span<const table_view> tables) {
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    result<table_reader> reader = table_reader::open(tables[i], i, s_.dims());
+    if (!reader) return reader.failure();
+    if (auto done = one_table(*reader); !done) return done;
+  }
+  return finish();
+}
+
+result<void> edit::one_table(const table_reader& t) {
+  switch (t.info().kind) {
+    case table_kind::resource:
+      return resources(t);
+    case table_kind::topology:
+      return topologies(t);
+    case table_kind::queue:
+      return queues(t);
+    case table_kind::node:
+      return nodes(t);
+    case table_kind::device:
+      return devices(t);
+    case table_kind::pod_group:
+      return groups(t);
+    case table_kind::sub_group:
+      return sub_groups(t);
+    case table_kind::pod:
+      return pods(t);
+    default:
+      return error{status::unsupported, "not an input table", {}};
+  }
+}
+
+result<void> edit::finish() {
+  settle_nodes();
+  settle_links();
+  if (auto done = check_queues(); !done) return done;
+  if (auto done = check_nodes(); !done) return done;
+  if (recount_) recount(s_);
+  merge_pending();
+  compact_names();
+  ++s_.version;
+  return {};
+}
+
+void edit::revert_names() {
+  for (auto change = journal_.rbegin(); change != journal_.rend(); ++change) {
+    base::name_map& map = names_.*(change->map);
+    if (change->inserted) {
+      map.erase(change->name);
+    } else {
+      map.insert(change->name, change->slot);
+    }
+  }
+  journal_.clear();
+}
+
+void edit::add_name(map_member map, std::string_view name, std::uint32_t slot) {
+  (names_.*map).insert(name, slot);
+  journal_.push_back({map, name, slot, true});
+}
+
+void edit::drop_name(map_member map, std::string_view name, std::uint32_t slot) {
+  (names_.*map).erase(name);
+  journal_.push_back({map, name, slot, false});
+  w_.dead_name_bytes += name.size();
+}
+
+result<std::string_view> edit::new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                                        map_member map) {
+  const std::string_view name = t.text(column, row);
+  if (name.empty()) return t.fail(status::argument, row, column, "a name must not be empty");
+  if ((names_.*map).find(name) != base::name_map::none) {
+    return t.fail(status::duplicate, row, column, "'" + std::string(name) + "' exists already");
+  }
+  return s_.names->add(name);
+}
+
+result<std::int64_t> edit::bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
+                                   std::int64_t most) const {
+  const std::int64_t value = t.i64(column, row);
+  if (value < least || value > most) {
+    return t.fail(value > most ? status::limit : status::argument, row, column,
+                  std::to_string(value) + " is not in " + std::to_string(least) + " .. " + std::to_string(most));
+  }
+  return value;
+}
+
+result<std::uint32_t> edit::slot_of(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                                    entity_kind kind) const {
+  if (t.is_id(column)) return slot_of_id(t, row, column, kind, entity_id(t.id(column, row)));
+  const std::string_view name = t.text(column, row);
+  const base::name_map* map = kind == entity_kind::queue      ? &names_.queues
+                              : kind == entity_kind::node     ? &names_.nodes
+                              : kind == entity_kind::pod_group ? &names_.groups
+                                                               : &names_.pods;
+  const std::uint32_t slot = map->find(name);
+  if (slot == base::name_map::none) {
+    return t.fail(status::not_found, row, column, "there is no " + std::string(kind_name(kind)) + " '" +
+                                                      std::string(name) + "'");
+  }
+  return slot;
+}
+
+result<std::uint32_t> edit::slot_of_id(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                                       entity_kind kind, entity_id id) const {
+  if (id.kind() != kind) {
+    return t.fail(status::wrong_kind, row, column,
+                  "the id names a " + std::string(kind_name(id.kind())) + ", expected a " +
+                      std::string(kind_name(kind)), id);
+  }
+  const std::uint32_t slot = id.slot();
+  std::uint32_t generation = 0;
+  bool live = false;
+  bool known = false;
+  if (kind == entity_kind::queue && slot < s_.queues->size()) {
+    known = true;
+    generation = (*s_.queues)[slot].generation;
+    live = (*s_.queues)[slot].live;
+  } else if (kind == entity_kind::node && slot < s_.node_generation->size()) {
+    known = true;
+    generation = (*s_.node_generation)[slot];
+    live = (*s_.node_row_of_slot)[slot] != no_row;
+  } else if (kind == entity_kind::pod_group && slot < s_.group_slots) {
+    known = true;
+    generation = s_.groups[slot].generation;
+    live = s_.groups[slot].live;
+  } else if (kind == entity_kind::pod && slot < s_.pod_slots) {
+    known = true;
+    generation = s_.pods[slot].generation;
+    live = s_.pods[slot].live;
+  }
+  if (!known) return t.fail(status::not_found, row, column, "the id was never given", id);
+  if (!live || generation != id.generation()) {
+    return t.fail(status::stale_id, row, column, "the " + std::string(kind_name(kind)) + " has been removed", id);
+  }
+  return slot;
+}
+
+void edit::merge_pending() {
+  if (touched_.empty()) return;
+  std::sort(touched_.begin(), touched_.end());
+  touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+  const auto before = [&](group_row a, group_row b) {
+    const group_core& x = s_.groups[a];
+    const group_core& y = s_.groups[b];
+    if (x.priority != y.priority) return x.priority > y.priority;
+    if (x.created != y.created) return x.created < y.created;
+    return s_.group_names[a] < s_.group_names[b];
+  };
+  const auto has_pending = [&](group_row g) {
+    const group_core& group = s_.groups[g];
+    for (sub_group_row sub = group.first_sub; group.live && sub < group.first_sub + group.sub_count; ++sub) {
+      if (s_.live.counts[sub].pending > 0) return true;
+    }
+    return false;
+  };
+  std::vector<group_row> kept;
+  for (const group_row g : *s_.pending_groups) {
+    if (!std::binary_search(touched_.begin(), touched_.end(), g)) kept.push_back(g);
+  }
+  std::vector<group_row> fresh;
+  std::copy_if(touched_.begin(), touched_.end(), std::back_inserter(fresh), has_pending);
+  std::sort(fresh.begin(), fresh.end(), before);
+  std::vector<group_row> merged;
+  merged.reserve(kept.size() + fresh.size());
+  std::merge(kept.begin(), kept.end(), fresh.begin(), fresh.end(), std::back_inserter(merged), before);
+  s_.pending_groups = base::cow(std::move(merged));
+}
+
+}  // namespace kaisched::model

@@ -1,0 +1,151 @@
+#pragma once
+/// @file
+/// One `apply`: edits a state in place. The caller keeps a copy of the state to go back to, which costs nothing but
+/// reference counts; names are not copy-on-write, so the edit keeps a journal of them.
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kaisched/result.hpp>
+#include <kaisched/table.hpp>
+
+#include "base/name_map.hpp"
+#include "model/state.hpp"
+#include "model/table_reader.hpp"
+
+namespace kaisched::model {
+
+/// Names to slots. Kept outside of the state: snapshots are never searched by name.
+struct name_maps {
+  base::name_map queues;
+  base::name_map nodes;
+  base::name_map groups;
+  base::name_map pods;
+  base::name_map classes;  ///< key of a class to its row
+};
+
+/// What only the writer needs. Copied before an edit, so it is copy-on-write too.
+struct writer_state {
+  base::cow<std::vector<std::uint32_t>> free_queues;
+  base::cow<std::vector<std::uint32_t>> free_nodes;
+  base::cow<std::vector<std::uint32_t>> free_groups;
+  base::cow<std::vector<std::uint32_t>> free_pods;
+  base::cow<std::vector<std::uint32_t>> free_classes;
+  base::cow<std::vector<std::vector<std::uint32_t>>> free_subs;  ///< first rows of vacant blocks, by size of block
+  base::cow_column<std::uint32_t> class_users;
+  base::cow_column<std::string_view> class_keys;
+  base::cow<std::vector<std::uint32_t>> pods_on_node;  ///< by node slot
+  base::cow<std::vector<std::int64_t>> total_request;  ///< by dimension, over all pods
+  std::size_t dead_name_bytes = 0;
+};
+
+class edit {
+ public:
+  edit(cluster_state& state, writer_state& writer, name_maps& names) : s_(state), w_(writer), names_(names) {}
+
+  result<void> run(std::span<const table_view> tables);
+  /// Takes all changes of names back; the state itself is restored by the caller.
+  void revert_names();
+
+ private:
+  using map_member = base::name_map name_maps::*;
+  struct name_change {
+    map_member map;
+    std::string_view name;
+    std::uint32_t slot;
+    bool inserted;
+  };
+
+  result<void> one_table(const table_reader& t);
+  result<void> finish();
+
+  // cluster side
+  result<void> resources(const table_reader& t);
+  result<void> topologies(const table_reader& t);
+  result<void> queues(const table_reader& t);
+  result<void> read_queue(const table_reader& t, std::uint64_t row, queue_info& q);
+  result<void> link_queue(const table_reader& t, std::uint64_t row, queue_row q);
+  result<void> remove_queue(const table_reader& t, std::uint64_t row, queue_row q);
+  result<void> nodes(const table_reader& t);
+  result<void> read_node(const table_reader& t, std::uint64_t row, node_info& node);
+  result<std::uint32_t> new_node(const table_reader& t, std::uint64_t row);
+  result<void> devices(const table_reader& t);
+  result<void> one_device(const table_reader& t, std::uint64_t row, node_info& node);
+  void widen(std::uint32_t dims);
+  void settle_nodes();
+  void number_nodes(std::vector<std::shared_ptr<const node_info>>& nodes) const;
+  void move_node_amounts(const std::vector<std::shared_ptr<const node_info>>& fresh,
+                         const std::vector<std::uint32_t>& old_rows);
+  void node_changed(std::uint32_t slot);
+  result<void> check_queues() const;
+  result<void> check_nodes() const;
+
+  // workload side
+  result<void> groups(const table_reader& t);
+  result<void> read_group(const table_reader& t, std::uint64_t row, group_row g);
+  result<void> add_group(const table_reader& t, std::uint64_t row);
+  result<void> change_group(const table_reader& t, std::uint64_t row);
+  result<void> remove_group(const table_reader& t, std::uint64_t row);
+  result<void> sub_groups(const table_reader& t);
+  result<void> pods(const table_reader& t);
+  result<void> add_pod(const table_reader& t, std::uint64_t row);
+  result<void> change_pod(const table_reader& t, std::uint64_t row);
+  result<void> remove_pod(const table_reader& t, std::uint64_t row);
+  result<void> read_pod_ask(const table_reader& t, std::uint64_t row, pod_ask& ask);
+  result<void> read_pod_details(const table_reader& t, std::uint64_t row, pod_row p);
+  result<void> read_pod_place(const table_reader& t, std::uint64_t row, pod_row p);
+  result<void> read_pod_devices(const table_reader& t, std::uint64_t row, pod_row p);
+  result<void> check_pod_place(const table_reader& t, std::uint64_t row, pod_row p);
+  result<void> join_class(const table_reader& t, std::uint64_t row, pod_row p, pod_ask ask);
+  void leave_class(pod_row p);
+  [[nodiscard]] bool is_on_node(pod_row p) const;
+  void enter(pod_row p);  ///< counts a pod in
+  void leave(pod_row p);  ///< counts a pod out
+  void relink(sub_group_row old_sub, pod_row p) { relinks_.emplace_back(old_sub, p); }
+  void settle_links();
+  void unlink_all(sub_group_row sub, const std::vector<pod_row>& gone);
+  void link_all(sub_group_row sub, std::span<const pod_row> added);
+  [[nodiscard]] bool task_before(pod_row a, pod_row b) const;
+  [[nodiscard]] std::vector<pod_row> pods_of(group_row g) const;
+  sub_group_row new_block(std::uint32_t size);
+  void free_block(sub_group_row first, std::uint32_t size);
+  struct sub_definition {
+    std::string_view name;
+    std::string_view parent;
+    std::int64_t min_member = 0;
+    std::int64_t min_sub_group = unset;
+  };
+  [[nodiscard]] std::vector<sub_definition> definitions_of(group_row g) const;
+  result<void> rebuild_tree(group_row g, const std::vector<sub_definition>& definitions);
+  [[nodiscard]] sub_group_row find_sub(group_row g, std::string_view name) const;
+  void touch(group_row g) { touched_.push_back(g); }
+  void merge_pending();
+  void compact_names();
+
+  // references
+  result<std::uint32_t> slot_of(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind) const;
+  result<std::uint32_t> slot_of_id(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind,
+                                   entity_id id) const;
+  result<std::string_view> new_name(const table_reader& t, std::uint64_t row, std::uint32_t column, map_member map);
+  result<std::int64_t> bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
+                               std::int64_t most) const;
+  void add_name(map_member map, std::string_view name, std::uint32_t slot);
+  void drop_name(map_member map, std::string_view name, std::uint32_t slot);
+
+  cluster_state& s_;
+  writer_state& w_;
+  name_maps& names_;
+  std::vector<name_change> journal_;
+  std::vector<std::pair<sub_group_row, pod_row>> relinks_;
+  std::vector<group_row> touched_;
+  std::vector<std::uint32_t> checked_nodes_;  ///< slots whose devices must match their capacity
+  std::vector<queue_row> removed_queues_;
+  std::vector<std::uint32_t> removed_nodes_;
+  bool nodes_unsettled_ = false;
+  bool recount_ = false;
+  bool queue_tree_changed_ = false;
+};
+
+}  // namespace kaisched::model

@@ -1,0 +1,245 @@
+#include "model/export.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <vector>
+
+#include <kaisched/schema.hpp>
+
+namespace kaisched::model {
+
+namespace {
+
+/// A table with one column per entry of the schema.
+class writer {
+ public:
+  writer(table_kind kind, std::uint32_t dims) : table_(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add)) {
+    const table_info& info = *schema_of(static_cast<std::uint32_t>(kind));
+    for (const column_info& c : info.columns) {
+      const std::uint32_t width = c.shape == column_shape::dimensions ? dims
+                                  : c.shape == column_shape::quotas   ? quota_dimensions
+                                                                      : 1;
+      table_.add(c.id, c.type, width);
+    }
+  }
+  template <class T>
+  void put(std::uint32_t column, T value) { table_.find(column)->push(value); }
+  void put_flag(std::uint32_t column, bool value) { put(column, static_cast<std::uint8_t>(value ? 1 : 0)); }
+  void put_raw(std::uint32_t column, std::string_view bytes) { table_.find(column)->push_raw(bytes); }
+  void put_list(std::uint32_t column, std::span<const std::int64_t> values) { table_.find(column)->push_list(values); }
+  template <class Range>
+  void put_row(std::uint32_t column, const Range& values, std::size_t width) {
+    table::column& c = *table_.find(column);
+    using value_type = typename Range::value_type;
+    for (std::size_t i = 0; i < width; ++i) c.push(i < values.size() ? values[i] : value_type{});
+  }
+  table take() { return std::move(table_); }
+
+ private:
+  table table_;
+};
+
+template <class Live, class Name>
+std::vector<std::uint32_t> rows_by_name(std::uint32_t slots, Live live, Name name) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t i = 0; i < slots; ++i) {
+    if (live(i)) rows.push_back(i);
+  }
+  std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) { return name(a) < name(b); });
+  return rows;
+}
+
+table export_resources(const cluster_state& s) {
+  writer w(table_kind::resource, s.dims());
+  for (std::uint32_t d = built_in_dimensions; d < s.dims(); ++d) {
+    w.put(col::resource_name, std::string_view((*s.dimensions)[d].name));
+    w.put(col::resource_unit, std::string_view((*s.dimensions)[d].unit));
+  }
+  return w.take();
+}
+
+table export_topologies(const cluster_state& s) {
+  writer w(table_kind::topology, s.dims());
+  for (const topology_info& info : *s.topologies) {  // kept in name order
+    std::string levels;
+    for (const std::string& level : info.levels) levels.append(level).push_back('\0');
+    w.put(col::topology_name, std::string_view(info.name));
+    w.put_raw(col::topology_levels, levels);
+    w.put_flag(col::topology_primary, info.primary);
+  }
+  return w.take();
+}
+
+table export_queues(const cluster_state& s) {
+  writer w(table_kind::queue, s.dims());
+  const std::vector<queue_info>& all = *s.queues;
+  const auto rows = rows_by_name(static_cast<std::uint32_t>(all.size()), [&](auto i) { return all[i].live; },
+                                 [&](auto i) { return std::string_view(all[i].name); });
+  for (const queue_row i : rows) {
+    const queue_info& q = all[i];
+    w.put(col::queue_name, std::string_view(q.name));
+    w.put(col::queue_parent, q.parent == no_row ? std::string_view{} : std::string_view(all[q.parent].name));
+    w.put(col::queue_priority, q.priority);
+    w.put(col::queue_created, q.created);
+    w.put_row(col::queue_quota, q.quota, quota_dimensions);
+    w.put_row(col::queue_limit, q.limit, quota_dimensions);
+    w.put_row(col::queue_over_quota_weight, q.weight, quota_dimensions);
+    w.put_row(col::queue_usage, q.usage, quota_dimensions);
+    w.put(col::queue_reclaim_min_runtime, q.reclaim_min_runtime);
+    w.put(col::queue_preempt_min_runtime, q.preempt_min_runtime);
+  }
+  return w.take();
+}
+
+std::vector<std::uint32_t> nodes_by_name(const cluster_state& s) {
+  std::vector<std::uint32_t> rows(s.node_count());
+  for (node_row row = 0; row < s.node_count(); ++row) rows[(*s.name_rank)[row]] = row;
+  return rows;
+}
+
+table export_nodes(const cluster_state& s) {
+  writer w(table_kind::node, s.dims());
+  for (const node_row row : nodes_by_name(s)) {
+    const node_info& node = *(*s.nodes)[row];
+    w.put(col::node_name, std::string_view(node.name));
+    w.put_row(col::node_capacity, node.capacity, s.dims());
+    w.put_flag(col::node_ready, node.ready);
+    w.put_flag(col::node_unschedulable, node.unschedulable);
+    std::string labels;
+    for (const auto& [key, value] : node.labels) labels.append(key).append(1, '\0').append(value).append(1, '\0');
+    w.put_raw(col::node_labels, labels);
+    w.put_raw(col::node_taints, node.taints_text);
+    w.put(col::node_gpu_memory, node.gpu_memory);
+  }
+  return w.take();
+}
+
+table export_devices(const cluster_state& s) {
+  writer w(table_kind::device, s.dims());
+  for (const node_row row : nodes_by_name(s)) {
+    const node_info& node = *(*s.nodes)[row];
+    for (const device_info& d : node.devices) {
+      w.put(col::device_node, std::string_view(node.name));
+      w.put(col::device_index, d.index);
+      w.put(col::device_uuid, std::string_view(d.uuid));
+      w.put(col::device_model, std::string_view(d.model));
+      w.put(col::device_memory, d.memory);
+      w.put(col::device_share, d.share);
+      w.put(col::device_numa, d.numa);
+      w.put_flag(col::device_healthy, d.healthy);
+      w.put_list(col::device_links, d.links);
+    }
+  }
+  return w.take();
+}
+
+std::vector<std::uint32_t> groups_by_name(const cluster_state& s) {
+  return rows_by_name(s.group_slots, [&](auto i) { return s.groups[i].live; }, [&](auto i) { return s.group_names[i]; });
+}
+
+table export_groups(const cluster_state& s) {
+  writer w(table_kind::pod_group, s.dims());
+  for (const group_row g : groups_by_name(s)) {
+    const group_core& group = s.groups[g];
+    const group_extra& extra = s.group_extras[g];
+    w.put(col::pod_group_name, s.group_names[g]);
+    w.put(col::pod_group_queue, std::string_view((*s.queues)[group.queue].name));
+    w.put(col::pod_group_priority, group.priority);
+    w.put_flag(col::pod_group_preemptible, group.preemptible);
+    w.put(col::pod_group_created, group.created);
+    w.put(col::pod_group_min_member, extra.has_sub_groups ? std::int64_t{1} : s.subs[group.first_sub + 1].min);
+    w.put(col::pod_group_min_sub_group, s.subs[group.first_sub].min);
+    w.put(col::pod_group_namespace, extra.name_space);
+    w.put(col::pod_group_last_start, extra.last_start);
+    w.put(col::pod_group_last_eviction, extra.last_eviction);
+    w.put(col::pod_group_stale_since, extra.stale_since);
+    w.put(col::pod_group_preemption_delay, extra.preemption_delay);
+    w.put(col::pod_group_staleness_grace, extra.staleness_grace);
+    w.put(col::pod_group_runtime_estimate, extra.runtime_estimate);
+  }
+  return w.take();
+}
+
+table export_sub_groups(const cluster_state& s) {
+  writer w(table_kind::sub_group, s.dims());
+  for (const group_row g : groups_by_name(s)) {
+    if (!s.group_extras[g].has_sub_groups) continue;
+    const group_core& group = s.groups[g];
+    for (sub_group_row sub = group.first_sub + 1; sub < group.first_sub + group.sub_count; ++sub) {
+      const sub_info& info = s.subs[sub];
+      w.put(col::sub_group_group, s.group_names[g]);
+      w.put(col::sub_group_name, info.name);
+      w.put(col::sub_group_parent, info.parent == group.first_sub ? std::string_view{} : s.subs[info.parent].name);
+      w.put(col::sub_group_min_member, info.is_set ? std::int64_t{0} : info.min);
+      w.put(col::sub_group_min_sub_group, info.is_set ? info.min : unset);
+    }
+  }
+  return w.take();
+}
+
+void export_pod(const cluster_state& s, writer& w, pod_row p) {
+  const pod_core& pod = s.pods[p];
+  const pod_extra& extra = s.pod_extras[p];
+  const pod_ask& ask = s.class_of(p).ask;
+  w.put(col::pod_name, s.pod_names[p]);
+  w.put(col::pod_group_ref, s.group_names[pod.group]);
+  const bool named = s.group_extras[pod.group].has_sub_groups || extra.sub_name != "default";
+  w.put(col::pod_sub_group, named ? extra.sub_name : std::string_view{});
+  w.put_row(col::pod_request, ask.request, s.dims());
+  w.put(col::pod_device_count, ask.device_count);
+  w.put(col::pod_status_column, s.live.pod_state[p]);
+  const std::uint32_t slot = s.live.pod_node[p];
+  const auto node_name = [&](std::uint32_t node) -> std::string_view {
+    const node_row row = node == no_row ? no_row : (*s.node_row_of_slot)[node];
+    return row == no_row ? std::string_view{} : std::string_view((*s.nodes)[row]->name);
+  };
+  w.put(col::pod_node, node_name(slot));
+  std::vector<std::int64_t> devices;
+  for (std::uint64_t left = s.live.pod_devices[p].mask; left != 0; left &= left - 1) devices.push_back(std::countr_zero(left));
+  w.put_list(col::pod_devices, devices);
+  w.put(col::pod_created, extra.created);
+  w.put(col::pod_priority, extra.priority);
+  w.put_flag(col::pod_leader, pod.leader);
+  w.put_raw(col::pod_node_selector, ask.node_selector);
+  w.put_raw(col::pod_node_affinity, ask.node_affinity);
+  w.put_raw(col::pod_tolerations, ask.tolerations);
+  w.put_raw(col::pod_affinity, ask.affinity);
+  w.put_raw(col::pod_anti_affinity, ask.anti_affinity);
+  w.put_raw(col::pod_host_ports, ask.host_ports);
+  w.put_raw(col::pod_labels, extra.labels);
+  w.put(col::pod_obstacle, std::string_view(ask.obstacle));
+  w.put(col::pod_nominated_node, node_name(extra.nominated));
+}
+
+table export_pods(const cluster_state& s) {
+  writer w(table_kind::pod, s.dims());
+  const auto rows = rows_by_name(s.pod_slots, [&](auto i) { return s.pods[i].live; }, [&](auto i) { return s.pod_names[i]; });
+  for (const pod_row p : rows) export_pod(s, w, p);
+  return w.take();
+}
+
+}  // namespace
+
+table export_table(const cluster_state& s, table_kind kind) {
+  switch (kind) {
+    case table_kind::resource:
+      return export_resources(s);
+    case table_kind::topology:
+      return export_topologies(s);
+    case table_kind::queue:
+      return export_queues(s);
+    case table_kind::node:
+      return export_nodes(s);
+    case table_kind::device:
+      return export_devices(s);
+    case table_kind::pod_group:
+      return export_groups(s);
+    case table_kind::sub_group:
+      return export_sub_groups(s);
+    default:
+      return export_pods(s);
+  }
+}
+
+}  // namespace kaisched::model

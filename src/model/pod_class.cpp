@@ -1,0 +1,137 @@
+#include "model/pod_class.hpp"
+
+#include <algorithm>
+
+#include <kaisched/quantity.hpp>
+#include <kaisched/table.hpp>
+
+namespace kaisched::model {
+
+namespace {
+
+void append_text(std::string& key, std::string_view text) {
+  key += std::to_string(text.size());
+  key += ':';
+  key += text;
+}
+
+template <class T, class Parse>
+result<std::vector<T>> parse_each(std::string_view list, Parse parse) {
+  std::vector<T> parsed;
+  for (const std::string_view element : split_list(list)) {
+    result<T> one = parse(element);
+    if (!one) return one.failure();
+    parsed.push_back(std::move(*one));
+  }
+  return parsed;
+}
+
+template <class T>
+result<void> store(std::vector<T>& target, result<std::vector<T>> parsed, std::string_view field) {
+  if (!parsed) {
+    error failure = parsed.take_failure();
+    failure.message.insert(0, std::string(field) + ": ");
+    return failure;
+  }
+  target = std::move(*parsed);
+  return {};
+}
+
+result<void> set_devices(pod_class& c) {
+  const std::int64_t gpu = c.requests(dim_gpu);
+  const std::int64_t count = c.ask.device_count;
+  const auto bad = [&](std::string_view expected) {
+    return error{status::argument,
+                 "request gpu is " + std::to_string(gpu) + " milli-GPU with device_count " + std::to_string(count) +
+                     ": expected " + std::string(expected),
+                 {}};
+  };
+  if (gpu == 0) {
+    if (count != 0) return bad("device_count 0 where no gpu is asked for");
+    return {};
+  }
+  if (count == 0 && gpu > whole_device && gpu % whole_device != 0) {
+    return bad("whole devices (a multiple of 1000), a part of one device, or a device_count");
+  }
+  const std::int64_t devices = count != 0 ? count : gpu >= whole_device ? gpu / whole_device : 1;
+  if (gpu % devices != 0) return bad("a request that divides into equal shares");
+  c.device_share = gpu / devices;
+  if (c.device_share > whole_device) return bad("at most 1000 milli-GPU of each device");
+  (c.device_share == whole_device ? c.whole_devices : c.shared_devices) = devices;
+  return {};
+}
+
+}  // namespace
+
+std::string pod_ask::key() const {
+  std::string key;
+  key.reserve(64);
+  std::size_t used = request.size();
+  while (used > 0 && request[used - 1] == 0) --used;
+  for (std::size_t d = 0; d < used; ++d) {
+    key.append(std::to_string(request[d]));
+    key += ',';
+  }
+  key += '|';
+  key.append(std::to_string(device_count));
+  if (node_selector.empty() && node_affinity.empty() && tolerations.empty() && affinity.empty() &&
+      anti_affinity.empty() && host_ports.empty() && obstacle.empty()) {
+    return key;
+  }
+  for (const std::string* text :
+       {&node_selector, &node_affinity, &tolerations, &affinity, &anti_affinity, &host_ports, &obstacle}) {
+    append_text(key, *text);
+  }
+  return key;
+}
+
+bool pod_class::matches_labels(const label_list& labels) const {
+  for (const auto& [key, value] : node_selector) {
+    const std::string* has = find_label(labels, key);
+    if (has == nullptr || *has != value) return false;
+  }
+  // A term without requirements matches nothing, as in Kubernetes.
+  return node_affinity.empty() || std::any_of(node_affinity.begin(), node_affinity.end(), [&](const selector& term) {
+           return !term.requirements.empty() && term.matches(labels);
+         });
+}
+
+bool pod_class::tolerates(const std::vector<taint>& taints) const {
+  return std::all_of(taints.begin(), taints.end(), [&](const taint& t) {
+    return t.effect == taint_effect::prefer_no_schedule ||
+           std::any_of(tolerations.begin(), tolerations.end(), [&](const toleration& x) { return x.tolerates(t); });
+  });
+}
+
+result<pod_class> make_pod_class(pod_ask ask) {
+  pod_class c;
+  c.ask = std::move(ask);
+  if (auto done = set_devices(c); !done) return done.failure();
+  result<label_list> labels = parse_labels(c.ask.node_selector);
+  if (!labels) {
+    error failure = labels.take_failure();
+    failure.message.insert(0, "node_selector: ");
+    return failure;
+  }
+  c.node_selector = std::move(*labels);
+  if (auto r = store(c.node_affinity, parse_each<selector>(c.ask.node_affinity, parse_selector), "node_affinity"); !r) {
+    return r.failure();
+  }
+  if (auto r = store(c.tolerations, parse_each<toleration>(c.ask.tolerations, parse_toleration), "tolerations"); !r) {
+    return r.failure();
+  }
+  if (auto r = store(c.affinity, parse_each<affinity_term>(c.ask.affinity, parse_affinity_term), "affinity"); !r) {
+    return r.failure();
+  }
+  if (auto r = store(c.anti_affinity, parse_each<affinity_term>(c.ask.anti_affinity, parse_affinity_term),
+                     "anti_affinity");
+      !r) {
+    return r.failure();
+  }
+  if (auto r = store(c.host_ports, parse_each<host_port>(c.ask.host_ports, parse_host_port), "host_ports"); !r) {
+    return r.failure();
+  }
+  return c;
+}
+
+}  // namespace kaisched::model

@@ -1,0 +1,59 @@
+#pragma once
+/// @file
+/// Pod classes: everything that a pod asks for. Pods that ask for the same share a class, and so one filter result and
+/// one order of candidates.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kaisched/result.hpp>
+
+#include "model/selector.hpp"
+
+namespace kaisched::model {
+
+/// What a pod asks for, as given. The texts are rows of `string_list` columns.
+struct pod_ask {
+  std::vector<std::int64_t> request;  ///< per dimension
+  std::uint32_t device_count = 0;
+  std::string node_selector;
+  std::string node_affinity;
+  std::string tolerations;
+  std::string affinity;
+  std::string anti_affinity;
+  std::string host_ports;
+  std::string obstacle;
+
+  /// Byte string that is equal exactly for equal asks.
+  [[nodiscard]] std::string key() const;
+};
+
+/// A pod class, parsed.
+struct pod_class {
+  pod_ask ask;
+  std::int64_t whole_devices = 0;  ///< devices asked for as a whole
+  std::int64_t shared_devices = 0; ///< devices asked for in part; at most one of the two is not zero
+  std::int64_t device_share = 0;   ///< milli-GPU of each device: 1000 for whole ones
+  label_list node_selector;
+  std::vector<selector> node_affinity;  ///< alternatives; empty: no requirement
+  std::vector<toleration> tolerations;
+  std::vector<affinity_term> affinity;
+  std::vector<affinity_term> anti_affinity;
+  std::vector<host_port> host_ports;
+
+  [[nodiscard]] std::int64_t requests(std::uint32_t d) const { return d < ask.request.size() ? ask.request[d] : 0; }
+  [[nodiscard]] bool wants_gpu() const { return whole_devices + shared_devices > 0; }
+  [[nodiscard]] bool has_pod_affinity() const { return !affinity.empty() || !anti_affinity.empty(); }
+
+  /// Node selector and required node affinity.
+  [[nodiscard]] bool matches_labels(const label_list& labels) const;
+  /// True if every taint that keeps pods away is tolerated.
+  [[nodiscard]] bool tolerates(const std::vector<taint>& taints) const;
+};
+
+/// Parses and checks an ask. The error names the field.
+[[nodiscard]] result<pod_class> make_pod_class(pod_ask ask);
+
+}  // namespace kaisched::model

@@ -1,0 +1,288 @@
+#include <kaisched/schema.hpp>
+
+#include <array>
+
+namespace kaisched {
+
+namespace {
+
+using ct = column_type;
+using cs = column_shape;
+using ek = entity_kind;
+
+constexpr std::array resource_columns{
+    column_info{col::resource_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name of the dimension, such as nvidia.com/mig-1g.5gb. cpu, memory, gpu and pods always exist."},
+    column_info{col::resource_unit, "unit", ct::string, cs::ragged, false, ek::none, "text", "count",
+                "Unit of amounts, for reports only."},
+};
+constexpr std::array topology_columns{
+    column_info{col::topology_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of the tree."},
+    column_info{col::topology_levels, "levels", ct::string_list, cs::ragged, true, ek::none, "node label keys", "",
+                "Label keys of the levels, widest first. A node belongs to the domain that its labels name."},
+    column_info{col::topology_primary, "primary", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
+                "The tree along which nodes are numbered; at most one."},
+};
+constexpr std::array queue_columns{
+    column_info{col::queue_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of the queue."},
+    column_info{col::queue_parent, "parent", ct::string, cs::ragged, false, ek::queue, "queue", "",
+                "Parent queue; empty for a top-level queue. Only queues without children hold pod groups."},
+    column_info{col::queue_priority, "priority", ct::i64, cs::one, false, ek::none, "", "100",
+                "Larger is served first; compared among siblings."},
+    column_info{col::queue_created, "created", ct::i64, cs::one, false, ek::none, "ns", "0",
+                "Creation time; older first where everything else is equal."},
+    column_info{col::queue_quota, "quota", ct::i64, cs::quotas, false, ek::none, "fixed units", "-1",
+                "Deserved amount of cpu, memory, gpu; -1 is unlimited."},
+    column_info{col::queue_limit, "limit", ct::i64, cs::quotas, false, ek::none, "fixed units", "-1",
+                "Most that the queue may hold; -1 is unlimited."},
+    column_info{col::queue_over_quota_weight, "over_quota_weight", ct::f64, cs::quotas, false, ek::none, "", "1",
+                "Weight in the division of what is left after all quotas; 0 gets nothing."},
+    column_info{col::queue_usage, "usage", ct::f64, cs::quotas, false, ek::none, "part of capacity", "0",
+                "Historical usage, decayed, as a part of the cluster's capacity."},
+    column_info{col::queue_reclaim_min_runtime, "reclaim_min_runtime", ct::i64, cs::one, false, ek::none, "ns",
+                "unset", "A group that runs for less is not reclaimed."},
+    column_info{col::queue_preempt_min_runtime, "preempt_min_runtime", ct::i64, cs::one, false, ek::none, "ns",
+                "unset", "A group that runs for less is not preempted."},
+};
+constexpr std::array node_columns{
+    column_info{col::node_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name of the node; of equal nodes the name that sorts first is taken."},
+    column_info{col::node_capacity, "capacity", ct::i64, cs::dimensions, true, ek::none, "fixed units", "",
+                "Allocatable amount of every dimension."},
+    column_info{col::node_ready, "ready", ct::u8, cs::one, false, ek::none, "0 or 1", "1",
+                "0: nothing is placed here and the capacity does not count."},
+    column_info{col::node_unschedulable, "unschedulable", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
+                "1: cordoned; nothing is placed here and the capacity does not count."},
+    column_info{col::node_labels, "labels", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...",
+                "", "Labels."},
+    column_info{col::node_taints, "taints", ct::string_list, cs::ragged, false, ek::none, "key=value:Effect", "",
+                "Taints; NoSchedule and NoExecute keep pods away, other effects are ignored."},
+    column_info{col::node_gpu_memory, "gpu_memory", ct::i64, cs::one, false, ek::none, "bytes", "0",
+                "Memory of each GPU; 0 if unknown."},
+};
+constexpr std::array device_columns{
+    column_info{col::device_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the device."},
+    column_info{col::device_index, "index", ct::u32, cs::one, true, ek::none, "0..63", "",
+                "Index on the node. Nodes without device rows have one device per whole GPU of their capacity."},
+    column_info{col::device_uuid, "uuid", ct::string, cs::ragged, false, ek::none, "text", "", "Hardware identifier."},
+    column_info{col::device_model, "model", ct::string, cs::ragged, false, ek::none, "text", "", "Model name."},
+    column_info{col::device_memory, "memory", ct::i64, cs::one, false, ek::none, "bytes", "0",
+                "Memory; 0 stands for the node's gpu_memory."},
+    column_info{col::device_share, "share", ct::i64, cs::one, false, ek::none, "milli-GPU", "1000",
+                "How much of one GPU the device offers."},
+    column_info{col::device_numa, "numa", ct::i64, cs::one, false, ek::none, "zone", "-1", "NUMA node; -1 if unknown."},
+    column_info{col::device_healthy, "healthy", ct::u8, cs::one, false, ek::none, "0 or 1", "1",
+                "0: nothing new is placed on the device."},
+    column_info{col::device_links, "links", ct::i64_list, cs::ragged, false, ek::none, "bandwidth in MB/s per device",
+                "", "Bandwidth to the devices of the node, by index; empty if unknown."},
+};
+constexpr std::array pod_group_columns{
+    column_info{col::pod_group_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of the group."},
+    column_info{col::pod_group_queue, "queue", ct::string, cs::ragged, true, ek::queue, "queue", "",
+                "Queue that is charged."},
+    column_info{col::pod_group_priority, "priority", ct::i64, cs::one, false, ek::none, "", "50",
+                "Larger is served first inside a queue."},
+    column_info{col::pod_group_preemptible, "preemptible", ct::u8, cs::one, false, ek::none, "0 or 1", "1",
+                "0: never evicted, and only started within quota."},
+    column_info{col::pod_group_created, "created", ct::i64, cs::one, false, ek::none, "ns", "0", "Creation time."},
+    column_info{col::pod_group_min_member, "min_member", ct::i64, cs::one, false, ek::none, "pods", "1",
+                "Size of the gang; for groups without sub-groups. More pods than this are elastic."},
+    column_info{col::pod_group_min_sub_group, "min_sub_group", ct::i64, cs::one, false, ek::none, "members", "unset",
+                "Number of top-level sub-groups needed; all if unset."},
+    column_info{col::pod_group_namespace, "namespace", ct::string, cs::ragged, false, ek::none, "name", "",
+                "Pod affinity looks at pods of the same namespace."},
+    column_info{col::pod_group_last_start, "last_start", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "When the group last started; unset if never."},
+    column_info{col::pod_group_last_eviction, "last_eviction", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "When a pod of the group was last evicted."},
+    column_info{col::pod_group_stale_since, "stale_since", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "Since when the group has fewer active pods than its gang."},
+    column_info{col::pod_group_preemption_delay, "preemption_delay", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "The group evicts nobody before it has waited for so long."},
+    column_info{col::pod_group_staleness_grace, "staleness_grace", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "How long a stale group is left alone; negative is for ever."},
+    column_info{col::pod_group_runtime_estimate, "runtime_estimate", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "Expected run time."},
+};
+constexpr std::array sub_group_columns{
+    column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",
+                "Pod group of the sub-group."},
+    column_info{col::sub_group_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name, unique in the pod group."},
+    column_info{col::sub_group_parent, "parent", ct::string, cs::ragged, false, ek::none, "sub-group", "",
+                "Parent sub-group of the same pod group; empty below the root. Parents hold no pods."},
+    column_info{col::sub_group_min_member, "min_member", ct::i64, cs::one, false, ek::none, "pods", "0",
+                "Size of the gang, for sub-groups that hold pods."},
+    column_info{col::sub_group_min_sub_group, "min_sub_group", ct::i64, cs::one, false, ek::none, "members", "unset",
+                "Number of child sub-groups needed; all if unset. Makes the sub-group an inner one."},
+};
+constexpr std::array pod_columns{
+    column_info{col::pod_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name of the pod, unique in the cluster."},
+    column_info{col::pod_group_ref, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",
+                "Pod group of the pod."},
+    column_info{col::pod_sub_group, "sub_group", ct::string, cs::ragged, false, ek::none, "sub-group", "",
+                "Sub-group that holds the pod; empty in groups without sub-groups."},
+    column_info{col::pod_request, "request", ct::i64, cs::dimensions, true, ek::none, "fixed units", "",
+                "Requested amount of every dimension. A request of 0 pods is read as 1."},
+    column_info{col::pod_device_count, "device_count", ct::u32, cs::one, false, ek::none, "devices", "0",
+                "Number of devices that the gpu request is spread over, in equal shares; 0: whole devices, or one."},
+    column_info{col::pod_status_column, "status", ct::u8, cs::one, false, ek::none, "pod status", "0",
+                "0 pending, 1 gated, 2 allocated, 3 pipelined, 4 binding, 5 bound, 6 running, 7 releasing, "
+                "8 stuck in releasing, 9 succeeded, 10 failed, 11 unknown."},
+    column_info{col::pod_node, "node", ct::string, cs::ragged, false, ek::node, "node", "",
+                "Node that the pod is on or leaves; empty if none."},
+    column_info{col::pod_devices, "devices", ct::i64_list, cs::ragged, false, ek::none, "device indices", "",
+                "Devices that the pod holds; chosen by the library, lowest index first, if empty."},
+    column_info{col::pod_created, "created", ct::i64, cs::one, false, ek::none, "ns", "0", "Creation time."},
+    column_info{col::pod_priority, "priority", ct::i64, cs::one, false, ek::none, "", "unset",
+                "Order inside the group: larger first, unset last."},
+    column_info{col::pod_leader, "leader", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
+                "1: placed before the other pods of the group."},
+    column_info{col::pod_node_selector, "node_selector", ct::string_list, cs::ragged, false, ek::none,
+                "key, value, key, value, ...", "", "Labels that a node must have."},
+    column_info{col::pod_node_affinity, "node_affinity", ct::string_list, cs::ragged, false, ek::none,
+                "label selectors", "",
+                "Required node affinity: one of the terms must match. A term is a selector such as "
+                "'zone in (a,b),!spot,cores>8'."},
+    column_info{col::pod_tolerations, "tolerations", ct::string_list, cs::ragged, false, ek::none, "key=value:Effect",
+                "",
+                "Tolerations: 'key=value:Effect', 'key:Effect' (any value), 'key=value', 'key' (any effect), "
+                "'*' (everything), '*:Effect'."},
+    column_info{col::pod_affinity, "affinity", ct::string_list, cs::ragged, false, ek::none,
+                "topology key: label selector", "",
+                "Required pod affinity: in the domain of the node (equal value of the label) there is a pod that "
+                "matches."},
+    column_info{col::pod_anti_affinity, "anti_affinity", ct::string_list, cs::ragged, false, ek::none,
+                "topology key: label selector", "", "Required pod anti-affinity; binds in both directions."},
+    column_info{col::pod_host_ports, "host_ports", ct::string_list, cs::ragged, false, ek::none,
+                "[address:]port[/protocol]", "", "Ports of the node that the pod takes; protocol TCP unless given."},
+    column_info{col::pod_labels, "labels", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...",
+                "", "Labels, for the affinity of other pods."},
+    column_info{col::pod_obstacle, "obstacle", ct::string, cs::ragged, false, ek::none, "text", "",
+                "What keeps the pod from every node and no eviction can remove, such as a missing volume claim."},
+    column_info{col::pod_nominated_node, "nominated_node", ct::string, cs::ragged, false, ek::node, "node", "",
+                "Node that was promised to the pod; preferred over all others."},
+};
+constexpr std::array decision_columns{
+    column_info{col::decision_kind, "kind", ct::u8, cs::one, true, ek::none, "decision kind", "",
+                "1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable."},
+    column_info{col::decision_pod, "pod", ct::u64, cs::one, true, ek::pod, "id", "", "Pod, or 0."},
+    column_info{col::decision_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group."},
+    column_info{col::decision_node, "node", ct::u64, cs::one, true, ek::node, "id", "",
+                "Target node; for evict the node that the pod leaves; 0 if none."},
+    column_info{col::decision_devices, "devices", ct::i64_list, cs::ragged, true, ek::none, "device indices", "",
+                "Devices of the node."},
+    column_info{col::decision_device_share, "device_share", ct::i64, cs::one, true, ek::none, "milli-GPU", "",
+                "Share of each device."},
+    column_info{col::decision_action, "action", ct::string, cs::ragged, true, ek::none, "action", "",
+                "Action that decided."},
+    column_info{col::decision_commit, "commit", ct::u32, cs::one, true, ek::none, "number", "",
+                "Decisions of one commit stand or fall together; 0 for unschedulable."},
+    column_info{col::decision_pod_name, "pod_name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of pod."},
+    column_info{col::decision_node_name, "node_name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name of node."},
+    column_info{col::decision_group_name, "group_name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name of group."},
+};
+constexpr std::array reason_columns{
+    column_info{col::reason_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group that waits."},
+    column_info{col::reason_group_name, "group_name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
+    column_info{col::reason_pod, "pod", ct::u64, cs::one, true, ek::pod, "id", "", "First pod without a place, or 0."},
+    column_info{col::reason_constraint, "constraint", ct::string, cs::ragged, true, ek::none, "constraint", "",
+                "What stands in the way."},
+    column_info{col::reason_scope, "scope", ct::string, cs::ragged, true, ek::none, "scope", "",
+                "node, queue, group or cluster."},
+    column_info{col::reason_subject, "subject", ct::u64, cs::one, true, ek::none, "id", "", "Queue that refuses, or 0."},
+    column_info{col::reason_dimension, "dimension", ct::string, cs::ragged, true, ek::resource, "resource", "",
+                "Dimension that is short, or empty."},
+    column_info{col::reason_need, "need", ct::i64, cs::one, true, ek::none, "fixed units", "", "What is needed."},
+    column_info{col::reason_have, "have", ct::i64, cs::one, true, ek::none, "fixed units", "",
+                "Most that there is in one place."},
+    column_info{col::reason_nodes, "nodes", ct::u32, cs::one, true, ek::none, "nodes", "", "Nodes that refuse so."},
+    column_info{col::reason_nearest, "nearest_node", ct::string, cs::ragged, true, ek::node, "node", "",
+                "Node that misses the least, or empty."},
+    column_info{col::reason_text, "text", ct::string, cs::ragged, true, ek::none, "text", "", "The reason as a sentence."},
+};
+constexpr std::array queue_share_columns{
+    column_info{col::share_queue, "queue", ct::u64, cs::one, true, ek::queue, "id", "", "Queue."},
+    column_info{col::share_queue_name, "queue_name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
+    column_info{col::share_parent, "parent_name", ct::string, cs::ragged, true, ek::none, "name", "", "Parent, or empty."},
+    column_info{col::share_quota, "quota", ct::i64, cs::quotas, true, ek::none, "fixed units", "", "Quota; -1 unlimited."},
+    column_info{col::share_limit, "limit", ct::i64, cs::quotas, true, ek::none, "fixed units", "", "Limit; -1 unlimited."},
+    column_info{col::share_fair_share, "fair_share", ct::i64, cs::quotas, true, ek::none, "fixed units", "",
+                "Fair share of this session."},
+    column_info{col::share_request, "request", ct::i64, cs::quotas, true, ek::none, "fixed units", "",
+                "Held and asked for at the start of the session."},
+    column_info{col::share_allocated, "allocated", ct::i64, cs::quotas, true, ek::none, "fixed units", "",
+                "Held at the end of the session."},
+    column_info{col::share_pending_pods, "pending_pods", ct::i64, cs::one, true, ek::none, "pods", "",
+                "Pods of the queue and its children that still wait."},
+};
+constexpr std::array placement_columns{
+    column_info{col::placement_pod, "pod", ct::u64, cs::one, true, ek::pod, "id", "", "Pod."},
+    column_info{col::placement_pod_name, "pod_name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
+    column_info{col::placement_status, "status", ct::u8, cs::one, true, ek::none, "pod status", "", "Status at the end."},
+    column_info{col::placement_node, "node", ct::u64, cs::one, true, ek::node, "id", "", "Node, or 0."},
+    column_info{col::placement_node_name, "node_name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name of node, or empty."},
+    column_info{col::placement_devices, "devices", ct::i64_list, cs::ragged, true, ek::none, "device indices", "",
+                "Devices held."},
+};
+constexpr std::array statistic_columns{
+    column_info{col::statistic_action, "action", ct::string, cs::ragged, true, ek::none, "action", "", "Action."},
+    column_info{col::statistic_steps, "steps", ct::u64, cs::one, true, ek::none, "steps", "", "Units of work."},
+    column_info{col::statistic_groups_tried, "groups_tried", ct::u64, cs::one, true, ek::none, "", "",
+                "Attempts to place a chunk of a group."},
+    column_info{col::statistic_groups_placed, "groups_placed", ct::u64, cs::one, true, ek::none, "", "",
+                "Attempts that succeeded."},
+    column_info{col::statistic_candidates, "candidates", ct::u64, cs::one, true, ek::none, "", "",
+                "Nodes tested for a fit."},
+    column_info{col::statistic_filtered, "filtered", ct::u64, cs::one, true, ek::none, "", "", "Nodes refused."},
+    column_info{col::statistic_rollbacks, "rollbacks", ct::u64, cs::one, true, ek::none, "", "", "Operations undone."},
+};
+
+constexpr std::array tables{
+    table_info{table_kind::resource, "resource", true, "Resource dimensions beyond the built-in ones.",
+               resource_columns},
+    table_info{table_kind::topology, "topology", true, "Trees of domains over node labels.", topology_columns},
+    table_info{table_kind::queue, "queue", true, "Queues: a forest with quotas, limits and weights.", queue_columns},
+    table_info{table_kind::node, "node", true, "Nodes.", node_columns},
+    table_info{table_kind::device, "device", true, "Devices of nodes.", device_columns},
+    table_info{table_kind::pod_group, "pod_group", true, "Pod groups: the unit of scheduling.", pod_group_columns},
+    table_info{table_kind::sub_group, "sub_group", true, "Trees of sub-groups inside pod groups.", sub_group_columns},
+    table_info{table_kind::pod, "pod", true, "Pods.", pod_columns},
+    table_info{table_kind::decision, "decision", false, "Decisions of a session.", decision_columns},
+    table_info{table_kind::reason, "reason", false, "Why pod groups wait.", reason_columns},
+    table_info{table_kind::queue_share, "queue_share", false, "Shares of queues.", queue_share_columns},
+    table_info{table_kind::placement, "placement", false, "Where pods are at the end.", placement_columns},
+    table_info{table_kind::statistic, "statistic", false, "Counters per action.", statistic_columns},
+};
+
+}  // namespace
+
+std::span<const table_info> schema() noexcept { return tables; }
+
+const table_info* schema_of(std::uint32_t kind) noexcept {
+  for (const table_info& t : tables) {
+    if (static_cast<std::uint32_t>(t.kind) == kind) return &t;
+  }
+  return nullptr;
+}
+
+const table_info* schema_of(std::string_view name) noexcept {
+  for (const table_info& t : tables) {
+    if (t.name == name) return &t;
+  }
+  return nullptr;
+}
+
+std::string_view pod_status_name(pod_status s) noexcept {
+  constexpr std::array<std::string_view, pod_status_count> names{
+      "pending", "gated",     "allocated",          "pipelined", "binding", "bound",
+      "running", "releasing", "stuck_in_releasing", "succeeded", "failed",  "unknown"};
+  const auto i = static_cast<std::size_t>(s);
+  return i < names.size() ? names[i] : "invalid";
+}
+
+}  // namespace kaisched

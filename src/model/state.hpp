@@ -1,0 +1,246 @@
+#pragma once
+/// @file
+/// The body of a snapshot: what is known about a cluster, and the sums that sessions start from.
+///
+/// Everything is copy-on-write, so copying a state costs a fixed number of reference counts. The part that placing a pod
+/// changes (`live_state`) is separate: a session works on its own copy of it and reads the rest from the snapshot.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kaisched/decisions.hpp>
+#include <kaisched/ids.hpp>
+#include <kaisched/quantity.hpp>
+#include <kaisched/schema.hpp>
+
+#include "base/cow.hpp"
+#include "base/string_pool.hpp"
+#include "model/node_index.hpp"
+#include "model/pod_class.hpp"
+#include "model/selector.hpp"
+
+namespace kaisched::model {
+
+using quota_vector = std::array<std::int64_t, quota_dimensions>;
+
+// ---- sets of statuses --------------------------------------------------------------------------------------------
+
+constexpr std::uint32_t bit(pod_status s) { return 1U << static_cast<std::uint32_t>(s); }
+/// The pod has a place and is not leaving it.
+inline constexpr std::uint32_t active_allocated = bit(pod_status::allocated) | bit(pod_status::pipelined) |
+                                                  bit(pod_status::binding) | bit(pod_status::bound) |
+                                                  bit(pod_status::running);
+/// The pod is on a node.
+inline constexpr std::uint32_t active_used =
+    active_allocated | bit(pod_status::releasing) | bit(pod_status::stuck_in_releasing);
+/// What a queue counts as allocated at the start of a session.
+inline constexpr std::uint32_t holding =
+    bit(pod_status::allocated) | bit(pod_status::binding) | bit(pod_status::bound) | bit(pod_status::running);
+inline constexpr std::uint32_t alive = active_allocated | bit(pod_status::pending) | bit(pod_status::gated);
+constexpr bool is_in(pod_status s, std::uint32_t set) { return (bit(s) & set) != 0; }
+
+// ---- entities ----------------------------------------------------------------------------------------------------
+
+struct dimension_info {
+  std::string name;
+  std::string unit;
+};
+
+struct topology_info {
+  std::string name;
+  std::vector<std::string> levels;  ///< label keys, widest first
+  bool primary = false;
+};
+
+struct queue_info {
+  std::string name;
+  std::uint32_t generation = 0;
+  bool live = false;
+  queue_row parent = no_row;
+  std::int64_t priority = 100;
+  std::int64_t created = 0;
+  quota_vector quota{unlimited, unlimited, unlimited};
+  quota_vector limit{unlimited, unlimited, unlimited};
+  std::array<double, quota_dimensions> weight{1, 1, 1};
+  std::array<double, quota_dimensions> usage{};
+  std::int64_t reclaim_min_runtime = unset;
+  std::int64_t preempt_min_runtime = unset;
+  std::uint32_t children = 0;  ///< number of child queues
+  std::uint32_t groups = 0;    ///< number of pod groups
+};
+
+struct device_info {
+  std::uint32_t index = 0;
+  std::string uuid;
+  std::string model;
+  std::int64_t memory = 0;
+  std::int64_t share = whole_device;
+  std::int64_t numa = -1;
+  bool healthy = true;
+  std::vector<std::int64_t> links;
+};
+
+struct node_info {
+  std::string name;
+  std::uint32_t slot = no_row;
+  std::vector<std::int64_t> capacity;
+  bool ready = true;
+  bool unschedulable = false;
+  label_list labels;
+  std::string labels_text;  ///< as given
+  std::vector<taint> taints;
+  std::string taints_text;
+  std::int64_t gpu_memory = 0;
+  std::vector<device_info> devices;  ///< explicit devices by index; empty: one per whole GPU
+  /// Devices are tracked one by one.
+  [[nodiscard]] std::uint32_t device_count() const;
+  /// A pod may be placed here as far as the state of the node is concerned.
+  [[nodiscard]] bool open() const { return ready && !unschedulable; }
+};
+
+/// The part of a pod group that decisions look at often.
+struct group_core {
+  queue_row queue = no_row;
+  sub_group_row first_sub = no_row;  ///< the root set; members follow
+  std::uint16_t sub_count = 0;
+  bool live = false;
+  bool preemptible = true;
+  std::uint32_t generation = 0;
+  std::int64_t priority = 50;
+  std::int64_t created = 0;
+};
+
+/// The part that decisions look at rarely.
+struct group_extra {
+  std::string_view name_space;
+  std::int64_t last_start = unset;
+  std::int64_t last_eviction = unset;
+  std::int64_t stale_since = unset;
+  std::int64_t preemption_delay = unset;
+  std::int64_t staleness_grace = unset;
+  std::int64_t runtime_estimate = unset;
+  bool has_sub_groups = false;  ///< false: the tree is the implied root with one pod set
+  pod_row first_stray = no_row;  ///< pods that name a sub-group that does not exist
+};
+
+/// A member of the tree of a pod group. Row 0 of a group is the root set. Links are rows; children are in name order.
+struct sub_info {
+  std::string_view name;
+  group_row group = no_row;
+  sub_group_row parent = no_row;
+  sub_group_row first_child = no_row;
+  sub_group_row next_sibling = no_row;
+  bool is_set = false;
+  std::int64_t min = 0;             ///< pod sets: size of the gang; sets: members needed, unset = all
+  pod_row first_pod = no_row;       ///< pods in task order
+  pod_row last_pod = no_row;
+  std::uint32_t members = 0;        ///< sets: number of children
+};
+
+/// Number of pods of a pod set, by what they count for.
+struct sub_counts {
+  std::uint32_t total = 0;
+  std::uint32_t pending = 0;
+  std::uint32_t gated = 0;
+  std::uint32_t alive = 0;
+  std::uint32_t active_allocated = 0;
+  std::uint32_t active_used = 0;
+  std::uint32_t pipelined = 0;
+  std::uint32_t holding = 0;
+  std::uint32_t succeeded = 0;
+  friend bool operator==(const sub_counts&, const sub_counts&) = default;
+};
+
+struct pod_core {
+  group_row group = no_row;
+  sub_group_row sub = no_row;  ///< no_row: names a sub-group that does not exist
+  class_row pod_class = no_row;
+  pod_row next = no_row;       ///< next pod of the pod set in task order
+  std::uint32_t generation = 0;
+  bool live = false;
+  bool leader = false;
+};
+
+struct pod_extra {
+  std::string_view sub_name;
+  std::string_view labels;  ///< as given
+  std::int64_t created = 0;
+  std::int64_t priority = unset;
+  std::uint32_t nominated = no_row;  ///< node slot
+};
+
+// ---- state -------------------------------------------------------------------------------------------------------
+
+/// What placing and removing pods changes. Node arrays are by node row.
+struct live_state {
+  base::cow_column<std::uint8_t> pod_state;
+  base::cow_column<std::uint32_t> pod_node;  ///< node slot or no_row
+  base::cow_column<device_set> pod_devices;
+  base::cow_column<sub_counts> counts;       ///< by sub-group row, pod sets only
+
+  base::cow<std::vector<std::int64_t>> idle;       ///< [nodes x dimensions]
+  base::cow<std::vector<std::int64_t>> releasing;  ///< [nodes x dimensions]; claims of pipelined pods taken off
+  base::cow<std::vector<std::int32_t>> device_free;       ///< milli-GPU by device row
+  base::cow<std::vector<std::int32_t>> device_releasing;  ///< milli-GPU by device row; claims taken off
+
+  base::cow<std::vector<quota_vector>> queue_allocated;
+  base::cow<std::vector<quota_vector>> queue_nonpreemptible;
+  base::cow<std::vector<quota_vector>> queue_request;
+
+  base::cow<node_index> by_gpu;  ///< nodes with GPUs by free amount
+  base::cow<node_index> by_cpu;  ///< all nodes by free amount
+};
+
+/// A whole cluster.
+struct cluster_state {
+  std::uint64_t version = 0;
+  std::shared_ptr<base::string_pool> names = std::make_shared<base::string_pool>();
+
+  base::cow<std::vector<dimension_info>> dimensions;
+  base::cow<std::vector<topology_info>> topologies;
+  base::cow<std::vector<queue_info>> queues;  ///< by slot
+
+  base::cow<std::vector<std::shared_ptr<const node_info>>> nodes;  ///< by row
+  base::cow<std::vector<std::uint32_t>> node_row_of_slot;          ///< no_row: vacant
+  base::cow<std::vector<std::uint32_t>> node_generation;           ///< by slot
+  base::cow<std::vector<std::uint32_t>> name_rank;                 ///< by row: position in name order
+  base::cow<std::vector<std::int64_t>> capacity;                   ///< [nodes x dimensions]
+  base::cow<std::vector<device_row>> first_device;                 ///< by row, plus one past the end
+  std::uint32_t nodes_with_taints = 0;
+  std::uint32_t nodes_not_open = 0;
+
+  base::cow_column<group_core> groups;
+  base::cow_column<group_extra> group_extras;
+  base::cow_column<std::string_view> group_names;
+  std::uint32_t group_slots = 0;
+  std::uint32_t live_groups = 0;
+  base::cow<std::vector<group_row>> pending_groups;  ///< groups with pending pods: priority down, created, name
+
+  base::cow_column<sub_info> subs;
+  std::uint32_t sub_slots = 0;
+
+  base::cow_column<pod_core> pods;
+  base::cow_column<pod_extra> pod_extras;
+  base::cow_column<std::string_view> pod_names;
+  std::uint32_t pod_slots = 0;
+  std::uint32_t live_pods = 0;
+
+  base::cow_column<std::shared_ptr<const pod_class>> classes;
+  std::uint32_t class_slots = 0;
+  std::uint32_t pods_with_affinity = 0;  ///< pods with required pod (anti-)affinity
+  std::uint32_t pods_with_ports = 0;
+
+  live_state live;
+
+  [[nodiscard]] std::uint32_t dims() const { return static_cast<std::uint32_t>(dimensions->size()); }
+  [[nodiscard]] std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes->size()); }
+  [[nodiscard]] const pod_class& class_of(pod_row p) const { return *classes[pods[p].pod_class]; }
+
+  cluster_state();
+};
+
+}  // namespace kaisched::model

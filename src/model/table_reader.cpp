@@ -1,0 +1,148 @@
+#include "model/table_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace kaisched::model {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> op_names{"none", "add", "change", "remove"};
+
+bool is_ragged(column_type type) {
+  return type == column_type::string || type == column_type::string_list || type == column_type::i64_list;
+}
+
+bool type_fits(const column_info& info, column_type given) {
+  if (given == info.type) return true;
+  return info.refers_to != entity_kind::none && info.type == column_type::string && given == column_type::u64;
+}
+
+std::string_view type_name(column_type type) {
+  switch (type) {
+    case column_type::u8: return "u8";
+    case column_type::u32: return "u32";
+    case column_type::i64: return "i64";
+    case column_type::u64: return "u64";
+    case column_type::f64: return "f64";
+    case column_type::string: return "string";
+    case column_type::string_list: return "string_list";
+    case column_type::i64_list: return "i64_list";
+  }
+  return "unknown";
+}
+
+/// Offsets ascend from zero and elements are well formed; a description of what is wrong, or empty.
+std::string_view ragged_defect(const column_view& c, std::uint64_t rows) {
+  if (c.offsets == nullptr) return "a ragged column needs offsets";
+  if (c.offsets[0] != 0) return "offsets must start at 0";
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    if (c.offsets[row + 1] < c.offsets[row]) return "offsets must not descend";
+  }
+  if (c.offsets[rows] == 0) return {};
+  if (c.data == nullptr) return "data is null";
+  if (c.type == column_type::i64_list) return {};
+  const auto* text = static_cast<const char*>(c.data);
+  if (c.type == column_type::string) {
+    if (std::find(text, text + c.offsets[rows], '\0') != text + c.offsets[rows]) return "a string holds a NUL byte";
+    return {};
+  }
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    if (c.offsets[row + 1] > c.offsets[row] && text[c.offsets[row + 1] - 1] != '\0') {
+      return "every element of a string list must end with a NUL byte";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+result<table_reader> table_reader::open(const table_view& view, std::size_t number, std::uint32_t dimensions) {
+  table_reader reader;
+  reader.view_ = view;
+  reader.number_ = number;
+  reader.info_ = schema_of(view.kind);
+  if (reader.info_ == nullptr || !reader.info_->input) {
+    return error{status::unsupported, "table " + std::to_string(number) + ": kind " + std::to_string(view.kind) +
+                                          " is no kind of input table", {}};
+  }
+  if (view.op < 1 || view.op > 3) {
+    return error{status::argument, reader.where() + ": operation " + std::to_string(view.op) +
+                                       " is none of add (1), change (2), remove (3)", {}};
+  }
+  if (view.rows > std::numeric_limits<std::uint32_t>::max() - 1) {
+    return error{status::limit, reader.where() + ": more than 2^32 - 2 rows", {}};
+  }
+  if (view.columns == nullptr && view.column_count != 0) {
+    return error{status::argument, reader.where() + ": columns is null", {}};
+  }
+  for (std::uint32_t i = 0; i < view.column_count; ++i) {
+    if (auto checked = reader.check_column(view.columns[i], dimensions); !checked) return checked.failure();
+  }
+  for (const column_info& c : reader.info_->columns) {
+    if (c.required && reader.op() == table_op::add && !reader.has(c.id)) {
+      return error{status::argument, reader.where() + ": column " + std::string(c.name) + " is required", {}};
+    }
+  }
+  return reader;
+}
+
+result<void> table_reader::check_column(const column_view& c, std::uint32_t dimensions) {
+  const column_info* info = describe(c.id);
+  if (info == nullptr) {
+    if ((c.flags & column_optional) != 0) return {};
+    return error{status::unsupported, where() + ": column number " + std::to_string(c.id) + " is not known", {}};
+  }
+  const auto fail_column = [&](status code, std::string_view what) {
+    return error{code, where() + ", column " + std::string(info->name) + ": " + std::string(what), {}};
+  };
+  if (!type_fits(*info, c.type)) {
+    return fail_column(status::argument, std::string("expected type ") + std::string(type_name(info->type)) +
+                                             (info->refers_to != entity_kind::none ? " (a name) or u64 (an id)" : "") +
+                                             ", got " + std::string(type_name(c.type)));
+  }
+  if (at(c.id) != nullptr) return fail_column(status::argument, "is given twice");
+  if (is_ragged(c.type)) {
+    if (view_.rows > 0) {
+      const std::string_view defect = ragged_defect(c, view_.rows);
+      if (!defect.empty()) return fail_column(status::argument, defect);
+    }
+  } else {
+    const std::uint32_t most = info->shape == column_shape::dimensions ? dimensions
+                               : info->shape == column_shape::quotas   ? quota_dimensions
+                                                                       : 1;
+    if (c.width < 1 || c.width > most) {
+      return fail_column(status::argument, "width " + std::to_string(c.width) + ": expected 1 to " + std::to_string(most));
+    }
+    if (c.data == nullptr && view_.rows > 0) return fail_column(status::argument, "data is null");
+  }
+  if (by_id_.size() <= c.id) by_id_.resize(c.id + 1, nullptr);
+  by_id_[c.id] = &c;
+  return {};
+}
+
+const column_info* table_reader::describe(std::uint32_t column) const {
+  for (const column_info& c : info_->columns) {
+    if (c.id == column) return &c;
+  }
+  return nullptr;
+}
+
+std::string table_reader::where() const {
+  std::string text = "table " + std::to_string(number_);
+  const std::string_view op = view_.op < op_names.size() ? op_names[view_.op] : "?";
+  text.append(" (").append(info_->name).append(", ").append(op).append(")");
+  return text;
+}
+
+error table_reader::fail(status code, std::uint64_t row, std::uint32_t column, std::string_view what,
+                         entity_id subject) const {
+  std::string text = where() + ", row " + std::to_string(row);
+  const column_info* info = describe(column);
+  if (info != nullptr) text.append(", column ").append(info->name);
+  text.append(": ").append(what);
+  return {code, std::move(text), subject};
+}
+
+}  // namespace kaisched::model
