@@ -1,0 +1,780 @@
+#ifndef KAISCHED_KAISCHED_H
+#define KAISCHED_KAISCHED_H
+/// @file
+/// The C interface of kaisched, a deterministic scheduling engine for clusters of GPUs. C99, self-contained.
+///
+///     cluster --snapshot--> snapshot --run(engine)--> session --table--> decisions, reasons, shares
+///
+/// **Ownership.** `create`, `open`, `run`, `load` and `cluster_snapshot` give a handle to the caller, who gives it back
+/// with `destroy`, `release` or `close`; all three take NULL and do nothing then. Handles do not need each other: a
+/// snapshot outlives its cluster, a session its engine and its snapshot. Input is copied during the call. Tables that a
+/// function returns are borrowed: they live as long as the handle that they were asked of. Nothing else is to be freed.
+///
+/// **Threads.** A `const` handle may be used by several threads at once, as long as no thread uses it as non-`const`;
+/// a non-`const` handle needs exclusive use. Any thread may make any call. The library has no global state and starts
+/// no threads; two handles never disturb each other unless one was given to a call on the other.
+///
+/// **Errors.** Fallible functions return a status: 0 if the call ran, a negative number if it did not. Whether
+/// something could be scheduled is never a status: it is a row of a table. A failed call changes nothing, except that
+/// its output values are 0 or NULL. The last parameter takes a `kaisched_error` of the caller, or NULL, and is written
+/// by every call: code 0 and an empty message if the call ran. NULL where a value is needed is KAISCHED_E_ARGUMENT.
+/// Out-of-memory is a status as well; no function throws, prints or ends the process.
+///
+/// **Determinism.** Equal snapshots (see kaisched_snapshot_digest), equal options, equal time: equal decisions, byte
+/// for byte, on every machine, compiler and number of threads. The library reads no clock and no environment.
+///
+/// **Versions.** Structures start with `struct_size`, set by whoever owns the memory. A reader uses the smaller of its
+/// own size and the given one, and what is missing counts as zero, which is always the default; a size smaller than
+/// that of the first version is KAISCHED_E_STRUCT_SIZE. Structures that may grow are passed in arrays of pointers;
+/// `kaisched_col` and `kaisched_kv` are passed in plain arrays and never grow. Numbers of enumerations are never
+/// reused. A table, column or option that the library does not know is KAISCHED_E_UNSUPPORTED, never ignored, unless
+/// the column has the flag KAISCHED_COLUMN_OPTIONAL.
+///
+/// **Texts** are UTF-8. Functions that write a text or bytes take a buffer, its capacity and an optional `needed`,
+/// which receives the size wanted (with the final NUL for texts). A NULL buffer only asks for the size; one that is too
+/// small is KAISCHED_E_LIMIT, and nothing is written into it.
+///
+/// **Quantities** are int64 in fixed units: milli-cores, bytes, milli-GPU, counts; times and durations are nanoseconds.
+/// Plain numbers of the interface (`uint32_t`) carry the values of the enumerations named in their comments.
+///
+/// Functions that have no thread note follow the rule above. All are there since 0.1.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define KAISCHED_API __attribute__((visibility("default")))
+#else
+#define KAISCHED_API
+#endif
+#ifdef __cplusplus
+#define KAISCHED_NOEXCEPT noexcept
+extern "C" {
+#else
+#define KAISCHED_NOEXCEPT
+#endif
+
+/// Version of the library that this header belongs to.
+#define KAISCHED_VERSION_MAJOR 0
+#define KAISCHED_VERSION_MINOR 1
+#define KAISCHED_VERSION_PATCH 0
+
+/// Version of this interface: major in the upper, minor in the lower 16 bits. Within one major version it only grows.
+#define KAISCHED_ABI_VERSION 0x00000001u
+
+/// @return the KAISCHED_ABI_VERSION that the loaded library was built with.
+KAISCHED_API uint32_t kaisched_abi_version(void) KAISCHED_NOEXCEPT;
+
+// ---- types ---------------------------------------------------------------------------------------------------------
+
+typedef struct kaisched_engine kaisched_engine;      ///< options and the registry of policy parts
+typedef struct kaisched_cluster kaisched_cluster;    ///< mutable model of a cluster, fed by tables; one writer
+typedef struct kaisched_snapshot kaisched_snapshot;  ///< immutable version of a cluster, counted references
+typedef struct kaisched_session kaisched_session;    ///< one run over one snapshot
+
+/// 0: the call ran; negative: it did not. One of kaisched_status_code.
+typedef int32_t kaisched_status;
+
+/// Stable identifier of one entity of one cluster: kind (4 bits, kaisched_entity_kind), generation (28), slot (32).
+/// 0 names nothing. An identifier of a removed entity is never valid again.
+typedef uint64_t kaisched_id;
+
+/// Why a call failed. Memory of the caller, nothing to free, 256 bytes for ever. Start with KAISCHED_ERROR_INIT.
+typedef struct kaisched_error {
+  uint32_t struct_size;  ///< sizeof(kaisched_error), set by the caller; anything less is KAISCHED_E_STRUCT_SIZE
+  int32_t code;          ///< kaisched_status_code
+  uint32_t where;        ///< the function that was called, kaisched_function
+  uint32_t pad;          ///< 0
+  kaisched_id subject;   ///< the entity concerned, or 0
+  char message[232];     ///< one sentence that names object and field; cut to fit, always ends with a NUL
+} kaisched_error;
+/// Initializer of a kaisched_error.
+#define KAISCHED_ERROR_INIT {(uint32_t)sizeof(kaisched_error), 0, 0, 0, 0, {0}}
+
+/// One column: a typed array with `width` values per row. Ragged columns (string, string_list, i64_list) have
+/// `offsets`, rows + 1 of them, ascending from 0; row i is `data[offsets[i]] .. data[offsets[i + 1]]`, exclusive. Size:
+/// 32 bytes for ever.
+typedef struct kaisched_col {
+  uint32_t id;              ///< column of the table's kind, such as KAISCHED_NODE_COL_NAME
+  uint32_t type;            ///< kaisched_column_type
+  uint32_t width;           ///< values per row: 1, or the number of dimensions given; 0 for ragged columns
+  uint32_t flags;           ///< 0 or KAISCHED_COLUMN_OPTIONAL
+  const void* data;         ///< values, aligned to their size; may be NULL if there are none
+  const uint32_t* offsets;  ///< NULL unless ragged
+} kaisched_col;
+
+/// One table, the only bulk carrier for input and output.
+typedef struct kaisched_table {
+  uint32_t struct_size;         ///< sizeof(kaisched_table)
+  uint32_t kind;                ///< kaisched_table_kind
+  uint32_t op;                  ///< kaisched_table_op; KAISCHED_OP_NONE in output
+  uint32_t column_count;        ///< number of columns
+  uint64_t rows;                ///< number of rows, equal in all columns
+  const kaisched_col* columns;  ///< `column_count` columns in any order, each id at most once
+} kaisched_table;
+
+/// One option and its value, both texts. Size: two pointers for ever.
+typedef struct kaisched_kv {
+  const char* key;
+  const char* value;
+} kaisched_kv;
+
+/// Describes one option, see kaisched_option_info. The texts live as long as the library is loaded.
+typedef struct kaisched_option {
+  uint32_t struct_size;  ///< sizeof(kaisched_option), set by the caller
+  uint32_t type;         ///< kaisched_option_type
+  const char* name;
+  const char* fallback;  ///< default, as text
+  double least;          ///< bounds of numbers, inclusive
+  double most;
+  const char* choices;  ///< allowed values separated by blanks; empty if any text is allowed
+  const char* doc;      ///< one sentence
+} kaisched_option;
+
+// ---- enumerations --------------------------------------------------------------------------------------------------
+
+/// Status of a call. Groups of ten: -1x arguments, -2x identifiers, -3x state, -4x support, -5x limits, -6x plug-ins,
+/// -7x memory, -9x internal.
+enum kaisched_status_code {
+  KAISCHED_OK = 0,               ///< the call ran
+  KAISCHED_E_ARGUMENT = -10,     ///< an argument or a value of the input is not valid
+  KAISCHED_E_STRUCT_SIZE = -11,  ///< a structure is shorter than its first version
+  KAISCHED_E_NOT_FOUND = -20,    ///< a name or identifier names nothing
+  KAISCHED_E_STALE_ID = -21,     ///< an identifier names something that has been removed
+  KAISCHED_E_WRONG_KIND = -22,   ///< an identifier names another kind of entity
+  KAISCHED_E_DUPLICATE = -23,    ///< a name is in use already
+  KAISCHED_E_CONFLICT = -30,     ///< the cluster has moved since the snapshot
+  KAISCHED_E_STATE = -31,        ///< the call is not allowed in the present state
+  KAISCHED_E_UNSUPPORTED = -40,  ///< the table, column, option or feature is not known here
+  KAISCHED_E_ABI = -41,          ///< the caller was built for another ABI
+  KAISCHED_E_LIMIT = -50,        ///< a size or amount exceeds what can be represented, or what the buffer holds
+  KAISCHED_E_CANCELLED = -51,    ///< the host cancelled the call
+  KAISCHED_E_PLUGIN = -60,       ///< a plug-in failed
+  KAISCHED_E_NO_MEMORY = -70,    ///< out of memory
+  KAISCHED_E_INTERNAL = -99      ///< a defect of the library
+};
+
+/// Fallible functions, for `kaisched_error.where`.
+enum kaisched_function {
+  KAISCHED_FN_ENGINE_CREATE = 10,
+  KAISCHED_FN_ENGINE_SET = 11,
+  KAISCHED_FN_ENGINE_GET = 12,
+  KAISCHED_FN_OPTION_INFO = 13,
+  KAISCHED_FN_CLUSTER_CREATE = 20,
+  KAISCHED_FN_CLUSTER_APPLY = 21,
+  KAISCHED_FN_CLUSTER_FIND = 22,
+  KAISCHED_FN_CLUSTER_SNAPSHOT = 23,
+  KAISCHED_FN_SNAPSHOT_TABLE = 30,
+  KAISCHED_FN_SNAPSHOT_DIGEST = 31,
+  KAISCHED_FN_SNAPSHOT_SAVE = 32,
+  KAISCHED_FN_SNAPSHOT_LOAD = 33,
+  KAISCHED_FN_RUN = 40,
+  KAISCHED_FN_SESSION_OPEN = 41,
+  KAISCHED_FN_SESSION_RUN = 42,
+  KAISCHED_FN_SESSION_TABLE = 43,
+  KAISCHED_FN_SESSION_DIGEST = 44
+};
+
+/// Type of the values of a column.
+enum kaisched_column_type {
+  KAISCHED_TYPE_U8 = 1,
+  KAISCHED_TYPE_U32 = 2,
+  KAISCHED_TYPE_I64 = 3,
+  KAISCHED_TYPE_U64 = 4,  ///< also identifiers
+  KAISCHED_TYPE_F64 = 5,
+  KAISCHED_TYPE_STRING = 6,       ///< ragged bytes: UTF-8 without NUL
+  KAISCHED_TYPE_STRING_LIST = 7,  ///< ragged bytes: every element ends with a NUL, an empty range is an empty list
+  KAISCHED_TYPE_I64_LIST = 8      ///< ragged int64; offsets count values
+};
+
+/// Flag of an input column: a library that does not know the column ignores it instead of failing.
+#define KAISCHED_COLUMN_OPTIONAL 1u
+
+/// What an input table does. Tables of one kaisched_cluster_apply take effect in order.
+enum kaisched_table_op {
+  KAISCHED_OP_NONE = 0,    ///< output tables
+  KAISCHED_OP_ADD = 1,     ///< every row is a new entity; columns that are absent take their defaults
+  KAISCHED_OP_CHANGE = 2,  ///< every row names an entity; only the columns that are present change
+  KAISCHED_OP_REMOVE = 3   ///< every row names an entity; only the naming columns are read
+};
+
+/// What an identifier names.
+enum kaisched_entity_kind {
+  KAISCHED_KIND_NONE = 0,
+  KAISCHED_KIND_RESOURCE = 1,
+  KAISCHED_KIND_TOPOLOGY = 2,
+  KAISCHED_KIND_QUEUE = 3,
+  KAISCHED_KIND_NODE = 4,
+  KAISCHED_KIND_DEVICE = 5,
+  KAISCHED_KIND_POD_GROUP = 6,
+  KAISCHED_KIND_SUB_GROUP = 7,
+  KAISCHED_KIND_POD = 8
+};
+
+/// Life of a pod.
+enum kaisched_pod_status {
+  KAISCHED_POD_STATUS_PENDING = 0,    ///< wants to be placed
+  KAISCHED_POD_STATUS_GATED = 1,      ///< waits for something outside; asks for nothing
+  KAISCHED_POD_STATUS_ALLOCATED = 2,  ///< placed in this session, not reported
+  KAISCHED_POD_STATUS_PIPELINED = 3,  ///< holds a claim on resources that are being released
+  KAISCHED_POD_STATUS_BINDING = 4,    ///< decided, the host is binding it
+  KAISCHED_POD_STATUS_BOUND = 5,      ///< bound, not running
+  KAISCHED_POD_STATUS_RUNNING = 6,
+  KAISCHED_POD_STATUS_RELEASING = 7,           ///< terminating; its resources come free
+  KAISCHED_POD_STATUS_STUCK_IN_RELEASING = 8,  ///< terminating for too long: its resources do not count as coming free
+  KAISCHED_POD_STATUS_SUCCEEDED = 9,
+  KAISCHED_POD_STATUS_FAILED = 10,
+  KAISCHED_POD_STATUS_UNKNOWN = 11
+};
+
+/// Kind of a decision.
+enum kaisched_decision_kind {
+  KAISCHED_DECISION_BIND = 1,          ///< start the pod on the node, now
+  KAISCHED_DECISION_PIPELINE = 2,      ///< hold the place: the pod starts when releasing resources are free
+  KAISCHED_DECISION_EVICT = 3,         ///< stop the pod
+  KAISCHED_DECISION_MOVE = 4,          ///< stop the pod and hold a place for it on another node
+  KAISCHED_DECISION_UNSCHEDULABLE = 5  ///< the pod group waits; see its reasons
+};
+
+/// Actions of a session.
+enum kaisched_action { KAISCHED_ACTION_NONE = 0, KAISCHED_ACTION_ALLOCATE = 1 };
+
+/// What a reason is about.
+enum kaisched_constraint {
+  KAISCHED_CONSTRAINT_NONE = 0,
+  KAISCHED_CONSTRAINT_RESOURCE = 1,               ///< too little of a dimension, even counting what is being released
+  KAISCHED_CONSTRAINT_RESOURCE_BUSY = 2,          ///< enough in total, but not in one piece
+  KAISCHED_CONSTRAINT_NODE_NOT_READY = 3,         ///< the node is not ready
+  KAISCHED_CONSTRAINT_NODE_UNSCHEDULABLE = 4,     ///< the node is cordoned
+  KAISCHED_CONSTRAINT_NODE_SELECTOR = 5,          ///< node selector or required node affinity
+  KAISCHED_CONSTRAINT_TAINT = 6,                  ///< a taint that the pod does not tolerate
+  KAISCHED_CONSTRAINT_HOST_PORT = 7,              ///< the port is taken on the node
+  KAISCHED_CONSTRAINT_POD_AFFINITY = 8,           ///< required pod affinity
+  KAISCHED_CONSTRAINT_POD_ANTI_AFFINITY = 9,      ///< required anti-affinity, of this pod or of a pod on the node
+  KAISCHED_CONSTRAINT_OBSTACLE = 10,              ///< something that no eviction can remove
+  KAISCHED_CONSTRAINT_LARGER_THAN_ANY_NODE = 11,  ///< the request exceeds the largest node of the cluster
+  KAISCHED_CONSTRAINT_QUEUE_LIMIT = 12,           ///< a queue on the path would pass its limit
+  KAISCHED_CONSTRAINT_QUEUE_QUOTA = 13,           ///< a non-preemptible group would pass the quota of a queue
+  KAISCHED_CONSTRAINT_QUEUE_MISSING = 14,         ///< the group's queue does not exist or has child queues
+  KAISCHED_CONSTRAINT_GANG_INCOMPLETE = 15,       ///< fewer pods exist than the gang needs
+  KAISCHED_CONSTRAINT_GATED = 16,                 ///< pods are gated
+  KAISCHED_CONSTRAINT_PLUGIN = 17                 ///< a plug-in refused the node
+};
+
+/// Where a constraint applies.
+enum kaisched_reason_scope {
+  KAISCHED_SCOPE_NODE = 1,
+  KAISCHED_SCOPE_QUEUE = 2,
+  KAISCHED_SCOPE_GROUP = 3,
+  KAISCHED_SCOPE_CLUSTER = 4
+};
+
+/// Type of an option's value. Values travel as text; numbers in the C locale.
+enum kaisched_option_type {
+  KAISCHED_OPTION_BOOLEAN = 1,  ///< true or false
+  KAISCHED_OPTION_INTEGER = 2,
+  KAISCHED_OPTION_NUMBER = 3,
+  KAISCHED_OPTION_CHOICE = 4,  ///< one of `choices`
+  KAISCHED_OPTION_LIST = 5     ///< names, separated by commas
+};
+
+/// Resource dimensions that every cluster has, in this order; `resource` tables add further ones behind them.
+enum kaisched_dimension {
+  KAISCHED_DIM_CPU = 0,     ///< milli-cores
+  KAISCHED_DIM_MEMORY = 1,  ///< bytes
+  KAISCHED_DIM_GPU = 2,     ///< milli-GPU: 1000 is one whole device
+  KAISCHED_DIM_PODS = 3     ///< pod slots of a node; every pod asks for one
+};
+#define KAISCHED_BUILT_IN_DIMENSIONS 4u
+/// Most dimensions that a cluster may register.
+#define KAISCHED_MAX_DIMENSIONS 64u
+/// Dimensions that queues are accounted in: cpu, memory, gpu.
+#define KAISCHED_QUOTA_DIMENSIONS 3u
+/// Most devices of one node that are tracked one by one.
+#define KAISCHED_MAX_DEVICES_PER_NODE 64u
+/// Milli-GPU of one whole device.
+#define KAISCHED_WHOLE_DEVICE INT64_C(1000)
+/// "Unlimited" for quotas and limits.
+#define KAISCHED_UNLIMITED INT64_C(-1)
+/// "Not set" for int64 columns where zero is a value.
+#define KAISCHED_UNSET INT64_MIN
+/// Largest amount that one row may hold.
+#define KAISCHED_MAX_AMOUNT (INT64_C(1) << 52)
+
+// ---- kinds of tables and their columns -----------------------------------------------------------------------------
+// A column's comment gives its type, its width if that is not 1 ("x 3": cpu, memory, gpu; "x dimensions": up to one
+// value per resource dimension, missing ones are 0), whether KAISCHED_OP_ADD requires it, else its default; then its
+// meaning and, in brackets, its unit or the form of its text. Input columns that name another entity take a string (its
+// name) or u64 (its identifier).
+
+// clang-format off
+// SCHEMA BEGIN (kept equal to the library's schema by the test abi/schema; its program rewrites it with --update)
+/// Kinds of tables.
+enum kaisched_table_kind {
+  /// input: Resource dimensions beyond the built-in ones.
+  KAISCHED_TABLE_RESOURCE = 1,
+  /// input: Trees of domains over node labels.
+  KAISCHED_TABLE_TOPOLOGY = 2,
+  /// input: Queues: a forest with quotas, limits and weights.
+  KAISCHED_TABLE_QUEUE = 3,
+  /// input: Nodes.
+  KAISCHED_TABLE_NODE = 4,
+  /// input: Devices of nodes.
+  KAISCHED_TABLE_DEVICE = 5,
+  /// input: Pod groups: the unit of scheduling.
+  KAISCHED_TABLE_POD_GROUP = 6,
+  /// input: Trees of sub-groups inside pod groups.
+  KAISCHED_TABLE_SUB_GROUP = 7,
+  /// input: Pods.
+  KAISCHED_TABLE_POD = 8,
+  /// output: Decisions of a session.
+  KAISCHED_TABLE_DECISION = 32,
+  /// output: Why pod groups wait.
+  KAISCHED_TABLE_REASON = 33,
+  /// output: Shares of queues.
+  KAISCHED_TABLE_QUEUE_SHARE = 34,
+  /// output: Where pods are at the end.
+  KAISCHED_TABLE_PLACEMENT = 35,
+  /// output: Counters per action.
+  KAISCHED_TABLE_STATISTIC = 36
+};
+
+/// Columns of KAISCHED_TABLE_RESOURCE.
+enum kaisched_resource_column {
+  /// string, required. Name of the dimension, such as nvidia.com/mig-1g.5gb. cpu, memory, gpu and pods always exist.
+  /// [name]
+  KAISCHED_RESOURCE_COL_NAME = 1,
+  /// string, default count. Unit of amounts, for reports only. [text]
+  KAISCHED_RESOURCE_COL_UNIT = 2
+};
+
+/// Columns of KAISCHED_TABLE_TOPOLOGY.
+enum kaisched_topology_column {
+  /// string, required. Name of the tree. [name]
+  KAISCHED_TOPOLOGY_COL_NAME = 1,
+  /// string_list, required. Label keys of the levels, widest first. A node belongs to the domain that its labels name.
+  /// [node label keys]
+  KAISCHED_TOPOLOGY_COL_LEVELS = 2,
+  /// u8, default 0. The tree along which nodes are numbered; at most one. [0 or 1]
+  KAISCHED_TOPOLOGY_COL_PRIMARY = 3
+};
+
+/// Columns of KAISCHED_TABLE_QUEUE.
+enum kaisched_queue_column {
+  /// string, required. Name of the queue. [name]
+  KAISCHED_QUEUE_COL_NAME = 1,
+  /// string, default empty. Parent queue; empty for a top-level queue. Only queues without children hold pod groups.
+  /// [queue]
+  KAISCHED_QUEUE_COL_PARENT = 2,
+  /// i64, default 100. Larger is served first; compared among siblings.
+  KAISCHED_QUEUE_COL_PRIORITY = 3,
+  /// i64, default 0. Creation time; older first where everything else is equal. [ns]
+  KAISCHED_QUEUE_COL_CREATED = 4,
+  /// i64 x 3, default -1. Deserved amount of cpu, memory, gpu; -1 is unlimited. [fixed units]
+  KAISCHED_QUEUE_COL_QUOTA = 5,
+  /// i64 x 3, default -1. Most that the queue may hold; -1 is unlimited. [fixed units]
+  KAISCHED_QUEUE_COL_LIMIT = 6,
+  /// f64 x 3, default 1. Weight in the division of what is left after all quotas; 0 gets nothing.
+  KAISCHED_QUEUE_COL_OVER_QUOTA_WEIGHT = 7,
+  /// f64 x 3, default 0. Historical usage, decayed, as a part of the cluster's capacity. [part of capacity]
+  KAISCHED_QUEUE_COL_USAGE = 8,
+  /// i64, default unset. A group that runs for less is not reclaimed. [ns]
+  KAISCHED_QUEUE_COL_RECLAIM_MIN_RUNTIME = 9,
+  /// i64, default unset. A group that runs for less is not preempted. [ns]
+  KAISCHED_QUEUE_COL_PREEMPT_MIN_RUNTIME = 10
+};
+
+/// Columns of KAISCHED_TABLE_NODE.
+enum kaisched_node_column {
+  /// string, required. Name of the node; of equal nodes the name that sorts first is taken. [name]
+  KAISCHED_NODE_COL_NAME = 1,
+  /// i64 x dimensions, required. Allocatable amount of every dimension. [fixed units]
+  KAISCHED_NODE_COL_CAPACITY = 2,
+  /// u8, default 1. 0: nothing is placed here and the capacity does not count. [0 or 1]
+  KAISCHED_NODE_COL_READY = 3,
+  /// u8, default 0. 1: cordoned; nothing is placed here and the capacity does not count. [0 or 1]
+  KAISCHED_NODE_COL_UNSCHEDULABLE = 4,
+  /// string_list, default empty. Labels. [key, value, key, value, ...]
+  KAISCHED_NODE_COL_LABELS = 5,
+  /// string_list, default empty. Taints; NoSchedule and NoExecute keep pods away, other effects are ignored.
+  /// [key=value:Effect]
+  KAISCHED_NODE_COL_TAINTS = 6,
+  /// i64, default 0. Memory of each GPU; 0 if unknown. [bytes]
+  KAISCHED_NODE_COL_GPU_MEMORY = 7
+};
+
+/// Columns of KAISCHED_TABLE_DEVICE.
+enum kaisched_device_column {
+  /// string, required. Node of the device. [node]
+  KAISCHED_DEVICE_COL_NODE = 1,
+  /// u32, required. Index on the node. Nodes without device rows have one device per whole GPU of their capacity.
+  /// [0..63]
+  KAISCHED_DEVICE_COL_INDEX = 2,
+  /// string, default empty. Hardware identifier. [text]
+  KAISCHED_DEVICE_COL_UUID = 3,
+  /// string, default empty. Model name. [text]
+  KAISCHED_DEVICE_COL_MODEL = 4,
+  /// i64, default 0. Memory; 0 stands for the node's gpu_memory. [bytes]
+  KAISCHED_DEVICE_COL_MEMORY = 5,
+  /// i64, default 1000. How much of one GPU the device offers. [milli-GPU]
+  KAISCHED_DEVICE_COL_SHARE = 6,
+  /// i64, default -1. NUMA node; -1 if unknown. [zone]
+  KAISCHED_DEVICE_COL_NUMA = 7,
+  /// u8, default 1. 0: nothing new is placed on the device. [0 or 1]
+  KAISCHED_DEVICE_COL_HEALTHY = 8,
+  /// i64_list, default empty. Bandwidth to the devices of the node, by index; empty if unknown. [bandwidth in MB/s per
+  /// device]
+  KAISCHED_DEVICE_COL_LINKS = 9
+};
+
+/// Columns of KAISCHED_TABLE_POD_GROUP.
+enum kaisched_pod_group_column {
+  /// string, required. Name of the group. [name]
+  KAISCHED_POD_GROUP_COL_NAME = 1,
+  /// string, required. Queue that is charged. [queue]
+  KAISCHED_POD_GROUP_COL_QUEUE = 2,
+  /// i64, default 50. Larger is served first inside a queue.
+  KAISCHED_POD_GROUP_COL_PRIORITY = 3,
+  /// u8, default 1. 0: never evicted, and only started within quota. [0 or 1]
+  KAISCHED_POD_GROUP_COL_PREEMPTIBLE = 4,
+  /// i64, default 0. Creation time. [ns]
+  KAISCHED_POD_GROUP_COL_CREATED = 5,
+  /// i64, default 1. Size of the gang; for groups without sub-groups. More pods than this are elastic. [pods]
+  KAISCHED_POD_GROUP_COL_MIN_MEMBER = 6,
+  /// i64, default unset. Number of top-level sub-groups needed; all if unset. [members]
+  KAISCHED_POD_GROUP_COL_MIN_SUB_GROUP = 7,
+  /// string, default empty. Pod affinity looks at pods of the same namespace. [name]
+  KAISCHED_POD_GROUP_COL_NAMESPACE = 8,
+  /// i64, default unset. When the group last started; unset if never. [ns]
+  KAISCHED_POD_GROUP_COL_LAST_START = 9,
+  /// i64, default unset. When a pod of the group was last evicted. [ns]
+  KAISCHED_POD_GROUP_COL_LAST_EVICTION = 10,
+  /// i64, default unset. Since when the group has fewer active pods than its gang. [ns]
+  KAISCHED_POD_GROUP_COL_STALE_SINCE = 11,
+  /// i64, default unset. The group evicts nobody before it has waited for so long. [ns]
+  KAISCHED_POD_GROUP_COL_PREEMPTION_DELAY = 12,
+  /// i64, default unset. How long a stale group is left alone; negative is for ever. [ns]
+  KAISCHED_POD_GROUP_COL_STALENESS_GRACE = 13,
+  /// i64, default unset. Expected run time. [ns]
+  KAISCHED_POD_GROUP_COL_RUNTIME_ESTIMATE = 14
+};
+
+/// Columns of KAISCHED_TABLE_SUB_GROUP.
+enum kaisched_sub_group_column {
+  /// string, required. Pod group of the sub-group. [pod group]
+  KAISCHED_SUB_GROUP_COL_GROUP = 1,
+  /// string, required. Name, unique in the pod group. [name]
+  KAISCHED_SUB_GROUP_COL_NAME = 2,
+  /// string, default empty. Parent sub-group of the same pod group; empty below the root. Parents hold no pods.
+  /// [sub-group]
+  KAISCHED_SUB_GROUP_COL_PARENT = 3,
+  /// i64, default 0. Size of the gang, for sub-groups that hold pods. [pods]
+  KAISCHED_SUB_GROUP_COL_MIN_MEMBER = 4,
+  /// i64, default unset. Number of child sub-groups needed; all if unset. Makes the sub-group an inner one. [members]
+  KAISCHED_SUB_GROUP_COL_MIN_SUB_GROUP = 5
+};
+
+/// Columns of KAISCHED_TABLE_POD.
+enum kaisched_pod_column {
+  /// string, required. Name of the pod, unique in the cluster. [name]
+  KAISCHED_POD_COL_NAME = 1,
+  /// string, required. Pod group of the pod. [pod group]
+  KAISCHED_POD_COL_GROUP = 2,
+  /// string, default empty. Sub-group that holds the pod; empty in groups without sub-groups. [sub-group]
+  KAISCHED_POD_COL_SUB_GROUP = 3,
+  /// i64 x dimensions, required. Requested amount of every dimension. A request of 0 pods is read as 1. [fixed units]
+  KAISCHED_POD_COL_REQUEST = 4,
+  /// u32, default 0. Number of devices that the gpu request is spread over, in equal shares; 0: whole devices, or one.
+  /// [devices]
+  KAISCHED_POD_COL_DEVICE_COUNT = 5,
+  /// u8, default 0. 0 pending, 1 gated, 2 allocated, 3 pipelined, 4 binding, 5 bound, 6 running, 7 releasing, 8 stuck
+  /// in releasing, 9 succeeded, 10 failed, 11 unknown. [pod status]
+  KAISCHED_POD_COL_STATUS = 6,
+  /// string, default empty. Node that the pod is on or leaves; empty if none. [node]
+  KAISCHED_POD_COL_NODE = 7,
+  /// i64_list, default empty. Devices that the pod holds; chosen by the library, lowest index first, if empty. [device
+  /// indices]
+  KAISCHED_POD_COL_DEVICES = 8,
+  /// i64, default 0. Creation time. [ns]
+  KAISCHED_POD_COL_CREATED = 9,
+  /// i64, default unset. Order inside the group: larger first, unset last.
+  KAISCHED_POD_COL_PRIORITY = 10,
+  /// u8, default 0. 1: placed before the other pods of the group. [0 or 1]
+  KAISCHED_POD_COL_LEADER = 11,
+  /// string_list, default empty. Labels that a node must have. [key, value, key, value, ...]
+  KAISCHED_POD_COL_NODE_SELECTOR = 12,
+  /// string_list, default empty. Required node affinity: one of the terms must match. A term is a selector such as
+  /// 'zone in (a,b),!spot,cores>8'. [label selectors]
+  KAISCHED_POD_COL_NODE_AFFINITY = 13,
+  /// string_list, default empty. Tolerations: 'key=value:Effect', 'key:Effect' (any value), 'key=value', 'key' (any
+  /// effect), '*' (everything), '*:Effect'. [key=value:Effect]
+  KAISCHED_POD_COL_TOLERATIONS = 14,
+  /// string_list, default empty. Required pod affinity: in the domain of the node (equal value of the label) there is a
+  /// pod that matches. [topology key: label selector]
+  KAISCHED_POD_COL_AFFINITY = 15,
+  /// string_list, default empty. Required pod anti-affinity; binds in both directions. [topology key: label selector]
+  KAISCHED_POD_COL_ANTI_AFFINITY = 16,
+  /// string_list, default empty. Ports of the node that the pod takes; protocol TCP unless given.
+  /// [[address:]port[/protocol]]
+  KAISCHED_POD_COL_HOST_PORTS = 17,
+  /// string_list, default empty. Labels, for the affinity of other pods. [key, value, key, value, ...]
+  KAISCHED_POD_COL_LABELS = 18,
+  /// string, default empty. What keeps the pod from every node and no eviction can remove, such as a missing volume
+  /// claim. [text]
+  KAISCHED_POD_COL_OBSTACLE = 19,
+  /// string, default empty. Node that was promised to the pod; preferred over all others. [node]
+  KAISCHED_POD_COL_NOMINATED_NODE = 20
+};
+
+/// Columns of KAISCHED_TABLE_DECISION.
+enum kaisched_decision_column {
+  /// u8. 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable. [decision kind]
+  KAISCHED_DECISION_COL_KIND = 1,
+  /// u64. Pod, or 0. [id]
+  KAISCHED_DECISION_COL_POD = 2,
+  /// u64. Pod group. [id]
+  KAISCHED_DECISION_COL_GROUP = 3,
+  /// u64. Target node; for evict the node that the pod leaves; 0 if none. [id]
+  KAISCHED_DECISION_COL_NODE = 4,
+  /// i64_list. Devices of the node. [device indices]
+  KAISCHED_DECISION_COL_DEVICES = 5,
+  /// i64. Share of each device. [milli-GPU]
+  KAISCHED_DECISION_COL_DEVICE_SHARE = 6,
+  /// string. Action that decided. [action]
+  KAISCHED_DECISION_COL_ACTION = 7,
+  /// u32. Decisions of one commit stand or fall together; 0 for unschedulable. [number]
+  KAISCHED_DECISION_COL_COMMIT = 8,
+  /// string. Name of pod. [name]
+  KAISCHED_DECISION_COL_POD_NAME = 9,
+  /// string. Name of node. [name]
+  KAISCHED_DECISION_COL_NODE_NAME = 10,
+  /// string. Name of group. [name]
+  KAISCHED_DECISION_COL_GROUP_NAME = 11
+};
+
+/// Columns of KAISCHED_TABLE_REASON.
+enum kaisched_reason_column {
+  /// u64. Pod group that waits. [id]
+  KAISCHED_REASON_COL_GROUP = 1,
+  /// string. Its name. [name]
+  KAISCHED_REASON_COL_GROUP_NAME = 2,
+  /// u64. First pod without a place, or 0. [id]
+  KAISCHED_REASON_COL_POD = 3,
+  /// string. What stands in the way. [constraint]
+  KAISCHED_REASON_COL_CONSTRAINT = 4,
+  /// string. node, queue, group or cluster. [scope]
+  KAISCHED_REASON_COL_SCOPE = 5,
+  /// u64. Queue that refuses, or 0. [id]
+  KAISCHED_REASON_COL_SUBJECT = 6,
+  /// string. Dimension that is short, or empty. [resource]
+  KAISCHED_REASON_COL_DIMENSION = 7,
+  /// i64. What is needed. [fixed units]
+  KAISCHED_REASON_COL_NEED = 8,
+  /// i64. Most that there is in one place. [fixed units]
+  KAISCHED_REASON_COL_HAVE = 9,
+  /// u32. Nodes that refuse so. [nodes]
+  KAISCHED_REASON_COL_NODES = 10,
+  /// string. Node that misses the least, or empty. [node]
+  KAISCHED_REASON_COL_NEAREST_NODE = 11,
+  /// string. The reason as a sentence. [text]
+  KAISCHED_REASON_COL_TEXT = 12
+};
+
+/// Columns of KAISCHED_TABLE_QUEUE_SHARE.
+enum kaisched_queue_share_column {
+  /// u64. Queue. [id]
+  KAISCHED_QUEUE_SHARE_COL_QUEUE = 1,
+  /// string. Its name. [name]
+  KAISCHED_QUEUE_SHARE_COL_QUEUE_NAME = 2,
+  /// string. Parent, or empty. [name]
+  KAISCHED_QUEUE_SHARE_COL_PARENT_NAME = 3,
+  /// i64 x 3. Quota; -1 unlimited. [fixed units]
+  KAISCHED_QUEUE_SHARE_COL_QUOTA = 4,
+  /// i64 x 3. Limit; -1 unlimited. [fixed units]
+  KAISCHED_QUEUE_SHARE_COL_LIMIT = 5,
+  /// i64 x 3. Fair share of this session. [fixed units]
+  KAISCHED_QUEUE_SHARE_COL_FAIR_SHARE = 6,
+  /// i64 x 3. Held and asked for at the start of the session. [fixed units]
+  KAISCHED_QUEUE_SHARE_COL_REQUEST = 7,
+  /// i64 x 3. Held at the end of the session. [fixed units]
+  KAISCHED_QUEUE_SHARE_COL_ALLOCATED = 8,
+  /// i64. Pods of the queue and its children that still wait. [pods]
+  KAISCHED_QUEUE_SHARE_COL_PENDING_PODS = 9
+};
+
+/// Columns of KAISCHED_TABLE_PLACEMENT.
+enum kaisched_placement_column {
+  /// u64. Pod. [id]
+  KAISCHED_PLACEMENT_COL_POD = 1,
+  /// string. Its name. [name]
+  KAISCHED_PLACEMENT_COL_POD_NAME = 2,
+  /// u8. Status at the end. [pod status]
+  KAISCHED_PLACEMENT_COL_STATUS = 3,
+  /// u64. Node, or 0. [id]
+  KAISCHED_PLACEMENT_COL_NODE = 4,
+  /// string. Name of node, or empty. [name]
+  KAISCHED_PLACEMENT_COL_NODE_NAME = 5,
+  /// i64_list. Devices held. [device indices]
+  KAISCHED_PLACEMENT_COL_DEVICES = 6
+};
+
+/// Columns of KAISCHED_TABLE_STATISTIC.
+enum kaisched_statistic_column {
+  /// string. Action. [action]
+  KAISCHED_STATISTIC_COL_ACTION = 1,
+  /// u64. Units of work. [steps]
+  KAISCHED_STATISTIC_COL_STEPS = 2,
+  /// u64. Attempts to place a chunk of a group.
+  KAISCHED_STATISTIC_COL_GROUPS_TRIED = 3,
+  /// u64. Attempts that succeeded.
+  KAISCHED_STATISTIC_COL_GROUPS_PLACED = 4,
+  /// u64. Nodes tested for a fit.
+  KAISCHED_STATISTIC_COL_CANDIDATES = 5,
+  /// u64. Nodes refused.
+  KAISCHED_STATISTIC_COL_FILTERED = 6,
+  /// u64. Operations undone.
+  KAISCHED_STATISTIC_COL_ROLLBACKS = 7
+};
+// SCHEMA END
+// clang-format on
+
+// ---- library -------------------------------------------------------------------------------------------------------
+
+/// @return the version of the loaded library, such as "0.1.0". Lives as long as the library is loaded.
+KAISCHED_API const char* kaisched_version_string(void) KAISCHED_NOEXCEPT;
+
+/// @return the name of a status, such as "not_found"; "unknown" for a number that is no status. Never NULL. Lives as
+/// long as the library is loaded.
+KAISCHED_API const char* kaisched_status_name(kaisched_status status) KAISCHED_NOEXCEPT;
+
+// ---- engine --------------------------------------------------------------------------------------------------------
+
+/// Makes an engine.
+/// @param abi KAISCHED_ABI_VERSION of the caller. KAISCHED_E_ABI if the library's major version differs, or its minor
+///   version is older.
+/// @param options `count` options, set in order as by kaisched_engine_set; may be NULL if `count` is 0.
+/// @param out receives the engine, to be given back with kaisched_engine_destroy.
+/// Errors: as kaisched_engine_set.
+KAISCHED_API kaisched_status kaisched_engine_create(uint32_t abi, const kaisched_kv* options, size_t count,
+                                                    kaisched_engine** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives an engine back. Its sessions stay valid.
+KAISCHED_API void kaisched_engine_destroy(kaisched_engine* engine) KAISCHED_NOEXCEPT;
+
+/// Sets one option. `preset` replaces all others, so it goes first. Sessions that are open do not change.
+/// Errors: KAISCHED_E_UNSUPPORTED or KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT for a bad value;
+/// the message names the option and what was expected.
+KAISCHED_API kaisched_status kaisched_engine_set(kaisched_engine* engine, const char* option, const char* value,
+                                                 kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes the value of one option as text; see "Texts" above for `buffer`, `capacity` and `needed`.
+KAISCHED_API kaisched_status kaisched_engine_get(const kaisched_engine* engine, const char* option, char* buffer,
+                                                 size_t capacity, size_t* needed,
+                                                 kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Describes option number `index`, counted from 0; KAISCHED_E_NOT_FOUND behind the last one.
+/// @param out `out->struct_size` is set by the caller and stays as it is; the library fills what fits.
+KAISCHED_API kaisched_status kaisched_option_info(size_t index, kaisched_option* out,
+                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- cluster -------------------------------------------------------------------------------------------------------
+
+/// Makes an empty cluster, to be given back with kaisched_cluster_destroy.
+KAISCHED_API kaisched_status kaisched_cluster_create(kaisched_cluster** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives a cluster back. Its snapshots stay valid.
+KAISCHED_API void kaisched_cluster_destroy(kaisched_cluster* cluster) KAISCHED_NOEXCEPT;
+
+/// Applies tables in order: all of them, or none if any row is bad. Cost: what the tables touch.
+/// @param tables `count` pointers to tables; may be NULL if `count` is 0. Input is copied during the call.
+/// Errors: KAISCHED_E_ARGUMENT, _NOT_FOUND, _STALE_ID, _WRONG_KIND, _DUPLICATE, _UNSUPPORTED, _LIMIT, _STRUCT_SIZE; the
+/// message names table, row, column and entity, `subject` is the entity if it exists.
+KAISCHED_API kaisched_status kaisched_cluster_apply(kaisched_cluster* cluster, const kaisched_table* const* tables,
+                                                    size_t count, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Finds an entity by name. Sub-groups are named `group/sub-group`, devices `node/index`.
+/// @param kind kaisched_entity_kind.
+/// @param out receives the identifier. KAISCHED_E_NOT_FOUND if there is none.
+KAISCHED_API kaisched_status kaisched_cluster_find(const kaisched_cluster* cluster, uint32_t kind, const char* name,
+                                                   kaisched_id* out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Takes the present version of a cluster. Cost: what changed since the last snapshot.
+/// @param out receives the snapshot with one reference, to be given back with kaisched_snapshot_release.
+KAISCHED_API kaisched_status kaisched_cluster_snapshot(kaisched_cluster* cluster, kaisched_snapshot** out,
+                                                       kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- snapshot: immutable, so every function takes it as const ------------------------------------------------------
+
+/// Adds a reference. Nothing happens for NULL.
+KAISCHED_API void kaisched_snapshot_retain(const kaisched_snapshot* snapshot) KAISCHED_NOEXCEPT;
+
+/// Gives one reference back; the last one frees the snapshot and the tables that were asked of it. Sessions over it
+/// stay valid. Threads that hold references of their own may go on using the snapshot meanwhile.
+KAISCHED_API void kaisched_snapshot_release(const kaisched_snapshot* snapshot) KAISCHED_NOEXCEPT;
+
+/// All entities of one kind with every column, ordered by name: what KAISCHED_OP_ADD needs to build an equal cluster.
+/// The table is made by the first call and kept, so asking again costs nothing.
+/// @param kind kaisched_table_kind of an input table; KAISCHED_E_ARGUMENT or KAISCHED_E_UNSUPPORTED for others.
+/// @param out receives a table that is borrowed until the snapshot is released.
+KAISCHED_API kaisched_status kaisched_snapshot_table(const kaisched_snapshot* snapshot, uint32_t kind,
+                                                     const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Size of the buffer for a digest: 64 hexadecimal digits and a NUL.
+#define KAISCHED_DIGEST_SIZE 65u
+
+/// Writes the SHA-256 of the snapshot as text. Equal digests lead to equal decisions; how the cluster came about does
+/// not matter. Cost: the whole snapshot. See "Texts" above for `buffer`, `capacity` and `needed`.
+KAISCHED_API kaisched_status kaisched_snapshot_digest(const kaisched_snapshot* snapshot, char* buffer, size_t capacity,
+                                                      size_t* needed, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes the whole snapshot as bytes (format `kaisched-snapshot/1`, little-endian) for kaisched_snapshot_load. See
+/// "Texts" above for `buffer`, `capacity` and `needed`; there is no final NUL. The bytes are kept between the question
+/// for their size and their delivery.
+KAISCHED_API kaisched_status kaisched_snapshot_save(const kaisched_snapshot* snapshot, void* buffer, size_t capacity,
+                                                    size_t* needed, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Reads what kaisched_snapshot_save wrote; every length and every value is checked, so the bytes may come from
+/// anywhere.
+/// @param out receives the snapshot with one reference. Its identifiers are its own.
+KAISCHED_API kaisched_status kaisched_snapshot_load(const void* bytes, size_t size, kaisched_snapshot** out,
+                                                    kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- session -------------------------------------------------------------------------------------------------------
+
+/// Opens a session and runs the actions of the engine's options.
+/// @param now_ns time of the session in nanoseconds, on the clock that the tables use.
+/// @param out receives the session, to be given back with kaisched_session_close.
+/// Errors: KAISCHED_E_NOT_FOUND or KAISCHED_E_UNSUPPORTED for an unknown part or action, KAISCHED_E_PLUGIN.
+KAISCHED_API kaisched_status kaisched_run(const kaisched_engine* engine, const kaisched_snapshot* snapshot,
+                                          int64_t now_ns, kaisched_session** out,
+                                          kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Opens a session without running anything. Parameters and errors: as kaisched_run.
+KAISCHED_API kaisched_status kaisched_session_open(const kaisched_engine* engine, const kaisched_snapshot* snapshot,
+                                                   int64_t now_ns, kaisched_session** out,
+                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Runs one action by name, such as "allocate"; NULL runs all actions of the options in order.
+/// Tables that were asked for before stay valid and show the state before the run.
+KAISCHED_API kaisched_status kaisched_session_run(kaisched_session* session, const char* action,
+                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Results so far: decisions, reasons, queue shares, placements or statistics. The table is made by the first call
+/// after a run and kept.
+/// @param kind kaisched_table_kind of an output table; KAISCHED_E_ARGUMENT or KAISCHED_E_UNSUPPORTED for others.
+/// @param out receives a table that is borrowed until the session is closed.
+KAISCHED_API kaisched_status kaisched_session_table(const kaisched_session* session, uint32_t kind,
+                                                    const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes the SHA-256 over preset, mode and decisions as text, see KAISCHED_DIGEST_SIZE. Names count, not identifiers:
+/// equal clusters give equal digests. See "Texts" above for `buffer`, `capacity` and `needed`.
+KAISCHED_API kaisched_status kaisched_session_digest(const kaisched_session* session, char* buffer, size_t capacity,
+                                                     size_t* needed, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives a session and the tables that were asked of it back.
+KAISCHED_API void kaisched_session_close(kaisched_session* session) KAISCHED_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <kaisched/engine.hpp>
+
+#include "guard.hpp"
+#include "handles.hpp"
+
+using namespace kaisched;        // NOLINT(google-build-using-namespace): the functions are outside of it by nature
+using namespace kaisched::capi;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+/// Major versions are equal and the caller knows nothing that the library does not.
+result<void> check_abi(std::uint32_t caller) {
+  constexpr std::uint32_t own = KAISCHED_ABI_VERSION;
+  if (caller >> 16U == own >> 16U && (caller & 0xFFFFU) <= (own & 0xFFFFU)) return {};
+  const auto text = [](std::uint32_t v) { return std::to_string(v >> 16U) + "." + std::to_string(v & 0xFFFFU); };
+  return error{status::abi, "the caller was built for ABI " + text(caller) + ", this library has " + text(own), {}};
+}
+
+/// Texts of one option that end with a NUL.
+struct option_texts {
+  std::string name, fallback, choices, doc;
+};
+
+/// Written once, by whoever asks first, and never changed.
+const std::vector<option_texts>& all_option_texts() {
+  static const std::vector<option_texts> texts = [] {
+    std::vector<option_texts> list;
+    for (const option_info& o : option_list()) {
+      list.push_back({std::string(o.name), std::string(o.fallback), std::string(o.choices), std::string(o.doc)});
+    }
+    return list;
+  }();
+  return texts;
+}
+
+}  // namespace
+
+kaisched_status kaisched_engine_create(std::uint32_t abi, const kaisched_kv* options, std::size_t count,
+                                       kaisched_engine** out, kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_ENGINE_CREATE, [&]() -> result<void> {
+    if (auto r = require({{out, "out"}}); !r) return r;
+    if (auto r = check_abi(abi); !r) return r;
+    if (options == nullptr && count > 0) return bad_argument("options is NULL");
+    auto made = std::make_unique<kaisched_engine>();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (auto r = require({{options[i].key, "the key of an option"}, {options[i].value, "the value of an option"}});
+          !r) {
+        return r;
+      }
+      if (auto r = made->body.set(options[i].key, options[i].value); !r) return r;
+    }
+    *out = made.release();
+    return {};
+  });
+}
+
+void kaisched_engine_destroy(kaisched_engine* engine) noexcept { delete engine; }
+
+kaisched_status kaisched_engine_set(kaisched_engine* engine, const char* option, const char* value,
+                                    kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_ENGINE_SET, [&]() -> result<void> {
+    if (auto r = require({{engine, "engine"}, {option, "option"}, {value, "value"}}); !r) return r;
+    return engine->body.set(option, value);
+  });
+}
+
+kaisched_status kaisched_engine_get(const kaisched_engine* engine, const char* option, char* buffer,
+                                    std::size_t capacity, std::size_t* needed, kaisched_error* err) noexcept {
+  if (needed != nullptr) *needed = 0;
+  return guard(err, KAISCHED_FN_ENGINE_GET, [&]() -> result<void> {
+    if (auto r = require({{engine, "engine"}, {option, "option"}}); !r) return r;
+    result<std::string> value = engine->body.get(option);
+    if (!value) return value.take_failure();
+    return deliver(*value, true, buffer, capacity, needed);
+  });
+}
+
+kaisched_status kaisched_option_info(std::size_t index, kaisched_option* out, kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_OPTION_INFO, [&]() -> result<void> {
+    if (auto r = require({{out, "out"}}); !r) return r;
+    const std::uint32_t size = out->struct_size;
+    if (size < sizeof(kaisched_option)) {
+      return error{status::struct_size, "struct_size of the option is " + std::to_string(size), {}};
+    }
+    // The tail that a newer caller knows and this library does not is zero.
+    std::memset(static_cast<void*>(out), 0, size);
+    out->struct_size = size;
+    if (index >= option_list().size()) {
+      return error{status::not_found, "there are " + std::to_string(option_list().size()) + " options", {}};
+    }
+    const option_info& info = option_list()[index];
+    const option_texts& texts = all_option_texts()[index];
+    *out = {size,
+            static_cast<std::uint32_t>(info.type),
+            texts.name.c_str(),
+            texts.fallback.c_str(),
+            info.least,
+            info.most,
+            texts.choices.c_str(),
+            texts.doc.c_str()};
+    return {};
+  });
+}

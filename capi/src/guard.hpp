@@ -1,0 +1,93 @@
+#pragma once
+/// @file
+/// The one place where exceptions and results of the library become a status of the C interface.
+
+#include <cstring>
+#include <initializer_list>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <kaisched/kaisched.h>
+#include <kaisched/result.hpp>
+
+namespace kaisched::capi {
+
+/// Length of the longest prefix of `text` that fits `capacity` bytes and does not end inside a UTF-8 character.
+[[nodiscard]] inline std::size_t fitting_prefix(std::string_view text, std::size_t capacity) noexcept {
+  if (text.size() <= capacity) return text.size();
+  std::size_t end = capacity;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return end;
+}
+
+/// Fills the caller's error structure, if there is one.
+inline kaisched_status report(kaisched_error* err, kaisched_function where, status code, std::string_view message,
+                              entity_id subject = {}) noexcept {
+  if (err != nullptr) {
+    err->code = static_cast<std::int32_t>(code);
+    err->where = where;
+    err->pad = 0;
+    err->subject = subject.value;
+    const std::size_t length = fitting_prefix(message, sizeof err->message - 1);
+    if (length > 0) std::memcpy(err->message, message.data(), length);
+    std::memset(err->message + length, 0, sizeof err->message - length);
+  }
+  return static_cast<kaisched_status>(code);
+}
+
+/// Runs `body`, which gives a `result<void>`, and turns every way in which it can fail into a status.
+template <class Body>
+kaisched_status guard(kaisched_error* err, kaisched_function where, Body&& body) noexcept {
+  if (err != nullptr && err->struct_size < sizeof(kaisched_error)) return KAISCHED_E_STRUCT_SIZE;
+  try {
+    const result<void> outcome = std::forward<Body>(body)();
+    if (outcome.ok()) return report(err, where, status::ok, {});
+    return report(err, where, outcome.failure().code, outcome.failure().message, outcome.failure().subject);
+  } catch (const std::bad_alloc&) {
+    return report(err, where, status::no_memory, "out of memory");
+  } catch (const std::length_error& e) {
+    return report(err, where, status::limit, e.what());
+  } catch (const std::exception& e) {
+    return report(err, where, status::internal, e.what());
+  } catch (...) {
+    return report(err, where, status::internal, "an exception that is no std::exception");
+  }
+}
+
+/// The error for an argument of the C interface.
+[[nodiscard]] inline error bad_argument(std::string_view what) { return {status::argument, std::string(what), {}}; }
+
+/// An argument that must not be null.
+struct named_pointer {
+  const void* pointer;
+  std::string_view name;
+};
+/// Success if no pointer is null, else an error that names the first one that is.
+[[nodiscard]] inline result<void> require(std::initializer_list<named_pointer> pointers) {
+  for (const named_pointer& p : pointers) {
+    if (p.pointer == nullptr) return bad_argument(std::string(p.name) + " is NULL");
+  }
+  return {};
+}
+
+/// Hands bytes to a buffer of the caller: the size alone if the buffer is NULL, all or nothing otherwise.
+/// @param final_nul whether the bytes are a text, which gets a NUL at its end.
+[[nodiscard]] inline result<void> deliver(std::string_view bytes, bool final_nul, void* buffer, std::size_t capacity,
+                                          std::size_t* needed) {
+  const std::size_t size = bytes.size() + (final_nul ? 1 : 0);
+  if (needed != nullptr) *needed = size;
+  if (buffer == nullptr) return {};
+  if (capacity < size) {
+    return error{status::limit,
+                 "the buffer holds " + std::to_string(capacity) + " bytes, " + std::to_string(size) + " are needed",
+                 {}};
+  }
+  if (!bytes.empty()) std::memcpy(buffer, bytes.data(), bytes.size());
+  if (final_nul) static_cast<char*>(buffer)[bytes.size()] = '\0';
+  return {};
+}
+
+}  // namespace kaisched::capi

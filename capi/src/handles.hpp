@@ -1,0 +1,43 @@
+#pragma once
+/// @file
+/// What is behind the handles of the C interface.
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <kaisched/cluster.hpp>
+#include <kaisched/engine.hpp>
+#include <kaisched/kaisched.h>
+#include <kaisched/session.hpp>
+#include <kaisched/snapshot.hpp>
+
+#include "tables.hpp"
+
+struct kaisched_engine {
+  kaisched::engine body;
+};
+
+struct kaisched_cluster {
+  kaisched::cluster body;
+};
+
+/// Immutable to the caller; what is mutable here is guarded, because calls may run concurrently.
+struct kaisched_snapshot {
+  explicit kaisched_snapshot(kaisched::snapshot b) : body(std::move(b)) {}
+
+  const kaisched::snapshot body;
+  mutable std::atomic<std::uint64_t> references{1};
+  mutable kaisched::capi::lent_tables tables;
+  mutable std::mutex saved_mutex;
+  mutable std::optional<std::string> saved;  ///< bytes between the question for their size and their delivery
+};
+
+struct kaisched_session {
+  explicit kaisched_session(kaisched::session b) : body(std::move(b)) {}
+
+  kaisched::session body;
+  mutable kaisched::capi::lent_tables tables;
+};

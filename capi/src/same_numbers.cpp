@@ -1,0 +1,287 @@
+/// @file
+/// Proof that the C header says the same as the C++ headers: layouts and every number. Nothing here runs.
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <kaisched/kaisched.h>
+#include <kaisched/kaisched.hpp>
+
+namespace kaisched::capi {
+namespace {
+
+// ---- layouts: tables cross the boundary as they are ----------------------------------------------------------------
+
+static_assert(sizeof(kaisched_col) == 32 && sizeof(kaisched_col) == sizeof(column_view));
+static_assert(alignof(kaisched_col) == alignof(column_view));
+static_assert(std::is_trivially_copyable_v<column_view> && std::is_standard_layout_v<column_view>);
+static_assert(std::is_standard_layout_v<table_view>);
+#define SAME_PLACE(c_type, c_member, type, member)                      \
+  static_assert(offsetof(c_type, c_member) == offsetof(type, member) && \
+                sizeof(c_type::c_member) == sizeof(type::member) && alignof(c_type) == alignof(type))
+SAME_PLACE(kaisched_col, id, column_view, id);
+SAME_PLACE(kaisched_col, type, column_view, type);
+SAME_PLACE(kaisched_col, width, column_view, width);
+SAME_PLACE(kaisched_col, flags, column_view, flags);
+SAME_PLACE(kaisched_col, data, column_view, data);
+SAME_PLACE(kaisched_col, offsets, column_view, offsets);
+static_assert(sizeof(kaisched_table) == 32 && sizeof(kaisched_table) == sizeof(table_view));
+SAME_PLACE(kaisched_table, struct_size, table_view, struct_size);
+SAME_PLACE(kaisched_table, kind, table_view, kind);
+SAME_PLACE(kaisched_table, op, table_view, op);
+SAME_PLACE(kaisched_table, column_count, table_view, column_count);
+SAME_PLACE(kaisched_table, rows, table_view, rows);
+SAME_PLACE(kaisched_table, columns, table_view, columns);
+#undef SAME_PLACE
+
+static_assert(sizeof(kaisched_error) == 256 && offsetof(kaisched_error, message) == 24);
+static_assert(sizeof(kaisched_id) == sizeof(entity_id) && sizeof(kaisched_status) == sizeof(status));
+static_assert(sizeof(kaisched_kv) == 2 * sizeof(void*));
+
+// ---- numbers -------------------------------------------------------------------------------------------------------
+
+#define SAME(c_number, number) static_assert(static_cast<std::int64_t>(c_number) == static_cast<std::int64_t>(number))
+
+constexpr int KAISCHED_E_OK = KAISCHED_OK;  // the list below has one pattern for all names
+#define SAME_STATUS(name, upper, number, text) SAME(KAISCHED_E_##upper, status::name);
+KAISCHED_STATUS_MAP(SAME_STATUS)
+#undef SAME_STATUS
+
+SAME(KAISCHED_TYPE_U8, column_type::u8);
+SAME(KAISCHED_TYPE_U32, column_type::u32);
+SAME(KAISCHED_TYPE_I64, column_type::i64);
+SAME(KAISCHED_TYPE_U64, column_type::u64);
+SAME(KAISCHED_TYPE_F64, column_type::f64);
+SAME(KAISCHED_TYPE_STRING, column_type::string);
+SAME(KAISCHED_TYPE_STRING_LIST, column_type::string_list);
+SAME(KAISCHED_TYPE_I64_LIST, column_type::i64_list);
+SAME(KAISCHED_COLUMN_OPTIONAL, column_optional);
+
+SAME(KAISCHED_OP_NONE, table_op::none);
+SAME(KAISCHED_OP_ADD, table_op::add);
+SAME(KAISCHED_OP_CHANGE, table_op::change);
+SAME(KAISCHED_OP_REMOVE, table_op::remove);
+
+SAME(KAISCHED_KIND_NONE, entity_kind::none);
+SAME(KAISCHED_KIND_RESOURCE, entity_kind::resource);
+SAME(KAISCHED_KIND_TOPOLOGY, entity_kind::topology);
+SAME(KAISCHED_KIND_QUEUE, entity_kind::queue);
+SAME(KAISCHED_KIND_NODE, entity_kind::node);
+SAME(KAISCHED_KIND_DEVICE, entity_kind::device);
+SAME(KAISCHED_KIND_POD_GROUP, entity_kind::pod_group);
+SAME(KAISCHED_KIND_SUB_GROUP, entity_kind::sub_group);
+SAME(KAISCHED_KIND_POD, entity_kind::pod);
+
+SAME(KAISCHED_POD_STATUS_PENDING, pod_status::pending);
+SAME(KAISCHED_POD_STATUS_GATED, pod_status::gated);
+SAME(KAISCHED_POD_STATUS_ALLOCATED, pod_status::allocated);
+SAME(KAISCHED_POD_STATUS_PIPELINED, pod_status::pipelined);
+SAME(KAISCHED_POD_STATUS_BINDING, pod_status::binding);
+SAME(KAISCHED_POD_STATUS_BOUND, pod_status::bound);
+SAME(KAISCHED_POD_STATUS_RUNNING, pod_status::running);
+SAME(KAISCHED_POD_STATUS_RELEASING, pod_status::releasing);
+SAME(KAISCHED_POD_STATUS_STUCK_IN_RELEASING, pod_status::stuck_in_releasing);
+SAME(KAISCHED_POD_STATUS_SUCCEEDED, pod_status::succeeded);
+SAME(KAISCHED_POD_STATUS_FAILED, pod_status::failed);
+SAME(KAISCHED_POD_STATUS_UNKNOWN, pod_status::unknown);
+static_assert(KAISCHED_POD_STATUS_UNKNOWN + 1 == pod_status_count, "the C header lacks a status of pods");
+
+SAME(KAISCHED_DECISION_BIND, decision_kind::bind);
+SAME(KAISCHED_DECISION_PIPELINE, decision_kind::pipeline);
+SAME(KAISCHED_DECISION_EVICT, decision_kind::evict);
+SAME(KAISCHED_DECISION_MOVE, decision_kind::move);
+SAME(KAISCHED_DECISION_UNSCHEDULABLE, decision_kind::unschedulable);
+
+SAME(KAISCHED_ACTION_NONE, action_kind::none);
+SAME(KAISCHED_ACTION_ALLOCATE, action_kind::allocate);
+
+SAME(KAISCHED_CONSTRAINT_NONE, constraint::none);
+SAME(KAISCHED_CONSTRAINT_RESOURCE, constraint::resource);
+SAME(KAISCHED_CONSTRAINT_RESOURCE_BUSY, constraint::resource_busy);
+SAME(KAISCHED_CONSTRAINT_NODE_NOT_READY, constraint::node_not_ready);
+SAME(KAISCHED_CONSTRAINT_NODE_UNSCHEDULABLE, constraint::node_unschedulable);
+SAME(KAISCHED_CONSTRAINT_NODE_SELECTOR, constraint::node_selector);
+SAME(KAISCHED_CONSTRAINT_TAINT, constraint::taint);
+SAME(KAISCHED_CONSTRAINT_HOST_PORT, constraint::host_port);
+SAME(KAISCHED_CONSTRAINT_POD_AFFINITY, constraint::pod_affinity);
+SAME(KAISCHED_CONSTRAINT_POD_ANTI_AFFINITY, constraint::pod_anti_affinity);
+SAME(KAISCHED_CONSTRAINT_OBSTACLE, constraint::obstacle);
+SAME(KAISCHED_CONSTRAINT_LARGER_THAN_ANY_NODE, constraint::larger_than_any_node);
+SAME(KAISCHED_CONSTRAINT_QUEUE_LIMIT, constraint::queue_limit);
+SAME(KAISCHED_CONSTRAINT_QUEUE_QUOTA, constraint::queue_quota);
+SAME(KAISCHED_CONSTRAINT_QUEUE_MISSING, constraint::queue_missing);
+SAME(KAISCHED_CONSTRAINT_GANG_INCOMPLETE, constraint::gang_incomplete);
+SAME(KAISCHED_CONSTRAINT_GATED, constraint::gated);
+SAME(KAISCHED_CONSTRAINT_PLUGIN, constraint::plugin);
+static_assert(KAISCHED_CONSTRAINT_PLUGIN + 1 == constraint_count, "the C header lacks a constraint");
+
+SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
+SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);
+SAME(KAISCHED_SCOPE_GROUP, reason_scope::group);
+SAME(KAISCHED_SCOPE_CLUSTER, reason_scope::cluster);
+
+SAME(KAISCHED_OPTION_BOOLEAN, option_type::boolean);
+SAME(KAISCHED_OPTION_INTEGER, option_type::integer);
+SAME(KAISCHED_OPTION_NUMBER, option_type::number);
+SAME(KAISCHED_OPTION_CHOICE, option_type::choice);
+SAME(KAISCHED_OPTION_LIST, option_type::list);
+
+SAME(KAISCHED_DIM_CPU, dim_cpu);
+SAME(KAISCHED_DIM_MEMORY, dim_memory);
+SAME(KAISCHED_DIM_GPU, dim_gpu);
+SAME(KAISCHED_DIM_PODS, dim_pods);
+SAME(KAISCHED_BUILT_IN_DIMENSIONS, built_in_dimensions);
+SAME(KAISCHED_MAX_DIMENSIONS, max_dimensions);
+SAME(KAISCHED_QUOTA_DIMENSIONS, quota_dimensions);
+SAME(KAISCHED_MAX_DEVICES_PER_NODE, max_devices_per_node);
+SAME(KAISCHED_WHOLE_DEVICE, whole_device);
+SAME(KAISCHED_UNLIMITED, unlimited);
+SAME(KAISCHED_UNSET, unset);
+SAME(KAISCHED_MAX_AMOUNT, max_amount);
+
+SAME(KAISCHED_TABLE_RESOURCE, table_kind::resource);
+SAME(KAISCHED_TABLE_TOPOLOGY, table_kind::topology);
+SAME(KAISCHED_TABLE_QUEUE, table_kind::queue);
+SAME(KAISCHED_TABLE_NODE, table_kind::node);
+SAME(KAISCHED_TABLE_DEVICE, table_kind::device);
+SAME(KAISCHED_TABLE_POD_GROUP, table_kind::pod_group);
+SAME(KAISCHED_TABLE_SUB_GROUP, table_kind::sub_group);
+SAME(KAISCHED_TABLE_POD, table_kind::pod);
+SAME(KAISCHED_TABLE_DECISION, table_kind::decision);
+SAME(KAISCHED_TABLE_REASON, table_kind::reason);
+SAME(KAISCHED_TABLE_QUEUE_SHARE, table_kind::queue_share);
+SAME(KAISCHED_TABLE_PLACEMENT, table_kind::placement);
+SAME(KAISCHED_TABLE_STATISTIC, table_kind::statistic);
+
+SAME(KAISCHED_RESOURCE_COL_NAME, col::resource_name);
+SAME(KAISCHED_RESOURCE_COL_UNIT, col::resource_unit);
+
+SAME(KAISCHED_TOPOLOGY_COL_NAME, col::topology_name);
+SAME(KAISCHED_TOPOLOGY_COL_LEVELS, col::topology_levels);
+SAME(KAISCHED_TOPOLOGY_COL_PRIMARY, col::topology_primary);
+
+SAME(KAISCHED_QUEUE_COL_NAME, col::queue_name);
+SAME(KAISCHED_QUEUE_COL_PARENT, col::queue_parent);
+SAME(KAISCHED_QUEUE_COL_PRIORITY, col::queue_priority);
+SAME(KAISCHED_QUEUE_COL_CREATED, col::queue_created);
+SAME(KAISCHED_QUEUE_COL_QUOTA, col::queue_quota);
+SAME(KAISCHED_QUEUE_COL_LIMIT, col::queue_limit);
+SAME(KAISCHED_QUEUE_COL_OVER_QUOTA_WEIGHT, col::queue_over_quota_weight);
+SAME(KAISCHED_QUEUE_COL_USAGE, col::queue_usage);
+SAME(KAISCHED_QUEUE_COL_RECLAIM_MIN_RUNTIME, col::queue_reclaim_min_runtime);
+SAME(KAISCHED_QUEUE_COL_PREEMPT_MIN_RUNTIME, col::queue_preempt_min_runtime);
+
+SAME(KAISCHED_NODE_COL_NAME, col::node_name);
+SAME(KAISCHED_NODE_COL_CAPACITY, col::node_capacity);
+SAME(KAISCHED_NODE_COL_READY, col::node_ready);
+SAME(KAISCHED_NODE_COL_UNSCHEDULABLE, col::node_unschedulable);
+SAME(KAISCHED_NODE_COL_LABELS, col::node_labels);
+SAME(KAISCHED_NODE_COL_TAINTS, col::node_taints);
+SAME(KAISCHED_NODE_COL_GPU_MEMORY, col::node_gpu_memory);
+
+SAME(KAISCHED_DEVICE_COL_NODE, col::device_node);
+SAME(KAISCHED_DEVICE_COL_INDEX, col::device_index);
+SAME(KAISCHED_DEVICE_COL_UUID, col::device_uuid);
+SAME(KAISCHED_DEVICE_COL_MODEL, col::device_model);
+SAME(KAISCHED_DEVICE_COL_MEMORY, col::device_memory);
+SAME(KAISCHED_DEVICE_COL_SHARE, col::device_share);
+SAME(KAISCHED_DEVICE_COL_NUMA, col::device_numa);
+SAME(KAISCHED_DEVICE_COL_HEALTHY, col::device_healthy);
+SAME(KAISCHED_DEVICE_COL_LINKS, col::device_links);
+
+SAME(KAISCHED_POD_GROUP_COL_NAME, col::pod_group_name);
+SAME(KAISCHED_POD_GROUP_COL_QUEUE, col::pod_group_queue);
+SAME(KAISCHED_POD_GROUP_COL_PRIORITY, col::pod_group_priority);
+SAME(KAISCHED_POD_GROUP_COL_PREEMPTIBLE, col::pod_group_preemptible);
+SAME(KAISCHED_POD_GROUP_COL_CREATED, col::pod_group_created);
+SAME(KAISCHED_POD_GROUP_COL_MIN_MEMBER, col::pod_group_min_member);
+SAME(KAISCHED_POD_GROUP_COL_MIN_SUB_GROUP, col::pod_group_min_sub_group);
+SAME(KAISCHED_POD_GROUP_COL_NAMESPACE, col::pod_group_namespace);
+SAME(KAISCHED_POD_GROUP_COL_LAST_START, col::pod_group_last_start);
+SAME(KAISCHED_POD_GROUP_COL_LAST_EVICTION, col::pod_group_last_eviction);
+SAME(KAISCHED_POD_GROUP_COL_STALE_SINCE, col::pod_group_stale_since);
+SAME(KAISCHED_POD_GROUP_COL_PREEMPTION_DELAY, col::pod_group_preemption_delay);
+SAME(KAISCHED_POD_GROUP_COL_STALENESS_GRACE, col::pod_group_staleness_grace);
+SAME(KAISCHED_POD_GROUP_COL_RUNTIME_ESTIMATE, col::pod_group_runtime_estimate);
+
+SAME(KAISCHED_SUB_GROUP_COL_GROUP, col::sub_group_group);
+SAME(KAISCHED_SUB_GROUP_COL_NAME, col::sub_group_name);
+SAME(KAISCHED_SUB_GROUP_COL_PARENT, col::sub_group_parent);
+SAME(KAISCHED_SUB_GROUP_COL_MIN_MEMBER, col::sub_group_min_member);
+SAME(KAISCHED_SUB_GROUP_COL_MIN_SUB_GROUP, col::sub_group_min_sub_group);
+
+SAME(KAISCHED_POD_COL_NAME, col::pod_name);
+SAME(KAISCHED_POD_COL_GROUP, col::pod_group_ref);
+SAME(KAISCHED_POD_COL_SUB_GROUP, col::pod_sub_group);
+SAME(KAISCHED_POD_COL_REQUEST, col::pod_request);
+SAME(KAISCHED_POD_COL_DEVICE_COUNT, col::pod_device_count);
+SAME(KAISCHED_POD_COL_STATUS, col::pod_status_column);
+SAME(KAISCHED_POD_COL_NODE, col::pod_node);
+SAME(KAISCHED_POD_COL_DEVICES, col::pod_devices);
+SAME(KAISCHED_POD_COL_CREATED, col::pod_created);
+SAME(KAISCHED_POD_COL_PRIORITY, col::pod_priority);
+SAME(KAISCHED_POD_COL_LEADER, col::pod_leader);
+SAME(KAISCHED_POD_COL_NODE_SELECTOR, col::pod_node_selector);
+SAME(KAISCHED_POD_COL_NODE_AFFINITY, col::pod_node_affinity);
+SAME(KAISCHED_POD_COL_TOLERATIONS, col::pod_tolerations);
+SAME(KAISCHED_POD_COL_AFFINITY, col::pod_affinity);
+SAME(KAISCHED_POD_COL_ANTI_AFFINITY, col::pod_anti_affinity);
+SAME(KAISCHED_POD_COL_HOST_PORTS, col::pod_host_ports);
+SAME(KAISCHED_POD_COL_LABELS, col::pod_labels);
+SAME(KAISCHED_POD_COL_OBSTACLE, col::pod_obstacle);
+SAME(KAISCHED_POD_COL_NOMINATED_NODE, col::pod_nominated_node);
+
+SAME(KAISCHED_DECISION_COL_KIND, col::decision_kind);
+SAME(KAISCHED_DECISION_COL_POD, col::decision_pod);
+SAME(KAISCHED_DECISION_COL_GROUP, col::decision_group);
+SAME(KAISCHED_DECISION_COL_NODE, col::decision_node);
+SAME(KAISCHED_DECISION_COL_DEVICES, col::decision_devices);
+SAME(KAISCHED_DECISION_COL_DEVICE_SHARE, col::decision_device_share);
+SAME(KAISCHED_DECISION_COL_ACTION, col::decision_action);
+SAME(KAISCHED_DECISION_COL_COMMIT, col::decision_commit);
+SAME(KAISCHED_DECISION_COL_POD_NAME, col::decision_pod_name);
+SAME(KAISCHED_DECISION_COL_NODE_NAME, col::decision_node_name);
+SAME(KAISCHED_DECISION_COL_GROUP_NAME, col::decision_group_name);
+
+SAME(KAISCHED_REASON_COL_GROUP, col::reason_group);
+SAME(KAISCHED_REASON_COL_GROUP_NAME, col::reason_group_name);
+SAME(KAISCHED_REASON_COL_POD, col::reason_pod);
+SAME(KAISCHED_REASON_COL_CONSTRAINT, col::reason_constraint);
+SAME(KAISCHED_REASON_COL_SCOPE, col::reason_scope);
+SAME(KAISCHED_REASON_COL_SUBJECT, col::reason_subject);
+SAME(KAISCHED_REASON_COL_DIMENSION, col::reason_dimension);
+SAME(KAISCHED_REASON_COL_NEED, col::reason_need);
+SAME(KAISCHED_REASON_COL_HAVE, col::reason_have);
+SAME(KAISCHED_REASON_COL_NODES, col::reason_nodes);
+SAME(KAISCHED_REASON_COL_NEAREST_NODE, col::reason_nearest);
+SAME(KAISCHED_REASON_COL_TEXT, col::reason_text);
+
+SAME(KAISCHED_QUEUE_SHARE_COL_QUEUE, col::share_queue);
+SAME(KAISCHED_QUEUE_SHARE_COL_QUEUE_NAME, col::share_queue_name);
+SAME(KAISCHED_QUEUE_SHARE_COL_PARENT_NAME, col::share_parent);
+SAME(KAISCHED_QUEUE_SHARE_COL_QUOTA, col::share_quota);
+SAME(KAISCHED_QUEUE_SHARE_COL_LIMIT, col::share_limit);
+SAME(KAISCHED_QUEUE_SHARE_COL_FAIR_SHARE, col::share_fair_share);
+SAME(KAISCHED_QUEUE_SHARE_COL_REQUEST, col::share_request);
+SAME(KAISCHED_QUEUE_SHARE_COL_ALLOCATED, col::share_allocated);
+SAME(KAISCHED_QUEUE_SHARE_COL_PENDING_PODS, col::share_pending_pods);
+
+SAME(KAISCHED_PLACEMENT_COL_POD, col::placement_pod);
+SAME(KAISCHED_PLACEMENT_COL_POD_NAME, col::placement_pod_name);
+SAME(KAISCHED_PLACEMENT_COL_STATUS, col::placement_status);
+SAME(KAISCHED_PLACEMENT_COL_NODE, col::placement_node);
+SAME(KAISCHED_PLACEMENT_COL_NODE_NAME, col::placement_node_name);
+SAME(KAISCHED_PLACEMENT_COL_DEVICES, col::placement_devices);
+
+SAME(KAISCHED_STATISTIC_COL_ACTION, col::statistic_action);
+SAME(KAISCHED_STATISTIC_COL_STEPS, col::statistic_steps);
+SAME(KAISCHED_STATISTIC_COL_GROUPS_TRIED, col::statistic_groups_tried);
+SAME(KAISCHED_STATISTIC_COL_GROUPS_PLACED, col::statistic_groups_placed);
+SAME(KAISCHED_STATISTIC_COL_CANDIDATES, col::statistic_candidates);
+SAME(KAISCHED_STATISTIC_COL_FILTERED, col::statistic_filtered);
+SAME(KAISCHED_STATISTIC_COL_ROLLBACKS, col::statistic_rollbacks);
+#undef SAME
+
+}  // namespace
+}  // namespace kaisched::capi
