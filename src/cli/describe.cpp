@@ -1,18 +1,18 @@
 // The commands that list what there is: options and tables describe themselves.
-#include "cli/commands.hpp"
-#include "cli/terminal.hpp"
-#include "io/column_form.hpp"
-
-#include <kaisched/options.hpp>
-#include <kaisched/schema.hpp>
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
+
+#include <kaisched/options.hpp>
+#include <kaisched/schema.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "io/column_form.hpp"
 
 namespace kaisched::cli {
 
@@ -33,7 +33,8 @@ std::string values_of(const option_info& option) {
       break;
   }
   std::string choices(option.choices);
-  for (std::size_t i = choices.find(' '); i != std::string::npos; i = choices.find(' ', i + 2)) choices.replace(i, 1, ", ");
+  for (std::size_t i = choices.find(' '); i != std::string::npos; i = choices.find(' ', i + 2))
+    choices.replace(i, 1, ", ");
   if (option.type == option_type::choice) return choices;
   return choices.empty() ? "names, separated by commas" : "list of " + choices;
 }
@@ -84,8 +85,9 @@ void print_columns(const terminal& out, const table_info& table) {
   constexpr std::size_t name_width = 22;
   constexpr std::size_t type_width = 22;
   constexpr std::size_t unit_width = 30;
-  out.line(out.paint(style::dim, fmt::format("  {}{}{}{}", pad_right("column", name_width), pad_right("type", type_width),
-                                             pad_right("unit", unit_width), table.input ? "default" : "")));
+  out.line(
+      out.paint(style::dim, fmt::format("  {}{}{}{}", pad_right("column", name_width), pad_right("type", type_width),
+                                        pad_right("unit", unit_width), table.input ? "default" : "")));
   for (const column_info& column : table.columns) {
     const std::string_view fallback = column.fallback.empty() ? "(empty)" : column.fallback;
     const std::string_view rest = !table.input ? "" : column.required ? "required" : fallback;
@@ -133,7 +135,8 @@ int show_schema(const std::string& table) {
     for (const table_info& info : schema()) {
       if (info.input != input) continue;
       std::string columns;
-      for (const column_info& column : info.columns) columns += fmt::format("{}{}", columns.empty() ? "" : ", ", column.name);
+      for (const column_info& column : info.columns)
+        columns += fmt::format("{}{}", columns.empty() ? "" : ", ", column.name);
       const std::string name = out.paint(style::cyan, info.name);
       out.line(fmt::format("  {}{}", pad_right(name, 14), info.doc));
       print_at(out, 16, style::dim, columns);

@@ -1,13 +1,4 @@
 // The program `kaisched`: arguments in, a command out.
-#include "cli/commands.hpp"
-#include "cli/terminal.hpp"
-#include "io/column_form.hpp"
-
-#include <kaisched/version.hpp>
-
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -15,6 +6,15 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <kaisched/version.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "io/column_form.hpp"
 
 namespace kaisched::cli {
 
@@ -105,7 +105,9 @@ void add_demo(CLI::App& app, demo_arguments& to, std::function<int()>& chosen) {
 }
 
 void add_listings(CLI::App& app, std::string& table, std::function<int()>& chosen) {
-  app.add_subcommand("options", "List the options of the policy")->callback([&] { chosen = [] { return show_options(); }; });
+  app.add_subcommand("options", "List the options of the policy")->callback([&] {
+    chosen = [] { return show_options(); };
+  });
   CLI::App* command = app.add_subcommand("schema", "List the tables of the formats, or the columns of one");
   command->add_option("table", table, "Name of a table");
   command->callback([&] { chosen = [&] { return show_schema(table); }; });

@@ -2,17 +2,17 @@
 /// @file
 /// What a report says about a session: figures, taken from the tables that every host can take.
 
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include <kaisched/engine.hpp>
 #include <kaisched/quantity.hpp>
 #include <kaisched/result.hpp>
 #include <kaisched/session.hpp>
 #include <kaisched/snapshot.hpp>
 #include <kaisched/table.hpp>
-
-#include <array>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 namespace kaisched::cli {
 
@@ -64,9 +64,9 @@ struct outcome {
   std::int64_t pods = 0;
   std::int64_t jobs = 0;
   std::int64_t queues = 0;
-  std::int64_t pods_before = 0;   ///< on nodes when the session opened
-  std::int64_t pods_started = 0;  ///< bound
-  std::int64_t pods_claiming = 0; ///< pipelined: they wait for pods that are ending
+  std::int64_t pods_before = 0;    ///< on nodes when the session opened
+  std::int64_t pods_started = 0;   ///< bound
+  std::int64_t pods_claiming = 0;  ///< pipelined: they wait for pods that are ending
   std::int64_t pods_evicted = 0;
   std::int64_t pods_moved = 0;
   std::int64_t pods_waiting = 0;

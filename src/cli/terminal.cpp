@@ -1,12 +1,11 @@
 #include "cli/terminal.hpp"
 
-#include <unistd.h>
-
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdlib>
+#include <unistd.h>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace kaisched::cli {
 

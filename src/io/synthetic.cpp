@@ -546,7 +546,8 @@ table generator::node_table() const {
   table::column& gpu_memory = numbers(nodes, col::node_gpu_memory);
   for (const machine& m : machines_) {
     names.push(m.name);
-    push_amounts(capacities, m.type->cpu, m.type->memory, m.type->gpus * whole_device, pods_per_node);
+    const std::int64_t healthy = m.type->gpus - (m.broken_device >= 0 ? 1 : 0);
+    push_amounts(capacities, m.type->cpu, m.type->memory, healthy * whole_device, pods_per_node);
     push_flag(ready, m.ready);
     push_flag(cordoned, m.cordoned);
     std::vector<std::string_view> pairs{"zone", m.zone, "block", m.block, "rack", m.rack, "pool", m.pool};

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include <kaisched/session.hpp>
 #include <kaisched/snapshot.hpp>
 #include <kaisched/table.hpp>
 
@@ -19,13 +18,5 @@ void append_json_rows(std::string& out, const table_view& rows, const snapshot& 
 
 /// Header and rows, RFC 4180 with LF: amounts get a column per dimension, lists are separated by blanks.
 [[nodiscard]] std::string format_csv(const table_view& rows, const snapshot& names);
-
-inline constexpr std::string_view decisions_schema = "kaisched-decisions/1";
-
-/// Decisions, reasons, shares of queues and counters of a session in the format `kaisched-decisions/1`.
-[[nodiscard]] result<std::string> format_decisions_json(const session& from, std::string_view preset,
-                                                        std::string_view mode);
-/// The decisions of a session alone.
-[[nodiscard]] result<std::string> format_decisions_csv(const session& from);
 
 }  // namespace kaisched::io

@@ -1,0 +1,347 @@
+#include "cli/outcome.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <kaisched/schema.hpp>
+
+namespace kaisched::cli {
+
+namespace {
+
+quota_amounts amounts_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
+  quota_amounts found{};
+  if (const column_view* values = rows.find(column); values != nullptr) {
+    const auto first = values->values<std::int64_t>(rows.rows).subspan(row * values->width);
+    std::copy_n(first.begin(), std::min<std::size_t>(found.size(), values->width), found.begin());
+  }
+  return found;
+}
+
+std::string_view text_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
+  const column_view* values = rows.find(column);
+  return values == nullptr ? std::string_view{} : values->string(row);
+}
+
+std::uint8_t byte_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
+  const column_view* values = rows.find(column);
+  return values == nullptr ? std::uint8_t{0} : values->values<std::uint8_t>(rows.rows)[row];
+}
+
+bool waits(pod_status status) { return status == pod_status::pending || status == pod_status::gated; }
+
+bool is_on_node(pod_status status) {
+  return !waits(status) && status != pod_status::succeeded && status != pod_status::failed &&
+         status != pod_status::unknown;
+}
+
+// ---- nodes ----------------------------------------------------------------------------------------------------------
+
+std::vector<std::int64_t> used_of_nodes(const session_view& view) {
+  const std::span<const std::int64_t> capacity = view.node_capacity();
+  const std::span<const std::int64_t> idle = view.node_idle();
+  std::vector<std::int64_t> used(capacity.size());
+  for (std::size_t i = 0; i < used.size(); ++i) used[i] = capacity[i] - idle[i];
+  return used;
+}
+
+/// Label keys of the two narrowest levels of the primary topology, or of the first one if none is primary.
+std::vector<std::string> narrowest_levels(const snapshot& of) {
+  const result<table> topologies = of.to_table(table_kind::topology);
+  if (!topologies || topologies->rows() == 0) return {};
+  const table_view rows = topologies->view();
+  std::uint64_t chosen = 0;
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    if (byte_at(rows, col::topology_primary, row) != 0) chosen = row;
+  }
+  std::vector<std::string> levels;
+  for (const std::string_view level : split_list(text_at(rows, col::topology_levels, chosen)))
+    levels.emplace_back(level);
+  if (levels.size() > 2) levels.erase(levels.begin(), levels.end() - 2);
+  return levels;
+}
+
+void add_nodes(const session_view& view, std::span<const std::int64_t> before, outcome& to) {
+  const std::vector<std::int64_t> after = used_of_nodes(view);
+  const std::span<const std::int64_t> capacity = view.node_capacity();
+  const std::uint32_t dimensions = view.dimension_count();
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> index;
+  for (node_row n = 0; n < view.node_count(); ++n) {
+    const std::size_t first = std::size_t{n} * dimensions;
+    for (std::size_t d = 0; d < quota_dimensions; ++d) {
+      to.used.total[d] += capacity[first + d];
+      to.used.before[d] += before[first + d];
+      to.used.after[d] += after[first + d];
+    }
+    if (capacity[first + dim_gpu] == 0) continue;
+    ++to.gpu_nodes;
+    if (to.domain_levels.empty()) continue;
+    const std::string_view name = view.node_label(n, to.domain_levels.back());
+    const std::string_view parent = to.domain_levels.size() < 2 ? "" : view.node_label(n, to.domain_levels.front());
+    const auto [found, is_new] = index.try_emplace({parent, name}, to.domains.size());
+    if (is_new) to.domains.push_back({std::string(name), std::string(parent), 0, 0, 0});
+    domain_figures& domain = to.domains[found->second];
+    domain.total += capacity[first + dim_gpu];
+    domain.before += before[first + dim_gpu];
+    domain.after += after[first + dim_gpu];
+  }
+}
+
+// ---- queues ---------------------------------------------------------------------------------------------------------
+
+/// Queues so that children follow their parent, siblings in the order of the table.
+void sort_as_tree(std::vector<queue_figures>& queues) {
+  std::vector<queue_figures> sorted;
+  const auto add_children = [&](const auto& self, std::string_view parent, std::uint32_t depth) -> bool {
+    bool any = false;
+    for (const queue_figures& queue : queues) {
+      if (queue.parent != parent) continue;
+      any = true;
+      const std::size_t place = sorted.size();
+      sorted.push_back(queue);
+      sorted[place].depth = depth;
+      const bool has_children = self(self, queue.name, depth + 1);
+      sorted[place].has_children = has_children;
+    }
+    return any;
+  };
+  add_children(add_children, "", 0);
+  queues = std::move(sorted);
+}
+
+result<void> add_queues(const session& from, const table_view& before, outcome& to) {
+  const result<table> after = from.to_table(table_kind::queue_share);
+  if (!after) return after.failure();
+  const table_view rows = after->view();
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    queue_figures& queue = to.shares.emplace_back();
+    queue.name = text_at(rows, col::share_queue_name, row);
+    queue.parent = text_at(rows, col::share_parent, row);
+    queue.quota = amounts_at(rows, col::share_quota, row);
+    queue.limit = amounts_at(rows, col::share_limit, row);
+    queue.fair_share = amounts_at(rows, col::share_fair_share, row);
+    queue.request = amounts_at(rows, col::share_request, row);
+    queue.before = amounts_at(before, col::share_allocated, row);
+    queue.after = amounts_at(rows, col::share_allocated, row);
+    queue.waiting_pods = rows.find(col::share_pending_pods)->values<std::int64_t>(rows.rows)[row];
+  }
+  sort_as_tree(to.shares);
+  return {};
+}
+
+// ---- jobs -----------------------------------------------------------------------------------------------------------
+
+/// What of a job waits at the end.
+struct waiting_job {
+  std::int64_t pods = 0;
+  std::int64_t gpus = 0;
+};
+using waiting_jobs = std::map<std::string, waiting_job, std::less<>>;
+
+result<waiting_jobs> add_pods(const session& from, outcome& to) {
+  const result<table> pods = from.base().to_table(table_kind::pod);
+  const result<table> placements = from.to_table(table_kind::placement);
+  if (!pods) return pods.failure();
+  if (!placements) return placements.failure();
+  const table_view at_end = placements->view();
+  std::map<std::string_view, pod_status> end_status;
+  for (std::uint64_t row = 0; row < at_end.rows; ++row) {
+    end_status.emplace(text_at(at_end, col::placement_pod_name, row),
+                       static_cast<pod_status>(byte_at(at_end, col::placement_status, row)));
+  }
+  waiting_jobs waiting;
+  const table_view rows = pods->view();
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    if (is_on_node(static_cast<pod_status>(byte_at(rows, col::pod_status_column, row)))) ++to.pods_before;
+    const auto end = end_status.find(text_at(rows, col::pod_name, row));
+    if (end == end_status.end() || !waits(end->second)) continue;
+    ++to.pods_waiting;
+    waiting_job& job = waiting[std::string(text_at(rows, col::pod_group_ref, row))];
+    ++job.pods;
+    job.gpus += amounts_at(rows, col::pod_request, row)[dim_gpu];
+  }
+  return waiting;
+}
+
+void add_decisions(const session& from, outcome& to) {
+  std::set<group_row> started;
+  for (const decision& d : from.decisions()) {
+    switch (d.kind) {
+      case decision_kind::bind:
+        ++to.pods_started;
+        started.insert(d.group);
+        break;
+      case decision_kind::pipeline:
+        ++to.pods_claiming;
+        started.insert(d.group);
+        break;
+      case decision_kind::evict:
+        ++to.pods_evicted;
+        break;
+      case decision_kind::move:
+        ++to.pods_moved;
+        break;
+      case decision_kind::unschedulable:
+        ++to.jobs_waiting;
+        break;
+    }
+  }
+  to.jobs_started = std::ssize(started);
+}
+
+/// Which of the reasons of a job decides: what no node can change first, then what stands in the way on the nodes that
+/// came closest, last what keeps whole pools away.
+int weight_of(constraint what) {
+  switch (what) {
+    case constraint::queue_missing:
+    case constraint::gang_incomplete:
+    case constraint::gated:
+    case constraint::obstacle:
+    case constraint::larger_than_any_node:
+      return 0;
+    case constraint::queue_limit:
+    case constraint::queue_quota:
+      return 1;
+    case constraint::resource:
+    case constraint::resource_busy:
+      return 2;
+    case constraint::pod_affinity:
+    case constraint::pod_anti_affinity:
+    case constraint::host_port:
+    case constraint::plugin:
+      return 3;
+    case constraint::node_selector:
+      return 4;
+    case constraint::taint:
+      return 5;
+    case constraint::node_unschedulable:
+    case constraint::node_not_ready:
+    case constraint::none:
+      break;
+  }
+  return 6;
+}
+
+std::string headline_of(const session& from, const reason& why) {
+  const std::vector<std::string_view> dimensions = from.base().dimension_names();
+  const std::string_view dimension = why.dim < dimensions.size() ? dimensions[why.dim] : "resources";
+  const std::string_view queue = why.subject ? from.base().name(why.subject) : std::string_view("its queue");
+  switch (why.what) {
+    case constraint::resource:
+      return fmt::format("not enough free {} on any node that is allowed", dimension);
+    case constraint::resource_busy:
+      return fmt::format("free {}, but not in one piece", dimension);
+    case constraint::node_not_ready:
+      return "the nodes that fit are not ready";
+    case constraint::node_unschedulable:
+      return "the nodes that fit are cordoned";
+    case constraint::node_selector:
+      return "no node has the labels that are asked for";
+    case constraint::taint:
+      return "the nodes that fit have taints that are not tolerated";
+    case constraint::host_port:
+      return "the port is taken";
+    case constraint::pod_affinity:
+      return "no node near the pods that are asked for";
+    case constraint::pod_anti_affinity:
+      return "must keep away from pods that are everywhere already";
+    case constraint::obstacle:
+      return "an obstacle that no scheduler can remove";
+    case constraint::larger_than_any_node:
+      return "a pod is larger than the largest node";
+    case constraint::queue_limit:
+      return fmt::format("{} is at its {} limit", queue, dimension);
+    case constraint::queue_quota:
+      return fmt::format("{} has no {} quota left for jobs that may not be evicted", queue, dimension);
+    case constraint::queue_missing:
+      return "the queue does not exist, or has child queues";
+    case constraint::gang_incomplete:
+      return "fewer pods exist than the gang needs";
+    case constraint::gated:
+      return "the pods are gated";
+    case constraint::plugin:
+      return "refused by a plug-in";
+    case constraint::none:
+      break;
+  }
+  return "no reason was given";
+}
+
+void add_reasons(const session& from, const waiting_jobs& jobs, outcome& to) {
+  std::map<group_row, std::vector<reason>> by_group;
+  for (const reason& why : from.reasons()) by_group[why.group].push_back(why);
+  std::map<std::string, std::size_t> index;
+  for (auto& [group, reasons] : by_group) {
+    std::stable_sort(reasons.begin(), reasons.end(),
+                     [](const reason& a, const reason& b) { return weight_of(a.what) < weight_of(b.what); });
+    const std::string headline = headline_of(from, reasons.front());
+    const auto [found, is_new] = index.try_emplace(headline, to.waiting.size());
+    if (is_new) to.waiting.emplace_back().headline = headline;
+    waiting_figures& figures = to.waiting[found->second];
+    ++figures.jobs;
+    const std::string_view name = from.base().group_name(group);
+    if (const auto job = jobs.find(name); job != jobs.end()) {
+      figures.pods += job->second.pods;
+      figures.gpus += job->second.gpus;
+    }
+    if (!figures.example_job.empty()) continue;
+    figures.example_job = name;
+    for (const reason& why : reasons) figures.example_reasons.push_back(from.text(why));
+  }
+  std::sort(to.waiting.begin(), to.waiting.end(), [](const waiting_figures& a, const waiting_figures& b) {
+    return std::tuple(-a.gpus, -a.jobs, a.headline) < std::tuple(-b.gpus, -b.jobs, b.headline);
+  });
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void add_counts(const snapshot& of, outcome& to) {
+  to.nodes = static_cast<std::int64_t>(of.count(entity_kind::node));
+  to.pods = static_cast<std::int64_t>(of.count(entity_kind::pod));
+  to.jobs = static_cast<std::int64_t>(of.count(entity_kind::pod_group));
+  to.queues = static_cast<std::int64_t>(of.count(entity_kind::queue));
+}
+
+}  // namespace
+
+result<decided> decide(const engine& with, const snapshot& over, std::int64_t now) {
+  outcome figures;
+  const auto opening = std::chrono::steady_clock::now();
+  result<session> opened = with.open(over, now);
+  figures.decide_seconds = seconds_since(opening);
+  if (!opened) return opened.take_failure();
+
+  const std::vector<std::int64_t> used_before = used_of_nodes(opened->view());
+  const result<table> shares_before = opened->to_table(table_kind::queue_share);
+  if (!shares_before) return shares_before.failure();
+
+  const auto running = std::chrono::steady_clock::now();
+  if (auto ran = opened->run(); !ran) return ran.take_failure();
+  figures.decide_seconds += seconds_since(running);
+
+  add_counts(over, figures);
+  figures.domain_levels = narrowest_levels(over);
+  add_nodes(opened->view(), used_before, figures);
+  if (auto added = add_queues(*opened, shares_before->view(), figures); !added) return added.take_failure();
+  add_decisions(*opened, figures);
+  result<waiting_jobs> jobs = add_pods(*opened, figures);
+  if (!jobs) return jobs.take_failure();
+  add_reasons(*opened, *jobs, figures);
+  figures.digest = opened->digest();
+  figures.preset = with.options().preset;
+  figures.mode = with.get("mode").ok() ? *with.get("mode") : std::string();
+  return decided{std::move(*opened), std::move(figures)};
+}
+
+}  // namespace kaisched::cli

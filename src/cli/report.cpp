@@ -1,0 +1,265 @@
+#include "cli/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/chart.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+/// A heading, with a legend at the right edge.
+void print_heading(const terminal& out, std::string_view title, std::string_view legend = {}) {
+  const std::size_t used = columns_of(title) + columns_of(legend);
+  out.line();
+  out.line(out.paint(style::bold, title) + std::string(line_width > used ? line_width - used : 1, ' ') +
+           std::string(legend));
+}
+
+// ---- what was decided -----------------------------------------------------------------------------------------------
+
+void print_usage(const terminal& out, std::string_view name, std::int64_t before, std::int64_t after,
+                 std::int64_t total, std::string_view amount) {
+  bar used(46, total);
+  used.fill(0, total, glyph::free, style::dim);
+  used.fill(0, std::min(before, after), glyph::held, style::blue);
+  used.fill(before, after, glyph::started, style::green);
+  const std::string change = fmt::format("{} → {}", pad_left(percent(before, total), 7),
+                                         out.paint(style::bold, pad_left(percent(after, total), 7)));
+  out.line(fmt::format("  {}{}  {}   {}", pad_right(name, 9), used.drawn(out), change, out.paint(style::dim, amount)));
+}
+
+std::string of_total(std::int64_t part, std::int64_t whole, std::int64_t unit) {
+  return fmt::format("{} of {}", grouped(part / unit), grouped(whole / unit));
+}
+
+void print_figures(const terminal& out, const outcome& what) {
+  constexpr std::int64_t core = 1000;
+  constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+  const amounts& used = what.used;
+  const auto bold = [&](std::int64_t number, std::string_view noun) {
+    return out.paint(style::bold, counted(number, noun));
+  };
+  out.line(fmt::format("  {} on {}; {}, {} of them on nodes; {} in {}",
+                       counted(used.total[dim_gpu] / whole_device, "GPU"), counted(what.nodes, "node"),
+                       counted(what.pods, "pod"), grouped(what.pods_before), counted(what.jobs, "job"),
+                       counted(what.queues, "queue")));
+  const std::string loaded = what.load_seconds > 0 ? fmt::format("loaded in {}, ", seconds(what.load_seconds)) : "";
+  out.line(fmt::format("  {}decided in {}", loaded, out.paint(style::bold, seconds(what.decide_seconds))));
+  out.line();
+  std::string started = fmt::format("  {} start now", bold(what.pods_started, "pod"));
+  if (what.pods_claiming > 0) started += fmt::format(", {} follow when others have ended", grouped(what.pods_claiming));
+  if (what.pods_evicted > 0) started += fmt::format(", {} are evicted", grouped(what.pods_evicted));
+  if (what.pods_moved > 0) started += fmt::format(", {} move", grouped(what.pods_moved));
+  out.line(fmt::format("{}, in {}; {} of {} wait", started, counted(what.jobs_started, "job"),
+                       bold(what.pods_waiting, "pod"), counted(what.jobs_waiting, "job")));
+  out.line();
+  print_usage(out, "GPUs", used.before[dim_gpu], used.after[dim_gpu], used.total[dim_gpu],
+              of_total(used.after[dim_gpu], used.total[dim_gpu], whole_device));
+  print_usage(out, "cores", used.before[dim_cpu], used.after[dim_cpu], used.total[dim_cpu],
+              of_total(used.after[dim_cpu], used.total[dim_cpu], core));
+  print_usage(out, "memory", used.before[dim_memory], used.after[dim_memory], used.total[dim_memory],
+              of_total(used.after[dim_memory], used.total[dim_memory], gibibyte) + " GiB");
+}
+
+// ---- queues ---------------------------------------------------------------------------------------------------------
+
+constexpr std::size_t queue_name_width = 20;
+constexpr std::size_t queue_bar_width = 44;
+
+std::string quota_text(std::int64_t amount) { return amount < 0 ? "∞" : gpus(amount); }
+
+std::string queue_bar(const terminal& out, const queue_figures& queue, std::int64_t scale) {
+  const std::int64_t before = queue.before[dim_gpu];
+  const std::int64_t after = queue.after[dim_gpu];
+  bar drawn(queue_bar_width, scale);
+  drawn.fill(0, std::min(before, after), glyph::held, style::blue);
+  drawn.fill(before, after, glyph::started, style::green);
+  if (queue.quota[dim_gpu] >= 0) drawn.mark(queue.quota[dim_gpu], glyph::quota, style::bold);
+  drawn.mark(queue.fair_share[dim_gpu], glyph::fair, style::yellow);
+  return drawn.drawn(out);
+}
+
+/// Longest bar among queues without children, or among the others: each of the two kinds has its own scale.
+std::int64_t scale_of(const std::vector<queue_figures>& queues, bool has_children) {
+  std::int64_t longest = 0;
+  for (const queue_figures& queue : queues) {
+    if (queue.has_children != has_children) continue;
+    longest = std::max({longest, queue.quota[dim_gpu], queue.fair_share[dim_gpu], queue.after[dim_gpu]});
+  }
+  return longest;
+}
+
+void print_queues(const terminal& out, const outcome& what) {
+  print_heading(out, "GPUs by queue",
+                fmt::format("{} held  {} starts now  {} fair share  {} quota", out.paint(style::blue, glyph::held),
+                            out.paint(style::green, glyph::started), out.paint(style::yellow, glyph::fair),
+                            out.paint(style::bold, glyph::quota)));
+  const auto row = [](std::string_view name, std::string_view drawn, const std::array<std::string, 4>& figures) {
+    std::string text = fmt::format("  {}{} ", pad_right(name, queue_name_width), pad_right(drawn, queue_bar_width));
+    for (const std::string& figure : figures) text += pad_left(figure, 8);
+    return text;
+  };
+  out.line(out.paint(style::dim, row("", "", {"quota", "fair", "held", "asked"})));
+  const std::int64_t leaf_scale = scale_of(what.shares, false);
+  for (const queue_figures& queue : what.shares) {
+    const std::string name = cut(std::string(2 * std::size_t{queue.depth}, ' ') + queue.name, queue_name_width - 1);
+    out.line(row(queue.has_children ? out.paint(style::bold, name) : name,
+                 queue.has_children ? "" : queue_bar(out, queue, leaf_scale),
+                 {quota_text(queue.quota[dim_gpu]), gpus(queue.fair_share[dim_gpu]), gpus(queue.after[dim_gpu]),
+                  gpus(queue.request[dim_gpu])}));
+  }
+}
+
+// ---- topology -------------------------------------------------------------------------------------------------------
+
+/// The domains that share a parent, as many as a line has room for.
+struct domain_row {
+  std::string name;
+  std::vector<const domain_figures*> domains;
+};
+
+std::vector<domain_row> rows_of(const outcome& what, std::size_t longest) {
+  std::vector<domain_row> rows;
+  for (const domain_figures& domain : what.domains) {
+    if (rows.empty() || rows.back().name != domain.parent || rows.back().domains.size() == longest) {
+      rows.push_back({domain.parent, {}});
+    }
+    rows.back().domains.push_back(&domain);
+  }
+  return rows;
+}
+
+std::string map_cell(const terminal& out, std::int64_t used, std::int64_t total, std::size_t width) {
+  constexpr std::array<std::string_view, 5> shades{"·", "░", "▒", "▓", "█"};
+  constexpr std::array<style, 5> styles{style::dim, style::cyan, style::cyan, style::blue, style::green};
+  const std::int64_t quarters = total == 0 ? 0 : (used * 4 + total - 1) / total;
+  const auto shade = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(used * 100 >= total * 95 ? 4 : std::min<std::int64_t>(quarters, 3), 0, 4));
+  return out.paint(styles[shade], repeat(shades[shade], width));
+}
+
+void print_domains(const terminal& out, const outcome& what) {
+  constexpr std::size_t longest_row = 16;
+  constexpr std::size_t most_rows = 16;
+  constexpr std::size_t map_width = 32;
+  if (what.domains.empty()) return;
+  const std::vector<domain_row> rows = rows_of(what, longest_row);
+  std::size_t cells = 1;
+  for (const domain_row& row : rows) cells = std::max(cells, row.domains.size());
+  const std::size_t cell_width = std::min<std::size_t>(map_width / cells, 4);
+
+  print_heading(out, fmt::format("GPUs in use by {}", fmt::join(what.domain_levels, " and ")),
+                "· none  ░ to 25 %  ▒ to 50 %  ▓ to 95 %  █ full");
+  out.line(out.paint(
+      style::dim, fmt::format("  {}{}{}", pad_right("", 14), pad_right("before", cells * cell_width + 12), "after")));
+  for (std::size_t i = 0; i < std::min(rows.size(), most_rows); ++i) {
+    std::string before;
+    std::string after;
+    std::array<std::int64_t, 3> sums{};
+    for (const domain_figures* domain : rows[i].domains) {
+      before += map_cell(out, domain->before, domain->total, cell_width);
+      after += map_cell(out, domain->after, domain->total, cell_width);
+      sums[0] += domain->before;
+      sums[1] += domain->after;
+      sums[2] += domain->total;
+    }
+    out.line(fmt::format("  {}{} {}   {} {}", pad_right(cut(rows[i].name, 13), 14),
+                         pad_right(before, cells * cell_width), pad_left(percent(sums[0], sums[2]), 8),
+                         pad_right(after, cells * cell_width), pad_left(percent(sums[1], sums[2]), 8)));
+  }
+  if (rows.size() > most_rows)
+    out.line(fmt::format("  ... and {} more", counted(std::ssize(rows) - std::int64_t{most_rows}, "row")));
+}
+
+// ---- what waits -----------------------------------------------------------------------------------------------------
+
+void print_waiting(const terminal& out, const outcome& what) {
+  constexpr std::size_t most_groups = 10;
+  constexpr std::size_t text_column = 28;
+  if (what.waiting.empty()) return;
+  print_heading(out, fmt::format("Why {} wait", counted(what.jobs_waiting, "job")));
+  out.line(out.paint(style::dim, "    jobs    pods      GPUs   reason"));
+  std::size_t shown = 0;
+  for (const waiting_figures& group : what.waiting) {
+    if (shown++ == most_groups) break;
+    out.line(fmt::format("{}{}{}   {}", pad_left(grouped(group.jobs), 8), pad_left(grouped(group.pods), 8),
+                         pad_left(gpus(group.gpus), 10), out.paint(style::bold, group.headline)));
+    std::string example = group.example_job + ": ";
+    for (std::size_t i = 0; i < group.example_reasons.size(); ++i) {
+      example += (i == 0 ? "" : "; ") + group.example_reasons[i];
+    }
+    std::string lead(text_column + 1, ' ');
+    for (const std::string& text : wrap(example, line_width - lead.size()))
+      out.line(lead + out.paint(style::dim, text));
+  }
+  if (what.waiting.size() > most_groups) {
+    out.line(
+        fmt::format("    ... and {} more", counted(std::ssize(what.waiting) - std::int64_t{most_groups}, "reason")));
+  }
+}
+
+}  // namespace
+
+void print_report(const terminal& out, const outcome& what, std::string_view title, report_detail detail) {
+  out.line(fmt::format("{}  {}", out.paint(style::bold, title),
+                       out.paint(style::dim, fmt::format("preset {}, mode {}", what.preset, what.mode))));
+  print_figures(out, what);
+  if (detail == report_detail::charts) {
+    print_queues(out, what);
+    print_domains(out, what);
+  }
+  print_waiting(out, what);
+  out.line();
+  out.line(fmt::format("digest {}", what.digest));
+}
+
+std::string report_json(const outcome& what) {
+  using json = nlohmann::ordered_json;
+  constexpr std::array<const char*, quota_dimensions> names{"cpu", "memory", "gpu"};
+  const auto amounts_json = [&](const quota_amounts& values) {
+    json object;
+    for (std::size_t i = 0; i < names.size(); ++i) object[names[i]] = values[i];
+    return object;
+  };
+  json waiting = json::array();
+  for (const waiting_figures& group : what.waiting) {
+    waiting.push_back({{"reason", group.headline},
+                       {"jobs", group.jobs},
+                       {"pods", group.pods},
+                       {"gpu", group.gpus},
+                       {"example", {{"job", group.example_job}, {"reasons", group.example_reasons}}}});
+  }
+  const json report = {
+      {"schema", run_schema},
+      {"preset", what.preset},
+      {"mode", what.mode},
+      {"digest", what.digest},
+      {"seconds", {{"load", what.load_seconds}, {"decide", what.decide_seconds}}},
+      {"cluster", {{"nodes", what.nodes}, {"pods", what.pods}, {"jobs", what.jobs}, {"queues", what.queues}}},
+      {"pods",
+       {{"on_nodes_before", what.pods_before},
+        {"started", what.pods_started},
+        {"claiming", what.pods_claiming},
+        {"evicted", what.pods_evicted},
+        {"moved", what.pods_moved},
+        {"waiting", what.pods_waiting}}},
+      {"jobs", {{"started", what.jobs_started}, {"waiting", what.jobs_waiting}}},
+      {"capacity", amounts_json(what.used.total)},
+      {"used_before", amounts_json(what.used.before)},
+      {"used_after", amounts_json(what.used.after)},
+      {"waiting", waiting},
+  };
+  return report.dump(2) + "\n";
+}
+
+}  // namespace kaisched::cli
