@@ -281,8 +281,10 @@ void add_reasons(const session& from, const waiting_jobs& jobs, outcome& to) {
   for (const reason& why : from.reasons()) by_group[why.group].push_back(why);
   std::map<std::string, std::size_t> index;
   for (auto& [group, reasons] : by_group) {
-    std::stable_sort(reasons.begin(), reasons.end(),
-                     [](const reason& a, const reason& b) { return weight_of(a.what) < weight_of(b.what); });
+    const auto decisive = std::min_element(reasons.begin(), reasons.end(), [](const reason& a, const reason& b) {
+      return weight_of(a.what) < weight_of(b.what);
+    });
+    std::rotate(reasons.begin(), decisive, decisive + 1);
     const std::string headline = headline_of(from, reasons.front());
     const auto [found, is_new] = index.try_emplace(headline, to.waiting.size());
     if (is_new) to.waiting.emplace_back().headline = headline;
