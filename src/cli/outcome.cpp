@@ -54,8 +54,8 @@ std::vector<std::int64_t> used_of_nodes(const session_view& view) {
   return used;
 }
 
-/// Label keys of the two narrowest levels of the primary topology, or of the first one if none is primary.
-std::vector<std::string> narrowest_levels(const snapshot& of) {
+/// Label keys of the primary topology, or of the first one if none is primary, widest first.
+std::vector<std::string> topology_levels(const snapshot& of) {
   const result<table> topologies = of.to_table(table_kind::topology);
   if (!topologies || topologies->rows() == 0) return {};
   const table_view rows = topologies->view();
@@ -64,17 +64,27 @@ std::vector<std::string> narrowest_levels(const snapshot& of) {
     if (byte_at(rows, col::topology_primary, row) != 0) chosen = row;
   }
   std::vector<std::string> levels;
-  for (const std::string_view level : split_list(text_at(rows, col::topology_levels, chosen)))
+  for (const std::string_view level : split_list(text_at(rows, col::topology_levels, chosen))) {
     levels.emplace_back(level);
-  if (levels.size() > 2) levels.erase(levels.begin(), levels.end() - 2);
+  }
   return levels;
+}
+
+/// Names of the domains of a node above the narrowest level.
+std::string parents_of(const session_view& view, node_row node, std::span<const std::string> levels) {
+  std::string path;
+  for (const std::string& level : levels.first(levels.size() - 1)) {
+    if (!path.empty()) path += ' ';
+    path += view.node_label(node, level);
+  }
+  return path;
 }
 
 void add_nodes(const session_view& view, std::span<const std::int64_t> before, outcome& to) {
   const std::vector<std::int64_t> after = used_of_nodes(view);
   const std::span<const std::int64_t> capacity = view.node_capacity();
   const std::uint32_t dimensions = view.dimension_count();
-  std::map<std::pair<std::string_view, std::string_view>, std::size_t> index;
+  std::map<std::pair<std::string, std::string_view>, std::size_t> index;
   for (node_row n = 0; n < view.node_count(); ++n) {
     const std::size_t first = std::size_t{n} * dimensions;
     for (std::size_t d = 0; d < quota_dimensions; ++d) {
@@ -86,9 +96,9 @@ void add_nodes(const session_view& view, std::span<const std::int64_t> before, o
     ++to.gpu_nodes;
     if (to.domain_levels.empty()) continue;
     const std::string_view name = view.node_label(n, to.domain_levels.back());
-    const std::string_view parent = to.domain_levels.size() < 2 ? "" : view.node_label(n, to.domain_levels.front());
-    const auto [found, is_new] = index.try_emplace({parent, name}, to.domains.size());
-    if (is_new) to.domains.push_back({std::string(name), std::string(parent), 0, 0, 0});
+    const std::string parents = parents_of(view, n, to.domain_levels);
+    const auto [found, is_new] = index.try_emplace({parents, name}, to.domains.size());
+    if (is_new) to.domains.push_back({std::string(name), parents, 0, 0, 0});
     domain_figures& domain = to.domains[found->second];
     domain.total += capacity[first + dim_gpu];
     domain.before += before[first + dim_gpu];
@@ -333,7 +343,7 @@ result<decided> decide(const engine& with, const snapshot& over, std::int64_t no
   figures.decide_seconds += seconds_since(running);
 
   add_counts(over, figures);
-  figures.domain_levels = narrowest_levels(over);
+  figures.domain_levels = topology_levels(over);
   add_nodes(opened->view(), used_before, figures);
   if (auto added = add_queues(*opened, shares_before->view(), figures); !added) return added.take_failure();
   add_decisions(*opened, figures);

@@ -42,7 +42,7 @@ struct queue_figures {
 /// Devices of one domain of the narrowest level of the primary topology.
 struct domain_figures {
   std::string name;
-  std::string parent;  ///< domain one level up; empty if there is none
+  std::string parents;  ///< names of the domains that hold it, widest first
   std::int64_t total = 0;
   std::int64_t before = 0;
   std::int64_t after = 0;
@@ -75,7 +75,7 @@ struct outcome {
   amounts used;
   std::vector<queue_figures> shares;
   std::vector<domain_figures> domains;
-  std::vector<std::string> domain_levels;  ///< label keys of the two narrowest levels, wider first
+  std::vector<std::string> domain_levels;  ///< label keys, widest first
   std::vector<waiting_figures> waiting;    ///< most GPUs first
   std::string digest;
   std::string preset;

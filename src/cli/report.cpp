@@ -19,11 +19,13 @@ namespace {
 
 /// A heading, with a legend at the right edge.
 void print_heading(const terminal& out, std::string_view title, std::string_view legend = {}) {
-  const std::size_t used = columns_of(title) + columns_of(legend);
   out.line();
-  out.line(out.paint(style::bold, title) + std::string(line_width > used ? line_width - used : 1, ' ') +
-           std::string(legend));
+  const std::size_t used = columns_of(title) + columns_of(legend);
+  const std::size_t gap = legend.empty() ? 0 : line_width > used ? line_width - used : 1;
+  out.line(out.paint(style::bold, title) + std::string(gap, ' ') + std::string(legend));
 }
+
+std::string_view verb(std::int64_t subjects) { return subjects == 1 ? "waits" : "wait"; }
 
 // ---- what was decided -----------------------------------------------------------------------------------------------
 
@@ -54,14 +56,15 @@ void print_figures(const terminal& out, const outcome& what) {
                        counted(what.pods, "pod"), grouped(what.pods_before), counted(what.jobs, "job"),
                        counted(what.queues, "queue")));
   const std::string loaded = what.load_seconds > 0 ? fmt::format("loaded in {}, ", seconds(what.load_seconds)) : "";
-  out.line(fmt::format("  {}decided in {}", loaded, out.paint(style::bold, seconds(what.decide_seconds))));
+  out.line(fmt::format("  {}decided in {} with preset {}, mode {}", loaded,
+                       out.paint(style::bold, seconds(what.decide_seconds)), what.preset, what.mode));
   out.line();
   std::string started = fmt::format("  {} start now", bold(what.pods_started, "pod"));
   if (what.pods_claiming > 0) started += fmt::format(", {} follow when others have ended", grouped(what.pods_claiming));
   if (what.pods_evicted > 0) started += fmt::format(", {} are evicted", grouped(what.pods_evicted));
   if (what.pods_moved > 0) started += fmt::format(", {} move", grouped(what.pods_moved));
-  out.line(fmt::format("{}, in {}; {} of {} wait", started, counted(what.jobs_started, "job"),
-                       bold(what.pods_waiting, "pod"), counted(what.jobs_waiting, "job")));
+  out.line(fmt::format("{}, in {}; {} of {} {}", started, counted(what.jobs_started, "job"),
+                       bold(what.pods_waiting, "pod"), counted(what.jobs_waiting, "job"), verb(what.pods_waiting)));
   out.line();
   print_usage(out, "GPUs", used.before[dim_gpu], used.after[dim_gpu], used.total[dim_gpu],
               of_total(used.after[dim_gpu], used.total[dim_gpu], whole_device));
@@ -122,7 +125,7 @@ void print_queues(const terminal& out, const outcome& what) {
 
 // ---- topology -------------------------------------------------------------------------------------------------------
 
-/// The domains that share a parent, as many as a line has room for.
+/// The domains that share their parents, as many as a line has room for.
 struct domain_row {
   std::string name;
   std::vector<const domain_figures*> domains;
@@ -131,8 +134,8 @@ struct domain_row {
 std::vector<domain_row> rows_of(const outcome& what, std::size_t longest) {
   std::vector<domain_row> rows;
   for (const domain_figures& domain : what.domains) {
-    if (rows.empty() || rows.back().name != domain.parent || rows.back().domains.size() == longest) {
-      rows.push_back({domain.parent, {}});
+    if (rows.empty() || rows.back().name != domain.parents || rows.back().domains.size() == longest) {
+      rows.push_back({domain.parents, {}});
     }
     rows.back().domains.push_back(&domain);
   }
@@ -158,7 +161,7 @@ void print_domains(const terminal& out, const outcome& what) {
   for (const domain_row& row : rows) cells = std::max(cells, row.domains.size());
   const std::size_t cell_width = std::min<std::size_t>(map_width / cells, 4);
 
-  print_heading(out, fmt::format("GPUs in use by {}", fmt::join(what.domain_levels, " and ")),
+  print_heading(out, fmt::format("GPUs in use by {}", fmt::join(what.domain_levels, ", ")),
                 "· none  ░ to 25 %  ▒ to 50 %  ▓ to 95 %  █ full");
   out.line(out.paint(
       style::dim, fmt::format("  {}{}{}", pad_right("", 14), pad_right("before", cells * cell_width + 12), "after")));
@@ -187,7 +190,7 @@ void print_waiting(const terminal& out, const outcome& what) {
   constexpr std::size_t most_groups = 10;
   constexpr std::size_t text_column = 28;
   if (what.waiting.empty()) return;
-  print_heading(out, fmt::format("Why {} wait", counted(what.jobs_waiting, "job")));
+  print_heading(out, fmt::format("Why {} {}", counted(what.jobs_waiting, "job"), verb(what.jobs_waiting)));
   out.line(out.paint(style::dim, "    jobs    pods      GPUs   reason"));
   std::size_t shown = 0;
   for (const waiting_figures& group : what.waiting) {
@@ -211,8 +214,7 @@ void print_waiting(const terminal& out, const outcome& what) {
 }  // namespace
 
 void print_report(const terminal& out, const outcome& what, std::string_view title, report_detail detail) {
-  out.line(fmt::format("{}  {}", out.paint(style::bold, title),
-                       out.paint(style::dim, fmt::format("preset {}, mode {}", what.preset, what.mode))));
+  out.line(out.paint(style::bold, title));
   print_figures(out, what);
   if (detail == report_detail::charts) {
     print_queues(out, what);

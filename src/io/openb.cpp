@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <system_error>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t second = 1'000'000'000;
+constexpr std::int64_t latest_time = std::numeric_limits<std::int64_t>::max() / second;
 /// The trace knows no limit of pods per node.
 constexpr std::int64_t pods_per_node = 1'000'000;
 
@@ -190,7 +192,7 @@ result<std::int64_t> read_pods(named_text file, pod_tables& to) {
 
   std::int64_t last = 0;
   for (std::int64_t row = 0; csv.next(); ++row) {
-    const std::int64_t created = (has_times ? csv.integer(creation_time, 0, max_amount / second) : row) * second;
+    const std::int64_t created = (has_times ? csv.integer(creation_time, 0, latest_time) : row) * second;
     last = std::max(last, created);
     const std::int64_t gpus = csv.integer(num_gpu, 0, max_devices_per_node);
     const std::int64_t share = gpus == 0 ? 0 : csv.integer(gpu_milli, 1, whole_device);

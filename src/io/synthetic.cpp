@@ -119,16 +119,17 @@ struct department_info {
 constexpr std::array departments{department_info{"research", 2}, department_info{"product", 1},
                                  department_info{"platform", 1}};
 constexpr std::array teams{
-    team_info{"foundation", "research", 24, 0, 3, 100, 15, 22, {6, 8, 6, 4, 4, 1, 0, 2, 0}},
-    team_info{"vision", "research", 12, 0, 1, 100, 14, 10, {0, 6, 4, 8, 16, 6, 0, 0, 1}},
-    team_info{"speech", "research", 7, 9, 1, 100, 5, 9, {0, 4, 6, 8, 8, 4, 0, 0, 0}},
-    team_info{"robotics", "research", 5, 0, 1, 100, 3, 5, {0, 2, 2, 8, 16, 8, 0, 0, 1}},
-    team_info{"assistant", "product", 12, 0, 2, 100, 8, 10, {1, 8, 4, 8, 4, 2, 2, 2, 0}},
-    team_info{"search", "product", 9, 0, 1, 100, 4, 6, {0, 4, 4, 12, 12, 2, 2, 0, 2}},
-    team_info{"ranking", "product", 7, 12, 1, 100, 6, 7, {0, 2, 8, 12, 12, 2, 0, 0, 2}},
-    team_info{"inference", "platform", 9, 0, 1, 200, 5, 4, {0, 0, 0, 2, 0, 2, 12, 4, 0}},
-    team_info{"evaluation", "platform", 3, 0, 1, 100, 1, 4, {0, 0, 0, 4, 8, 2, 0, 32, 0}},
-    team_info{"data", "platform", 2, 0, 1, 100, 1, 1, {0, 0, 0, 2, 2, 2, 0, 0, 12}},
+    // pretrain, train, elastic, finetune, sweep, notebook, serve, eval, etl
+    team_info{"foundation", "research", 24, 0, 3, 100, 15, 22, {6, 8, 6, 8, 60, 3, 0, 6, 0}},
+    team_info{"vision", "research", 12, 0, 1, 100, 14, 10, {0, 6, 4, 12, 160, 18, 0, 0, 1}},
+    team_info{"speech", "research", 7, 9, 1, 100, 5, 9, {0, 4, 6, 12, 60, 12, 0, 0, 0}},
+    team_info{"robotics", "research", 5, 0, 1, 100, 3, 5, {0, 2, 2, 12, 120, 24, 0, 0, 1}},
+    team_info{"assistant", "product", 12, 0, 2, 100, 8, 10, {1, 8, 4, 12, 40, 6, 2, 6, 0}},
+    team_info{"search", "product", 9, 0, 1, 100, 4, 6, {0, 4, 4, 16, 80, 6, 2, 0, 4}},
+    team_info{"ranking", "product", 7, 12, 1, 100, 6, 7, {0, 2, 8, 16, 80, 6, 0, 0, 4}},
+    team_info{"inference", "platform", 9, 0, 1, 200, 5, 4, {0, 0, 0, 2, 0, 2, 12, 8, 0}},
+    team_info{"evaluation", "platform", 3, 0, 1, 100, 1, 4, {0, 0, 0, 6, 40, 4, 0, 80, 0}},
+    team_info{"data", "platform", 2, 0, 1, 100, 1, 1, {0, 0, 0, 4, 10, 4, 0, 0, 30}},
 };
 
 /// What one job asks for.
@@ -188,10 +189,10 @@ class generator {
   cluster_input make() {
     add_machines();
     const std::int64_t held = options_.gpus * std::min<std::int64_t>(options_.load_percent, 100) * 60 / 100 / 100;
-    const std::int64_t wanted = options_.gpus * options_.load_percent / 100 - held;
-    for (const team_info& team : teams) add_running(team, part(held, team.running, &team_info::running));
-    for (const team_info& team : teams) add_waiting(team, part(wanted, team.waiting, &team_info::waiting));
+    for (const team_info& team : teams) add_running(team, part(held * whole_device, &team_info::running, team));
     add_hopeless();
+    const std::int64_t wanted = options_.gpus * options_.load_percent * whole_device / 100 - asked_so_far();
+    for (const team_info& team : teams) add_waiting(team, part(wanted, &team_info::waiting, team));
     return tables();
   }
 
@@ -205,14 +206,21 @@ class generator {
 
   // ---- jobs
 
-  static std::int64_t part(std::int64_t total, std::int64_t share, std::int64_t team_info::* of) {
+  /// The part of a total that a team gets.
+  static std::int64_t part(std::int64_t total, std::int64_t team_info::* share, const team_info& team) {
     std::int64_t all = 0;
-    for (const team_info& team : teams) all += team.*of;
-    return total * whole_device * share / all;
+    for (const team_info& other : teams) all += other.*share;
+    return total * (team.*share) / all;
+  }
+  [[nodiscard]] std::int64_t asked_so_far() const {
+    std::int64_t asked = 0;
+    for (const job& j : jobs_) asked += j.shape.gpu * j.shape.pods;
+    return asked;
   }
   [[nodiscard]] std::int64_t gang_limit() const { return std::max<std::int64_t>(2, gpu_nodes_ / 8); }
   job_shape shape_of(kind k);
   job make_job(const team_info& team, kind k);
+  job next_job(const team_info& team, std::int64_t most_gpu);
   void add_running(const team_info& team, std::int64_t gpu_milli);
   void add_waiting(const team_info& team, std::int64_t gpu_milli);
   void add_hopeless();
@@ -416,14 +424,23 @@ bool generator::place(job& placed) {
   return true;
 }
 
+/// The next job of a team that needs no more than so many GPUs, or one of a single GPU after many others.
+job generator::next_job(const team_info& team, std::int64_t most_gpu) {
+  constexpr int most_tries = 20;
+  for (int tried = 0; tried < most_tries; ++tried) {
+    job made = make_job(team, static_cast<kind>(dice_.weighted(team.mix)));
+    if (made.shape.gpu * made.shape.pods <= most_gpu) return made;
+  }
+  return make_job(team, sweep);
+}
+
 /// Starts jobs of a team until it holds so many GPUs. One job in fifty is on its way out.
 void generator::add_running(const team_info& team, std::int64_t gpu_milli) {
   constexpr int most_failures = 20;
   int failures = 0;
   for (std::int64_t held = 0; held < gpu_milli && failures < most_failures;) {
-    job started = make_job(team, static_cast<kind>(dice_.weighted(team.mix)));
-    const std::int64_t asked = started.shape.gpu * started.shape.pods;
-    if (held + asked > gpu_milli + 16 * whole_device || !place(started)) {
+    job started = next_job(team, gpu_milli - held + whole_device);
+    if (!place(started)) {
       ++failures;
       continue;
     }
@@ -442,7 +459,7 @@ void generator::add_running(const team_info& team, std::int64_t gpu_milli) {
 
 void generator::add_waiting(const team_info& team, std::int64_t gpu_milli) {
   for (std::int64_t asked = 0; asked < gpu_milli;) {
-    job waiting = make_job(team, static_cast<kind>(dice_.weighted(team.mix)));
+    job waiting = next_job(team, gpu_milli - asked + whole_device);
     asked += waiting.shape.gpu * waiting.shape.pods;
     waiting.created = now - dice_.between(minute, 2 * day);
     waiting.shape.one_per_rack = waiting.shape.pool == inference_pool && dice_.one_in(2);
@@ -466,7 +483,7 @@ void generator::add_hopeless() {
   unknown_model.model = "H200";
   add_hopeless("vision", "wants-h200", unknown_model);
   add_hopeless("robotics", "sixteen-gpus-in-one-pod", gpu_job(1, 1, 16 * whole_device, 4, 32));
-  add_hopeless("foundation", "gang-of-16-has-12-pods", gpu_job(12, 16, 8 * whole_device, 12, 96));
+  add_hopeless("foundation", "gang-of-16-has-12-pods", gpu_job(12, 16, whole_device, 12, 96));
   add_hopeless("speech", "volume-missing", gpu_job(1, 1, whole_device, 8, 64)).obstacle =
       "volume claim speech-corpus does not exist";
   for (job_pod& pod : add_hopeless("search", "gated", gpu_job(4, 4, whole_device, 8, 64)).pods) {

@@ -25,7 +25,7 @@ constexpr std::string_view pods =
     "pod-0,12000,16,1,1000,,LS,Running,0,12537496,0\n"
     "pod-1,6000,12,1,460,V100M16|V100M32,LS,Running,427061,12902960,427061\n"
     "pod-2,8000,20,4,1000,,BE,Pending,427061,12902960,\n"
-    "pod-3,3152,1,0,0,,BE,Pending,500000,12902960,\n";
+    "pod-3,3152,1,0,0,,BE,Pending,12900000,12902960,\n";
 
 std::string cluster_text(std::string_view node_text, std::string_view pod_text) {
   const result<io::cluster_input> input = io::parse_openb({"nodes.csv", node_text}, {"pods.csv", pod_text});
@@ -57,7 +57,7 @@ std::string crlf(std::string_view text) {
 
 TEST_CASE("rows of the trace become nodes, pod groups and pods") {
   const std::string text = cluster_text(nodes, pods);
-  CHECK(has(text, "\"now\": 500000000000000,\n"));
+  CHECK(has(text, "\"now\": 12900000000000000,\n"));
   CHECK(has(text, "\"queue\": [\n  {\"name\": \"openb\"}\n]"));
   CHECK(has(text,
             "{\"name\": \"node-0\", \"capacity\": {\"cpu\": 64000, \"memory\": 2147483648, \"gpu\": 4000, "
@@ -78,7 +78,7 @@ TEST_CASE("a part of a GPU is a share of one device, more is whole devices") {
   CHECK(has(text, "\"gpu\": 4000, \"pods\": 1}, \"created\": 427061000000000}"));
   CHECK(has(text,
             "{\"name\": \"pod-3\", \"group\": \"pod-3\", \"request\": {\"cpu\": 3152, \"memory\": 1048576, "
-            "\"pods\": 1}, \"created\": 500000000000000}"));
+            "\"pods\": 1}, \"created\": 12900000000000000}"));
 }
 
 TEST_CASE("lists without times are taken in their order, columns are found by name") {

@@ -1,0 +1,334 @@
+"""The program `kaisched` from outside. KAISCHED_PROGRAM names it; arguments are those of unittest."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = os.environ.get("KAISCHED_PROGRAM", "kaisched")
+SOURCE = Path(__file__).resolve().parents[2]
+SHARED = Path(os.environ.get("KAISCHED_SHARED", SOURCE.parent / "shared"))
+COMMANDS = ["demo", "run", "generate", "options", "schema"]
+TIME = re.compile(r"\d+(\.\d+)? m?s\b")
+
+QUEUE = '"queue": [{"name": "q"}]'
+NODE = '"node": [{"name": "n", "capacity": {"cpu": 8000, "memory": 8000, "gpu": 2000, "pods": 10}}]'
+
+
+def kaisched(*arguments, stdin=None):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, input=stdin, timeout=120)
+
+
+def cluster(*members):
+    return '{"schema": "kaisched-cluster/1", ' + ", ".join(members) + "}"
+
+
+def jobs(*names, gpu=1000):
+    groups = ", ".join(f'{{"name": "{name}", "queue": "q"}}' for name in names)
+    pods = ", ".join(f'{{"name": "{name}-0", "group": "{name}", "request": {{"gpu": {gpu}}}}}' for name in names)
+    return f'"pod_group": [{groups}], "pod": [{pods}]'
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def ok(self, *arguments, **rest):
+        done = kaisched(*arguments, **rest)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+        return done.stdout
+
+    def fails(self, status, *arguments, **rest):
+        """The message of a call that must fail without printing anything else."""
+        done = kaisched(*arguments, **rest)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), (arguments, done.stderr))
+        return done.stderr
+
+
+class Help(Case):
+    def test_overview_names_every_command(self):
+        text = self.ok("--help")
+        for word in [*COMMANDS, "Examples:", "Exit status:"]:
+            self.assertIn(word, text)
+
+    def test_every_command_explains_its_options(self):
+        for command in COMMANDS:
+            text = self.ok(command, "--help")
+            self.assertIn(f"kaisched {command}", text)
+        for option in ["--cluster", "--openb-nodes", "--openb-pods", "--decisions", "--json", "--set", "--preset", "--mode"]:
+            self.assertIn(option, self.ok("run", "--help"))
+        for option in ["--gpus", "--load", "--seed", "--out"]:
+            self.assertIn(option, self.ok("generate", "--help"))
+            self.assertIn(option, self.ok("demo", "--help"))
+
+    def test_version_is_the_one_of_the_project(self):
+        self.assertEqual(self.ok("--version"), f"kaisched {(SOURCE / 'VERSION').read_text().strip()}\n")
+
+    def test_lines_fit_a_terminal(self):
+        for command in [["--help"], *([c, "--help"] for c in COMMANDS), ["options"], ["schema"], ["schema", "pod"]]:
+            for line in self.ok(*command).splitlines():
+                self.assertLessEqual(len(line), 120, line)
+
+
+class Errors(Case):
+    def run_of(self, text, status=2):
+        path = self.file("c.json", text)
+        return self.fails(status, "run", "--cluster", path).replace(str(self.folder) + "/", "")
+
+    def test_commands(self):
+        self.assertIn('no command is called "dmeo"; did you mean "demo"?', self.fails(2, "dmeo"))
+        self.assertIn("subcommand is required", self.fails(2))
+        self.assertIn("--bogus", self.fails(2, "run", "--bogus"))
+
+    def test_input_files(self):
+        self.assertIn("run needs --cluster FILE, or --openb-nodes FILE with --openb-pods FILE", self.fails(2, "run"))
+        self.assertIn("absent.json: cannot open: No such file or directory",
+                      self.fails(2, "run", "--cluster", self.folder / "absent.json"))
+        self.assertIn("--openb-nodes", self.fails(2, "run", "--openb-pods", "p.csv"))
+        self.assertIn("run needs", self.fails(2, "run", "--openb-nodes", "n.csv"))
+
+    def test_texts_that_are_no_cluster(self):
+        self.assertEqual(self.run_of("{}"), 'kaisched: c.json: "schema" is missing: a cluster starts with "schema": '
+                         '"kaisched-cluster/1"\n')
+        self.assertTrue(self.run_of('{"schema":\n ?').startswith("kaisched: c.json: line 2, column 2: "))
+
+    def test_names_that_are_misspelt(self):
+        self.assertIn('c.json: nodes: no such kind of table; did you mean "node"?', self.run_of(cluster('"nodes": []')))
+        self.assertIn('c.json: queue[0].qouta: queue has no such column; did you mean "quota"?',
+                      self.run_of(cluster('"queue": [{"name": "q", "qouta": {"gpu": 1}}]')))
+        self.assertIn('c.json: pod[0].request.gpus: no such dimension; did you mean "gpu"?',
+                      self.run_of(cluster(QUEUE, '"pod": [{"name": "p", "group": "g", "request": {"gpus": 1}}]')))
+
+    def test_rows_that_contradict_each_other(self):
+        message = self.run_of(cluster('"pod_group": [{"name": "g", "queue": "nowhere"}]'))
+        self.assertTrue(message.startswith("kaisched: c.json: "), message)
+        self.assertIn("nowhere", message)
+
+    def test_options(self):
+        path = self.file("c.json", cluster(QUEUE))
+        for wrong, expected in [(["--set", "gpu_placment=spread"], "gpu_placement"), (["--set", "spread"], "OPTION=VALUE"),
+                                (["--set", "gpu_placement=tight"], "binpack"), (["--mode", "loose"], "strict"),
+                                (["--preset", "kia"], "kai"), (["--actions", "alocate"], "allocate"),
+                                (["--decisions", "d.txt"], ".json or .csv")]:
+            self.assertIn(expected, self.fails(2, "run", "--cluster", path, *wrong))
+
+    def test_traces(self):
+        nodes = self.file("n.csv", "name,gpu_model,gpu_count,cpu_milli,memory_mib\nn,T4,2,many,1\n")
+        pods = self.file("p.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n")
+        message = self.fails(2, "run", "--openb-nodes", nodes, "--openb-pods", pods)
+        self.assertIn('n.csv:2: cpu_milli: expected an integer from 0 to 4503599627370496, found "many"', message)
+
+    def test_sizes(self):
+        self.assertIn("gpus: expected a multiple of 8 from 64 to 1048576, found 100",
+                      self.fails(2, "generate", "--out", "-", "--gpus", "100"))
+        self.assertIn("--load", self.fails(2, "generate", "--out", "-", "--load", "11"))
+
+    def test_output_that_cannot_be_written(self):
+        path = self.file("c.json", cluster(QUEUE))
+        for arguments in [["run", "--cluster", path, "--decisions", self.folder / "no" / "d.csv"],
+                          ["run", "--cluster", path, "--json", self.folder / "no" / "r.json"],
+                          ["generate", "--gpus", "64", "--out", self.folder / "no" / "c.json"]]:
+            self.assertIn("cannot open for writing: No such file or directory", self.fails(1, *arguments))
+
+
+class Listings(Case):
+    def test_options_are_those_that_can_be_set(self):
+        text = self.ok("options")
+        path = self.file("c.json", cluster(QUEUE))
+        listed = re.findall(r"^  (\w+) +(\S+)", text, re.MULTILINE)
+        self.assertGreater(len(listed), 5)
+        for name, value in listed:
+            if value != "(none)":
+                self.ok("run", "--cluster", path, "--set", f"{name}={value}")
+
+    def test_schema(self):
+        text = self.ok("schema")
+        for table in ["resource", "queue", "node", "pod_group", "pod", "decision", "reason"]:
+            self.assertIn(f"\n  {table} ", text)
+            self.assertTrue(self.ok("schema", table).startswith(f"{table}  "))
+        self.assertIn('no table is called "nodes"; did you mean "node"?', self.fails(2, "schema", "nodes"))
+
+
+class Generate(Case):
+    def test_equal_arguments_give_equal_bytes(self):
+        texts = []
+        for name in ["a.json", "b.json"]:
+            self.assertEqual(self.ok("generate", "--gpus", "512", "--load", "1.3", "--seed", "5", "--out", self.folder / name), "")
+            texts.append((self.folder / name).read_bytes())
+        self.assertEqual(texts[0], texts[1])
+        self.assertEqual(self.ok("generate", "--gpus", "512", "--load", "1.3", "--seed", "5", "--out", "-").encode(), texts[0])
+        other = self.ok("generate", "--gpus", "512", "--load", "1.3", "--seed", "6", "--out", "-")
+        self.assertNotEqual(other.encode(), texts[0])
+
+    def test_load_is_what_is_held_and_asked_for(self):
+        for load in [0.5, 0.9, 1.3]:
+            made = json.loads(self.ok("generate", "--gpus", "2048", "--load", load, "--out", "-"))
+            asked = sum(pod["request"].get("gpu", 0) for pod in made["pod"])
+            self.assertAlmostEqual(asked / 1000 / 2048, load, delta=0.15)
+
+    def test_what_a_large_cluster_has(self):
+        made = json.loads(self.ok("generate", "--out", "-"))
+        self.assertEqual(made["schema"], "kaisched-cluster/1")
+        self.assertEqual(made["topology"], [{"name": "datacentre", "levels": ["zone", "block", "rack"], "primary": True}])
+        gpu_nodes = [node for node in made["node"] if "gpu" in node["capacity"]]
+        self.assertEqual(len(gpu_nodes), 512)
+        self.assertGreater(len(made["node"]), 512)
+        self.assertEqual({node["labels"]["gpu.model"] for node in gpu_nodes}, {"A100", "H100"})
+        self.assertTrue(any("taints" in node for node in gpu_nodes))
+        self.assertGreaterEqual(len(made["queue"]), 14)
+        self.assertTrue(any("limit" in queue for queue in made["queue"]))
+        statuses = {pod.get("status", "pending") for pod in made["pod"]}
+        self.assertLessEqual({"pending", "running", "releasing", "gated"}, statuses)
+        self.assertTrue(any("sub_group" in pod for pod in made["pod"]))
+        self.assertTrue(any(pod.get("device_count") for pod in made["pod"]))
+        self.assertTrue(any(group.get("preemptible") is False for group in made["pod_group"]))
+
+
+class Run(Case):
+    def setUp(self):
+        super().setUp()
+        self.small = self.file("small.json", cluster(QUEUE, NODE, jobs("a", "b", "c")))
+
+    def test_report(self):
+        text = self.ok("run", "--cluster", self.small)
+        self.assertIn("2 pods start now", text)
+        self.assertIn("1 pod of 1 job waits", text)
+        self.assertIn("Why 1 job waits", text)
+        self.assertIn("100.0 %", text)
+        self.assertRegex(text, r"digest [0-9a-f]{64}\n$")
+        self.assertEqual(self.ok("run", "--cluster", self.small, "--quiet"), "")
+
+    def test_report_as_json(self):
+        report = json.loads(self.ok("run", "--cluster", self.small, "--json", "-"))
+        self.assertEqual(report["schema"], "kaisched-run/1")
+        self.assertEqual(report["pods"]["started"], 2)
+        self.assertEqual(report["pods"]["waiting"], 1)
+        self.assertEqual(report["used_before"]["gpu"], 0)
+        self.assertEqual(report["used_after"]["gpu"], 2000)
+        self.assertEqual(report["capacity"]["gpu"], 2000)
+        self.assertEqual([group["jobs"] for group in report["waiting"]], [1])
+        self.assertTrue(report["waiting"][0]["example"]["reasons"][0])
+
+    def test_decisions(self):
+        paths = {form: self.folder / f"d.{form}" for form in ["json", "csv"]}
+        for path in paths.values():
+            self.ok("run", "--cluster", self.small, "--decisions", path)
+        decisions = json.loads(paths["json"].read_text())
+        self.assertEqual(decisions["schema"], "kaisched-decisions/1")
+        rows = decisions["decision"]
+        self.assertEqual([(row["kind"], row["pod_name"], row["group_name"]) for row in rows],
+                         [("bind", "a-0", "a"), ("bind", "b-0", "b"), ("unschedulable", "", "c")])
+        self.assertEqual([row["devices"] for row in rows], [[0], [1], []])
+        self.assertEqual(decisions["reason"][0]["group_name"], "c")
+        table = list(csv.DictReader(io.StringIO(paths["csv"].read_text())))
+        self.assertEqual([row["kind"] for row in table], ["bind", "bind", "unschedulable"])
+        self.assertEqual(table[1]["node_name"], "n")
+
+    def test_options_change_decisions(self):
+        nodes = '"node": [{"name": "m", "capacity": {"gpu": 2000, "pods": 9}}, {"name": "n", "capacity": {"gpu": 2000, "pods": 9}}]'
+        path = self.file("two.json", cluster(QUEUE, nodes, jobs("a", "b")))
+        for placement, expected in [("binpack", 1), ("spread", 2)]:
+            for way in [["--placement", placement], ["--set", f"gpu_placement={placement}"]]:
+                text = self.ok("run", "--cluster", path, *way, "--decisions", "-")
+                self.assertEqual(len({row["node_name"] for row in json.loads(text)["decision"]}), expected)
+
+    def test_cluster_from_standard_input(self):
+        self.assertIn("2 pods start now", self.ok("run", "--cluster", "-", stdin=self.small.read_text()))
+
+    def test_charts(self):
+        text = self.ok("run", "--cluster", self.small, "--charts")
+        self.assertIn("GPUs by queue", text)
+
+    def test_an_empty_cluster(self):
+        for members in [['"now": 1'], [QUEUE], [QUEUE, NODE]]:
+            text = self.ok("run", "--cluster", self.file("e.json", cluster(*members)), "--charts")
+            self.assertIn("0 pods start now", text)
+
+
+class Demo(Case):
+    def test_two_runs_tell_the_same(self):
+        first = self.ok("demo")
+        self.assertEqual(TIME.sub("TIME", first), TIME.sub("TIME", self.ok("demo")))
+        for word in ["GPUs by queue", "GPUs in use by", "foundation", "wait", "digest "]:
+            self.assertIn(word, first)
+
+    def test_lines_have_a_hundred_columns_and_no_colours(self):
+        for arguments in [[], ["--gpus", "64"], ["--gpus", "16384"], ["--load", "0.5"]]:
+            text = self.ok("demo", *arguments)
+            self.assertNotIn("\x1b", text)
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+                self.assertEqual(line, line.rstrip())
+
+    def test_the_cluster_as_a_file_is_decided_alike(self):
+        path = self.folder / "c.json"
+        text = self.ok("demo", "--gpus", "512", "--out", path)
+        self.assertEqual(text.splitlines()[-1], self.ok("run", "--cluster", path).splitlines()[-1])
+        self.assertEqual(path.read_text(), self.ok("generate", "--gpus", "512", "--load", "1.3", "--out", "-"))
+
+    def on_terminal(self, **variables):
+        """What the program prints to a terminal."""
+        ours, theirs = pty.openpty()
+        environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | variables
+        process = subprocess.Popen([PROGRAM, "demo", "--gpus", "64"], stdout=theirs, env=environment)
+        os.close(theirs)
+        text = b""
+        try:
+            while part := os.read(ours, 65536):
+                text += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(), 0)
+        return text.decode()
+
+    def test_colours_on_a_terminal_unless_unwanted(self):
+        self.assertIn("\x1b[", self.on_terminal())
+        self.assertNotIn("\x1b[", self.on_terminal(NO_COLOR="1"))
+        self.assertNotIn("\x1b[", self.on_terminal(TERM="dumb"))
+
+
+class Openb(Case):
+    def test_the_whole_trace_in_one_batch(self):
+        nodes = SHARED / "fgd" / "nodes.csv"
+        if not nodes.exists():
+            nodes = SHARED / "data" / "fgd" / "nodes.csv"
+        if not nodes.exists():
+            self.skipTest("shared data absent")
+        reports = []
+        for _ in range(2):
+            text = self.ok("run", "--openb-nodes", nodes, "--openb-pods", nodes.parent / "pods_default.csv", "--json", "-")
+            reports.append(json.loads(text))
+            reports[-1].pop("seconds")
+        self.assertEqual(reports[0], reports[1])
+        report = reports[0]
+        self.assertEqual(report["cluster"], {"nodes": 1213, "pods": 8152, "jobs": 8152, "queues": 1})
+        self.assertEqual(report["pods"]["started"] + report["pods"]["waiting"], 8152)
+        self.assertEqual(report["capacity"]["gpu"], 6_212_000)
+        self.assertGreater(report["used_after"]["gpu"], 0.8 * report["capacity"]["gpu"])
+
+
+def main():
+    program = unittest.main(exit=False)
+    for _, reason in program.result.skipped:
+        print(f"skipped: {reason}")
+    raise SystemExit(not program.result.wasSuccessful())
+
+
+if __name__ == "__main__":
+    main()
