@@ -12,6 +12,7 @@
 
 #include <kaisched/decisions.hpp>
 #include <kaisched/ids.hpp>
+#include <kaisched/options.hpp>
 #include <kaisched/quantity.hpp>
 #include <kaisched/result.hpp>
 
@@ -57,6 +58,9 @@ class session_view {
   [[nodiscard]] queue_row queue_parent(queue_row q) const;  ///< no_row for a top-level queue
   [[nodiscard]] std::span<const std::int64_t> queue_allocated(queue_row q) const;   ///< [quota dimensions]
   [[nodiscard]] std::span<const std::int64_t> queue_fair_share(queue_row q) const;  ///< [quota dimensions]
+
+  /// The inside, for the library itself.
+  [[nodiscard]] const session_access& access() const { return access_; }
 
  private:
   const session_access& access_;
@@ -108,7 +112,8 @@ class policy_part {
                                    std::span<double> scores);
 };
 
-/// Makes an instance of a part; called once per session, so that parts may keep state between calls of one session.
-using part_factory = std::unique_ptr<policy_part> (*)();
+/// Makes an instance of a part for one session, so that parts may keep state between calls. Null: the part cannot be
+/// made with these options; opening the session fails.
+using part_factory = std::unique_ptr<policy_part> (*)(const policy_options&);
 
 }  // namespace kaisched

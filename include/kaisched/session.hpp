@@ -73,9 +73,10 @@ class session {
 
   // ---- results -----------------------------------------------------------------------------------
 
-  /// Decisions in order of commits. Groups that wait come last, by priority, creation time and name.
+  /// Committed decisions, in order of commits. The decision table adds the groups that wait (`unschedulable`), by
+  /// priority, creation time and name.
   [[nodiscard]] std::span<const decision> decisions() const;
-  /// Reasons of the groups that wait, in the order of their decisions.
+  /// Reasons of the groups that wait, in that order, as of now.
   [[nodiscard]] std::vector<reason> reasons() const;
   /// Decisions, reasons, queue shares, placements or statistics as a table. Error for an input kind.
   [[nodiscard]] result<table> to_table(table_kind kind) const;

@@ -403,6 +403,12 @@ result<void> edit::check_nodes() const {
     }
     w_.free_nodes.write().push_back(slot);
   }
+  if (!removed_nodes_.empty()) {
+    for (pod_row p = 0; p < s_.pod_slots; ++p) {  // promises of nodes that are gone
+      const std::uint32_t slot = s_.pod_extras[p].nominated;
+      if (slot != no_row && (*s_.node_row_of_slot)[slot] == no_row) s_.pod_extras.write(p).nominated = no_row;
+    }
+  }
   for (const std::uint32_t slot : checked_nodes_) {
     const node_row at = (*s_.node_row_of_slot)[slot];
     if (at == no_row) continue;

@@ -1,0 +1,63 @@
+#include <array>
+
+#include "actions/actions.hpp"
+#include "actions/job_queue.hpp"
+#include "actions/placement.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::actions {
+
+namespace {
+
+using work::core;
+using work::failure;
+
+std::vector<group_row> groups_to_try(const core& c) {
+  std::vector<group_row> groups;
+  for (const group_row g : *c.state().pending_groups) {
+    if (c.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
+        work::count_pods(c, g, &model::sub_counts::pending) > 0) {
+      groups.push_back(g);
+    }
+  }
+  return groups;
+}
+
+/// One attempt; the statement is committed or empty afterwards.
+result<bool> try_group(core& c, group_row group) {
+  ++c.statistics.back().groups_tried;
+  failure why;
+  result<bool> placed = place_group(c, group, false, why);
+  if (!placed) return placed;
+  if (!*placed) {
+    c.failures.push_back(why);
+    return false;
+  }
+  if (work::must_wait_as_a_whole(c, group)) c.convert_to_pipelined(group);
+  c.commit();
+  ++c.statistics.back().groups_placed;
+  return true;
+}
+
+}  // namespace
+
+result<void> allocate(core& c) {
+  job_queue queue(c, static_cast<std::size_t>(c.options.allocate_queue_depth));
+  if (auto done = queue.fill(groups_to_try(c)); !done) return done;
+  while (!queue.empty()) {
+    const group_row group = queue.pop();
+    result<bool> placed = try_group(c, group);
+    if (!placed) return placed.failure();
+    if (*placed && work::count_pods(c, group, &model::sub_counts::pending) > 0) {
+      if (auto done = queue.push(group); !done) return done;  // the next elastic pod competes again
+    }
+  }
+  return {};
+}
+
+std::span<const action_entry> action_list() noexcept {
+  static constexpr std::array entries{action_entry{"allocate", action_kind::allocate, allocate}};
+  return entries;
+}
+
+}  // namespace kaisched::actions

@@ -1,0 +1,468 @@
+// What a session tells: waiting groups, reasons, tables, text, digest.
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/bytes.hpp"
+#include "base/sha256.hpp"
+#include "engine/session_impl.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::engine_detail {
+
+namespace {
+
+using work::core;
+
+entity_id id_of_pod(const core& c, pod_row p) {
+  return p == no_row ? entity_id{} : entity_id(entity_kind::pod, c.state().pods[p].generation, p);
+}
+entity_id id_of_group(const core& c, group_row g) { return {entity_kind::pod_group, c.state().groups[g].generation, g}; }
+entity_id id_of_node(const core& c, node_row row) {
+  if (row == no_row) return {};
+  const std::uint32_t slot = (*c.state().nodes)[row]->slot;
+  return {entity_kind::node, (*c.state().node_generation)[slot], slot};
+}
+entity_id id_of_queue(const core& c, queue_row q) {
+  return q == no_row ? entity_id{} : entity_id(entity_kind::queue, (*c.state().queues)[q].generation, q);
+}
+
+std::string_view name_of_node(const core& c, node_row row) {
+  return row == no_row ? std::string_view{} : std::string_view((*c.state().nodes)[row]->name);
+}
+
+std::vector<std::int64_t> device_indices(const device_set& set) {
+  std::vector<std::int64_t> indices;
+  for (std::uint64_t left = set.mask; left != 0; left &= left - 1) indices.push_back(std::countr_zero(left));
+  return indices;
+}
+
+// ---- why a pod finds no node -------------------------------------------------------------------------------------
+
+/// Why one node refuses, with figures.
+reason judge_node(const core& c, const model::pod_class& ask, node_row row) {
+  reason why;
+  why.scope = reason_scope::node;
+  why.nodes = 1;
+  why.nearest = row;
+  if (c.has_predicates) why.what = policy::node_verdict(c.access, ask, row);
+  if (why.what != constraint::none) return why;
+  const model::cluster_state& s = c.state();
+  const std::size_t at = static_cast<std::size_t>(row) * s.dims();
+  for (std::uint32_t d = 0; d < s.dims(); ++d) {
+    const std::int64_t free = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
+    const std::int64_t need = ask.requests(d);
+    if (need <= free || (need == 0 && !c.compat())) continue;
+    why.what = constraint::resource;
+    why.dim = d;
+    why.need = need;
+    why.have = free;
+    return why;
+  }
+  device_set devices;
+  if (!model::choose_devices(s, c.live, ask, row, model::device_amount::free_or_releasing, devices)) {
+    why.what = constraint::resource_busy;
+    why.dim = dim_gpu;
+    why.need = ask.requests(dim_gpu);
+    why.have = (*c.live.idle)[at + dim_gpu] + (*c.live.releasing)[at + dim_gpu];
+  }
+  return why;
+}
+
+/// Merges the verdicts of all nodes: one reason per constraint and dimension, most nodes first.
+std::vector<reason> judge_nodes(const core& c, group_row group, pod_row pod) {
+  const model::pod_class& ask = c.state().class_of(pod);
+  std::map<std::pair<constraint, dimension>, reason> merged;
+  std::vector<node_row> rest;
+  const auto add = [&](const reason& one) {
+    const auto [it, fresh] = merged.try_emplace({one.what, one.dim}, one);
+    if (fresh) return;
+    reason& sum = it->second;
+    ++sum.nodes;
+    if (one.have > sum.have) {
+      sum.have = one.have;
+      sum.nearest = one.nearest;
+    }
+  };
+  for (node_row row = 0; row < c.state().node_count(); ++row) {
+    const reason one = judge_node(c, ask, row);
+    if (one.what == constraint::none) rest.push_back(row); else add(one);
+  }
+  if (c.has_predicates && !rest.empty()) {
+    std::vector<constraint> verdicts(rest.size(), constraint::none);
+    policy::pod_verdicts(c.access, pod, rest, verdicts);
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      if (verdicts[i] == constraint::none) continue;
+      reason one;
+      one.what = verdicts[i];
+      one.scope = reason_scope::node;
+      one.nodes = 1;
+      one.nearest = rest[i];
+      add(one);
+    }
+  }
+  std::vector<reason> all;
+  for (auto& [key, one] : merged) {
+    one.group = group;
+    one.pod = pod;
+    all.push_back(one);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const reason& a, const reason& b) { return a.nodes > b.nodes; });
+  return all;
+}
+
+/// Verdicts of nodes do not depend on the pod where only its class counts.
+class node_reasons {
+ public:
+  explicit node_reasons(const core& c) : c_(c) {}
+  std::vector<reason> of(group_row group, pod_row pod) {
+    const class_row row = c_.state().pods[pod].pod_class;
+    const bool by_class = policy::ignores_other_pods(c_.access, c_.state().class_of(pod));
+    if (!by_class) return judge_nodes(c_, group, pod);
+    auto it = known_.find(row);
+    if (it == known_.end()) it = known_.emplace(row, judge_nodes(c_, group, pod)).first;
+    std::vector<reason> copy = it->second;
+    for (reason& one : copy) {
+      one.group = group;
+      one.pod = pod;
+    }
+    return copy;
+  }
+
+ private:
+  const core& c_;
+  std::map<class_row, std::vector<reason>> known_;
+};
+
+reason group_reason(group_row group, constraint what, reason_scope scope) {
+  reason why;
+  why.group = group;
+  why.what = what;
+  why.scope = scope;
+  return why;
+}
+
+/// Pods that the gang needs and that do not exist, or are gated.
+reason incomplete(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  std::int64_t need = 0;
+  std::int64_t have = 0;
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    const model::sub_info& info = c.state().subs[sub];
+    if (info.is_set) continue;
+    need += info.min;
+    have += static_cast<std::int64_t>(c.counts(sub).alive) - c.counts(sub).gated;
+  }
+  const bool gated = work::count_pods(c, group, &model::sub_counts::gated) > 0;
+  reason why = group_reason(group, gated ? constraint::gated : constraint::gang_incomplete, reason_scope::group);
+  why.need = need;
+  why.have = have;
+  return why;
+}
+
+reason queue_reason(const core& c, const work::failure& f) {
+  reason why = group_reason(f.group, f.what, reason_scope::queue);
+  why.pod = f.pod;
+  why.subject = id_of_queue(c, f.queue);
+  why.dim = f.resource;
+  why.need = f.need;
+  why.have = f.have;
+  return why;
+}
+
+pod_row first_pending(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
+      if (static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pending) return p;
+    }
+  }
+  return no_row;
+}
+
+void add_reasons(const core& c, group_row group, const work::failure* f, node_reasons& nodes, std::vector<reason>& all) {
+  if (!c.is_schedulable_queue(c.state().groups[group].queue)) {
+    all.push_back(group_reason(group, constraint::queue_missing, reason_scope::queue));
+    all.back().subject = id_of_queue(c, c.state().groups[group].queue);
+    return;
+  }
+  if (!work::is_ready(c, c.state().groups[group].first_sub)) {
+    all.push_back(incomplete(c, group));
+    return;
+  }
+  if (f != nullptr && (f->what == constraint::queue_limit || f->what == constraint::queue_quota)) {
+    all.push_back(queue_reason(c, *f));
+    return;
+  }
+  const pod_row pod = f != nullptr && f->pod != no_row ? f->pod : first_pending(c, group);
+  if (pod == no_row) return;
+  const policy::cluster_verdict verdict = c.has_predicates ? policy::judge_cluster(c.access, c.state().class_of(pod))
+                                                           : policy::cluster_verdict{};
+  if (verdict.what != constraint::none) {
+    reason why = group_reason(group, verdict.what, reason_scope::cluster);
+    why.pod = pod;
+    why.dim = verdict.dim;
+    if (verdict.dim != no_row) why.need = c.state().class_of(pod).requests(verdict.dim);
+    why.have = verdict.have;
+    all.push_back(why);
+    return;
+  }
+  const std::vector<reason> found = nodes.of(group, pod);
+  all.insert(all.end(), found.begin(), found.end());
+  if (found.empty()) {
+    // Single pods fit somewhere, the gang as a whole does not.
+    reason why = group_reason(group, constraint::resource_busy, reason_scope::group);
+    why.pod = pod;
+    all.push_back(why);
+  }
+}
+
+// ---- text --------------------------------------------------------------------------------------------------------
+
+std::string amount_text(const core& c, dimension d, std::int64_t amount) {
+  if (d == dim_gpu) return fmt::format("{:g} GPU", static_cast<double>(amount) / 1000.0);
+  if (d == dim_cpu) return fmt::format("{:g} CPU", static_cast<double>(amount) / 1000.0);
+  if (d == dim_memory) return fmt::format("{:.4g} GB", static_cast<double>(amount) / 1e9);
+  return fmt::format("{} {}", amount, (*c.state().dimensions)[d].name);
+}
+
+std::string node_count_text(std::uint32_t nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
+
+std::string node_reason_text(const core& c, const reason& why) {
+  const std::string nodes = node_count_text(why.nodes);
+  switch (why.what) {
+    case constraint::resource:
+      return fmt::format("{} short of {}: need {}, at most {} free (on {})", nodes, (*c.state().dimensions)[why.dim].name,
+                         amount_text(c, why.dim, why.need), amount_text(c, why.dim, std::max<std::int64_t>(0, why.have)),
+                         name_of_node(c, why.nearest));
+    case constraint::resource_busy:
+      return fmt::format("{} have {} only in pieces: need {}", nodes, amount_text(c, why.dim, why.have),
+                         amount_text(c, why.dim, why.need));
+    case constraint::node_not_ready:
+      return fmt::format("{} not ready", nodes);
+    case constraint::node_unschedulable:
+      return fmt::format("{} cordoned", nodes);
+    case constraint::node_selector:
+      return fmt::format("{} without the labels that the pod asks for", nodes);
+    case constraint::taint:
+      return fmt::format("{} with a taint that the pod does not tolerate", nodes);
+    case constraint::host_port:
+      return fmt::format("{} where the host port is taken", nodes);
+    case constraint::pod_affinity:
+      return fmt::format("{} without the pods that it must be with", nodes);
+    case constraint::pod_anti_affinity:
+      return fmt::format("{} with pods that it must not be with", nodes);
+    default:
+      return fmt::format("{} refused by {}", nodes, constraint_name(why.what));
+  }
+}
+
+// ---- tables ------------------------------------------------------------------------------------------------------
+
+/// A table with one column per entry of the schema, filled by column number.
+class writer {
+ public:
+  explicit writer(table_kind kind) : table_(static_cast<std::uint32_t>(kind)) {
+    const table_info& info = *schema_of(static_cast<std::uint32_t>(kind));
+    for (const column_info& c : info.columns) {
+      columns_.push_back(&table_.add(c.id, c.type, c.shape == column_shape::quotas ? quota_dimensions : 1));
+    }
+  }
+  table::column& operator[](std::uint32_t column) { return *columns_[column - 1]; }
+  table take() { return std::move(table_); }
+
+ private:
+  table table_;
+  std::vector<table::column*> columns_;
+};
+
+table decision_table(const core& c, std::span<const decision> decided, std::span<const decision> waiting) {
+  writer w(table_kind::decision);
+  for (const std::span<const decision> part : {decided, waiting}) {
+    for (const decision& d : part) {
+      w[col::decision_kind].push(static_cast<std::uint8_t>(d.kind));
+      w[col::decision_pod].push(id_of_pod(c, d.pod).value);
+      w[col::decision_group].push(id_of_group(c, d.group).value);
+      w[col::decision_node].push(id_of_node(c, d.node).value);
+      w[col::decision_devices].push_list(device_indices(d.devices));
+      w[col::decision_device_share].push(d.devices.mask == 0 ? std::int64_t{0} : d.devices.share);
+      w[col::decision_action].push(action_name(d.action));
+      w[col::decision_commit].push(d.commit);
+      w[col::decision_pod_name].push(d.pod == no_row ? std::string_view{} : c.state().pod_names[d.pod]);
+      w[col::decision_node_name].push(name_of_node(c, d.node));
+      w[col::decision_group_name].push(c.state().group_names[d.group]);
+    }
+  }
+  return w.take();
+}
+
+table reason_table(const core& c, std::span<const reason> all) {
+  writer w(table_kind::reason);
+  for (const reason& why : all) {
+    w[col::reason_group].push(id_of_group(c, why.group).value);
+    w[col::reason_group_name].push(c.state().group_names[why.group]);
+    w[col::reason_pod].push(id_of_pod(c, why.pod).value);
+    w[col::reason_constraint].push(constraint_name(why.what));
+    w[col::reason_scope].push(reason_scope_name(why.scope));
+    w[col::reason_subject].push(why.subject.value);
+    w[col::reason_dimension].push(why.dim == no_row ? std::string_view{} : std::string_view((*c.state().dimensions)[why.dim].name));
+    w[col::reason_need].push(why.need);
+    w[col::reason_have].push(why.have);
+    w[col::reason_nodes].push(why.nodes);
+    w[col::reason_nearest].push(name_of_node(c, why.nearest));
+    w[col::reason_text].push(std::string_view(reason_text(c, why)));
+  }
+  return w.take();
+}
+
+table share_table(const core& c) {
+  const std::vector<model::queue_info>& queues = *c.state().queues;
+  std::vector<std::int64_t> pending(queues.size(), 0);
+  for (const group_row g : *c.state().pending_groups) {
+    const std::int64_t pods = work::count_pods(c, g, &model::sub_counts::pending);
+    for (queue_row q = c.state().groups[g].queue; q != no_row; q = queues[q].parent) pending[q] += pods;
+  }
+  std::vector<queue_row> rows;
+  for (queue_row q = 0; q < queues.size(); ++q) {
+    if (queues[q].live) rows.push_back(q);
+  }
+  std::sort(rows.begin(), rows.end(), [&](queue_row a, queue_row b) { return queues[a].name < queues[b].name; });
+  writer w(table_kind::queue_share);
+  for (const queue_row q : rows) {
+    w[col::share_queue].push(id_of_queue(c, q).value);
+    w[col::share_queue_name].push(std::string_view(queues[q].name));
+    w[col::share_parent].push(queues[q].parent == no_row ? std::string_view{} : std::string_view(queues[queues[q].parent].name));
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      w[col::share_quota].push(queues[q].quota[r]);
+      w[col::share_limit].push(queues[q].limit[r]);
+      w[col::share_fair_share].push(c.fair_share[q][r]);
+      w[col::share_request].push((*c.state().live.queue_request)[q][r]);
+      w[col::share_allocated].push((*c.live.queue_allocated)[q][r]);
+    }
+    w[col::share_pending_pods].push(pending[q]);
+  }
+  return w.take();
+}
+
+table placement_table(const core& c) {
+  const model::cluster_state& s = c.state();
+  std::vector<pod_row> rows;
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (s.pods[p].live) rows.push_back(p);
+  }
+  std::sort(rows.begin(), rows.end(), [&](pod_row a, pod_row b) { return s.pod_names[a] < s.pod_names[b]; });
+  writer w(table_kind::placement);
+  for (const pod_row p : rows) {
+    const std::uint32_t slot = c.live.pod_node[p];
+    const node_row row = slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
+    w[col::placement_pod].push(id_of_pod(c, p).value);
+    w[col::placement_pod_name].push(s.pod_names[p]);
+    w[col::placement_status].push(c.live.pod_state[p]);
+    w[col::placement_node].push(id_of_node(c, row).value);
+    w[col::placement_node_name].push(name_of_node(c, row));
+    w[col::placement_devices].push_list(device_indices(c.live.pod_devices[p]));
+  }
+  return w.take();
+}
+
+table statistic_table(const core& c) {
+  writer w(table_kind::statistic);
+  for (std::size_t i = 1; i < c.statistics.size(); ++i) {
+    const action_statistics& one = c.statistics[i];
+    w[col::statistic_action].push(action_name(one.action));
+    w[col::statistic_steps].push(one.steps);
+    w[col::statistic_groups_tried].push(one.groups_tried);
+    w[col::statistic_groups_placed].push(one.groups_placed);
+    w[col::statistic_candidates].push(one.candidates);
+    w[col::statistic_filtered].push(one.filtered);
+    w[col::statistic_rollbacks].push(one.rollbacks);
+  }
+  return w.take();
+}
+
+}  // namespace
+
+std::vector<decision> waiting_groups(const core& c) {
+  std::vector<decision> waiting;
+  for (const group_row g : *c.state().pending_groups) {
+    if (work::count_pods(c, g, &model::sub_counts::pending) == 0) continue;
+    decision d;
+    d.kind = decision_kind::unschedulable;
+    d.group = g;
+    waiting.push_back(d);
+  }
+  return waiting;
+}
+
+std::vector<reason> reasons_of(const core& c, std::span<const decision> waiting) {
+  std::vector<const work::failure*> last(c.state().group_slots, nullptr);
+  for (const work::failure& f : c.failures) last[f.group] = &f;
+  node_reasons nodes(c);
+  std::vector<reason> all;
+  for (const decision& d : waiting) add_reasons(c, d.group, last[d.group], nodes, all);
+  return all;
+}
+
+std::string reason_text(const core& c, const reason& why) {
+  if (why.scope == reason_scope::node) return node_reason_text(c, why);
+  switch (why.what) {
+    case constraint::queue_limit:
+    case constraint::queue_quota:
+      return fmt::format("queue '{}' would pass its {}: asks for {}, {} left", c.base.name(why.subject),
+                         why.what == constraint::queue_limit ? "limit" : "quota for non-preemptible groups",
+                         amount_text(c, why.dim, why.need), amount_text(c, why.dim, std::max<std::int64_t>(0, why.have)));
+    case constraint::queue_missing:
+      return fmt::format("queue '{}' has child queues and holds no groups itself", c.base.name(why.subject));
+    case constraint::gang_incomplete:
+      return fmt::format("the gang needs {} pods, {} exist", why.need, why.have);
+    case constraint::gated:
+      return fmt::format("the gang needs {} pods, {} exist and are not gated", why.need, why.have);
+    case constraint::obstacle:
+      return c.state().class_of(why.pod).ask.obstacle;
+    case constraint::larger_than_any_node:
+      return fmt::format("needs {}, the largest node has {}", amount_text(c, why.dim, why.need),
+                         amount_text(c, why.dim, why.have));
+    case constraint::resource_busy:
+      return "every pod fits somewhere, but not all that must start together";
+    default:
+      return std::string(constraint_name(why.what));
+  }
+}
+
+result<table> output_table(const core& c, std::span<const decision> all, std::span<const decision> waiting, table_kind kind) {
+  switch (kind) {
+    case table_kind::decision:
+      return decision_table(c, all, waiting);
+    case table_kind::reason:
+      return reason_table(c, reasons_of(c, waiting));
+    case table_kind::queue_share:
+      return share_table(c);
+    case table_kind::placement:
+      return placement_table(c);
+    case table_kind::statistic:
+      return statistic_table(c);
+    default:
+      return error{status::unsupported, "a session has no table of this kind", {}};
+  }
+}
+
+std::string decision_digest(const core& c, std::span<const decision> all) {
+  base::sha256 hash;
+  std::string text = "kaisched-decisions/1\n";
+  text += c.options.preset;
+  text += c.compat() ? "\ncompat\n" : "\nstrict\n";
+  const auto line = [&](const decision& d) {
+    fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {} {:x} {}\n", decision_kind_name(d.kind), action_name(d.action),
+                   d.commit, d.pod == no_row ? std::string_view("-") : c.state().pod_names[d.pod],
+                   c.state().group_names[d.group], d.node == no_row ? std::string_view("-") : name_of_node(c, d.node),
+                   d.devices.mask, d.devices.mask == 0 ? 0 : d.devices.share);
+  };
+  for (const decision& d : all) line(d);
+  for (const decision& d : waiting_groups(c)) line(d);
+  hash.update(text);
+  return base::sha256::hex(hash.finish());
+}
+
+}  // namespace kaisched::engine_detail

@@ -1,0 +1,157 @@
+#include <kaisched/session.hpp>
+
+#include "actions/actions.hpp"
+#include "base/nearest.hpp"
+#include "engine/session_impl.hpp"
+
+namespace kaisched {
+
+namespace {
+
+error bad_row(std::string_view what) { return {status::argument, std::string(what), {}}; }
+
+result<void> check_pod(const work::core& c, pod_row pod) {
+  if (pod >= c.state().pod_slots || !c.state().pods[pod].live) return bad_row("there is no pod in this row");
+  return {};
+}
+
+result<void> check_node(const work::core& c, node_row node) {
+  if (node >= c.state().node_count()) return bad_row("there is no node in this row");
+  return {};
+}
+
+}  // namespace
+
+session::session(std::unique_ptr<impl> body) : impl_(std::move(body)) {}
+session::session(session&&) noexcept = default;
+session& session::operator=(session&&) noexcept = default;
+
+session::~session() {
+  if (impl_ == nullptr) return;
+  for (const auto& part : impl_->core.parts) part->session_close();
+}
+
+result<void> session::run(std::string_view action) {
+  work::core& c = impl_->core;
+  if (!c.log.empty()) return error{status::state, "the statement is open: commit or roll back before an action", {}};
+  std::vector<std::string_view> names;
+  for (const actions::action_entry& entry : actions::action_list()) {
+    names.push_back(entry.name);
+    if (entry.name != action) continue;
+    c.action = entry.kind;
+    c.statistics.push_back({});
+    c.statistics.back().action = entry.kind;
+    result<void> done = entry.run(c);
+    c.statistics.back().steps = c.statistics.back().candidates;
+#ifdef KAISCHED_CHECKS
+    if (done) done = c.check();
+#endif
+    return done;
+  }
+  std::string message = "there is no action '" + std::string(action) + "'";
+  const std::string_view nearest = base::nearest_name(action, names);
+  if (!nearest.empty()) message += "; did you mean '" + std::string(nearest) + "'?";
+  return error{status::not_found, std::move(message), {}};
+}
+
+result<void> session::run() {
+  const std::vector<std::string> actions = impl_->core.options.actions;
+  for (const std::string& action : actions) {
+    if (auto done = run(action); !done) return done;
+  }
+  return {};
+}
+
+session session::fork() const { return session(std::make_unique<impl>(*impl_)); }
+
+checkpoint session::mark() const { return {impl_->core.depth()}; }
+
+result<void> session::rollback(checkpoint to) {
+  if (to.depth > impl_->core.depth()) return error{status::state, "the checkpoint lies beyond the end of the statement", {}};
+  impl_->core.rollback(to.depth);
+  return {};
+}
+
+result<bool> session::allocate(pod_row pod, node_row node) {
+  work::core& c = impl_->core;
+  if (auto done = check_pod(c, pod); !done) return done.failure();
+  if (auto done = check_node(c, node); !done) return done.failure();
+  if (static_cast<pod_status>(c.live.pod_state[pod]) != pod_status::pending) {
+    return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is not pending", {}};
+  }
+  const model::pod_class& ask = c.state().class_of(pod);
+  device_set devices;
+  if (!policy::amounts_fit(c.access, ask, node, policy::free_amount::idle_or_releasing) ||
+      !policy::amounts_fit(c.access, ask, node, policy::free_amount::idle) ||
+      !model::choose_devices(c.state(), c.live, ask, node, model::device_amount::free_now, devices)) {
+    return false;
+  }
+  c.allocate(pod, node, devices);
+  return true;
+}
+
+result<bool> session::pipeline(pod_row pod, node_row node) {
+  work::core& c = impl_->core;
+  if (auto done = check_pod(c, pod); !done) return done.failure();
+  if (auto done = check_node(c, node); !done) return done.failure();
+  const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);
+  const std::uint32_t eviction = c.eviction_of(pod);
+  if (status_now != pod_status::pending && (status_now != pod_status::releasing || eviction == no_row)) {
+    return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is neither pending nor evicted here", {}};
+  }
+  const model::pod_class& ask = c.state().class_of(pod);
+  device_set devices;
+  if (!policy::amounts_fit(c.access, ask, node, policy::free_amount::idle_or_releasing) ||
+      !model::choose_devices(c.state(), c.live, ask, node, model::device_amount::free_or_releasing, devices)) {
+    return false;
+  }
+  if (eviction != no_row && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot) {
+    c.unevict(eviction);  // back in its own place: nothing happened to it
+  } else {
+    c.pipeline(pod, node, devices);
+  }
+  return true;
+}
+
+result<void> session::evict(pod_row pod) {
+  work::core& c = impl_->core;
+  if (auto done = check_pod(c, pod); !done) return done.failure();
+  const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);
+  if (!model::is_in(status_now, model::active_allocated) || c.live.pod_node[pod] == no_row) {
+    return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is not placed", {}};
+  }
+  c.evict(pod);
+  return {};
+}
+
+result<void> session::commit() {
+  impl_->core.commit();
+#ifdef KAISCHED_CHECKS
+  return impl_->core.check();
+#else
+  return {};
+#endif
+}
+
+std::span<const decision> session::decisions() const { return impl_->core.decisions; }
+
+std::vector<reason> session::reasons() const {
+  return engine_detail::reasons_of(impl_->core, engine_detail::waiting_groups(impl_->core));
+}
+
+result<table> session::to_table(table_kind kind) const {
+  const std::vector<decision> waiting = engine_detail::waiting_groups(impl_->core);
+  return engine_detail::output_table(impl_->core, impl_->core.decisions, waiting, kind);
+}
+
+std::string session::digest() const { return engine_detail::decision_digest(impl_->core, impl_->core.decisions); }
+std::span<const action_statistics> session::statistics() const {
+  return std::span(impl_->core.statistics).subspan(1);  // the first entry counts what the host does between actions
+}
+session_view session::view() const { return impl_->core.view(); }
+const snapshot& session::base() const { return impl_->core.base; }
+std::string session::text(const reason& why) const { return engine_detail::reason_text(impl_->core, why); }
+result<void> session::check() const { return impl_->core.check(); }
+std::string session::state_digest() const { return impl_->core.state_digest(); }
+
+}  // namespace kaisched

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <kaisched/session.hpp>
+
+#include "session/core.hpp"
+
+namespace kaisched {
+
+struct session::impl {
+  impl(const snapshot& base, const policy_options& options, std::int64_t now, work::part_list parts)
+      : core(base, options, now, std::move(parts)) {}
+  impl(const impl& other) = default;
+
+  work::core core;
+};
+
+namespace engine_detail {
+
+/// Decisions of the groups that wait, in order of priority, creation time and name.
+[[nodiscard]] std::vector<decision> waiting_groups(const work::core& c);
+/// Reasons of these groups.
+[[nodiscard]] std::vector<reason> reasons_of(const work::core& c, std::span<const decision> waiting);
+[[nodiscard]] std::string reason_text(const work::core& c, const reason& why);
+[[nodiscard]] result<table> output_table(const work::core& c, std::span<const decision> all,
+                                         std::span<const decision> waiting, table_kind kind);
+[[nodiscard]] std::string decision_digest(const work::core& c, std::span<const decision> all);
+
+}  // namespace engine_detail
+}  // namespace kaisched

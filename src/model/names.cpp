@@ -1,0 +1,41 @@
+// Names of enumerations.
+#include <array>
+
+#include <kaisched/decisions.hpp>
+
+namespace kaisched {
+
+namespace {
+
+template <std::size_t N, class Enum>
+std::string_view pick(const std::array<std::string_view, N>& names, Enum value) {
+  const auto i = static_cast<std::size_t>(value);
+  return i < N ? names[i] : std::string_view("invalid");
+}
+
+}  // namespace
+
+std::string_view decision_kind_name(decision_kind k) noexcept {
+  static constexpr std::array<std::string_view, 6> names{"none", "bind", "pipeline", "evict", "move", "unschedulable"};
+  return pick(names, k);
+}
+
+std::string_view action_name(action_kind a) noexcept {
+  static constexpr std::array<std::string_view, 2> names{"none", "allocate"};
+  return pick(names, a);
+}
+
+std::string_view constraint_name(constraint c) noexcept {
+  static constexpr std::array<std::string_view, constraint_count> names{
+      "none",         "resource",  "resource_busy", "node_not_ready",    "node_unschedulable", "node_selector",
+      "taint",        "host_port", "pod_affinity",  "pod_anti_affinity", "obstacle",           "larger_than_any_node",
+      "queue_limit",  "queue_quota", "queue_missing", "gang_incomplete", "gated",              "plugin"};
+  return pick(names, c);
+}
+
+std::string_view reason_scope_name(reason_scope s) noexcept {
+  static constexpr std::array<std::string_view, 5> names{"none", "node", "queue", "group", "cluster"};
+  return pick(names, s);
+}
+
+}  // namespace kaisched

@@ -1,0 +1,64 @@
+#pragma once
+/// @file
+/// What parts see of a session, and what the parts of the library share.
+
+#include <span>
+#include <vector>
+
+#include <kaisched/options.hpp>
+#include <kaisched/policy.hpp>
+
+#include "model/state.hpp"
+
+namespace kaisched {
+
+/// The inside of a `session_view`: owned by the session, borrowed by everything below it.
+class session_access {
+ public:
+  const model::cluster_state* state = nullptr;
+  const model::live_state* live = nullptr;
+  const policy_options* options = nullptr;
+  std::int64_t now = 0;
+  std::span<const model::quota_vector> fair_share;  ///< by queue
+
+  [[nodiscard]] bool compat() const { return options->mode == decision_mode::compat; }
+};
+
+namespace policy {
+
+/// Access behind a view; only for the parts of the library.
+[[nodiscard]] const session_access& inside(const session_view& view);
+
+/// What a node has free for a question.
+enum class free_amount : std::uint8_t { idle, idle_or_releasing };
+
+/// Every requested amount fits. As in KAI, `compat` also refuses a node that is overdrawn in a dimension that the pod
+/// does not ask for.
+[[nodiscard]] bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
+/// Amounts and devices.
+[[nodiscard]] bool fits(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
+
+/// State, taints and labels of a node: what placing pods does not change.
+[[nodiscard]] constraint node_verdict(const session_access& a, const model::pod_class& c, node_row row);
+/// `node_verdict` accepts every node for every pod of the class without looking.
+[[nodiscard]] bool accepts_every_node(const session_access& a, const model::pod_class& c);
+
+/// Host ports and pod affinity: what pods on nodes decide. One verdict per node.
+void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts);
+/// `pod_verdicts` has nothing to say about pods of this class.
+[[nodiscard]] bool ignores_other_pods(const session_access& a, const model::pod_class& c);
+
+/// What keeps a pod from every node, whoever leaves: none, an obstacle, or a request above the largest node.
+struct cluster_verdict {
+  constraint what = constraint::none;
+  dimension dim = no_row;
+  std::int64_t have = 0;
+};
+[[nodiscard]] cluster_verdict judge_cluster(const session_access& a, const model::pod_class& c);
+
+/// Labels that restrict GPU pods and other pods to nodes of their own.
+inline constexpr std::string_view gpu_worker_label = "node-role.kubernetes.io/gpu-worker";
+inline constexpr std::string_view cpu_worker_label = "node-role.kubernetes.io/cpu-worker";
+
+}  // namespace policy
+}  // namespace kaisched

@@ -1,0 +1,231 @@
+#include "policy/entitlement/divisor_division.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "base/int128.hpp"
+
+namespace kaisched::policy {
+
+namespace {
+
+using base::int128;
+
+constexpr std::array<std::int64_t, quota_dimensions> unit_of{1, 1, whole_device};
+constexpr std::int64_t usage_scale = 1'000'000;
+constexpr std::int64_t k_scale = 1000;
+constexpr std::int64_t most_pull = std::int64_t{1} << 60;
+
+/// One queue while units are handed out.
+struct claim {
+  const exact_queue* queue = nullptr;
+  std::int64_t wanted = 0;
+  std::int64_t given = 0;
+  std::int64_t units = 0;
+  std::int64_t pull = 0;
+  [[nodiscard]] bool hungry() const { return given < wanted; }
+};
+
+/// Sets `pull` of the hungry claims; called again whenever one of them is satisfied.
+using pull_rule = std::function<void(std::vector<claim>&)>;
+
+/// Larger pull / (2 units + 1) first, then older, then uid.
+bool serves_before(const claim& a, const claim& b) {
+  const int128 x = static_cast<int128>(a.pull) * (2 * b.units + 1);
+  const int128 y = static_cast<int128>(b.pull) * (2 * a.units + 1);
+  if (x != y) return x > y;
+  if (a.queue->created != b.queue->created) return a.queue->created < b.queue->created;
+  return a.queue->uid < b.queue->uid;
+}
+
+/// Number of units that a claim holds once everything down to the quotient `largest / y` has been served.
+std::int64_t units_at(const claim& c, std::int64_t largest, std::int64_t y) {
+  const auto quotient = static_cast<std::int64_t>(static_cast<int128>(c.pull) * y / largest);
+  return std::max(c.units, (quotient + 1) / 2);
+}
+
+/// Serving down to `largest / y` takes whole units only, satisfies nobody and stays within the total.
+bool can_serve(const std::vector<claim>& claims, std::int64_t largest, std::int64_t y, std::int64_t unit,
+               std::int64_t total) {
+  int128 taken = 0;
+  for (const claim& c : claims) {
+    if (!c.hungry() || c.pull <= 0) continue;
+    const std::int64_t more = units_at(c, largest, y) - c.units;
+    const int128 amount = static_cast<int128>(more) * unit;
+    if (amount > 0 && c.given + amount >= c.wanted) return false;
+    taken += amount;
+  }
+  return taken <= total;
+}
+
+/// Serves a long run of units at once: the order of service is the order of quotients, so a run that satisfies nobody
+/// is a threshold, found by bisection.
+void serve_run(std::vector<claim>& claims, std::int64_t unit, std::int64_t& total) {
+  std::int64_t largest = 0;
+  for (const claim& c : claims) {
+    if (c.hungry()) largest = std::max(largest, c.pull);
+  }
+  if (largest == 0) return;
+  std::int64_t low = 0;
+  std::int64_t high = most_pull;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low + 1) / 2;
+    if (can_serve(claims, largest, middle, unit, total)) low = middle; else high = middle - 1;
+  }
+  for (claim& c : claims) {
+    if (!c.hungry() || c.pull <= 0) continue;
+    const std::int64_t more = units_at(c, largest, low) - c.units;
+    c.units += more;
+    c.given += more * unit;
+    total -= more * unit;
+  }
+}
+
+/// One unit to the claim that is next. False if nobody may take any.
+bool serve_one(std::vector<claim>& claims, std::int64_t unit, std::int64_t& total, bool& satisfied) {
+  claim* best = nullptr;
+  for (claim& c : claims) {
+    if (c.hungry() && c.pull > 0 && (best == nullptr || serves_before(c, *best))) best = &c;
+  }
+  if (best == nullptr) return false;
+  const std::int64_t amount = std::min({unit, total, best->wanted - best->given});
+  best->given += amount;
+  ++best->units;
+  total -= amount;
+  satisfied = !best->hungry();
+  return true;
+}
+
+std::int64_t hand_out(std::vector<claim>& claims, std::int64_t unit, std::int64_t total, const pull_rule& pulls) {
+  while (total > 0) {
+    pulls(claims);
+    serve_run(claims, unit, total);
+    bool satisfied = false;
+    while (total > 0 && !satisfied) {
+      if (!serve_one(claims, unit, total, satisfied)) return total;
+    }
+  }
+  return total;
+}
+
+/// Weight moved by history: w + k (w - usage) with w normalised over the hungry; plain weight if that leaves nobody.
+void pull_by_weight(std::vector<claim>& claims, std::uint32_t r, std::int64_t k) {
+  int128 weights = 0;
+  for (const claim& c : claims) {
+    if (c.hungry()) weights += c.queue->shares[r].weight;
+  }
+  std::vector<int128> moved(claims.size(), 0);
+  int128 largest = 0;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    if (!claims[i].hungry()) continue;
+    const exact_share& s = claims[i].queue->shares[r];
+    moved[i] = static_cast<int128>(s.weight) * (k_scale + k) * usage_scale - weights * k * s.usage;
+    largest = std::max(largest, moved[i]);
+  }
+  const bool plain = largest <= 0;
+  if (plain) {
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      moved[i] = claims[i].hungry() ? claims[i].queue->shares[r].weight : 0;
+      largest = std::max(largest, moved[i]);
+    }
+  }
+  int shift = 0;
+  while ((largest >> shift) > most_pull) ++shift;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    claims[i].pull = static_cast<std::int64_t>(std::max<int128>(0, moved[i]) >> shift);
+  }
+}
+
+void add_claims(std::span<exact_queue* const> siblings, std::uint32_t r, const std::vector<claim>& claims) {
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    for (exact_queue* queue : siblings) {
+      if (queue == claims[i].queue) queue->shares[r].fair_share += claims[i].given;
+    }
+  }
+}
+
+/// Quotas as far as they are asked for; where they are oversold they share the total as weights do.
+std::int64_t divide_quotas(std::span<exact_queue* const> siblings, std::uint32_t r, std::int64_t total,
+                           std::int64_t unit) {
+  std::vector<claim> claims;
+  std::vector<std::int64_t> quotas;
+  int128 sum = 0;
+  for (const exact_queue* queue : siblings) {
+    const exact_share& s = queue->shares[r];
+    quotas.push_back(s.deserved == unlimited ? total : s.deserved);
+    claims.push_back({queue, std::min(quotas.back(), std::max<std::int64_t>(0, s.requestable())), 0, 0, 0});
+    sum += claims.back().wanted;
+  }
+  if (sum <= total) {
+    for (claim& c : claims) c.given = c.wanted;
+    total -= static_cast<std::int64_t>(sum);
+  } else {
+    total = hand_out(claims, unit, total, [&](std::vector<claim>& all) {
+      for (std::size_t i = 0; i < all.size(); ++i) all[i].pull = std::min(quotas[i], most_pull);
+    });
+  }
+  add_claims(siblings, r, claims);
+  return total;
+}
+
+using queue_list = std::vector<exact_queue*>;
+
+void cap_requests(std::span<exact_queue> queues, const queue_list& siblings, const std::vector<queue_list>& children) {
+  for (exact_queue* queue : siblings) {
+    const queue_list& below = children[static_cast<std::size_t>(queue - queues.data())];
+    if (below.empty()) continue;
+    cap_requests(queues, below, children);
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      queue->shares[r].request = 0;
+      for (const exact_queue* child : below) queue->shares[r].request += child->shares[r].requestable();
+    }
+  }
+}
+
+void divide_below(std::span<exact_queue> queues, const queue_list& siblings, const std::vector<queue_list>& children,
+                  const std::array<std::int64_t, quota_dimensions>& total, std::int64_t k) {
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) divide_exactly(siblings, r, total[r], unit_of[r], k);
+  for (const exact_queue* queue : siblings) {
+    const queue_list& below = children[static_cast<std::size_t>(queue - queues.data())];
+    if (below.empty()) continue;
+    std::array<std::int64_t, quota_dimensions> share{};
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) share[r] = queue->shares[r].fair_share;
+    divide_below(queues, below, children, share, k);
+  }
+}
+
+}  // namespace
+
+std::int64_t divide_exactly(std::span<exact_queue* const> siblings, std::uint32_t r, std::int64_t total,
+                            std::int64_t unit, std::int64_t k) {
+  total = divide_quotas(siblings, r, std::max<std::int64_t>(0, total), unit);
+  std::vector<std::int64_t> priorities;
+  for (const exact_queue* queue : siblings) priorities.push_back(queue->priority);
+  std::sort(priorities.begin(), priorities.end(), std::greater<>());
+  priorities.erase(std::unique(priorities.begin(), priorities.end()), priorities.end());
+  for (const std::int64_t priority : priorities) {
+    std::vector<claim> claims;
+    for (const exact_queue* queue : siblings) {
+      const exact_share& s = queue->shares[r];
+      if (queue->priority != priority) continue;
+      claims.push_back({queue, std::max<std::int64_t>(0, s.requestable() - s.fair_share), 0, 0, 0});
+    }
+    total = hand_out(claims, unit, total, [&](std::vector<claim>& all) { pull_by_weight(all, r, k); });
+    add_claims(siblings, r, claims);
+  }
+  return total;
+}
+
+void divide_tree_exactly(std::span<exact_queue> queues, const std::array<std::int64_t, quota_dimensions>& total,
+                         std::int64_t k) {
+  std::vector<queue_list> children(queues.size() + 1);
+  for (exact_queue& queue : queues) {
+    for (exact_share& share : queue.shares) share.fair_share = 0;
+    children[queue.parent == no_row ? queues.size() : queue.parent].push_back(&queue);
+  }
+  cap_requests(queues, children[queues.size()], children);
+  divide_below(queues, children[queues.size()], children, total, k);
+}
+
+}  // namespace kaisched::policy

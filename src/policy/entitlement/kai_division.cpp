@@ -1,0 +1,157 @@
+#include "policy/entitlement/kai_division.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace kaisched::policy {
+
+namespace {
+
+using queue_list = std::vector<kai_queue*>;
+
+struct remainder {
+  kai_queue* queue;
+  double part;
+};
+
+double give_deserved(std::span<kai_queue* const> siblings, std::uint32_t r, double total) {
+  double remaining = total;
+  for (kai_queue* queue : siblings) {
+    kai_share& share = queue->shares[r];
+    const double deserved = share.deserved == -1 ? total : share.deserved;
+    const double amount = std::min(deserved, share.requestable());
+    share.fair_share += amount;
+    remaining -= amount;
+  }
+  return remaining;
+}
+
+/// How much of a round's amount each queue may take, in the order of `band`; empty if nobody may take any.
+/// History moves the weight: w + k (w - usage), never below zero.
+std::vector<double> proportions(const queue_list& band, std::uint32_t r, double k) {
+  double weights = 0;
+  for (const kai_queue* queue : band) {
+    if (queue->shares[r].need() > 0) weights += queue->shares[r].weight;
+  }
+  if (weights == 0) return {};
+  std::vector<double> parts(band.size(), 0);
+  double total = 0;
+  for (std::size_t i = 0; i < band.size(); ++i) {
+    const kai_share& share = band[i]->shares[r];
+    if (share.need() <= 0) continue;
+    const double weight = share.weight / weights;
+    parts[i] = std::max(0.0, weight + k * (weight - share.usage));
+    total += parts[i];
+  }
+  if (total == 0) return {};
+  for (double& part : parts) part /= total;
+  return parts;
+}
+
+void drop(std::vector<remainder>& left, const kai_queue* queue) {
+  std::erase_if(left, [&](const remainder& x) { return x.queue == queue; });
+}
+
+void park(std::vector<remainder>& left, kai_queue* queue, double part) {
+  for (remainder& x : left) {
+    if (x.queue == queue) {
+      x.part = part;
+      return;
+    }
+  }
+  left.push_back({queue, part});
+}
+
+/// Rounds by weight inside one band. A round's cut is rounded down to whole units where it does not satisfy; what is
+/// cut off is parked and, as in KAI, stays parked even when a later round comes out even.
+double weighted_rounds(const queue_list& band, std::uint32_t r, double total, double k, std::vector<remainder>& left) {
+  bool again = true;
+  while (again && total != 0) {
+    again = false;
+    const double amount = total;
+    const std::vector<double> parts = proportions(band, r, k);
+    if (parts.empty()) break;
+    for (std::size_t i = 0; i < band.size(); ++i) {
+      kai_share& share = band[i]->shares[r];
+      const double wanted = share.need();
+      if (total == 0 || wanted == 0) continue;
+      const double cut = amount * parts[i];
+      const double give = wanted <= cut ? wanted : std::max(0.0, std::floor(cut));
+      if (wanted <= cut) {
+        drop(left, band[i]);
+      } else if (cut > give) {
+        park(left, band[i], cut - give);
+      }
+      share.fair_share += give;
+      total -= give;
+      again = again || wanted < cut;
+    }
+  }
+  return total;
+}
+
+/// One unit each: largest remainder, then oldest queue, then uid. Limits are not looked at again, as in KAI.
+double hand_out_units(std::vector<remainder>& left, std::uint32_t r, double total) {
+  std::sort(left.begin(), left.end(), [](const remainder& a, const remainder& b) {
+    if (a.part != b.part) return a.part > b.part;
+    if (a.queue->created != b.queue->created) return a.queue->created < b.queue->created;
+    return a.queue->uid < b.queue->uid;
+  });
+  for (const remainder& x : left) {
+    if (total <= 0) break;
+    const double unit = std::min(1.0, total);
+    x.queue->shares[r].fair_share += unit;
+    total -= unit;
+  }
+  return total;
+}
+
+void divide_below(std::span<kai_queue> queues, std::uint32_t parent, const std::vector<queue_list>& children,
+                  const std::array<double, quota_dimensions>& total, double k) {
+  const queue_list& siblings = children[parent == no_row ? queues.size() : parent];
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) kai_divide(siblings, r, total[r], k);
+  for (kai_queue* queue : siblings) {
+    const auto index = static_cast<std::uint32_t>(queue - queues.data());
+    if (children[index].empty()) continue;
+    std::array<double, quota_dimensions> share{};
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) share[r] = queue->shares[r].fair_share;
+    divide_below(queues, index, children, share, k);
+  }
+}
+
+}  // namespace
+
+double kai_divide_over_quota(std::span<kai_queue* const> siblings, std::uint32_t r, double total, double k) {
+  std::vector<std::int64_t> priorities;
+  for (const kai_queue* queue : siblings) priorities.push_back(queue->priority);
+  std::sort(priorities.begin(), priorities.end(), std::greater<>());
+  priorities.erase(std::unique(priorities.begin(), priorities.end()), priorities.end());
+  // Remainders of all bands wait until every band had its rounds: a defect that gives low bands what high bands lost.
+  std::vector<std::vector<remainder>> parked(priorities.size());
+  for (std::size_t i = 0; i < priorities.size(); ++i) {
+    queue_list band;
+    std::copy_if(siblings.begin(), siblings.end(), std::back_inserter(band),
+                 [&](const kai_queue* queue) { return queue->priority == priorities[i]; });
+    total = weighted_rounds(band, r, total, k, parked[i]);
+  }
+  for (std::vector<remainder>& left : parked) total = hand_out_units(left, r, total);
+  return total;
+}
+
+double kai_divide(std::span<kai_queue* const> siblings, std::uint32_t r, double total, double k) {
+  const double remaining = give_deserved(siblings, r, total);
+  if (remaining <= 0) return 0;  // oversold quotas are not scaled down
+  return kai_divide_over_quota(siblings, r, remaining, k);
+}
+
+void kai_divide_tree(std::span<kai_queue> queues, const std::array<double, quota_dimensions>& total, double k) {
+  std::vector<queue_list> children(queues.size() + 1);
+  for (kai_queue& queue : queues) {
+    for (kai_share& share : queue.shares) share.fair_share = 0;
+    children[queue.parent == no_row ? queues.size() : queue.parent].push_back(&queue);
+  }
+  divide_below(queues, no_row, children, total, k);
+}
+
+}  // namespace kaisched::policy

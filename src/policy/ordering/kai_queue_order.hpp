@@ -1,0 +1,32 @@
+#pragma once
+/// @file
+/// Order of sibling queues and the two rules that block an allocation, as in the KAI Scheduler (`compat`).
+
+#include <array>
+#include <span>
+
+#include "policy/entitlement/kai_division.hpp"
+
+namespace kaisched::policy {
+
+using kai_amounts = std::array<double, quota_dimensions>;
+
+/// One side of a comparison: a queue and what its best pending group would take next, or what its victims hold.
+struct kai_side {
+  const kai_queue* queue;
+  kai_amounts job{};
+  std::span<const kai_amounts> victims{};
+};
+
+/// -1: left first, 1: right first. Never equal: of queues of the same age the right one is first, as in KAI.
+[[nodiscard]] int kai_compare_queues(const kai_side& left, const kai_side& right, const kai_amounts& total);
+
+/// What a queue may hold without owing it back: fair share or quota, within the limit.
+[[nodiscard]] double kai_allocatable(const kai_share& share);
+
+/// First resource (cpu, memory, gpu) whose limit an additional request would pass, or no_row.
+[[nodiscard]] std::uint32_t kai_over_limit(const kai_queue& queue, const kai_amounts& requested);
+/// The same for the quota that non-preemptible groups must stay within.
+[[nodiscard]] std::uint32_t kai_over_quota(const kai_queue& queue, const kai_amounts& requested);
+
+}  // namespace kaisched::policy

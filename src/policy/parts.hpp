@@ -1,0 +1,51 @@
+#pragma once
+/// @file
+/// The parts of the library. One file per rule; `registry.cpp` lists them.
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <kaisched/policy.hpp>
+
+namespace kaisched::policy {
+
+/// One entry of the registry.
+struct part_entry {
+  std::string_view name;
+  part_factory make;
+  std::string_view doc;
+};
+
+/// The parts of the library, by name.
+[[nodiscard]] std::span<const part_entry> built_in_parts() noexcept;
+
+// Ordering of groups inside a queue.
+std::unique_ptr<policy_part> make_priority(const policy_options&);
+std::unique_ptr<policy_part> make_elastic(const policy_options&);
+// Nodes.
+std::unique_ptr<policy_part> make_predicates(const policy_options&);
+std::unique_ptr<policy_part> make_node_availability(const policy_options&);
+std::unique_ptr<policy_part> make_resource_type(const policy_options&);
+std::unique_ptr<policy_part> make_node_placement(const policy_options&);
+std::unique_ptr<policy_part> make_nominated_node(const policy_options&);
+// Queues: what it switches on is built into the actions.
+std::unique_ptr<policy_part> make_proportion(const policy_options&);
+
+/// 0: some pod set has fewer active pods than its gang needs; 1: all have exactly that; 2: some have more.
+[[nodiscard]] int fullness(const session_view& view, group_row group);
+
+/// Score bands of the KAI Scheduler: each outweighs all smaller ones together.
+inline constexpr double density_band = 9;
+inline constexpr double resource_type_band = 10;
+inline constexpr double availability_band = 1000;
+inline constexpr double nominated_band = 10'000'000;
+
+/// The pod counts as one without GPUs where strategies and bands differ.
+[[nodiscard]] bool is_cpu_only_pod(const session_view& view, pod_row pod);
+/// The node has no GPUs.
+[[nodiscard]] bool is_cpu_only_node(const session_view& view, node_row node);
+/// Number of GPUs that spreading divides by: the label nvidia.com/gpu.count if it is a number, else the capacity.
+[[nodiscard]] double gpu_count(const session_view& view, node_row node);
+
+}  // namespace kaisched::policy

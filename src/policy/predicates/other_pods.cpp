@@ -1,0 +1,127 @@
+// Host ports and required pod (anti-)affinity, with Kubernetes' semantics: pods that are leaving are still there, pods
+// that hold a claim are there already.
+#include <algorithm>
+#include <string_view>
+
+#include "policy/access.hpp"
+
+namespace kaisched::policy {
+
+namespace {
+
+using model::affinity_term;
+using model::cluster_state;
+
+/// Calls `visit(pod, node row)` for every pod on a node.
+template <class Visit>
+void for_pods_on_nodes(const session_access& a, Visit visit) {
+  const cluster_state& s = *a.state;
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (!s.pods[p].live || !model::is_in(static_cast<pod_status>(a.live->pod_state[p]), model::active_used)) continue;
+    const std::uint32_t slot = a.live->pod_node[p];
+    if (slot != no_row) visit(p, (*s.node_row_of_slot)[slot]);
+  }
+}
+
+std::string_view name_space(const cluster_state& s, pod_row p) { return s.group_extras[s.pods[p].group].name_space; }
+
+model::label_list labels_of(const cluster_state& s, pod_row p) {
+  return model::parse_labels(s.pod_extras[p].labels).value();  // checked when the pod came
+}
+
+const std::string* domain(const cluster_state& s, node_row row, const affinity_term& term) {
+  return model::find_label((*s.nodes)[row]->labels, term.topology_key);
+}
+
+bool selects(const cluster_state& s, const affinity_term& term, pod_row owner, pod_row other) {
+  return name_space(s, owner) == name_space(s, other) && term.pods.matches(labels_of(s, other));
+}
+
+/// Domains of a term in which there is a pod that it selects.
+std::vector<std::string_view> domains_with_matches(const session_access& a, const affinity_term& term, pod_row owner,
+                                                   bool& any) {
+  const cluster_state& s = *a.state;
+  std::vector<std::string_view> found;
+  any = false;
+  for_pods_on_nodes(a, [&](pod_row other, node_row row) {
+    if (!selects(s, term, owner, other)) return;
+    any = true;
+    if (const std::string* value = domain(s, row, term)) found.emplace_back(*value);
+  });
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+bool contains(const std::vector<std::string_view>& sorted, const std::string* value) {
+  return value != nullptr && std::binary_search(sorted.begin(), sorted.end(), std::string_view(*value));
+}
+
+void refuse_where(std::span<constraint> verdicts, std::span<const node_row> nodes, constraint what, auto refused) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (verdicts[i] == constraint::none && refused(nodes[i])) verdicts[i] = what;
+  }
+}
+
+void judge_affinity(const session_access& a, pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts) {
+  const cluster_state& s = *a.state;
+  for (const affinity_term& term : s.class_of(pod).affinity) {
+    bool any = false;
+    const auto domains = domains_with_matches(a, term, pod, any);
+    // The first pod of a group that wants to be together may go anywhere the topology key exists.
+    const bool first_of_its_kind = !any && selects(s, term, pod, pod);
+    refuse_where(verdicts, nodes, constraint::pod_affinity, [&](node_row row) {
+      const std::string* value = domain(s, row, term);
+      return value == nullptr || (!first_of_its_kind && !contains(domains, value));
+    });
+  }
+}
+
+void judge_anti_affinity(const session_access& a, pod_row pod, std::span<const node_row> nodes,
+                         std::span<constraint> verdicts) {
+  const cluster_state& s = *a.state;
+  for (const affinity_term& term : s.class_of(pod).anti_affinity) {
+    bool any = false;
+    const auto domains = domains_with_matches(a, term, pod, any);
+    refuse_where(verdicts, nodes, constraint::pod_anti_affinity,
+                 [&](node_row row) { return contains(domains, domain(s, row, term)); });
+  }
+  for_pods_on_nodes(a, [&](pod_row other, node_row at) {
+    for (const affinity_term& term : s.class_of(other).anti_affinity) {
+      const std::string* theirs = domain(s, at, term);
+      if (theirs == nullptr || !selects(s, term, other, pod)) continue;
+      refuse_where(verdicts, nodes, constraint::pod_anti_affinity, [&](node_row row) {
+        const std::string* mine = domain(s, row, term);
+        return mine != nullptr && *mine == *theirs;
+      });
+    }
+  });
+}
+
+void judge_ports(const session_access& a, pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts) {
+  const cluster_state& s = *a.state;
+  const auto& wanted = s.class_of(pod).host_ports;
+  if (wanted.empty()) return;
+  std::vector<bool> taken(s.node_count(), false);
+  for_pods_on_nodes(a, [&](pod_row other, node_row row) {
+    for (const model::host_port& theirs : s.class_of(other).host_ports) {
+      if (std::any_of(wanted.begin(), wanted.end(), [&](const auto& mine) { return mine.conflicts(theirs); })) taken[row] = true;
+    }
+  });
+  refuse_where(verdicts, nodes, constraint::host_port, [&](node_row row) { return taken[row]; });
+}
+
+}  // namespace
+
+bool ignores_other_pods(const session_access& a, const model::pod_class& c) {
+  return a.state->pods_with_affinity == 0 && c.host_ports.empty();
+}
+
+void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts) {
+  judge_ports(a, pod, nodes, verdicts);
+  if (a.state->pods_with_affinity == 0) return;
+  judge_affinity(a, pod, nodes, verdicts);
+  judge_anti_affinity(a, pod, nodes, verdicts);
+}
+
+}  // namespace kaisched::policy

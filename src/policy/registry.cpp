@@ -1,0 +1,22 @@
+#include <array>
+
+#include "policy/parts.hpp"
+
+namespace kaisched::policy {
+
+std::span<const part_entry> built_in_parts() noexcept {
+  static constexpr std::array entries{
+      part_entry{"elastic", make_elastic, "groups below the size of their gang first, elastic surplus last"},
+      part_entry{"nodeavailability", make_node_availability, "nodes where the pod can start now first"},
+      part_entry{"nodeplacement", make_node_placement, "binpack or spread, by GPUs or by CPU"},
+      part_entry{"nominatednode", make_nominated_node, "the node that was promised to the pod first"},
+      part_entry{"predicates", make_predicates,
+                 "state, taints, labels, ports and pod affinity of nodes; queue limits per pod"},
+      part_entry{"priority", make_priority, "groups of higher priority first"},
+      part_entry{"proportion", make_proportion, "fair shares, order of queues, limits and quotas"},
+      part_entry{"resourcetype", make_resource_type, "pods without GPUs prefer nodes without GPUs"},
+  };
+  return entries;
+}
+
+}  // namespace kaisched::policy

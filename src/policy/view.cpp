@@ -1,0 +1,62 @@
+#include <kaisched/policy.hpp>
+
+#include "policy/access.hpp"
+
+namespace kaisched {
+
+namespace {
+
+const model::cluster_state& state_of(const session_access& a) { return *a.state; }
+
+}  // namespace
+
+const session_access& policy::inside(const session_view& view) { return view.access(); }
+
+std::int64_t session_view::now() const { return access_.now; }
+std::uint32_t session_view::dimension_count() const { return state_of(access_).dims(); }
+std::string_view session_view::dimension_name(dimension d) const { return (*state_of(access_).dimensions)[d].name; }
+std::uint32_t session_view::node_count() const { return state_of(access_).node_count(); }
+std::string_view session_view::node_name(node_row n) const { return (*state_of(access_).nodes)[n]->name; }
+
+std::string_view session_view::node_label(node_row n, std::string_view key, bool* found) const {
+  const std::string* value = model::find_label((*state_of(access_).nodes)[n]->labels, key);
+  if (found != nullptr) *found = value != nullptr;
+  return value == nullptr ? std::string_view{} : std::string_view(*value);
+}
+
+std::span<const std::int64_t> session_view::node_capacity() const { return *state_of(access_).capacity; }
+std::span<const std::int64_t> session_view::node_idle() const { return *access_.live->idle; }
+std::span<const std::int64_t> session_view::node_releasing() const { return *access_.live->releasing; }
+bool session_view::node_ready(node_row n) const { return (*state_of(access_).nodes)[n]->ready; }
+bool session_view::node_unschedulable(node_row n) const { return (*state_of(access_).nodes)[n]->unschedulable; }
+
+std::string_view session_view::pod_name(pod_row p) const { return state_of(access_).pod_names[p]; }
+std::span<const std::int64_t> session_view::pod_request(pod_row p) const { return state_of(access_).class_of(p).ask.request; }
+group_row session_view::pod_group(pod_row p) const { return state_of(access_).pods[p].group; }
+class_row session_view::pod_class(pod_row p) const { return state_of(access_).pods[p].pod_class; }
+pod_status session_view::status_of(pod_row p) const { return static_cast<pod_status>(access_.live->pod_state[p]); }
+
+node_row session_view::node_of(pod_row p) const {
+  const std::uint32_t slot = access_.live->pod_node[p];
+  return slot == no_row ? no_row : (*state_of(access_).node_row_of_slot)[slot];
+}
+
+std::string_view session_view::group_name(group_row g) const { return state_of(access_).group_names[g]; }
+queue_row session_view::group_queue(group_row g) const { return state_of(access_).groups[g].queue; }
+std::int64_t session_view::group_priority(group_row g) const { return state_of(access_).groups[g].priority; }
+bool session_view::group_preemptible(group_row g) const { return state_of(access_).groups[g].preemptible; }
+std::int64_t session_view::group_created(group_row g) const { return state_of(access_).groups[g].created; }
+std::string_view session_view::queue_name(queue_row q) const { return (*state_of(access_).queues)[q].name; }
+queue_row session_view::queue_parent(queue_row q) const { return (*state_of(access_).queues)[q].parent; }
+std::span<const std::int64_t> session_view::queue_allocated(queue_row q) const { return (*access_.live->queue_allocated)[q]; }
+std::span<const std::int64_t> session_view::queue_fair_share(queue_row q) const { return access_.fair_share[q]; }
+
+result<void> policy_part::order_groups(const session_view&, std::span<const group_row>, std::span<order_key>) { return {}; }
+result<void> policy_part::filter_nodes(const session_view&, pod_row, std::span<const node_row>, std::span<constraint>) {
+  return {};
+}
+result<void> policy_part::score_nodes(const session_view&, pod_row, std::span<const node_row>, std::span<double>) {
+  return {};
+}
+
+}  // namespace kaisched

@@ -1,0 +1,139 @@
+// The slow truth about a session: everything counted again from the pods.
+#include <algorithm>
+
+#include "base/sha256.hpp"
+#include "session/core.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::work {
+
+using model::quota_vector;
+
+namespace {
+
+error violated(const std::string& what) { return {status::internal, "invariant violated: " + what, {}}; }
+
+template <class T>
+void add_bytes(base::sha256& hash, const std::vector<T>& values) {
+  hash.update(std::as_bytes(std::span(values)));
+}
+
+/// Sums of queues as a session keeps them: claims made in the session count, pods evicted in it do not.
+std::vector<quota_vector> expected_allocation(const core& c, const model::live_state& recounted) {
+  const model::cluster_state& s = c.state();
+  std::vector<quota_vector> sums = *recounted.queue_allocated;
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (!s.pods[p].live || s.pods[p].sub == no_row) continue;
+    const auto before = static_cast<pod_status>(s.live.pod_state[p]);
+    const auto now = static_cast<pod_status>(c.live.pod_state[p]);
+    const std::int64_t sign = now == before ? 0 : now == pod_status::pipelined ? 1 : before == pod_status::pipelined ? -1 : 0;
+    const quota_vector amount = model::quota_request(s.class_of(p));
+    for (queue_row q = s.groups[s.pods[p].group].queue; sign != 0 && q != no_row; q = (*s.queues)[q].parent) {
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) sums[q][r] += sign * amount[r];
+    }
+  }
+  return sums;
+}
+
+result<void> check_capacity(const core& c) {
+  const model::cluster_state& s = c.state();
+  for (std::size_t i = 0; i < s.capacity->size(); ++i) {
+    const std::int64_t idle = (*c.live.idle)[i];
+    const std::int64_t free = idle + (*c.live.releasing)[i];
+    const std::int64_t idle_before = (*s.live.idle)[i];
+    const std::int64_t free_before = idle_before + (*s.live.releasing)[i];
+    const auto where = [&] {
+      return "node '" + (*s.nodes)[i / s.dims()]->name + "', " + (*s.dimensions)[i % s.dims()].name;
+    };
+    if (idle < std::min<std::int64_t>(0, idle_before)) return violated(where() + " is newly over capacity");
+    if (free < std::min<std::int64_t>(0, free_before)) return violated(where() + " is newly promised twice");
+  }
+  for (std::size_t d = 0; d < c.live.device_free->size(); ++d) {
+    const std::int32_t free = (*c.live.device_free)[d];
+    const std::int32_t later = free + (*c.live.device_releasing)[d];
+    const std::int32_t free_before = (*s.live.device_free)[d];
+    const std::int32_t later_before = free_before + (*s.live.device_releasing)[d];
+    if (free < std::min(0, free_before) || later < std::min(0, later_before)) {
+      return violated("device row " + std::to_string(d) + " is newly over capacity");
+    }
+  }
+  return {};
+}
+
+/// A group that got something must have its gangs complete. Exception of `compat`: groups with `min_sub_group`, which
+/// KAI starts partly.
+result<void> check_gangs(const core& c) {
+  for (const decision& d : c.decisions) {
+    if (d.kind != decision_kind::bind && d.kind != decision_kind::pipeline) continue;
+    const model::group_core& g = c.state().groups[d.group];
+    bool optional_members = false;
+    for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+      optional_members = optional_members || (c.state().subs[sub].is_set && c.state().subs[sub].min != unset);
+    }
+    if (c.compat() && optional_members) continue;
+    if (!is_satisfied(c, g.first_sub)) {
+      return violated("gang of pod group '" + std::string(c.state().group_names[d.group]) + "' is broken");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+result<void> core::check() const {
+  model::cluster_state copy = state();
+  copy.live.pod_state = live.pod_state;
+  copy.live.pod_node = live.pod_node;
+  copy.live.pod_devices = live.pod_devices;
+  model::recount(copy);
+  for (const ghost& g : ghosts) {
+    model::charge_node(copy, copy.live, state().class_of(g.pod), (*state().node_row_of_slot)[g.node],
+                       pod_status::releasing, g.devices, 1);
+  }
+  if (*copy.live.idle != *live.idle) return violated("idle amounts of nodes differ from their pods");
+  if (*copy.live.releasing != *live.releasing) return violated("releasing amounts of nodes differ from their pods");
+  if (*copy.live.device_free != *live.device_free || *copy.live.device_releasing != *live.device_releasing) {
+    return violated("amounts of devices differ from their pods");
+  }
+  if (!(*copy.live.by_gpu == *live.by_gpu) || !(*copy.live.by_cpu == *live.by_cpu)) {
+    return violated("an order of nodes differs from their amounts");
+  }
+  for (sub_group_row sub = 0; sub < state().sub_slots; ++sub) {
+    if (!(copy.live.counts[sub] == live.counts[sub])) return violated("counts of a pod set differ from its pods");
+  }
+  if (expected_allocation(*this, copy.live) != *live.queue_allocated) {
+    return violated("the sum of a queue differs from its pods");
+  }
+  if (auto done = check_capacity(*this); !done) return done;
+  return log.empty() ? check_gangs(*this) : result<void>{};
+}
+
+std::string core::state_digest() const {
+  base::sha256 hash;
+  for (pod_row p = 0; p < state().pod_slots; ++p) {
+    const std::uint64_t words[] = {live.pod_state[p], live.pod_node[p], live.pod_devices[p].mask,
+                                   static_cast<std::uint64_t>(live.pod_devices[p].share)};
+    hash.update(std::as_bytes(std::span(words)));
+  }
+  for (sub_group_row sub = 0; sub < state().sub_slots; ++sub) {
+    const model::sub_counts& n = live.counts[sub];
+    const std::uint32_t words[] = {n.total, n.pending, n.gated, n.alive, n.active_allocated, n.active_used, n.pipelined,
+                                   n.holding, n.succeeded};
+    hash.update(std::as_bytes(std::span(words)));
+  }
+  add_bytes(hash, *live.idle);
+  add_bytes(hash, *live.releasing);
+  add_bytes(hash, *live.device_free);
+  add_bytes(hash, *live.device_releasing);
+  add_bytes(hash, *live.queue_allocated);
+  add_bytes(hash, *live.queue_nonpreemptible);
+  for (const model::node_index* index : {&*live.by_gpu, &*live.by_cpu}) {
+    for (const model::node_index::entry& e : index->entries()) {
+      const std::int64_t words[] = {e.key, e.rank, e.row};
+      hash.update(std::as_bytes(std::span(words)));
+    }
+  }
+  return base::sha256::hex(hash.finish());
+}
+
+}  // namespace kaisched::work

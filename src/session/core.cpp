@@ -1,0 +1,362 @@
+#include "session/core.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/bytes.hpp"
+#include "base/sha256.hpp"
+
+namespace kaisched::work {
+
+using model::bit;
+using model::cluster_state;
+using model::group_core;
+using model::pod_class;
+using model::quota_vector;
+
+double to_native(std::uint32_t resource, std::int64_t amount) {
+  if (amount == unlimited) return -1;
+  return resource == 2 ? static_cast<double>(amount) / static_cast<double>(whole_device) : static_cast<double>(amount);
+}
+
+std::int64_t to_fixed(std::uint32_t resource, double amount) {
+  return std::llround(resource == 2 ? amount * static_cast<double>(whole_device) : amount);
+}
+
+core::core(snapshot b, policy_options o, std::int64_t t, part_list f)
+    : base(std::move(b)), options(std::move(o)), now(t), factories(std::move(f)), live(base.state().live) {
+  access = {&base.state(), &live, &options, now, {}};
+}
+
+core::core(const core& other)
+    : base(other.base), options(other.options), now(other.now), factories(other.factories), live(other.live),
+      choice(other.choice), has_proportion(other.has_proportion),
+      has_predicates(other.has_predicates), kai_queues(other.kai_queues), exact_queues(other.exact_queues), kai_total(other.kai_total),
+      total(other.total), fair_share(other.fair_share), log(other.log), ghosts(other.ghosts),
+      decisions(other.decisions), failures(other.failures), statistics(other.statistics), action(other.action),
+      commits(other.commits), frees(other.frees) {
+  access = {&base.state(), &live, &options, now, fair_share};
+  for (const auto& [name, make] : factories) {
+    parts.push_back(make(options));
+    (void)parts.back()->session_open(view());  // opened once already with the same snapshot and options
+  }
+}
+
+bool core::has(std::string_view part) const {
+  return std::any_of(factories.begin(), factories.end(), [&](const auto& f) { return f.first == part; });
+}
+
+result<void> core::open() {
+  has_proportion = has("proportion");
+  has_predicates = has("predicates");
+  divide_shares();
+  access.fair_share = fair_share;
+  for (const auto& [name, make] : factories) {
+    std::unique_ptr<policy_part> part = make(options);
+    if (part == nullptr) return error{status::plugin, "part '" + name + "' cannot be made with these options", {}};
+    if (auto done = part->session_open(view()); !done) return done.failure();
+    parts.push_back(std::move(part));
+  }
+  statistics.push_back({});
+  choice.open(*this);
+  return {};
+}
+
+// ---- statement ---------------------------------------------------------------------------------------------------
+
+void core::set_status(pod_row pod, pod_status status) {
+  const auto old = static_cast<pod_status>(live.pod_state[pod]);
+  if (old == status) return;
+  const sub_group_row sub = state().pods[pod].sub;
+  model::count_pod(live, sub, old, -1);
+  model::count_pod(live, sub, status, 1);
+  live.pod_state.write(pod) = static_cast<std::uint8_t>(status);
+}
+
+void core::charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign) {
+  model::charge_node(state(), live, state().class_of(pod), row, status, devices, sign);
+  if (sign < 0 || status == pod_status::releasing) ++frees;
+  choice.node_changed(*this, row);
+}
+
+void core::charge_queues(pod_row pod, std::int64_t sign) {
+  const group_core& group = state().groups[state().pods[pod].group];
+  if (group.queue == no_row) return;
+  model::charge_queues(state(), live, group, state().class_of(pod), sign);
+  for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) sync_queue(q);
+}
+
+void core::sync_queue(queue_row q) {
+  const quota_vector& allocated = (*live.queue_allocated)[q];
+  const quota_vector& nonpreemptible = (*live.queue_nonpreemptible)[q];
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    if (compat()) {
+      kai_queues[q].shares[r].allocated = r == 2 ? static_cast<double>(allocated[r]) / static_cast<double>(whole_device)
+                                                 : static_cast<double>(allocated[r]);
+      kai_queues[q].shares[r].nonpreemptible =
+          r == 2 ? static_cast<double>(nonpreemptible[r]) / static_cast<double>(whole_device)
+                 : static_cast<double>(nonpreemptible[r]);
+    } else {
+      exact_queues[q].shares[r].allocated = allocated[r];
+      exact_queues[q].shares[r].nonpreemptible = nonpreemptible[r];
+    }
+  }
+}
+
+void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices, operation_kind kind) {
+  const auto old = static_cast<pod_status>(live.pod_state[pod]);
+  log.push_back({kind, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
+  if (old == pod_status::releasing) ghosts.push_back({pod, live.pod_node[pod], live.pod_devices[pod]});
+  set_status(pod, status);
+  live.pod_node.write(pod) = (*state().nodes)[node]->slot;
+  live.pod_devices.write(pod) = devices;
+  charge_node(pod, node, status, devices, 1);
+  charge_queues(pod, 1);
+}
+
+void core::allocate(pod_row pod, node_row node, const device_set& devices) {
+  put(pod, node, pod_status::allocated, devices, operation_kind::allocate);
+}
+
+void core::pipeline(pod_row pod, node_row node, const device_set& devices) {
+  put(pod, node, pod_status::pipelined, devices, operation_kind::pipeline);
+}
+
+void core::evict(pod_row pod) {
+  log.push_back({operation_kind::evict, false, static_cast<pod_status>(live.pod_state[pod]), pod, live.pod_node[pod],
+                 live.pod_devices[pod], 0});
+  release_in_place(pod);
+}
+
+void core::release_in_place(pod_row pod) {
+  const node_row row = (*state().node_row_of_slot)[live.pod_node[pod]];
+  charge_node(pod, row, static_cast<pod_status>(live.pod_state[pod]), live.pod_devices[pod], -1);
+  set_status(pod, pod_status::releasing);
+  charge_node(pod, row, pod_status::releasing, live.pod_devices[pod], 1);
+  charge_queues(pod, -1);
+}
+
+void core::restore_evicted(const operation& op) {
+  const node_row row = (*state().node_row_of_slot)[op.old_node];
+  charge_node(op.pod, row, pod_status::releasing, op.old_devices, -1);
+  set_status(op.pod, op.old_status);
+  charge_node(op.pod, row, op.old_status, op.old_devices, 1);
+  charge_queues(op.pod, 1);
+}
+
+std::uint32_t core::eviction_of(pod_row pod) const {
+  for (std::uint32_t i = 0; i < log.size(); ++i) {
+    if (log[i].kind == operation_kind::evict && log[i].pod == pod && !log[i].undone) return i;
+  }
+  return no_row;
+}
+
+void core::unevict(std::uint32_t eviction) {
+  restore_evicted(log[eviction]);
+  log[eviction].undone = true;
+  operation op;
+  op.kind = operation_kind::unevict;
+  op.pod = log[eviction].pod;
+  op.undoes = eviction;
+  log.push_back(op);
+}
+
+void core::undo_put(const operation& op) {
+  const node_row row = (*state().node_row_of_slot)[live.pod_node[op.pod]];
+  charge_node(op.pod, row, static_cast<pod_status>(live.pod_state[op.pod]), live.pod_devices[op.pod], -1);
+  charge_queues(op.pod, -1);
+  set_status(op.pod, op.old_status);
+  live.pod_node.write(op.pod) = op.old_node;
+  live.pod_devices.write(op.pod) = op.old_devices;
+  if (op.old_status == pod_status::releasing) {
+    const auto it = std::find_if(ghosts.rbegin(), ghosts.rend(), [&](const ghost& g) { return g.pod == op.pod; });
+    ghosts.erase(std::next(it).base());
+  }
+}
+
+void core::undo(std::uint32_t position) {
+  const operation op = log[position];
+  if (op.undone) return;
+  ++statistics.back().rollbacks;
+  switch (op.kind) {
+    case operation_kind::allocate:
+    case operation_kind::pipeline:
+      undo_put(op);
+      break;
+    case operation_kind::evict:
+      restore_evicted(op);
+      break;
+    case operation_kind::unevict:
+      log[op.undoes].undone = false;
+      release_in_place(op.pod);
+      break;
+  }
+}
+
+void core::rollback(std::uint32_t to) {
+  for (std::uint32_t i = depth(); i > to; --i) undo(i - 1);
+  log.resize(to);
+}
+
+void core::convert_to_pipelined(group_row group) {
+  std::vector<operation> kept;
+  std::vector<operation> mine;
+  for (const operation& op : log) {
+    const bool converts = op.kind == operation_kind::allocate && state().pods[op.pod].group == group;
+    (converts ? mine : kept).push_back(op);
+  }
+  log = std::move(kept);
+  for (const operation& op : mine) {
+    const node_row row = (*state().node_row_of_slot)[live.pod_node[op.pod]];
+    device_set devices = live.pod_devices[op.pod];
+    undo_put(op);
+    device_set chosen;
+    if (model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing, chosen)) {
+      devices = chosen;
+    }
+    pipeline(op.pod, row, devices);
+  }
+}
+
+void core::commit() {
+  if (log.empty()) return;
+  ++commits;
+  for (const operation& op : log) {
+    if (op.undone || op.kind == operation_kind::unevict) continue;
+    decision d;
+    d.action = action;
+    d.commit = commits;
+    d.pod = op.pod;
+    d.group = state().pods[op.pod].group;
+    if (op.kind == operation_kind::evict) {
+      d.kind = decision_kind::evict;
+      d.node = (*state().node_row_of_slot)[op.old_node];
+      d.devices = op.old_devices;
+    } else {
+      const bool moved = op.old_status == pod_status::releasing;
+      d.kind = op.kind == operation_kind::allocate ? decision_kind::bind : moved ? decision_kind::move : decision_kind::pipeline;
+      d.node = (*state().node_row_of_slot)[live.pod_node[op.pod]];
+      d.devices = live.pod_devices[op.pod];
+      if (moved) {  // one decision instead of an eviction and a claim
+        std::erase_if(decisions, [&](const decision& e) {
+          return e.commit == commits && e.pod == op.pod && e.kind == decision_kind::evict;
+        });
+      }
+      if (op.kind == operation_kind::allocate) set_status(op.pod, pod_status::binding);
+    }
+    decisions.push_back(d);
+  }
+  log.clear();
+}
+
+// ---- queues ------------------------------------------------------------------------------------------------------
+
+bool core::is_schedulable_queue(queue_row q) const {
+  return q != no_row && (*state().queues)[q].live && (*state().queues)[q].children == 0;
+}
+
+bool core::queues_refuse(group_row g, const quota_vector& requested, failure& why) const {
+  const group_core& group = state().groups[g];
+  policy::kai_amounts native{};
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) native[r] = to_native(r, requested[r]);
+  // Limits of the whole path come before quotas.
+  for (const bool quota : {false, true}) {
+    if (quota && group.preemptible) break;
+    for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) {
+      const std::uint32_t r = compat() ? quota ? policy::kai_over_quota(kai_queues[q], native)
+                                               : policy::kai_over_limit(kai_queues[q], native)
+                              : quota ? policy::exact_over_quota(exact_queues[q], requested)
+                                      : policy::exact_over_limit(exact_queues[q], requested);
+      if (r == no_row) continue;
+      const model::queue_info& info = (*state().queues)[q];
+      why.group = g;
+      why.what = quota ? constraint::queue_quota : constraint::queue_limit;
+      why.queue = q;
+      why.resource = r;
+      why.need = requested[r];
+      why.have = quota ? info.quota[r] - (*live.queue_nonpreemptible)[q][r] : info.limit[r] - (*live.queue_allocated)[q][r];
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<queue_row> core::queues_by_name() const {
+  const std::vector<model::queue_info>& all = *state().queues;
+  std::vector<queue_row> rows;
+  for (queue_row q = 0; q < all.size(); ++q) {
+    if (all[q].live) rows.push_back(q);
+  }
+  std::sort(rows.begin(), rows.end(), [&](queue_row a, queue_row b) { return all[a].name < all[b].name; });
+  return rows;
+}
+
+void core::divide_shares() {
+  const cluster_state& s = state();
+  total = {};
+  for (node_row row = 0; row < s.node_count(); ++row) {
+    const model::node_info& node = *(*s.nodes)[row];
+    if (!node.open()) continue;
+    const std::size_t at = static_cast<std::size_t>(row) * s.dims();
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      const bool hidden = r == dim_gpu && options.restrict_node_scheduling &&
+                          model::find_label(node.labels, policy::gpu_worker_label) == nullptr;
+      if (!hidden) total[r] += (*s.capacity)[at + r];
+    }
+  }
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) kai_total[r] = to_native(r, total[r]);
+  fair_share.assign(s.queues->size(), {});
+  if (compat()) divide_compat(); else divide_strict();
+}
+
+void core::divide_compat() {
+  const std::vector<model::queue_info>& all = *state().queues;
+  const std::vector<queue_row> rows = queues_by_name();
+  std::vector<std::uint32_t> position(all.size(), no_row);
+  for (std::uint32_t i = 0; i < rows.size(); ++i) position[rows[i]] = i;
+  std::vector<policy::kai_queue> sorted(rows.size());
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    const model::queue_info& q = all[rows[i]];
+    sorted[i] = {q.name, q.parent == no_row ? no_row : position[q.parent], q.priority, q.created, {}};
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      sorted[i].shares[r] = {to_native(r, q.quota[r]), to_native(r, q.limit[r]), q.weight[r],
+                             to_native(r, (*live.queue_request)[rows[i]][r]), 0, 0, q.usage[r], 0};
+    }
+  }
+  if (has_proportion) policy::kai_divide_tree(sorted, kai_total, std::max(options.fair_share_k, 0.0));
+  kai_queues.assign(all.size(), {});
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    kai_queues[rows[i]] = sorted[i];
+    kai_queues[rows[i]].parent = all[rows[i]].parent;
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      fair_share[rows[i]][r] = to_fixed(r, sorted[i].shares[r].fair_share);
+    }
+    sync_queue(rows[i]);
+  }
+}
+
+void core::divide_strict() {
+  const std::vector<model::queue_info>& all = *state().queues;
+  exact_queues.assign(all.size(), {});
+  for (queue_row q = 0; q < all.size(); ++q) {
+    exact_queues[q].uid = all[q].name;
+    exact_queues[q].parent = all[q].parent;
+    exact_queues[q].priority = all[q].priority;
+    exact_queues[q].created = all[q].created;
+    for (std::uint32_t r = 0; all[q].live && r < quota_dimensions; ++r) {
+      // Weights count in thousandths and usage in millionths, so that the division is exact.
+      const double weight = std::clamp(all[q].weight[r], 0.0, 1e9);
+      exact_queues[q].shares[r] = {all[q].quota[r], all[q].limit[r], std::llround(weight * 1000),
+                                   (*live.queue_request)[q][r], 0, 0, std::llround(std::min(all[q].usage[r], 1e6) * 1e6), 0};
+    }
+    sync_queue(q);
+  }
+  if (has_proportion) {
+    policy::divide_tree_exactly(exact_queues, total, std::llround(std::clamp(options.fair_share_k, 0.0, 1e6) * 1000));
+  }
+  for (queue_row q = 0; q < all.size(); ++q) {
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) fair_share[q][r] = exact_queues[q].shares[r].fair_share;
+  }
+}
+
+}  // namespace kaisched::work

@@ -1,0 +1,141 @@
+#pragma once
+/// @file
+/// The working state of a session: a private copy of the live part of a snapshot, the statement with its undo log, and
+/// the figures of queues. Actions work on this; the public `session` wraps it.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <kaisched/engine.hpp>
+#include <kaisched/session.hpp>
+
+#include "model/account.hpp"
+#include "policy/access.hpp"
+#include "policy/ordering/exact_queue_order.hpp"
+#include "policy/ordering/kai_queue_order.hpp"
+#include "session/node_choice.hpp"
+
+namespace kaisched::work {
+
+enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict };
+
+/// One entry of the undo log: what was before.
+struct operation {
+  operation_kind kind = operation_kind::allocate;
+  bool undone = false;                     ///< evictions only: taken back by a later `unevict`
+  pod_status old_status = pod_status::pending;
+  pod_row pod = no_row;
+  std::uint32_t old_node = no_row;         ///< slot
+  device_set old_devices{};
+  std::uint32_t undoes = 0;                ///< unevict: position of the eviction
+};
+
+/// A pod that was evicted here and holds a claim on another node: it is still leaving the old one.
+struct ghost {
+  pod_row pod;
+  std::uint32_t node;  ///< slot
+  device_set devices;
+};
+
+/// Why a group found no place when it was last tried.
+struct failure {
+  group_row group = no_row;
+  pod_row pod = no_row;  ///< the pod that found no node, or no_row
+  constraint what = constraint::none;
+  queue_row queue = no_row;
+  std::uint32_t resource = no_row;  ///< index among the quota dimensions
+  std::int64_t need = 0;
+  std::int64_t have = 0;
+};
+
+using part_list = std::vector<std::pair<std::string, part_factory>>;
+
+class core {
+ public:
+  core(snapshot base, policy_options options, std::int64_t now, part_list factories);
+  core(const core& other);
+  core& operator=(const core&) = delete;
+
+  /// Divides fair shares, prepares orders, opens the parts.
+  result<void> open();
+
+  [[nodiscard]] const model::cluster_state& state() const { return base.state(); }
+  [[nodiscard]] session_view view() const { return session_view(access); }
+  [[nodiscard]] bool has(std::string_view part) const;
+  [[nodiscard]] bool compat() const { return options.mode == decision_mode::compat; }
+
+  // ---- statement
+  [[nodiscard]] std::uint32_t depth() const { return static_cast<std::uint32_t>(log.size()); }
+  void allocate(pod_row pod, node_row node, const device_set& devices);
+  void pipeline(pod_row pod, node_row node, const device_set& devices);
+  void evict(pod_row pod);
+  void unevict(std::uint32_t eviction);
+  /// Position of the first eviction of the pod in the statement that is still in force, or no_row.
+  [[nodiscard]] std::uint32_t eviction_of(pod_row pod) const;
+  void rollback(std::uint32_t to);
+  /// All new allocations of the group become claims on the same nodes: nobody starts now.
+  void convert_to_pipelined(group_row group);
+  void commit();
+
+  // ---- queues
+  /// A request that a queue on the path refuses.
+  [[nodiscard]] bool queues_refuse(group_row group, const model::quota_vector& requested, failure& why) const;
+  [[nodiscard]] bool is_schedulable_queue(queue_row q) const;
+
+  // ---- sub-groups
+  [[nodiscard]] const model::sub_counts& counts(sub_group_row sub) const { return live.counts[sub]; }
+
+  /// Recounts everything and compares.
+  [[nodiscard]] result<void> check() const;
+  [[nodiscard]] std::string state_digest() const;
+
+  snapshot base;
+  policy_options options;
+  std::int64_t now = 0;
+  part_list factories;
+  model::live_state live;
+  session_access access;
+  std::vector<std::unique_ptr<policy_part>> parts;
+  node_choice choice;
+  bool has_proportion = false;
+  bool has_predicates = false;
+
+  std::vector<policy::kai_queue> kai_queues;      ///< by slot; compat
+  std::vector<policy::exact_queue> exact_queues;  ///< by slot; strict
+  policy::kai_amounts kai_total{};
+  model::quota_vector total{};
+  std::vector<model::quota_vector> fair_share;  ///< by slot, fixed units
+
+  std::vector<operation> log;
+  std::vector<ghost> ghosts;
+  std::vector<decision> decisions;
+  std::vector<failure> failures;  ///< one per group that was tried in vain, last one counts
+  std::vector<action_statistics> statistics;
+  action_kind action = action_kind::none;
+  std::uint32_t commits = 0;
+  std::uint64_t frees = 0;  ///< grows whenever something comes free: what did not fit may fit now
+
+ private:
+  void set_status(pod_row pod, pod_status status);
+  void charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign);
+  void charge_queues(pod_row pod, std::int64_t sign);
+  void put(pod_row pod, node_row node, pod_status status, const device_set& devices, operation_kind kind);
+  void undo(std::uint32_t position);
+  void undo_put(const operation& op);
+  void release_in_place(pod_row pod);
+  void restore_evicted(const operation& op);
+  void divide_shares();
+  void divide_compat();
+  void divide_strict();
+  void sync_queue(queue_row q);
+  [[nodiscard]] std::vector<queue_row> queues_by_name() const;
+};
+
+/// KAI's unit of a quota dimension: devices, milli-cores, bytes.
+[[nodiscard]] double to_native(std::uint32_t resource, std::int64_t amount);
+[[nodiscard]] std::int64_t to_fixed(std::uint32_t resource, double amount);
+
+}  // namespace kaisched::work

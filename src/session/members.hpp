@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// The tree of sub-groups of a pod group: who is satisfied, who is ready, who comes first.
+
+#include <vector>
+
+#include "session/core.hpp"
+
+namespace kaisched::work {
+
+/// Number of active pods (pod set) or satisfied children (set).
+[[nodiscard]] std::int64_t members_active(const core& c, sub_group_row member);
+/// How many of these are needed.
+[[nodiscard]] std::int64_t members_needed(const core& c, sub_group_row member);
+[[nodiscard]] bool is_satisfied(const core& c, sub_group_row member);
+/// Enough pods exist and are not gated.
+[[nodiscard]] bool is_ready(const core& c, sub_group_row member);
+/// Children of a set: those below their threshold first, then by filling, then by name.
+[[nodiscard]] std::vector<sub_group_row> children_in_order(const core& c, sub_group_row set);
+/// Some pod set has claims, and without them too few pods: then nobody of the group starts now.
+[[nodiscard]] bool must_wait_as_a_whole(const core& c, group_row group);
+/// Pods of the group in a state of the set.
+[[nodiscard]] std::uint32_t count_pods(const core& c, group_row group, std::uint32_t model::sub_counts::*field);
+
+/// What the group tries to start next: the missing part of its gangs, or one elastic pod. Appended to `chunk`.
+void next_chunk(const core& c, group_row group, std::vector<pod_row>& chunk);
+/// What the chunk asks of its queues.
+[[nodiscard]] model::quota_vector request_of(const core& c, std::span<const pod_row> chunk);
+
+}  // namespace kaisched::work

@@ -1,0 +1,227 @@
+#include "session/node_choice.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "model/account.hpp"
+#include "policy/parts.hpp"
+#include "session/core.hpp"
+
+namespace kaisched::work {
+
+namespace {
+
+using policy::free_amount;
+
+constexpr int any_node = -1;
+
+/// Doubles in their order as integers.
+std::int64_t ordered_bits(double value) {
+  const auto bits = std::bit_cast<std::int64_t>(value == 0 ? 0.0 : value);
+  return bits >= 0 ? bits : std::numeric_limits<std::int64_t>::min() - bits;
+}
+
+std::int64_t free_of(const core& c, node_row row, dimension d) {
+  const std::size_t at = static_cast<std::size_t>(row) * c.state().dims() + d;
+  return (*c.live.idle)[at] + (*c.live.releasing)[at];
+}
+
+}  // namespace
+
+void node_choice::open(const core& c) {
+  predicates_ = c.has("predicates");
+  resource_type_ = c.has("resourcetype");
+  nominated_ = c.has("nominatednode");
+  const model::cluster_state& s = c.state();
+  classes_.assign(s.class_slots, {});
+  rows_by_name_.resize(s.node_count());
+  nodes_without_cpu_ = false;
+  for (node_row row = 0; row < s.node_count(); ++row) {
+    rows_by_name_[(*s.name_rank)[row]] = row;
+    nodes_without_cpu_ = nodes_without_cpu_ || (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_cpu] == 0;
+  }
+  static constexpr std::string_view lexicographic[] = {"nodeavailability", "nodeplacement", "resourcetype",
+                                                       "nominatednode"};
+  fast_ = !c.options.reference_path && c.has("nodeavailability") && c.has("nodeplacement");
+  for (const auto& part : c.parts) {
+    const bool known = std::find(std::begin(lexicographic), std::end(lexicographic), part->name()) != std::end(lexicographic);
+    if ((part->capabilities() & part_scores_nodes) != 0 && !known) fast_ = false;
+    if ((part->capabilities() & part_filters_nodes) != 0 && part->name() != "predicates") fast_ = false;
+  }
+  spread_gpu_ = {};
+  spread_cpu_ = {};
+  if (!fast_) return;
+  if (c.options.gpu_placement == placement_strategy::spread) open_spread(c, spread_gpu_, dim_gpu);
+  if (c.options.cpu_placement == placement_strategy::spread) open_spread(c, spread_cpu_, dim_cpu);
+}
+
+std::int64_t node_choice::spread_key(const core& c, node_row row, dimension d) {
+  const session_view view = c.view();
+  const double free = d == dim_gpu ? to_native(2, free_of(c, row, d)) : static_cast<double>(free_of(c, row, d));
+  const double count = d == dim_gpu ? policy::gpu_count(view, row)
+                                    : static_cast<double>((*c.state().capacity)[static_cast<std::size_t>(row) * c.state().dims() + d]);
+  return -ordered_bits(count != 0 ? free / count : 0.0);
+}
+
+void node_choice::open_spread(const core& c, spread_index& spread, dimension d) {
+  const model::cluster_state& s = c.state();
+  spread.used = true;
+  spread.key.resize(s.node_count());
+  std::vector<model::node_index::entry> entries;
+  for (node_row row = 0; row < s.node_count(); ++row) {
+    spread.key[row] = spread_key(c, row, d);
+    entries.push_back({spread.key[row], (*s.name_rank)[row], row});
+  }
+  spread.index.assign(std::move(entries));
+}
+
+void node_choice::node_changed(const core& c, node_row row) {
+  for (const auto& [spread, d] : {std::pair{&spread_gpu_, dim_gpu}, std::pair{&spread_cpu_, dim_cpu}}) {
+    if (!spread->used) continue;
+    const std::int64_t key = spread_key(c, row, d);
+    spread->index.move({spread->key[row], (*c.state().name_rank)[row], row}, key);
+    spread->key[row] = key;
+  }
+}
+
+node_choice::class_facts& node_choice::facts(const core& c, class_row row) {
+  class_facts& f = classes_[row];
+  if (f.known) return f;
+  f.known = true;
+  const model::pod_class& ask = *c.state().classes[row];
+  f.open_everywhere = !predicates_ || policy::accepts_every_node(c.access, ask);
+  if (predicates_) f.cluster = policy::judge_cluster(c.access, ask);
+  if (f.open_everywhere) return f;
+  f.accepted.resize(c.state().node_count());
+  for (node_row n = 0; n < c.state().node_count(); ++n) {
+    f.accepted[n] = policy::node_verdict(c.access, ask, n) == constraint::none;
+  }
+  return f;
+}
+
+result<place> node_choice::best(core& c, pod_row pod, bool only_claims) {
+  const class_row row = c.state().pods[pod].pod_class;
+  class_facts& known = facts(c, row);
+  if (known.cluster.what != constraint::none) return place{};
+  const model::pod_class& ask = *c.state().classes[row];
+  // Nothing came free since the class found no node: it finds none now.
+  const bool remembers = fast_ && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
+                         c.state().pod_extras[pod].nominated == no_row;
+  if (remembers && known.failed_at == c.frees + 1) return place{};
+  const bool by_index = fast_ && (ask.wants_gpu() || !nodes_without_cpu_);
+  result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, known, only_claims);
+  if (remembers && found && found->row == no_row) known.failed_at = c.frees + 1;
+  return found;
+}
+
+bool node_choice::try_node(core& c, const model::pod_class& ask, node_row row, free_amount which, place& found) {
+  ++c.statistics.back().candidates;
+  // As in KAI a node must also hold with claims counted before the question whether the pod can start now.
+  bool good = policy::amounts_fit(c.access, ask, row, free_amount::idle_or_releasing);
+  if (good && which == free_amount::idle) good = policy::amounts_fit(c.access, ask, row, free_amount::idle);
+  device_set devices;
+  const auto amount = which == free_amount::idle ? model::device_amount::free_now : model::device_amount::free_or_releasing;
+  good = good && model::choose_devices(c.state(), c.live, ask, row, amount, devices);
+  if (!good) {
+    ++c.statistics.back().filtered;
+    return false;
+  }
+  found = {row, which != free_amount::idle, devices};
+  return true;
+}
+
+place node_choice::scan_index(core& c, pod_row pod, const class_facts& known, free_amount which, int node_kind,
+                              const std::vector<constraint>& others) {
+  const model::cluster_state& s = c.state();
+  const model::pod_class& ask = s.class_of(pod);
+  const dimension d = ask.wants_gpu() ? dim_gpu : dim_cpu;
+  const spread_index& spread = ask.wants_gpu() ? spread_gpu_ : spread_cpu_;
+  const model::node_index& index = spread.used ? spread.index : ask.wants_gpu() ? *c.live.by_gpu : *c.live.by_cpu;
+  place found;
+  for (std::size_t i = spread.used ? 0 : index.first_at_least(ask.requests(d)); i < index.entries().size(); ++i) {
+    const node_row row = index.entries()[i].row;
+    if (!known.open_everywhere && !known.accepted[row]) continue;
+    if (node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (node_kind == 1)) continue;
+    if (!others.empty() && others[row] != constraint::none) continue;
+    if (try_node(c, ask, row, which, found)) break;
+  }
+  return found;
+}
+
+result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims) {
+  const model::cluster_state& s = c.state();
+  const model::pod_class& ask = s.class_of(pod);
+  std::vector<constraint> others;
+  if (predicates_ && !policy::ignores_other_pods(c.access, ask)) {
+    std::vector<node_row> rows(s.node_count());
+    for (node_row row = 0; row < rows.size(); ++row) rows[row] = row;
+    others.assign(rows.size(), constraint::none);
+    policy::pod_verdicts(c.access, pod, rows, others);
+  }
+  place found;
+  const std::uint32_t slot = s.pod_extras[pod].nominated;
+  const node_row promised = !nominated_ || slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
+  if (promised != no_row && (known.open_everywhere || known.accepted[promised]) &&
+      (others.empty() || others[promised] == constraint::none) &&
+      ((!only_claims && try_node(c, ask, promised, free_amount::idle, found)) ||
+       try_node(c, ask, promised, free_amount::idle_or_releasing, found))) {
+    return found;
+  }
+  // Availability is tested before claims count, so it orders nodes in simulations too.
+  const bool kinds = resource_type_ && !ask.wants_gpu();
+  for (const free_amount which : {free_amount::idle, free_amount::idle_or_releasing}) {
+    for (const int node_kind : kinds ? std::vector<int>{1, 0} : std::vector<int>{any_node}) {
+      found = scan_index(c, pod, known, which, node_kind, others);
+      if (found.row == no_row) continue;
+      if (only_claims && !found.must_wait) {
+        found.must_wait = true;
+        (void)model::choose_devices(s, c.live, ask, found.row, model::device_amount::free_or_releasing, found.devices);
+      }
+      return found;
+    }
+  }
+  return found;
+}
+
+result<place> node_choice::best_by_scan(core& c, pod_row pod, class_facts&, bool only_claims) {
+  const model::cluster_state& s = c.state();
+  const model::pod_class& ask = s.class_of(pod);
+  const session_view view = c.view();
+  const std::size_t n = rows_by_name_.size();
+  std::vector<double> scores(n, 0.0);
+  for (const auto& part : c.parts) {
+    if ((part->capabilities() & part_scores_nodes) == 0) continue;
+    if (auto done = part->score_nodes(view, pod, rows_by_name_, scores); !done) return done.failure();
+    for (const double score : scores) {
+      if (!std::isfinite(score)) {
+        return error{status::plugin, "part '" + std::string(part->name()) + "' gave a score that is not finite", {}};
+      }
+    }
+  }
+  std::vector<std::uint32_t> order(n);
+  for (std::uint32_t i = 0; i < n; ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
+  std::vector<constraint> verdicts(n, constraint::none);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!policy::fits(c.access, ask, rows_by_name_[i], free_amount::idle_or_releasing)) verdicts[i] = constraint::resource;
+  }
+  for (const auto& part : c.parts) {
+    if ((part->capabilities() & part_filters_nodes) == 0) continue;
+    std::vector<constraint> judged = verdicts;
+    if (auto done = part->filter_nodes(view, pod, rows_by_name_, judged); !done) return done.failure();
+    for (std::size_t i = 0; i < n; ++i) {
+      if (verdicts[i] == constraint::none) verdicts[i] = judged[i];  // a refusal cannot be taken back
+    }
+  }
+  for (const std::uint32_t i : order) {
+    if (verdicts[i] != constraint::none) continue;
+    place found;
+    if (!only_claims && try_node(c, ask, rows_by_name_[i], free_amount::idle, found)) return found;
+    if (try_node(c, ask, rows_by_name_[i], free_amount::idle_or_releasing, found)) return found;
+  }
+  return place{};
+}
+
+}  // namespace kaisched::work

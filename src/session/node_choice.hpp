@@ -1,0 +1,76 @@
+#pragma once
+/// @file
+/// Which node a pod is tried on first.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <kaisched/decisions.hpp>
+#include <kaisched/policy.hpp>
+
+#include "model/node_index.hpp"
+#include "model/state.hpp"
+#include "policy/access.hpp"
+
+namespace kaisched::work {
+
+class core;
+
+/// Where a pod may go.
+struct place {
+  node_row row = no_row;
+  bool must_wait = false;  ///< only a claim: what it needs is not free yet
+  device_set devices{};
+};
+
+/// Finds the best node of a pod: the feasible node with the largest sum of scores, ties to the name that sorts first.
+///
+/// Two ways with the same answer. The reference way asks every part about every node. The fast way is taken when the
+/// parts are those whose sums are lexicographic: nominated node, availability, resource type, density. Then nodes
+/// already stand in the right order in an index by free amount, and the first one that fits is the best one.
+class node_choice {
+ public:
+  /// Decides which way is taken and prepares it.
+  void open(const core& c);
+  /// A node for a pod, or `no_row`. Errors come from plug-ins.
+  [[nodiscard]] result<place> best(core& c, pod_row pod, bool only_claims);
+  /// Keeps the orders of the fast way after the amounts of a node have changed.
+  void node_changed(const core& c, node_row row);
+
+ private:
+  /// What is known about a class in this session.
+  struct class_facts {
+    bool known = false;
+    bool open_everywhere = false;
+    std::vector<bool> accepted;       ///< by row, unless open everywhere
+    std::uint64_t failed_at = 0;      ///< `frees` + 1 when no node was found, 0: unknown
+    policy::cluster_verdict cluster;
+  };
+  struct spread_index {
+    model::node_index index;
+    std::vector<std::int64_t> key;  ///< by row
+    bool used = false;
+  };
+
+  class_facts& facts(const core& c, class_row row);
+  [[nodiscard]] result<place> best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims);
+  [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, class_facts& known, bool only_claims);
+  [[nodiscard]] place scan_index(core& c, pod_row pod, const class_facts& known, policy::free_amount which,
+                                 int node_kind, const std::vector<constraint>& others);
+  [[nodiscard]] bool try_node(core& c, const model::pod_class& ask, node_row row, policy::free_amount which, place& found);
+  void open_spread(const core& c, spread_index& spread, dimension d);
+  [[nodiscard]] static std::int64_t spread_key(const core& c, node_row row, dimension d);
+
+  bool fast_ = false;
+  bool predicates_ = false;
+  bool resource_type_ = false;
+  bool nominated_ = false;
+  bool nodes_without_cpu_ = false;
+  std::vector<class_facts> classes_;
+  std::vector<node_row> rows_by_name_;
+  spread_index spread_gpu_;
+  spread_index spread_cpu_;
+};
+
+}  // namespace kaisched::work
