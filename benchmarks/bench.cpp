@@ -1,0 +1,155 @@
+// Times the engine on the scale scenarios: medians over runs, every phase by itself, nothing outside of the phases.
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <iostream>
+
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <kaisched/cluster.hpp>
+#include <kaisched/engine.hpp>
+
+#include "benchmarks/adapter.hpp"
+#include "benchmarks/scenarios.hpp"
+
+namespace {
+
+using namespace kaisched;
+
+struct settings {
+  std::string scenario;
+  std::int32_t nodes = 1000;
+  int runs = 5;
+  std::string mode = "compat";
+  std::string json;
+};
+
+/// Scenarios whose actions and features the engine has.
+std::vector<std::string> supported_scenarios() {
+  return {"fill", "overflow", "gang", "gang64", "distributed", "mixed"};
+}
+
+double seconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Memory that the process held at most since `reset_peak`, in bytes.
+std::int64_t peak_rss() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6)) * 1024;
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+template <class T>
+T must(result<T> r) {
+  if (!r) throw std::runtime_error(r.failure().message);
+  return std::move(r).value();
+}
+
+void must(const result<void>& r) {
+  if (!r) throw std::runtime_error(r.failure().message);
+}
+
+struct timings {
+  std::vector<double> load, snapshot, open, actions, read, total;
+};
+
+nlohmann::json run_scenario(const std::string& name, const settings& s) {
+  const bench::scenario_input input = bench::build(name, s.nodes);
+  const std::vector<table> tables = bench::to_tables(input);
+  std::vector<table_view> views;
+  for (const table& t : tables) views.push_back(t.view());
+  engine e;
+  must(e.set("mode", s.mode));
+  timings t;
+  nlohmann::json row;
+  reset_peak();
+  for (int run = 0; run < s.runs; ++run) {
+    cluster c;
+    t.load.push_back(seconds([&] { must(c.apply(views)); }));
+    std::unique_ptr<snapshot> taken;
+    t.snapshot.push_back(seconds([&] { taken = std::make_unique<snapshot>(c.take_snapshot()); }));
+    std::unique_ptr<session> opened;
+    t.open.push_back(seconds([&] { opened = std::make_unique<session>(must(e.open(*taken, bench::scenario_now))); }));
+    t.actions.push_back(seconds([&] {
+      for (const std::string& action : input.actions) must(opened->run(action));
+    }));
+    std::array<std::int64_t, 6> counts{};
+    t.read.push_back(seconds([&] {
+      for (const decision& d : opened->decisions()) ++counts[static_cast<std::size_t>(d.kind)];
+    }));
+    t.total.push_back(t.snapshot.back() + t.open.back() + t.actions.back() + t.read.back());
+    row["binds"] = counts[1];
+    row["pipelines"] = counts[2] + counts[4];
+    row["evicts"] = counts[3] + counts[4];
+    row["decisions_sha256"] = opened->digest();
+  }
+  row["scenario"] = name;
+  row["nodes"] = s.nodes;
+  std::int64_t pods = 0;
+  for (const bench::scenario_job& job : input.jobs) pods += job.pod_count();
+  row["pods"] = pods;
+  row["load_s"] = median(t.load);
+  row["snapshot_s"] = median(t.snapshot);
+  row["open_s"] = median(t.open);
+  row["actions_s"] = median(t.actions);
+  row["total_s"] = median(t.total);
+  row["input_sha256"] = bench::input_sha256(input);
+  row["peak_rss_bytes"] = peak_rss();
+  return row;
+}
+
+void print_row(const nlohmann::json& r) {
+  fmt::print("{:<14}{:>7}{:>9}  load {:>9.3f} ms  snapshot {:>8.4f} ms  open {:>8.3f} ms  actions {:>9.3f} ms  binds {:>7}  {}\n",
+             r["scenario"].get<std::string>(), r["nodes"].get<int>(), r["pods"].get<std::int64_t>(),
+             r["load_s"].get<double>() * 1e3, r["snapshot_s"].get<double>() * 1e3, r["open_s"].get<double>() * 1e3,
+             r["actions_s"].get<double>() * 1e3, r["binds"].get<std::int64_t>(),
+             r["decisions_sha256"].get<std::string>().substr(0, 12));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  settings s;
+  CLI::App app{"Times the engine on the scale scenarios; medians, one thread."};
+  app.add_option("scenario", s.scenario, "one scenario; all if left out");
+  app.add_option("--nodes", s.nodes, "number of nodes")->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_option("--runs", s.runs, "runs; the median counts")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--mode", s.mode, "compat or strict")->check(CLI::IsMember({"compat", "strict"}))->capture_default_str();
+  app.add_option("--json", s.json, "write the results to this file");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    nlohmann::json all{{"results", nlohmann::json::array()}};
+    for (const std::string& name : s.scenario.empty() ? supported_scenarios() : std::vector{s.scenario}) {
+      all["results"].push_back(run_scenario(name, s));
+      print_row(all["results"].back());
+    }
+    if (!s.json.empty()) {
+      std::ofstream out(s.json);
+      out << all.dump(1) << "\n";
+      if (!out) throw std::runtime_error("cannot write " + s.json);
+    }
+  } catch (const std::exception& failure) {
+    std::cerr << "error: " << failure.what() << "\n";
+    return 2;
+  }
+  return 0;
+}
