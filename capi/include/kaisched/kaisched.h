@@ -89,7 +89,7 @@ typedef struct kaisched_error {
   char message[232];     ///< one sentence that names object and field; cut to fit, always ends with a NUL
 } kaisched_error;
 /// Initializer of a kaisched_error.
-#define KAISCHED_ERROR_INIT {(uint32_t)sizeof(kaisched_error), 0, 0, 0, 0, {0}}
+#define KAISCHED_ERROR_INIT {sizeof(kaisched_error), 0, 0, 0, 0, {0}}
 
 /// One column: a typed array with `width` values per row. Ragged columns (string, string_list, i64_list) have
 /// `offsets`, rows + 1 of them, ascending from 0; row i is `data[offsets[i]] .. data[offsets[i + 1]]`, exclusive. Size:

@@ -1,0 +1,486 @@
+/* The C interface as a C99 program sees it. usage: kaisched_abi_cases CASE; without a case: all of them. */
+#include <stdio.h>
+#include <string.h>
+
+#include <kaisched/kaisched.h>
+
+static int failures = 0;
+
+#define CHECK(condition)                                                 \
+  do {                                                                   \
+    if (!(condition)) {                                                  \
+      printf("%s:%d: %s is not true\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                        \
+    }                                                                    \
+  } while (0)
+
+/* For what the rest of a case needs: gives up on it. */
+#define REQUIRE(condition)           \
+  do {                               \
+    const int before_ = failures;    \
+    CHECK(condition);                \
+    if (failures != before_) return; \
+  } while (0)
+
+/* The status of a call, and what the error structure says about it. */
+static void check_status(int line, kaisched_status got, kaisched_status wanted, const kaisched_error* err,
+                         uint32_t where) {
+  if (got != wanted) {
+    printf("%s:%d: status %s, expected %s; message: %s\n", __FILE__, line, kaisched_status_name(got),
+           kaisched_status_name(wanted), err != NULL ? err->message : "");
+    ++failures;
+  } else if (err != NULL && (err->code != wanted || err->where != where || err->pad != 0 ||
+                             (err->message[0] == '\0') != (wanted == KAISCHED_OK))) {
+    printf("%s:%d: error structure has code %d, function %u, message '%s'\n", __FILE__, line, (int)err->code,
+           (unsigned)err->where, err->message);
+    ++failures;
+  }
+}
+/* Every call is made with an error structure and without. */
+#define EXPECT(wanted, where, name, ...)                                    \
+  do {                                                                      \
+    kaisched_error err_ = KAISCHED_ERROR_INIT;                              \
+    memset(err_.message, 'x', sizeof err_.message);                         \
+    check_status(__LINE__, name(__VA_ARGS__, &err_), wanted, &err_, where); \
+    check_status(__LINE__, name(__VA_ARGS__, NULL), wanted, NULL, where);   \
+  } while (0)
+#define OK(call) check_status(__LINE__, call, KAISCHED_OK, NULL, 0)
+
+/* ---- a cluster of one node: a gang that fits, and one that does not ---------------------------------------------- */
+
+static const uint32_t one_char[] = {0, 1, 2};
+static const kaisched_col queue_cols[] = {
+    {KAISCHED_QUEUE_COL_NAME, KAISCHED_TYPE_STRING, 0, 0, "q", one_char},
+};
+static const kaisched_table queues = {sizeof(kaisched_table), KAISCHED_TABLE_QUEUE, KAISCHED_OP_ADD, 1, 1, queue_cols};
+
+static const int64_t node_capacity[] = {64000, INT64_C(1) << 40, 8000, 110};
+static const kaisched_col node_cols[] = {
+    {KAISCHED_NODE_COL_CAPACITY, KAISCHED_TYPE_I64, 4, 0, node_capacity, NULL},
+    {KAISCHED_NODE_COL_NAME, KAISCHED_TYPE_STRING, 0, 0, "n", one_char},
+};
+static const kaisched_table nodes = {sizeof(kaisched_table), KAISCHED_TABLE_NODE, KAISCHED_OP_ADD, 2, 1, node_cols};
+
+static const int64_t group_created[] = {1, 2};
+static const kaisched_col group_cols[] = {
+    {KAISCHED_POD_GROUP_COL_NAME, KAISCHED_TYPE_STRING, 0, 0, "ab", one_char},
+    {KAISCHED_POD_GROUP_COL_QUEUE, KAISCHED_TYPE_STRING, 0, 0, "qq", one_char},
+    {KAISCHED_POD_GROUP_COL_CREATED, KAISCHED_TYPE_I64, 1, 0, group_created, NULL},
+};
+static const kaisched_table groups = {
+    sizeof(kaisched_table), KAISCHED_TABLE_POD_GROUP, KAISCHED_OP_ADD, 3, 2, group_cols};
+
+static const int64_t pod_request[] = {1000, 0, 4000, 1000, 0, 8000};
+static const kaisched_col pod_cols[] = {
+    {KAISCHED_POD_COL_NAME, KAISCHED_TYPE_STRING, 0, 0, "xy", one_char},
+    {KAISCHED_POD_COL_GROUP, KAISCHED_TYPE_STRING, 0, 0, "ab", one_char},
+    {KAISCHED_POD_COL_REQUEST, KAISCHED_TYPE_I64, 3, 0, pod_request, NULL},
+};
+static const kaisched_table pods = {sizeof(kaisched_table), KAISCHED_TABLE_POD, KAISCHED_OP_ADD, 3, 2, pod_cols};
+
+static const kaisched_table* const all_tables[] = {&queues, &nodes, &groups, &pods};
+
+static kaisched_cluster* new_cluster(void) {
+  kaisched_cluster* cluster = NULL;
+  kaisched_error err = KAISCHED_ERROR_INIT;
+  OK(kaisched_cluster_create(&cluster, NULL));
+  if (kaisched_cluster_apply(cluster, all_tables, 4, &err) != KAISCHED_OK) {
+    printf("the cluster of the tests is refused: %s\n", err.message);
+    ++failures;
+  }
+  return cluster;
+}
+
+static kaisched_snapshot* new_snapshot(void) {
+  kaisched_cluster* cluster = new_cluster();
+  kaisched_snapshot* snapshot = NULL;
+  OK(kaisched_cluster_snapshot(cluster, &snapshot, NULL));
+  kaisched_cluster_destroy(cluster); /* the snapshot lives on */
+  return snapshot;
+}
+
+static kaisched_engine* new_engine(void) {
+  kaisched_engine* engine = NULL;
+  OK(kaisched_engine_create(KAISCHED_ABI_VERSION, NULL, 0, &engine, NULL));
+  return engine;
+}
+
+static kaisched_session* new_session(void) {
+  kaisched_engine* engine = new_engine();
+  kaisched_snapshot* snapshot = new_snapshot();
+  kaisched_session* session = NULL;
+  OK(kaisched_run(engine, snapshot, 10, &session, NULL));
+  kaisched_snapshot_release(snapshot); /* the session lives on */
+  kaisched_engine_destroy(engine);
+  return session;
+}
+
+static const kaisched_col* column(const kaisched_table* table, uint32_t id) {
+  for (uint32_t i = 0; table != NULL && i < table->column_count; ++i) {
+    if (table->columns[i].id == id) return &table->columns[i];
+  }
+  return NULL;
+}
+
+static int text_is(const kaisched_table* table, uint32_t id, uint64_t row, const char* wanted) {
+  const kaisched_col* c = column(table, id);
+  if (c == NULL || row >= table->rows) return 0;
+  const size_t size = c->offsets[row + 1] - c->offsets[row];
+  return size == strlen(wanted) && memcmp((const char*)c->data + c->offsets[row], wanted, size) == 0;
+}
+
+static int first_decision(const kaisched_table* table) {
+  const kaisched_col* kind = column(table, KAISCHED_DECISION_COL_KIND);
+  return kind != NULL && table->rows > 0 ? ((const uint8_t*)kind->data)[0] : -1;
+}
+
+/* ---- NULL in every place ----------------------------------------------------------------------------------------- */
+
+static void null_library_and_engine(void) {
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION, NULL, 0, NULL);
+  const kaisched_kv no_key = {NULL, "x"};
+  const kaisched_kv no_value = {"preset", NULL};
+  kaisched_engine* none = (kaisched_engine*)&failures;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION, NULL, 1, &none);
+  CHECK(none == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION, &no_key, 1,
+         &none);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION, &no_value, 1,
+         &none);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OPTION_INFO, kaisched_option_info, 0, NULL);
+  kaisched_engine_destroy(NULL);
+
+  kaisched_engine* engine = new_engine();
+  char text[8];
+  size_t needed = 1;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_SET, kaisched_engine_set, NULL, "mode", "strict");
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_SET, kaisched_engine_set, engine, NULL, "strict");
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_SET, kaisched_engine_set, engine, "mode", NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_GET, kaisched_engine_get, NULL, "mode", text, sizeof text, &needed);
+  CHECK(needed == 0);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_GET, kaisched_engine_get, engine, NULL, text, sizeof text, &needed);
+  EXPECT(KAISCHED_OK, KAISCHED_FN_ENGINE_GET, kaisched_engine_get, engine, "mode", NULL, 0, &needed);
+  CHECK(needed == strlen("strict") + 1);
+  EXPECT(KAISCHED_OK, KAISCHED_FN_ENGINE_GET, kaisched_engine_get, engine, "mode", text, sizeof text, NULL);
+  CHECK(strcmp(text, "strict") == 0);
+  kaisched_engine_destroy(engine);
+}
+
+static void null_cluster_and_snapshot(void) {
+  kaisched_cluster* cluster = new_cluster();
+  const kaisched_table* const holes[] = {NULL};
+  kaisched_id id = 1;
+  size_t needed = 1;
+  kaisched_snapshot* snapshot = (kaisched_snapshot*)&failures;
+  const kaisched_table* table = &pods;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_CREATE, kaisched_cluster_create, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_APPLY, kaisched_cluster_apply, NULL, all_tables, 4);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_APPLY, kaisched_cluster_apply, cluster, NULL, 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_APPLY, kaisched_cluster_apply, cluster, holes, 1);
+  EXPECT(KAISCHED_OK, KAISCHED_FN_CLUSTER_APPLY, kaisched_cluster_apply, cluster, NULL, 0);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_FIND, kaisched_cluster_find, NULL, KAISCHED_KIND_POD, "x", &id);
+  CHECK(id == 0);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_FIND, kaisched_cluster_find, cluster, KAISCHED_KIND_POD, NULL, &id);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_FIND, kaisched_cluster_find, cluster, KAISCHED_KIND_POD, "x", NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_FIND, kaisched_cluster_find, cluster, 15, "x", &id);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_SNAPSHOT, kaisched_cluster_snapshot, NULL, &snapshot);
+  CHECK(snapshot == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_SNAPSHOT, kaisched_cluster_snapshot, cluster, NULL);
+  kaisched_cluster_destroy(cluster);
+  kaisched_cluster_destroy(NULL);
+
+  snapshot = new_snapshot();
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_TABLE, kaisched_snapshot_table, NULL, KAISCHED_TABLE_POD, &table);
+  CHECK(table == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_TABLE, kaisched_snapshot_table, snapshot, KAISCHED_TABLE_POD, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_DIGEST, kaisched_snapshot_digest, NULL, NULL, 0, &needed);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_SAVE, kaisched_snapshot_save, NULL, NULL, 0, &needed);
+  EXPECT(KAISCHED_OK, KAISCHED_FN_SNAPSHOT_DIGEST, kaisched_snapshot_digest, snapshot, NULL, 0, NULL);
+  EXPECT(KAISCHED_OK, KAISCHED_FN_SNAPSHOT_SAVE, kaisched_snapshot_save, snapshot, NULL, 0, NULL);
+  kaisched_snapshot_release(snapshot);
+
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_LOAD, kaisched_snapshot_load, NULL, 4, &snapshot);
+  CHECK(snapshot == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_LOAD, kaisched_snapshot_load, "x", 1, NULL);
+  kaisched_snapshot_retain(NULL);
+  kaisched_snapshot_release(NULL);
+}
+
+static void null_session(void) {
+  kaisched_engine* engine = new_engine();
+  kaisched_snapshot* snapshot = new_snapshot();
+  kaisched_session* session = (kaisched_session*)&failures;
+  const kaisched_table* table = &pods;
+  size_t needed = 1;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RUN, kaisched_run, NULL, snapshot, 0, &session);
+  CHECK(session == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RUN, kaisched_run, engine, NULL, 0, &session);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RUN, kaisched_run, engine, snapshot, 0, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_OPEN, kaisched_session_open, NULL, snapshot, 0, &session);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_OPEN, kaisched_session_open, engine, NULL, 0, &session);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_OPEN, kaisched_session_open, engine, snapshot, 0, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_RUN, kaisched_session_run, NULL, "allocate");
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_TABLE, kaisched_session_table, NULL, KAISCHED_TABLE_DECISION, &table);
+  CHECK(table == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_DIGEST, kaisched_session_digest, NULL, NULL, 0, &needed);
+  CHECK(needed == 0);
+  kaisched_session_close(NULL);
+  kaisched_snapshot_release(snapshot);
+  kaisched_engine_destroy(engine);
+
+  session = new_session();
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_TABLE, kaisched_session_table, session, KAISCHED_TABLE_DECISION,
+         NULL);
+  EXPECT(KAISCHED_OK, KAISCHED_FN_SESSION_DIGEST, kaisched_session_digest, session, NULL, 0, NULL);
+  kaisched_session_close(session);
+}
+
+static void null_use(void) {
+  null_library_and_engine();
+  null_cluster_and_snapshot();
+  null_session();
+}
+
+/* ---- everything twice -------------------------------------------------------------------------------------------- */
+
+static void double_use(void) {
+  kaisched_cluster* cluster = new_cluster();
+  kaisched_id first = 0, second = 0;
+  EXPECT(KAISCHED_E_DUPLICATE, KAISCHED_FN_CLUSTER_APPLY, kaisched_cluster_apply, cluster, all_tables, 4);
+  OK(kaisched_cluster_find(cluster, KAISCHED_KIND_POD, "x", &first, NULL));
+  OK(kaisched_cluster_find(cluster, KAISCHED_KIND_POD, "x", &second, NULL));
+  CHECK(first != 0 && first == second);
+
+  kaisched_snapshot *snapshot = NULL, *again = NULL;
+  OK(kaisched_cluster_snapshot(cluster, &snapshot, NULL));
+  OK(kaisched_cluster_snapshot(cluster, &again, NULL));
+  char digest[2][KAISCHED_DIGEST_SIZE];
+  OK(kaisched_snapshot_digest(snapshot, digest[0], KAISCHED_DIGEST_SIZE, NULL, NULL));
+  OK(kaisched_snapshot_digest(again, digest[1], KAISCHED_DIGEST_SIZE, NULL, NULL));
+  CHECK(strlen(digest[0]) == 64 && strcmp(digest[0], digest[1]) == 0);
+  kaisched_snapshot_release(again);
+
+  const kaisched_table *table = NULL, *same = NULL;
+  OK(kaisched_snapshot_table(snapshot, KAISCHED_TABLE_POD, &table, NULL));
+  OK(kaisched_snapshot_table(snapshot, KAISCHED_TABLE_POD, &same, NULL));
+  CHECK(table != NULL && table == same && table->rows == 2);
+  kaisched_snapshot_retain(snapshot);
+  kaisched_snapshot_release(snapshot);
+  CHECK(text_is(table, KAISCHED_POD_COL_NAME, 1, "y"));
+
+  kaisched_engine* engine = new_engine();
+  kaisched_session *session = NULL, *twin = NULL;
+  OK(kaisched_run(engine, snapshot, 10, &session, NULL));
+  OK(kaisched_session_open(engine, snapshot, 10, &twin, NULL));
+  OK(kaisched_session_table(twin, KAISCHED_TABLE_DECISION, &table, NULL));
+  CHECK(first_decision(table) == KAISCHED_DECISION_UNSCHEDULABLE);
+  OK(kaisched_session_run(twin, NULL, NULL));
+  OK(kaisched_session_table(twin, KAISCHED_TABLE_DECISION, &same, NULL));
+  CHECK(first_decision(same) == KAISCHED_DECISION_BIND);
+  CHECK(first_decision(table) == KAISCHED_DECISION_UNSCHEDULABLE); /* what was lent is as it was */
+  OK(kaisched_session_digest(session, digest[0], KAISCHED_DIGEST_SIZE, NULL, NULL));
+  OK(kaisched_session_digest(twin, digest[1], KAISCHED_DIGEST_SIZE, NULL, NULL));
+  CHECK(strcmp(digest[0], digest[1]) == 0);
+  kaisched_session_close(twin);
+  kaisched_session_close(session);
+  kaisched_engine_destroy(engine);
+  kaisched_snapshot_release(snapshot);
+  kaisched_cluster_destroy(cluster);
+}
+
+/* ---- structures shorter and longer than the library's ------------------------------------------------------------ */
+
+static void struct_sizes(void) {
+  kaisched_cluster* cluster = new_cluster();
+  kaisched_error err = KAISCHED_ERROR_INIT;
+  for (uint32_t size = 0; size < sizeof(kaisched_error); size += 8) {
+    err.struct_size = size;
+    err.code = 77;
+    check_status(__LINE__, kaisched_cluster_apply(cluster, NULL, 0, &err), KAISCHED_E_STRUCT_SIZE, NULL, 0);
+    CHECK(err.code == 77); /* not written to */
+  }
+  /* The error of a caller that knows a longer one. */
+  struct {
+    kaisched_error base;
+    unsigned char tail[16];
+  } long_error;
+  memset(&long_error, 0x5A, sizeof long_error);
+  long_error.base.struct_size = sizeof long_error;
+  OK(kaisched_cluster_apply(cluster, NULL, 0, &long_error.base));
+  CHECK(long_error.base.code == 0 && long_error.tail[0] == 0x5A && long_error.base.struct_size == sizeof long_error);
+
+  /* A table of a caller that knows more members, and one that lacks some. */
+  struct {
+    kaisched_table base;
+    uint64_t future;
+  } table = {{sizeof table, KAISCHED_TABLE_QUEUE, KAISCHED_OP_CHANGE, 1, 1, queue_cols}, UINT64_MAX};
+  const kaisched_table* const list[] = {&queues, &table.base};
+  EXPECT(KAISCHED_OK, KAISCHED_FN_CLUSTER_APPLY, kaisched_cluster_apply, cluster, list + 1, 1);
+  for (uint32_t size = 0; size < sizeof(kaisched_table); ++size) {
+    table.base.struct_size = size;
+    EXPECT(KAISCHED_E_STRUCT_SIZE, KAISCHED_FN_CLUSTER_APPLY, kaisched_cluster_apply, cluster, list + 1, 1);
+  }
+  kaisched_cluster_destroy(cluster);
+
+  struct {
+    kaisched_option base;
+    uint64_t future;
+  } option;
+  memset(&option, 0x5A, sizeof option);
+  option.base.struct_size = sizeof option;
+  OK(kaisched_option_info(0, &option.base, NULL));
+  CHECK(option.base.struct_size == sizeof option && option.base.name != NULL && option.future == 0);
+  option.base.struct_size = sizeof(kaisched_option) - 1;
+  EXPECT(KAISCHED_E_STRUCT_SIZE, KAISCHED_FN_OPTION_INFO, kaisched_option_info, 0, &option.base);
+}
+
+/* ---- buffers of the caller --------------------------------------------------------------------------------------- */
+
+static void buffers(void) {
+  kaisched_snapshot *snapshot = new_snapshot(), *loaded = NULL;
+  char small[64] = "before", text[KAISCHED_DIGEST_SIZE], again[KAISCHED_DIGEST_SIZE];
+  size_t needed = 0;
+  EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_SNAPSHOT_DIGEST, kaisched_snapshot_digest, snapshot, small, sizeof small,
+         &needed);
+  CHECK(needed == KAISCHED_DIGEST_SIZE && strcmp(small, "before") == 0);
+  OK(kaisched_snapshot_digest(snapshot, text, sizeof text, NULL, NULL));
+
+  static unsigned char bytes[1 << 16];
+  OK(kaisched_snapshot_save(snapshot, NULL, 0, &needed, NULL));
+  CHECK(needed > 100 && needed < sizeof bytes);
+  EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_SNAPSHOT_SAVE, kaisched_snapshot_save, snapshot, bytes, needed - 1, NULL);
+  OK(kaisched_snapshot_save(snapshot, bytes, needed, NULL, NULL));
+  OK(kaisched_snapshot_load(bytes, needed, &loaded, NULL));
+  OK(kaisched_snapshot_digest(loaded, again, sizeof again, NULL, NULL));
+  CHECK(strcmp(text, again) == 0);
+  kaisched_snapshot_release(loaded);
+  kaisched_snapshot_release(snapshot);
+
+  for (size_t size = 0; size < needed; size += 1 + needed / 64) {
+    kaisched_error err = KAISCHED_ERROR_INIT;
+    CHECK(kaisched_snapshot_load(bytes, size, &loaded, &err) < 0 && loaded == NULL && err.message[0] != '\0');
+  }
+}
+
+/* ---- what a run says --------------------------------------------------------------------------------------------- */
+
+static void results(void) {
+  kaisched_session* session = new_session();
+  const kaisched_table* table = NULL;
+  OK(kaisched_session_table(session, KAISCHED_TABLE_DECISION, &table, NULL));
+  REQUIRE(table != NULL && table->struct_size == sizeof(kaisched_table) && table->kind == KAISCHED_TABLE_DECISION &&
+          table->op == KAISCHED_OP_NONE && table->rows == 2);
+  const kaisched_col* kind = column(table, KAISCHED_DECISION_COL_KIND);
+  const kaisched_col* devices = column(table, KAISCHED_DECISION_COL_DEVICES);
+  REQUIRE(kind != NULL && kind->type == KAISCHED_TYPE_U8 && kind->width == 1);
+  CHECK(((const uint8_t*)kind->data)[0] == KAISCHED_DECISION_BIND);
+  CHECK(((const uint8_t*)kind->data)[1] == KAISCHED_DECISION_UNSCHEDULABLE);
+  REQUIRE(devices != NULL && devices->offsets[1] == 4);
+  CHECK(text_is(table, KAISCHED_DECISION_COL_POD_NAME, 0, "x"));
+  CHECK(text_is(table, KAISCHED_DECISION_COL_NODE_NAME, 0, "n"));
+  CHECK(text_is(table, KAISCHED_DECISION_COL_GROUP_NAME, 1, "b"));
+
+  OK(kaisched_session_table(session, KAISCHED_TABLE_REASON, &table, NULL));
+  CHECK(table->rows >= 1 && text_is(table, KAISCHED_REASON_COL_GROUP_NAME, 0, "b"));
+  OK(kaisched_session_table(session, KAISCHED_TABLE_QUEUE_SHARE, &table, NULL));
+  CHECK(table->rows == 1 && text_is(table, KAISCHED_QUEUE_SHARE_COL_QUEUE_NAME, 0, "q"));
+  OK(kaisched_session_table(session, KAISCHED_TABLE_PLACEMENT, &table, NULL));
+  CHECK(table->rows == 2);
+  OK(kaisched_session_table(session, KAISCHED_TABLE_STATISTIC, &table, NULL));
+  CHECK(table->rows == 1);
+  kaisched_error err = KAISCHED_ERROR_INIT;
+  CHECK(kaisched_session_table(session, KAISCHED_TABLE_POD, &table, &err) < 0 && table == NULL);
+  CHECK(kaisched_session_table(session, 999, &table, &err) < 0 && table == NULL);
+  CHECK(kaisched_session_run(session, "dance", &err) < 0 && strstr(err.message, "dance") != NULL);
+  kaisched_session_close(session);
+}
+
+/* ---- engines ----------------------------------------------------------------------------------------------------- */
+
+static int option_is(const kaisched_engine* engine, const char* option, const char* wanted) {
+  char text[64] = "";
+  return kaisched_engine_get(engine, option, text, sizeof text, NULL, NULL) == KAISCHED_OK && strcmp(text, wanted) == 0;
+}
+
+static void engines(void) {
+  const kaisched_kv compat[] = {{"preset", "kai"}, {"mode", "compat"}};
+  const kaisched_kv wrong[] = {{"mode", "compat"}, {"mode", "roughly"}};
+  kaisched_engine *one = NULL, *two = NULL, *none = NULL;
+  OK(kaisched_engine_create(KAISCHED_ABI_VERSION, compat, 2, &one, NULL));
+  OK(kaisched_engine_create(KAISCHED_ABI_VERSION, NULL, 0, &two, NULL));
+  CHECK(option_is(one, "mode", "compat") && option_is(two, "mode", "strict"));
+  OK(kaisched_engine_set(one, "mode", "strict", NULL));
+  OK(kaisched_engine_set(two, "mode", "compat", NULL));
+  CHECK(option_is(one, "mode", "strict") && option_is(two, "mode", "compat"));
+  kaisched_engine_destroy(one);
+  CHECK(option_is(two, "mode", "compat"));
+  kaisched_engine_destroy(two);
+
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION, wrong, 2, &none);
+  CHECK(none == NULL);
+  EXPECT(KAISCHED_E_ABI, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION + 1, NULL, 0, &none);
+  EXPECT(KAISCHED_E_ABI, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION + 0x10000u, NULL, 0,
+         &none);
+
+  size_t count = 0;
+  kaisched_option option = {sizeof option, 0, NULL, NULL, 0, 0, NULL, NULL};
+  while (kaisched_option_info(count, &option, NULL) == KAISCHED_OK) {
+    CHECK(option.name[0] != '\0' && option.doc[0] != '\0' && option.type >= KAISCHED_OPTION_BOOLEAN &&
+          option.type <= KAISCHED_OPTION_LIST && option.fallback != NULL && option.choices != NULL);
+    ++count;
+  }
+  CHECK(count > 3 && option.name == NULL);
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_OPTION_INFO, kaisched_option_info, count, &option);
+}
+
+/* Two engines run in turn over one snapshot; neither changes what the other decides. */
+static void independence(void) {
+  kaisched_snapshot* snapshot = new_snapshot();
+  kaisched_engine *strict = new_engine(), *compat = new_engine();
+  OK(kaisched_engine_set(compat, "mode", "compat", NULL));
+  char digest[2][2][KAISCHED_DIGEST_SIZE];
+  for (int round = 0; round < 2; ++round) {
+    kaisched_session* sessions[2] = {NULL, NULL};
+    OK(kaisched_session_open(strict, snapshot, 10, &sessions[0], NULL));
+    OK(kaisched_session_open(compat, snapshot, 10, &sessions[1], NULL));
+    for (int i = 0; i < 2; ++i) OK(kaisched_session_run(sessions[i], "allocate", NULL));
+    for (int i = 0; i < 2; ++i) {
+      OK(kaisched_session_digest(sessions[i], digest[round][i], KAISCHED_DIGEST_SIZE, NULL, NULL));
+      kaisched_session_close(sessions[i]);
+    }
+  }
+  CHECK(strcmp(digest[0][0], digest[1][0]) == 0 && strcmp(digest[0][1], digest[1][1]) == 0);
+  CHECK(strcmp(digest[0][0], digest[0][1]) != 0); /* the mode is part of the digest */
+  kaisched_engine_destroy(strict);
+  kaisched_engine_destroy(compat);
+  kaisched_snapshot_release(snapshot);
+}
+
+static void library(void) {
+  CHECK(kaisched_abi_version() == KAISCHED_ABI_VERSION);
+  char version[32];
+  snprintf(version, sizeof version, "%d.%d.%d", KAISCHED_VERSION_MAJOR, KAISCHED_VERSION_MINOR, KAISCHED_VERSION_PATCH);
+  CHECK(strcmp(kaisched_version_string(), version) == 0);
+  CHECK(strcmp(kaisched_status_name(KAISCHED_OK), "ok") == 0);
+  CHECK(strcmp(kaisched_status_name(KAISCHED_E_STALE_ID), "stale_id") == 0);
+  CHECK(strcmp(kaisched_status_name(12345), "unknown") == 0);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {
+    {"library", library}, {"null_use", null_use}, {"double_use", double_use}, {"struct_sizes", struct_sizes},
+    {"buffers", buffers}, {"results", results},   {"engines", engines},       {"independence", independence},
+};
+
+int main(int argc, char** argv) {
+  int ran = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    if (argc > 1 && strcmp(argv[1], cases[i].name) != 0) continue;
+    cases[i].run();
+    ++ran;
+  }
+  if (ran == 0) printf("no such case\n");
+  return failures == 0 && ran > 0 ? 0 : 1;
+}
