@@ -36,6 +36,7 @@ result<bool> try_group(core& c, group_row group) {
   if (work::must_wait_as_a_whole(c, group)) c.convert_to_pipelined(group);
   c.commit();
   ++c.statistics.back().groups_placed;
+  if (auto sound = c.verify(); !sound) return sound.failure();
   return true;
 }
 

@@ -126,11 +126,7 @@ result<void> session::evict(pod_row pod) {
 
 result<void> session::commit() {
   impl_->core.commit();
-#ifdef KAISCHED_CHECKS
-  return impl_->core.check();
-#else
-  return {};
-#endif
+  return impl_->core.verify();
 }
 
 std::span<const decision> session::decisions() const { return impl_->core.decisions; }

@@ -1,0 +1,534 @@
+#include "conformance/kai_cluster.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <set>
+
+#include "conformance/json_values.hpp"
+#include "conformance/kubernetes_texts.hpp"
+#include "conformance/unsupported.hpp"
+
+namespace kaisched::conformance {
+
+namespace {
+
+using nlohmann::json;
+using column = table::column;
+
+constexpr std::int64_t second = 1'000'000'000;
+constexpr double bytes_per_mb = 1'000'000;
+constexpr std::int64_t bytes_per_mib = std::int64_t{1} << 20U;
+constexpr std::int64_t age_of_a_started_job_s = 60;
+constexpr std::string_view default_pod_set = "default";
+
+constexpr std::array<std::string_view, pod_status_count> status_names{
+    "Pending", "Gated",     "Allocated",        "Pipelined", "Binding", "Bound",
+    "Running", "Releasing", "StuckInReleasing", "Succeeded", "Failed",  "Unknown"};
+
+// ---- columns -------------------------------------------------------------------------------------
+
+table input_table(table_kind kind) {
+  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add));
+}
+
+void push_texts(column& to, const std::vector<std::string>& texts) {
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  to.push_list(std::span<const std::string_view>(views));
+}
+
+void push_text(column& to, const std::string& text) { to.push(std::string_view(text)); }
+
+void push_flag(column& to, bool flag) { to.push(static_cast<std::uint8_t>(flag ? 1 : 0)); }
+
+std::int64_t rounded(const json& number, double unit = 1) {
+  if (number.is_number_integer() && unit == 1) return number.get<std::int64_t>();
+  return std::llround(number.get<double>() * unit);
+}
+
+/// Seconds ago -> a time; unset if missing.
+std::int64_t time_of_age(const json& of, std::string_view key) {
+  return has(of, key) ? kai_now - rounded(member(of, key), second) : unset;
+}
+
+std::int64_t duration_of(const json& of, std::string_view key) {
+  return has(of, key) ? rounded(member(of, key), second) : unset;
+}
+
+// ---- dimensions ----------------------------------------------------------------------------------
+
+/// The dimensions of one case: the built-in ones, then all others by name.
+class dimensions {
+ public:
+  explicit dimensions(const json& resolved) {
+    std::set<std::string> others;
+    const auto note = [&](const json& amounts) {
+      for (const auto& [resource, amount] : amounts.items()) {
+        if (!std::count(names_.begin(), names_.end(), dimension_of_kai(resource))) others.insert(resource);
+      }
+    };
+    for (const json& node : items(resolved, "nodes")) note(items(node, "allocatable"));
+    for (const json& job : items(resolved, "jobs")) {
+      for (const json& task : items(job, "tasks")) note(items(task, "request"));
+    }
+    names_.insert(names_.end(), others.begin(), others.end());
+  }
+
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(names_.size()); }
+  [[nodiscard]] std::span<const std::string> registered() const {
+    return std::span<const std::string>(names_).subspan(built_in_dimensions);
+  }
+
+  void push(column& to, const json& amounts) const {
+    for (const std::string& name : names_) {
+      const std::string_view resource = resource_of_dimension(name);
+      const json& amount = member(amounts, resource);
+      to.push(amount.is_null() ? std::int64_t{0} : amount_of_kai(resource, amount));
+    }
+  }
+
+ private:
+  std::vector<std::string> names_{"cpu", "memory", "gpu", "pods"};
+};
+
+table resource_table(const dimensions& dims) {
+  table made = input_table(table_kind::resource);
+  column& name = made.add(col::resource_name, column_type::string, 0);
+  for (const std::string& one : dims.registered()) push_text(name, one);
+  return made;
+}
+
+// ---- topologies, queues, nodes -------------------------------------------------------------------
+
+table topology_table(const json& resolved) {
+  table made = input_table(table_kind::topology);
+  column& name = made.add(col::topology_name, column_type::string, 0);
+  column& levels = made.add(col::topology_levels, column_type::string_list, 0);
+  column& primary = made.add(col::topology_primary, column_type::u8);
+  bool first = true;
+  for (const json& tree : items(resolved, "topologies")) {
+    push_text(name, name_of(tree));
+    push_texts(levels, items(tree, "levels").get<std::vector<std::string>>());
+    push_flag(primary, std::exchange(first, false));
+  }
+  return made;
+}
+
+struct quota_source {
+  std::string_view key;
+  double unit;  // of the recorded amounts, in units of the tables
+};
+constexpr std::array<quota_source, quota_dimensions> quota_sources{
+    quota_source{"cpu_milli", 1}, quota_source{"memory_mb", bytes_per_mb},
+    quota_source{"gpu", static_cast<double>(whole_device)}};
+
+/// A quota or a limit; every negative amount is unlimited.
+std::int64_t bound_of(const json& amounts, std::string_view key, double unit) {
+  const json& amount = member(amounts, key);
+  if (amount.is_null()) return 0;
+  return amount.get<double>() < 0 ? unlimited : rounded(amount, unit);
+}
+
+/// Names of queues that jobs are in and that do not exist.
+std::set<std::string> missing_queues(const json& resolved) {
+  std::set<std::string> missing;
+  for (const json& job : items(resolved, "jobs")) missing.insert(text_or_empty(job, "queue"));
+  for (const json& queue : items(resolved, "queues")) missing.erase(name_of(queue));
+  return missing;
+}
+
+/// Queues from the roots down: a parent must be there before its children.
+std::vector<const json*> queues_from_the_roots(const json& resolved) {
+  std::vector<const json*> ordered;
+  std::set<std::string> placed{""};
+  const json& queues = items(resolved, "queues");
+  while (ordered.size() < queues.size()) {
+    const std::size_t before = ordered.size();
+    for (const json& queue : queues) {
+      const std::string name = name_of(queue);
+      if (!placed.contains(name) && placed.contains(text_or_empty(queue, "parent"))) {
+        ordered.push_back(&queue);
+        placed.insert(name);
+      }
+    }
+    if (ordered.size() == before) throw unsupported("queues whose parent does not exist");
+  }
+  return ordered;
+}
+
+class queue_rows {
+ public:
+  queue_rows()
+      : table_(input_table(table_kind::queue)),
+        name_(table_.add(col::queue_name, column_type::string, 0)),
+        parent_(table_.add(col::queue_parent, column_type::string, 0)),
+        priority_(table_.add(col::queue_priority, column_type::i64)),
+        created_(table_.add(col::queue_created, column_type::i64)),
+        quota_(table_.add(col::queue_quota, column_type::i64, quota_dimensions)),
+        limit_(table_.add(col::queue_limit, column_type::i64, quota_dimensions)),
+        weight_(table_.add(col::queue_over_quota_weight, column_type::f64, quota_dimensions)),
+        reclaim_(table_.add(col::queue_reclaim_min_runtime, column_type::i64)),
+        preempt_(table_.add(col::queue_preempt_min_runtime, column_type::i64)) {}
+
+  void add(const json& queue) {
+    push_text(name_, name_of(queue));
+    push_text(parent_, text_or_empty(queue, "parent"));
+    priority_.push(value_or(queue, "priority", std::int64_t{0}));
+    created_.push(value_or(queue, "created_rank", std::int64_t{0}) * second);
+    for (const quota_source& source : quota_sources) {
+      const json& amounts = member(queue, source.key);
+      quota_.push(bound_of(amounts, "quota", source.unit));
+      limit_.push(bound_of(amounts, "limit", source.unit));
+      weight_.push(value_or(amounts, "over_quota_weight", 0.0));
+    }
+    reclaim_.push(duration_of(queue, "reclaim_min_runtime_s"));
+    preempt_.push(duration_of(queue, "preempt_min_runtime_s"));
+  }
+
+  [[nodiscard]] table take() { return std::move(table_); }
+
+ private:
+  table table_;
+  column& name_;
+  column& parent_;
+  column& priority_;
+  column& created_;
+  column& quota_;
+  column& limit_;
+  column& weight_;
+  column& reclaim_;
+  column& preempt_;
+};
+
+table queue_table(const json& resolved) {
+  queue_rows rows;
+  for (const json* queue : queues_from_the_roots(resolved)) rows.add(*queue);
+  // KAI does not serve jobs of a queue that does not exist, but their pods use their nodes. A queue without any share
+  // and with a child does the same: only queues without children are served.
+  for (const std::string& name : missing_queues(resolved)) {
+    rows.add({{"name", name}});
+    rows.add({{"name", name + " does not exist"}, {"parent", name}});
+  }
+  return rows.take();
+}
+
+table node_table(const json& resolved, const dimensions& dims) {
+  table made = input_table(table_kind::node);
+  column& name = made.add(col::node_name, column_type::string, 0);
+  column& capacity = made.add(col::node_capacity, column_type::i64, dims.count());
+  column& labels = made.add(col::node_labels, column_type::string_list, 0);
+  column& taints = made.add(col::node_taints, column_type::string_list, 0);
+  column& gpu_memory = made.add(col::node_gpu_memory, column_type::i64);
+  for (const json& node : items(resolved, "nodes")) {
+    push_text(name, name_of(node));
+    dims.push(capacity, items(node, "allocatable"));
+    push_texts(labels, label_texts(items(node, "labels")));
+    std::vector<std::string> texts;
+    for (const json& taint : items(node, "taints")) texts.push_back(taint_text(taint));
+    push_texts(taints, texts);
+    gpu_memory.push(value_or(node, "gpu_memory_mib", std::int64_t{0}) * bytes_per_mib);
+  }
+  return made;
+}
+
+// ---- groups --------------------------------------------------------------------------------------
+
+/// A gang without sub-groups: everything is in the one pod set that KAI calls "default".
+bool is_flat(const json& root) {
+  const json& pod_sets = items(root, "pod_sets");
+  return items(root, "groups").empty() && pod_sets.size() == 1 && name_of(pod_sets.front()) == default_pod_set &&
+         value_or(root, "min_sub_group", std::int64_t{1}) == 1;
+}
+
+std::int64_t min_sub_group_of(const json& group) { return value_or(group, "min_sub_group", unset); }
+
+kai_start start_of(const json& task, const kai_starts& starts) {
+  const auto found = starts.find(name_of(task));
+  if (found != starts.end()) return found->second;
+  return {task.at("status").get<std::string>(), text_or_empty(task, "node")};
+}
+
+std::int64_t last_start_of(const json& job, const kai_starts& starts, bool restart_clocks) {
+  if (!restart_clocks) return time_of_age(job, "last_start_age_s");
+  const json& tasks = items(job, "tasks");
+  const bool started = std::any_of(tasks.begin(), tasks.end(),
+                                   [&](const json& task) { return kai_holds(start_of(task, starts).status); });
+  return started ? kai_now - age_of_a_started_job_s * second : unset;
+}
+
+std::int64_t stale_since(const json& job) {
+  return value_or(job, "stale", false) ? time_of_age(job, "stale_age_s") : unset;
+}
+
+std::int64_t staleness_grace_of(const json& job, const json& params) {
+  return duration_of(has(job, "staleness_grace_period_s") ? job : params, "staleness_grace_period_s");
+}
+
+table group_table(const json& resolved, const kai_starts& starts, bool restart_clocks) {
+  table made = input_table(table_kind::pod_group);
+  column& name = made.add(col::pod_group_name, column_type::string, 0);
+  column& queue = made.add(col::pod_group_queue, column_type::string, 0);
+  column& priority = made.add(col::pod_group_priority, column_type::i64);
+  column& preemptible = made.add(col::pod_group_preemptible, column_type::u8);
+  column& created = made.add(col::pod_group_created, column_type::i64);
+  column& min_member = made.add(col::pod_group_min_member, column_type::i64);
+  column& min_sub_group = made.add(col::pod_group_min_sub_group, column_type::i64);
+  column& namespace_ = made.add(col::pod_group_namespace, column_type::string, 0);
+  column& last_start = made.add(col::pod_group_last_start, column_type::i64);
+  column& stale = made.add(col::pod_group_stale_since, column_type::i64);
+  column& delay = made.add(col::pod_group_preemption_delay, column_type::i64);
+  column& grace = made.add(col::pod_group_staleness_grace, column_type::i64);
+  for (const json& job : items(resolved, "jobs")) {
+    const json& root = job.at("root");
+    const bool flat = is_flat(root);
+    push_text(name, name_of(job));
+    push_text(queue, job.at("queue").get<std::string>());
+    priority.push(job.at("priority").get<std::int64_t>());
+    push_flag(preemptible, job.at("preemptible").get<bool>());
+    created.push(job.at("created_rank").get<std::int64_t>() * second);
+    min_member.push(flat ? value_or(root.at("pod_sets").front(), "min_available", std::int64_t{0}) : std::int64_t{0});
+    min_sub_group.push(flat ? unset : min_sub_group_of(root));
+    push_text(namespace_, text_or_empty(job, "namespace"));
+    last_start.push(last_start_of(job, starts, restart_clocks));
+    stale.push(stale_since(job));
+    delay.push(duration_of(job, "preemption_delay_s"));
+    grace.push(staleness_grace_of(job, member(resolved, "params")));
+  }
+  return made;
+}
+
+class sub_group_rows {
+ public:
+  sub_group_rows()
+      : table_(input_table(table_kind::sub_group)),
+        group_(table_.add(col::sub_group_group, column_type::string, 0)),
+        name_(table_.add(col::sub_group_name, column_type::string, 0)),
+        parent_(table_.add(col::sub_group_parent, column_type::string, 0)),
+        min_member_(table_.add(col::sub_group_min_member, column_type::i64)),
+        min_sub_group_(table_.add(col::sub_group_min_sub_group, column_type::i64)) {}
+
+  /// Everything below an inner sub-group, parents first.
+  void add_below(const std::string& job, const json& inner) {
+    const std::string parent = text_or_empty(inner, "name");
+    for (const json& child : items(inner, "groups")) {
+      push(job, child, parent, 0, min_sub_group_of(child));
+      add_below(job, child);
+    }
+    for (const json& leaf : items(inner, "pod_sets")) {
+      push(job, leaf, parent, value_or(leaf, "min_available", std::int64_t{0}), unset);
+    }
+  }
+
+  [[nodiscard]] table take() { return std::move(table_); }
+
+ private:
+  void push(const std::string& job, const json& member, const std::string& parent, std::int64_t least,
+            std::int64_t least_members) {
+    push_text(group_, job);
+    push_text(name_, name_of(member));
+    push_text(parent_, parent);
+    min_member_.push(least);
+    min_sub_group_.push(least_members);
+  }
+
+  table table_;
+  column& group_;
+  column& name_;
+  column& parent_;
+  column& min_member_;
+  column& min_sub_group_;
+};
+
+table sub_group_table(const json& resolved) {
+  sub_group_rows rows;
+  for (const json& job : items(resolved, "jobs")) {
+    if (!is_flat(job.at("root"))) rows.add_below(name_of(job), job.at("root"));
+  }
+  return rows.take();
+}
+
+void collect_leaves(const json& inner, std::set<std::string>& names) {
+  for (const json& leaf : items(inner, "pod_sets")) names.insert(name_of(leaf));
+  for (const json& child : items(inner, "groups")) collect_leaves(child, names);
+}
+
+// ---- pods ----------------------------------------------------------------------------------------
+
+/// Order inside the group: a label that is no number is last of those that have one.
+std::int64_t pod_priority_of(const json& labels) {
+  const json& text = member(labels, "kai.scheduler/task-priority");
+  if (text.is_null()) return unset;
+  try {
+    std::size_t end = 0;
+    const std::int64_t number = std::stoll(text.get<std::string>(), &end);
+    if (end == text.get_ref<const std::string&>().size()) return number;
+  } catch (const std::exception&) {
+    return unset + 1;
+  }
+  return unset + 1;
+}
+
+bool is_leader(const json& labels) {
+  const std::string role = text_or_empty(labels, "training.kubeflow.org/job-role");
+  return role == "master" || role == "launcher" || text_or_empty(labels, "ray.io/node-type") == "head";
+}
+
+std::string obstacle_of(const json& task, const json& special) {
+  if (text_or_empty(special, "victim_invariant_failure_for") == name_of(task)) return "refused by the test";
+  if (items(task, "pvc_names").empty()) return {};
+  return "persistent volume claim " + items(task, "pvc_names").front().get<std::string>() + " does not exist";
+}
+
+class pod_rows {
+ public:
+  pod_rows(const json& session_case, const dimensions& dims, const kai_starts& starts)
+      : special_(member(session_case, "special")),
+        dims_(dims),
+        starts_(starts),
+        table_(input_table(table_kind::pod)),
+        name_(table_.add(col::pod_name, column_type::string, 0)),
+        group_(table_.add(col::pod_group_ref, column_type::string, 0)),
+        sub_group_(table_.add(col::pod_sub_group, column_type::string, 0)),
+        request_(table_.add(col::pod_request, column_type::i64, dims.count())),
+        status_(table_.add(col::pod_status_column, column_type::u8)),
+        node_(table_.add(col::pod_node, column_type::string, 0)),
+        priority_(table_.add(col::pod_priority, column_type::i64)),
+        leader_(table_.add(col::pod_leader, column_type::u8)),
+        node_selector_(table_.add(col::pod_node_selector, column_type::string_list, 0)),
+        node_affinity_(table_.add(col::pod_node_affinity, column_type::string_list, 0)),
+        tolerations_(table_.add(col::pod_tolerations, column_type::string_list, 0)),
+        affinity_(table_.add(col::pod_affinity, column_type::string_list, 0)),
+        anti_affinity_(table_.add(col::pod_anti_affinity, column_type::string_list, 0)),
+        host_ports_(table_.add(col::pod_host_ports, column_type::string_list, 0)),
+        labels_(table_.add(col::pod_labels, column_type::string_list, 0)),
+        obstacle_(table_.add(col::pod_obstacle, column_type::string, 0)) {
+    for (const json& node : items(member(session_case, "resolved"), "nodes")) {
+      nodes_.insert(name_of(node));
+    }
+  }
+
+  void add_job(const json& job) {
+    std::set<std::string> leaves;
+    collect_leaves(job.at("root"), leaves);
+    const bool flat = is_flat(job.at("root"));
+    for (const json& task : items(job, "tasks")) {
+      const std::string leaf = value_or(task, "sub_group", std::string(default_pod_set));
+      if (!leaves.contains(leaf)) continue;  // KAI does not count such a task as part of the job
+      push_text(group_, name_of(job));
+      push_text(sub_group_, flat ? std::string{} : leaf);
+      add_task(task);
+    }
+  }
+
+  [[nodiscard]] table take() { return std::move(table_); }
+
+ private:
+  /// Recordings keep the name of a node that a pod has left, or that is not there.
+  [[nodiscard]] bool has_place(const kai_start& start) const {
+    return kai_uses_node(start.status) && nodes_.contains(start.node);
+  }
+
+  void add_task(const json& task) {
+    const kai_start start = start_of(task, starts_);
+    const json& labels = items(task, "labels");
+    const json& affinity = member(task, "affinity");
+    push_text(name_, name_of(task));
+    dims_.push(request_, task.at("request"));
+    status_.push(static_cast<std::uint8_t>(kai_status(start.status)));
+    push_text(node_, has_place(start) ? start.node : std::string{});
+    priority_.push(pod_priority_of(labels));
+    push_flag(leader_, is_leader(labels));
+    push_texts(node_selector_, label_texts(items(task, "node_selector")));
+    push_texts(node_affinity_, node_affinity_texts(affinity));
+    std::vector<std::string> tolerations;
+    for (const json& one : items(task, "tolerations")) tolerations.push_back(toleration_text(one));
+    push_texts(tolerations_, tolerations);
+    push_texts(affinity_, pod_affinity_texts(affinity, "podAffinity"));
+    push_texts(anti_affinity_, pod_affinity_texts(affinity, "podAntiAffinity"));
+    push_texts(host_ports_, items(task, "host_ports").get<std::vector<std::string>>());
+    push_texts(labels_, label_texts(labels));
+    push_text(obstacle_, obstacle_of(task, special_));
+  }
+
+  const json& special_;
+  const dimensions& dims_;
+  const kai_starts& starts_;
+  std::set<std::string> nodes_;
+  table table_;
+  column& name_;
+  column& group_;
+  column& sub_group_;
+  column& request_;
+  column& status_;
+  column& node_;
+  column& priority_;
+  column& leader_;
+  column& node_selector_;
+  column& node_affinity_;
+  column& tolerations_;
+  column& affinity_;
+  column& anti_affinity_;
+  column& host_ports_;
+  column& labels_;
+  column& obstacle_;
+};
+
+table pod_table(const json& session_case, const dimensions& dims, const kai_starts& starts) {
+  pod_rows rows(session_case, dims, starts);
+  for (const json& job : items(session_case.at("resolved"), "jobs")) rows.add_job(job);
+  return rows.take();
+}
+
+}  // namespace
+
+// ---- words and units -----------------------------------------------------------------------------
+
+std::string_view kai_status_name(pod_status status) { return status_names.at(static_cast<std::size_t>(status)); }
+
+pod_status kai_status(std::string_view name) {
+  const auto found = std::find(status_names.begin(), status_names.end(), name);
+  if (found == status_names.end()) throw unsupported("pod status " + std::string(name));
+  return static_cast<pod_status>(found - status_names.begin());
+}
+
+bool kai_holds(std::string_view status) {
+  return status == "Allocated" || status == "Binding" || status == "Bound" || status == "Running";
+}
+
+bool kai_uses_node(std::string_view status) {
+  return kai_holds(status) || status == "Pipelined" || status == "Releasing" || status == "StuckInReleasing";
+}
+
+std::string_view dimension_of_kai(std::string_view resource) { return resource == "cpu_milli" ? "cpu" : resource; }
+
+std::string_view resource_of_dimension(std::string_view dimension) {
+  return dimension == "cpu" ? "cpu_milli" : dimension;
+}
+
+std::int64_t amount_of_kai(std::string_view resource, const json& amount) {
+  return rounded(amount, resource == "gpu" ? static_cast<double>(whole_device) : 1);
+}
+
+double kai_amount(std::string_view dimension, std::int64_t amount) {
+  return static_cast<double>(amount) / (dimension == "gpu" ? static_cast<double>(whole_device) : 1);
+}
+
+std::vector<table> kai_tables(const json& session_case, const kai_starts& starts, bool restart_clocks) {
+  const json& resolved = session_case.at("resolved");
+  const dimensions dims(resolved);
+  std::vector<table> tables;
+  tables.push_back(resource_table(dims));
+  tables.push_back(topology_table(resolved));
+  tables.push_back(queue_table(resolved));
+  tables.push_back(node_table(resolved, dims));
+  tables.push_back(group_table(resolved, starts, restart_clocks));
+  tables.push_back(sub_group_table(resolved));
+  tables.push_back(pod_table(session_case, dims, starts));
+  return tables;
+}
+
+}  // namespace kaisched::conformance

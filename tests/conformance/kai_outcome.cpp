@@ -1,0 +1,152 @@
+#include "conformance/kai_outcome.hpp"
+
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include <kaisched/policy.hpp>
+
+#include "conformance/json_values.hpp"
+
+namespace kaisched::conformance {
+
+namespace {
+
+using nlohmann::json;
+
+table table_of(const session& played, table_kind kind) {
+  result<table> made = played.to_table(kind);
+  if (!made) throw std::runtime_error("session.to_table: " + made.failure().message);
+  return std::move(made).value();
+}
+
+const column_view& column_of(const table_view& view, std::uint32_t id) {
+  const column_view* found = view.find(id);
+  if (found == nullptr) throw std::runtime_error("the session's table lacks column " + std::to_string(id));
+  return *found;
+}
+
+std::vector<std::string> names_of_devices(std::uint64_t mask) {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < 64; ++i) {
+    if ((mask >> i & 1U) != 0) names.push_back("device " + std::to_string(i));
+  }
+  return names;
+}
+
+/// Only shared devices have names in the recorded cases.
+std::vector<std::string> groups_of(const device_set& devices) {
+  return devices.share > 0 && devices.share < whole_device ? names_of_devices(devices.mask)
+                                                           : std::vector<std::string>{};
+}
+
+void add_events(kai_outcome& outcome, const session& played, const kai_starts& starts) {
+  const snapshot& base = played.base();
+  for (const decision& one : played.decisions()) {
+    if (one.kind == decision_kind::unschedulable) continue;
+    kai_event event{std::string(action_name(one.action)),
+                    one.commit,
+                    "bind",
+                    std::string(base.pod_name(one.pod)),
+                    std::string(one.node == no_row ? std::string_view{} : base.node_name(one.node)),
+                    groups_of(one.devices)};
+    if (one.kind == decision_kind::evict || one.kind == decision_kind::move) {
+      kai_event evicted = event;
+      evicted.type = "evict";
+      evicted.gpu_groups.clear();
+      const auto before = starts.find(event.task);
+      if (before != starts.end() && !before->second.node.empty()) evicted.node = before->second.node;
+      outcome.events.push_back(std::move(evicted));
+      if (one.kind == decision_kind::evict) continue;
+    }
+    if (one.kind != decision_kind::bind) event.type = "pipeline";
+    if (one.kind == decision_kind::bind) outcome.started_jobs.emplace(base.group_name(one.group));
+    outcome.events.push_back(std::move(event));
+  }
+}
+
+void add_tasks(kai_outcome& outcome, const session& played, const kai_starts& starts) {
+  const table made = table_of(played, table_kind::placement);
+  const table_view view = made.view();
+  const column_view& names = column_of(view, col::placement_pod_name);
+  const column_view& nodes = column_of(view, col::placement_node_name);
+  const std::span<const std::uint8_t> statuses = column_of(view, col::placement_status).values<std::uint8_t>(view.rows);
+  for (std::uint64_t row = 0; row < view.rows; ++row) {
+    kai_task task{
+        std::string(kai_status_name(static_cast<pod_status>(statuses[row]))), std::string(nodes.string(row)), {}};
+    const auto before = starts.find(names.string(row));
+    // Recordings keep the name of the node that such a pod had; nothing has happened to it.
+    if (before != starts.end() && before->second.status == task.status && !kai_uses_node(task.status)) {
+      task.node = before->second.node;
+    }
+    outcome.tasks.emplace(names.string(row), std::move(task));
+  }
+}
+
+kai_amounts amounts_of(const session_view& view, std::span<const std::int64_t> matrix, node_row node) {
+  kai_amounts amounts;
+  const std::uint32_t dims = view.dimension_count();
+  for (dimension d = 0; d < dims; ++d) {
+    const std::string_view name = view.dimension_name(d);
+    amounts.emplace(resource_of_dimension(name), kai_amount(name, matrix[std::size_t{node} * dims + d]));
+  }
+  return amounts;
+}
+
+/// Whatever is on a node is either taken from what was idle or, pipelined, a claim on what is coming free. Neither is
+/// booked in a resource that the node does not have at all.
+void add_nodes(kai_outcome& outcome, const session& played, const json& session_case) {
+  const session_view view = played.view();
+  std::map<std::string, kai_amounts, std::less<>> capacities;
+  for (node_row row = 0; row < view.node_count(); ++row) {
+    const std::string name(view.node_name(row));
+    const kai_amounts& capacity = capacities[name] = amounts_of(view, view.node_capacity(), row);
+    kai_node node{amounts_of(view, view.node_idle(), row), capacity, amounts_of(view, view.node_releasing(), row)};
+    for (auto& [resource, used] : node.used) used -= node.idle.at(resource);
+    outcome.nodes.emplace(name, std::move(node));
+  }
+  for (const json& job : items(session_case.at("resolved"), "jobs")) {
+    for (const json& task : items(job, "tasks")) {
+      const auto found = outcome.tasks.find(name_of(task));
+      if (found == outcome.tasks.end() || found->second.status != "Pipelined") continue;
+      const kai_amounts& capacity = capacities.at(found->second.node);
+      kai_amounts& used = outcome.nodes.at(found->second.node).used;
+      for (const auto& [resource, amount] : task.at("request").items()) {
+        if (capacity.at(resource) != 0) used.at(resource) += amount.get<double>();
+      }
+    }
+  }
+}
+
+kai_amounts three_amounts(const column_view& column, std::uint64_t rows, std::uint64_t row) {
+  const std::span<const std::int64_t> values = column.values<std::int64_t>(rows).subspan(row * quota_dimensions);
+  return {{"cpu_milli", static_cast<double>(values[dim_cpu])},
+          {"memory", static_cast<double>(values[dim_memory])},
+          {"gpu", kai_amount("gpu", values[dim_gpu])}};
+}
+
+void add_queues(kai_outcome& outcome, const session& played) {
+  const table made = table_of(played, table_kind::queue_share);
+  const table_view view = made.view();
+  const column_view& names = column_of(view, col::share_queue_name);
+  for (std::uint64_t row = 0; row < view.rows; ++row) {
+    const std::string name(names.string(row));
+    outcome.fair_share.emplace(name, three_amounts(column_of(view, col::share_fair_share), view.rows, row));
+    outcome.requested.emplace(name, three_amounts(column_of(view, col::share_request), view.rows, row));
+    outcome.allocated.emplace(name, three_amounts(column_of(view, col::share_allocated), view.rows, row));
+  }
+}
+
+}  // namespace
+
+kai_outcome outcome_of(const session& played, const json& session_case, const kai_starts& starts) {
+  kai_outcome outcome;
+  add_events(outcome, played, starts);
+  add_tasks(outcome, played, starts);
+  add_nodes(outcome, played, session_case);
+  add_queues(outcome, played);
+  return outcome;
+}
+
+}  // namespace kaisched::conformance

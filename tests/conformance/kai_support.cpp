@@ -1,0 +1,181 @@
+// What of the recorded sessions the engine decides. As the engine grows, entries leave the lists of this file.
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "conformance/json_values.hpp"
+#include "conformance/kai_cluster.hpp"
+#include "conformance/schemas.hpp"
+#include "conformance/unsupported.hpp"
+
+namespace kaisched::conformance {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 1> known_actions{"allocate"};
+
+// Features as the cases name them, for `--supported-only`.
+constexpr std::array<std::string_view, 7> features_out_of_reach{"fraction", "multi_fraction", "gpu_memory", "mig",
+                                                                "dra",      "numa",           "topology"};
+
+// Plug-ins that decide nothing where the features above are not used: they order devices and sub-groups by rules that
+// always hold, look after claims, or serve actions and formats.
+constexpr std::array<std::string_view, 16> plugins_without_meaning{"dynamicresources",
+                                                                   "gpupack",
+                                                                   "gpusharingorder",
+                                                                   "gpuspread",
+                                                                   "kubeflow",
+                                                                   "minruntime",
+                                                                   "nominatednode",
+                                                                   "numa",
+                                                                   "ray",
+                                                                   "sg-multinodegang",
+                                                                   "sg-nodelocalgreedy",
+                                                                   "snapshot",
+                                                                   "subgrouporder",
+                                                                   "taskorder",
+                                                                   "topology",
+                                                                   "podaffinity"};
+
+template <class Names>
+bool contains(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_mig_resource(std::string_view name) { return name.starts_with("nvidia.com/mig-"); }
+
+void require(bool holds, const std::string& feature) {
+  if (!holds) throw unsupported(feature);
+}
+
+void require_actions(const json& session_case) {
+  for (const json& action : items(session_case, "actions")) {
+    require(contains(known_actions, action.get<std::string>()), "action " + action.get<std::string>());
+  }
+  require(!value_or(member(session_case, "special"), "bind_fails", false), "binds that fail");
+}
+
+void require_node(const json& node) {
+  const json& labels = items(node, "labels");
+  require(!value_or(node, "has_dra_gpus", false), "dra: node with claimed GPUs");
+  require(!has(node, "numa"), "numa: node with zones");
+  require(items(node, "shared_gpus").empty(), "fraction: node with shared GPUs");
+  require(items(node, "legacy_mig_tasks").empty(), "mig: legacy MIG tasks");
+  const std::string mig_enabled = text_or_empty(labels, "node-role.kubernetes.io/mig-enabled");
+  require(mig_enabled != "true" && mig_enabled != "1" && mig_enabled != "t", "mig: node with MIG enabled");
+  for (const auto& [resource, amount] : items(node, "allocatable").items()) {
+    require(!is_mig_resource(resource), "mig: node resource " + resource);
+  }
+}
+
+void require_task(const json& task) {
+  const std::string type = value_or(task, "request_type", std::string("Regular"));
+  require(type != "Fraction" && text_or_empty(task, "received_type") != "Fraction", "fraction");
+  require(type != "GpuMemory", "gpu_memory");
+  require(type != "MigInstance" && !value_or(task, "legacy_mig", false), "mig");
+  require(type == "Regular", "request type " + type);
+  require(items(task, "gpu_groups").empty(), "fraction: shared GPUs");
+  const json& request = items(task, "request");
+  const double gpus = value_or(request, "gpu", 0.0);
+  require(gpus == static_cast<double>(static_cast<std::int64_t>(gpus)), "fraction: part of a GPU");
+  for (const auto& [resource, amount] : request.items()) require(!is_mig_resource(resource), "mig: " + resource);
+  require(items(member(task, "gpu_request"), "dra_gpus").empty(), "dra: claimed GPUs");
+  require(items(task, "claims").empty() && items(task, "dra_devices").empty(), "dra: resource claims");
+  require(items(task, "numa_zones").empty(), "numa: zones of a pod");
+}
+
+void require_group(const json& group) {
+  const json& topology = member(group, "topology");
+  require(text_or_empty(topology, "required").empty() && text_or_empty(topology, "preferred").empty(),
+          "topology constraint");
+  for (const json& leaf : items(group, "pod_sets")) require_group(leaf);
+  for (const json& child : items(group, "groups")) require_group(child);
+}
+
+std::set<std::string> plugins_of(const json& session_case) {
+  std::set<std::string> names;
+  for (const json& plugin : items(session_case.at("resolved"), "plugins")) {
+    names.insert(name_of(plugin));
+  }
+  // Listed, but not opened when the case was recorded.
+  if (!value_or(session_case, "predicates_enabled", true)) names.erase("predicates");
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+/// The parts in the order in which the case lists its plug-ins.
+std::string parts_of(const json& session_case, const std::vector<std::string>& known_parts) {
+  const std::set<std::string> opened = plugins_of(session_case);
+  std::vector<std::string> parts;
+  for (const json& plugin : items(session_case.at("resolved"), "plugins")) {
+    const std::string name = name_of(plugin);
+    if (!opened.contains(name)) continue;
+    if (contains(known_parts, name)) {
+      parts.push_back(name);
+    } else {
+      require(contains(plugins_without_meaning, name), "plug-in " + name);
+    }
+  }
+  return joined(parts);
+}
+
+const json& arguments_of(const json& session_case, std::string_view plugin) {
+  for (const json& one : items(session_case.at("resolved"), "plugins")) {
+    if (name_of(one) == plugin) return items(one, "arguments");
+  }
+  static const json none = json::object();
+  return none;
+}
+
+}  // namespace
+
+void require_supported(const json& session_case) {
+  const json& resolved = session_case.at("resolved");
+  require_actions(session_case);
+  require(items(resolved, "claims").empty(), "dra: resource claims");
+  for (const json& node : items(resolved, "nodes")) require_node(node);
+  for (const json& job : items(resolved, "jobs")) {
+    require_group(job.at("root"));
+    for (const json& task : items(job, "tasks")) require_task(task);
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> kai_options(const json& session_case,
+                                                             const std::vector<std::string>& known_parts) {
+  std::vector<std::pair<std::string, std::string>> options{{"preset", "kai-0.17"}, {"mode", "compat"}};
+  const json& params = member(session_case.at("resolved"), "params");
+  std::vector<std::string> actions;
+  for (const json& action : items(session_case, "actions")) actions.push_back(action.get<std::string>());
+  if (!actions.empty()) options.emplace_back("actions", joined(actions));
+  options.emplace_back("parts", parts_of(session_case, known_parts));
+  const json& placement = arguments_of(session_case, "nodeplacement");
+  options.emplace_back("placement.gpu", value_or(placement, "gpu", std::string("binpack")));
+  options.emplace_back("placement.cpu", value_or(placement, "cpu", std::string("binpack")));
+  const json& weight = member(arguments_of(session_case, "proportion"), "kValue");
+  if (!weight.is_null())
+    options.emplace_back("proportion.k", weight.is_string() ? weight.get<std::string>() : weight.dump());
+  const json& depth = member(member(params, "queue_depth_per_action"), "allocate");
+  if (!depth.is_null()) options.emplace_back("queue_depth.allocate", depth.dump());
+  if (value_or(params, "restrict_scheduling_nodes", false)) options.emplace_back("restrict_node_scheduling", "true");
+  return options;
+}
+
+bool kai_session_in_reach(const json& one) {
+  const json& actions = items(one, "actions");
+  const json& features = items(one, "features");
+  return !actions.empty() && std::all_of(actions.begin(), actions.end(), [](const json& action) {
+    return contains(known_actions, action.get<std::string>());
+  }) && std::none_of(features.begin(), features.end(), [](const json& feature) {
+    return contains(features_out_of_reach, feature.get<std::string>());
+  });
+}
+
+}  // namespace kaisched::conformance

@@ -1,0 +1,239 @@
+// Random clusters: sums equal a recount after every delta, undo restores bytes, and what a session must remember is in
+// the snapshot.
+#include <rapidcheck.h>
+
+#include "support.hpp"
+
+#include "model/account.hpp"
+#include "model/state.hpp"
+
+using namespace kaisched;
+using test::builder;
+
+namespace {
+
+template <class T>
+T got(result<T> r) {
+  RC_ASSERT(r.ok());
+  return std::move(r).value();
+}
+void got(const result<void>& r) {
+  if (!r.ok()) RC_FAIL(r.failure().message);
+}
+
+int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
+
+/// A cluster with running, releasing and pending pods; nodes may be overcommitted.
+builder random_cluster() {
+  builder b;
+  b << builder::queue{"root", "", draw(-1, 8)};
+  const int queues = draw(1, 3);
+  for (int q = 0; q < queues; ++q) {
+    b << builder::queue{"q" + std::to_string(q), draw(0, 1) == 0 ? "" : "root", draw(-1, 4), draw(0, 3) == 0 ? draw(1, 6) : -1,
+                        static_cast<double>(draw(0, 3)), draw(0, 1) == 0 ? 100 : 200};
+  }
+  const int nodes = draw(1, 5);
+  for (int n = 0; n < nodes; ++n) {
+    b << builder::node{"n" + std::to_string(n), draw(0, 4), draw(1, 8), {"zone", std::to_string(draw(0, 1))}, {}, draw(0, 9) != 0};
+  }
+  const int groups = draw(1, 8);
+  for (int g = 0; g < groups; ++g) {
+    const std::string name = "g" + std::to_string(g);
+    const int pods = draw(1, 4);
+    b << builder::group{name, "q" + std::to_string(draw(0, queues - 1)), draw(1, pods), draw(0, 2) * 50, draw(0, 5), draw(0, 3) != 0};
+    const std::int64_t gpu = std::vector<std::int64_t>{0, 1000, 1000, 2000, 500, 300}[static_cast<std::size_t>(draw(0, 5))];
+    for (int p = 0; p < pods; ++p) {
+      builder::pod pod{name + "-" + std::to_string(p), name, gpu, "", draw(1, 4) * 500};
+      if (draw(0, 2) == 0) {
+        pod.node = "n" + std::to_string(draw(0, nodes - 1));
+        pod.status = std::vector<pod_status>{pod_status::running, pod_status::bound, pod_status::releasing,
+                                             pod_status::stuck_in_releasing, pod_status::pipelined}[static_cast<std::size_t>(draw(0, 4))];
+      }
+      if (draw(0, 5) == 0) pod.node_selector = {"zone", std::to_string(draw(0, 1))};
+      b << pod;
+    }
+  }
+  return b;
+}
+
+void apply(cluster& c, const builder& b) {
+  for (const table& t : b.tables()) got(c.apply(t));
+}
+
+void equal_to_recount(const snapshot& s) {
+  model::cluster_state copy = s.state();
+  model::recount(copy);
+  RC_ASSERT(*copy.live.idle == *s.state().live.idle);
+  RC_ASSERT(*copy.live.releasing == *s.state().live.releasing);
+  RC_ASSERT(*copy.live.device_free == *s.state().live.device_free);
+  RC_ASSERT(*copy.live.device_releasing == *s.state().live.device_releasing);
+  RC_ASSERT(*copy.live.queue_allocated == *s.state().live.queue_allocated);
+  RC_ASSERT(*copy.live.queue_nonpreemptible == *s.state().live.queue_nonpreemptible);
+  RC_ASSERT(*copy.live.queue_request == *s.state().live.queue_request);
+  RC_ASSERT(*copy.live.by_gpu == *s.state().live.by_gpu);
+  RC_ASSERT(*copy.live.by_cpu == *s.state().live.by_cpu);
+  for (sub_group_row sub = 0; sub < s.state().sub_slots; ++sub) {
+    RC_ASSERT(copy.live.counts[sub] == s.state().live.counts[sub]);
+  }
+}
+
+table change(table_kind kind, table_op op) { return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op)); }
+
+/// One small delta, possibly refused.
+table random_delta(const builder& b) {
+  const builder::pod& pod = b.pods[static_cast<std::size_t>(draw(0, static_cast<int>(b.pods.size()) - 1))];
+  switch (draw(0, 6)) {
+    case 0: {
+      table t = change(table_kind::pod, table_op::remove);
+      t.add(col::pod_name, column_type::string).push(std::string_view(pod.name));
+      return t;
+    }
+    case 1: {
+      table t = change(table_kind::pod, table_op::change);
+      t.add(col::pod_name, column_type::string).push(std::string_view(pod.name));
+      t.add(col::pod_status_column, column_type::u8).push(static_cast<std::uint8_t>(pod_status::running));
+      t.add(col::pod_node, column_type::string).push(std::string_view("n" + std::to_string(draw(0, 4))));
+      return t;
+    }
+    case 2: {
+      table t = change(table_kind::pod, table_op::change);
+      t.add(col::pod_name, column_type::string).push(std::string_view(pod.name));
+      t.add(col::pod_status_column, column_type::u8).push(static_cast<std::uint8_t>(draw(0, 1)));
+      t.add(col::pod_priority, column_type::i64).push(static_cast<std::int64_t>(draw(0, 3)));
+      return t;
+    }
+    case 3: {
+      table t = change(table_kind::pod_group, table_op::change);
+      t.add(col::pod_group_name, column_type::string).push(std::string_view(pod.group));
+      t.add(col::pod_group_queue, column_type::string).push(std::string_view("q" + std::to_string(draw(0, 2))));
+      t.add(col::pod_group_priority, column_type::i64).push(static_cast<std::int64_t>(draw(0, 3)));
+      t.add(col::pod_group_preemptible, column_type::u8).push(static_cast<std::uint8_t>(draw(0, 1)));
+      return t;
+    }
+    case 4: {
+      table t = change(table_kind::queue, table_op::change);
+      t.add(col::queue_name, column_type::string).push(std::string_view("q" + std::to_string(draw(0, 2))));
+      t.add(col::queue_parent, column_type::string).push(std::string_view(draw(0, 1) == 0 ? "" : "q0"));
+      return t;
+    }
+    case 5: {
+      table t = change(table_kind::node, table_op::change);
+      t.add(col::node_name, column_type::string).push(std::string_view("n" + std::to_string(draw(0, 4))));
+      auto& capacity = t.add(col::node_capacity, column_type::i64, 4);
+      for (const int x : {draw(1, 8) * 1000, 1'000'000'000, draw(0, 4) * 1000, 110}) capacity.push(static_cast<std::int64_t>(x));
+      return t;
+    }
+    default: {
+      table t = change(table_kind::node, draw(0, 1) == 0 ? table_op::add : table_op::remove);
+      t.add(col::node_name, column_type::string).push(std::string_view("n" + std::to_string(draw(0, 6))));
+      auto& capacity = t.add(col::node_capacity, column_type::i64, 4);
+      for (const int x : {4000, 1'000'000'000, 2000, 110}) capacity.push(static_cast<std::int64_t>(x));
+      return t;
+    }
+  }
+}
+
+/// Carries decisions into the cluster as a host would.
+void carry_out(cluster& c, const session& s) {
+  table t = change(table_kind::pod, table_op::change);
+  auto& name = t.add(col::pod_name, column_type::string);
+  auto& state = t.add(col::pod_status_column, column_type::u8);
+  auto& node = t.add(col::pod_node, column_type::string);
+  for (const decision& d : s.decisions()) {
+    if (d.kind != decision_kind::bind) continue;
+    name.push(s.base().pod_name(d.pod));
+    state.push(static_cast<std::uint8_t>(pod_status::running));
+    node.push(s.base().node_name(d.node));
+  }
+  got(c.apply(t));
+}
+
+}  // namespace
+
+TEST_CASE("sums equal a recount after every delta") {
+  CHECK(rc::check([] {
+    const builder b = random_cluster();
+    cluster c;
+    apply(c, b);
+    equal_to_recount(c.take_snapshot());
+    for (int i = 0; i < 12; ++i) {
+      const snapshot before = c.take_snapshot();
+      const std::string digest = before.digest();
+      const table delta = random_delta(b);
+      const auto applied = c.apply(delta);
+      if (!applied.ok()) RC_ASSERT(c.take_snapshot().digest() == digest);
+      RC_ASSERT(before.digest() == digest);
+      equal_to_recount(c.take_snapshot());
+    }
+    const snapshot last = c.take_snapshot();
+    RC_ASSERT(got(snapshot::load(last.save())).digest() == last.digest());
+  }));
+}
+
+TEST_CASE("undo restores the state, whatever was done") {
+  CHECK(rc::check([] {
+    const snapshot base = random_cluster().take();
+    session s = got(engine().open(base, 0));
+    std::vector<std::pair<checkpoint, std::string>> marks;
+    for (int i = 0; i < 15; ++i) {
+      marks.emplace_back(s.mark(), s.state_digest());
+      const auto pod = static_cast<pod_row>(draw(0, static_cast<int>(base.count(entity_kind::pod)) - 1));
+      const auto node = static_cast<node_row>(draw(0, static_cast<int>(base.count(entity_kind::node)) - 1));
+      switch (draw(0, 3)) {
+        case 0:
+          (void)s.allocate(pod, node);
+          break;
+        case 1:
+          (void)s.pipeline(pod, node);
+          break;
+        case 2:
+          (void)s.evict(pod);
+          break;
+        default: {
+          const auto back = static_cast<std::size_t>(draw(0, static_cast<int>(marks.size()) - 1));
+          got(s.rollback(marks[back].first));
+          RC_ASSERT(s.state_digest() == marks[back].second);
+          marks.resize(back + 1);
+        }
+      }
+      got(s.check());
+    }
+    got(s.rollback(marks.front().first));
+    RC_ASSERT(s.state_digest() == marks.front().second);
+  }));
+}
+
+TEST_CASE("indexes decide as the scan of all nodes does, and forks as their origin") {
+  CHECK(rc::check([] {
+    const snapshot base = random_cluster().take();
+    for (const char* mode : {"compat", "strict"}) {
+      for (const char* placement : {"binpack", "spread"}) {
+        engine fast;
+        got(fast.set("mode", mode));
+        got(fast.set("placement.gpu", placement));
+        got(fast.set("placement.cpu", placement));
+        engine slow = engine(fast.options());
+        got(slow.set("reference_path", "true"));
+        const session one = got(fast.run(base, 0));
+        got(one.check());
+        const session other = got(slow.run(base, 0));
+        RC_ASSERT(test::lines(one) == test::lines(other));
+        session fork = got(fast.open(base, 0)).fork();
+        got(fork.run());
+        RC_ASSERT(fork.digest() == one.digest());
+      }
+    }
+  }));
+}
+
+TEST_CASE("saving and loading between two sessions changes no decision") {
+  CHECK(rc::check([] {
+    const engine e;
+    cluster c;
+    apply(c, random_cluster());
+    carry_out(c, got(e.run(c.take_snapshot(), 0)));
+    const snapshot next = c.take_snapshot();
+    const snapshot loaded = got(snapshot::load(next.save()));
+    RC_ASSERT(got(e.run(next, 1)).digest() == got(e.run(loaded, 1)).digest());
+  }));
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Installs the package into a virtual environment and runs its tests there.
+#   tests/python/run.sh VENV [PYTEST-ARGUMENTS...]
+# The environment needs pip, numpy, pytest, scikit-build-core>=0.10 and pybind11>=2.13. Everything built lies in
+# build/python and is used again by the next run. The C library is built as well, for the test of the C interface.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+python=${1:?usage: tests/python/run.sh VENV [PYTEST-ARGUMENTS...]}/bin/python
+shift
+
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+"$python" -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
+  --config-settings=build-dir=build/python "--config-settings=build.targets=kaisched_python;kaisched" .
+KAISCHED_LIBRARY=$PWD/build/python/lib/libkaisched.so exec "$python" -m pytest -q tests/python "$@"

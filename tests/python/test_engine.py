@@ -1,0 +1,98 @@
+"""Options, sessions and results."""
+
+import threading
+
+import pytest
+
+import kaisched as ks
+
+
+def test_decisions_and_reasons(snapshot):
+    session = ks.Engine(preset="kai", mode="strict").run(snapshot, now=5)
+    decisions = session.decisions
+    kinds = [ks.DecisionKind(k) for k in decisions["kind"]]
+    assert kinds == [ks.DecisionKind.BIND, ks.DecisionKind.BIND, ks.DecisionKind.UNSCHEDULABLE]
+    assert decisions["pod_name"][:2] == ["gang-0", "gang-1"]
+    assert sorted(decisions["node_name"][:2]) == ["n1", "n2"]
+    assert [d.tolist() for d in decisions["devices"]] == [list(range(8)), list(range(8)), []]
+    assert decisions["group_name"][2] == "giant"
+    assert decisions["commit"][0] == decisions["commit"][1] == 1
+
+    reasons = session.reasons
+    assert reasons["group_name"] == ["giant"]
+    assert "giant" in reasons["text"][0] or "GPU" in reasons["text"][0] or "gpu" in reasons["text"][0]
+    assert session.queue_shares["allocated"][0].tolist() == [2000, 0, 16000]
+    statuses = dict(zip(session.placements["pod_name"], session.placements["status"], strict=True))
+    assert ks.PodStatus(statuses["giant-0"]) == ks.PodStatus.PENDING
+    assert session.statistics["groups_placed"].tolist() == [1]
+
+
+def test_equal_input_gives_equal_digests(cluster, tables):
+    engine = ks.Engine()
+    other = ks.Cluster()
+    other.apply(**tables)
+    assert engine.run(cluster.snapshot()).digest == engine.run(other.snapshot()).digest
+    assert engine.run(cluster.snapshot()).digest != ks.Engine(mode="compat").run(cluster.snapshot()).digest
+
+
+def test_sessions_go_on(snapshot):
+    engine = ks.Engine()
+    session = engine.open(snapshot)
+    assert set(session.decisions["kind"]) == {ks.DecisionKind.UNSCHEDULABLE}
+    session.run("allocate")
+    assert session.decisions["kind"][0] == ks.DecisionKind.BIND
+    assert session.digest == engine.run(snapshot).digest
+    with pytest.raises(ks.Error, match="dance"):
+        session.run("dance")
+
+
+def test_results_are_the_callers_own(snapshot):
+    session = ks.Engine().run(snapshot)
+    session.decisions.clear()
+    assert session.decisions["kind"].size == 3
+    assert session.decisions["kind"] is session.decisions["kind"]  # converted once
+
+
+def test_results_outlive_everything(cluster):
+    pods = ks.Engine().run(cluster.snapshot()).decisions["pod"]
+    del cluster
+    assert pods.all(where=[True, True, False])
+
+
+def test_options_are_typed():
+    engine = ks.Engine(mode="compat")
+    assert engine.get("mode") == "compat"
+    values = engine.options
+    assert set(values) == {o["name"] for o in ks.options()}
+    types = {"boolean": bool, "integer": int, "number": float, "choice": str, "list": list}
+    for option in ks.options():
+        value = values[option["name"]]
+        assert type(value) is types[option["type"]], option["name"]
+        engine.set(option["name"], value)
+        assert option["doc"]
+    assert engine.options["mode"] == "compat" or engine.options != values  # `preset` among them replaces the others
+
+
+def test_options_that_do_not_exist():
+    with pytest.raises(ks.Error, match="mood"):
+        ks.Engine(mood="strict")
+    with pytest.raises(ks.ArgumentError, match="mode"):
+        ks.Engine(mode="roughly")
+
+
+def test_one_engine_in_many_threads(cluster):
+    engine = ks.Engine()
+    expected = engine.run(cluster.snapshot()).digest
+    digests = []
+
+    def work():
+        for _ in range(20):
+            digests.append(engine.run(cluster.snapshot()).digest)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(digests) == {expected}
+    assert len(digests) == 80

@@ -1,0 +1,424 @@
+"""Random small clusters, each with what the specification decides about it.
+
+    python3 generate.py --spec FOLDER [--seed TEXT] [--first N] [--count N] [--out FILE]
+
+One case per line in the form of the recorded session cases (schema kai-session-case/1), so that the program which
+judges recordings judges these too. A case follows from seed and number alone: any of them can be made again.
+"""
+
+import argparse
+import json
+import random
+import sys
+
+PLUGINS = ("predicates", "proportion", "priority", "elastic", "kubeflow", "ray", "nodeavailability", "gpusharingorder",
+           "gpupack", "resourcetype", "subgrouporder", "taskorder", "nominatednode", "dynamicresources",
+           "nodeplacement", "minruntime", "topology", "snapshot", "sg-nodelocalgreedy", "sg-multinodegang")
+# Plug-ins whose absence the decisions about these clusters can show.
+OPTIONAL_PLUGINS = ("predicates", "proportion", "priority", "elastic", "nodeavailability", "gpusharingorder",
+                    "resourcetype", "nodeplacement")
+NIC, FPGA = "example.com/nic", "vendor.example/fpga"
+ZONE, RACK, HOST = "topology.kubernetes.io/zone", "rack", "kubernetes.io/hostname"
+GPU_WORKER, CPU_WORKER = "node-role.kubernetes.io/gpu-worker", "node-role.kubernetes.io/cpu-worker"
+TASK_PRIORITY = "kai.scheduler/task-priority"
+LEADERS = (("training.kubeflow.org/job-role", ("master", "launcher", "worker")),
+           ("ray.io/node-type", ("head", "worker")))
+ON_A_NODE = ("Running",) * 12 + ("Bound", "Binding", "Releasing", "Releasing", "Releasing", "StuckInReleasing",
+                                 "Pipelined")
+ON_NO_NODE = ("Pending",) * 24 + ("Gated", "Succeeded", "Failed", "Unknown")
+GIGA = 10 ** 9
+
+
+class Dice:
+    """A random generator with the few throws that are used here."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+
+    def one_in(self, n):
+        return self.rng.randrange(n) == 0
+
+    def of(self, *choices):
+        return self.rng.choice(choices)
+
+    def upto(self, most, least=0):
+        return self.rng.randint(least, most)
+
+    def some(self, items, most):
+        items = list(items)
+        return self.rng.sample(items, min(len(items), self.upto(most)))
+
+    def shuffled(self, items):
+        items = list(items)
+        self.rng.shuffle(items)
+        return items
+
+
+# ------------------------------------------------------------------------------------------------ a case
+
+def make_case(seed, number):
+    """A case without outcome. Which features it may have is thrown first: mixtures of all hide each other."""
+    dice = Dice(f"{seed}/{number}")
+    style = {name: dice.one_in(n) for name, n in (
+        ("labels", 2), ("taints", 4), ("pod_affinity", 4), ("extended", 3), ("slots", 4), ("trees", 3), ("crowd", 8),
+        ("overcommitted", 8), ("priorities", 3), ("deep", 2), ("limits", 2), ("fractions", 8), ("same_age", 12),
+        ("workers", 12), ("plugins", 6), ("mixed_tasks", 4), ("many_tasks", 12), ("roomy", 3))}
+    nodes = [_node(dice, style, f"n{i}") for i in dice.shuffled(range(dice.of(1, 1, 2, 2, 3, 3, 4, 6, 9)))]
+    nodes.sort(key=lambda node: node["name"])
+    queues = _queues(dice, style, nodes)
+    leaves = [queue["name"] for queue in queues if not queue.get("children")]
+    if dice.one_in(20):             # jobs of an inner queue are not served
+        leaves += [queue["name"] for queue in queues if queue.get("children")]
+    count = dice.of(1, 2, 3, 4, 5, 6, 8, 12) * (3 if style["crowd"] else 1)
+    ranks = dice.shuffled(range(count)) if not style["same_age"] else [dice.upto(2) for _ in range(count)]
+    filled = _Filled(dice, style, nodes)
+    jobs = [_job(dice, style, f"j{i}", leaves, rank, filled) for i, rank in enumerate(ranks)]
+    jobs.sort(key=lambda job: (-job["priority"], job["created_rank"], job["name"]))
+    return _case(dice, style, f"{seed}/{number}", nodes, queues, jobs)
+
+
+def _case(dice, style, name, nodes, queues, jobs):
+    return {
+        "schema": "kai-session-case/1", "name": name, "kind": "unit", "suite": "random", "actions": ["allocate"],
+        "features": sorted(_features(style, jobs)), "asserted": "none", "predicates_enabled": not dice.one_in(30),
+        "input": {}, "expected": {},
+        "resolved": {
+            "params": {"queue_depth_per_action": {"allocate": dice.upto(3, 1)} if dice.one_in(12) else {},
+                       "restrict_scheduling_nodes": style["workers"], "min_node_gpu_memory_mib": 100,
+                       "max_node_gpu_memory_mib": 100, "use_scheduling_signatures": False},
+            "plugins": _plugins(dice, style), "nodes": nodes, "queues": queues, "jobs": jobs, "topologies": []},
+        "rounds": []}
+
+
+def _features(style, jobs):
+    found = {name for name in ("labels", "taints", "pod_affinity", "extended", "slots", "overcommitted", "workers",
+                               "limits") if style[name]}
+    for job in jobs:
+        root = job["root"]
+        if root["pod_sets"] and root["pod_sets"][0]["name"] == "default":
+            least = root["pod_sets"][0]["min_available"]
+            found.add("elastic" if least < len(job["tasks"]) else "gang" if least > 1 else "single")
+        else:
+            found.add("subgroups")
+    return found
+
+
+def _plugins(dice, style):
+    dropped = [name for name in OPTIONAL_PLUGINS if style["plugins"] and dice.one_in(3)]
+    arguments = {"nodeplacement": {"cpu": dice.of("binpack", "spread"), "gpu": dice.of("binpack", "binpack", "spread")}}
+    if dice.one_in(10):
+        arguments["proportion"] = {"kValue": dice.of("0", "0.5", "2.5")}
+    return [{"name": name, **({"arguments": arguments[name]} if name in arguments else {})}
+            for name in PLUGINS if name not in dropped]
+
+
+# ------------------------------------------------------------------------------------------------ nodes
+
+def _node(dice, style, name):
+    gpus = dice.of(0, 1, 2, 2, 4, 4, 8, 8) if not style["roomy"] else dice.of(0, 8, 8, 16)
+    cores = dice.of(2, 4, 8, 16, 16, 64) if not style["roomy"] else dice.of(32, 32, 64)
+    allocatable = {"cpu_milli": cores * 1000 - dice.of(0, 0, 0, 81), "gpu": gpus,
+                   "memory": cores * dice.of(2, 4, 4) * GIGA + dice.of(0, 0, 123457),
+                   "pods": dice.of(1, 2, 3, 5, 8) if style["slots"] and not dice.one_in(3) else 110}
+    if style["extended"]:
+        allocatable.update({resource: dice.upto(4, 1) for resource in dice.some((NIC, FPGA), 2)})
+    return {"name": name, "allocatable": allocatable, "labels": _node_labels(dice, style, name, gpus),
+            "taints": _taints(dice) if style["taints"] else [], "max_tasks": 500,
+            "gpu_memory_mib": 100, "gpu_memory_synced": True}
+
+
+def _node_labels(dice, style, name, gpus):
+    labels = {"nvidia.com/gpu.count": str(gpus), "nvidia.com/gpu.memory": "100"}
+    if dice.one_in(20):             # a spreading placement believes the label
+        labels.update(dice.of({"nvidia.com/gpu.count": str(gpus + 2)}, {"nvidia.com/gpu.count": "many"}))
+    if style["labels"] or style["pod_affinity"]:
+        labels[HOST] = name
+        if not dice.one_in(4):
+            labels[ZONE] = dice.of("east", "west")
+        if dice.one_in(2):
+            labels[RACK] = dice.of("r1", "r2", "r3", "")
+        if dice.one_in(2):
+            labels["disk"] = dice.of("ssd", "hdd")
+    if style["workers"]:
+        labels.update({worker: "" for worker in (GPU_WORKER, CPU_WORKER) if not dice.one_in(3)})
+    return labels
+
+
+def _taints(dice):
+    return [{"key": dice.of("dedicated", "spot"), "value": dice.of("", "a", "b"),
+             "effect": dice.of("NoSchedule", "NoExecute", "PreferNoSchedule")} for _ in range(dice.of(0, 1, 1, 2))]
+
+
+class _Filled:
+    """Where running pods go: on a node with room, unless the cluster is to be overcommitted."""
+
+    def __init__(self, dice, style, nodes):
+        self.dice, self.careless = dice, style["overcommitted"]
+        self.nodes = nodes
+        self.free = {node["name"]: dict(node["allocatable"]) for node in nodes}
+
+    def place(self, task, claims_only):
+        """The name of a node, or None. A claim needs no room: what it waits for is still in use."""
+        request = task["request"]
+        for node in self.dice.shuffled(self.nodes):
+            free = self.free[node["name"]]
+            known = all(name in node["allocatable"] for name in request)
+            if known and (claims_only or all(free[name] >= amount for name, amount in request.items())
+                          or (self.careless and self.dice.one_in(2))):
+                if not claims_only:
+                    for name, amount in request.items():
+                        free[name] -= amount
+                return node["name"]
+        return None
+
+
+# ----------------------------------------------------------------------------------------------- queues
+
+def _queues(dice, style, nodes):
+    """One to three levels; only leaves have jobs, but an inner queue may be a leaf for want of children."""
+    total = {name: sum(node["allocatable"].get(name, 0) for node in nodes) for name in ("gpu", "cpu_milli", "memory")}
+    names, parents = [], {}
+    for i in range(dice.of(1, 1, 2, 2, 3, 4)):
+        _add_queues(dice, f"q{i}", "", 3 if style["deep"] else dice.of(1, 2), names, parents)
+    ranks = dice.shuffled(range(len(names)))
+    if style["same_age"]:
+        ranks = [dice.upto(1) for _ in names]
+    queues = [_queue(dice, style, name, parents[name], rank, total) for name, rank in zip(names, ranks)]
+    for queue in queues:
+        children = sorted(name for name in names if parents[name] == queue["name"])
+        if children:
+            queue["children"] = children
+    return sorted(queues, key=lambda queue: queue["name"])
+
+
+def _add_queues(dice, name, parent, levels, names, parents):
+    names.append(name)
+    parents[name] = parent
+    if levels > 1:
+        for i in range(dice.of(0, 1, 2, 2, 3)):
+            _add_queues(dice, f"{name}-{i}", name, levels - 1, names, parents)
+
+
+def _queue(dice, style, name, parent, rank, total):
+    return {"name": name, **({"parent": parent} if parent else {}), "created_rank": rank, "created_offset_s": 0,
+            "priority": dice.of(100, 100, 50, 200) if style["priorities"] else 100,
+            "gpu": _bounds(dice, style, total["gpu"], 1, style["fractions"]),
+            "cpu_milli": _bounds(dice, style, total["cpu_milli"], 500, False, dice.one_in(3)),
+            "memory_mb": _bounds(dice, style, total["memory"] // 10 ** 6, 500, False, dice.one_in(3))}
+
+
+def _bounds(dice, style, total, unit, fractions, bounded=True):
+    """Quota, limit and weight of one resource; the whole is a few shares of the cluster."""
+    def part():
+        amount = dice.upto(max(1, total // unit)) * unit
+        return amount + 0.5 if fractions and dice.one_in(2) else amount
+    bounded = bounded and not (style["roomy"] and dice.one_in(2))
+    quota = dice.of(-1, 0, part(), part()) if bounded else -1
+    limit = part() if style["limits"] and bounded and dice.one_in(2) else -1
+    weight = dice.of(0, 0.1, 0.3, 2.5, -1) if style["fractions"] else dice.of(0, 1, 1, 1, 2, 3, 7)
+    return {"quota": quota, "limit": limit, "over_quota_weight": weight}
+
+
+# ------------------------------------------------------------------------------------------------- jobs
+
+def _job(dice, style, name, leaves, rank, filled):
+    count = dice.of(1, 1, 1, 2, 2, 3, 4, 6) if not style["many_tasks"] else dice.of(1, 5, 11, 13)
+    root, leaf_names = _tree(dice, style, count)
+    template = _template(dice, style)
+    leader = dice.of(*LEADERS)
+    placed = dice.of(0, 0, 0, 0, 0, 1, 1, 2)          # none, some, all pods have been started before
+    tasks = []
+    for i in range(count):
+        asked = _template(dice, style) if style["mixed_tasks"] and dice.one_in(2) else template
+        task = {"name": f"{name}-{i}", "request_type": "Regular", **_text_copy(asked)}
+        task["labels"].update(_order_labels(dice, leader, first=i == 0))
+        if leaf_names != ["default"]:
+            task["sub_group"] = dice.of(*leaf_names)
+        _set_status(dice, task, placed, filled)
+        tasks.append(task)
+    priority = dice.of(50, 50, 75, 100, 125) if style["priorities"] else dice.of(50, 50, 50, 100)
+    return {"name": name, "queue": dice.of(*leaves), "namespace": "", "priority": priority,
+            "preemptible": not dice.one_in(4), "created_rank": rank, "age_s": 1000 - rank,
+            **({"last_start_age_s": 60} if any("node" in task for task in tasks) else {}),
+            "root": root, "tasks": tasks}
+
+
+def _text_copy(value):
+    return json.loads(json.dumps(value))
+
+
+def _set_status(dice, task, placed, filled):
+    if placed == 2 or (placed == 1 and dice.one_in(2)):
+        status = dice.of(*ON_A_NODE)
+        node = filled.place(task, status == "Pipelined")
+        if node:
+            task.update(status=status, node=node)
+            return
+    task["status"] = dice.of(*ON_NO_NODE)
+
+
+def _tree(dice, style, count):
+    """-> (root of the sub-group tree, names of its leaves)"""
+    if not style["trees"] or dice.one_in(3):
+        least = dice.of(1, 1, count, count, dice.upto(count), count + dice.upto(1))
+        return {"name": "", "pod_sets": [{"name": "default", "min_available": least}]}, ["default"]
+    names = iter(dice.shuffled(f"s{i}" for i in range(40)))
+    leaves = []
+    root = _group(dice, "", names, leaves, dice.of(1, 1, 2), count)
+    return root, leaves
+
+
+def _group(dice, name, names, leaves, depth, count):
+    group = {"name": name}
+    inner = [_group(dice, next(names), names, leaves, depth - 1, count)
+             for _ in range(dice.of(0, 1, 2, 2))] if depth > 1 else []
+    outer = [{"name": next(names), "min_available": dice.of(0, 1, 1, 1, 2)}
+             for _ in range(dice.of(1, 2, 3) if not inner else dice.of(0, 0, 1))]
+    leaves += [leaf["name"] for leaf in outer]
+    if inner:
+        group["groups"] = inner
+    if outer:
+        group["pod_sets"] = outer
+    if dice.one_in(2):
+        group["min_sub_group"] = dice.upto(len(inner) + len(outer), 0 if dice.one_in(4) else 1)
+    return {"pod_sets": [], **group} if name == "" else group
+
+
+def _order_labels(dice, leader, first):
+    """Of two priorities that are no numbers KAI puts each behind the other, so at most one task has such a label.
+    A job is of one framework: leaders of two would not be equal."""
+    labels = {}
+    if dice.one_in(12):
+        labels[TASK_PRIORITY] = dice.of("1", "2", "10", "-1", *(("high", "") if first else ()))
+    if dice.one_in(20):
+        key, values = leader
+        labels[key] = dice.of(*values)
+    return labels
+
+
+# ------------------------------------------------------------------------------------ what a pod asks for
+
+def _template(dice, style):
+    """What the pods of a job have in common."""
+    request = {"cpu_milli": dice.of(0, 100, 250, 500, 500, 1000, 2000), "pods": 1,
+               "memory": dice.of(0, 1, 1, 1, 2, 4) * GIGA, "gpu": dice.of(0, 0, 1, 1, 1, 1, 2, 3)}
+    if style["extended"] and dice.one_in(3):
+        request[dice.of(NIC, FPGA)] = dice.upto(3, 1)
+    request = {name: amount for name, amount in request.items() if amount}
+    asked = {"request": request, "gpu_request": {"gpu": request["gpu"]} if "gpu" in request else {}, "labels": {}}
+    if dice.one_in(60):
+        asked["pvc_names"] = ["missing"]
+    if style["taints"]:
+        asked["tolerations"] = _tolerations(dice)
+    affinity = {}
+    if style["labels"]:
+        if dice.one_in(4):
+            asked["node_selector"] = {key: dice.of(*values) for key, values in dice.some(
+                ((ZONE, ("east", "west")), ("disk", ("ssd", "hdd")), (RACK, ("r1", ""))), 2)}
+        if dice.one_in(4):
+            affinity["nodeAffinity"] = _required({"nodeSelectorTerms": [
+                _node_term(dice) for _ in range(dice.of(1, 1, 2))]})
+    if style["pod_affinity"]:
+        asked["labels"] = {key: dice.of("a", "b") for key in dice.some(("app", "tier"), 2)}
+        for kind, chance in (("podAffinity", 4), ("podAntiAffinity", 3)):
+            if dice.one_in(chance):
+                affinity[kind] = _required([_pod_term(dice) for _ in range(dice.of(1, 1, 2))])
+    if affinity:
+        asked["affinity"] = affinity
+    return asked
+
+
+def _required(what):
+    return {"requiredDuringSchedulingIgnoredDuringExecution": what}
+
+
+def _tolerations(dice):
+    found = []
+    for _ in range(dice.of(0, 0, 1, 1, 2)):
+        if dice.one_in(8):
+            found.append({"operator": "Exists"})
+            continue
+        one = {"key": dice.of("dedicated", "spot")}
+        if dice.one_in(2):
+            one["operator"] = "Exists"
+        else:
+            one.update(dice.of({}, {"operator": "Equal"}), value=dice.of("", "a", "b"))
+        if dice.one_in(2):
+            one["effect"] = dice.of("NoSchedule", "NoExecute", "PreferNoSchedule")
+        found.append(one)
+    return found
+
+
+def _node_term(dice):
+    if dice.one_in(20):
+        return {}                   # a term without expressions matches no node
+    expressions = []
+    for _ in range(dice.of(1, 1, 2)):
+        key, values = dice.of((ZONE, ("east", "west", "north")), ("disk", ("ssd", "hdd")), (RACK, ("r1", "r2", "")),
+                              (HOST, ("n0", "n1", "n2", "n3")))
+        operator = dice.of("In", "In", "NotIn", "Exists", "DoesNotExist")
+        one = {"key": key, "operator": operator}
+        if operator in ("In", "NotIn"):
+            one["values"] = dice.some(values, 2) or [values[0]]
+        expressions.append(one)
+    return {"matchExpressions": expressions}
+
+
+def _pod_term(dice):
+    selector = {key: dice.of("a", "b") for key in dice.some(("app", "tier"), 2)}
+    if not selector and not dice.one_in(8):
+        selector = {"app": "a"}     # a selector without labels, for every pod, is the exception
+    return {"labelSelector": {"matchLabels": selector}, "topologyKey": dice.of(ZONE, HOST, HOST, RACK, "nowhere")}
+
+
+# ------------------------------------------------------------------------------- what is decided about it
+
+class Specification:
+    """The executable specification, used from where it lies."""
+
+    def __init__(self, folder):
+        sys.path.insert(0, str(folder))
+        import oracle
+        import rounds
+        self._oracle, self._rounds = oracle, rounds
+
+    def decide(self, case):
+        """Fills in the rounds of a case, and the share of every queue."""
+        planned = {**case, "rounds": self._oracle.planned(case)}
+        case["rounds"] = [_compact(self._oracle.answer(played)) for played in self._rounds.replay(planned)]
+        if not any(plugin["name"] == "proportion" for plugin in case["resolved"]["plugins"]):
+            for played in case["rounds"]:
+                del played["fair_share"], played["result"]["queues"]
+        return case
+
+
+def _compact(played):
+    """Without what is not compared."""
+    result = played["result"]
+    kept = {"nodes": [{name: node[name] for name in ("name", "idle", "releasing", "used")} for node in result["nodes"]],
+            "tasks": [{name: task[name] for name in ("name", "status", "node") if task[name]}
+                      for task in result["tasks"]],
+            "queues": result["queues"]}
+    return {**{name: played[name] for name in ("phase", "actions", "events", "fair_share")}, "result": kept}
+
+
+def write_cases(specification, seed, first, count, out):
+    for number in range(first, first + count):
+        json.dump(specification.decide(make_case(seed, number)), out, separators=(",", ":"))
+        out.write("\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--spec", required=True, help="folder of the specification")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--out", help="file to write, else standard output")
+    options = parser.parse_args()
+    with open(options.out, "w", encoding="utf-8") if options.out else sys.stdout as out:
+        write_cases(Specification(options.spec), options.seed, options.first, options.count, out)
+
+
+if __name__ == "__main__":
+    main()
