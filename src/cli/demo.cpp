@@ -48,6 +48,9 @@ int demo(const demo_arguments& arguments) {
   print_report(out, ran->figures,
                fmt::format("kaisched {}: an invented cluster, seed {}", version_string, arguments.cluster.seed),
                report_detail::charts);
+  out.line();
+  out.line("Next: kaisched demo --out cluster.json");
+  out.line("      kaisched run --cluster cluster.json --placement spread --charts --decisions decisions.csv");
   return exit_ok;
 }
 

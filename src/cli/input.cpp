@@ -64,7 +64,7 @@ result<engine> make_engine(const policy_arguments& arguments) {
   if (auto done = set("preset", arguments.preset); !done) return done.take_failure();
   if (auto done = set("mode", arguments.mode); !done) return done.take_failure();
   if (auto done = set("actions", arguments.actions); !done) return done.take_failure();
-  for (const std::string_view option : {"gpu_placement", "cpu_placement"}) {
+  for (const std::string_view option : {"placement.gpu", "placement.cpu"}) {
     if (auto done = set(option, arguments.placement); !done) return done.take_failure();
   }
   for (const std::string& setting : arguments.settings) {

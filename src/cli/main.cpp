@@ -28,7 +28,7 @@ constexpr const char* examples =
     "  kaisched demo                                   an invented cluster, decided and drawn\n"
     "  kaisched generate --out cluster.json            the same cluster as a file\n"
     "  kaisched run --cluster cluster.json --charts    decide over a file\n"
-    "  kaisched run --cluster cluster.json --set gpu_placement=spread --decisions decisions.csv\n"
+    "  kaisched run --cluster cluster.json --set placement.gpu=spread --decisions decisions.csv\n"
     "\n"
     "Exit status: 0 done (pods that wait are an outcome), 1 the engine failed, 2 wrong arguments or input.";
 

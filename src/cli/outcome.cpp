@@ -182,17 +182,19 @@ result<waiting_jobs> add_pods(const session& from, outcome& to) {
   return waiting;
 }
 
-void add_decisions(const session& from, outcome& to) {
-  std::set<group_row> started;
-  for (const decision& d : from.decisions()) {
-    switch (d.kind) {
+result<void> add_decisions(const session& from, outcome& to) {
+  const result<table> decisions = from.to_table(table_kind::decision);
+  if (!decisions) return decisions.failure();
+  const table_view rows = decisions->view();
+  std::set<std::string_view> started;
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    const auto kind = static_cast<decision_kind>(byte_at(rows, col::decision_kind, row));
+    switch (kind) {
       case decision_kind::bind:
         ++to.pods_started;
-        started.insert(d.group);
         break;
       case decision_kind::pipeline:
         ++to.pods_claiming;
-        started.insert(d.group);
         break;
       case decision_kind::evict:
         ++to.pods_evicted;
@@ -204,8 +206,17 @@ void add_decisions(const session& from, outcome& to) {
         ++to.jobs_waiting;
         break;
     }
+    if (kind == decision_kind::bind || kind == decision_kind::pipeline) {
+      started.insert(text_at(rows, col::decision_group_name, row));
+    }
   }
   to.jobs_started = std::ssize(started);
+  return {};
+}
+
+std::string_view name_of(const session& from, dimension d) {
+  const std::vector<std::string_view> names = from.base().dimension_names();
+  return d < names.size() ? names[d] : std::string_view("resources");
 }
 
 /// Which of the reasons of a job decides: what no node can change first, then what stands in the way on the nodes that
@@ -241,15 +252,32 @@ int weight_of(constraint what) {
   return 6;
 }
 
-std::string headline_of(const session& from, const reason& why) {
-  const std::vector<std::string_view> dimensions = from.base().dimension_names();
-  const std::string_view dimension = why.dim < dimensions.size() ? dimensions[why.dim] : "resources";
-  const std::string_view queue = why.subject ? from.base().name(why.subject) : std::string_view("its queue");
+/// Dimensions of which a considerable part of the nodes has too little, GPUs first.
+std::string short_dimensions(const session& from, std::span<const reason> reasons) {
+  std::int64_t nodes = 0;
+  for (const reason& why : reasons) nodes += why.what == constraint::resource ? why.nodes : 0;
+  std::vector<dimension> missing;
+  for (const reason& why : reasons) {
+    if (why.what == constraint::resource && std::int64_t{why.nodes} * 10 >= nodes) missing.push_back(why.dim);
+  }
+  std::sort(missing.begin(), missing.end(),
+            [](dimension a, dimension b) { return std::pair(a != dim_gpu, a) < std::pair(b != dim_gpu, b); });
+  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  std::vector<std::string_view> names;
+  for (const dimension d : missing) names.push_back(name_of(from, d));
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string node_headline(const session& from, std::span<const reason> reasons) {
+  const reason& why = reasons.front();
   switch (why.what) {
-    case constraint::resource:
-      return fmt::format("not enough free {} on any node that is allowed", dimension);
+    case constraint::resource: {
+      const std::string dimensions = short_dimensions(from, reasons);
+      const bool several = dimensions.find(' ') != std::string::npos;
+      return fmt::format("no node that is allowed has enough {} free{}", dimensions, several ? " at once" : "");
+    }
     case constraint::resource_busy:
-      return fmt::format("free {}, but not in one piece", dimension);
+      return fmt::format("enough {} is free, but not in one piece", name_of(from, why.dim));
     case constraint::node_not_ready:
       return "the nodes that fit are not ready";
     case constraint::node_unschedulable:
@@ -261,29 +289,53 @@ std::string headline_of(const session& from, const reason& why) {
     case constraint::host_port:
       return "the port is taken";
     case constraint::pod_affinity:
-      return "no node near the pods that are asked for";
+      return "no room near the pods that are asked for";
     case constraint::pod_anti_affinity:
       return "must keep away from pods that are everywhere already";
+    default:
+      return fmt::format("refused by {}", constraint_name(why.what));
+  }
+}
+
+std::string headline_of(const session& from, std::span<const reason> reasons) {
+  const reason& why = reasons.front();
+  if (why.scope == reason_scope::node) return node_headline(from, reasons);
+  const std::string_view queue = why.subject ? from.base().name(why.subject) : std::string_view("its queue");
+  switch (why.what) {
+    case constraint::resource_busy:
+      return "the pods that must start together fit one by one, but not all";
     case constraint::obstacle:
       return "an obstacle that no scheduler can remove";
     case constraint::larger_than_any_node:
       return "a pod is larger than the largest node";
     case constraint::queue_limit:
-      return fmt::format("{} is at its {} limit", queue, dimension);
+      return fmt::format("{} is at its {} limit", queue, name_of(from, why.dim));
     case constraint::queue_quota:
-      return fmt::format("{} has no {} quota left for jobs that may not be evicted", queue, dimension);
+      return fmt::format("{} has no {} quota left for jobs that may not be evicted", queue, name_of(from, why.dim));
     case constraint::queue_missing:
       return "the queue does not exist, or has child queues";
     case constraint::gang_incomplete:
       return "fewer pods exist than the gang needs";
     case constraint::gated:
       return "the pods are gated";
-    case constraint::plugin:
-      return "refused by a plug-in";
-    case constraint::none:
-      break;
+    default:
+      return fmt::format("refused by {}", constraint_name(why.what));
   }
-  return "no reason was given";
+}
+
+void add_job(const session& from, group_row group, std::span<const reason> reasons, const waiting_jobs& jobs,
+             waiting_figures& to) {
+  const std::string_view name = from.base().group_name(group);
+  const auto found = jobs.find(name);
+  const waiting_job job = found == jobs.end() ? waiting_job{} : found->second;
+  ++to.jobs;
+  to.pods += job.pods;
+  to.gpus += job.gpus;
+  if (to.jobs > 1) return;
+  to.example_job = name;
+  to.example_pods = job.pods;
+  to.example_gpus = job.gpus;
+  for (const reason& why : reasons) to.example_reasons.push_back(from.text(why));
 }
 
 void add_reasons(const session& from, const waiting_jobs& jobs, outcome& to) {
@@ -295,19 +347,10 @@ void add_reasons(const session& from, const waiting_jobs& jobs, outcome& to) {
       return weight_of(a.what) < weight_of(b.what);
     });
     std::rotate(reasons.begin(), decisive, decisive + 1);
-    const std::string headline = headline_of(from, reasons.front());
+    const std::string headline = headline_of(from, reasons);
     const auto [found, is_new] = index.try_emplace(headline, to.waiting.size());
     if (is_new) to.waiting.emplace_back().headline = headline;
-    waiting_figures& figures = to.waiting[found->second];
-    ++figures.jobs;
-    const std::string_view name = from.base().group_name(group);
-    if (const auto job = jobs.find(name); job != jobs.end()) {
-      figures.pods += job->second.pods;
-      figures.gpus += job->second.gpus;
-    }
-    if (!figures.example_job.empty()) continue;
-    figures.example_job = name;
-    for (const reason& why : reasons) figures.example_reasons.push_back(from.text(why));
+    add_job(from, group, reasons, jobs, to.waiting[found->second]);
   }
   std::sort(to.waiting.begin(), to.waiting.end(), [](const waiting_figures& a, const waiting_figures& b) {
     return std::tuple(-a.gpus, -a.jobs, a.headline) < std::tuple(-b.gpus, -b.jobs, b.headline);
@@ -346,7 +389,7 @@ result<decided> decide(const engine& with, const snapshot& over, std::int64_t no
   figures.domain_levels = topology_levels(over);
   add_nodes(opened->view(), used_before, figures);
   if (auto added = add_queues(*opened, shares_before->view(), figures); !added) return added.take_failure();
-  add_decisions(*opened, figures);
+  if (auto added = add_decisions(*opened, figures); !added) return added.take_failure();
   result<waiting_jobs> jobs = add_pods(*opened, figures);
   if (!jobs) return jobs.take_failure();
   add_reasons(*opened, *jobs, figures);

@@ -55,7 +55,9 @@ struct waiting_figures {
   std::int64_t pods = 0;
   std::int64_t gpus = 0;  ///< milli-GPU
   std::string example_job;
-  std::vector<std::string> example_reasons;
+  std::int64_t example_pods = 0;
+  std::int64_t example_gpus = 0;
+  std::vector<std::string> example_reasons;  ///< the one that decides first
 };
 
 struct outcome {

@@ -79,14 +79,23 @@ void print_figures(const terminal& out, const outcome& what) {
 constexpr std::size_t queue_name_width = 20;
 constexpr std::size_t queue_bar_width = 44;
 
+/// How bars of queues look: those with children are thin, and have their own scale.
+struct queue_glyphs {
+  std::string_view before;
+  std::string_view started;
+};
+constexpr queue_glyphs leaf_glyphs{glyph::held, glyph::started};
+constexpr queue_glyphs inner_glyphs{"━", "┅"};
+
 std::string quota_text(std::int64_t amount) { return amount < 0 ? "∞" : gpus(amount); }
 
 std::string queue_bar(const terminal& out, const queue_figures& queue, std::int64_t scale) {
   const std::int64_t before = queue.before[dim_gpu];
   const std::int64_t after = queue.after[dim_gpu];
   bar drawn(queue_bar_width, scale);
-  drawn.fill(0, std::min(before, after), glyph::held, style::blue);
-  drawn.fill(before, after, glyph::started, style::green);
+  const queue_glyphs& glyphs = queue.has_children ? inner_glyphs : leaf_glyphs;
+  drawn.fill(0, std::min(before, after), glyphs.before, style::blue);
+  drawn.fill(before, after, glyphs.started, style::green);
   if (queue.quota[dim_gpu] >= 0) drawn.mark(queue.quota[dim_gpu], glyph::quota, style::bold);
   drawn.mark(queue.fair_share[dim_gpu], glyph::fair, style::yellow);
   return drawn.drawn(out);
@@ -104,7 +113,7 @@ std::int64_t scale_of(const std::vector<queue_figures>& queues, bool has_childre
 
 void print_queues(const terminal& out, const outcome& what) {
   print_heading(out, "GPUs by queue",
-                fmt::format("{} held  {} starts now  {} fair share  {} quota", out.paint(style::blue, glyph::held),
+                fmt::format("{} before  {} starts now  {} fair share  {} quota", out.paint(style::blue, glyph::held),
                             out.paint(style::green, glyph::started), out.paint(style::yellow, glyph::fair),
                             out.paint(style::bold, glyph::quota)));
   const auto row = [](std::string_view name, std::string_view drawn, const std::array<std::string, 4>& figures) {
@@ -112,12 +121,16 @@ void print_queues(const terminal& out, const outcome& what) {
     for (const std::string& figure : figures) text += pad_left(figure, 8);
     return text;
   };
-  out.line(out.paint(style::dim, row("", "", {"quota", "fair", "held", "asked"})));
   const std::int64_t leaf_scale = scale_of(what.shares, false);
+  const std::int64_t inner_scale = scale_of(what.shares, true);
+  const auto of_cell = [](std::int64_t scale) { return gpus(scale / std::int64_t{queue_bar_width}); };
+  const std::string scales = fmt::format("one {} {} GPUs, one {} {} GPUs", leaf_glyphs.before, of_cell(leaf_scale),
+                                         inner_glyphs.before, of_cell(inner_scale));
+  out.line(out.paint(style::dim, row("", inner_scale == 0 ? "" : scales, {"quota", "fair", "after", "asked"})));
   for (const queue_figures& queue : what.shares) {
     const std::string name = cut(std::string(2 * std::size_t{queue.depth}, ' ') + queue.name, queue_name_width - 1);
     out.line(row(queue.has_children ? out.paint(style::bold, name) : name,
-                 queue.has_children ? "" : queue_bar(out, queue, leaf_scale),
+                 queue_bar(out, queue, queue.has_children ? inner_scale : leaf_scale),
                  {quota_text(queue.quota[dim_gpu]), gpus(queue.fair_share[dim_gpu]), gpus(queue.after[dim_gpu]),
                   gpus(queue.request[dim_gpu])}));
   }
@@ -186,28 +199,45 @@ void print_domains(const terminal& out, const outcome& what) {
 
 // ---- what waits -----------------------------------------------------------------------------------------------------
 
+/// A job that stands for its group, and what the nodes told it.
+void print_example(const terminal& out, const waiting_figures& group) {
+  constexpr std::size_t column = 30;
+  constexpr std::size_t most_reasons = 3;
+  const std::string gpus_asked =
+      group.example_gpus == 0
+          ? ""
+          : fmt::format(", {} {}", gpus(group.example_gpus), group.example_gpus == whole_device ? "GPU" : "GPUs");
+  const std::string job = group.jobs > 1 ? fmt::format("such as {}: {}{}", group.example_job,
+                                                       counted(group.example_pods, "pod"), gpus_asked)
+                                         : group.example_job;
+  out.line(std::string(column, ' ') + out.paint(style::cyan, job));
+  for (std::size_t i = 0; i < std::min(group.example_reasons.size(), most_reasons); ++i) {
+    bool is_first = true;
+    for (const std::string& text : wrap(group.example_reasons[i], line_width - column - 2)) {
+      out.line(std::string(column, ' ') + out.paint(style::dim, fmt::format("{} {}", is_first ? "·" : " ", text)));
+      is_first = false;
+    }
+  }
+  if (group.example_reasons.size() > most_reasons) {
+    const auto more = std::ssize(group.example_reasons) - std::int64_t{most_reasons};
+    out.line(std::string(column, ' ') + out.paint(style::dim, fmt::format("· and {}", counted(more, "more reason"))));
+  }
+}
+
 void print_waiting(const terminal& out, const outcome& what) {
   constexpr std::size_t most_groups = 10;
-  constexpr std::size_t text_column = 28;
   if (what.waiting.empty()) return;
   print_heading(out, fmt::format("Why {} {}", counted(what.jobs_waiting, "job"), verb(what.jobs_waiting)));
-  out.line(out.paint(style::dim, "    jobs    pods      GPUs   reason"));
+  out.line(out.paint(style::dim, "    jobs    pods      GPUs"));
   std::size_t shown = 0;
   for (const waiting_figures& group : what.waiting) {
     if (shown++ == most_groups) break;
-    out.line(fmt::format("{}{}{}   {}", pad_left(grouped(group.jobs), 8), pad_left(grouped(group.pods), 8),
+    out.line(fmt::format("{}{}{}  {}", pad_left(grouped(group.jobs), 8), pad_left(grouped(group.pods), 8),
                          pad_left(gpus(group.gpus), 10), out.paint(style::bold, group.headline)));
-    std::string example = group.example_job + ": ";
-    for (std::size_t i = 0; i < group.example_reasons.size(); ++i) {
-      example += (i == 0 ? "" : "; ") + group.example_reasons[i];
-    }
-    std::string lead(text_column + 1, ' ');
-    for (const std::string& text : wrap(example, line_width - lead.size()))
-      out.line(lead + out.paint(style::dim, text));
+    print_example(out, group);
   }
   if (what.waiting.size() > most_groups) {
-    out.line(
-        fmt::format("    ... and {} more", counted(std::ssize(what.waiting) - std::int64_t{most_groups}, "reason")));
+    out.line(fmt::format("    and {}", counted(std::ssize(what.waiting) - std::int64_t{most_groups}, "more reason")));
   }
 }
 
@@ -223,6 +253,7 @@ void print_report(const terminal& out, const outcome& what, std::string_view tit
   print_waiting(out, what);
   out.line();
   out.line(fmt::format("digest {}", what.digest));
+  out.line(out.paint(style::dim, "The same cluster and options have the same digest on every machine."));
 }
 
 std::string report_json(const outcome& what) {

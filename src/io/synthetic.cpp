@@ -486,6 +486,10 @@ void generator::add_hopeless() {
   add_hopeless("foundation", "gang-of-16-has-12-pods", gpu_job(12, 16, whole_device, 12, 96));
   add_hopeless("speech", "volume-missing", gpu_job(1, 1, whole_device, 8, 64)).obstacle =
       "volume claim speech-corpus does not exist";
+  const std::int64_t over_quota = options_.gpus / 32;
+  job_shape reserved = gpu_job(over_quota, over_quota, whole_device, 8, 64);
+  reserved.preemptible = false;
+  add_hopeless("data", "reserved-beyond-quota", reserved);
   for (job_pod& pod : add_hopeless("search", "gated", gpu_job(4, 4, whole_device, 8, 64)).pods) {
     pod.status = pod_status::gated;
   }

@@ -78,6 +78,7 @@ class edit {
   void number_nodes(std::vector<std::shared_ptr<const node_info>>& nodes) const;
   void move_node_amounts(const std::vector<std::shared_ptr<const node_info>>& fresh,
                          const std::vector<std::uint32_t>& old_rows);
+  void drop_lost_devices();
   void node_changed(std::uint32_t slot);
   result<void> check_queues() const;
   result<void> check_nodes() const;

@@ -485,6 +485,21 @@ void edit::settle_nodes() {
     s_.nodes_not_open += node->open() ? 0U : 1U;
   }
   rebuild_indexes(s_, s_.live);
+  drop_lost_devices();
+}
+
+/// Pods on a node that has fewer devices than before hold unknown ones from now on.
+void edit::drop_lost_devices() {
+  const bool in_use = std::any_of(checked_nodes_.begin(), checked_nodes_.end(),
+                                  [&](std::uint32_t slot) { return (*w_.pods_on_node)[slot] > 0; });
+  if (!in_use) return;
+  for (pod_row p = 0; p < s_.pod_slots; ++p) {
+    const std::uint32_t slot = s_.live.pod_node[p];
+    const node_row row = slot == no_row ? no_row : (*s_.node_row_of_slot)[slot];
+    if (row == no_row || s_.live.pod_devices[p].mask == 0) continue;
+    const device_row count = (*s_.first_device)[row + 1] - (*s_.first_device)[row];
+    if (count < max_devices_per_node && s_.live.pod_devices[p].mask >> count != 0) s_.live.pod_devices.write(p) = {};
+  }
 }
 
 void edit::move_node_amounts(const std::vector<std::shared_ptr<const node_info>>& fresh,

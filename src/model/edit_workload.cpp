@@ -579,6 +579,10 @@ result<void> edit::read_pod_devices(const table_reader& t, std::uint64_t row, po
     if (choose_devices(s_, s_.live, c, at, device_amount::free_or_releasing, chosen)) s_.live.pod_devices.write(p) = chosen;
     return {};
   }
+  if (given.size() == 1 && given.front() == unknown_devices) {
+    s_.live.pod_devices.write(p) = {};
+    return {};
+  }
   const device_row count = (*s_.first_device)[at + 1] - (*s_.first_device)[at];
   device_set set{0, c.device_share};
   for (const std::int64_t index : given) {

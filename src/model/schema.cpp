@@ -133,7 +133,7 @@ constexpr std::array pod_columns{
     column_info{col::pod_node, "node", ct::string, cs::ragged, false, ek::node, "node", "",
                 "Node that the pod is on or leaves; empty if none."},
     column_info{col::pod_devices, "devices", ct::i64_list, cs::ragged, false, ek::none, "device indices", "",
-                "Devices that the pod holds; chosen by the library, lowest index first, if empty."},
+                "Devices that the pod holds; chosen by the library, lowest index first, if empty; -1 alone: not known."},
     column_info{col::pod_created, "created", ct::i64, cs::one, false, ek::none, "ns", "0", "Creation time."},
     column_info{col::pod_priority, "priority", ct::i64, cs::one, false, ek::none, "", "unset",
                 "Order inside the group: larger first, unset last."},

