@@ -18,25 +18,33 @@ namespace kaisched::cli {
 
 namespace {
 
-std::string bound(double value) { return fmt::format("{}", value); }
+/// A list with a blank after every separator.
+std::string spaced(std::string_view list, char separator) {
+  std::string text;
+  for (const char c : list) {
+    if (c == separator) {
+      text += ", ";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
 
 std::string values_of(const option_info& option) {
   switch (option.type) {
     case option_type::boolean:
       return "true, false";
     case option_type::integer:
-      return fmt::format("integer from {} to {}", bound(option.least), bound(option.most));
+      return fmt::format("integer from {} to {}", option.least, option.most);
     case option_type::number:
-      return fmt::format("number from {} to {}", bound(option.least), bound(option.most));
+      return fmt::format("number from {} to {}", option.least, option.most);
     case option_type::choice:
+      return spaced(option.choices, ' ');
     case option_type::list:
       break;
   }
-  std::string choices(option.choices);
-  for (std::size_t i = choices.find(' '); i != std::string::npos; i = choices.find(' ', i + 2))
-    choices.replace(i, 1, ", ");
-  if (option.type == option_type::choice) return choices;
-  return choices.empty() ? "names, separated by commas" : "list of " + choices;
+  return option.choices.empty() ? "names, separated by commas" : "list of " + spaced(option.choices, ' ');
 }
 
 /// A paragraph that starts at a column.
@@ -79,6 +87,14 @@ std::string type_of(const column_info& column) {
   return type;
 }
 
+std::string_view default_of(const column_info& column) {
+  if (io::form_of(column) == io::column_form::flag) return column.fallback == "1" ? "true" : "false";
+  if (const auto known = io::value_names(io::form_of(column)); !known.empty()) {
+    return known[static_cast<std::size_t>(io::fallback_integer(column))];
+  }
+  return column.fallback.empty() ? "(empty)" : column.fallback;
+}
+
 void print_columns(const terminal& out, const table_info& table) {
   out.line(fmt::format("{}  {}", out.paint(style::bold, table.name), table.doc));
   out.line();
@@ -89,11 +105,12 @@ void print_columns(const terminal& out, const table_info& table) {
       out.paint(style::dim, fmt::format("  {}{}{}{}", pad_right("column", name_width), pad_right("type", type_width),
                                         pad_right("unit", unit_width), table.input ? "default" : "")));
   for (const column_info& column : table.columns) {
-    const std::string_view fallback = column.fallback.empty() ? "(empty)" : column.fallback;
-    const std::string_view rest = !table.input ? "" : column.required ? "required" : fallback;
+    const bool is_flag = io::form_of(column) == io::column_form::flag;
+    const std::string_view unit = is_flag ? "" : column.unit;
+    const std::string_view rest = !table.input ? "" : column.required ? "required" : default_of(column);
     const std::string name = out.paint(style::cyan, column.name);
     out.line(fmt::format("  {}{}{}{}", pad_right(name, name_width), pad_right(type_of(column), type_width),
-                         pad_right(cut(column.unit, unit_width - 2), unit_width), rest));
+                         pad_right(cut(unit, unit_width - 2), unit_width), rest));
     print_at(out, 4, style::dim, column.doc);
   }
 }
@@ -108,12 +125,15 @@ int show_options() {
   for (const std::string_view name : preset_names()) presets += fmt::format("{}{}", presets.empty() ? "" : ", ", name);
   out.line(fmt::format("Presets: {}", presets));
   out.line();
-  constexpr std::size_t name_width = 28;
+  constexpr std::size_t value_column = 30;
   for (const option_info& option : option_list()) {
-    const std::string name = out.paint(style::cyan, option.name);
-    out.line(fmt::format("  {}{} {}", pad_right(name, name_width), option.fallback.empty() ? "(none)" : option.fallback,
-                         out.paint(style::dim, fmt::format("[{}]", values_of(option)))));
-    print_at(out, 4, style::dim, option.doc);
+    std::string lead = pad_right("  " + out.paint(style::cyan, option.name), value_column);
+    const std::string value = option.fallback.empty() ? "(none)" : spaced(option.fallback, ',');
+    for (const std::string& line : wrap(value, line_width - value_column)) {
+      out.line(lead + line);
+      lead.assign(value_column, ' ');
+    }
+    print_at(out, 4, style::dim, fmt::format("[{}] {}", values_of(option), option.doc));
   }
   return exit_ok;
 }

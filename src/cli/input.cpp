@@ -29,13 +29,16 @@ result<io::cluster_input> read_openb(const run_arguments& arguments) {
 }
 
 result<io::cluster_input> read_input(const run_arguments& arguments) {
-  if (!arguments.cluster_file.empty()) {
-    const result<std::string> text = io::read_file(arguments.cluster_file);
-    if (!text) return text.failure();
-    return io::parse_cluster_json(*text, arguments.cluster_file);
+  const bool has_cluster = !arguments.cluster_file.empty();
+  const bool has_nodes = !arguments.openb_nodes.empty();
+  const bool has_pods = !arguments.openb_pods.empty();
+  if (has_nodes != has_pods || has_cluster == has_nodes) {
+    return error{status::argument, "run needs --cluster FILE, or --openb-nodes FILE with --openb-pods FILE", {}};
   }
-  if (!arguments.openb_nodes.empty() && !arguments.openb_pods.empty()) return read_openb(arguments);
-  return error{status::argument, "run needs --cluster FILE, or --openb-nodes FILE with --openb-pods FILE", {}};
+  if (has_nodes) return read_openb(arguments);
+  const result<std::string> text = io::read_file(arguments.cluster_file);
+  if (!text) return text.failure();
+  return io::parse_cluster_json(*text, arguments.cluster_file);
 }
 
 /// Faults of the rows carry the name of what the rows came from.

@@ -21,7 +21,7 @@ namespace kaisched::cli {
 namespace {
 
 constexpr const char* description =
-    "kaisched decides which pod group runs where in a GPU cluster, on which devices, and who waits and why.";
+    "kaisched decides which pods run where in a GPU cluster, on which devices, and who waits and why.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -63,18 +63,14 @@ void add_cluster_options(CLI::App& command, synthetic_arguments& to) {
 
 void add_run(CLI::App& app, run_arguments& to, std::function<int()>& chosen) {
   CLI::App* command = app.add_subcommand("run", "Decide over a cluster from files, and report");
-  constexpr const char* input = "Input (one of them)";
+  constexpr const char* input = "Input: --cluster, or both of the others";
   constexpr const char* output = "Output";
-  CLI::Option* cluster = command->add_option("--cluster", to.cluster_file, "Cluster as JSON (kaisched-cluster/1)")
-                             ->type_name("FILE")
-                             ->group(input);
-  CLI::Option* nodes = command->add_option("--openb-nodes", to.openb_nodes, "Nodes of an openb trace")
-                           ->type_name("FILE")
-                           ->excludes(cluster)
-                           ->group(input);
-  command->add_option("--openb-pods", to.openb_pods, "Pods of an openb trace, all pending at once")
+  command->add_option("--cluster", to.cluster_file, "Cluster as JSON (kaisched-cluster/1); - is the standard input")
       ->type_name("FILE")
-      ->needs(nodes)
+      ->group(input);
+  command->add_option("--openb-nodes", to.openb_nodes, "Nodes of an openb trace")->type_name("FILE")->group(input);
+  command->add_option("--openb-pods", to.openb_pods, "Pods of that trace, all pending at once")
+      ->type_name("FILE")
       ->group(input);
   command->add_option("--decisions", to.decisions_file, "Write the decisions; the ending says the form")
       ->type_name("FILE.json|FILE.csv")
@@ -128,7 +124,6 @@ int main_of(std::vector<std::string> words) {
   CLI::App app(description, "kaisched");
   app.set_version_flag("--version", fmt::format("kaisched {}", version_string));
   app.require_subcommand(1);
-  app.footer(examples);
   app.get_formatter()->column_width(38);
 
   std::function<int()> chosen;
@@ -140,6 +135,7 @@ int main_of(std::vector<std::string> words) {
   add_run(app, run_to, chosen);
   add_generate(app, generate_to, chosen);
   add_listings(app, schema_table, chosen);
+  app.footer(examples);  // last: commands would inherit it
 
   if (!is_command(app, words)) return exit_usage;
   std::reverse(words.begin(), words.end());  // as the library wants them

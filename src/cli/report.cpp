@@ -31,7 +31,7 @@ std::string_view verb(std::int64_t subjects) { return subjects == 1 ? "waits" : 
 
 void print_usage(const terminal& out, std::string_view name, std::int64_t before, std::int64_t after,
                  std::int64_t total, std::string_view amount) {
-  bar used(46, total);
+  bar used(44, total);
   used.fill(0, total, glyph::free, style::dim);
   used.fill(0, std::min(before, after), glyph::held, style::blue);
   used.fill(before, after, glyph::started, style::green);
@@ -44,9 +44,17 @@ std::string of_total(std::int64_t part, std::int64_t whole, std::int64_t unit) {
   return fmt::format("{} of {}", grouped(part / unit), grouped(whole / unit));
 }
 
+/// Bytes in the unit that leaves a few digits.
+std::string memory_of_total(std::int64_t part, std::int64_t whole) {
+  constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  std::int64_t size = 1;
+  for (; unit + 1 < units.size() && whole / size >= 100'000; ++unit) size <<= 10;
+  return fmt::format("{} {}", of_total(part, whole, size), units[unit]);
+}
+
 void print_figures(const terminal& out, const outcome& what) {
   constexpr std::int64_t core = 1000;
-  constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
   const amounts& used = what.used;
   const auto bold = [&](std::int64_t number, std::string_view noun) {
     return out.paint(style::bold, counted(number, noun));
@@ -71,7 +79,7 @@ void print_figures(const terminal& out, const outcome& what) {
   print_usage(out, "cores", used.before[dim_cpu], used.after[dim_cpu], used.total[dim_cpu],
               of_total(used.after[dim_cpu], used.total[dim_cpu], core));
   print_usage(out, "memory", used.before[dim_memory], used.after[dim_memory], used.total[dim_memory],
-              of_total(used.after[dim_memory], used.total[dim_memory], gibibyte) + " GiB");
+              memory_of_total(used.after[dim_memory], used.total[dim_memory]));
 }
 
 // ---- queues ---------------------------------------------------------------------------------------------------------
@@ -177,7 +185,7 @@ void print_domains(const terminal& out, const outcome& what) {
   print_heading(out, fmt::format("GPUs in use by {}", fmt::join(what.domain_levels, ", ")),
                 "· none  ░ to 25 %  ▒ to 50 %  ▓ to 95 %  █ full");
   out.line(out.paint(
-      style::dim, fmt::format("  {}{}{}", pad_right("", 14), pad_right("before", cells * cell_width + 12), "after")));
+      style::dim, fmt::format("  {}{}{}", pad_right("", 14), pad_right("before", cells * cell_width + 11), "after")));
   for (std::size_t i = 0; i < std::min(rows.size(), most_rows); ++i) {
     std::string before;
     std::string after;
@@ -190,8 +198,8 @@ void print_domains(const terminal& out, const outcome& what) {
       sums[2] += domain->total;
     }
     out.line(fmt::format("  {}{} {}   {} {}", pad_right(cut(rows[i].name, 13), 14),
-                         pad_right(before, cells * cell_width), pad_left(percent(sums[0], sums[2]), 8),
-                         pad_right(after, cells * cell_width), pad_left(percent(sums[1], sums[2]), 8)));
+                         pad_right(before, cells * cell_width), pad_left(percent(sums[0], sums[2]), 7),
+                         pad_right(after, cells * cell_width), pad_left(percent(sums[1], sums[2]), 7)));
   }
   if (rows.size() > most_rows)
     out.line(fmt::format("  ... and {} more", counted(std::ssize(rows) - std::int64_t{most_rows}, "row")));

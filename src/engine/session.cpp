@@ -105,7 +105,8 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
       !model::choose_devices(c.state(), c.live, ask, node, model::device_amount::free_or_releasing, devices)) {
     return false;
   }
-  if (eviction != no_row && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot) {
+  const bool same_node = status_now == pod_status::releasing && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot;
+  if (same_node && model::can_take(c.state(), c.live, node, c.live.pod_devices[pod])) {
     c.unevict(eviction);  // back in its own place: nothing happened to it
   } else {
     c.pipeline(pod, node, devices);

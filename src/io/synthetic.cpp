@@ -132,6 +132,8 @@ constexpr std::array teams{
     team_info{"data", "platform", 2, 0, 1, 100, 1, 1, {0, 0, 0, 4, 10, 4, 0, 0, 30}},
 };
 
+constexpr const team_info& data_team = teams.back();
+
 /// What one job asks for.
 struct job_shape {
   std::int64_t pods = 1;
@@ -486,10 +488,10 @@ void generator::add_hopeless() {
   add_hopeless("foundation", "gang-of-16-has-12-pods", gpu_job(12, 16, whole_device, 12, 96));
   add_hopeless("speech", "volume-missing", gpu_job(1, 1, whole_device, 8, 64)).obstacle =
       "volume claim speech-corpus does not exist";
-  const std::int64_t over_quota = options_.gpus / 32;
+  const std::int64_t over_quota = options_.gpus * data_team.quota_percent / 100 + 8;
   job_shape reserved = gpu_job(over_quota, over_quota, whole_device, 8, 64);
   reserved.preemptible = false;
-  add_hopeless("data", "reserved-beyond-quota", reserved);
+  add_hopeless(data_team.name, "reserved-beyond-quota", reserved);
   for (job_pod& pod : add_hopeless("search", "gated", gpu_job(4, 4, whole_device, 8, 64)).pods) {
     pod.status = pod_status::gated;
   }

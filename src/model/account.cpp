@@ -183,6 +183,14 @@ bool choose_devices(const cluster_state& s, const live_state& live, const pod_cl
   return choose_shares(live, first, last, c.shared_devices, c.device_share, amount, chosen);
 }
 
+bool can_take(const cluster_state& s, const live_state& live, node_row row, const device_set& devices) {
+  for (std::uint64_t left = devices.mask; left != 0; left &= left - 1) {
+    const std::size_t d = (*s.first_device)[row] + static_cast<std::size_t>(std::countr_zero(left));
+    if ((*live.device_free)[d] + (*live.device_releasing)[d] < devices.share) return false;
+  }
+  return true;
+}
+
 void account_pod(const cluster_state& s, live_state& live, pod_row p, std::int64_t sign) {
   const pod_core& pod = s.pods[p];
   const auto status = static_cast<pod_status>(live.pod_state[p]);

@@ -42,6 +42,9 @@ enum class device_amount : std::uint8_t {
 [[nodiscard]] bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
                                   device_amount amount, device_set& chosen);
 
+/// The devices of a set are free or coming free, claims taken off.
+[[nodiscard]] bool can_take(const cluster_state& s, const live_state& live, node_row row, const device_set& devices);
+
 /// Puts a pod with the given status, node slot and devices into all sums of a model (not of a session).
 void account_pod(const cluster_state& s, live_state& live, pod_row p, std::int64_t sign);
 

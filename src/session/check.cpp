@@ -40,11 +40,18 @@ std::vector<quota_vector> expected_allocation(const core& c, const model::live_s
 std::vector<bool> nodes_with_evicted_claims(const core& c) {
   const model::cluster_state& s = c.state();
   std::vector<bool> nodes(s.node_count(), false);
-  for (pod_row p = 0; p < s.pod_slots; ++p) {
+  const auto mark = [&](pod_row p, std::uint32_t slot) {
     const auto before = static_cast<pod_status>(s.live.pod_state[p]);
-    const bool leaving = s.pods[p].live && static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing;
-    if (!leaving || c.live.pod_node[p] == no_row) continue;
-    if (before == pod_status::pipelined || before == pod_status::pending) nodes[(*s.node_row_of_slot)[c.live.pod_node[p]]] = true;
+    const bool was_there = s.live.pod_node[p] == slot && model::is_in(before, model::active_used) && before != pod_status::pipelined;
+    if (slot != no_row && !was_there) nodes[(*s.node_row_of_slot)[slot]] = true;
+  };
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (s.pods[p].live && static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing) mark(p, c.live.pod_node[p]);
+  }
+  for (const ghost& g : c.ghosts) {
+    mark(g.pod, g.node);
+    const bool again = static_cast<pod_status>(c.live.pod_state[g.pod]) == pod_status::releasing;
+    if (again) nodes[(*s.node_row_of_slot)[c.live.pod_node[g.pod]]] = true;  // evicted a second time, from its claim
   }
   return nodes;
 }

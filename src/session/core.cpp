@@ -145,8 +145,9 @@ void core::restore_evicted(const operation& op) {
 }
 
 std::uint32_t core::eviction_of(pod_row pod) const {
-  for (std::uint32_t i = 0; i < log.size(); ++i) {
-    if (log[i].kind == operation_kind::evict && log[i].pod == pod && !log[i].undone) return i;
+  for (std::uint32_t i = depth(); i-- > 0;) {
+    const operation& op = log[i];
+    if (op.kind == operation_kind::evict && op.pod == pod && !op.undone && op.old_node == live.pod_node[pod]) return i;
   }
   return no_row;
 }

@@ -73,7 +73,7 @@ class core {
   void pipeline(pod_row pod, node_row node, const device_set& devices);
   void evict(pod_row pod);
   void unevict(std::uint32_t eviction);
-  /// Position of the first eviction of the pod in the statement that is still in force, or no_row.
+  /// Position of the eviction in the statement that took the pod from the node where it is leaving now, or no_row.
   [[nodiscard]] std::uint32_t eviction_of(pod_row pod) const;
   void rollback(std::uint32_t to);
   /// All new allocations of the group become claims on the same nodes: nobody starts now.

@@ -174,12 +174,21 @@ TEST_CASE("undo restores the state, whatever was done") {
   CHECK(rc::check([] {
     const snapshot base = random_cluster().take();
     session s = got(engine().open(base, 0));
+    for (const pod_row p : {0U, 1U, 2U, 3U}) {
+      if (p < base.count(entity_kind::pod)) {
+        RC_LOG() << base.pod_name(p) << " " << pod_status_name(s.view().status_of(p)) << " on "
+                 << (s.view().node_of(p) == no_row ? "-" : base.node_name(s.view().node_of(p))) << " gpu "
+                 << s.view().pod_request(p)[dim_gpu] << "\n";
+      }
+    }
     std::vector<std::pair<checkpoint, std::string>> marks;
     for (int i = 0; i < 15; ++i) {
       marks.emplace_back(s.mark(), s.state_digest());
       const auto pod = static_cast<pod_row>(draw(0, static_cast<int>(base.count(entity_kind::pod)) - 1));
       const auto node = static_cast<node_row>(draw(0, static_cast<int>(base.count(entity_kind::node)) - 1));
-      switch (draw(0, 3)) {
+      const int step = draw(0, 3);
+      RC_LOG() << "step " << step << ": " << base.pod_name(pod) << " " << base.node_name(node) << "\n";
+      switch (step) {
         case 0:
           (void)s.allocate(pod, node);
           break;
