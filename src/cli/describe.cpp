@@ -105,8 +105,9 @@ void print_columns(const terminal& out, const table_info& table) {
       out.paint(style::dim, fmt::format("  {}{}{}{}", pad_right("column", name_width), pad_right("type", type_width),
                                         pad_right("unit", unit_width), table.input ? "default" : "")));
   for (const column_info& column : table.columns) {
-    const bool is_flag = io::form_of(column) == io::column_form::flag;
-    const std::string_view unit = is_flag ? "" : column.unit;
+    const io::column_form form = io::form_of(column);
+    const bool says_all = form == io::column_form::flag || form == io::column_form::pairs;  // the type does
+    const std::string_view unit = says_all ? "" : column.unit;
     const std::string_view rest = !table.input ? "" : column.required ? "required" : default_of(column);
     const std::string name = out.paint(style::cyan, column.name);
     out.line(fmt::format("  {}{}{}{}", pad_right(name, name_width), pad_right(type_of(column), type_width),

@@ -30,7 +30,7 @@ constexpr const char* examples =
     "  kaisched run --cluster cluster.json --charts    decide over a file\n"
     "  kaisched run --cluster cluster.json --set placement.gpu=spread --decisions decisions.csv\n"
     "\n"
-    "Exit status: 0 done (pods that wait are an outcome), 1 the engine failed, 2 wrong arguments or input.";
+    "Exit status: 0 done (pods that wait are an outcome), 1 failed, 2 wrong arguments or input.";
 
 void add_policy_options(CLI::App& command, policy_arguments& to) {
   constexpr const char* group = "Policy";

@@ -67,12 +67,14 @@ void print_figures(const terminal& out, const outcome& what) {
   out.line(fmt::format("  {}decided in {} with preset {}, mode {}", loaded,
                        out.paint(style::bold, seconds(what.decide_seconds)), what.preset, what.mode));
   out.line();
-  std::string started = fmt::format("  {} start now", bold(what.pods_started, "pod"));
+  std::string started =
+      fmt::format("  {} of {} start now", bold(what.pods_started, "pod"), counted(what.jobs_started, "job"));
   if (what.pods_claiming > 0) started += fmt::format(", {} follow when others have ended", grouped(what.pods_claiming));
   if (what.pods_evicted > 0) started += fmt::format(", {} are evicted", grouped(what.pods_evicted));
   if (what.pods_moved > 0) started += fmt::format(", {} move", grouped(what.pods_moved));
-  out.line(fmt::format("{}, in {}; {} of {} {}", started, counted(what.jobs_started, "job"),
-                       bold(what.pods_waiting, "pod"), counted(what.jobs_waiting, "job"), verb(what.pods_waiting)));
+  out.line(started);
+  out.line(fmt::format("  {} of {} {}", bold(what.pods_waiting, "pod"), counted(what.jobs_waiting, "job"),
+                       verb(what.pods_waiting)));
   out.line();
   print_usage(out, "GPUs", used.before[dim_gpu], used.after[dim_gpu], used.total[dim_gpu],
               of_total(used.after[dim_gpu], used.total[dim_gpu], whole_device));

@@ -1,5 +1,7 @@
 #include <kaisched/session.hpp>
 
+#include <algorithm>
+
 #include "actions/actions.hpp"
 #include "base/nearest.hpp"
 #include "engine/session_impl.hpp"
@@ -120,6 +122,9 @@ result<void> session::evict(pod_row pod) {
   const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);
   if (!model::is_in(status_now, model::active_allocated) || c.live.pod_node[pod] == no_row) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is not placed", {}};
+  }
+  if (std::any_of(c.ghosts.begin(), c.ghosts.end(), [&](const work::ghost& g) { return g.pod == pod; })) {
+    return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' has been evicted already", {}};
   }
   c.evict(pod);
   return {};

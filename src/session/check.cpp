@@ -48,11 +48,7 @@ std::vector<bool> nodes_with_evicted_claims(const core& c) {
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     if (s.pods[p].live && static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing) mark(p, c.live.pod_node[p]);
   }
-  for (const ghost& g : c.ghosts) {
-    mark(g.pod, g.node);
-    const bool again = static_cast<pod_status>(c.live.pod_state[g.pod]) == pod_status::releasing;
-    if (again) nodes[(*s.node_row_of_slot)[c.live.pod_node[g.pod]]] = true;  // evicted a second time, from its claim
-  }
+  for (const ghost& g : c.ghosts) mark(g.pod, g.node);
   return nodes;
 }
 
