@@ -1,0 +1,27 @@
+"""The mutable model of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kaisched import _core, _tables
+
+
+class Cluster(_core.Cluster):
+    """Nodes, devices, topologies, queues, pod groups and pods, fed by tables of changes."""
+
+    def apply(self, *, op: str = "add", **tables: Mapping[str, Any]) -> None:
+        """Applies tables: all of them, or none if any row is bad.
+
+        Each keyword is a kind of table (``nodes``, ``queues``, ``pod_groups``, ``pods``...), each value a dict or data
+        frame of columns with one entry per row. Numbers: anything that numpy makes an integer or float array of,
+        without rounding. Texts: sequences of str; lists of texts or numbers: sequences of sequences. Columns with one
+        value per resource (``capacity``, ``request``, ``quota``, ``limit``...): a matrix, or a dict of arrays by
+        resource. Columns that name another entity: names, or identifiers as uint64.
+
+        ``op`` is ``"add"`` for new entities, ``"change"`` to set the given columns of named ones, ``"remove"``.
+        Entities are added before what refers to them and removed after. Input is copied; arrays must not change
+        during the call.
+        """
+        self.apply_tables(_tables.build(tables, op, lambda: self.snapshot().dimension_names))

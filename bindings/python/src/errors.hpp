@@ -1,0 +1,42 @@
+#pragma once
+/// @file
+/// Errors of the library as Python exceptions.
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include <pybind11/pybind11.h>
+
+#include <kaisched/result.hpp>
+
+namespace kaisched::python {
+
+/// Carries an error of the library out of a bound function; becomes an exception of `kaisched._errors`.
+class failure : public std::exception {
+ public:
+  explicit failure(error body) : body_(std::move(body)) {}
+  [[nodiscard]] const error& body() const noexcept { return body_; }
+  [[nodiscard]] const char* what() const noexcept override { return body_.message.c_str(); }
+
+ private:
+  error body_;
+};
+
+/// The value of a result, or `failure`.
+template <class T>
+T unwrap(result<T> r) {
+  if (!r.ok()) throw failure(r.take_failure());
+  return std::move(*r);
+}
+inline void unwrap(result<void> r) {
+  if (!r.ok()) throw failure(r.take_failure());
+}
+
+/// Makes `failure` arrive in Python as the exception of its status.
+void register_errors();
+
+/// Number, name and meaning of every status, as a list of tuples.
+pybind11::list status_list();
+
+}  // namespace kaisched::python
