@@ -52,7 +52,7 @@ void add_policy_options(CLI::App& command, policy_arguments& to) {
 void add_cluster_options(CLI::App& command, synthetic_arguments& to) {
   constexpr const char* group = "Cluster";
   command.add_option("--gpus", to.gpus, "Number of GPUs, a multiple of 8")->capture_default_str()->group(group);
-  command.add_option("--load", to.load, "GPUs held and asked for, as a part of all; above 1 is contended")
+  command.add_option("--load", to.load, "GPUs held and asked for, of all; above 1 is contended")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 10.0))
       ->group(group);

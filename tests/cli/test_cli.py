@@ -82,7 +82,7 @@ class Help(Case):
     def test_lines_fit_a_terminal(self):
         for command in [["--help"], *([c, "--help"] for c in COMMANDS), ["options"], ["schema"], ["schema", "pod"]]:
             for line in self.ok(*command).splitlines():
-                self.assertLessEqual(len(line), 120, line)
+                self.assertLessEqual(len(line), 100, line)
 
 
 class Errors(Case):
@@ -99,8 +99,9 @@ class Errors(Case):
         self.assertIn("run needs --cluster FILE, or --openb-nodes FILE with --openb-pods FILE", self.fails(2, "run"))
         self.assertIn("absent.json: cannot open: No such file or directory",
                       self.fails(2, "run", "--cluster", self.folder / "absent.json"))
-        self.assertIn("--openb-nodes", self.fails(2, "run", "--openb-pods", "p.csv"))
-        self.assertIn("run needs", self.fails(2, "run", "--openb-nodes", "n.csv"))
+        for wrong in [["--openb-pods", "p.csv"], ["--openb-nodes", "n.csv"],
+                      ["--cluster", "c.json", "--openb-nodes", "n.csv", "--openb-pods", "p.csv"]]:
+            self.assertIn("run needs --cluster FILE, or", self.fails(2, "run", *wrong))
 
     def test_texts_that_are_no_cluster(self):
         self.assertEqual(self.run_of("{}"), 'kaisched: c.json: "schema" is missing: a cluster starts with "schema": '
@@ -121,8 +122,8 @@ class Errors(Case):
 
     def test_options(self):
         path = self.file("c.json", cluster(QUEUE))
-        for wrong, expected in [(["--set", "gpu_placment=spread"], "gpu_placement"), (["--set", "spread"], "OPTION=VALUE"),
-                                (["--set", "gpu_placement=tight"], "binpack"), (["--mode", "loose"], "strict"),
+        for wrong, expected in [(["--set", "placment.gpu=spread"], "placement.gpu"), (["--set", "spread"], "OPTION=VALUE"),
+                                (["--set", "placement.gpu=tight"], "binpack"), (["--mode", "loose"], "strict"),
                                 (["--preset", "kia"], "kai"), (["--actions", "alocate"], "allocate"),
                                 (["--decisions", "d.txt"], ".json or .csv")]:
             self.assertIn(expected, self.fails(2, "run", "--cluster", path, *wrong))
@@ -150,11 +151,11 @@ class Listings(Case):
     def test_options_are_those_that_can_be_set(self):
         text = self.ok("options")
         path = self.file("c.json", cluster(QUEUE))
-        listed = re.findall(r"^  (\w+) +(\S+)", text, re.MULTILINE)
+        listed = re.findall(r"^  ([\w.]+) +(\S+)", text, re.MULTILINE)
         self.assertGreater(len(listed), 5)
         for name, value in listed:
             if value != "(none)":
-                self.ok("run", "--cluster", path, "--set", f"{name}={value}")
+                self.ok("run", "--cluster", path, "--set", f"{name}={value.rstrip(',')}")
 
     def test_schema(self):
         text = self.ok("schema")
@@ -206,11 +207,11 @@ class Run(Case):
 
     def test_report(self):
         text = self.ok("run", "--cluster", self.small)
-        self.assertIn("2 pods start now", text)
+        self.assertIn("2 pods of 2 jobs start now", text)
         self.assertIn("1 pod of 1 job waits", text)
         self.assertIn("Why 1 job waits", text)
         self.assertIn("100.0 %", text)
-        self.assertRegex(text, r"digest [0-9a-f]{64}\n$")
+        self.assertRegex(text, r"\ndigest [0-9a-f]{64}\n")
         self.assertEqual(self.ok("run", "--cluster", self.small, "--quiet"), "")
 
     def test_report_as_json(self):
@@ -243,12 +244,12 @@ class Run(Case):
         nodes = '"node": [{"name": "m", "capacity": {"gpu": 2000, "pods": 9}}, {"name": "n", "capacity": {"gpu": 2000, "pods": 9}}]'
         path = self.file("two.json", cluster(QUEUE, nodes, jobs("a", "b")))
         for placement, expected in [("binpack", 1), ("spread", 2)]:
-            for way in [["--placement", placement], ["--set", f"gpu_placement={placement}"]]:
+            for way in [["--placement", placement], ["--set", f"placement.gpu={placement}"]]:
                 text = self.ok("run", "--cluster", path, *way, "--decisions", "-")
                 self.assertEqual(len({row["node_name"] for row in json.loads(text)["decision"]}), expected)
 
     def test_cluster_from_standard_input(self):
-        self.assertIn("2 pods start now", self.ok("run", "--cluster", "-", stdin=self.small.read_text()))
+        self.assertIn("2 pods of 2 jobs start now", self.ok("run", "--cluster", "-", stdin=self.small.read_text()))
 
     def test_charts(self):
         text = self.ok("run", "--cluster", self.small, "--charts")
@@ -257,7 +258,7 @@ class Run(Case):
     def test_an_empty_cluster(self):
         for members in [['"now": 1'], [QUEUE], [QUEUE, NODE]]:
             text = self.ok("run", "--cluster", self.file("e.json", cluster(*members)), "--charts")
-            self.assertIn("0 pods start now", text)
+            self.assertIn("0 pods of 0 jobs start now", text)
 
 
 class Demo(Case):
@@ -278,7 +279,8 @@ class Demo(Case):
     def test_the_cluster_as_a_file_is_decided_alike(self):
         path = self.folder / "c.json"
         text = self.ok("demo", "--gpus", "512", "--out", path)
-        self.assertEqual(text.splitlines()[-1], self.ok("run", "--cluster", path).splitlines()[-1])
+        digest = re.compile("^digest .*$", re.MULTILINE)
+        self.assertEqual(digest.findall(text), digest.findall(self.ok("run", "--cluster", path)))
         self.assertEqual(path.read_text(), self.ok("generate", "--gpus", "512", "--load", "1.3", "--out", "-"))
 
     def on_terminal(self, **variables):
@@ -305,9 +307,7 @@ class Demo(Case):
 
 class Openb(Case):
     def test_the_whole_trace_in_one_batch(self):
-        nodes = SHARED / "fgd" / "nodes.csv"
-        if not nodes.exists():
-            nodes = SHARED / "data" / "fgd" / "nodes.csv"
+        nodes = SHARED / "data" / "fgd" / "nodes.csv"
         if not nodes.exists():
             self.skipTest("shared data absent")
         reports = []
