@@ -197,6 +197,9 @@ static void null_cluster_and_snapshot(void) {
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_SAVE, kaisched_snapshot_save, NULL, NULL, 0, &needed);
   EXPECT(KAISCHED_OK, KAISCHED_FN_SNAPSHOT_DIGEST, kaisched_snapshot_digest, snapshot, NULL, 0, NULL);
   EXPECT(KAISCHED_OK, KAISCHED_FN_SNAPSHOT_SAVE, kaisched_snapshot_save, snapshot, NULL, 0, NULL);
+  EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_SNAPSHOT_TABLE, kaisched_snapshot_table, snapshot, KAISCHED_TABLE_REASON,
+         &table);
+  EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_SNAPSHOT_TABLE, kaisched_snapshot_table, snapshot, 999, &table);
   kaisched_snapshot_release(snapshot);
 
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_LOAD, kaisched_snapshot_load, NULL, 4, &snapshot);
@@ -389,9 +392,11 @@ static void results(void) {
   OK(kaisched_session_table(session, KAISCHED_TABLE_STATISTIC, &table, NULL));
   CHECK(table->rows == 1);
   kaisched_error err = KAISCHED_ERROR_INIT;
-  CHECK(kaisched_session_table(session, KAISCHED_TABLE_POD, &table, &err) < 0 && table == NULL);
-  CHECK(kaisched_session_table(session, 999, &table, &err) < 0 && table == NULL);
-  CHECK(kaisched_session_run(session, "dance", &err) < 0 && strstr(err.message, "dance") != NULL);
+  EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_SESSION_TABLE, kaisched_session_table, session, KAISCHED_TABLE_POD,
+         &table);
+  EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_SESSION_TABLE, kaisched_session_table, session, 999, &table);
+  CHECK(table == NULL);
+  CHECK(kaisched_session_run(session, "dance", &err) == KAISCHED_E_NOT_FOUND && strstr(err.message, "dance") != NULL);
   kaisched_session_close(session);
 }
 
@@ -405,6 +410,7 @@ static int option_is(const kaisched_engine* engine, const char* option, const ch
 static void engines(void) {
   const kaisched_kv compat[] = {{"preset", "kai"}, {"mode", "compat"}};
   const kaisched_kv wrong[] = {{"mode", "compat"}, {"mode", "roughly"}};
+  const kaisched_kv unknown[] = {{"mood", "strict"}};
   kaisched_engine *one = NULL, *two = NULL, *none = NULL;
   OK(kaisched_engine_create(KAISCHED_ABI_VERSION, compat, 2, &one, NULL));
   OK(kaisched_engine_create(KAISCHED_ABI_VERSION, NULL, 0, &two, NULL));
@@ -418,6 +424,8 @@ static void engines(void) {
 
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION, wrong, 2, &none);
   CHECK(none == NULL);
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION, unknown, 1,
+         &none);
   EXPECT(KAISCHED_E_ABI, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION + 1, NULL, 0, &none);
   EXPECT(KAISCHED_E_ABI, KAISCHED_FN_ENGINE_CREATE, kaisched_engine_create, KAISCHED_ABI_VERSION + 0x10000u, NULL, 0,
          &none);

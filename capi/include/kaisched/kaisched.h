@@ -27,8 +27,8 @@
 /// own size and the given one, and what is missing counts as zero, which is always the default; a size smaller than
 /// that of the first version is KAISCHED_E_STRUCT_SIZE. Structures that may grow are passed in arrays of pointers;
 /// `kaisched_col` and `kaisched_kv` are passed in plain arrays and never grow. Numbers of enumerations are never
-/// reused. A table, column or option that the library does not know is KAISCHED_E_UNSUPPORTED, never ignored, unless
-/// the column has the flag KAISCHED_COLUMN_OPTIONAL.
+/// reused. A kind of table or a column that the library does not know is KAISCHED_E_UNSUPPORTED, never ignored, unless
+/// the column has the flag KAISCHED_COLUMN_OPTIONAL; an unknown option is KAISCHED_E_NOT_FOUND.
 ///
 /// **Texts** are UTF-8. Functions that write a text or bytes take a buffer, its capacity and an optional `needed`,
 /// which receives the size wanted (with the final NUL for texts). A NULL buffer only asks for the size; one that is too
@@ -492,8 +492,8 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_STATUS = 6,
   /// string, default empty. Node that the pod is on or leaves; empty if none. [node]
   KAISCHED_POD_COL_NODE = 7,
-  /// i64_list, default empty. Devices that the pod holds; chosen by the library, lowest index first, if empty. [device
-  /// indices]
+  /// i64_list, default empty. Devices that the pod holds; chosen by the library, lowest index first, if empty; -1
+  /// alone: not known. [device indices]
   KAISCHED_POD_COL_DEVICES = 8,
   /// i64, default 0. Creation time. [ns]
   KAISCHED_POD_COL_CREATED = 9,
@@ -662,7 +662,7 @@ KAISCHED_API kaisched_status kaisched_engine_create(uint32_t abi, const kaisched
 KAISCHED_API void kaisched_engine_destroy(kaisched_engine* engine) KAISCHED_NOEXCEPT;
 
 /// Sets one option. `preset` replaces all others, so it goes first. Sessions that are open do not change.
-/// Errors: KAISCHED_E_UNSUPPORTED or KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT for a bad value;
+/// Errors: KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT for a bad value;
 /// the message names the option and what was expected.
 KAISCHED_API kaisched_status kaisched_engine_set(kaisched_engine* engine, const char* option, const char* value,
                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
@@ -692,8 +692,8 @@ KAISCHED_API void kaisched_cluster_destroy(kaisched_cluster* cluster) KAISCHED_N
 KAISCHED_API kaisched_status kaisched_cluster_apply(kaisched_cluster* cluster, const kaisched_table* const* tables,
                                                     size_t count, kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Finds an entity by name. Sub-groups are named `group/sub-group`, devices `node/index`.
-/// @param kind kaisched_entity_kind.
+/// Finds an entity by name: a resource, queue, node, pod group or pod.
+/// @param kind kaisched_entity_kind; KAISCHED_E_UNSUPPORTED for kinds other than those.
 /// @param out receives the identifier. KAISCHED_E_NOT_FOUND if there is none.
 KAISCHED_API kaisched_status kaisched_cluster_find(const kaisched_cluster* cluster, uint32_t kind, const char* name,
                                                    kaisched_id* out, kaisched_error* err) KAISCHED_NOEXCEPT;
@@ -714,7 +714,7 @@ KAISCHED_API void kaisched_snapshot_release(const kaisched_snapshot* snapshot) K
 
 /// All entities of one kind with every column, ordered by name: what KAISCHED_OP_ADD needs to build an equal cluster.
 /// The table is made by the first call and kept, so asking again costs nothing.
-/// @param kind kaisched_table_kind of an input table; KAISCHED_E_ARGUMENT or KAISCHED_E_UNSUPPORTED for others.
+/// @param kind kaisched_table_kind of an input table; KAISCHED_E_UNSUPPORTED for others.
 /// @param out receives a table that is borrowed until the snapshot is released.
 KAISCHED_API kaisched_status kaisched_snapshot_table(const kaisched_snapshot* snapshot, uint32_t kind,
                                                      const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;
@@ -744,7 +744,7 @@ KAISCHED_API kaisched_status kaisched_snapshot_load(const void* bytes, size_t si
 /// Opens a session and runs the actions of the engine's options.
 /// @param now_ns time of the session in nanoseconds, on the clock that the tables use.
 /// @param out receives the session, to be given back with kaisched_session_close.
-/// Errors: KAISCHED_E_NOT_FOUND or KAISCHED_E_UNSUPPORTED for an unknown part or action, KAISCHED_E_PLUGIN.
+/// Errors: KAISCHED_E_NOT_FOUND for an unknown part or action, KAISCHED_E_PLUGIN.
 KAISCHED_API kaisched_status kaisched_run(const kaisched_engine* engine, const kaisched_snapshot* snapshot,
                                           int64_t now_ns, kaisched_session** out,
                                           kaisched_error* err) KAISCHED_NOEXCEPT;
@@ -761,7 +761,7 @@ KAISCHED_API kaisched_status kaisched_session_run(kaisched_session* session, con
 
 /// Results so far: decisions, reasons, queue shares, placements or statistics. The table is made by the first call
 /// after a run and kept.
-/// @param kind kaisched_table_kind of an output table; KAISCHED_E_ARGUMENT or KAISCHED_E_UNSUPPORTED for others.
+/// @param kind kaisched_table_kind of an output table; KAISCHED_E_UNSUPPORTED for others.
 /// @param out receives a table that is borrowed until the session is closed.
 KAISCHED_API kaisched_status kaisched_session_table(const kaisched_session* session, uint32_t kind,
                                                     const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;
