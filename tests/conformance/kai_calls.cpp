@@ -85,6 +85,7 @@ struct named_queues {
 
   [[nodiscard]] std::vector<kai_queue*> pointers() {
     std::vector<kai_queue*> found;
+    found.reserve(queues.size());
     for (kai_queue& queue : queues) found.push_back(&queue);
     return found;
   }
@@ -271,7 +272,9 @@ void compare(std::vector<finding>& found, const std::string& where, const json& 
     std::set<std::string> keys;
     for (const auto& [key, value] : got.items()) keys.insert(key);
     for (const auto& [key, value] : recorded.items()) keys.insert(key);
-    for (const std::string& key : keys) compare(found, where + "." + key, member(got, key), member(recorded, key));
+    for (const std::string& key : keys) {
+      compare(found, std::string(where).append(".").append(key), member(got, key), member(recorded, key));
+    }
     return;
   }
   if (got.is_array() && recorded.is_array() && got.size() == recorded.size()) {

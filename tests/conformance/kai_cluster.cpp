@@ -277,7 +277,7 @@ table group_table(const json& resolved, const kai_starts& starts, bool restart_c
   column& created = made.add(col::pod_group_created, column_type::i64);
   column& min_member = made.add(col::pod_group_min_member, column_type::i64);
   column& min_sub_group = made.add(col::pod_group_min_sub_group, column_type::i64);
-  column& namespace_ = made.add(col::pod_group_namespace, column_type::string, 0);
+  column& name_space = made.add(col::pod_group_namespace, column_type::string, 0);
   column& last_start = made.add(col::pod_group_last_start, column_type::i64);
   column& stale = made.add(col::pod_group_stale_since, column_type::i64);
   column& delay = made.add(col::pod_group_preemption_delay, column_type::i64);
@@ -292,7 +292,7 @@ table group_table(const json& resolved, const kai_starts& starts, bool restart_c
     created.push(job.at("created_rank").get<std::int64_t>() * second);
     min_member.push(flat ? value_or(root.at("pod_sets").front(), "min_available", std::int64_t{0}) : std::int64_t{0});
     min_sub_group.push(flat ? unset : min_sub_group_of(root));
-    push_text(namespace_, text_or_empty(job, "namespace"));
+    push_text(name_space, text_or_empty(job, "namespace"));
     last_start.push(last_start_of(job, starts, restart_clocks));
     stale.push(stale_since(job));
     delay.push(duration_of(job, "preemption_delay_s"));

@@ -44,7 +44,7 @@ void differ_amounts(differences& found, const std::string& what, const kai_amoun
   for (const auto& [name, amount] : got) names.insert(name);
   for (const auto& [name, amount] : recorded.items()) names.insert(name);
   for (const std::string& name : names) {
-    differ(found, what + " " + name, amount_or_zero(got, name), value_or(recorded, name, 0.0));
+    differ(found, std::string(what).append(" ").append(name), amount_or_zero(got, name), value_or(recorded, name, 0.0));
   }
 }
 
@@ -182,7 +182,7 @@ void differ_queues(differences& found, const std::string& what, const json& reco
     if (mine == got.end()) {
       found.push_back("queue " + name + ": the engine does not know this queue");
     } else {
-      differ_amounts(found, "queue " + name + " " + what, mine->second, amounts);
+      differ_amounts(found, std::string("queue ").append(name).append(" ").append(what), mine->second, amounts);
     }
   }
 }

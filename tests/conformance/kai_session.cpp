@@ -24,7 +24,7 @@ void check(const result<void>& done, const std::string& what) {
 engine engine_for(const json& session_case, const judge_options& asked) {
   engine made;
   for (const auto& [name, value] : kai_options(session_case, made.part_names())) {
-    check(made.set(name, value), "option " + name + "=" + value);
+    check(made.set(name, value), std::string("option ").append(name).append("=").append(value));
   }
   if (asked.reference_path) check(made.set("reference_path", "true"), "option reference_path");
   return made;

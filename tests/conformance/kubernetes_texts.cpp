@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 std::string expression_text(const json& expression) {
-  const std::string key = expression.at("key").get<std::string>();
+  std::string key = expression.at("key").get<std::string>();
   const std::string operation = expression.at("operator").get<std::string>();
   std::vector<std::string> values;
   for (const json& value : items(expression, "values")) values.push_back(value.get<std::string>());

@@ -70,7 +70,8 @@ std::optional<arguments> parse(int count, char** values) {
 
 // Reference data is kept outside the project, next to the checkout or where the environment says.
 fs::path reference_data() {
-  if (const char* variable = std::getenv("KAISCHED_SHARED"); variable != nullptr) return variable;
+  const char* variable = std::getenv("KAISCHED_SHARED");  // NOLINT(concurrency-mt-unsafe): there is one thread
+  if (variable != nullptr) return variable;
 #ifdef KAISCHED_SHARED_DEFAULT
   return KAISCHED_SHARED_DEFAULT;
 #else

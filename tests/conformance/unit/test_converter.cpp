@@ -50,6 +50,7 @@ json small_case() {
 std::vector<std::string_view> strings(const table& of, std::uint32_t id) {
   const table_view view = of.view();
   std::vector<std::string_view> found;
+  found.reserve(view.rows);
   for (std::uint64_t row = 0; row < view.rows; ++row) found.push_back(view.find(id)->string(row));
   return found;
 }
