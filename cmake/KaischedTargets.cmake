@@ -18,6 +18,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wno-error=free-nonheap-object -Wno-error=dangling-pointer -Wno-error=use-after-free)
 endif()
 
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # libstdc++ 12 marks std::get_temporary_buffer deprecated and uses it in its own std::stable_sort.
+  target_compile_options(kaisched_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
+endif()
+
 # ---- floating point: no contraction, no reordering. Public, because inline code must round the same everywhere ----
 set(KAISCHED_FLOAT_OPTIONS "$<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>" "$<$<COMPILE_LANGUAGE:C,CXX>:-fno-fast-math>")
 

@@ -22,7 +22,7 @@
   X(duplicate, DUPLICATE, -23, "a name is in use already")                                   \
   X(conflict, CONFLICT, -30, "the cluster has moved since the snapshot")                     \
   X(state, STATE, -31, "the call is not allowed in the present state")                       \
-  X(unsupported, UNSUPPORTED, -40, "the table, column, option or feature is not known here") \
+  X(unsupported, UNSUPPORTED, -40, "the table, column or feature is not known here") \
   X(abi, ABI, -41, "the caller was built for another ABI")                                   \
   X(limit, LIMIT, -50, "a size or amount exceeds what can be represented")                   \
   X(cancelled, CANCELLED, -51, "the host cancelled the call")                                \

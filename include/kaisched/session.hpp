@@ -74,8 +74,8 @@ class session {
 
   // ---- results -----------------------------------------------------------------------------------
 
-  /// Committed decisions, in order of commits. The decision table adds the groups that wait (`unschedulable`), by
-  /// priority, creation time and name.
+  /// Committed decisions, in order of commits. The decision table adds the groups that have pending pods now
+  /// (`unschedulable`), by priority, creation time and name; before the first action these are all that wait.
   [[nodiscard]] std::span<const decision> decisions() const;
   /// Reasons of the groups that wait, in that order, as of now.
   [[nodiscard]] std::vector<reason> reasons() const;

@@ -53,17 +53,11 @@ bool choose_whole(const live_state& live, device_row first, device_row last, std
                   device_set& chosen) {
   const std::vector<std::int32_t>& free = *live.device_free;
   const std::vector<std::int32_t>& releasing = *live.device_releasing;
-  const int passes = amount == device_amount::free_now ? 1 : 2;
-  for (int pass = 0; pass < passes && wanted > 0; ++pass) {
-    for (device_row d = first; d < last && wanted > 0; ++d) {
-      const bool available = free[d] + releasing[d] >= whole_device;
-      const bool idle = free[d] >= whole_device;
-      // Two passes: what comes free first, so that idle devices stay idle for pods that can start now.
-      const bool turn = amount == device_amount::free_now ? idle : idle == (pass == 1);
-      if (!available || !turn) continue;
-      chosen.mask |= std::uint64_t{1} << (d - first);
-      --wanted;
-    }
+  const bool claim = amount == device_amount::free_or_releasing;
+  for (device_row d = first; d < last && wanted > 0; ++d) {
+    if (free[d] + releasing[d] < whole_device || (!claim && free[d] < whole_device)) continue;
+    if (!claim) chosen.mask |= std::uint64_t{1} << (d - first);
+    --wanted;
   }
   return wanted == 0;
 }

@@ -36,9 +36,10 @@ enum class device_amount : std::uint8_t {
   free_or_releasing,  ///< free or coming free, claims taken off
 };
 
-/// Devices for a pod on a node: whole devices lowest index first (for `free_or_releasing` those coming free first, so
-/// that free ones stay free); shares on the device with the least room that is enough, lowest index first.
-/// False if there are too few. Nodes whose devices are not tracked give an empty set for whole devices.
+/// Devices for a pod on a node: whole devices lowest index first; shares on the device with the least room that is
+/// enough, lowest index first. False if there are too few. Nodes whose devices are not tracked give an empty set for
+/// whole devices, and so does a claim on whole devices (`free_or_releasing`): any device will do, so none is set aside,
+/// and the amounts of the node tell how many are left.
 [[nodiscard]] bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
                                   device_amount amount, device_set& chosen);
 

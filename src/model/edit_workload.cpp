@@ -565,18 +565,22 @@ result<void> edit::check_pod_place(const table_reader& t, std::uint64_t row, pod
 result<void> edit::read_pod_devices(const table_reader& t, std::uint64_t row, pod_row p) {
   const std::uint32_t slot = s_.live.pod_node[p];
   const auto state = static_cast<pod_status>(s_.live.pod_state[p]);
-  if (slot == no_row || !is_in(state, active_used)) {
+  const pod_class& c = s_.class_of(p);
+  const bool claims_any = state == pod_status::pipelined && c.whole_devices > 0;
+  if (slot == no_row || !is_in(state, active_used) || claims_any) {
     s_.live.pod_devices.write(p) = {};
     return {};
   }
-  const pod_class& c = s_.class_of(p);
   const node_row at = (*s_.node_row_of_slot)[slot];
   const auto given = t.has(col::pod_devices) ? t.list(col::pod_devices, row) : std::span<const std::int64_t>{};
   if (given.empty()) {
     if (s_.live.pod_devices[p].mask != 0) return {};  // keeps what it holds
     device_set chosen;
     // An overcommitted node may have no device left: then only the amounts are charged.
-    if (choose_devices(s_, s_.live, c, at, device_amount::free_or_releasing, chosen)) s_.live.pod_devices.write(p) = chosen;
+    const bool found = choose_devices(s_, s_.live, c, at, device_amount::free_now, chosen) ||
+                       (state == pod_status::pipelined &&
+                        choose_devices(s_, s_.live, c, at, device_amount::free_or_releasing, chosen));
+    if (found) s_.live.pod_devices.write(p) = chosen;
     return {};
   }
   if (given.size() == 1 && given.front() == unknown_devices) {

@@ -172,7 +172,7 @@ constexpr std::array decision_columns{
     column_info{col::decision_node, "node", ct::u64, cs::one, true, ek::node, "id", "",
                 "Target node; for evict the node that the pod leaves; 0 if none."},
     column_info{col::decision_devices, "devices", ct::i64_list, cs::ragged, true, ek::none, "device indices", "",
-                "Devices of the node."},
+                "Devices of the node; empty for a claim on whole devices: any that come free will do."},
     column_info{col::decision_device_share, "device_share", ct::i64, cs::one, true, ek::none, "milli-GPU", "",
                 "Share of each device."},
     column_info{col::decision_action, "action", ct::string, cs::ragged, true, ek::none, "action", "",

@@ -209,13 +209,10 @@ void core::convert_to_pipelined(group_row group) {
   log = std::move(kept);
   for (const operation& op : mine) {
     const node_row row = (*state().node_row_of_slot)[live.pod_node[op.pod]];
-    device_set devices = live.pod_devices[op.pod];
     undo_put(op);
     device_set chosen;
-    if (model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing, chosen)) {
-      devices = chosen;
-    }
-    pipeline(op.pod, row, devices);
+    (void)model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing, chosen);
+    pipeline(op.pod, row, chosen);
   }
 }
 

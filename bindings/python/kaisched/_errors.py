@@ -66,7 +66,7 @@ class StateError(Error):
 
 
 class UnsupportedError(Error):
-    """The table, column, option or feature is not known here."""
+    """The table, column or feature is not known here."""
 
     code = -40
 

@@ -145,7 +145,7 @@ enum kaisched_status_code {
   KAISCHED_E_DUPLICATE = -23,    ///< a name is in use already
   KAISCHED_E_CONFLICT = -30,     ///< the cluster has moved since the snapshot
   KAISCHED_E_STATE = -31,        ///< the call is not allowed in the present state
-  KAISCHED_E_UNSUPPORTED = -40,  ///< the table, column, option or feature is not known here
+  KAISCHED_E_UNSUPPORTED = -40,  ///< the table, column or feature is not known here
   KAISCHED_E_ABI = -41,          ///< the caller was built for another ABI
   KAISCHED_E_LIMIT = -50,        ///< a size or amount exceeds what can be represented, or what the buffer holds
   KAISCHED_E_CANCELLED = -51,    ///< the host cancelled the call
