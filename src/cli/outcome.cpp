@@ -263,9 +263,12 @@ std::string short_dimensions(const session& from, std::span<const reason> reason
   std::sort(missing.begin(), missing.end(),
             [](dimension a, dimension b) { return std::pair(a != dim_gpu, a) < std::pair(b != dim_gpu, b); });
   missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
-  std::vector<std::string_view> names;
-  for (const dimension d : missing) names.push_back(name_of(from, d));
-  return fmt::format("{}", fmt::join(names, " and "));
+  std::string text;
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if (i > 0) text += i + 1 == missing.size() ? " and " : ", ";
+    text += name_of(from, missing[i]);
+  }
+  return text;
 }
 
 std::string node_headline(const session& from, std::span<const reason> reasons) {
@@ -274,7 +277,7 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
     case constraint::resource: {
       const std::string dimensions = short_dimensions(from, reasons);
       const bool several = dimensions.find(' ') != std::string::npos;
-      return fmt::format("no node that is allowed has enough {} free{}", dimensions, several ? " at once" : "");
+      return fmt::format("no allowed node has enough {} free{}", dimensions, several ? " at once" : "");
     }
     case constraint::resource_busy:
       return fmt::format("enough {} is free, but not in one piece", name_of(from, why.dim));

@@ -25,7 +25,10 @@ void print_heading(const terminal& out, std::string_view title, std::string_view
   out.line(out.paint(style::bold, title) + std::string(gap, ' ') + std::string(legend));
 }
 
-std::string_view verb(std::int64_t subjects) { return subjects == 1 ? "waits" : "wait"; }
+/// A verb as so many subjects want it.
+std::string verb(std::int64_t subjects, std::string_view plural) {
+  return fmt::format("{}{}", plural, subjects == 1 ? "s" : "");
+}
 
 // ---- what was decided -----------------------------------------------------------------------------------------------
 
@@ -67,14 +70,14 @@ void print_figures(const terminal& out, const outcome& what) {
   out.line(fmt::format("  {}decided in {} with preset {}, mode {}", loaded,
                        out.paint(style::bold, seconds(what.decide_seconds)), what.preset, what.mode));
   out.line();
-  std::string started =
-      fmt::format("  {} of {} start now", bold(what.pods_started, "pod"), counted(what.jobs_started, "job"));
+  std::string started = fmt::format("  {} of {} {} now", bold(what.pods_started, "pod"),
+                                    counted(what.jobs_started, "job"), verb(what.pods_started, "start"));
   if (what.pods_claiming > 0) started += fmt::format(", {} follow when others have ended", grouped(what.pods_claiming));
   if (what.pods_evicted > 0) started += fmt::format(", {} are evicted", grouped(what.pods_evicted));
   if (what.pods_moved > 0) started += fmt::format(", {} move", grouped(what.pods_moved));
   out.line(started);
   out.line(fmt::format("  {} of {} {}", bold(what.pods_waiting, "pod"), counted(what.jobs_waiting, "job"),
-                       verb(what.pods_waiting)));
+                       verb(what.pods_waiting, "wait")));
   out.line();
   print_usage(out, "GPUs", used.before[dim_gpu], used.after[dim_gpu], used.total[dim_gpu],
               of_total(used.after[dim_gpu], used.total[dim_gpu], whole_device));
@@ -87,7 +90,7 @@ void print_figures(const terminal& out, const outcome& what) {
 // ---- queues ---------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t queue_name_width = 20;
-constexpr std::size_t queue_bar_width = 44;
+constexpr std::size_t queue_bar_width = 40;
 
 /// How bars of queues look: those with children are thin, and have their own scale.
 struct queue_glyphs {
@@ -128,7 +131,7 @@ void print_queues(const terminal& out, const outcome& what) {
                             out.paint(style::bold, glyph::quota)));
   const auto row = [](std::string_view name, std::string_view drawn, const std::array<std::string, 4>& figures) {
     std::string text = fmt::format("  {}{} ", pad_right(name, queue_name_width), pad_right(drawn, queue_bar_width));
-    for (const std::string& figure : figures) text += pad_left(figure, 8);
+    for (const std::string& figure : figures) text += pad_left(figure, 9);
     return text;
   };
   const std::int64_t leaf_scale = scale_of(what.shares, false);
@@ -237,7 +240,7 @@ void print_example(const terminal& out, const waiting_figures& group) {
 void print_waiting(const terminal& out, const outcome& what) {
   constexpr std::size_t most_groups = 10;
   if (what.waiting.empty()) return;
-  print_heading(out, fmt::format("Why {} {}", counted(what.jobs_waiting, "job"), verb(what.jobs_waiting)));
+  print_heading(out, fmt::format("Why {} {}", counted(what.jobs_waiting, "job"), verb(what.jobs_waiting, "wait")));
   out.line(out.paint(style::dim, "    jobs    pods      GPUs"));
   std::size_t shown = 0;
   for (const waiting_figures& group : what.waiting) {

@@ -14,8 +14,8 @@ namespace {
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
 bool wants_colours(std::FILE* file) {
-  const char* const no_color = std::getenv("NO_COLOR");
-  const char* const term = std::getenv("TERM");
+  const char* const no_color = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): one thread
+  const char* const term = std::getenv("TERM");          // NOLINT(concurrency-mt-unsafe)
   if (no_color != nullptr && *no_color != '\0') return false;
   return isatty(fileno(file)) != 0 && term != nullptr && std::string_view(term) != "dumb";
 }
@@ -25,12 +25,14 @@ bool wants_colours(std::FILE* file) {
 terminal::terminal(std::FILE* file) : file_(file), colours_(wants_colours(file)) {}
 
 std::string terminal::paint(style as, std::string_view text) const {
-  constexpr std::array<std::string_view, 8> codes{"", "1", "2", "32", "33", "31", "34", "36"};
+  constexpr std::array<std::string_view, 8> codes{"", "1", "2", "32", "33", "31", "94", "36"};
   if (!colours_ || as == style::plain || text.empty()) return std::string(text);
   return fmt::format("\x1b[{}m{}\x1b[0m", codes[static_cast<std::size_t>(as)], text);
 }
 
-void terminal::print(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), file_); }
+void terminal::print(std::string_view text) const {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), file_));
+}
 
 void terminal::line(std::string_view text) const {
   print(text);
@@ -98,8 +100,10 @@ std::string grouped(std::int64_t number) {
 }
 
 std::string gpus(std::int64_t milli) {
+  constexpr std::int64_t without_decimals = 1'000'000;
+  if (milli >= without_decimals) return grouped((milli + 500) / 1000);
   const std::int64_t tenths = (milli + 50) / 100;
-  return tenths % 10 == 0 ? grouped(tenths / 10) : fmt::format("{}.{}", grouped(tenths / 10), tenths % 10);
+  return tenths % 10 == 0 ? grouped(tenths / 10) : fmt::format("{}.{}", tenths / 10, tenths % 10);
 }
 
 std::string counted(std::int64_t number, std::string_view noun) {
@@ -112,7 +116,8 @@ std::string percent(std::int64_t part, std::int64_t whole) {
 }
 
 std::string seconds(double value) {
-  return value < 1.0 ? fmt::format("{:.1f} ms", value * 1000.0) : fmt::format("{:.2f} s", value);
+  if (value < 1e-3) return fmt::format("{:.0f} µs", value * 1e6);
+  return value < 1.0 ? fmt::format("{:.1f} ms", value * 1e3) : fmt::format("{:.2f} s", value);
 }
 
 void print_error(std::string_view message) { fmt::print(stderr, "kaisched: {}\n", message); }

@@ -44,7 +44,7 @@ class terminal {
 
 /// 1234567 as 1,234,567.
 [[nodiscard]] std::string grouped(std::int64_t number);
-/// A number of GPUs from thousandths: 12, or 12.5.
+/// A number of GPUs from thousandths: 12, 12.5, or 1,234.
 [[nodiscard]] std::string gpus(std::int64_t milli);
 /// `1 job`, `2 jobs`.
 [[nodiscard]] std::string counted(std::int64_t number, std::string_view noun);

@@ -132,6 +132,7 @@ class table_reader {
 
   void push_default(table::column& to, const column_info& column) const {
     if (column.type == column_type::i64_list) return to.push_list(std::span<const std::int64_t>{});
+    if (column.type == column_type::string) return to.push(column.fallback);
     if (column.shape == column_shape::ragged) return to.push(std::string_view{});
     for (std::uint32_t i = 0; i < width_of(column); ++i) push_default_value(to, column);
   }

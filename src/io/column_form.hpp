@@ -34,7 +34,7 @@ enum class column_form : std::uint8_t {
 /// Names of the dimensions that every cluster has.
 [[nodiscard]] std::span<const std::string_view> built_in_dimension_names() noexcept;
 
-/// The default of a column as a number; nothing for text and lists, whose default is empty.
+/// The default of a column of numbers. That of a text is the fallback itself, that of a list is empty.
 [[nodiscard]] std::int64_t fallback_integer(const column_info& column) noexcept;
 [[nodiscard]] double fallback_number(const column_info& column) noexcept;
 

@@ -30,12 +30,12 @@ constexpr std::int64_t pods_per_node = 1'000'000;
 
 /// One file with a header line. Columns are found by name, others are ignored, empty lines are skipped. The first fault
 /// is kept; after it there are no more lines.
-template <unsigned columns>
+template <unsigned Columns>
 class csv_file {
  public:
-  csv_file(named_text file, const std::array<const char*, columns>& names)
+  csv_file(named_text file, const std::array<const char*, Columns>& names)
       : name_(file.name), names_(names), reader_("", file.text.data(), file.text.data() + file.text.size()) {
-    read_header(std::make_index_sequence<columns>{});
+    read_header(std::make_index_sequence<Columns>{});
   }
 
   void require(std::initializer_list<unsigned> wanted) {
@@ -50,7 +50,7 @@ class csv_file {
   /// Goes to the next line; false at the end and after a fault.
   bool next() {
     cells_.fill("");
-    return !failed() && next(std::make_index_sequence<columns>{});
+    return !failed() && next(std::make_index_sequence<Columns>{});
   }
   [[nodiscard]] bool failed() const { return !fault_.empty(); }
   [[nodiscard]] const std::string& fault() const { return fault_; }
@@ -71,19 +71,19 @@ class csv_file {
   }
 
  private:
-  using reader = ::io::CSVReader<columns, ::io::trim_chars<' ', '\t'>, ::io::double_quote_escape<',', '"'>,
+  using reader = ::io::CSVReader<Columns, ::io::trim_chars<' ', '\t'>, ::io::double_quote_escape<',', '"'>,
                                  ::io::throw_on_overflow, ::io::empty_line_comment>;
 
-  template <std::size_t... i>
-  void read_header(std::index_sequence<i...>) {
+  template <std::size_t... I>
+  void read_header(std::index_sequence<I...>) {
     guarded([&] {
-      reader_.read_header(::io::ignore_extra_column | ::io::ignore_missing_column, names_[i]...);
+      reader_.read_header(::io::ignore_extra_column | ::io::ignore_missing_column, names_[I]...);
       return true;
     });
   }
-  template <std::size_t... i>
-  bool next(std::index_sequence<i...>) {
-    return guarded([&] { return reader_.read_row(cells_[i]...); });
+  template <std::size_t... I>
+  bool next(std::index_sequence<I...>) {
+    return guarded([&] { return reader_.read_row(cells_[I]...); });
   }
 
   template <class F>
@@ -109,9 +109,9 @@ class csv_file {
   }
 
   std::string_view name_;
-  std::array<const char*, columns> names_;
+  std::array<const char*, Columns> names_;
   reader reader_;
-  std::array<const char*, columns> cells_{};
+  std::array<const char*, Columns> cells_{};
   std::string fault_;
 };
 
@@ -119,8 +119,8 @@ table added(table_kind kind) {
   return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add));
 }
 
-template <std::size_t n>
-void push_list(table::column& to, const std::array<std::string_view, n>& elements) {
+template <std::size_t N>
+void push_list(table::column& to, const std::array<std::string_view, N>& elements) {
   to.push_list(std::span<const std::string_view>(elements));
 }
 

@@ -42,9 +42,9 @@ class dice {
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(n)); }
   std::int64_t between(std::int64_t least, std::int64_t most) { return least + below(most - least + 1); }
   bool one_in(std::int64_t n) { return below(n) == 0; }
-  template <class T, std::size_t n>
-  T pick(const std::array<T, n>& of) {
-    return of[static_cast<std::size_t>(below(static_cast<std::int64_t>(n)))];
+  template <class T, std::size_t N>
+  T pick(const std::array<T, N>& of) {
+    return of[static_cast<std::size_t>(below(static_cast<std::int64_t>(N)))];
   }
   /// An index, as often as its weight says.
   std::size_t weighted(std::span<const std::int64_t> weights) {

@@ -121,6 +121,7 @@ class json_rows {
 
   [[nodiscard]] bool left_out(const described_column& column, std::uint64_t row) const {
     if (detail_ == row_detail::all || column.info->required) return false;
+    if (column.values->type == column_type::string) return column.values->string(row) == column.info->fallback;
     if (column.info->shape == column_shape::ragged) {
       return column.values->offsets[row] == column.values->offsets[row + 1];
     }

@@ -1,6 +1,8 @@
 // The cluster format: what is read is what was written, and faults say where they are.
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +29,8 @@ constexpr std::string_view small_cluster = R"({
 "pod": [
   {"name": "train-0", "group": "train", "sub_group": "worker", "request": {"cpu": 4000, "memory": 1024, "gpu": 2000},
    "status": "running", "node": "n1", "devices": [0, 3], "labels": {"app": "train"}, "created": 7},
-  {"name": "train-1", "group": "train", "sub_group": "worker", "request": {"gpu": 500, "vendor.com/npu": 2}, "device_count": 1,
+  {"name": "train-1", "group": "train", "sub_group": "worker", "request": {"gpu": 500, "vendor.com/npu": 2},
+   "device_count": 1,
    "node_selector": {"zone": "a"}, "node_affinity": ["zone in (a,b),!spot"], "tolerations": ["spot:NoSchedule"],
    "anti_affinity": ["zone: app=train"], "host_ports": ["8080"], "leader": true, "priority": null},
   {"name": "\"quoted\" \\ π", "group": "etl", "request": {"cpu": 1}, "obstacle": "line\nbreak"}
@@ -145,6 +148,16 @@ TEST_CASE("a member that only a later row has does not change earlier rows") {
   CHECK(text.find("{\"name\": \"c\"}") != std::string::npos);
 }
 
+TEST_CASE("an empty text is not the default where that is another text") {
+  const snapshot from = read(R"({"schema": "kaisched-cluster/1", "resource": [
+    {"name": "a"}, {"name": "b", "unit": "cards"}, {"name": "c", "unit": ""}, {"name": "d", "unit": "count"}]})");
+  const std::string text = *io::format_cluster_json(from, 0);
+  CHECK(text.find("{\"name\": \"a\"}") != std::string::npos);
+  CHECK(text.find("{\"name\": \"c\", \"unit\": \"\"}") != std::string::npos);
+  CHECK(text.find("{\"name\": \"d\"}") != std::string::npos);
+  CHECK(read(text).digest() == from.digest());
+}
+
 TEST_CASE("statuses may be given by number") {
   const snapshot by_number = read(replaced(small_cluster, "\"running\"", "6"));
   CHECK(by_number.digest() == read(small_cluster).digest());
@@ -228,4 +241,14 @@ TEST_CASE("tables become CSV with a column per dimension") {
   const std::string pod_text = io::format_csv(pods->view(), from);
   CHECK(pod_text.find("\"\"\"quoted\"\" \\ π\",etl,") != std::string::npos);
   CHECK(pod_text.find("\"line\nbreak\"") != std::string::npos);
+}
+
+TEST_CASE("the cluster in the documentation is one") {
+  std::ifstream file(KAISCHED_SOURCE_DIR "/docs/formats.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  constexpr std::string_view fence = "```json\n";
+  const std::size_t begin = page.find(fence) + fence.size();
+  const snapshot documented = read(page.substr(begin, page.find("```", begin) - begin));
+  CHECK(documented.count(entity_kind::queue) == 2);
+  CHECK(documented.count(entity_kind::pod) == 3);
 }
