@@ -1,6 +1,7 @@
 #include "actions/placement.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "session/members.hpp"
@@ -88,10 +89,14 @@ result<bool> place_group(core& c, group_row group, bool only_claims, failure& wh
   }
   if (c.has_proportion && c.queues_refuse(group, work::request_of(c, chunk), why)) return false;
   const std::uint32_t start = c.depth();
+  const std::string before = c.digest_for_checks();
   walk w(c, group, only_claims, why);
   const model::group_core& g = c.state().groups[group];
   result<bool> placed = g.sub_count == 2 ? w.place_pods(g.first_sub + 1, chunk) : w.place(g.first_sub, chunk);
-  if (!placed || !*placed) c.rollback(start);
+  if (!placed || !*placed) {
+    c.rollback(start);
+    if (c.digest_for_checks() != before) return error{status::internal, "invariant violated: undo did not restore the state", {}};
+  }
   return placed;
 }
 

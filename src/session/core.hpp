@@ -93,6 +93,8 @@ class core {
   /// `check` after a commit, in builds with KAISCHED_CHECKS; large clusters are looked at after every 64th commit.
   [[nodiscard]] result<void> verify() const;
   [[nodiscard]] std::string state_digest() const;
+  /// `state_digest` of small clusters in builds with KAISCHED_CHECKS, else empty: an undo must bring it back.
+  [[nodiscard]] std::string digest_for_checks() const;
 
   snapshot base;
   policy_options options;

@@ -101,6 +101,12 @@ node_choice::class_facts& node_choice::facts(const core& c, class_row row) {
   return f;
 }
 
+/// A pod that asks for no CPU may be placed on a node that is overdrawn in it, outside of what the index offers.
+bool node_choice::may_use_overdrawn(const core& c, const model::pod_class& ask) {
+  const std::vector<model::node_index::entry>& entries = c.live.by_cpu->entries();
+  return !c.compat() && ask.requests(dim_cpu) == 0 && !entries.empty() && entries.front().key < 0;
+}
+
 result<place> node_choice::best(core& c, pod_row pod, bool only_claims) {
   const class_row row = c.state().pods[pod].pod_class;
   class_facts& known = facts(c, row);
@@ -110,7 +116,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims) {
   const bool remembers = fast_ && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
-  const bool by_index = fast_ && (ask.wants_gpu() || !nodes_without_cpu_);
+  const bool by_index = fast_ && (ask.wants_gpu() || (!nodes_without_cpu_ && !may_use_overdrawn(c, ask)));
   result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, known, only_claims);
   if (remembers && found && found->row == no_row) known.failed_at = c.frees + 1;
   return found;
