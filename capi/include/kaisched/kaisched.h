@@ -536,7 +536,7 @@ enum kaisched_decision_column {
   KAISCHED_DECISION_COL_GROUP = 3,
   /// u64. Target node; for evict the node that the pod leaves; 0 if none. [id]
   KAISCHED_DECISION_COL_NODE = 4,
-  /// i64_list. Devices of the node. [device indices]
+  /// i64_list. Devices of the node; empty for a claim on whole devices: any that come free will do. [device indices]
   KAISCHED_DECISION_COL_DEVICES = 5,
   /// i64. Share of each device. [milli-GPU]
   KAISCHED_DECISION_COL_DEVICE_SHARE = 6,
