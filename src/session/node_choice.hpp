@@ -54,6 +54,7 @@ class node_choice {
   };
 
   class_facts& facts(const core& c, class_row row);
+  [[nodiscard]] static bool may_use_overdrawn(const core& c, const model::pod_class& ask);
   [[nodiscard]] result<place> best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims);
   [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, class_facts& known, bool only_claims);
   [[nodiscard]] place scan_index(core& c, pod_row pod, const class_facts& known, policy::free_amount which,
