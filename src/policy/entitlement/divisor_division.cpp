@@ -16,6 +16,7 @@ constexpr std::array<std::int64_t, quota_dimensions> unit_of{1, 1, whole_device}
 constexpr std::int64_t usage_scale = 1'000'000;
 constexpr std::int64_t k_scale = 1000;
 constexpr std::int64_t most_pull = std::int64_t{1} << 60;
+constexpr int128 most_quotient = static_cast<int128>(1) << 63;  ///< reaches 2^62 units, the largest total
 
 /// One queue while units are handed out.
 struct claim {
@@ -32,21 +33,21 @@ using pull_rule = std::function<void(std::vector<claim>&)>;
 
 /// Larger pull / (2 units + 1) first, then older, then uid.
 bool serves_before(const claim& a, const claim& b) {
-  const int128 x = static_cast<int128>(a.pull) * (2 * b.units + 1);
-  const int128 y = static_cast<int128>(b.pull) * (2 * a.units + 1);
+  const int128 x = static_cast<int128>(a.pull) * (2 * static_cast<int128>(b.units) + 1);
+  const int128 y = static_cast<int128>(b.pull) * (2 * static_cast<int128>(a.units) + 1);
   if (x != y) return x > y;
   if (a.queue->created != b.queue->created) return a.queue->created < b.queue->created;
   return a.queue->uid < b.queue->uid;
 }
 
 /// Number of units that a claim holds once everything down to the quotient `largest / y` has been served.
-std::int64_t units_at(const claim& c, std::int64_t largest, std::int64_t y) {
-  const auto quotient = static_cast<std::int64_t>(static_cast<int128>(c.pull) * y / largest);
-  return std::max(c.units, (quotient + 1) / 2);
+std::int64_t units_at(const claim& c, std::int64_t largest, int128 y) {
+  const int128 quotient = c.pull * y / largest;
+  return std::max(c.units, static_cast<std::int64_t>((quotient + 1) / 2));
 }
 
 /// Serving down to `largest / y` takes whole units only, satisfies nobody and stays within the total.
-bool can_serve(const std::vector<claim>& claims, std::int64_t largest, std::int64_t y, std::int64_t unit,
+bool can_serve(const std::vector<claim>& claims, std::int64_t largest, int128 y, std::int64_t unit,
                std::int64_t total) {
   int128 taken = 0;
   for (const claim& c : claims) {
@@ -67,10 +68,10 @@ void serve_run(std::vector<claim>& claims, std::int64_t unit, std::int64_t& tota
     if (c.hungry()) largest = std::max(largest, c.pull);
   }
   if (largest == 0) return;
-  std::int64_t low = 0;
-  std::int64_t high = most_pull;
+  int128 low = 0;
+  int128 high = most_quotient;
   while (low < high) {
-    const std::int64_t middle = low + (high - low + 1) / 2;
+    const int128 middle = low + (high - low + 1) / 2;
     if (can_serve(claims, largest, middle, unit, total)) low = middle; else high = middle - 1;
   }
   for (claim& c : claims) {
