@@ -36,6 +36,9 @@ inline constexpr std::int64_t whole_device = 1000;
 /// Most devices of one node that are tracked one by one. A node may have more GPUs than this as a mere amount.
 inline constexpr std::uint32_t max_devices_per_node = 64;
 
+/// Most levels of a tree of queues, or of the sub-groups of one pod group.
+inline constexpr std::uint32_t max_tree_depth = 1000;
+
 /// As the only device of a pod: it holds devices, but not known ones (on an overcommitted node).
 inline constexpr std::int64_t unknown_devices = -1;
 

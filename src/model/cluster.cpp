@@ -24,10 +24,12 @@ result<void> cluster::apply(std::span<const table_view> tables) {
   const model::cluster_state before = impl_->state;
   const model::writer_state writer_before = impl_->writer;
   model::edit edit(impl_->state, impl_->writer, impl_->names);
+  const std::size_t bytes_before = before.names->bytes();
   const auto go_back = [&] {
     edit.revert_names();
     impl_->state = before;
     impl_->writer = writer_before;
+    impl_->writer.dead_name_bytes += before.names->bytes() - bytes_before;
   };
   try {
     result<void> done = edit.run(tables);

@@ -79,7 +79,7 @@ void edit::add_name(map_member map, std::string_view name, std::uint32_t slot) {
 void edit::drop_name(map_member map, std::string_view name, std::uint32_t slot) {
   (names_.*map).erase(name);
   journal_.push_back({map, name, slot, false});
-  w_.dead_name_bytes += name.size();
+  discard(name);
 }
 
 result<std::string_view> edit::new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
@@ -147,7 +147,7 @@ result<std::uint32_t> edit::slot_of_id(const table_reader& t, std::uint64_t row,
     live = s_.pods[slot].live;
   }
   if (!known) return t.fail(status::not_found, row, column, "the id was never given", id);
-  if (!live || generation != id.generation()) {
+  if (!live || entity_id(kind, generation, slot) != id) {
     return t.fail(status::stale_id, row, column, "the " + std::string(kind_name(kind)) + " has been removed", id);
   }
   return slot;

@@ -81,6 +81,7 @@ class edit {
   void drop_lost_devices();
   void node_changed(std::uint32_t slot);
   result<void> check_queues() const;
+  result<void> check_queue_tree();
   result<void> check_nodes() const;
 
   // workload side
@@ -134,6 +135,8 @@ class edit {
                                std::int64_t most) const;
   void add_name(map_member map, std::string_view name, std::uint32_t slot);
   void drop_name(map_member map, std::string_view name, std::uint32_t slot);
+  /// Counts text of the pool that nobody uses any more.
+  void discard(std::string_view text) { w_.dead_name_bytes += text.size(); }
 
   cluster_state& s_;
   writer_state& w_;

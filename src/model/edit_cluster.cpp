@@ -130,7 +130,7 @@ result<void> edit::queues(const table_reader& t) {
   for (std::uint64_t row = 0; row < t.rows(); ++row) {  // parents may come after their children
     if (auto done = link_queue(t, row, rows[row]); !done) return done;
   }
-  return {};
+  return check_queue_tree();  // now: sums are kept along the path to the root
 }
 
 result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_info& q) {
@@ -190,8 +190,10 @@ result<void> edit::remove_queue(const table_reader& t, std::uint64_t row, queue_
   std::vector<queue_info>& all = s_.queues.write();
   if (!all[q].live) return t.fail(status::not_found, row, col::queue_name, "is removed twice");
   all[q].live = false;
+  recount_ = recount_ || all[q].groups > 0 || all[q].children > 0;  // what moves away later has lost its path
   if (all[q].parent != no_row) --all[all[q].parent].children;
   all[q].parent = no_row;
+  discard(all[q].name);  // as it came; the copy is for going back
   drop_name(&name_maps::queues, s_.names->add(all[q].name), q);
   removed_queues_.push_back(q);
   return {};
@@ -208,15 +210,22 @@ result<void> edit::check_queues() const {
     }
     w_.free_queues.write().push_back(q);
   }
+  return {};
+}
+
+result<void> edit::check_queue_tree() {
   if (!queue_tree_changed_) return {};
+  queue_tree_changed_ = false;
+  const std::vector<queue_info>& all = *s_.queues;
   for (queue_row q = 0; q < all.size(); ++q) {
     std::size_t steps = 0;
-    for (queue_row up = q; up != no_row; up = all[up].parent) {
-      if (++steps > all.size()) {
-        return error{status::argument, "queue '" + all[q].name + "', column parent: the parents form a cycle",
-                     entity_id(entity_kind::queue, all[q].generation, q)};
-      }
-    }
+    for (queue_row up = q; up != no_row && steps <= all.size(); up = all[up].parent) ++steps;
+    if (steps <= max_tree_depth && steps <= all.size()) continue;
+    const bool cycle = steps > all.size();
+    return error{cycle ? status::argument : status::limit,
+                 "queue '" + all[q].name + "', column parent: the parents form " +
+                     (cycle ? "a cycle" : "more than " + std::to_string(max_tree_depth) + " levels"),
+                 entity_id(entity_kind::queue, all[q].generation, q)};
   }
   return {};
 }
@@ -237,6 +246,7 @@ result<void> edit::nodes(const table_reader& t) {
     }
     const node_row at = (*s_.node_row_of_slot)[slot];
     if (t.op() == table_op::remove) {
+      discard((*s_.nodes)[at]->name);  // as it came; the copy is for going back
       drop_name(&name_maps::nodes, s_.names->add((*s_.nodes)[at]->name), slot);
       s_.nodes.write()[at] = nullptr;
       s_.node_row_of_slot.write()[slot] = no_row;
@@ -404,9 +414,19 @@ result<void> edit::check_nodes() const {
     w_.free_nodes.write().push_back(slot);
   }
   if (!removed_nodes_.empty()) {
-    for (pod_row p = 0; p < s_.pod_slots; ++p) {  // promises of nodes that are gone
-      const std::uint32_t slot = s_.pod_extras[p].nominated;
-      if (slot != no_row && (*s_.node_row_of_slot)[slot] == no_row) s_.pod_extras.write(p).nominated = no_row;
+    const auto is_gone = [&](std::uint32_t slot) { return slot != no_row && (*s_.node_row_of_slot)[slot] == no_row; };
+    for (pod_row p = 0; p < s_.pod_slots; ++p) {  // promises of nodes that are gone, and where pods have ended
+      if (is_gone(s_.pod_extras[p].nominated)) s_.pod_extras.write(p).nominated = no_row;
+      if (is_gone(s_.live.pod_node[p])) s_.live.pod_node.write(p) = no_row;
+    }
+  }
+  for (dimension d = 0; !checked_nodes_.empty() && d < s_.dims(); ++d) {
+    std::int64_t sum = 0;
+    for (std::size_t i = d; i < s_.capacity->size(); i += s_.dims()) {
+      sum += (*s_.capacity)[i];
+      if (sum > max_sum) {
+        return error{status::limit, "the sum of the capacities of " + (*s_.dimensions)[d].name + " exceeds 2^62", {}};
+      }
     }
   }
   for (const std::uint32_t slot : checked_nodes_) {

@@ -81,6 +81,8 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
   }
   group_core& group = s_.groups.write(g);
   --s_.queues.write()[group.queue].groups;
+  for (const sub_definition& d : definitions_of(g)) discard(d.name);
+  discard(s_.group_extras[g].name_space);
   free_block(group.first_sub, group.sub_count);
   group.live = false;
   group.queue = no_row;
@@ -127,7 +129,10 @@ result<void> edit::read_group(const table_reader& t, std::uint64_t row, group_ro
     s_.subs.write(group.first_sub).min = t.i64(col::pod_group_min_sub_group, row);
   }
   group_extra& extra = s_.group_extras.write(g);
-  if (t.has(col::pod_group_namespace)) extra.name_space = s_.names->add(t.text(col::pod_group_namespace, row));
+  if (t.has(col::pod_group_namespace)) {
+    discard(extra.name_space);
+    extra.name_space = s_.names->add(t.text(col::pod_group_namespace, row));
+  }
   for (const auto& [column, target] : {std::pair{std::uint32_t{col::pod_group_last_start}, &extra.last_start},
                                        std::pair{std::uint32_t{col::pod_group_last_eviction}, &extra.last_eviction},
                                        std::pair{std::uint32_t{col::pod_group_stale_since}, &extra.stale_since},
@@ -230,12 +235,13 @@ result<void> edit::rebuild_tree(group_row g, const std::vector<sub_definition>& 
   }
   for (sub_group_row sub = first + 1; sub < first + size; ++sub) {
     std::uint32_t steps = 0;
-    for (sub_group_row up = sub; up != first; up = s_.subs[up].parent) {
-      if (++steps > size) {
-        return error{status::argument, "pod group '" + std::string(s_.group_names[g]) +
-                                           "': the parents of its sub-groups form a cycle", id_of_group(s_, g)};
-      }
-    }
+    for (sub_group_row up = sub; up != first && steps <= size; up = s_.subs[up].parent) ++steps;
+    if (steps <= max_tree_depth && steps <= size) continue;
+    const bool cycle = steps > size;
+    return error{cycle ? status::argument : status::limit,
+                 "pod group '" + std::string(s_.group_names[g]) + "': the parents of its sub-groups form " +
+                     (cycle ? "a cycle" : "more than " + std::to_string(max_tree_depth) + " levels"),
+                 id_of_group(s_, g)};
   }
   s_.group_extras.write(g).first_stray = no_row;
   for (const pod_row p : members) {
@@ -274,11 +280,12 @@ result<void> edit::sub_groups(const table_reader& t) {
                           " sub-group '" + std::string(name) + "'", id_of_group(s_, g));
       }
       if (t.op() == table_op::remove) {
+        discard(it->name);
         all.erase(it);
         continue;
       }
       if (it == all.end()) it = all.insert(all.end(), {s_.names->add(name), {}, 0, unset});
-      if (t.has(col::sub_group_parent)) it->parent = s_.names->add(t.text(col::sub_group_parent, row));
+      if (t.has(col::sub_group_parent)) it->parent = t.text(col::sub_group_parent, row);  // only read while the tree is built
       if (t.has(col::sub_group_min_member)) {
         auto v = bounded(t, row, col::sub_group_min_member, 0, max_amount);
         if (!v) return v.failure();
@@ -305,6 +312,10 @@ result<void> edit::sub_groups(const table_reader& t) {
 
 result<void> edit::pods(const table_reader& t) {
   settle_nodes();
+  if (recount_) {  // devices are chosen by what is free
+    recount(s_);
+    recount_ = false;
+  }
   for (std::uint64_t row = 0; row < t.rows(); ++row) {
     auto done = t.op() == table_op::add      ? add_pod(t, row)
                 : t.op() == table_op::change ? change_pod(t, row)
@@ -403,6 +414,8 @@ result<void> edit::remove_pod(const table_reader& t, std::uint64_t row) {
   pod.live = false;
   ++pod.generation;
   --s_.live_pods;
+  discard(s_.pod_extras[p].labels);
+  if (s_.pod_extras[p].sub_name != implied_pod_set) discard(s_.pod_extras[p].sub_name);
   drop_name(&name_maps::pods, s_.pod_names[p], p);
   w_.free_pods.write().push_back(p);
   return {};
@@ -412,6 +425,7 @@ result<void> edit::read_pod_details(const table_reader& t, std::uint64_t row, po
   pod_extra& extra = s_.pod_extras.write(p);
   if (t.has(col::pod_sub_group)) {
     const std::string_view name = t.text(col::pod_sub_group, row);
+    if (extra.sub_name != implied_pod_set) discard(extra.sub_name);
     extra.sub_name = name.empty() || name == implied_pod_set ? implied_pod_set : s_.names->add(name);
   }
   if (t.has(col::pod_created)) extra.created = t.i64(col::pod_created, row);
@@ -420,6 +434,7 @@ result<void> edit::read_pod_details(const table_reader& t, std::uint64_t row, po
     if (auto labels = parse_labels(t.text(col::pod_labels, row)); !labels) {
       return t.fail(status::argument, row, col::pod_labels, labels.failure().message, id_of_pod(s_, p));
     }
+    discard(extra.labels);
     extra.labels = s_.names->add(t.text(col::pod_labels, row));
   }
   if (t.has(col::pod_nominated_node)) {
@@ -572,6 +587,10 @@ result<void> edit::read_pod_devices(const table_reader& t, std::uint64_t row, po
     return {};
   }
   const node_row at = (*s_.node_row_of_slot)[slot];
+  if (at == no_row) {  // the node goes with this delta, which is refused if the pod stays there
+    s_.live.pod_devices.write(p) = {};
+    return {};
+  }
   const auto given = t.has(col::pod_devices) ? t.list(col::pod_devices, row) : std::span<const std::int64_t>{};
   if (given.empty()) {
     if (s_.live.pod_devices[p].mask != 0) return {};  // keeps what it holds

@@ -199,7 +199,8 @@ void export_pod(const cluster_state& s, writer& w, pod_row p) {
   for (std::uint64_t left = s.live.pod_devices[p].mask; left != 0; left &= left - 1) devices.push_back(std::countr_zero(left));
   const node_row row = slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
   const auto state = static_cast<pod_status>(s.live.pod_state[p]);
-  const bool holds = row != no_row && is_in(state, active_used) && state != pod_status::pipelined && s.class_of(p).wants_gpu() && (*s.first_device)[row] != (*s.first_device)[row + 1];
+  const bool claims_any = state == pod_status::pipelined && s.class_of(p).whole_devices > 0;
+  const bool holds = row != no_row && is_in(state, active_used) && !claims_any && s.class_of(p).wants_gpu() && (*s.first_device)[row] != (*s.first_device)[row + 1];
   if (devices.empty() && holds) devices.push_back(unknown_devices);
   w.put_list(col::pod_devices, devices);
   w.put(col::pod_created, extra.created);

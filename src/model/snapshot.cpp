@@ -93,19 +93,33 @@ result<snapshot> snapshot::load(std::string_view bytes) {
 
 std::string_view snapshot::name(entity_id id) const {
   const model::cluster_state& s = *state_;
+  // The name of an entity that has been removed may be gone from memory, and its slot may be taken.
+  const auto is_now = [&](bool live, std::uint32_t generation) {
+    return live && entity_id(id.kind(), generation, id.slot()) == id;
+  };
   switch (id.kind()) {
     case entity_kind::resource:
       return id.slot() < s.dims() ? std::string_view((*s.dimensions)[id.slot()].name) : std::string_view{};
-    case entity_kind::queue:
-      return id.slot() < s.queues->size() ? std::string_view((*s.queues)[id.slot()].name) : std::string_view{};
+    case entity_kind::queue: {
+      if (id.slot() >= s.queues->size()) return {};
+      const model::queue_info& q = (*s.queues)[id.slot()];
+      return is_now(q.live, q.generation) ? std::string_view(q.name) : std::string_view{};
+    }
     case entity_kind::node: {
       const node_row row = id.slot() < s.node_row_of_slot->size() ? (*s.node_row_of_slot)[id.slot()] : no_row;
-      return row == no_row ? std::string_view{} : std::string_view((*s.nodes)[row]->name);
+      const bool live = row != no_row && is_now(true, (*s.node_generation)[id.slot()]);
+      return live ? std::string_view((*s.nodes)[row]->name) : std::string_view{};
     }
-    case entity_kind::pod_group:
-      return id.slot() < s.group_slots ? s.group_names[id.slot()] : std::string_view{};
-    case entity_kind::pod:
-      return id.slot() < s.pod_slots ? s.pod_names[id.slot()] : std::string_view{};
+    case entity_kind::pod_group: {
+      if (id.slot() >= s.group_slots) return {};
+      const model::group_core& g = s.groups[id.slot()];
+      return is_now(g.live, g.generation) ? s.group_names[id.slot()] : std::string_view{};
+    }
+    case entity_kind::pod: {
+      if (id.slot() >= s.pod_slots) return {};
+      const model::pod_core& p = s.pods[id.slot()];
+      return is_now(p.live, p.generation) ? s.pod_names[id.slot()] : std::string_view{};
+    }
     default:
       return {};
   }

@@ -80,6 +80,10 @@ result<table_reader> table_reader::open(const table_view& view, std::size_t numb
   for (std::uint32_t i = 0; i < view.column_count; ++i) {
     if (auto checked = reader.check_column(view.columns[i], dimensions); !checked) return checked.failure();
   }
+  // Every row names its entity; kinds that are named by two columns look for the second themselves.
+  if (const column_info& c = reader.info_->columns.front(); reader.op() != table_op::add && !reader.has(c.id)) {
+    return error{status::argument, reader.where() + ": column " + std::string(c.name) + " is required", {}};
+  }
   for (const column_info& c : reader.info_->columns) {
     if (c.required && reader.op() == table_op::add && !reader.has(c.id)) {
       return error{status::argument, reader.where() + ": column " + std::string(c.name) + " is required", {}};
