@@ -192,9 +192,9 @@ class generator {
     add_machines();
     const std::int64_t held = options_.gpus * std::min<std::int64_t>(options_.load_percent, 100) * 60 / 100 / 100;
     for (const team_info& team : teams) add_running(team, part(held * whole_device, &team_info::running, team));
-    add_hopeless();
     const std::int64_t wanted = options_.gpus * options_.load_percent * whole_device / 100 - asked_so_far();
     for (const team_info& team : teams) add_waiting(team, part(wanted, &team_info::waiting, team));
+    add_hopeless();
     return tables();
   }
 
