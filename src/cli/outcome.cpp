@@ -206,9 +206,7 @@ result<void> add_decisions(const session& from, outcome& to) {
         ++to.jobs_waiting;
         break;
     }
-    if (kind == decision_kind::bind || kind == decision_kind::pipeline) {
-      started.insert(text_at(rows, col::decision_group_name, row));
-    }
+    if (kind == decision_kind::bind) started.insert(text_at(rows, col::decision_group_name, row));
   }
   to.jobs_started = std::ssize(started);
   return {};
