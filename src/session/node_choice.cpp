@@ -16,6 +16,9 @@ namespace {
 using policy::free_amount;
 
 constexpr int any_node = -1;
+constexpr double largest_spread = 500;  ///< half of what availability adds
+constexpr double most_gpus = 1e4;       ///< beyond these, scores that differ may round to one sum
+constexpr double most_milli_cores = 3e6;
 
 /// Doubles in their order as integers.
 std::int64_t ordered_bits(double value) {
@@ -72,6 +75,12 @@ void node_choice::open_spread(const core& c, spread_index& spread, dimension d) 
   std::vector<model::node_index::entry> entries;
   for (node_row row = 0; row < s.node_count(); ++row) {
     spread.key[row] = spread_key(c, row, d);
+    // Labels may count other GPUs than there are.
+    const auto capacity = static_cast<double>((*s.capacity)[static_cast<std::size_t>(row) * s.dims() + d]);
+    const double count = d == dim_gpu ? std::abs(policy::gpu_count(c.view(), row)) : capacity;
+    const double amount = d == dim_gpu ? capacity / static_cast<double>(whole_device) : capacity;
+    spread.lexicographic = spread.lexicographic && count <= (d == dim_gpu ? most_gpus : most_milli_cores) &&
+                           (count == 0 || amount <= largest_spread * count);
     entries.push_back({spread.key[row], (*s.name_rank)[row], row});
   }
   spread.index.assign(std::move(entries));
@@ -116,7 +125,8 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims) {
   const bool remembers = fast_ && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
-  const bool by_index = fast_ && (ask.wants_gpu() || (!nodes_without_cpu_ && !may_use_overdrawn(c, ask)));
+  const bool by_index = fast_ && (ask.wants_gpu() ? spread_gpu_.lexicographic
+                                                  : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
   result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, known, only_claims);
   if (remembers && found && found->row == no_row) known.failed_at = c.frees + 1;
   return found;

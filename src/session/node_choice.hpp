@@ -51,6 +51,7 @@ class node_choice {
     model::node_index index;
     std::vector<std::int64_t> key;  ///< by row
     bool used = false;
+    bool lexicographic = true;  ///< no score reaches the next band or is lost beside it
   };
 
   class_facts& facts(const core& c, class_row row);

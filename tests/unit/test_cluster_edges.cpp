@@ -227,3 +227,16 @@ TEST_CASE("evicting a pod of an unknown sub-group takes nothing from its queue")
   must(s.evict(0));
   must(s.check());
 }
+
+TEST_CASE("spread by labels that count other GPUs than there are decides as the scan of all nodes does") {
+  for (const char* count : {"9223372036854775807", "1", "-1", "0", "8"}) {
+    builder b;
+    b << builder::queue{"q"} << builder::node{"a", 8, 64, {"nvidia.com/gpu.count", count}} << builder::node{"b", 3000, 64, {"nvidia.com/gpu.count", count}};
+    b << builder::node{"c", 4, 64, {"nvidia.com/gpu.count", count}} << builder::group{"old", "q"};
+    b << builder::pod{"old-0", "old", 2000, "a"} << builder::pod{"old-1", "old", 1000, "c"};
+    b.gang("g", "q", 6).gang("h", "q", 3, 2000);
+    const snapshot s = b.take();
+    CHECK(test::lines(must(test::make_engine({"placement.gpu", "spread"}).run(s, 0))) ==
+          test::lines(must(test::make_engine({"placement.gpu", "spread", "reference_path", "true"}).run(s, 0))));
+  }
+}
