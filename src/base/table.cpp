@@ -75,8 +75,9 @@ void table::column::append(const void* bytes, std::size_t n) {
 void table::column::push(std::string_view text) { push_raw(text); }
 
 void table::column::push_raw(std::string_view bytes) {
+  if (bytes.size() % value_size(type_) != 0) throw std::invalid_argument("the bytes are not a whole number of values");
   append(bytes.data(), bytes.size());
-  offsets_.push_back(checked_offset(data_.size()));
+  offsets_.push_back(checked_offset(data_.size() / value_size(type_)));
 }
 
 void table::column::push_list(std::span<const std::string_view> elements) {

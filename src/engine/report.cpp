@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/bytes.hpp"
+#include "base/int128.hpp"
 #include "base/sha256.hpp"
 #include "engine/session_impl.hpp"
 #include "session/members.hpp"
@@ -55,12 +55,18 @@ reason judge_node(const core& c, const model::pod_class& ask, node_row row) {
     const std::int64_t free = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
     const std::int64_t need = ask.requests(d);
     if (need <= free || (need == 0 && !c.compat())) continue;
+    // Of several short dimensions the one that is shortest for its need: a full node lacks GPUs, not a bit of CPU.
+    const bool shorter = static_cast<base::int128>(std::max<std::int64_t>(0, free)) * why.need <
+                         static_cast<base::int128>(std::max<std::int64_t>(0, why.have)) * need;
+    const bool as_short = static_cast<base::int128>(std::max<std::int64_t>(0, free)) * why.need ==
+                          static_cast<base::int128>(std::max<std::int64_t>(0, why.have)) * need;
+    if (why.what == constraint::resource && !shorter && !(as_short && d == dim_gpu)) continue;
     why.what = constraint::resource;
     why.dim = d;
     why.need = need;
     why.have = free;
-    return why;
   }
+  if (why.what != constraint::none) return why;
   device_set devices;
   if (!model::choose_devices(s, c.live, ask, row, model::device_amount::free_or_releasing, devices)) {
     why.what = constraint::resource_busy;
