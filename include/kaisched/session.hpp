@@ -22,6 +22,7 @@ class engine;
 /// A position in the statement of a session, see `session::mark`.
 struct checkpoint {
   std::uint32_t depth = 0;
+  std::uint32_t statement = 0;  ///< number of commits before: a checkpoint dies with its statement
 };
 
 /// What happened in one action.
@@ -59,7 +60,8 @@ class session {
 
   /// Present end of the statement; checkpoints nest.
   [[nodiscard]] checkpoint mark() const;
-  /// Undoes everything since the checkpoint, last operation first. Error if the checkpoint lies beyond the end.
+  /// Undoes everything since the checkpoint, last operation first. Error if the checkpoint lies beyond the end or belongs
+  /// to a statement that has been committed.
   result<void> rollback(checkpoint to);
   /// Puts a pending pod on a node, on free resources. False if it does not fit now (nothing changes).
   /// Only resources and devices are tested, not the predicates of the policy.

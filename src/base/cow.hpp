@@ -3,6 +3,7 @@
 /// Copy-on-write storage. Copies share; the first write after a copy pays for what it touches, not for the whole.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,15 @@
 #include <vector>
 
 namespace kaisched::base {
+
+/// Nobody else holds the object. The count itself is read without ordering: the fence makes what a former holder did
+/// with the object happen before it is written.
+template <class T>
+[[nodiscard]] bool is_sole_owner(const std::shared_ptr<T>& body) {
+  if (body.use_count() != 1) return false;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
+}
 
 /// One object that copies share until one of them writes. For small arrays that are read as a whole.
 template <class T>
@@ -22,7 +32,7 @@ class cow {
   [[nodiscard]] const T* operator->() const { return body_.get(); }
   /// The object for writing. References from `read` before this call may refer to the shared copy.
   [[nodiscard]] T& write() {
-    if (body_.use_count() != 1) body_ = std::make_shared<T>(*body_);
+    if (!is_sole_owner(body_)) body_ = std::make_shared<T>(*body_);
     return *body_;
   }
 
@@ -46,7 +56,7 @@ class cow_column {
   [[nodiscard]] T& write(std::uint32_t i) {
     own_table();
     std::shared_ptr<page>& p = (*pages_)[i >> page_bits];
-    if (p.use_count() != 1) p = std::make_shared<page>(*p);
+    if (!is_sole_owner(p)) p = std::make_shared<page>(*p);
     return (*p)[i & (page_size - 1)];
   }
 
@@ -64,7 +74,7 @@ class cow_column {
   using table = std::vector<std::shared_ptr<page>>;
 
   void own_table() {
-    if (pages_.use_count() != 1) pages_ = std::make_shared<table>(*pages_);
+    if (!is_sole_owner(pages_)) pages_ = std::make_shared<table>(*pages_);
   }
 
   std::shared_ptr<table> pages_ = std::make_shared<table>();

@@ -89,6 +89,9 @@ result<loaded_cluster> load_cluster(const run_arguments& arguments) {
 }
 
 result<loaded_cluster> invent_cluster(const synthetic_arguments& arguments) {
+  if (!(arguments.load >= 0.01 && arguments.load <= 10)) {  // also what is no number
+    return error{status::argument, "--load: expected a number from 0.01 to 10", {}};
+  }
   io::synthetic_options options;
   options.gpus = arguments.gpus;
   options.load_percent = std::llround(arguments.load * 100);

@@ -1,6 +1,7 @@
 // The program `kaisched`: arguments in, a command out.
 #include <algorithm>
 #include <cstdio>
+#include <cstdio>
 #include <exception>
 #include <functional>
 #include <string>
@@ -144,7 +145,12 @@ int main_of(std::vector<std::string> words) {
   } catch (const CLI::ParseError& stop) {
     return app.exit(stop) == 0 ? exit_ok : exit_usage;
   }
-  return chosen();
+  const int done = chosen();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    print_error("cannot write to the standard output");
+    return exit_failure;
+  }
+  return done;
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ result<void> session::run(std::string_view action) {
     c.statistics.back().action = entry.kind;
     result<void> done = entry.run(c);
     c.statistics.back().steps = c.statistics.back().candidates;
+    c.action = action_kind::none;
 #ifdef KAISCHED_CHECKS
     if (done) done = c.check();
 #endif
@@ -66,9 +67,10 @@ result<void> session::run() {
 
 session session::fork() const { return session(std::make_unique<impl>(*impl_)); }
 
-checkpoint session::mark() const { return {impl_->core.depth()}; }
+checkpoint session::mark() const { return {impl_->core.depth(), impl_->core.commits}; }
 
 result<void> session::rollback(checkpoint to) {
+  if (to.statement != impl_->core.commits) return error{status::state, "the checkpoint belongs to a statement that was committed", {}};
   if (to.depth > impl_->core.depth()) return error{status::state, "the checkpoint lies beyond the end of the statement", {}};
   impl_->core.rollback(to.depth);
   return {};

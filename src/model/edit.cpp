@@ -184,4 +184,46 @@ void edit::merge_pending() {
   s_.pending_groups = base::cow(std::move(merged));
 }
 
+void edit::compact_names() {
+  // Names of removed entities leave holes; when these outweigh what is in use, what is in use moves to a new pool.
+  constexpr std::size_t least_waste = std::size_t{4} << 20U;
+  if (w_.dead_name_bytes < least_waste || w_.dead_name_bytes * 2 < s_.names->bytes()) return;
+  auto fresh = std::make_shared<base::string_pool>();
+  const auto rename = [&](base::name_map& map, base::cow_column<std::string_view>& names, std::uint32_t i) {
+    const std::string_view moved = fresh->add(names[i]);
+    map.erase(names[i]);
+    map.insert(moved, i);
+    names.write(i) = moved;
+  };
+  for (pod_row p = 0; p < s_.pod_slots; ++p) {
+    if (!s_.pods[p].live) continue;
+    rename(names_.pods, s_.pod_names, p);
+    pod_extra& extra = s_.pod_extras.write(p);
+    extra.labels = fresh->add(extra.labels);
+    if (extra.sub_name != implied_pod_set) extra.sub_name = fresh->add(extra.sub_name);
+  }
+  for (group_row g = 0; g < s_.group_slots; ++g) {
+    if (!s_.groups[g].live) continue;
+    rename(names_.groups, s_.group_names, g);
+    s_.group_extras.write(g).name_space = fresh->add(s_.group_extras[g].name_space);
+    const group_core& group = s_.groups[g];
+    for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
+      s_.subs.write(sub).name = fresh->add(s_.subs[sub].name);
+    }
+  }
+  for (class_row c = 0; c < s_.class_slots; ++c) {
+    if (s_.classes[c] != nullptr) rename(names_.classes, w_.class_keys, c);
+  }
+  const auto renew = [&](base::name_map& map, const std::string& name, std::uint32_t slot) {
+    map.erase(name);
+    map.insert(fresh->add(name), slot);
+  };
+  for (queue_row q = 0; q < s_.queues->size(); ++q) {
+    if ((*s_.queues)[q].live) renew(names_.queues, (*s_.queues)[q].name, q);
+  }
+  for (const auto& node : *s_.nodes) renew(names_.nodes, node->name, node->slot);
+  s_.names = std::move(fresh);
+  w_.dead_name_bytes = 0;
+}
+
 }  // namespace kaisched::model

@@ -17,6 +17,9 @@
 
 namespace kaisched::model {
 
+/// Name of the pod set of groups without sub-groups.
+inline constexpr std::string_view implied_pod_set = "default";
+
 /// Names to slots. Kept outside of the state: snapshots are never searched by name.
 struct name_maps {
   base::name_map queues;

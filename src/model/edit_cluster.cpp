@@ -158,7 +158,7 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
     const auto values = t.row_values<double>(column, row);
     for (std::size_t r = 0; r < values.size(); ++r) {
       // -1 is what KAI gives departments without a quota; it only matters beside siblings.
-      const bool good = std::isfinite(values[r]) && values[r] <= 1e12 && (values[r] >= 0 || values[r] == -1);
+      const bool good = std::isfinite(values[r]) && values[r] <= 1e12 && (values[r] >= 0 || (values[r] == -1 && column == col::queue_over_quota_weight));
       if (!good) return t.fail(status::argument, row, column, "queue '" + q.name + "': must be finite and not negative");
       (*target)[r] = values[r];
     }

@@ -7,6 +7,8 @@
 
 #include <kaisched/schema.hpp>
 
+#include "model/edit.hpp"
+
 namespace kaisched::model {
 
 namespace {
@@ -184,7 +186,7 @@ void export_pod(const cluster_state& s, writer& w, pod_row p) {
   const pod_ask& ask = s.class_of(p).ask;
   w.put(col::pod_name, s.pod_names[p]);
   w.put(col::pod_group_ref, s.group_names[pod.group]);
-  const bool named = s.group_extras[pod.group].has_sub_groups || extra.sub_name != "default";
+  const bool named = s.group_extras[pod.group].has_sub_groups || extra.sub_name != implied_pod_set;
   w.put(col::pod_sub_group, named ? extra.sub_name : std::string_view{});
   w.put_row(col::pod_request, ask.request, s.dims());
   w.put(col::pod_device_count, ask.device_count);

@@ -20,6 +20,7 @@ class session_access {
   const policy_options* options = nullptr;
   std::int64_t now = 0;
   std::span<const model::quota_vector> fair_share;  ///< by queue
+  std::span<const pod_row> repelling_pods;          ///< pods with required anti-affinity, wherever they are
 
   [[nodiscard]] bool compat() const { return options->mode == decision_mode::compat; }
 };

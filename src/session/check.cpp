@@ -88,6 +88,7 @@ result<void> check_capacity(const core& c) {
 /// KAI starts partly.
 result<void> check_gangs(const core& c) {
   for (const decision& d : c.decisions) {
+    if (d.action == action_kind::none) continue;  // the host's own operations may start a part of a gang
     if (d.kind != decision_kind::bind && d.kind != decision_kind::pipeline) continue;
     const model::group_core& g = c.state().groups[d.group];
     bool optional_members = false;

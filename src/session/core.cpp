@@ -25,17 +25,17 @@ std::int64_t to_fixed(std::uint32_t resource, double amount) {
 
 core::core(snapshot b, policy_options o, std::int64_t t, part_list f)
     : base(std::move(b)), options(std::move(o)), now(t), factories(std::move(f)), live(base.state().live) {
-  access = {&base.state(), &live, &options, now, {}};
+  access = {&base.state(), &live, &options, now, {}, {}};
 }
 
 core::core(const core& other)
     : base(other.base), options(other.options), now(other.now), factories(other.factories), live(other.live),
       choice(other.choice), has_proportion(other.has_proportion),
       has_predicates(other.has_predicates), kai_queues(other.kai_queues), exact_queues(other.exact_queues), kai_total(other.kai_total),
-      total(other.total), fair_share(other.fair_share), log(other.log), ghosts(other.ghosts),
+      total(other.total), fair_share(other.fair_share), repelling_pods(other.repelling_pods), log(other.log), ghosts(other.ghosts),
       decisions(other.decisions), failures(other.failures), statistics(other.statistics), action(other.action),
       commits(other.commits), frees(other.frees) {
-  access = {&base.state(), &live, &options, now, fair_share};
+  access = {&base.state(), &live, &options, now, fair_share, repelling_pods};
   for (const auto& [name, make] : factories) {
     parts.push_back(make(options));
     (void)parts.back()->session_open(view());  // opened once already with the same snapshot and options
@@ -51,6 +51,10 @@ result<void> core::open() {
   has_predicates = has("predicates");
   divide_shares();
   access.fair_share = fair_share;
+  for (pod_row p = 0; state().pods_with_affinity > 0 && p < state().pod_slots; ++p) {
+    if (state().pods[p].live && !state().class_of(p).anti_affinity.empty()) repelling_pods.push_back(p);
+  }
+  access.repelling_pods = repelling_pods;
   for (const auto& [name, make] : factories) {
     std::unique_ptr<policy_part> part = make(options);
     if (part == nullptr) return error{status::plugin, "part '" + name + "' cannot be made with these options", {}};

@@ -112,6 +112,7 @@ class core {
   policy::kai_amounts kai_total{};
   model::quota_vector total{};
   std::vector<model::quota_vector> fair_share;  ///< by slot, fixed units
+  std::vector<pod_row> repelling_pods;          ///< pods with required anti-affinity
 
   std::vector<operation> log;
   std::vector<ghost> ghosts;

@@ -258,3 +258,36 @@ TEST_CASE("sub-groups may come before or after their pods") {
   const session s = must(engine().run(c.take_snapshot(), 0));
   CHECK(s.decisions().size() == 2);
 }
+
+TEST_CASE("devices that are not known stay so until the pod moves") {
+  cluster c;
+  builder b;
+  b << builder::queue{"q"} << builder::node{"n", 1} << builder::group{"g", "q"};
+  b << builder::pod{"one", "g", 1000, "n"} << builder::pod{"two", "g", 1000, "n"};  // more than there is
+  b.apply_to(c);
+  must(c.apply(named(table_kind::pod, table_op::remove, {"one"})));
+  const std::string digest = c.take_snapshot().digest();
+  table t(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::change));
+  t.add(col::pod_name, column_type::string).push(std::string_view("two"));
+  t.add(col::pod_leader, column_type::u8).push(std::uint8_t{0});
+  must(c.apply(t));
+  CHECK(c.take_snapshot().digest() == digest);
+}
+
+TEST_CASE("usage and weights have bounds of their own") {
+  cluster c;
+  small().apply_to(c);
+  table t(static_cast<std::uint32_t>(table_kind::queue), static_cast<std::uint32_t>(table_op::change));
+  t.add(col::queue_name, column_type::string).push(std::string_view("dept"));
+  t.add(col::queue_usage, column_type::f64, 1).push(-1.0);
+  CHECK(contains(refuse(c, t), "column usage"));
+}
+
+TEST_CASE("raw rows of lists of numbers are counted in numbers") {
+  table t(static_cast<std::uint32_t>(table_kind::device));
+  auto& links = t.add(col::device_links, column_type::i64_list);
+  const std::int64_t values[] = {1, 2, 3};
+  links.push_raw({static_cast<const char*>(static_cast<const void*>(values)), sizeof values});
+  CHECK(t.view().columns[0].list(0).size() == 3);
+  CHECK_THROWS_AS(links.push_raw("odd"), std::invalid_argument);
+}

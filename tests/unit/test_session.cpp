@@ -204,3 +204,25 @@ TEST_CASE("an empty cluster is a cluster") {
   }
   CHECK_FALSE(s.to_table(table_kind::pod).ok());
 }
+
+TEST_CASE("a checkpoint dies with its statement") {
+  builder b = two_nodes();
+  b.gang("g", "q", 2);
+  const snapshot base = b.take();
+  session s = must(engine().open(base, 0));
+  const checkpoint start = s.mark();
+  CHECK(must(s.allocate(test::pod_by_name(base, "g-0"), test::node_by_name(base, "n2"))));
+  must(s.commit());
+  CHECK(must(s.allocate(test::pod_by_name(base, "g-1"), test::node_by_name(base, "n2"))));
+  CHECK(s.rollback(start).failure().code == status::state);
+}
+
+TEST_CASE("of several short dimensions the reason names the one that is shortest for its need") {
+  builder b;
+  b << builder::queue{"q"} << builder::node{"n", 8, 8} << builder::group{"old", "q"} << builder::pod{"old-0", "old", 8000, "n", 1000};
+  b << builder::group{"g", "q"} << builder::pod{"g-0", "g", 1000, "", 8000};
+  const session s = must(engine().run(b.take(), 0));
+  REQUIRE(s.reasons().size() == 1);
+  CHECK(s.reasons().front().dim == dim_gpu);
+  CHECK(s.text(s.reasons().front()) == "1 node short of gpu: need 1 GPU, at most 0 GPU free (on n)");
+}

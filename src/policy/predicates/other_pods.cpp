@@ -12,14 +12,20 @@ namespace {
 using model::affinity_term;
 using model::cluster_state;
 
+/// The node that a pod is on, or no_row.
+node_row node_of(const session_access& a, pod_row p) {
+  const cluster_state& s = *a.state;
+  if (!s.pods[p].live || !model::is_in(static_cast<pod_status>(a.live->pod_state[p]), model::active_used)) return no_row;
+  const std::uint32_t slot = a.live->pod_node[p];
+  return slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
+}
+
 /// Calls `visit(pod, node row)` for every pod on a node.
 template <class Visit>
 void for_pods_on_nodes(const session_access& a, Visit visit) {
-  const cluster_state& s = *a.state;
-  for (pod_row p = 0; p < s.pod_slots; ++p) {
-    if (!s.pods[p].live || !model::is_in(static_cast<pod_status>(a.live->pod_state[p]), model::active_used)) continue;
-    const std::uint32_t slot = a.live->pod_node[p];
-    if (slot != no_row) visit(p, (*s.node_row_of_slot)[slot]);
+  for (pod_row p = 0; p < a.state->pod_slots; ++p) {
+    const node_row row = node_of(a, p);
+    if (row != no_row) visit(p, row);
   }
 }
 
@@ -86,16 +92,19 @@ void judge_anti_affinity(const session_access& a, pod_row pod, std::span<const n
     refuse_where(verdicts, nodes, constraint::pod_anti_affinity,
                  [&](node_row row) { return contains(domains, domain(s, row, term)); });
   }
-  for_pods_on_nodes(a, [&](pod_row other, node_row at) {
+  const model::label_list own_labels = labels_of(s, pod);
+  for (const pod_row other : a.repelling_pods) {
+    const node_row at = node_of(a, other);
+    if (at == no_row || name_space(s, other) != name_space(s, pod)) continue;
     for (const affinity_term& term : s.class_of(other).anti_affinity) {
       const std::string* theirs = domain(s, at, term);
-      if (theirs == nullptr || !selects(s, term, other, pod)) continue;
+      if (theirs == nullptr || !term.pods.matches(own_labels)) continue;
       refuse_where(verdicts, nodes, constraint::pod_anti_affinity, [&](node_row row) {
         const std::string* mine = domain(s, row, term);
         return mine != nullptr && *mine == *theirs;
       });
     }
-  });
+  }
 }
 
 void judge_ports(const session_access& a, pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts) {
