@@ -23,7 +23,8 @@ table queue_table(const scenario_input& input) {
   auto& created = t.add(col::queue_created, column_type::i64);
   auto& quota = t.add(col::queue_quota, column_type::i64, quota_dimensions);
   auto& weight = t.add(col::queue_over_quota_weight, column_type::f64, quota_dimensions);
-  const auto put = [&](std::string_view queue, std::string_view above, std::size_t index, std::int64_t gpus, double share) {
+  const auto put = [&](std::string_view queue, std::string_view above, std::size_t index, std::int64_t gpus,
+                       double share) {
     name.push(queue);
     parent.push(above);
     created.push(static_cast<std::int64_t>(index) * minute);
@@ -53,7 +54,8 @@ table node_table(const scenario_input& input) {
   auto& labels = t.add(col::node_labels, column_type::string_list);
   for (const scenario_node& node : input.nodes) {
     name.push(std::string_view(node.name));
-    for (const std::int64_t amount : {128 * core, node_memory, node.gpus * whole_device, std::int64_t{110}}) capacity.push(amount);
+    for (const std::int64_t amount : {128 * core, node_memory, node.gpus * whole_device, std::int64_t{110}})
+      capacity.push(amount);
     memory.push(gpu_memory);
     std::vector<std::string_view> pairs;
     for (const auto& [key, value] : {std::pair<std::string_view, std::string_view>{"zone", node.zone},
@@ -95,7 +97,9 @@ table group_table(const scenario_input& input) {
   return t;
 }
 
-bool has_sub_groups(const scenario_job& job) { return job.pod_sets.size() > 1 || job.pod_sets.front().name != "default"; }
+bool has_sub_groups(const scenario_job& job) {
+  return job.pod_sets.size() > 1 || job.pod_sets.front().name != "default";
+}
 
 table sub_group_table(const scenario_input& input) {
   table t(number(table_kind::sub_group), add);
@@ -128,7 +132,8 @@ table pod_table(const scenario_input& input) {
         name.push(std::string_view(job.name + "-" + std::to_string(index)));
         group.push(std::string_view(job.name));
         sub.push(has_sub_groups(job) ? std::string_view(set.name) : std::string_view{});
-        for (const std::int64_t amount : {core, pod_memory, job.gpus_milli_per_pod, std::int64_t{1}}) request.push(amount);
+        for (const std::int64_t amount : {core, pod_memory, job.gpus_milli_per_pod, std::int64_t{1}})
+          request.push(amount);
         state.push(static_cast<std::uint8_t>(job.running() ? pod_status::running : pod_status::pending));
         node.push(job.running() ? std::string_view(input.nodes[static_cast<std::size_t>(job.nodes[index])].name)
                                 : std::string_view{});

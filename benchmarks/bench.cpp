@@ -4,7 +4,6 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
-
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -118,11 +117,13 @@ nlohmann::json run_scenario(const std::string& name, const settings& s) {
 }
 
 void print_row(const nlohmann::json& r) {
-  fmt::print("{:<14}{:>7}{:>9}  load {:>9.3f} ms  snapshot {:>8.4f} ms  open {:>8.3f} ms  actions {:>9.3f} ms  binds {:>7}  {}\n",
-             r["scenario"].get<std::string>(), r["nodes"].get<int>(), r["pods"].get<std::int64_t>(),
-             r["load_s"].get<double>() * 1e3, r["snapshot_s"].get<double>() * 1e3, r["open_s"].get<double>() * 1e3,
-             r["actions_s"].get<double>() * 1e3, r["binds"].get<std::int64_t>(),
-             r["decisions_sha256"].get<std::string>().substr(0, 12));
+  fmt::print(
+      "{:<14}{:>7}{:>9}  load {:>9.3f} ms  snapshot {:>8.4f} ms  open {:>8.3f} ms  actions {:>9.3f} ms  binds {:>7}  "
+      "{}\n",
+      r["scenario"].get<std::string>(), r["nodes"].get<int>(), r["pods"].get<std::int64_t>(),
+      r["load_s"].get<double>() * 1e3, r["snapshot_s"].get<double>() * 1e3, r["open_s"].get<double>() * 1e3,
+      r["actions_s"].get<double>() * 1e3, r["binds"].get<std::int64_t>(),
+      r["decisions_sha256"].get<std::string>().substr(0, 12));
 }
 
 }  // namespace
@@ -133,7 +134,9 @@ int main(int argc, char** argv) {
   app.add_option("scenario", s.scenario, "one scenario; all if left out");
   app.add_option("--nodes", s.nodes, "number of nodes")->check(CLI::Range(1, 100000))->capture_default_str();
   app.add_option("--runs", s.runs, "runs; the median counts")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--mode", s.mode, "compat or strict")->check(CLI::IsMember({"compat", "strict"}))->capture_default_str();
+  app.add_option("--mode", s.mode, "compat or strict")
+      ->check(CLI::IsMember({"compat", "strict"}))
+      ->capture_default_str();
   app.add_option("--json", s.json, "write the results to this file");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -24,73 +24,73 @@ inline constexpr std::int64_t unlimited_gpus = -1;
 inline constexpr std::int32_t first_non_preemptible_priority = 100;
 
 struct scenario_node {
-    std::string name;
-    std::int64_t gpus = 0;  ///< whole GPUs
-    std::string zone;       ///< empty where the scenario has no such level
-    std::string block;      ///< empty where the scenario has no such level
-    std::string rack;       ///< empty where the scenario has no such level
+  std::string name;
+  std::int64_t gpus = 0;  ///< whole GPUs
+  std::string zone;       ///< empty where the scenario has no such level
+  std::string block;      ///< empty where the scenario has no such level
+  std::string rack;       ///< empty where the scenario has no such level
 
-    bool operator==(const scenario_node&) const = default;
+  bool operator==(const scenario_node&) const = default;
 };
 
 /// Parent of leaf queues.
 struct scenario_department {
-    std::string name;
-    std::int64_t quota_gpus = 0;  ///< whole GPUs, or `unlimited_gpus`; also the over-quota weight
+  std::string name;
+  std::int64_t quota_gpus = 0;  ///< whole GPUs, or `unlimited_gpus`; also the over-quota weight
 
-    bool operator==(const scenario_department&) const = default;
+  bool operator==(const scenario_department&) const = default;
 };
 
 /// Leaf queue.
 struct scenario_queue {
-    std::string name;
-    std::string parent;            ///< name of a department
-    std::int64_t quota_gpus = 0;   ///< whole GPUs
-    std::int64_t weight_gpus = 0;  ///< GPU over-quota weight, without unit
+  std::string name;
+  std::string parent;            ///< name of a department
+  std::int64_t quota_gpus = 0;   ///< whole GPUs
+  std::int64_t weight_gpus = 0;  ///< GPU over-quota weight, without unit
 
-    bool operator==(const scenario_queue&) const = default;
+  bool operator==(const scenario_queue&) const = default;
 };
 
 /// Consecutive pods of a job; the first set of a job starts with pod 0.
 struct scenario_pod_set {
-    std::string name;
-    std::int32_t min = 0;    ///< pods that must run together
-    std::int32_t count = 0;  ///< pods
+  std::string name;
+  std::int32_t min = 0;    ///< pods that must run together
+  std::int32_t count = 0;  ///< pods
 
-    bool operator==(const scenario_pod_set&) const = default;
+  bool operator==(const scenario_pod_set&) const = default;
 };
 
 struct scenario_job {
-    std::string name;
-    std::string queue;  ///< name of a leaf queue
-    std::int32_t priority = 50;
-    std::int64_t gpus_milli_per_pod = 0;  ///< milli-GPU
-    std::string required_level;           ///< topology level of the job's root, empty when unconstrained
-    std::string preferred_level;          ///< topology level of the job's root, empty when without preference
-    std::vector<scenario_pod_set> pod_sets;
-    std::vector<std::int32_t> nodes;  ///< index of the node of each pod; empty for a pending job
+  std::string name;
+  std::string queue;  ///< name of a leaf queue
+  std::int32_t priority = 50;
+  std::int64_t gpus_milli_per_pod = 0;  ///< milli-GPU
+  std::string required_level;           ///< topology level of the job's root, empty when unconstrained
+  std::string preferred_level;          ///< topology level of the job's root, empty when without preference
+  std::vector<scenario_pod_set> pod_sets;
+  std::vector<std::int32_t> nodes;  ///< index of the node of each pod; empty for a pending job
 
-    [[nodiscard]] bool running() const noexcept { return !nodes.empty(); }
+  [[nodiscard]] bool running() const noexcept { return !nodes.empty(); }
 
-    /// Number of pods over all pod sets.
-    [[nodiscard]] std::int64_t pod_count() const noexcept;
+  /// Number of pods over all pod sets.
+  [[nodiscard]] std::int64_t pod_count() const noexcept;
 
-    bool operator==(const scenario_job&) const = default;
+  bool operator==(const scenario_job&) const = default;
 };
 
 struct scenario_input {
-    std::string name;
-    std::int32_t nodes_count = 0;
-    std::vector<std::string> actions;          ///< in the order in which they run
-    std::vector<std::string> topology_levels;  ///< coarse to fine; empty without a topology
-    std::vector<scenario_node> nodes;
-    std::vector<scenario_department> departments;
-    std::vector<scenario_queue> queues;
-    std::vector<scenario_job> jobs;  ///< oldest first; running jobs before pending ones
+  std::string name;
+  std::int32_t nodes_count = 0;
+  std::vector<std::string> actions;          ///< in the order in which they run
+  std::vector<std::string> topology_levels;  ///< coarse to fine; empty without a topology
+  std::vector<scenario_node> nodes;
+  std::vector<scenario_department> departments;
+  std::vector<scenario_queue> queues;
+  std::vector<scenario_job> jobs;  ///< oldest first; running jobs before pending ones
 
-    [[nodiscard]] bool has_topology() const noexcept { return !topology_levels.empty(); }
+  [[nodiscard]] bool has_topology() const noexcept { return !topology_levels.empty(); }
 
-    bool operator==(const scenario_input&) const = default;
+  bool operator==(const scenario_input&) const = default;
 };
 
 /// Names of the main scenarios, for which reference decisions exist, in the order of their table.

@@ -6,7 +6,9 @@ namespace kaisched::test {
 
 namespace {
 
-table make(table_kind kind, table_op op) { return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op)); }
+table make(table_kind kind, table_op op) {
+  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op));
+}
 
 void push(table::column& column, const std::vector<std::string>& elements) {
   const std::vector<std::string_view> views(elements.begin(), elements.end());
@@ -26,8 +28,10 @@ table queue_table(const builder& b, table_op op) {
   for (const builder::queue& q : b.queues) {
     name.push(std::string_view(q.name));
     parent.push(std::string_view(q.parent));
-    for (const std::int64_t x : {unlimited, unlimited, q.gpu_quota < 0 ? unlimited : q.gpu_quota * whole_device}) quota.push(x);
-    for (const std::int64_t x : {unlimited, unlimited, q.gpu_limit < 0 ? unlimited : q.gpu_limit * whole_device}) limit.push(x);
+    for (const std::int64_t x : {unlimited, unlimited, q.gpu_quota < 0 ? unlimited : q.gpu_quota * whole_device})
+      quota.push(x);
+    for (const std::int64_t x : {unlimited, unlimited, q.gpu_limit < 0 ? unlimited : q.gpu_limit * whole_device})
+      limit.push(x);
     for (int r = 0; r < 3; ++r) weight.push(q.weight);
     priority.push(q.priority);
   }
@@ -43,7 +47,8 @@ table node_table(const builder& b, table_op op) {
   auto& ready = t.add(col::node_ready, column_type::u8);
   for (const builder::node& n : b.nodes) {
     name.push(std::string_view(n.name));
-    for (const std::int64_t x : {n.cpus * 1000, std::int64_t{1'000'000'000'000}, n.gpus * whole_device, std::int64_t{110}}) {
+    for (const std::int64_t x :
+         {n.cpus * 1000, std::int64_t{1'000'000'000'000}, n.gpus * whole_device, std::int64_t{110}}) {
       capacity.push(x);
     }
     push(labels, n.labels);
@@ -89,7 +94,8 @@ table pod_table(const builder& b, table_op op) {
     name.push(std::string_view(p.name));
     group.push(std::string_view(p.group));
     sub.push(std::string_view(p.sub_group));
-    for (const std::int64_t x : {p.cpu_milli, std::int64_t{1'000'000'000}, p.gpu_milli, std::int64_t{1}}) request.push(x);
+    for (const std::int64_t x : {p.cpu_milli, std::int64_t{1'000'000'000}, p.gpu_milli, std::int64_t{1}})
+      request.push(x);
     state.push(static_cast<std::uint8_t>(p.node.empty() ? pod_status::pending : p.status));
     node.push(std::string_view(p.node));
     push(selector, p.node_selector);

@@ -33,23 +33,23 @@ enum class action_kind : std::uint8_t {
 /// Constraint that a reason is about. Values are part of the ABI.
 enum class constraint : std::uint8_t {
   none = 0,
-  resource = 1,              ///< a node has too little of a dimension, even counting what is being released
-  resource_busy = 2,         ///< enough in total, but not in one piece (whole devices, or one device's share)
-  node_not_ready = 3,        ///< the node is not ready
-  node_unschedulable = 4,    ///< the node is cordoned
-  node_selector = 5,         ///< node selector or required node affinity
-  taint = 6,                 ///< a taint that the pod does not tolerate
-  host_port = 7,             ///< the port is taken on the node
-  pod_affinity = 8,          ///< required pod affinity
-  pod_anti_affinity = 9,     ///< required anti-affinity, of this pod or of a pod on the node
-  obstacle = 10,             ///< something that no eviction can remove, such as a missing volume claim
-  larger_than_any_node = 11, ///< the request exceeds the largest node of the cluster
-  queue_limit = 12,          ///< a queue on the path would pass its limit
-  queue_quota = 13,          ///< a non-preemptible group would pass the quota of a queue on its path
-  queue_missing = 14,        ///< the group's queue does not exist or has child queues
-  gang_incomplete = 15,      ///< fewer pods exist than the gang needs
-  gated = 16,                ///< pods are gated
-  plugin = 17,               ///< a plug-in refused the node
+  resource = 1,               ///< a node has too little of a dimension, even counting what is being released
+  resource_busy = 2,          ///< enough in total, but not in one piece (whole devices, or one device's share)
+  node_not_ready = 3,         ///< the node is not ready
+  node_unschedulable = 4,     ///< the node is cordoned
+  node_selector = 5,          ///< node selector or required node affinity
+  taint = 6,                  ///< a taint that the pod does not tolerate
+  host_port = 7,              ///< the port is taken on the node
+  pod_affinity = 8,           ///< required pod affinity
+  pod_anti_affinity = 9,      ///< required anti-affinity, of this pod or of a pod on the node
+  obstacle = 10,              ///< something that no eviction can remove, such as a missing volume claim
+  larger_than_any_node = 11,  ///< the request exceeds the largest node of the cluster
+  queue_limit = 12,           ///< a queue on the path would pass its limit
+  queue_quota = 13,           ///< a non-preemptible group would pass the quota of a queue on its path
+  queue_missing = 14,         ///< the group's queue does not exist or has child queues
+  gang_incomplete = 15,       ///< fewer pods exist than the gang needs
+  gated = 16,                 ///< pods are gated
+  plugin = 17,                ///< a plug-in refused the node
 };
 inline constexpr std::uint8_t constraint_count = 18;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
@@ -61,23 +61,23 @@ enum class reason_scope : std::uint8_t { node = 1, queue = 2, group = 3, cluster
 /// One reason why a pod group waits. Text is rendered from these figures, never the other way round.
 struct reason {
   group_row group = no_row;
-  pod_row pod = no_row;                       ///< the first pod that found no place, or no_row
+  pod_row pod = no_row;  ///< the first pod that found no place, or no_row
   constraint what = constraint::none;
   reason_scope scope = reason_scope::cluster;
-  entity_id subject{};                        ///< the queue that refuses, or none
-  dimension dim = no_row;                     ///< the dimension that is short, or no_row
-  std::int64_t need = 0;                      ///< in the unit of the dimension (pods for gangs)
-  std::int64_t have = 0;                      ///< most that one node (or the queue) still has
-  std::uint32_t nodes = 0;                    ///< number of nodes that refuse for this reason
-  node_row nearest = no_row;                  ///< the node that misses the least, or no_row
+  entity_id subject{};        ///< the queue that refuses, or none
+  dimension dim = no_row;     ///< the dimension that is short, or no_row
+  std::int64_t need = 0;      ///< in the unit of the dimension (pods for gangs)
+  std::int64_t have = 0;      ///< most that one node (or the queue) still has
+  std::uint32_t nodes = 0;    ///< number of nodes that refuse for this reason
+  node_row nearest = no_row;  ///< the node that misses the least, or no_row
 
   friend bool operator==(const reason&, const reason&) = default;
 };
 
 /// Devices of one node as a set of indices, with the share taken of each.
 struct device_set {
-  std::uint64_t mask = 0;     ///< bit i: device i of the node
-  std::int64_t share = 0;     ///< milli-GPU taken of each device in the mask
+  std::uint64_t mask = 0;  ///< bit i: device i of the node
+  std::int64_t share = 0;  ///< milli-GPU taken of each device in the mask
 
   friend bool operator==(const device_set&, const device_set&) = default;
 };
@@ -86,10 +86,11 @@ struct device_set {
 struct decision {
   decision_kind kind = decision_kind::bind;
   action_kind action = action_kind::none;
-  std::uint32_t commit = 0;  ///< number of the committed statement, from 1; decisions of one commit stand or fall together
-  pod_row pod = no_row;      ///< no_row for unschedulable
+  std::uint32_t commit =
+      0;                 ///< number of the committed statement, from 1; decisions of one commit stand or fall together
+  pod_row pod = no_row;  ///< no_row for unschedulable
   group_row group = no_row;
-  node_row node = no_row;    ///< target; for evict the node that the pod leaves
+  node_row node = no_row;  ///< target; for evict the node that the pod leaves
   device_set devices{};
 
   friend bool operator==(const decision&, const decision&) = default;

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Options describe themselves: the command line, the C interface, Python, validation and the documentation use one list.
+/// Options describe themselves: the command line, the C interface, Python, validation and the documentation use one
+/// list.
 
 #include <cstdint>
 #include <span>

@@ -35,9 +35,10 @@ class session_view {
   [[nodiscard]] std::string_view node_name(node_row n) const;
   /// Value of a label of a node; `found` tells a missing label from an empty value.
   [[nodiscard]] std::string_view node_label(node_row n, std::string_view key, bool* found = nullptr) const;
-  [[nodiscard]] std::span<const std::int64_t> node_capacity() const;   ///< [nodes x dimensions]
-  [[nodiscard]] std::span<const std::int64_t> node_idle() const;       ///< [nodes x dimensions], free now
-  [[nodiscard]] std::span<const std::int64_t> node_releasing() const;  ///< [nodes x dimensions], coming free, claims off
+  [[nodiscard]] std::span<const std::int64_t> node_capacity() const;  ///< [nodes x dimensions]
+  [[nodiscard]] std::span<const std::int64_t> node_idle() const;      ///< [nodes x dimensions], free now
+  [[nodiscard]] std::span<const std::int64_t> node_releasing()
+      const;  ///< [nodes x dimensions], coming free, claims off
   [[nodiscard]] bool node_ready(node_row n) const;
   [[nodiscard]] bool node_unschedulable(node_row n) const;
 
@@ -55,7 +56,7 @@ class session_view {
   [[nodiscard]] std::int64_t group_created(group_row g) const;
 
   [[nodiscard]] std::string_view queue_name(queue_row q) const;
-  [[nodiscard]] queue_row queue_parent(queue_row q) const;  ///< no_row for a top-level queue
+  [[nodiscard]] queue_row queue_parent(queue_row q) const;                          ///< no_row for a top-level queue
   [[nodiscard]] std::span<const std::int64_t> queue_allocated(queue_row q) const;   ///< [quota dimensions]
   [[nodiscard]] std::span<const std::int64_t> queue_fair_share(queue_row q) const;  ///< [quota dimensions]
 

@@ -12,22 +12,22 @@
 
 /// Name, pinned number, meaning. Groups of ten: -1x arguments, -2x identifiers, -3x state, -4x support, -5x limits,
 /// -6x plug-ins, -7x memory, -9x internal. Numbers never change; the C and Python enumerations come from this list.
-#define KAISCHED_STATUS_MAP(X)                                                               \
-  X(ok, OK, 0, "the call ran")                                                               \
-  X(argument, ARGUMENT, -10, "an argument or a value of the input is not valid")             \
-  X(struct_size, STRUCT_SIZE, -11, "a structure is shorter than its first version")          \
-  X(not_found, NOT_FOUND, -20, "a name or identifier names nothing")                         \
-  X(stale_id, STALE_ID, -21, "an identifier names something that has been removed")          \
-  X(wrong_kind, WRONG_KIND, -22, "an identifier names another kind of entity")               \
-  X(duplicate, DUPLICATE, -23, "a name is in use already")                                   \
-  X(conflict, CONFLICT, -30, "the cluster has moved since the snapshot")                     \
-  X(state, STATE, -31, "the call is not allowed in the present state")                       \
+#define KAISCHED_STATUS_MAP(X)                                                       \
+  X(ok, OK, 0, "the call ran")                                                       \
+  X(argument, ARGUMENT, -10, "an argument or a value of the input is not valid")     \
+  X(struct_size, STRUCT_SIZE, -11, "a structure is shorter than its first version")  \
+  X(not_found, NOT_FOUND, -20, "a name or identifier names nothing")                 \
+  X(stale_id, STALE_ID, -21, "an identifier names something that has been removed")  \
+  X(wrong_kind, WRONG_KIND, -22, "an identifier names another kind of entity")       \
+  X(duplicate, DUPLICATE, -23, "a name is in use already")                           \
+  X(conflict, CONFLICT, -30, "the cluster has moved since the snapshot")             \
+  X(state, STATE, -31, "the call is not allowed in the present state")               \
   X(unsupported, UNSUPPORTED, -40, "the table, column or feature is not known here") \
-  X(abi, ABI, -41, "the caller was built for another ABI")                                   \
-  X(limit, LIMIT, -50, "a size or amount exceeds what can be represented")                   \
-  X(cancelled, CANCELLED, -51, "the host cancelled the call")                                \
-  X(plugin, PLUGIN, -60, "a plug-in failed")                                                 \
-  X(no_memory, NO_MEMORY, -70, "out of memory")                                              \
+  X(abi, ABI, -41, "the caller was built for another ABI")                           \
+  X(limit, LIMIT, -50, "a size or amount exceeds what can be represented")           \
+  X(cancelled, CANCELLED, -51, "the host cancelled the call")                        \
+  X(plugin, PLUGIN, -60, "a plug-in failed")                                         \
+  X(no_memory, NO_MEMORY, -70, "out of memory")                                      \
   X(internal, INTERNAL, -99, "a defect of the library")
 
 namespace kaisched {

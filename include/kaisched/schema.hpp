@@ -21,11 +21,11 @@ enum class table_kind : std::uint32_t {
   pod_group = 6,
   sub_group = 7,
   pod = 8,
-  decision = 32,       ///< output of a session
-  reason = 33,         ///< output of a session: why pods wait
-  queue_share = 34,    ///< output of a session: quota, fair share and allocation per queue
-  placement = 35,      ///< output of a session: where every pod is at the end
-  statistic = 36,      ///< output of a session: counters per action
+  decision = 32,     ///< output of a session
+  reason = 33,       ///< output of a session: why pods wait
+  queue_share = 34,  ///< output of a session: quota, fair share and allocation per queue
+  placement = 35,    ///< output of a session: where every pod is at the end
+  statistic = 36,    ///< output of a session: counters per action
 };
 
 /// What an input table does. Within one `apply` tables take effect in order, all of them or none.
@@ -207,10 +207,10 @@ struct column_info {
   std::string_view name;
   column_type type;  ///< for references: string; input may also give u64 ids
   column_shape shape;
-  bool required;               ///< must be present in `add`
-  entity_kind refers_to;       ///< the kind of entity that the values name, or none
-  std::string_view unit;       ///< unit, or the form of the text
-  std::string_view fallback;   ///< default, as text
+  bool required;              ///< must be present in `add`
+  entity_kind refers_to;      ///< the kind of entity that the values name, or none
+  std::string_view unit;      ///< unit, or the form of the text
+  std::string_view fallback;  ///< default, as text
   std::string_view doc;
 };
 

@@ -28,12 +28,12 @@ struct checkpoint {
 /// What happened in one action.
 struct action_statistics {
   action_kind action = action_kind::none;
-  std::uint64_t steps = 0;          ///< units of work that budgets are counted in: candidate nodes looked at
+  std::uint64_t steps = 0;  ///< units of work that budgets are counted in: candidate nodes looked at
   std::uint64_t groups_tried = 0;
   std::uint64_t groups_placed = 0;
-  std::uint64_t candidates = 0;     ///< nodes that were tested for a fit
-  std::uint64_t filtered = 0;       ///< of these, refused
-  std::uint64_t rollbacks = 0;      ///< undone operations
+  std::uint64_t candidates = 0;  ///< nodes that were tested for a fit
+  std::uint64_t filtered = 0;    ///< of these, refused
+  std::uint64_t rollbacks = 0;   ///< undone operations
 };
 
 /// One run over one snapshot. Operations change the session's own view at once and are collected in a statement;
@@ -60,8 +60,8 @@ class session {
 
   /// Present end of the statement; checkpoints nest.
   [[nodiscard]] checkpoint mark() const;
-  /// Undoes everything since the checkpoint, last operation first. Error if the checkpoint lies beyond the end or belongs
-  /// to a statement that has been committed.
+  /// Undoes everything since the checkpoint, last operation first. Error if the checkpoint lies beyond the end or
+  /// belongs to a statement that has been committed.
   result<void> rollback(checkpoint to);
   /// Puts a pending pod on a node, on free resources. False if it does not fit now (nothing changes).
   /// Only resources and devices are tested, not the predicates of the policy.

@@ -16,8 +16,8 @@ namespace kaisched::actions {
 
 /// Pops the best group of the most deserving leaf queue.
 ///
-/// `compat` repeats KAI's heaps to the letter: a queue is placed by the first group pushed into it, and an entry that is
-/// not at the top is not moved when its queue changes. `strict` orders the filled tree, so that the order of arrival
+/// `compat` repeats KAI's heaps to the letter: a queue is placed by the first group pushed into it, and an entry that
+/// is not at the top is not moved when its queue changes. `strict` orders the filled tree, so that the order of arrival
 /// does not matter.
 class job_queue {
  public:
@@ -33,7 +33,7 @@ class job_queue {
  private:
   struct entry {
     group_row group = no_row;
-    std::uint32_t keys = 0;  ///< position in `keys_`
+    std::uint32_t keys = 0;         ///< position in `keys_`
     model::quota_vector request{};  ///< of the next chunk
   };
   struct node {

@@ -16,7 +16,8 @@ using work::failure;
 /// Goes down the tree of sub-groups; never back to a sibling that has been placed.
 class walk {
  public:
-  walk(core& c, group_row group, bool only_claims, failure& why) : c_(c), group_(group), only_claims_(only_claims), why_(why) {}
+  walk(core& c, group_row group, bool only_claims, failure& why)
+      : c_(c), group_(group), only_claims_(only_claims), why_(why) {}
 
   result<bool> place(sub_group_row member, std::span<const pod_row> chunk) {
     if (!c_.state().subs[member].is_set) return place_pods(member, chunk);
@@ -95,7 +96,8 @@ result<bool> place_group(core& c, group_row group, bool only_claims, failure& wh
   result<bool> placed = g.sub_count == 2 ? w.place_pods(g.first_sub + 1, chunk) : w.place(g.first_sub, chunk);
   if (!placed || !*placed) {
     c.rollback(start);
-    if (c.digest_for_checks() != before) return error{status::internal, "invariant violated: undo did not restore the state", {}};
+    if (c.digest_for_checks() != before)
+      return error{status::internal, "invariant violated: undo did not restore the state", {}};
   }
   return placed;
 }

@@ -54,7 +54,8 @@ bool take_column(std::string_view& in, std::uint64_t rows, stored_table& t) {
   column_view c;
   std::uint32_t type = 0;
   std::uint64_t values = 0;
-  if (!take_value(in, c.id) || !take_value(in, type) || !take_value(in, c.width) || !take_value(in, values)) return false;
+  if (!take_value(in, c.id) || !take_value(in, type) || !take_value(in, c.width) || !take_value(in, values))
+    return false;
   c.type = static_cast<column_type>(type);
   if (type < 1 || type > 8) return false;
   if (is_ragged(c.type)) {
@@ -89,7 +90,8 @@ void append_table(std::string& out, const table_view& view) {
     append_value(out, c.width);
     append_value(out, values);
     if (ragged) {
-      out.append(static_cast<const char*>(static_cast<const void*>(c.offsets)), (view.rows + 1) * sizeof(std::uint32_t));
+      out.append(static_cast<const char*>(static_cast<const void*>(c.offsets)),
+                 (view.rows + 1) * sizeof(std::uint32_t));
     }
     if (values > 0) out.append(static_cast<const char*>(c.data), values * size_of(c.type));
   }

@@ -49,9 +49,7 @@ class cow_column {
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
 
-  [[nodiscard]] const T& operator[](std::uint32_t i) const {
-    return (*(*pages_)[i >> page_bits])[i & (page_size - 1)];
-  }
+  [[nodiscard]] const T& operator[](std::uint32_t i) const { return (*(*pages_)[i >> page_bits])[i & (page_size - 1)]; }
 
   [[nodiscard]] T& write(std::uint32_t i) {
     own_table();

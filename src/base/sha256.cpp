@@ -18,124 +18,119 @@ constexpr std::array<std::uint32_t, 64> round_constants = {
 
 // Bytes are assembled by shifts, so that the digest does not depend on the byte order of the machine.
 constexpr std::uint32_t load_big_endian(const std::byte* bytes) noexcept {
-    return (std::to_integer<std::uint32_t>(bytes[0]) << 24U) | (std::to_integer<std::uint32_t>(bytes[1]) << 16U) |
-           (std::to_integer<std::uint32_t>(bytes[2]) << 8U) | std::to_integer<std::uint32_t>(bytes[3]);
+  return (std::to_integer<std::uint32_t>(bytes[0]) << 24U) | (std::to_integer<std::uint32_t>(bytes[1]) << 16U) |
+         (std::to_integer<std::uint32_t>(bytes[2]) << 8U) | std::to_integer<std::uint32_t>(bytes[3]);
 }
 
 constexpr std::uint32_t small_sigma_0(std::uint32_t x) noexcept {
-    return std::rotr(x, 7) ^ std::rotr(x, 18) ^ (x >> 3U);
+  return std::rotr(x, 7) ^ std::rotr(x, 18) ^ (x >> 3U);
 }
 
 constexpr std::uint32_t small_sigma_1(std::uint32_t x) noexcept {
-    return std::rotr(x, 17) ^ std::rotr(x, 19) ^ (x >> 10U);
+  return std::rotr(x, 17) ^ std::rotr(x, 19) ^ (x >> 10U);
 }
 
 constexpr std::uint32_t big_sigma_0(std::uint32_t x) noexcept {
-    return std::rotr(x, 2) ^ std::rotr(x, 13) ^ std::rotr(x, 22);
+  return std::rotr(x, 2) ^ std::rotr(x, 13) ^ std::rotr(x, 22);
 }
 
 constexpr std::uint32_t big_sigma_1(std::uint32_t x) noexcept {
-    return std::rotr(x, 6) ^ std::rotr(x, 11) ^ std::rotr(x, 25);
+  return std::rotr(x, 6) ^ std::rotr(x, 11) ^ std::rotr(x, 25);
 }
 
-constexpr std::uint32_t choose(std::uint32_t x, std::uint32_t y, std::uint32_t z) noexcept {
-    return z ^ (x & (y ^ z));
-}
+constexpr std::uint32_t choose(std::uint32_t x, std::uint32_t y, std::uint32_t z) noexcept { return z ^ (x & (y ^ z)); }
 
 constexpr std::uint32_t majority(std::uint32_t x, std::uint32_t y, std::uint32_t z) noexcept {
-    return (x & y) | (z & (x | y));
+  return (x & y) | (z & (x | y));
 }
 
 }  // namespace
 
-void sha256::update(std::string_view text) noexcept {
-    update(std::as_bytes(std::span(text.data(), text.size())));
-}
+void sha256::update(std::string_view text) noexcept { update(std::as_bytes(std::span(text.data(), text.size()))); }
 
 void sha256::update(std::span<const std::byte> bytes) noexcept {
-    message_size_ += bytes.size();
-    if (pending_size_ > 0) {
-        const std::size_t taken = std::min(bytes.size(), block_size - pending_size_);
-        std::copy_n(bytes.begin(), taken, pending_.begin() + static_cast<std::ptrdiff_t>(pending_size_));
-        pending_size_ += taken;
-        bytes = bytes.subspan(taken);
-        if (pending_size_ < block_size) {
-            return;
-        }
-        compress(pending_.data());
-        pending_size_ = 0;
+  message_size_ += bytes.size();
+  if (pending_size_ > 0) {
+    const std::size_t taken = std::min(bytes.size(), block_size - pending_size_);
+    std::copy_n(bytes.begin(), taken, pending_.begin() + static_cast<std::ptrdiff_t>(pending_size_));
+    pending_size_ += taken;
+    bytes = bytes.subspan(taken);
+    if (pending_size_ < block_size) {
+      return;
     }
-    // Whole blocks are read in place; only the rest is copied.
-    while (bytes.size() >= block_size) {
-        compress(bytes.data());
-        bytes = bytes.subspan(block_size);
-    }
-    std::copy(bytes.begin(), bytes.end(), pending_.begin());
-    pending_size_ = bytes.size();
+    compress(pending_.data());
+    pending_size_ = 0;
+  }
+  // Whole blocks are read in place; only the rest is copied.
+  while (bytes.size() >= block_size) {
+    compress(bytes.data());
+    bytes = bytes.subspan(block_size);
+  }
+  std::copy(bytes.begin(), bytes.end(), pending_.begin());
+  pending_size_ = bytes.size();
 }
 
 sha256::digest sha256::finish() noexcept {
-    constexpr std::size_t length_offset = block_size - sizeof(std::uint64_t);
-    const std::uint64_t message_bits = message_size_ * 8;
+  constexpr std::size_t length_offset = block_size - sizeof(std::uint64_t);
+  const std::uint64_t message_bits = message_size_ * 8;
 
-    pending_[pending_size_++] = std::byte{0x80};
-    if (pending_size_ > length_offset) {
-        std::fill(pending_.begin() + static_cast<std::ptrdiff_t>(pending_size_), pending_.end(), std::byte{0});
-        compress(pending_.data());
-        pending_size_ = 0;
-    }
+  pending_[pending_size_++] = std::byte{0x80};
+  if (pending_size_ > length_offset) {
     std::fill(pending_.begin() + static_cast<std::ptrdiff_t>(pending_size_), pending_.end(), std::byte{0});
-    for (std::size_t i = 0; i < sizeof(std::uint64_t); ++i) {
-        pending_[length_offset + i] = static_cast<std::byte>((message_bits >> (56 - 8 * i)) & 0xffU);
-    }
     compress(pending_.data());
+    pending_size_ = 0;
+  }
+  std::fill(pending_.begin() + static_cast<std::ptrdiff_t>(pending_size_), pending_.end(), std::byte{0});
+  for (std::size_t i = 0; i < sizeof(std::uint64_t); ++i) {
+    pending_[length_offset + i] = static_cast<std::byte>((message_bits >> (56 - 8 * i)) & 0xffU);
+  }
+  compress(pending_.data());
 
-    digest result{};
-    for (std::size_t i = 0; i < digest_size; ++i) {
-        result[i] = static_cast<std::uint8_t>((state_[i / 4] >> (24 - 8 * (i % 4))) & 0xffU);
-    }
-    *this = sha256{};
-    return result;
+  digest result{};
+  for (std::size_t i = 0; i < digest_size; ++i) {
+    result[i] = static_cast<std::uint8_t>((state_[i / 4] >> (24 - 8 * (i % 4))) & 0xffU);
+  }
+  *this = sha256{};
+  return result;
 }
 
 std::string sha256::hex(const digest& value) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    text.reserve(2 * digest_size);
-    for (const std::uint8_t byte : value) {
-        text += digits[byte >> 4U];
-        text += digits[byte & 0xfU];
-    }
-    return text;
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * digest_size);
+  for (const std::uint8_t byte : value) {
+    text += digits[byte >> 4U];
+    text += digits[byte & 0xfU];
+  }
+  return text;
 }
 
 void sha256::compress(const std::byte* block) noexcept {
-    std::array<std::uint32_t, 64> schedule{};
-    for (std::size_t i = 0; i < 16; ++i) {
-        schedule[i] = load_big_endian(block + 4 * i);
-    }
-    for (std::size_t i = 16; i < 64; ++i) {
-        schedule[i] = small_sigma_1(schedule[i - 2]) + schedule[i - 7] + small_sigma_0(schedule[i - 15]) +
-                      schedule[i - 16];
-    }
+  std::array<std::uint32_t, 64> schedule{};
+  for (std::size_t i = 0; i < 16; ++i) {
+    schedule[i] = load_big_endian(block + 4 * i);
+  }
+  for (std::size_t i = 16; i < 64; ++i) {
+    schedule[i] = small_sigma_1(schedule[i - 2]) + schedule[i - 7] + small_sigma_0(schedule[i - 15]) + schedule[i - 16];
+  }
 
-    auto [a, b, c, d, e, f, g, h] = state_;
-    for (std::size_t i = 0; i < 64; ++i) {
-        const std::uint32_t t1 = h + big_sigma_1(e) + choose(e, f, g) + round_constants[i] + schedule[i];
-        const std::uint32_t t2 = big_sigma_0(a) + majority(a, b, c);
-        h = g;
-        g = f;
-        f = e;
-        e = d + t1;
-        d = c;
-        c = b;
-        b = a;
-        a = t1 + t2;
-    }
-    const state mixed = {a, b, c, d, e, f, g, h};
-    for (std::size_t i = 0; i < mixed.size(); ++i) {
-        state_[i] += mixed[i];
-    }
+  auto [a, b, c, d, e, f, g, h] = state_;
+  for (std::size_t i = 0; i < 64; ++i) {
+    const std::uint32_t t1 = h + big_sigma_1(e) + choose(e, f, g) + round_constants[i] + schedule[i];
+    const std::uint32_t t2 = big_sigma_0(a) + majority(a, b, c);
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2;
+  }
+  const state mixed = {a, b, c, d, e, f, g, h};
+  for (std::size_t i = 0; i < mixed.size(); ++i) {
+    state_[i] += mixed[i];
+  }
 }
 
 }  // namespace kaisched::base

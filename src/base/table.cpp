@@ -1,8 +1,8 @@
-#include <kaisched/table.hpp>
-
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+
+#include <kaisched/table.hpp>
 
 namespace kaisched {
 
@@ -116,7 +116,8 @@ table_view table::view() const {
   const std::uint64_t row_count = rows();
   for (const auto& c : columns_) {
     if (c->rows() != row_count) throw std::length_error("the columns of the table differ in length");
-    views_.push_back({c->id_, c->type_, c->width_, 0, c->data_.data(), c->offsets_.empty() ? nullptr : c->offsets_.data()});
+    views_.push_back(
+        {c->id_, c->type_, c->width_, 0, c->data_.data(), c->offsets_.empty() ? nullptr : c->offsets_.data()});
   }
   table_view v;
   v.kind = kind_;

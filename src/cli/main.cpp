@@ -1,7 +1,6 @@
 // The program `kaisched`: arguments in, a command out.
 #include <algorithm>
 #include <cstdio>
-#include <cstdio>
 #include <exception>
 #include <functional>
 #include <string>

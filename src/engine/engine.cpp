@@ -1,7 +1,7 @@
-#include <kaisched/engine.hpp>
-
 #include <algorithm>
 #include <utility>
+
+#include <kaisched/engine.hpp>
 
 #include "actions/actions.hpp"
 #include "base/nearest.hpp"

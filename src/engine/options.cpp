@@ -1,8 +1,8 @@
-#include <kaisched/options.hpp>
-
 #include <array>
 #include <charconv>
 #include <cmath>
+
+#include <kaisched/options.hpp>
 
 #include "base/nearest.hpp"
 
@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, 1> presets{"kai-0.17"};
 
 error bad_value(std::string_view name, std::string_view value, std::string_view expected) {
   return {status::argument,
-          "option " + std::string(name) + ": '" + std::string(value) + "' is not " + std::string(expected), {}};
+          "option " + std::string(name) + ": '" + std::string(value) + "' is not " + std::string(expected),
+          {}};
 }
 
 std::vector<std::string> split_names(std::string_view text) {

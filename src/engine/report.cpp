@@ -19,7 +19,9 @@ using work::core;
 entity_id id_of_pod(const core& c, pod_row p) {
   return p == no_row ? entity_id{} : entity_id(entity_kind::pod, c.state().pods[p].generation, p);
 }
-entity_id id_of_group(const core& c, group_row g) { return {entity_kind::pod_group, c.state().groups[g].generation, g}; }
+entity_id id_of_group(const core& c, group_row g) {
+  return {entity_kind::pod_group, c.state().groups[g].generation, g};
+}
 entity_id id_of_node(const core& c, node_row row) {
   if (row == no_row) return {};
   const std::uint32_t slot = (*c.state().nodes)[row]->slot;
@@ -94,7 +96,10 @@ std::vector<reason> judge_nodes(const core& c, group_row group, pod_row pod) {
   };
   for (node_row row = 0; row < c.state().node_count(); ++row) {
     const reason one = judge_node(c, ask, row);
-    if (one.what == constraint::none) rest.push_back(row); else add(one);
+    if (one.what == constraint::none)
+      rest.push_back(row);
+    else
+      add(one);
   }
   if (c.has_predicates && !rest.empty()) {
     std::vector<constraint> verdicts(rest.size(), constraint::none);
@@ -188,7 +193,8 @@ pod_row first_pending(const core& c, group_row group) {
   return no_row;
 }
 
-void add_reasons(const core& c, group_row group, const work::failure* f, node_reasons& nodes, std::vector<reason>& all) {
+void add_reasons(const core& c, group_row group, const work::failure* f, node_reasons& nodes,
+                 std::vector<reason>& all) {
   if (!c.is_schedulable_queue(c.state().groups[group].queue)) {
     all.push_back(group_reason(group, constraint::queue_missing, reason_scope::queue));
     all.back().subject = id_of_queue(c, c.state().groups[group].queue);
@@ -204,8 +210,8 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
   }
   const pod_row pod = f != nullptr && f->pod != no_row ? f->pod : first_pending(c, group);
   if (pod == no_row) return;
-  const policy::cluster_verdict verdict = c.has_predicates ? policy::judge_cluster(c.access, c.state().class_of(pod))
-                                                           : policy::cluster_verdict{};
+  const policy::cluster_verdict verdict =
+      c.has_predicates ? policy::judge_cluster(c.access, c.state().class_of(pod)) : policy::cluster_verdict{};
   if (verdict.what != constraint::none) {
     reason why = group_reason(group, verdict.what, reason_scope::cluster);
     why.pod = pod;
@@ -240,9 +246,9 @@ std::string node_reason_text(const core& c, const reason& why) {
   const std::string nodes = node_count_text(why.nodes);
   switch (why.what) {
     case constraint::resource:
-      return fmt::format("{} short of {}: need {}, at most {} free (on {})", nodes, (*c.state().dimensions)[why.dim].name,
-                         amount_text(c, why.dim, why.need), amount_text(c, why.dim, std::max<std::int64_t>(0, why.have)),
-                         name_of_node(c, why.nearest));
+      return fmt::format("{} short of {}: need {}, at most {} free (on {})", nodes,
+                         (*c.state().dimensions)[why.dim].name, amount_text(c, why.dim, why.need),
+                         amount_text(c, why.dim, std::max<std::int64_t>(0, why.have)), name_of_node(c, why.nearest));
     case constraint::resource_busy:
       return fmt::format("{} have {} only in pieces: need {}", nodes, amount_text(c, why.dim, why.have),
                          amount_text(c, why.dim, why.need));
@@ -313,7 +319,8 @@ table reason_table(const core& c, std::span<const reason> all) {
     w[col::reason_constraint].push(constraint_name(why.what));
     w[col::reason_scope].push(reason_scope_name(why.scope));
     w[col::reason_subject].push(why.subject.value);
-    w[col::reason_dimension].push(why.dim == no_row ? std::string_view{} : std::string_view((*c.state().dimensions)[why.dim].name));
+    w[col::reason_dimension].push(why.dim == no_row ? std::string_view{}
+                                                    : std::string_view((*c.state().dimensions)[why.dim].name));
     w[col::reason_need].push(why.need);
     w[col::reason_have].push(why.have);
     w[col::reason_nodes].push(why.nodes);
@@ -339,7 +346,8 @@ table share_table(const core& c) {
   for (const queue_row q : rows) {
     w[col::share_queue].push(id_of_queue(c, q).value);
     w[col::share_queue_name].push(std::string_view(queues[q].name));
-    w[col::share_parent].push(queues[q].parent == no_row ? std::string_view{} : std::string_view(queues[queues[q].parent].name));
+    w[col::share_parent].push(queues[q].parent == no_row ? std::string_view{}
+                                                         : std::string_view(queues[queues[q].parent].name));
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
       w[col::share_quota].push(queues[q].quota[r]);
       w[col::share_limit].push(queues[q].limit[r]);
@@ -418,7 +426,8 @@ std::string reason_text(const core& c, const reason& why) {
     case constraint::queue_quota:
       return fmt::format("queue '{}' would pass its {}: asks for {}, {} left", c.base.name(why.subject),
                          why.what == constraint::queue_limit ? "limit" : "quota for non-preemptible groups",
-                         amount_text(c, why.dim, why.need), amount_text(c, why.dim, std::max<std::int64_t>(0, why.have)));
+                         amount_text(c, why.dim, why.need),
+                         amount_text(c, why.dim, std::max<std::int64_t>(0, why.have)));
     case constraint::queue_missing:
       return fmt::format("queue '{}' has child queues and holds no groups itself", c.base.name(why.subject));
     case constraint::gang_incomplete:
@@ -437,7 +446,8 @@ std::string reason_text(const core& c, const reason& why) {
   }
 }
 
-result<table> output_table(const core& c, std::span<const decision> all, std::span<const decision> waiting, table_kind kind) {
+result<table> output_table(const core& c, std::span<const decision> all, std::span<const decision> waiting,
+                           table_kind kind) {
   switch (kind) {
     case table_kind::decision:
       return decision_table(c, all, waiting);
@@ -460,10 +470,11 @@ std::string decision_digest(const core& c, std::span<const decision> all) {
   text += c.options.preset;
   text += c.compat() ? "\ncompat\n" : "\nstrict\n";
   const auto line = [&](const decision& d) {
-    fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {} {:x} {}\n", decision_kind_name(d.kind), action_name(d.action),
-                   d.commit, d.pod == no_row ? std::string_view("-") : c.state().pod_names[d.pod],
-                   c.state().group_names[d.group], d.node == no_row ? std::string_view("-") : name_of_node(c, d.node),
-                   d.devices.mask, d.devices.mask == 0 ? 0 : d.devices.share);
+    fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {} {:x} {}\n", decision_kind_name(d.kind),
+                   action_name(d.action), d.commit,
+                   d.pod == no_row ? std::string_view("-") : c.state().pod_names[d.pod], c.state().group_names[d.group],
+                   d.node == no_row ? std::string_view("-") : name_of_node(c, d.node), d.devices.mask,
+                   d.devices.mask == 0 ? 0 : d.devices.share);
   };
   for (const decision& d : all) line(d);
   for (const decision& d : waiting_groups(c)) line(d);

@@ -1,6 +1,6 @@
-#include <kaisched/session.hpp>
-
 #include <algorithm>
+
+#include <kaisched/session.hpp>
 
 #include "actions/actions.hpp"
 #include "base/nearest.hpp"
@@ -70,8 +70,10 @@ session session::fork() const { return session(std::make_unique<impl>(*impl_)); 
 checkpoint session::mark() const { return {impl_->core.depth(), impl_->core.commits}; }
 
 result<void> session::rollback(checkpoint to) {
-  if (to.statement != impl_->core.commits) return error{status::state, "the checkpoint belongs to a statement that was committed", {}};
-  if (to.depth > impl_->core.depth()) return error{status::state, "the checkpoint lies beyond the end of the statement", {}};
+  if (to.statement != impl_->core.commits)
+    return error{status::state, "the checkpoint belongs to a statement that was committed", {}};
+  if (to.depth > impl_->core.depth())
+    return error{status::state, "the checkpoint lies beyond the end of the statement", {}};
   impl_->core.rollback(to.depth);
   return {};
 }
@@ -101,7 +103,8 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
   const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);
   const std::uint32_t eviction = c.eviction_of(pod);
   if (status_now != pod_status::pending && (status_now != pod_status::releasing || eviction == no_row)) {
-    return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is neither pending nor evicted here", {}};
+    return error{
+        status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is neither pending nor evicted here", {}};
   }
   const model::pod_class& ask = c.state().class_of(pod);
   device_set devices;

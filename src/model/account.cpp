@@ -115,8 +115,9 @@ void charge_node(const cluster_state& s, live_state& live, const pod_class& c, n
   const std::size_t at = static_cast<std::size_t>(row) * dims;
   const std::vector<std::int64_t>& capacity = *s.capacity;
   const bool takes_idle = status != pod_status::pipelined;
-  const std::int64_t to_releasing =
-      status == pod_status::pipelined ? -sign : status == pod_status::releasing ? sign : 0;
+  const std::int64_t to_releasing = status == pod_status::pipelined   ? -sign
+                                    : status == pod_status::releasing ? sign
+                                                                      : 0;
   const auto asked = static_cast<std::uint32_t>(std::min<std::size_t>(dims, c.ask.request.size()));
   if (takes_idle) {
     std::vector<std::int64_t>& idle = live.idle.write();
@@ -134,7 +135,9 @@ void charge_node(const cluster_state& s, live_state& live, const pod_class& c, n
   move_in_indexes(s, live, row, before);
 }
 
-quota_vector quota_request(const pod_class& c) { return {c.requests(dim_cpu), c.requests(dim_memory), c.requests(dim_gpu)}; }
+quota_vector quota_request(const pod_class& c) {
+  return {c.requests(dim_cpu), c.requests(dim_memory), c.requests(dim_gpu)};
+}
 
 void charge_queues(const cluster_state& s, live_state& live, const group_core& group, const pod_class& c,
                    std::int64_t sign) {

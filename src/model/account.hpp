@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// The effect that a pod has on sums, counts and orders. Deltas and statements use the same functions, so that a session
-/// and the model agree; every effect has an exact inverse.
+/// The effect that a pod has on sums, counts and orders. Deltas and statements use the same functions, so that a
+/// session and the model agree; every effect has an exact inverse.
 
 #include "model/state.hpp"
 

@@ -1,7 +1,7 @@
-#include <kaisched/cluster.hpp>
-
 #include <new>
 #include <stdexcept>
+
+#include <kaisched/cluster.hpp>
 
 #include "model/edit.hpp"
 #include "model/state.hpp"

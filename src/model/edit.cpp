@@ -106,24 +106,24 @@ result<std::uint32_t> edit::slot_of(const table_reader& t, std::uint64_t row, st
                                     entity_kind kind) const {
   if (t.is_id(column)) return slot_of_id(t, row, column, kind, entity_id(t.id(column, row)));
   const std::string_view name = t.text(column, row);
-  const base::name_map* map = kind == entity_kind::queue      ? &names_.queues
-                              : kind == entity_kind::node     ? &names_.nodes
+  const base::name_map* map = kind == entity_kind::queue       ? &names_.queues
+                              : kind == entity_kind::node      ? &names_.nodes
                               : kind == entity_kind::pod_group ? &names_.groups
                                                                : &names_.pods;
   const std::uint32_t slot = map->find(name);
   if (slot == base::name_map::none) {
-    return t.fail(status::not_found, row, column, "there is no " + std::string(kind_name(kind)) + " '" +
-                                                      std::string(name) + "'");
+    return t.fail(status::not_found, row, column,
+                  "there is no " + std::string(kind_name(kind)) + " '" + std::string(name) + "'");
   }
   return slot;
 }
 
-result<std::uint32_t> edit::slot_of_id(const table_reader& t, std::uint64_t row, std::uint32_t column,
-                                       entity_kind kind, entity_id id) const {
+result<std::uint32_t> edit::slot_of_id(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind,
+                                       entity_id id) const {
   if (id.kind() != kind) {
-    return t.fail(status::wrong_kind, row, column,
-                  "the id names a " + std::string(kind_name(id.kind())) + ", expected a " +
-                      std::string(kind_name(kind)), id);
+    return t.fail(
+        status::wrong_kind, row, column,
+        "the id names a " + std::string(kind_name(id.kind())) + ", expected a " + std::string(kind_name(kind)), id);
   }
   const std::uint32_t slot = id.slot();
   std::uint32_t generation = 0;

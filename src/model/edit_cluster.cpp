@@ -21,7 +21,8 @@ std::int64_t gpu_of(const node_info& node) { return dim_gpu < node.capacity.size
 
 result<void> edit::resources(const table_reader& t) {
   if (t.op() != table_op::add) {
-    return error{status::unsupported, "resource dimensions can only be added: their indices are columns of matrices", {}};
+    return error{
+        status::unsupported, "resource dimensions can only be added: their indices are columns of matrices", {}};
   }
   settle_nodes();
   for (std::uint64_t row = 0; row < t.rows(); ++row) {
@@ -76,7 +77,8 @@ result<void> edit::topologies(const table_reader& t) {
     info.name = name;
     if (t.has(col::topology_levels)) {
       info.levels.clear();
-      for (const std::string_view level : split_list(t.text(col::topology_levels, row))) info.levels.emplace_back(level);
+      for (const std::string_view level : split_list(t.text(col::topology_levels, row)))
+        info.levels.emplace_back(level);
       if (info.levels.empty()) return t.fail(status::argument, row, col::topology_levels, "needs at least one level");
     }
     if (t.has(col::topology_primary)) info.primary = t.u8(col::topology_primary, row) != 0;
@@ -140,14 +142,15 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
     q.priority = *v;
   }
   if (t.has(col::queue_created)) q.created = t.i64(col::queue_created, row);
-  for (const auto& [column, target] : {std::pair{std::uint32_t{col::queue_quota}, &q.quota},
-                                       std::pair{std::uint32_t{col::queue_limit}, &q.limit}}) {
+  for (const auto& [column, target] :
+       {std::pair{std::uint32_t{col::queue_quota}, &q.quota}, std::pair{std::uint32_t{col::queue_limit}, &q.limit}}) {
     if (!t.has(column)) continue;
     const auto values = t.row_values<std::int64_t>(column, row);
     for (std::size_t r = 0; r < values.size(); ++r) {
       if (values[r] < unlimited || values[r] > max_sum) {
-        return t.fail(status::argument, row, column,
-                      "queue '" + q.name + "': " + std::to_string(values[r]) + " is neither an amount nor -1 (unlimited)");
+        return t.fail(
+            status::argument, row, column,
+            "queue '" + q.name + "': " + std::to_string(values[r]) + " is neither an amount nor -1 (unlimited)");
       }
       (*target)[r] = values[r];
     }
@@ -158,8 +161,10 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
     const auto values = t.row_values<double>(column, row);
     for (std::size_t r = 0; r < values.size(); ++r) {
       // -1 is what KAI gives departments without a quota; it only matters beside siblings.
-      const bool good = std::isfinite(values[r]) && values[r] <= 1e12 && (values[r] >= 0 || (values[r] == -1 && column == col::queue_over_quota_weight));
-      if (!good) return t.fail(status::argument, row, column, "queue '" + q.name + "': must be finite and not negative");
+      const bool good = std::isfinite(values[r]) && values[r] <= 1e12 &&
+                        (values[r] >= 0 || (values[r] == -1 && column == col::queue_over_quota_weight));
+      if (!good)
+        return t.fail(status::argument, row, column, "queue '" + q.name + "': must be finite and not negative");
       (*target)[r] = values[r];
     }
   }
@@ -170,7 +175,8 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
 
 result<void> edit::link_queue(const table_reader& t, std::uint64_t row, queue_row q) {
   queue_row parent = no_row;
-  const bool none = t.is_id(col::queue_parent) ? t.id(col::queue_parent, row) == 0 : t.text(col::queue_parent, row).empty();
+  const bool none =
+      t.is_id(col::queue_parent) ? t.id(col::queue_parent, row) == 0 : t.text(col::queue_parent, row).empty();
   if (!none) {
     result<std::uint32_t> found = slot_of(t, row, col::queue_parent, entity_kind::queue);
     if (!found) return found.failure();
@@ -313,7 +319,8 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
   }
   if (t.has(col::node_labels)) {
     result<label_list> labels = parse_labels(t.text(col::node_labels, row));
-    if (!labels) return t.fail(status::argument, row, col::node_labels, "node '" + node.name + "': " + labels.failure().message);
+    if (!labels)
+      return t.fail(status::argument, row, col::node_labels, "node '" + node.name + "': " + labels.failure().message);
     node.labels = std::move(*labels);
     node.labels_text = t.text(col::node_labels, row);
     nodes_unsettled_ = true;
@@ -322,7 +329,8 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
     node.taints.clear();
     for (const std::string_view one : split_list(t.text(col::node_taints, row))) {
       result<taint> parsed = parse_taint(one);
-      if (!parsed) return t.fail(status::argument, row, col::node_taints, "node '" + node.name + "': " + parsed.failure().message);
+      if (!parsed)
+        return t.fail(status::argument, row, col::node_taints, "node '" + node.name + "': " + parsed.failure().message);
       node.taints.push_back(std::move(*parsed));
     }
     node.taints_text = t.text(col::node_taints, row);
@@ -360,7 +368,8 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
     return t.fail(status::limit, row, col::device_index,
                   "node '" + node.name + "': index " + std::to_string(index) + " is not in 0 .. 63");
   }
-  const auto it = std::find_if(node.devices.begin(), node.devices.end(), [&](const device_info& d) { return d.index == index; });
+  const auto it =
+      std::find_if(node.devices.begin(), node.devices.end(), [&](const device_info& d) { return d.index == index; });
   const bool exists = it != node.devices.end();
   if (exists == (t.op() == table_op::add)) {
     return t.fail(exists ? status::duplicate : status::not_found, row, col::device_index,
@@ -391,7 +400,8 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
     d.numa = *v;
   }
   if (t.has(col::device_healthy)) {
-    if (!is_flag(t.u8(col::device_healthy, row))) return t.fail(status::argument, row, col::device_healthy, "must be 0 or 1");
+    if (!is_flag(t.u8(col::device_healthy, row)))
+      return t.fail(status::argument, row, col::device_healthy, "must be 0 or 1");
     d.healthy = t.u8(col::device_healthy, row) != 0;
   }
   if (t.has(col::device_links)) {
@@ -407,8 +417,9 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
 result<void> edit::check_nodes() const {
   for (const std::uint32_t slot : removed_nodes_) {
     if ((*w_.pods_on_node)[slot] > 0) {
-      return error{status::state, "a node cannot be removed while " + std::to_string((*w_.pods_on_node)[slot]) +
-                                      " pods are on it: remove or move them in the same delta",
+      return error{status::state,
+                   "a node cannot be removed while " + std::to_string((*w_.pods_on_node)[slot]) +
+                       " pods are on it: remove or move them in the same delta",
                    entity_id(entity_kind::node, (*s_.node_generation)[slot], slot)};
     }
     w_.free_nodes.write().push_back(slot);
@@ -437,7 +448,8 @@ result<void> edit::check_nodes() const {
     std::int64_t offered = 0;
     for (std::size_t i = 0; i < node.devices.size(); ++i) {
       if (node.devices[i].index != i) {
-        return error{status::argument, "node '" + node.name + "': device indices must be 0, 1, 2, ... without gaps", {}};
+        return error{
+            status::argument, "node '" + node.name + "': device indices must be 0, 1, 2, ... without gaps", {}};
       }
       if (node.devices[i].healthy) offered += node.devices[i].share;
     }
@@ -492,7 +504,8 @@ void edit::settle_nodes() {
   }
   std::vector<std::uint32_t> by_name(fresh.size());
   std::iota(by_name.begin(), by_name.end(), 0U);
-  std::sort(by_name.begin(), by_name.end(), [&](std::uint32_t a, std::uint32_t b) { return fresh[a]->name < fresh[b]->name; });
+  std::sort(by_name.begin(), by_name.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return fresh[a]->name < fresh[b]->name; });
   std::vector<std::uint32_t> rank(fresh.size());
   for (std::uint32_t i = 0; i < by_name.size(); ++i) rank[by_name[i]] = i;
   s_.name_rank = base::cow(std::move(rank));
@@ -539,14 +552,17 @@ void edit::move_node_amounts(const std::vector<std::shared_ptr<const node_info>>
     for (std::uint32_t d = 0; d < dims; ++d) {
       // Amounts in use move along; where the capacity of a node in use has changed everything is counted again.
       const std::size_t from = static_cast<std::size_t>(old) * dims + d;
-      idle[at + d] = old == no_row ? capacity[at + d] : capacity[at + d] - ((*s_.capacity)[from] - (*s_.live.idle)[from]);
+      idle[at + d] =
+          old == no_row ? capacity[at + d] : capacity[at + d] - ((*s_.capacity)[from] - (*s_.live.idle)[from]);
       if (old != no_row) releasing[at + d] = (*s_.live.releasing)[from];
     }
     const std::uint32_t count = node.device_count();
     const device_row old_first = old == no_row ? 0 : (*s_.first_device)[old];
     const bool same = old != no_row && (*s_.first_device)[old + 1] - old_first == count;
     for (std::uint32_t d = 0; d < count; ++d) {
-      const std::int64_t share = node.devices.empty() ? whole_device : node.devices[d].healthy ? node.devices[d].share : 0;
+      const std::int64_t share = node.devices.empty()      ? whole_device
+                                 : node.devices[d].healthy ? node.devices[d].share
+                                                           : 0;
       const bool in_use = same && (*w_.pods_on_node)[node.slot] > 0;
       device_free.push_back(in_use ? (*s_.live.device_free)[old_first + d] : static_cast<std::int32_t>(share));
       device_releasing.push_back(in_use ? (*s_.live.device_releasing)[old_first + d] : 0);

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::uint32_t most_sub_groups = 65534;
 
-entity_id id_of_group(const cluster_state& s, group_row g) { return {entity_kind::pod_group, s.groups[g].generation, g}; }
+entity_id id_of_group(const cluster_state& s, group_row g) {
+  return {entity_kind::pod_group, s.groups[g].generation, g};
+}
 
 }  // namespace
 
@@ -73,7 +75,8 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
   if (!members.empty()) {
     return t.fail(status::state, row, col::pod_group_name,
                   "'" + std::string(s_.group_names[g]) + "' still has " + std::to_string(members.size()) +
-                      " pods; remove them first", id_of_group(s_, g));
+                      " pods; remove them first",
+                  id_of_group(s_, g));
   }
   group_core& group = s_.groups.write(g);
   --s_.queues.write()[group.queue].groups;
@@ -107,7 +110,8 @@ result<void> edit::read_group(const table_reader& t, std::uint64_t row, group_ro
     group.priority = *v;
   }
   if (t.has(col::pod_group_preemptible)) {
-    if (t.u8(col::pod_group_preemptible, row) > 1) return t.fail(status::argument, row, col::pod_group_preemptible, "must be 0 or 1");
+    if (t.u8(col::pod_group_preemptible, row) > 1)
+      return t.fail(status::argument, row, col::pod_group_preemptible, "must be 0 or 1");
     group.preemptible = t.u8(col::pod_group_preemptible, row) != 0;
   }
   if (t.has(col::pod_group_created)) group.created = t.i64(col::pod_group_created, row);
@@ -129,12 +133,13 @@ result<void> edit::read_group(const table_reader& t, std::uint64_t row, group_ro
     discard(extra.name_space);
     extra.name_space = s_.names->add(t.text(col::pod_group_namespace, row));
   }
-  for (const auto& [column, target] : {std::pair{std::uint32_t{col::pod_group_last_start}, &extra.last_start},
-                                       std::pair{std::uint32_t{col::pod_group_last_eviction}, &extra.last_eviction},
-                                       std::pair{std::uint32_t{col::pod_group_stale_since}, &extra.stale_since},
-                                       std::pair{std::uint32_t{col::pod_group_preemption_delay}, &extra.preemption_delay},
-                                       std::pair{std::uint32_t{col::pod_group_staleness_grace}, &extra.staleness_grace},
-                                       std::pair{std::uint32_t{col::pod_group_runtime_estimate}, &extra.runtime_estimate}}) {
+  for (const auto& [column, target] :
+       {std::pair{std::uint32_t{col::pod_group_last_start}, &extra.last_start},
+        std::pair{std::uint32_t{col::pod_group_last_eviction}, &extra.last_eviction},
+        std::pair{std::uint32_t{col::pod_group_stale_since}, &extra.stale_since},
+        std::pair{std::uint32_t{col::pod_group_preemption_delay}, &extra.preemption_delay},
+        std::pair{std::uint32_t{col::pod_group_staleness_grace}, &extra.staleness_grace},
+        std::pair{std::uint32_t{col::pod_group_runtime_estimate}, &extra.runtime_estimate}}) {
     if (t.has(column)) *target = t.i64(column, row);
   }
   return {};
@@ -215,9 +220,10 @@ result<void> edit::rebuild_tree(group_row g, const std::vector<sub_definition>& 
     const std::string_view parent_name = sorted[i - 1].parent;
     const sub_group_row parent = parent_name.empty() ? first : find_sub(g, parent_name);
     if (parent == no_row || parent == first + i) {
-      return error{status::not_found, "pod group '" + std::string(s_.group_names[g]) + "', sub-group '" +
-                                          std::string(sorted[i - 1].name) + "': there is no parent '" +
-                                          std::string(parent_name) + "'", id_of_group(s_, g)};
+      return error{status::not_found,
+                   "pod group '" + std::string(s_.group_names[g]) + "', sub-group '" + std::string(sorted[i - 1].name) +
+                       "': there is no parent '" + std::string(parent_name) + "'",
+                   id_of_group(s_, g)};
     }
     sub_info& above = s_.subs.write(parent);
     if (!above.is_set) {
@@ -273,7 +279,8 @@ result<void> edit::sub_groups(const table_reader& t) {
       if ((t.op() == table_op::add) == (it != all.end())) {
         return t.fail(it == all.end() ? status::not_found : status::duplicate, row, col::sub_group_name,
                       "pod group '" + std::string(s_.group_names[g]) + "' has " + (it == all.end() ? "no" : "a") +
-                          " sub-group '" + std::string(name) + "'", id_of_group(s_, g));
+                          " sub-group '" + std::string(name) + "'",
+                      id_of_group(s_, g));
       }
       if (t.op() == table_op::remove) {
         discard(it->name);
@@ -281,7 +288,8 @@ result<void> edit::sub_groups(const table_reader& t) {
         continue;
       }
       if (it == all.end()) it = all.insert(all.end(), {s_.names->add(name), {}, 0, unset});
-      if (t.has(col::sub_group_parent)) it->parent = t.text(col::sub_group_parent, row);  // only read while the tree is built
+      if (t.has(col::sub_group_parent))
+        it->parent = t.text(col::sub_group_parent, row);  // only read while the tree is built
       if (t.has(col::sub_group_min_member)) {
         auto v = bounded(t, row, col::sub_group_min_member, 0, max_amount);
         if (!v) return v.failure();

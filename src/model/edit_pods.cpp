@@ -77,7 +77,8 @@ result<void> edit::change_pod(const table_reader& t, std::uint64_t row) {
   if (!found) return found.failure();
   const pod_row p = *found;
   leave(p);
-  const bool reorders = t.has(col::pod_sub_group) || t.has(col::pod_priority) || t.has(col::pod_leader) || t.has(col::pod_group_ref);
+  const bool reorders =
+      t.has(col::pod_sub_group) || t.has(col::pod_priority) || t.has(col::pod_leader) || t.has(col::pod_group_ref);
   const sub_group_row old_sub = s_.pods[p].sub;
   if (reorders && old_sub == no_row) {  // strays hang on their group
     settle_links();
@@ -154,7 +155,8 @@ result<void> edit::read_pod_details(const table_reader& t, std::uint64_t row, po
   }
   pod_core& pod = s_.pods.write(p);
   if (t.has(col::pod_leader)) {
-    if (t.u8(col::pod_leader, row) > 1) return t.fail(status::argument, row, col::pod_leader, "must be 0 or 1", id_of_pod(s_, p));
+    if (t.u8(col::pod_leader, row) > 1)
+      return t.fail(status::argument, row, col::pod_leader, "must be 0 or 1", id_of_pod(s_, p));
     pod.leader = t.u8(col::pod_leader, row) != 0;
   }
   const sub_group_row sub = find_sub(pod.group, extra.sub_name);
@@ -269,9 +271,10 @@ result<void> edit::check_pod_place(const table_reader& t, std::uint64_t row, pod
   const auto state = static_cast<pod_status>(s_.live.pod_state[p]);
   const bool placed = s_.live.pod_node[p] != no_row;
   const auto say = [&](std::string_view what) {
-    return t.fail(status::argument, row, col::pod_node, "pod '" + std::string(s_.pod_names[p]) + "': status " +
-                                                            std::string(pod_status_name(state)) + std::string(what),
-                  id_of_pod(s_, p));
+    return t.fail(
+        status::argument, row, col::pod_node,
+        "pod '" + std::string(s_.pod_names[p]) + "': status " + std::string(pod_status_name(state)) + std::string(what),
+        id_of_pod(s_, p));
   };
   if (is_in(state, active_allocated) && !placed) return say(" needs a node");
   if ((state == pod_status::pending || state == pod_status::gated) && placed) {
@@ -319,14 +322,16 @@ result<void> edit::read_pod_devices(const table_reader& t, std::uint64_t row, po
     if (index < 0 || index >= count || (set.mask >> index & 1U) != 0) {
       return t.fail(status::argument, row, col::pod_devices,
                     "pod '" + std::string(s_.pod_names[p]) + "': device " + std::to_string(index) +
-                        " is given twice or the node does not have it", id_of_pod(s_, p));
+                        " is given twice or the node does not have it",
+                    id_of_pod(s_, p));
     }
     set.mask |= std::uint64_t{1} << index;
   }
   if (std::popcount(set.mask) != c.whole_devices + c.shared_devices) {
     return t.fail(status::argument, row, col::pod_devices,
                   "pod '" + std::string(s_.pod_names[p]) + "': it asks for " +
-                      std::to_string(c.whole_devices + c.shared_devices) + " devices", id_of_pod(s_, p));
+                      std::to_string(c.whole_devices + c.shared_devices) + " devices",
+                  id_of_pod(s_, p));
   }
   s_.live.pod_devices.write(p) = set;
   return {};
@@ -378,7 +383,9 @@ void edit::settle_links() {
   all.erase(std::unique(all.begin(), all.end()), all.end());
   std::erase_if(all, [&](pod_row p) { return !s_.pods[p].live; });
   std::sort(all.begin(), all.end(), [&](pod_row a, pod_row b) {
-    const auto place = [&](pod_row p) { return std::pair(s_.pods[p].sub, s_.pods[p].sub == no_row ? s_.pods[p].group : 0); };
+    const auto place = [&](pod_row p) {
+      return std::pair(s_.pods[p].sub, s_.pods[p].sub == no_row ? s_.pods[p].group : 0);
+    };
     if (place(a) != place(b)) return place(a) < place(b);
     return task_before(a, b);
   });
@@ -404,7 +411,10 @@ void edit::unlink_all(sub_group_row sub, const std::vector<pod_row>& gone) {
   while (p != no_row) {
     const pod_row next = s_.pods[p].next;
     if (std::binary_search(gone.begin(), gone.end(), p)) {
-      if (previous == no_row) set_first(next); else s_.pods.write(previous).next = next;
+      if (previous == no_row)
+        set_first(next);
+      else
+        s_.pods.write(previous).next = next;
       s_.pods.write(p).next = no_row;
     } else {
       previous = p;
@@ -432,7 +442,10 @@ void edit::link_all(sub_group_row sub, std::span<const pod_row> added) {
       previous = next;
       next = s_.pods[next].next;
     }
-    if (previous == no_row) s_.subs.write(sub).first_pod = p; else s_.pods.write(previous).next = p;
+    if (previous == no_row)
+      s_.subs.write(sub).first_pod = p;
+    else
+      s_.pods.write(previous).next = p;
     s_.pods.write(p).next = next;
     if (next == no_row) s_.subs.write(sub).last_pod = p;
     previous = p;

@@ -16,7 +16,8 @@ namespace {
 /// A table with one column per entry of the schema.
 class writer {
  public:
-  writer(table_kind kind, std::uint32_t dims) : table_(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add)) {
+  writer(table_kind kind, std::uint32_t dims)
+      : table_(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add)) {
     const table_info& info = *schema_of(static_cast<std::uint32_t>(kind));
     for (const column_info& c : info.columns) {
       const std::uint32_t width = c.shape == column_shape::dimensions ? dims
@@ -26,7 +27,9 @@ class writer {
     }
   }
   template <class T>
-  void put(std::uint32_t column, T value) { table_.find(column)->push(value); }
+  void put(std::uint32_t column, T value) {
+    table_.find(column)->push(value);
+  }
   void put_flag(std::uint32_t column, bool value) { put(column, static_cast<std::uint8_t>(value ? 1 : 0)); }
   void put_raw(std::uint32_t column, std::string_view bytes) { table_.find(column)->push_raw(bytes); }
   void put_list(std::uint32_t column, std::span<const std::int64_t> values) { table_.find(column)->push_list(values); }
@@ -76,8 +79,9 @@ table export_topologies(const cluster_state& s) {
 table export_queues(const cluster_state& s) {
   writer w(table_kind::queue, s.dims());
   const std::vector<queue_info>& all = *s.queues;
-  const auto rows = rows_by_name(static_cast<std::uint32_t>(all.size()), [&](auto i) { return all[i].live; },
-                                 [&](auto i) { return std::string_view(all[i].name); });
+  const auto rows = rows_by_name(
+      static_cast<std::uint32_t>(all.size()), [&](auto i) { return all[i].live; },
+      [&](auto i) { return std::string_view(all[i].name); });
   for (const queue_row i : rows) {
     const queue_info& q = all[i];
     w.put(col::queue_name, std::string_view(q.name));
@@ -137,7 +141,8 @@ table export_devices(const cluster_state& s) {
 }
 
 std::vector<std::uint32_t> groups_by_name(const cluster_state& s) {
-  return rows_by_name(s.group_slots, [&](auto i) { return s.groups[i].live; }, [&](auto i) { return s.group_names[i]; });
+  return rows_by_name(
+      s.group_slots, [&](auto i) { return s.groups[i].live; }, [&](auto i) { return s.group_names[i]; });
 }
 
 table export_groups(const cluster_state& s) {
@@ -198,11 +203,13 @@ void export_pod(const cluster_state& s, writer& w, pod_row p) {
   };
   w.put(col::pod_node, node_name(slot));
   std::vector<std::int64_t> devices;
-  for (std::uint64_t left = s.live.pod_devices[p].mask; left != 0; left &= left - 1) devices.push_back(std::countr_zero(left));
+  for (std::uint64_t left = s.live.pod_devices[p].mask; left != 0; left &= left - 1)
+    devices.push_back(std::countr_zero(left));
   const node_row row = slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
   const auto state = static_cast<pod_status>(s.live.pod_state[p]);
   const bool claims_any = state == pod_status::pipelined && s.class_of(p).whole_devices > 0;
-  const bool holds = row != no_row && is_in(state, active_used) && !claims_any && s.class_of(p).wants_gpu() && (*s.first_device)[row] != (*s.first_device)[row + 1];
+  const bool holds = row != no_row && is_in(state, active_used) && !claims_any && s.class_of(p).wants_gpu() &&
+                     (*s.first_device)[row] != (*s.first_device)[row + 1];
   if (devices.empty() && holds) devices.push_back(unknown_devices);
   w.put_list(col::pod_devices, devices);
   w.put(col::pod_created, extra.created);
@@ -221,7 +228,8 @@ void export_pod(const cluster_state& s, writer& w, pod_row p) {
 
 table export_pods(const cluster_state& s) {
   writer w(table_kind::pod, s.dims());
-  const auto rows = rows_by_name(s.pod_slots, [&](auto i) { return s.pods[i].live; }, [&](auto i) { return s.pod_names[i]; });
+  const auto rows =
+      rows_by_name(s.pod_slots, [&](auto i) { return s.pods[i].live; }, [&](auto i) { return s.pod_names[i]; });
   for (const pod_row p : rows) export_pod(s, w, p);
   return w.take();
 }

@@ -26,10 +26,24 @@ std::string_view action_name(action_kind a) noexcept {
 }
 
 std::string_view constraint_name(constraint c) noexcept {
-  static constexpr std::array<std::string_view, constraint_count> names{
-      "none",         "resource",  "resource_busy", "node_not_ready",    "node_unschedulable", "node_selector",
-      "taint",        "host_port", "pod_affinity",  "pod_anti_affinity", "obstacle",           "larger_than_any_node",
-      "queue_limit",  "queue_quota", "queue_missing", "gang_incomplete", "gated",              "plugin"};
+  static constexpr std::array<std::string_view, constraint_count> names{"none",
+                                                                        "resource",
+                                                                        "resource_busy",
+                                                                        "node_not_ready",
+                                                                        "node_unschedulable",
+                                                                        "node_selector",
+                                                                        "taint",
+                                                                        "host_port",
+                                                                        "pod_affinity",
+                                                                        "pod_anti_affinity",
+                                                                        "obstacle",
+                                                                        "larger_than_any_node",
+                                                                        "queue_limit",
+                                                                        "queue_quota",
+                                                                        "queue_missing",
+                                                                        "gang_incomplete",
+                                                                        "gated",
+                                                                        "plugin"};
   return pick(names, c);
 }
 

@@ -48,10 +48,9 @@ class node_index {
 
   /// Position of the first entry whose key is at least `key`.
   [[nodiscard]] std::size_t first_at_least(std::int64_t key) const {
-    return static_cast<std::size_t>(
-        std::lower_bound(entries_.begin(), entries_.end(), key,
-                         [](const entry& e, std::int64_t k) { return e.key < k; }) -
-        entries_.begin());
+    return static_cast<std::size_t>(std::lower_bound(entries_.begin(), entries_.end(), key,
+                                                     [](const entry& e, std::int64_t k) { return e.key < k; }) -
+                                    entries_.begin());
   }
 
   [[nodiscard]] const std::vector<entry>& entries() const { return entries_; }

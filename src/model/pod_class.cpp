@@ -123,8 +123,8 @@ result<pod_class> make_pod_class(pod_ask ask) {
   if (auto r = store(c.affinity, parse_each<affinity_term>(c.ask.affinity, parse_affinity_term), "affinity"); !r) {
     return r.failure();
   }
-  if (auto r = store(c.anti_affinity, parse_each<affinity_term>(c.ask.anti_affinity, parse_affinity_term),
-                     "anti_affinity");
+  if (auto r =
+          store(c.anti_affinity, parse_each<affinity_term>(c.ask.anti_affinity, parse_affinity_term), "anti_affinity");
       !r) {
     return r.failure();
   }

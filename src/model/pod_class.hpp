@@ -33,9 +33,9 @@ struct pod_ask {
 /// A pod class, parsed.
 struct pod_class {
   pod_ask ask;
-  std::int64_t whole_devices = 0;  ///< devices asked for as a whole
-  std::int64_t shared_devices = 0; ///< devices asked for in part; at most one of the two is not zero
-  std::int64_t device_share = 0;   ///< milli-GPU of each device: 1000 for whole ones
+  std::int64_t whole_devices = 0;   ///< devices asked for as a whole
+  std::int64_t shared_devices = 0;  ///< devices asked for in part; at most one of the two is not zero
+  std::int64_t device_share = 0;    ///< milli-GPU of each device: 1000 for whole ones
   label_list node_selector;
   std::vector<selector> node_affinity;  ///< alternatives; empty: no requirement
   std::vector<toleration> tolerations;

@@ -1,6 +1,6 @@
-#include <kaisched/schema.hpp>
-
 #include <array>
+
+#include <kaisched/schema.hpp>
 
 namespace kaisched {
 
@@ -39,10 +39,10 @@ constexpr std::array queue_columns{
                 "Weight in the division of what is left after all quotas; 0 gets nothing."},
     column_info{col::queue_usage, "usage", ct::f64, cs::quotas, false, ek::none, "part of capacity", "0",
                 "Historical usage, decayed, as a part of the cluster's capacity."},
-    column_info{col::queue_reclaim_min_runtime, "reclaim_min_runtime", ct::i64, cs::one, false, ek::none, "ns",
-                "unset", "A group that runs for less is not reclaimed."},
-    column_info{col::queue_preempt_min_runtime, "preempt_min_runtime", ct::i64, cs::one, false, ek::none, "ns",
-                "unset", "A group that runs for less is not preempted."},
+    column_info{col::queue_reclaim_min_runtime, "reclaim_min_runtime", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "A group that runs for less is not reclaimed."},
+    column_info{col::queue_preempt_min_runtime, "preempt_min_runtime", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "A group that runs for less is not preempted."},
 };
 constexpr std::array node_columns{
     column_info{col::node_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -132,8 +132,9 @@ constexpr std::array pod_columns{
                 "8 stuck in releasing, 9 succeeded, 10 failed, 11 unknown."},
     column_info{col::pod_node, "node", ct::string, cs::ragged, false, ek::node, "node", "",
                 "Node that the pod is on or leaves; empty if none."},
-    column_info{col::pod_devices, "devices", ct::i64_list, cs::ragged, false, ek::none, "device indices", "",
-                "Devices that the pod holds; chosen by the library, lowest index first, if empty; -1 alone: not known."},
+    column_info{
+        col::pod_devices, "devices", ct::i64_list, cs::ragged, false, ek::none, "device indices", "",
+        "Devices that the pod holds; chosen by the library, lowest index first, if empty; -1 alone: not known."},
     column_info{col::pod_created, "created", ct::i64, cs::one, false, ek::none, "ns", "0", "Creation time."},
     column_info{col::pod_priority, "priority", ct::i64, cs::one, false, ek::none, "", "unset",
                 "Order inside the group: larger first, unset last."},
@@ -193,7 +194,8 @@ constexpr std::array reason_columns{
                 "What stands in the way."},
     column_info{col::reason_scope, "scope", ct::string, cs::ragged, true, ek::none, "scope", "",
                 "node, queue, group or cluster."},
-    column_info{col::reason_subject, "subject", ct::u64, cs::one, true, ek::none, "id", "", "Queue that refuses, or 0."},
+    column_info{col::reason_subject, "subject", ct::u64, cs::one, true, ek::none, "id", "",
+                "Queue that refuses, or 0."},
     column_info{col::reason_dimension, "dimension", ct::string, cs::ragged, true, ek::resource, "resource", "",
                 "Dimension that is short, or empty."},
     column_info{col::reason_need, "need", ct::i64, cs::one, true, ek::none, "fixed units", "", "What is needed."},
@@ -202,14 +204,18 @@ constexpr std::array reason_columns{
     column_info{col::reason_nodes, "nodes", ct::u32, cs::one, true, ek::none, "nodes", "", "Nodes that refuse so."},
     column_info{col::reason_nearest, "nearest_node", ct::string, cs::ragged, true, ek::node, "node", "",
                 "Node that misses the least, or empty."},
-    column_info{col::reason_text, "text", ct::string, cs::ragged, true, ek::none, "text", "", "The reason as a sentence."},
+    column_info{col::reason_text, "text", ct::string, cs::ragged, true, ek::none, "text", "",
+                "The reason as a sentence."},
 };
 constexpr std::array queue_share_columns{
     column_info{col::share_queue, "queue", ct::u64, cs::one, true, ek::queue, "id", "", "Queue."},
     column_info{col::share_queue_name, "queue_name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
-    column_info{col::share_parent, "parent_name", ct::string, cs::ragged, true, ek::none, "name", "", "Parent, or empty."},
-    column_info{col::share_quota, "quota", ct::i64, cs::quotas, true, ek::none, "fixed units", "", "Quota; -1 unlimited."},
-    column_info{col::share_limit, "limit", ct::i64, cs::quotas, true, ek::none, "fixed units", "", "Limit; -1 unlimited."},
+    column_info{col::share_parent, "parent_name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Parent, or empty."},
+    column_info{col::share_quota, "quota", ct::i64, cs::quotas, true, ek::none, "fixed units", "",
+                "Quota; -1 unlimited."},
+    column_info{col::share_limit, "limit", ct::i64, cs::quotas, true, ek::none, "fixed units", "",
+                "Limit; -1 unlimited."},
     column_info{col::share_fair_share, "fair_share", ct::i64, cs::quotas, true, ek::none, "fixed units", "",
                 "Fair share of this session."},
     column_info{col::share_request, "request", ct::i64, cs::quotas, true, ek::none, "fixed units", "",
@@ -222,7 +228,8 @@ constexpr std::array queue_share_columns{
 constexpr std::array placement_columns{
     column_info{col::placement_pod, "pod", ct::u64, cs::one, true, ek::pod, "id", "", "Pod."},
     column_info{col::placement_pod_name, "pod_name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
-    column_info{col::placement_status, "status", ct::u8, cs::one, true, ek::none, "pod status", "", "Status at the end."},
+    column_info{col::placement_status, "status", ct::u8, cs::one, true, ek::none, "pod status", "",
+                "Status at the end."},
     column_info{col::placement_node, "node", ct::u64, cs::one, true, ek::node, "id", "", "Node, or 0."},
     column_info{col::placement_node_name, "node_name", ct::string, cs::ragged, true, ek::none, "name", "",
                 "Name of node, or empty."},

@@ -151,8 +151,7 @@ result<label_list> parse_labels(std::string_view list) {
 }
 
 bool selector::matches(const label_list& labels) const {
-  return std::all_of(requirements.begin(), requirements.end(),
-                     [&](const requirement& r) { return holds(r, labels); });
+  return std::all_of(requirements.begin(), requirements.end(), [&](const requirement& r) { return holds(r, labels); });
 }
 
 result<selector> parse_selector(std::string_view text) {
@@ -177,7 +176,8 @@ bool toleration::tolerates(const taint& t) const {
 }
 
 result<taint> parse_taint(std::string_view text) {
-  constexpr std::string_view form = "key=value:Effect or key:Effect, Effect one of NoSchedule, NoExecute, PreferNoSchedule";
+  constexpr std::string_view form =
+      "key=value:Effect or key:Effect, Effect one of NoSchedule, NoExecute, PreferNoSchedule";
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return bad("taint", text, form);
   const auto effect = to_effect(text.substr(colon + 1));

@@ -1,6 +1,5 @@
-#include <kaisched/snapshot.hpp>
-
 #include <kaisched/cluster.hpp>
+#include <kaisched/snapshot.hpp>
 
 #include "base/bytes.hpp"
 #include "base/sha256.hpp"

@@ -2,8 +2,8 @@
 /// @file
 /// The body of a snapshot: what is known about a cluster, and the sums that sessions start from.
 ///
-/// Everything is copy-on-write, so copying a state costs a fixed number of reference counts. The part that placing a pod
-/// changes (`live_state`) is separate: a session works on its own copy of it and reads the rest from the snapshot.
+/// Everything is copy-on-write, so copying a state costs a fixed number of reference counts. The part that placing a
+/// pod changes (`live_state`) is separate: a session works on its own copy of it and reads the rest from the snapshot.
 
 #include <array>
 #include <cstdint>
@@ -123,7 +123,7 @@ struct group_extra {
   std::int64_t preemption_delay = unset;
   std::int64_t staleness_grace = unset;
   std::int64_t runtime_estimate = unset;
-  bool has_sub_groups = false;  ///< false: the tree is the implied root with one pod set
+  bool has_sub_groups = false;   ///< false: the tree is the implied root with one pod set
   pod_row first_stray = no_row;  ///< pods that name a sub-group that does not exist
 };
 
@@ -135,10 +135,10 @@ struct sub_info {
   sub_group_row first_child = no_row;
   sub_group_row next_sibling = no_row;
   bool is_set = false;
-  std::int64_t min = 0;             ///< pod sets: size of the gang; sets: members needed, unset = all
-  pod_row first_pod = no_row;       ///< pods in task order
+  std::int64_t min = 0;        ///< pod sets: size of the gang; sets: members needed, unset = all
+  pod_row first_pod = no_row;  ///< pods in task order
   pod_row last_pod = no_row;
-  std::uint32_t members = 0;        ///< sets: number of children
+  std::uint32_t members = 0;  ///< sets: number of children
 };
 
 /// Number of pods of a pod set, by what they count for.
@@ -159,7 +159,7 @@ struct pod_core {
   group_row group = no_row;
   sub_group_row sub = no_row;  ///< no_row: names a sub-group that does not exist
   class_row pod_class = no_row;
-  pod_row next = no_row;       ///< next pod of the pod set in task order
+  pod_row next = no_row;  ///< next pod of the pod set in task order
   std::uint32_t generation = 0;
   bool live = false;
   bool leader = false;
@@ -180,10 +180,10 @@ struct live_state {
   base::cow_column<std::uint8_t> pod_state;
   base::cow_column<std::uint32_t> pod_node;  ///< node slot or no_row
   base::cow_column<device_set> pod_devices;
-  base::cow_column<sub_counts> counts;       ///< by sub-group row, pod sets only
+  base::cow_column<sub_counts> counts;  ///< by sub-group row, pod sets only
 
-  base::cow<std::vector<std::int64_t>> idle;       ///< [nodes x dimensions]
-  base::cow<std::vector<std::int64_t>> releasing;  ///< [nodes x dimensions]; claims of pipelined pods taken off
+  base::cow<std::vector<std::int64_t>> idle;              ///< [nodes x dimensions]
+  base::cow<std::vector<std::int64_t>> releasing;         ///< [nodes x dimensions]; claims of pipelined pods taken off
   base::cow<std::vector<std::int32_t>> device_free;       ///< milli-GPU by device row
   base::cow<std::vector<std::int32_t>> device_releasing;  ///< milli-GPU by device row; claims taken off
 

@@ -21,14 +21,22 @@ bool type_fits(const column_info& info, column_type given) {
 
 std::string_view type_name(column_type type) {
   switch (type) {
-    case column_type::u8: return "u8";
-    case column_type::u32: return "u32";
-    case column_type::i64: return "i64";
-    case column_type::u64: return "u64";
-    case column_type::f64: return "f64";
-    case column_type::string: return "string";
-    case column_type::string_list: return "string_list";
-    case column_type::i64_list: return "i64_list";
+    case column_type::u8:
+      return "u8";
+    case column_type::u32:
+      return "u32";
+    case column_type::i64:
+      return "i64";
+    case column_type::u64:
+      return "u64";
+    case column_type::f64:
+      return "f64";
+    case column_type::string:
+      return "string";
+    case column_type::string_list:
+      return "string_list";
+    case column_type::i64_list:
+      return "i64_list";
   }
   return "unknown";
 }
@@ -64,12 +72,16 @@ result<table_reader> table_reader::open(const table_view& view, std::size_t numb
   reader.number_ = number;
   reader.info_ = schema_of(view.kind);
   if (reader.info_ == nullptr || !reader.info_->input) {
-    return error{status::unsupported, "table " + std::to_string(number) + ": kind " + std::to_string(view.kind) +
-                                          " is no kind of input table", {}};
+    return error{
+        status::unsupported,
+        "table " + std::to_string(number) + ": kind " + std::to_string(view.kind) + " is no kind of input table",
+        {}};
   }
   if (view.op < 1 || view.op > 3) {
-    return error{status::argument, reader.where() + ": operation " + std::to_string(view.op) +
-                                       " is none of add (1), change (2), remove (3)", {}};
+    return error{
+        status::argument,
+        reader.where() + ": operation " + std::to_string(view.op) + " is none of add (1), change (2), remove (3)",
+        {}};
   }
   if (view.rows > std::numeric_limits<std::uint32_t>::max() - 1) {
     return error{status::limit, reader.where() + ": more than 2^32 - 2 rows", {}};
@@ -117,7 +129,8 @@ result<void> table_reader::check_column(const column_view& c, std::uint32_t dime
                                : info->shape == column_shape::quotas   ? quota_dimensions
                                                                        : 1;
     if (c.width < 1 || c.width > most) {
-      return fail_column(status::argument, "width " + std::to_string(c.width) + ": expected 1 to " + std::to_string(most));
+      return fail_column(status::argument,
+                         "width " + std::to_string(c.width) + ": expected 1 to " + std::to_string(most));
     }
     if (c.data == nullptr && view_.rows > 0) return fail_column(status::argument, "data is null");
   }

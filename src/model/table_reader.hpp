@@ -31,10 +31,18 @@ class table_reader {
   }
 
   [[nodiscard]] std::string_view text(std::uint32_t column, std::uint64_t row) const { return at(column)->string(row); }
-  [[nodiscard]] std::uint64_t id(std::uint32_t column, std::uint64_t row) const { return value<std::uint64_t>(column, row); }
-  [[nodiscard]] std::int64_t i64(std::uint32_t column, std::uint64_t row) const { return value<std::int64_t>(column, row); }
-  [[nodiscard]] std::uint32_t u32(std::uint32_t column, std::uint64_t row) const { return value<std::uint32_t>(column, row); }
-  [[nodiscard]] std::uint8_t u8(std::uint32_t column, std::uint64_t row) const { return value<std::uint8_t>(column, row); }
+  [[nodiscard]] std::uint64_t id(std::uint32_t column, std::uint64_t row) const {
+    return value<std::uint64_t>(column, row);
+  }
+  [[nodiscard]] std::int64_t i64(std::uint32_t column, std::uint64_t row) const {
+    return value<std::int64_t>(column, row);
+  }
+  [[nodiscard]] std::uint32_t u32(std::uint32_t column, std::uint64_t row) const {
+    return value<std::uint32_t>(column, row);
+  }
+  [[nodiscard]] std::uint8_t u8(std::uint32_t column, std::uint64_t row) const {
+    return value<std::uint8_t>(column, row);
+  }
   /// All values of one row of a fixed-width column.
   template <class T>
   [[nodiscard]] std::span<const T> row_values(std::uint32_t column, std::uint64_t row) const {

@@ -45,7 +45,8 @@ enum class free_amount : std::uint8_t { idle, idle_or_releasing };
 [[nodiscard]] bool accepts_every_node(const session_access& a, const model::pod_class& c);
 
 /// Host ports and pod affinity: what pods on nodes decide. One verdict per node.
-void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts);
+void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
+                  std::span<constraint> verdicts);
 /// `pod_verdicts` has nothing to say about pods of this class.
 [[nodiscard]] bool ignores_other_pods(const session_access& a, const model::pod_class& c);
 

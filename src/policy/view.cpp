@@ -31,7 +31,9 @@ bool session_view::node_ready(node_row n) const { return (*state_of(access_).nod
 bool session_view::node_unschedulable(node_row n) const { return (*state_of(access_).nodes)[n]->unschedulable; }
 
 std::string_view session_view::pod_name(pod_row p) const { return state_of(access_).pod_names[p]; }
-std::span<const std::int64_t> session_view::pod_request(pod_row p) const { return state_of(access_).class_of(p).ask.request; }
+std::span<const std::int64_t> session_view::pod_request(pod_row p) const {
+  return state_of(access_).class_of(p).ask.request;
+}
 group_row session_view::pod_group(pod_row p) const { return state_of(access_).pods[p].group; }
 class_row session_view::pod_class(pod_row p) const { return state_of(access_).pods[p].pod_class; }
 pod_status session_view::status_of(pod_row p) const { return static_cast<pod_status>(access_.live->pod_state[p]); }
@@ -48,10 +50,14 @@ bool session_view::group_preemptible(group_row g) const { return state_of(access
 std::int64_t session_view::group_created(group_row g) const { return state_of(access_).groups[g].created; }
 std::string_view session_view::queue_name(queue_row q) const { return (*state_of(access_).queues)[q].name; }
 queue_row session_view::queue_parent(queue_row q) const { return (*state_of(access_).queues)[q].parent; }
-std::span<const std::int64_t> session_view::queue_allocated(queue_row q) const { return (*access_.live->queue_allocated)[q]; }
+std::span<const std::int64_t> session_view::queue_allocated(queue_row q) const {
+  return (*access_.live->queue_allocated)[q];
+}
 std::span<const std::int64_t> session_view::queue_fair_share(queue_row q) const { return access_.fair_share[q]; }
 
-result<void> policy_part::order_groups(const session_view&, std::span<const group_row>, std::span<order_key>) { return {}; }
+result<void> policy_part::order_groups(const session_view&, std::span<const group_row>, std::span<order_key>) {
+  return {};
+}
 result<void> policy_part::filter_nodes(const session_view&, pod_row, std::span<const node_row>, std::span<constraint>) {
   return {};
 }

@@ -30,7 +30,10 @@ std::vector<quota_vector> expected_allocation(const core& c, const model::live_s
     if (!s.pods[p].live || s.pods[p].sub == no_row) continue;
     const auto before = static_cast<pod_status>(s.live.pod_state[p]);
     const auto now = static_cast<pod_status>(c.live.pod_state[p]);
-    const std::int64_t sign = now == before ? 0 : now == pod_status::pipelined ? 1 : before == pod_status::pipelined ? -1 : 0;
+    const std::int64_t sign = now == before                     ? 0
+                              : now == pod_status::pipelined    ? 1
+                              : before == pod_status::pipelined ? -1
+                                                                : 0;
     const quota_vector amount = model::quota_request(s.class_of(p));
     for (queue_row q = s.groups[s.pods[p].group].queue; sign != 0 && q != no_row; q = (*s.queues)[q].parent) {
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) sums[q][r] += sign * amount[r];
@@ -39,18 +42,20 @@ std::vector<quota_vector> expected_allocation(const core& c, const model::live_s
   return sums;
 }
 
-/// Nodes of pods that were evicted while they only had a claim. As in KAI such a pod counts as leaving, so it is charged
-/// to what is idle without ever having been there.
+/// Nodes of pods that were evicted while they only had a claim. As in KAI such a pod counts as leaving, so it is
+/// charged to what is idle without ever having been there.
 std::vector<bool> nodes_with_evicted_claims(const core& c) {
   const model::cluster_state& s = c.state();
   std::vector<bool> nodes(s.node_count(), false);
   const auto mark = [&](pod_row p, std::uint32_t slot) {
     const auto before = static_cast<pod_status>(s.live.pod_state[p]);
-    const bool was_there = s.live.pod_node[p] == slot && model::is_in(before, model::active_used) && before != pod_status::pipelined;
+    const bool was_there =
+        s.live.pod_node[p] == slot && model::is_in(before, model::active_used) && before != pod_status::pipelined;
     if (slot != no_row && !was_there) nodes[(*s.node_row_of_slot)[slot]] = true;
   };
   for (pod_row p = 0; p < s.pod_slots; ++p) {
-    if (s.pods[p].live && static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing) mark(p, c.live.pod_node[p]);
+    if (s.pods[p].live && static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing)
+      mark(p, c.live.pod_node[p]);
   }
   for (const ghost& g : c.ghosts) mark(g.pod, g.node);
   return nodes;
@@ -156,8 +161,8 @@ std::string core::state_digest() const {
   }
   for (sub_group_row sub = 0; sub < state().sub_slots; ++sub) {
     const model::sub_counts& n = live.counts[sub];
-    const std::uint32_t words[] = {n.total, n.pending, n.gated, n.alive, n.active_allocated, n.active_used, n.pipelined,
-                                   n.holding, n.succeeded};
+    const std::uint32_t words[] = {n.total,       n.pending,   n.gated,   n.alive,    n.active_allocated,
+                                   n.active_used, n.pipelined, n.holding, n.succeeded};
     hash.update(std::as_bytes(std::span(words)));
   }
   add_bytes(hash, *live.idle);

@@ -29,12 +29,28 @@ core::core(snapshot b, policy_options o, std::int64_t t, part_list f)
 }
 
 core::core(const core& other)
-    : base(other.base), options(other.options), now(other.now), factories(other.factories), live(other.live),
-      choice(other.choice), has_proportion(other.has_proportion),
-      has_predicates(other.has_predicates), kai_queues(other.kai_queues), exact_queues(other.exact_queues), kai_total(other.kai_total),
-      total(other.total), fair_share(other.fair_share), repelling_pods(other.repelling_pods), log(other.log), ghosts(other.ghosts),
-      decisions(other.decisions), failures(other.failures), statistics(other.statistics), action(other.action),
-      commits(other.commits), frees(other.frees) {
+    : base(other.base),
+      options(other.options),
+      now(other.now),
+      factories(other.factories),
+      live(other.live),
+      choice(other.choice),
+      has_proportion(other.has_proportion),
+      has_predicates(other.has_predicates),
+      kai_queues(other.kai_queues),
+      exact_queues(other.exact_queues),
+      kai_total(other.kai_total),
+      total(other.total),
+      fair_share(other.fair_share),
+      repelling_pods(other.repelling_pods),
+      log(other.log),
+      ghosts(other.ghosts),
+      decisions(other.decisions),
+      failures(other.failures),
+      statistics(other.statistics),
+      action(other.action),
+      commits(other.commits),
+      frees(other.frees) {
   access = {&base.state(), &live, &options, now, fair_share, repelling_pods};
   for (const auto& [name, make] : factories) {
     parts.push_back(make(options));
@@ -215,7 +231,8 @@ void core::convert_to_pipelined(group_row group) {
     const node_row row = (*state().node_row_of_slot)[live.pod_node[op.pod]];
     undo_put(op);
     device_set chosen;
-    (void)model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing, chosen);
+    (void)model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing,
+                                chosen);
     pipeline(op.pod, row, chosen);
   }
 }
@@ -236,7 +253,9 @@ void core::commit() {
       d.devices = op.old_devices;
     } else {
       const bool moved = op.old_status == pod_status::releasing;
-      d.kind = op.kind == operation_kind::allocate ? decision_kind::bind : moved ? decision_kind::move : decision_kind::pipeline;
+      d.kind = op.kind == operation_kind::allocate ? decision_kind::bind
+               : moved                             ? decision_kind::move
+                                                   : decision_kind::pipeline;
       d.node = (*state().node_row_of_slot)[live.pod_node[op.pod]];
       d.devices = live.pod_devices[op.pod];
       if (moved) {  // one decision instead of an eviction and a claim
@@ -268,7 +287,7 @@ bool core::queues_refuse(group_row g, const quota_vector& requested, failure& wh
       const std::uint32_t r = compat() ? quota ? policy::kai_over_quota(kai_queues[q], native)
                                                : policy::kai_over_limit(kai_queues[q], native)
                               : quota ? policy::exact_over_quota(exact_queues[q], requested)
-                                      : policy::exact_over_limit(exact_queues[q], requested);
+                                       : policy::exact_over_limit(exact_queues[q], requested);
       if (r == no_row) continue;
       const model::queue_info& info = (*state().queues)[q];
       why.group = g;
@@ -276,7 +295,8 @@ bool core::queues_refuse(group_row g, const quota_vector& requested, failure& wh
       why.queue = q;
       why.resource = r;
       why.need = requested[r];
-      why.have = quota ? info.quota[r] - (*live.queue_nonpreemptible)[q][r] : info.limit[r] - (*live.queue_allocated)[q][r];
+      why.have =
+          quota ? info.quota[r] - (*live.queue_nonpreemptible)[q][r] : info.limit[r] - (*live.queue_allocated)[q][r];
       return true;
     }
   }
@@ -308,7 +328,10 @@ void core::divide_shares() {
   }
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) kai_total[r] = to_native(r, total[r]);
   fair_share.assign(s.queues->size(), {});
-  if (compat()) divide_compat(); else divide_strict();
+  if (compat())
+    divide_compat();
+  else
+    divide_strict();
 }
 
 void core::divide_compat() {
@@ -321,8 +344,14 @@ void core::divide_compat() {
     const model::queue_info& q = all[rows[i]];
     sorted[i] = {q.name, q.parent == no_row ? no_row : position[q.parent], q.priority, q.created, {}};
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      sorted[i].shares[r] = {to_native(r, q.quota[r]), to_native(r, q.limit[r]), q.weight[r],
-                             to_native(r, (*live.queue_request)[rows[i]][r]), 0, 0, q.usage[r], 0};
+      sorted[i].shares[r] = {to_native(r, q.quota[r]),
+                             to_native(r, q.limit[r]),
+                             q.weight[r],
+                             to_native(r, (*live.queue_request)[rows[i]][r]),
+                             0,
+                             0,
+                             q.usage[r],
+                             0};
     }
   }
   if (has_proportion) policy::kai_divide_tree(sorted, kai_total, std::max(options.fair_share_k, 0.0));
@@ -348,8 +377,14 @@ void core::divide_strict() {
     for (std::uint32_t r = 0; all[q].live && r < quota_dimensions; ++r) {
       // Weights count in thousandths and usage in millionths, so that the division is exact.
       const double weight = std::clamp(all[q].weight[r], 0.0, 1e9);
-      exact_queues[q].shares[r] = {all[q].quota[r], all[q].limit[r], std::llround(weight * 1000),
-                                   (*live.queue_request)[q][r], 0, 0, std::llround(std::min(all[q].usage[r], 1e6) * 1e6), 0};
+      exact_queues[q].shares[r] = {all[q].quota[r],
+                                   all[q].limit[r],
+                                   std::llround(weight * 1000),
+                                   (*live.queue_request)[q][r],
+                                   0,
+                                   0,
+                                   std::llround(std::min(all[q].usage[r], 1e6) * 1e6),
+                                   0};
     }
     sync_queue(q);
   }

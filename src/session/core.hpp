@@ -25,12 +25,12 @@ enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict };
 /// One entry of the undo log: what was before.
 struct operation {
   operation_kind kind = operation_kind::allocate;
-  bool undone = false;                     ///< evictions only: taken back by a later `unevict`
+  bool undone = false;  ///< evictions only: taken back by a later `unevict`
   pod_status old_status = pod_status::pending;
   pod_row pod = no_row;
-  std::uint32_t old_node = no_row;         ///< slot
+  std::uint32_t old_node = no_row;  ///< slot
   device_set old_devices{};
-  std::uint32_t undoes = 0;                ///< unevict: position of the eviction
+  std::uint32_t undoes = 0;  ///< unevict: position of the eviction
 };
 
 /// A pod that was evicted here and holds a claim on another node: it is still leaving the old one.

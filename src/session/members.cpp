@@ -73,7 +73,10 @@ void take_from(const core& c, sub_group_row member, std::vector<pod_row>& chunk)
     return;
   }
   if (!is_satisfied(c, member)) {
-    if (c.compat()) complete_compat(c, member, chunk); else complete_strict(c, member, chunk);
+    if (c.compat())
+      complete_compat(c, member, chunk);
+    else
+      complete_strict(c, member, chunk);
     return;
   }
   for (const sub_group_row child : children_in_order(c, member)) {
@@ -100,7 +103,9 @@ std::int64_t members_needed(const core& c, sub_group_row member) {
   return info.is_set && info.min == unset ? info.members : info.min;
 }
 
-bool is_satisfied(const core& c, sub_group_row member) { return members_active(c, member) >= members_needed(c, member); }
+bool is_satisfied(const core& c, sub_group_row member) {
+  return members_active(c, member) >= members_needed(c, member);
+}
 
 bool is_ready(const core& c, sub_group_row member) {
   const model::sub_info& info = c.state().subs[member];
@@ -114,7 +119,8 @@ bool is_ready(const core& c, sub_group_row member) {
 
 std::vector<sub_group_row> children_in_order(const core& c, sub_group_row set) {
   std::vector<sub_group_row> members;
-  for (sub_group_row child = c.state().subs[set].first_child; child != no_row; child = c.state().subs[child].next_sibling) {
+  for (sub_group_row child = c.state().subs[set].first_child; child != no_row;
+       child = c.state().subs[child].next_sibling) {
     members.push_back(child);  // in name order, which a stable sort keeps
   }
   std::stable_sort(members.begin(), members.end(), [&](sub_group_row a, sub_group_row b) {
@@ -133,12 +139,13 @@ bool must_wait_as_a_whole(const core& c, group_row group) {
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     const model::sub_info& info = c.state().subs[sub];
     const model::sub_counts& n = c.counts(sub);
-    if (!info.is_set && n.pipelined > 0 && static_cast<std::int64_t>(n.active_allocated) - n.pipelined < info.min) return true;
+    if (!info.is_set && n.pipelined > 0 && static_cast<std::int64_t>(n.active_allocated) - n.pipelined < info.min)
+      return true;
   }
   return false;
 }
 
-std::uint32_t count_pods(const core& c, group_row group, std::uint32_t model::sub_counts::*field) {
+std::uint32_t count_pods(const core& c, group_row group, std::uint32_t model::sub_counts::* field) {
   const model::group_core& g = c.state().groups[group];
   std::uint32_t sum = 0;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) sum += c.counts(sub).*field;

@@ -20,7 +20,7 @@ namespace kaisched::work {
 /// Some pod set has claims, and without them too few pods: then nobody of the group starts now.
 [[nodiscard]] bool must_wait_as_a_whole(const core& c, group_row group);
 /// Pods of the group in a state of the set.
-[[nodiscard]] std::uint32_t count_pods(const core& c, group_row group, std::uint32_t model::sub_counts::*field);
+[[nodiscard]] std::uint32_t count_pods(const core& c, group_row group, std::uint32_t model::sub_counts::* field);
 
 /// What the group tries to start next: the missing part of its gangs, or one elastic pod. Appended to `chunk`.
 void next_chunk(const core& c, group_row group, std::vector<pod_row>& chunk);

@@ -49,7 +49,8 @@ void node_choice::open(const core& c) {
                                                        "nominatednode"};
   fast_ = !c.options.reference_path && c.has("nodeavailability") && c.has("nodeplacement");
   for (const auto& part : c.parts) {
-    const bool known = std::find(std::begin(lexicographic), std::end(lexicographic), part->name()) != std::end(lexicographic);
+    const bool known =
+        std::find(std::begin(lexicographic), std::end(lexicographic), part->name()) != std::end(lexicographic);
     if ((part->capabilities() & part_scores_nodes) != 0 && !known) fast_ = false;
     if ((part->capabilities() & part_filters_nodes) != 0 && part->name() != "predicates") fast_ = false;
   }
@@ -63,8 +64,9 @@ void node_choice::open(const core& c) {
 std::int64_t node_choice::spread_key(const core& c, node_row row, dimension d) {
   const session_view view = c.view();
   const double free = d == dim_gpu ? to_native(2, free_of(c, row, d)) : static_cast<double>(free_of(c, row, d));
-  const double count = d == dim_gpu ? policy::gpu_count(view, row)
-                                    : static_cast<double>((*c.state().capacity)[static_cast<std::size_t>(row) * c.state().dims() + d]);
+  const double count =
+      d == dim_gpu ? policy::gpu_count(view, row)
+                   : static_cast<double>((*c.state().capacity)[static_cast<std::size_t>(row) * c.state().dims() + d]);
   return -ordered_bits(count != 0 ? free / count : 0.0);
 }
 
@@ -125,8 +127,9 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims) {
   const bool remembers = fast_ && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
-  const bool by_index = fast_ && (ask.wants_gpu() ? spread_gpu_.lexicographic
-                                                  : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
+  const bool by_index =
+      fast_ && (ask.wants_gpu() ? spread_gpu_.lexicographic
+                                : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
   result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, known, only_claims);
   if (remembers && found && found->row == no_row) known.failed_at = c.frees + 1;
   return found;
@@ -138,7 +141,8 @@ bool node_choice::try_node(core& c, const model::pod_class& ask, node_row row, f
   bool good = policy::amounts_fit(c.access, ask, row, free_amount::idle_or_releasing);
   if (good && which == free_amount::idle) good = policy::amounts_fit(c.access, ask, row, free_amount::idle);
   device_set devices;
-  const auto amount = which == free_amount::idle ? model::device_amount::free_now : model::device_amount::free_or_releasing;
+  const auto amount =
+      which == free_amount::idle ? model::device_amount::free_now : model::device_amount::free_or_releasing;
   good = good && model::choose_devices(c.state(), c.live, ask, row, amount, devices);
   if (!good) {
     ++c.statistics.back().filtered;
@@ -221,7 +225,8 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, class_facts&, bool
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
   std::vector<constraint> verdicts(n, constraint::none);
   for (std::size_t i = 0; i < n; ++i) {
-    if (!policy::fits(c.access, ask, rows_by_name_[i], free_amount::idle_or_releasing)) verdicts[i] = constraint::resource;
+    if (!policy::fits(c.access, ask, rows_by_name_[i], free_amount::idle_or_releasing))
+      verdicts[i] = constraint::resource;
   }
   for (const auto& part : c.parts) {
     if ((part->capabilities() & part_filters_nodes) == 0) continue;

@@ -43,8 +43,8 @@ class node_choice {
   struct class_facts {
     bool known = false;
     bool open_everywhere = false;
-    std::vector<bool> accepted;       ///< by row, unless open everywhere
-    std::uint64_t failed_at = 0;      ///< `frees` + 1 when no node was found, 0: unknown
+    std::vector<bool> accepted;   ///< by row, unless open everywhere
+    std::uint64_t failed_at = 0;  ///< `frees` + 1 when no node was found, 0: unknown
     policy::cluster_verdict cluster;
   };
   struct spread_index {
@@ -60,7 +60,8 @@ class node_choice {
   [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, class_facts& known, bool only_claims);
   [[nodiscard]] place scan_index(core& c, pod_row pod, const class_facts& known, policy::free_amount which,
                                  int node_kind, const std::vector<constraint>& others);
-  [[nodiscard]] bool try_node(core& c, const model::pod_class& ask, node_row row, policy::free_amount which, place& found);
+  [[nodiscard]] bool try_node(core& c, const model::pod_class& ask, node_row row, policy::free_amount which,
+                              place& found);
   void open_spread(const core& c, spread_index& spread, dimension d);
   [[nodiscard]] static std::int64_t spread_key(const core& c, node_row row, dimension d);
 

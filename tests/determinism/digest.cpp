@@ -24,7 +24,8 @@ int print_digests(const std::string& name, const snapshot& base, std::int64_t no
   for (const char* mode : {"compat", "strict"}) {
     for (const char* placement : {"binpack", "spread"}) {
       engine e;
-      for (const auto& [option, value] : {std::pair{"mode", mode}, {"placement.gpu", placement}, {"placement.cpu", placement}}) {
+      for (const auto& [option, value] :
+           {std::pair{"mode", mode}, {"placement.gpu", placement}, {"placement.cpu", placement}}) {
         if (auto set = e.set(option, value); !set) return fail(set.failure());
       }
       const result<session> ran = e.run(base, now);

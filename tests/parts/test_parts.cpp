@@ -1,7 +1,6 @@
 // The registry of parts.
-#include "support.hpp"
-
 #include "parts/part/cheap_first.hpp"
+#include "support.hpp"
 
 using namespace kaisched;
 using test::builder;

@@ -2,10 +2,9 @@
 // the snapshot.
 #include <rapidcheck.h>
 
-#include "support.hpp"
-
 #include "model/account.hpp"
 #include "model/state.hpp"
+#include "support.hpp"
 
 using namespace kaisched;
 using test::builder;
@@ -29,25 +28,30 @@ builder random_cluster() {
   b << builder::queue{"root", "", draw(-1, 8)};
   const int queues = draw(1, 3);
   for (int q = 0; q < queues; ++q) {
-    b << builder::queue{"q" + std::to_string(q), draw(0, 1) == 0 ? "" : "root", draw(-1, 4), draw(0, 3) == 0 ? draw(1, 6) : -1,
-                        static_cast<double>(draw(0, 3)), draw(0, 1) == 0 ? 100 : 200};
+    b << builder::queue{
+        "q" + std::to_string(q),           draw(0, 1) == 0 ? "" : "root",   draw(-1, 4),
+        draw(0, 3) == 0 ? draw(1, 6) : -1, static_cast<double>(draw(0, 3)), draw(0, 1) == 0 ? 100 : 200};
   }
   const int nodes = draw(1, 5);
   for (int n = 0; n < nodes; ++n) {
-    b << builder::node{"n" + std::to_string(n), draw(0, 4), draw(1, 8), {"zone", std::to_string(draw(0, 1))}, {}, draw(0, 9) != 0};
+    b << builder::node{"n" + std::to_string(n), draw(0, 4), draw(1, 8), {"zone", std::to_string(draw(0, 1))}, {},
+                       draw(0, 9) != 0};
   }
   const int groups = draw(1, 8);
   for (int g = 0; g < groups; ++g) {
     const std::string name = "g" + std::to_string(g);
     const int pods = draw(1, 4);
-    b << builder::group{name, "q" + std::to_string(draw(0, queues - 1)), draw(1, pods), draw(0, 2) * 50, draw(0, 5), draw(0, 3) != 0};
-    const std::int64_t gpu = std::vector<std::int64_t>{0, 1000, 1000, 2000, 500, 300}[static_cast<std::size_t>(draw(0, 5))];
+    b << builder::group{
+        name, "q" + std::to_string(draw(0, queues - 1)), draw(1, pods), draw(0, 2) * 50, draw(0, 5), draw(0, 3) != 0};
+    const std::int64_t gpu =
+        std::vector<std::int64_t>{0, 1000, 1000, 2000, 500, 300}[static_cast<std::size_t>(draw(0, 5))];
     for (int p = 0; p < pods; ++p) {
       builder::pod pod{name + "-" + std::to_string(p), name, gpu, "", draw(1, 4) * 500};
       if (draw(0, 2) == 0) {
         pod.node = "n" + std::to_string(draw(0, nodes - 1));
         pod.status = std::vector<pod_status>{pod_status::running, pod_status::bound, pod_status::releasing,
-                                             pod_status::stuck_in_releasing, pod_status::pipelined}[static_cast<std::size_t>(draw(0, 4))];
+                                             pod_status::stuck_in_releasing,
+                                             pod_status::pipelined}[static_cast<std::size_t>(draw(0, 4))];
       }
       if (draw(0, 5) == 0) pod.node_selector = {"zone", std::to_string(draw(0, 1))};
       b << pod;
@@ -77,7 +81,9 @@ void equal_to_recount(const snapshot& s) {
   }
 }
 
-table change(table_kind kind, table_op op) { return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op)); }
+table change(table_kind kind, table_op op) {
+  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op));
+}
 
 /// One small delta, possibly refused.
 table random_delta(const builder& b) {
@@ -120,7 +126,8 @@ table random_delta(const builder& b) {
       table t = change(table_kind::node, table_op::change);
       t.add(col::node_name, column_type::string).push(std::string_view("n" + std::to_string(draw(0, 4))));
       auto& capacity = t.add(col::node_capacity, column_type::i64, 4);
-      for (const int x : {draw(1, 8) * 1000, 1'000'000'000, draw(0, 4) * 1000, 110}) capacity.push(static_cast<std::int64_t>(x));
+      for (const int x : {draw(1, 8) * 1000, 1'000'000'000, draw(0, 4) * 1000, 110})
+        capacity.push(static_cast<std::int64_t>(x));
       return t;
     }
     default: {

@@ -1,10 +1,9 @@
 // The engine's decisions on the scale scenarios against the recorded ones of the KAI Scheduler.
-#include <doctest/doctest.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include <kaisched/cluster.hpp>

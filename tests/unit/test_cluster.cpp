@@ -1,8 +1,7 @@
 // Deltas, snapshots, digests.
-#include "support.hpp"
-
 #include "model/account.hpp"
 #include "model/state.hpp"
+#include "support.hpp"
 
 using namespace kaisched;
 using test::builder;

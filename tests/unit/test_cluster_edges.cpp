@@ -1,8 +1,7 @@
 // Deltas that take away what others stand on, and amounts at the ends of their ranges.
-#include "support.hpp"
-
 #include "model/account.hpp"
 #include "model/state.hpp"
+#include "support.hpp"
 
 using namespace kaisched;
 using test::builder;
@@ -10,7 +9,9 @@ using test::must;
 
 namespace {
 
-table make(table_kind kind, table_op op) { return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op)); }
+table make(table_kind kind, table_op op) {
+  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op));
+}
 
 table row(table_kind kind, table_op op, std::initializer_list<std::pair<std::uint32_t, std::string_view>> texts) {
   table t = make(kind, op);
@@ -23,8 +24,10 @@ void amounts(table& t, std::uint32_t column, std::initializer_list<std::int64_t>
   for (const std::int64_t x : values) c.push(x);
 }
 
-table pod(std::string_view name, pod_status state, std::string_view node, std::int64_t gpu = 1000, std::int64_t cpu = 1000) {
-  table t = row(table_kind::pod, table_op::add, {{col::pod_name, name}, {col::pod_group_ref, "g"}, {col::pod_node, node}});
+table pod(std::string_view name, pod_status state, std::string_view node, std::int64_t gpu = 1000,
+          std::int64_t cpu = 1000) {
+  table t =
+      row(table_kind::pod, table_op::add, {{col::pod_name, name}, {col::pod_group_ref, "g"}, {col::pod_node, node}});
   amounts(t, col::pod_request, {cpu, 1000, gpu});
   t.add(col::pod_status_column, column_type::u8).push(static_cast<std::uint8_t>(state));
   return t;
@@ -44,7 +47,8 @@ bool counted_right(const snapshot& s) {
   model::cluster_state copy = s.state();
   model::recount(copy);
   return *copy.live.idle == *s.state().live.idle && *copy.live.device_free == *s.state().live.device_free &&
-         *copy.live.queue_allocated == *s.state().live.queue_allocated && *copy.live.queue_request == *s.state().live.queue_request;
+         *copy.live.queue_allocated == *s.state().live.queue_allocated &&
+         *copy.live.queue_request == *s.state().live.queue_request;
 }
 
 std::uint64_t devices(const snapshot& s, std::string_view name) {
@@ -96,7 +100,8 @@ TEST_CASE("a queue may go with the delta that moves its groups away") {
   cluster c = two_gpus();
   must(c.apply(pod("p", pod_status::running, "n")));
   const table gone = row(table_kind::queue, table_op::remove, {{col::queue_name, "q"}});
-  const table moved = row(table_kind::pod_group, table_op::change, {{col::pod_group_name, "g"}, {col::pod_group_queue, "r"}});
+  const table moved =
+      row(table_kind::pod_group, table_op::change, {{col::pod_group_name, "g"}, {col::pod_group_queue, "r"}});
   must(c.apply({gone.view(), moved.view()}));
   CHECK(counted_right(c.take_snapshot()));
 }
@@ -231,7 +236,8 @@ TEST_CASE("evicting a pod of an unknown sub-group takes nothing from its queue")
 TEST_CASE("spread by labels that count other GPUs than there are decides as the scan of all nodes does") {
   for (const char* count : {"9223372036854775807", "1", "-1", "0", "8"}) {
     builder b;
-    b << builder::queue{"q"} << builder::node{"a", 8, 64, {"nvidia.com/gpu.count", count}} << builder::node{"b", 3000, 64, {"nvidia.com/gpu.count", count}};
+    b << builder::queue{"q"} << builder::node{"a", 8, 64, {"nvidia.com/gpu.count", count}}
+      << builder::node{"b", 3000, 64, {"nvidia.com/gpu.count", count}};
     b << builder::node{"c", 4, 64, {"nvidia.com/gpu.count", count}} << builder::group{"old", "q"};
     b << builder::pod{"old-0", "old", 2000, "a"} << builder::pod{"old-1", "old", 1000, "c"};
     b.gang("g", "q", 6).gang("h", "q", 3, 2000);

@@ -2,10 +2,9 @@
 #include <numeric>
 #include <random>
 
-#include "support.hpp"
-
 #include "policy/entitlement/divisor_division.hpp"
 #include "policy/entitlement/kai_division.hpp"
+#include "support.hpp"
 
 using namespace kaisched;
 
@@ -43,8 +42,14 @@ std::vector<std::int64_t> exact(std::int64_t total, const std::vector<spec>& spe
     const auto whole = [](double x) { return static_cast<std::int64_t>(x); };
     queues[i].priority = specs[i].priority;
     queues[i].created = static_cast<std::int64_t>(i);
-    queues[i].shares[gpu] = {whole(specs[i].deserved), whole(specs[i].limit), whole(specs[i].weight * 1000),
-                             whole(specs[i].request), 0, 0, 0, 0};
+    queues[i].shares[gpu] = {whole(specs[i].deserved),
+                             whole(specs[i].limit),
+                             whole(specs[i].weight * 1000),
+                             whole(specs[i].request),
+                             0,
+                             0,
+                             0,
+                             0};
     siblings.push_back(&queues[i]);
   }
   policy::divide_exactly(siblings, gpu, total, unit, 0);

@@ -145,7 +145,8 @@ TEST_CASE("shares of devices go to the device with the least room that is enough
 TEST_CASE("nodes refuse for their own reasons") {
   builder b;
   b << builder::queue{"q"};
-  b << builder::node{"labelled", 8, 64, {"zone", "a"}} << builder::node{"tainted", 8, 64, {"zone", "b"}, {"dedicated=x:NoSchedule"}};
+  b << builder::node{"labelled", 8, 64, {"zone", "a"}}
+    << builder::node{"tainted", 8, 64, {"zone", "b"}, {"dedicated=x:NoSchedule"}};
   b << builder::node{"down", 8, 64, {"zone", "b"}, {}, false};
   b << builder::group{"g", "q"} << builder::pod{"g-0", "g", 1000, "", 1000, "", {"zone", "b"}};
   const session s = must(engine().run(b.take(), 0));
@@ -178,7 +179,8 @@ TEST_CASE("pods keep together and apart, and ports are exclusive") {
 
 TEST_CASE("unknown names in options are refused with a hint") {
   engine e;
-  CHECK(e.set("placement.gpo", "spread").failure().message == "there is no option 'placement.gpo'; did you mean 'placement.gpu'?");
+  CHECK(e.set("placement.gpo", "spread").failure().message ==
+        "there is no option 'placement.gpo'; did you mean 'placement.gpu'?");
   CHECK_FALSE(e.set("placement.gpu", "sideways").ok());
   CHECK_FALSE(e.set("queue_depth.allocate", "1.5").ok());
   CHECK_FALSE(e.set("queue_depth.allocate", "-1").ok());
@@ -198,8 +200,8 @@ TEST_CASE("an empty cluster is a cluster") {
   const session s = must(engine().run(snapshot(), 0));
   CHECK(s.decisions().empty());
   must(s.check());
-  for (const table_kind kind : {table_kind::decision, table_kind::reason, table_kind::queue_share, table_kind::placement,
-                                table_kind::statistic}) {
+  for (const table_kind kind : {table_kind::decision, table_kind::reason, table_kind::queue_share,
+                                table_kind::placement, table_kind::statistic}) {
     CHECK(must(s.to_table(kind)).rows() == (kind == table_kind::statistic ? 1 : 0));
   }
   CHECK_FALSE(s.to_table(table_kind::pod).ok());
@@ -219,7 +221,8 @@ TEST_CASE("a checkpoint dies with its statement") {
 
 TEST_CASE("of several short dimensions the reason names the one that is shortest for its need") {
   builder b;
-  b << builder::queue{"q"} << builder::node{"n", 8, 8} << builder::group{"old", "q"} << builder::pod{"old-0", "old", 8000, "n", 1000};
+  b << builder::queue{"q"} << builder::node{"n", 8, 8} << builder::group{"old", "q"}
+    << builder::pod{"old-0", "old", 8000, "n", 1000};
   b << builder::group{"g", "q"} << builder::pod{"g-0", "g", 1000, "", 8000};
   const session s = must(engine().run(b.take(), 0));
   REQUIRE(s.reasons().size() == 1);

@@ -72,7 +72,10 @@ void serve_run(std::vector<claim>& claims, std::int64_t unit, std::int64_t& tota
   int128 high = most_quotient;
   while (low < high) {
     const int128 middle = low + (high - low + 1) / 2;
-    if (can_serve(claims, largest, middle, unit, total)) low = middle; else high = middle - 1;
+    if (can_serve(claims, largest, middle, unit, total))
+      low = middle;
+    else
+      high = middle - 1;
   }
   for (claim& c : claims) {
     if (!c.hungry() || c.pull <= 0) continue;

@@ -61,8 +61,8 @@ fraction saturation(const exact_queue& queue, const exact_amounts& more, const e
   return most;
 }
 
-std::uint32_t first_over(const exact_queue& queue, const exact_amounts& requested, std::int64_t exact_share::*bound,
-                         std::int64_t exact_share::*held) {
+std::uint32_t first_over(const exact_queue& queue, const exact_amounts& requested, std::int64_t exact_share::* bound,
+                         std::int64_t exact_share::* held) {
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
     const exact_share& s = queue.shares[r];
     if (s.*bound != unlimited && requested[r] != 0 && s.*bound < s.*held + requested[r]) return r;

@@ -75,8 +75,8 @@ int compare_allocatable(const kai_queue& left, const kai_queue& right) {
   return left_fits == right_fits ? 0 : left_fits ? -1 : 1;
 }
 
-std::uint32_t first_over(const kai_queue& queue, const kai_amounts& requested, double kai_share::*bound,
-                         double kai_share::*held) {
+std::uint32_t first_over(const kai_queue& queue, const kai_amounts& requested, double kai_share::* bound,
+                         double kai_share::* held) {
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
     const kai_share& s = queue.shares[r];
     if (s.*bound != -1 && requested[r] != 0 && s.*bound < s.*held + requested[r]) return r;

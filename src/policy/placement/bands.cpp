@@ -61,8 +61,12 @@ bool is_cpu_only_node(const session_view& view, node_row node) {
   return (*a.state->capacity)[static_cast<std::size_t>(node) * a.state->dims() + dim_gpu] <= 0;
 }
 
-std::unique_ptr<policy_part> make_node_availability(const policy_options&) { return std::make_unique<availability_part>(); }
-std::unique_ptr<policy_part> make_resource_type(const policy_options&) { return std::make_unique<resource_type_part>(); }
+std::unique_ptr<policy_part> make_node_availability(const policy_options&) {
+  return std::make_unique<availability_part>();
+}
+std::unique_ptr<policy_part> make_resource_type(const policy_options&) {
+  return std::make_unique<resource_type_part>();
+}
 std::unique_ptr<policy_part> make_nominated_node(const policy_options&) { return std::make_unique<nominated_part>(); }
 
 }  // namespace kaisched::policy

@@ -16,7 +16,8 @@ double native(dimension d, std::int64_t amount) {
 
 class node_placement_part final : public policy_part {
  public:
-  explicit node_placement_part(const policy_options& options) : gpu_(options.gpu_placement), cpu_(options.cpu_placement) {}
+  explicit node_placement_part(const policy_options& options)
+      : gpu_(options.gpu_placement), cpu_(options.cpu_placement) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "nodeplacement"; }
   [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_scores_nodes; }
 
@@ -44,7 +45,8 @@ class node_placement_part final : public policy_part {
   }
 
   /// The less is free the better, relative to the emptiest and fullest node offered, fitting or not.
-  static void binpack(const session_view& view, dimension d, std::span<const node_row> nodes, std::span<double> scores) {
+  static void binpack(const session_view& view, dimension d, std::span<const node_row> nodes,
+                      std::span<double> scores) {
     double low = 0;
     double high = 0;
     bool first = true;

@@ -29,7 +29,8 @@ bool fits(const session_access& a, const model::pod_class& c, node_row row, free
   if (!amounts_fit(a, c, row, which)) return false;
   if (!c.wants_gpu()) return true;
   device_set chosen;
-  const auto amount = which == free_amount::idle ? model::device_amount::free_now : model::device_amount::free_or_releasing;
+  const auto amount =
+      which == free_amount::idle ? model::device_amount::free_now : model::device_amount::free_or_releasing;
   return model::choose_devices(*a.state, *a.live, c, row, amount, chosen);
 }
 

@@ -15,7 +15,8 @@ using model::cluster_state;
 /// The node that a pod is on, or no_row.
 node_row node_of(const session_access& a, pod_row p) {
   const cluster_state& s = *a.state;
-  if (!s.pods[p].live || !model::is_in(static_cast<pod_status>(a.live->pod_state[p]), model::active_used)) return no_row;
+  if (!s.pods[p].live || !model::is_in(static_cast<pod_status>(a.live->pod_state[p]), model::active_used))
+    return no_row;
   const std::uint32_t slot = a.live->pod_node[p];
   return slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
 }
@@ -69,7 +70,8 @@ void refuse_where(std::span<constraint> verdicts, std::span<const node_row> node
   }
 }
 
-void judge_affinity(const session_access& a, pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts) {
+void judge_affinity(const session_access& a, pod_row pod, std::span<const node_row> nodes,
+                    std::span<constraint> verdicts) {
   const cluster_state& s = *a.state;
   for (const affinity_term& term : s.class_of(pod).affinity) {
     bool any = false;
@@ -107,14 +109,16 @@ void judge_anti_affinity(const session_access& a, pod_row pod, std::span<const n
   }
 }
 
-void judge_ports(const session_access& a, pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts) {
+void judge_ports(const session_access& a, pod_row pod, std::span<const node_row> nodes,
+                 std::span<constraint> verdicts) {
   const cluster_state& s = *a.state;
   const auto& wanted = s.class_of(pod).host_ports;
   if (wanted.empty()) return;
   std::vector<bool> taken(s.node_count(), false);
   for_pods_on_nodes(a, [&](pod_row other, node_row row) {
     for (const model::host_port& theirs : s.class_of(other).host_ports) {
-      if (std::any_of(wanted.begin(), wanted.end(), [&](const auto& mine) { return mine.conflicts(theirs); })) taken[row] = true;
+      if (std::any_of(wanted.begin(), wanted.end(), [&](const auto& mine) { return mine.conflicts(theirs); }))
+        taken[row] = true;
     }
   });
   refuse_where(verdicts, nodes, constraint::host_port, [&](node_row row) { return taken[row]; });
@@ -126,7 +130,8 @@ bool ignores_other_pods(const session_access& a, const model::pod_class& c) {
   return a.state->pods_with_affinity == 0 && c.host_ports.empty();
 }
 
-void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes, std::span<constraint> verdicts) {
+void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
+                  std::span<constraint> verdicts) {
   judge_ports(a, pod, nodes, verdicts);
   if (a.state->pods_with_affinity == 0) return;
   judge_affinity(a, pod, nodes, verdicts);

@@ -13,8 +13,10 @@ class cheap_first final : public policy_part {
   [[nodiscard]] std::uint32_t capabilities() const noexcept override {
     return part_orders_groups | part_filters_nodes | part_scores_nodes;
   }
-  result<void> order_groups(const session_view& view, std::span<const group_row> groups, std::span<order_key> keys) override {
-    for (std::size_t i = 0; i < groups.size(); ++i) keys[i].first = static_cast<std::int64_t>(view.group_name(groups[i]).size());
+  result<void> order_groups(const session_view& view, std::span<const group_row> groups,
+                            std::span<order_key> keys) override {
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      keys[i].first = static_cast<std::int64_t>(view.group_name(groups[i]).size());
     return {};
   }
   result<void> filter_nodes(const session_view& view, pod_row, std::span<const node_row> nodes,
@@ -26,7 +28,8 @@ class cheap_first final : public policy_part {
     }
     return {};
   }
-  result<void> score_nodes(const session_view& view, pod_row, std::span<const node_row> nodes, std::span<double> scores) override {
+  result<void> score_nodes(const session_view& view, pod_row, std::span<const node_row> nodes,
+                           std::span<double> scores) override {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const std::string_view price = view.node_label(nodes[i], "price");
       if (!price.empty()) scores[i] += 1e6 / std::stod(std::string(price));
