@@ -2,7 +2,6 @@
 # What only tests need is looked up in tests/, what only the program needs beside the program.
 
 find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS headers)
-find_package(Eigen3 3.4 CONFIG REQUIRED)
 find_package(fmt 9 CONFIG REQUIRED)
 find_package(nlohmann_json 3.11 CONFIG REQUIRED)
 find_path(KAISCHED_CSV_INCLUDE_DIR csv.h PATH_SUFFIXES libfccp fast-cpp-csv-parser REQUIRED)

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/bytes.hpp"
-#include "base/sha256.hpp"
 
 namespace kaisched::work {
 
