@@ -8,6 +8,7 @@
 #include "base/int128.hpp"
 #include "base/sha256.hpp"
 #include "engine/session_impl.hpp"
+#include "model/schema_writer.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::engine_detail {
@@ -273,25 +274,8 @@ std::string node_reason_text(const core& c, const reason& why) {
 
 // ---- tables ------------------------------------------------------------------------------------------------------
 
-/// A table with one column per entry of the schema, filled by column number.
-class writer {
- public:
-  explicit writer(table_kind kind) : table_(static_cast<std::uint32_t>(kind)) {
-    const table_info& info = *schema_of(static_cast<std::uint32_t>(kind));
-    for (const column_info& c : info.columns) {
-      columns_.push_back(&table_.add(c.id, c.type, c.shape == column_shape::quotas ? quota_dimensions : 1));
-    }
-  }
-  table::column& operator[](std::uint32_t column) { return *columns_[column - 1]; }
-  table take() { return std::move(table_); }
-
- private:
-  table table_;
-  std::vector<table::column*> columns_;
-};
-
 table decision_table(const core& c, std::span<const decision> decided, std::span<const decision> waiting) {
-  writer w(table_kind::decision);
+  model::schema_writer w(table_kind::decision);
   for (const std::span<const decision> part : {decided, waiting}) {
     for (const decision& d : part) {
       w[col::decision_kind].push(static_cast<std::uint8_t>(d.kind));
@@ -311,7 +295,7 @@ table decision_table(const core& c, std::span<const decision> decided, std::span
 }
 
 table reason_table(const core& c, std::span<const reason> all) {
-  writer w(table_kind::reason);
+  model::schema_writer w(table_kind::reason);
   for (const reason& why : all) {
     w[col::reason_group].push(id_of_group(c, why.group).value);
     w[col::reason_group_name].push(c.state().group_names[why.group]);
@@ -342,7 +326,7 @@ table share_table(const core& c) {
     if (queues[q].live) rows.push_back(q);
   }
   std::sort(rows.begin(), rows.end(), [&](queue_row a, queue_row b) { return queues[a].name < queues[b].name; });
-  writer w(table_kind::queue_share);
+  model::schema_writer w(table_kind::queue_share);
   for (const queue_row q : rows) {
     w[col::share_queue].push(id_of_queue(c, q).value);
     w[col::share_queue_name].push(std::string_view(queues[q].name));
@@ -367,7 +351,7 @@ table placement_table(const core& c) {
     if (s.pods[p].live) rows.push_back(p);
   }
   std::sort(rows.begin(), rows.end(), [&](pod_row a, pod_row b) { return s.pod_names[a] < s.pod_names[b]; });
-  writer w(table_kind::placement);
+  model::schema_writer w(table_kind::placement);
   for (const pod_row p : rows) {
     const std::uint32_t slot = c.live.pod_node[p];
     const node_row row = slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
@@ -382,7 +366,7 @@ table placement_table(const core& c) {
 }
 
 table statistic_table(const core& c) {
-  writer w(table_kind::statistic);
+  model::schema_writer w(table_kind::statistic);
   for (std::size_t i = 1; i < c.statistics.size(); ++i) {
     const action_statistics& one = c.statistics[i];
     w[col::statistic_action].push(action_name(one.action));

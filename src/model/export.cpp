@@ -8,42 +8,11 @@
 #include <kaisched/schema.hpp>
 
 #include "model/edit.hpp"
+#include "model/schema_writer.hpp"
 
 namespace kaisched::model {
 
 namespace {
-
-/// A table with one column per entry of the schema.
-class writer {
- public:
-  writer(table_kind kind, std::uint32_t dims)
-      : table_(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add)) {
-    const table_info& info = *schema_of(static_cast<std::uint32_t>(kind));
-    for (const column_info& c : info.columns) {
-      const std::uint32_t width = c.shape == column_shape::dimensions ? dims
-                                  : c.shape == column_shape::quotas   ? quota_dimensions
-                                                                      : 1;
-      table_.add(c.id, c.type, width);
-    }
-  }
-  template <class T>
-  void put(std::uint32_t column, T value) {
-    table_.find(column)->push(value);
-  }
-  void put_flag(std::uint32_t column, bool value) { put(column, static_cast<std::uint8_t>(value ? 1 : 0)); }
-  void put_raw(std::uint32_t column, std::string_view bytes) { table_.find(column)->push_raw(bytes); }
-  void put_list(std::uint32_t column, std::span<const std::int64_t> values) { table_.find(column)->push_list(values); }
-  template <class Range>
-  void put_row(std::uint32_t column, const Range& values, std::size_t width) {
-    table::column& c = *table_.find(column);
-    using value_type = typename Range::value_type;
-    for (std::size_t i = 0; i < width; ++i) c.push(i < values.size() ? values[i] : value_type{});
-  }
-  table take() { return std::move(table_); }
-
- private:
-  table table_;
-};
 
 template <class Live, class Name>
 std::vector<std::uint32_t> rows_by_name(std::uint32_t slots, Live live, Name name) {
@@ -56,7 +25,7 @@ std::vector<std::uint32_t> rows_by_name(std::uint32_t slots, Live live, Name nam
 }
 
 table export_resources(const cluster_state& s) {
-  writer w(table_kind::resource, s.dims());
+  schema_writer w(table_kind::resource, table_op::add, s.dims());
   for (std::uint32_t d = built_in_dimensions; d < s.dims(); ++d) {
     w.put(col::resource_name, std::string_view((*s.dimensions)[d].name));
     w.put(col::resource_unit, std::string_view((*s.dimensions)[d].unit));
@@ -65,7 +34,7 @@ table export_resources(const cluster_state& s) {
 }
 
 table export_topologies(const cluster_state& s) {
-  writer w(table_kind::topology, s.dims());
+  schema_writer w(table_kind::topology, table_op::add, s.dims());
   for (const topology_info& info : *s.topologies) {  // kept in name order
     std::string levels;
     for (const std::string& level : info.levels) levels.append(level).push_back('\0');
@@ -77,7 +46,7 @@ table export_topologies(const cluster_state& s) {
 }
 
 table export_queues(const cluster_state& s) {
-  writer w(table_kind::queue, s.dims());
+  schema_writer w(table_kind::queue, table_op::add, s.dims());
   const std::vector<queue_info>& all = *s.queues;
   const auto rows = rows_by_name(
       static_cast<std::uint32_t>(all.size()), [&](auto i) { return all[i].live; },
@@ -105,7 +74,7 @@ std::vector<std::uint32_t> nodes_by_name(const cluster_state& s) {
 }
 
 table export_nodes(const cluster_state& s) {
-  writer w(table_kind::node, s.dims());
+  schema_writer w(table_kind::node, table_op::add, s.dims());
   for (const node_row row : nodes_by_name(s)) {
     const node_info& node = *(*s.nodes)[row];
     w.put(col::node_name, std::string_view(node.name));
@@ -122,7 +91,7 @@ table export_nodes(const cluster_state& s) {
 }
 
 table export_devices(const cluster_state& s) {
-  writer w(table_kind::device, s.dims());
+  schema_writer w(table_kind::device, table_op::add, s.dims());
   for (const node_row row : nodes_by_name(s)) {
     const node_info& node = *(*s.nodes)[row];
     for (const device_info& d : node.devices) {
@@ -146,7 +115,7 @@ std::vector<std::uint32_t> groups_by_name(const cluster_state& s) {
 }
 
 table export_groups(const cluster_state& s) {
-  writer w(table_kind::pod_group, s.dims());
+  schema_writer w(table_kind::pod_group, table_op::add, s.dims());
   for (const group_row g : groups_by_name(s)) {
     const group_core& group = s.groups[g];
     const group_extra& extra = s.group_extras[g];
@@ -169,7 +138,7 @@ table export_groups(const cluster_state& s) {
 }
 
 table export_sub_groups(const cluster_state& s) {
-  writer w(table_kind::sub_group, s.dims());
+  schema_writer w(table_kind::sub_group, table_op::add, s.dims());
   for (const group_row g : groups_by_name(s)) {
     if (!s.group_extras[g].has_sub_groups) continue;
     const group_core& group = s.groups[g];
@@ -185,7 +154,7 @@ table export_sub_groups(const cluster_state& s) {
   return w.take();
 }
 
-void export_pod(const cluster_state& s, writer& w, pod_row p) {
+void export_pod(const cluster_state& s, schema_writer& w, pod_row p) {
   const pod_core& pod = s.pods[p];
   const pod_extra& extra = s.pod_extras[p];
   const pod_ask& ask = s.class_of(p).ask;
@@ -227,7 +196,7 @@ void export_pod(const cluster_state& s, writer& w, pod_row p) {
 }
 
 table export_pods(const cluster_state& s) {
-  writer w(table_kind::pod, s.dims());
+  schema_writer w(table_kind::pod, table_op::add, s.dims());
   const auto rows =
       rows_by_name(s.pod_slots, [&](auto i) { return s.pods[i].live; }, [&](auto i) { return s.pod_names[i]; });
   for (const pod_row p : rows) export_pod(s, w, p);

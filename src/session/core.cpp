@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-
 namespace kaisched::work {
 
 using model::bit;
@@ -13,8 +12,12 @@ using model::pod_class;
 using model::quota_vector;
 
 double to_native(std::uint32_t resource, std::int64_t amount) {
-  if (amount == unlimited) return -1;
-  return resource == 2 ? static_cast<double>(amount) / static_cast<double>(whole_device) : static_cast<double>(amount);
+  return resource == dim_gpu ? static_cast<double>(amount) / static_cast<double>(whole_device)
+                             : static_cast<double>(amount);
+}
+
+double bound_to_native(std::uint32_t resource, std::int64_t bound) {
+  return bound == unlimited ? -1 : to_native(resource, bound);
 }
 
 std::int64_t to_fixed(std::uint32_t resource, double amount) {
@@ -109,11 +112,8 @@ void core::sync_queue(queue_row q) {
   const quota_vector& nonpreemptible = (*live.queue_nonpreemptible)[q];
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
     if (compat()) {
-      kai_queues[q].shares[r].allocated = r == 2 ? static_cast<double>(allocated[r]) / static_cast<double>(whole_device)
-                                                 : static_cast<double>(allocated[r]);
-      kai_queues[q].shares[r].nonpreemptible =
-          r == 2 ? static_cast<double>(nonpreemptible[r]) / static_cast<double>(whole_device)
-                 : static_cast<double>(nonpreemptible[r]);
+      kai_queues[q].shares[r].allocated = to_native(r, allocated[r]);
+      kai_queues[q].shares[r].nonpreemptible = to_native(r, nonpreemptible[r]);
     } else {
       exact_queues[q].shares[r].allocated = allocated[r];
       exact_queues[q].shares[r].nonpreemptible = nonpreemptible[r];
@@ -342,8 +342,8 @@ void core::divide_compat() {
     const model::queue_info& q = all[rows[i]];
     sorted[i] = {q.name, q.parent == no_row ? no_row : position[q.parent], q.priority, q.created, {}};
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      sorted[i].shares[r] = {to_native(r, q.quota[r]),
-                             to_native(r, q.limit[r]),
+      sorted[i].shares[r] = {bound_to_native(r, q.quota[r]),
+                             bound_to_native(r, q.limit[r]),
                              q.weight[r],
                              to_native(r, (*live.queue_request)[rows[i]][r]),
                              0,

@@ -63,7 +63,7 @@ void node_choice::open(const core& c) {
 
 std::int64_t node_choice::spread_key(const core& c, node_row row, dimension d) {
   const session_view view = c.view();
-  const double free = d == dim_gpu ? to_native(2, free_of(c, row, d)) : static_cast<double>(free_of(c, row, d));
+  const double free = d == dim_gpu ? to_native(dim_gpu, free_of(c, row, d)) : static_cast<double>(free_of(c, row, d));
   const double count =
       d == dim_gpu ? policy::gpu_count(view, row)
                    : static_cast<double>((*c.state().capacity)[static_cast<std::size_t>(row) * c.state().dims() + d]);
