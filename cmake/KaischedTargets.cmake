@@ -15,7 +15,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(kaisched_warnings INTERFACE
     -Wno-null-dereference $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>
     -Wno-error=array-bounds -Wno-error=maybe-uninitialized -Wno-error=stringop-overflow -Wno-error=stringop-overread
-    -Wno-error=free-nonheap-object -Wno-error=dangling-pointer -Wno-error=use-after-free)
+    -Wno-error=free-nonheap-object -Wno-error=stringop-truncation -Wno-error=dangling-pointer -Wno-error=use-after-free)
 endif()
 
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
