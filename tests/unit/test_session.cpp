@@ -229,3 +229,42 @@ TEST_CASE("of several short dimensions the reason names the one that is shortest
   CHECK(s.reasons().front().dim == dim_gpu);
   CHECK(s.text(s.reasons().front()) == "1 node short of gpu: need 1 GPU, at most 0 GPU free (on n)");
 }
+
+TEST_CASE("of optional sub-groups strict tries one that has its pods, compat the first as the reference does") {
+  cluster c;
+  builder b;
+  b << builder::queue{"q"} << builder::node{"n"} << builder::group{"g", "q"};
+  b << builder::pod{"g-0", "g", 1000, "", 1000, "full"} << builder::pod{"g-1", "g", 1000, "", 1000, "full"};
+  b.apply_to(c);
+  table subs(static_cast<std::uint32_t>(table_kind::sub_group), static_cast<std::uint32_t>(table_op::add));
+  auto& group = subs.add(col::sub_group_group, column_type::string);
+  auto& name = subs.add(col::sub_group_name, column_type::string);
+  auto& min = subs.add(col::sub_group_min_member, column_type::i64);
+  for (const auto& [sub, needed] : {std::pair<std::string_view, std::int64_t>{"empty", 1}, {"full", 2}}) {
+    group.push(std::string_view("g"));
+    name.push(sub);
+    min.push(needed);
+  }
+  must(c.apply(subs));
+  table one(static_cast<std::uint32_t>(table_kind::pod_group), static_cast<std::uint32_t>(table_op::change));
+  one.add(col::pod_group_name, column_type::string).push(std::string_view("g"));
+  one.add(col::pod_group_min_sub_group, column_type::i64).push(std::int64_t{1});
+  must(c.apply(one));
+  CHECK(lines(must(engine().run(c.take_snapshot(), 0))) == strings{"bind g-0 n", "bind g-1 n"});
+  CHECK(lines(must(test::make_engine({"mode", "compat"}).run(c.take_snapshot(), 0))).empty());
+}
+
+TEST_CASE("a promised node is taken before a better one") {
+  cluster c;
+  builder b = two_nodes();
+  b.gang("g", "q", 1);
+  b.apply_to(c);
+  table t(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::change));
+  t.add(col::pod_name, column_type::string).push(std::string_view("g-0"));
+  t.add(col::pod_nominated_node, column_type::string).push(std::string_view("n2"));
+  must(c.apply(t));
+  for (const char* reference : {"false", "true"}) {
+    const engine e = test::make_engine({"reference_path", reference});
+    CHECK(lines(must(e.run(c.take_snapshot(), 0))) == strings{"bind g-0 n2"});
+  }
+}
