@@ -49,6 +49,8 @@ struct error {
   status code = status::internal;
   std::string message;
   entity_id subject{};
+  std::int64_t input_table = -1;  ///< for a bad row of the input: number of its table in the call, from 0
+  std::int64_t input_row = -1;    ///< and number of the row in the table
 };
 
 /// A value or an error. `std::expected` is C++23; this is the part of it that the library needs.

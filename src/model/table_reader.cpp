@@ -159,7 +159,7 @@ error table_reader::fail(status code, std::uint64_t row, std::uint32_t column, s
   const column_info* info = describe(column);
   if (info != nullptr) text.append(", column ").append(info->name);
   text.append(": ").append(what);
-  return {code, std::move(text), subject};
+  return {code, std::move(text), subject, static_cast<std::int64_t>(number_), static_cast<std::int64_t>(row)};
 }
 
 }  // namespace kaisched::model
