@@ -10,9 +10,10 @@ namespace kaisched::cli {
 
 /// Exit statuses.
 enum exit_status : int {
-  exit_ok = 0,       ///< done; pods that wait are an outcome, not a failure
-  exit_failure = 1,  ///< the engine or a file that was to be written failed
-  exit_usage = 2,    ///< wrong arguments or wrong input
+  exit_ok = 0,        ///< done; pods that wait are an outcome, not a failure
+  exit_problems = 1,  ///< what was looked at is not as it should be
+  exit_usage = 2,     ///< wrong arguments or wrong input
+  exit_failure = 3,   ///< the engine or a file that was to be written failed
 };
 
 /// How decisions are to be made; empty strings leave what the preset says.
@@ -49,6 +50,17 @@ struct demo_arguments {
   synthetic_arguments cluster;
 };
 int demo(const demo_arguments& arguments);
+
+/// Plays scenario files.
+struct test_arguments {
+  std::vector<std::string> paths;     ///< files, or folders with `.ks` files
+  std::vector<std::string> settings;  ///< option=value, over those of the files
+  std::string json_file;
+  bool update = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+int test(const test_arguments& arguments);
 
 /// Lists the option table.
 int show_options();

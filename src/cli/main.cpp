@@ -91,6 +91,21 @@ void add_generate(CLI::App& app, synthetic_arguments& to, std::function<int()>& 
   command->callback([&] { chosen = [&] { return generate(to); }; });
 }
 
+void add_test(CLI::App& app, test_arguments& to, std::function<int()>& chosen) {
+  CLI::App* command =
+      app.add_subcommand("test", "Play scenario files and compare what is decided with what they expect");
+  command->add_option("path", to.paths, "Scenario files (.ks), or folders with such files")->required();
+  command->add_flag("--update", to.update, "Write what was found into the expectations of the files");
+  command->add_option("--set", to.settings, "An option that wins over those of the files; may be repeated")
+      ->type_name("OPTION=VALUE")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--json", to.json_file, "Write the results as JSON; - is the standard output")->type_name("FILE");
+  command->add_flag("-q,--quiet", to.quiet, "Print failures only");
+  command->add_flag("-v,--verbose", to.verbose, "Print every file");
+  command->callback([&] { chosen = [&] { return test(to); }; });
+}
+
 void add_demo(CLI::App& app, demo_arguments& to, std::function<int()>& chosen) {
   CLI::App* command = app.add_subcommand("demo", "Invent a contended cluster, decide, and draw what happened");
   command->add_option("--out", to.cluster.out, "Also write the cluster as JSON")->type_name("FILE");
@@ -134,6 +149,8 @@ int main_of(std::vector<std::string> words) {
   add_demo(app, demo_to, chosen);
   add_run(app, run_to, chosen);
   add_generate(app, generate_to, chosen);
+  test_arguments test_to;
+  add_test(app, test_to, chosen);
   add_listings(app, schema_table, chosen);
   app.footer(examples);  // last: commands would inherit it
 

@@ -1,0 +1,171 @@
+// The command that plays scenario files.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "io/files.hpp"
+#include "io/scenario/scenario.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view ending = ".ks";
+
+/// Files as they are given; folders stand for every scenario below them, by name.
+result<std::vector<std::string>> files_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code fault;
+    if (!fs::is_directory(path, fault)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (fs::recursive_directory_iterator it(path, fault), end; it != end && !fault; it.increment(fault)) {
+      if (it->path().extension() == ending && it->is_regular_file()) inside.push_back(it->path().string());
+    }
+    if (fault) return error{status::not_found, fmt::format("{}: {}", path, fault.message()), {}};
+    if (inside.empty())
+      return error{status::not_found, fmt::format("{}: there is no {} file in this folder", path, ending), {}};
+    std::sort(inside.begin(), inside.end());
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
+struct played_file {
+  std::string path;
+  std::string title;
+  std::vector<std::string> rules;
+  io::scenario_outcome outcome;
+  bool rewritten = false;
+};
+
+class runner {
+ public:
+  explicit runner(const test_arguments& arguments) : arguments_(arguments), out_(stdout) {}
+
+  int run() {
+    for (const std::string& setting : arguments_.settings) {
+      const std::size_t equals = setting.find('=');
+      if (equals == std::string::npos) return usage(fmt::format("--set {}: expected OPTION=VALUE", setting));
+      setup_.settings.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    const result<std::vector<std::string>> files = files_of(arguments_.paths);
+    if (!files) return usage(files.failure().message);
+    for (const std::string& path : *files) {
+      if (const int stop = play(path); stop != exit_ok) return stop;
+    }
+    report();
+    const bool failed =
+        std::any_of(played_.begin(), played_.end(), [&](const played_file& one) { return !is_good(one); });
+    return failed ? exit_problems : exit_ok;
+  }
+
+ private:
+  static int usage(std::string_view what) {
+    print_error(what);
+    return exit_usage;
+  }
+
+  /// After a rewrite only what it could not mend counts.
+  [[nodiscard]] static bool is_good(const played_file& one) {
+    return one.rewritten ? one.outcome.unresolved.empty() : one.outcome.passed();
+  }
+
+  int play(const std::string& path) {
+    const result<std::string> text = io::read_file(path);
+    if (!text) return usage(text.failure().message);
+    const result<io::scenario> parsed = io::parse_scenario(*text, path);
+    if (!parsed) return usage(parsed.failure().message);
+    played_file one{path, parsed->title, parsed->rules, io::play_scenario(*parsed, setup_), false};
+    if (arguments_.update && one.outcome.updated != *text) {
+      if (auto written = io::write_file(path, one.outcome.updated); !written) {
+        print_error(written.failure().message);
+        return exit_failure;
+      }
+      one.rewritten = true;
+    }
+    print(one);
+    played_.push_back(std::move(one));
+    return exit_ok;
+  }
+
+  void print(const played_file& one) const {
+    if (arguments_.json_file == "-") return;
+    const bool good = is_good(one);
+    if (arguments_.quiet && good) return;
+    if (one.rewritten) {
+      out_.line(fmt::format("{} {}", out_.paint(style::yellow, "updated"), one.path));
+    } else if (good && arguments_.verbose) {
+      out_.line(
+          fmt::format("{}      {}  {}", out_.paint(style::green, "ok"), one.path, out_.paint(style::dim, one.title)));
+    }
+    if (good) return;
+    out_.line(fmt::format("{}  {}  {}", out_.paint(style::red, "failed"), one.path, out_.paint(style::dim, one.title)));
+    for (const io::scenario_finding& finding : one.rewritten ? one.outcome.unresolved : one.outcome.findings) {
+      out_.line(fmt::format("  {}:{}: {}", one.path, finding.line, finding.text));
+    }
+  }
+
+  void report() const {
+    std::size_t failed = 0;
+    std::size_t sessions = 0;
+    std::size_t expectations = 0;
+    for (const played_file& one : played_) {
+      if (!is_good(one)) ++failed;
+      sessions += one.outcome.sessions;
+      expectations += one.outcome.expectations;
+    }
+    if (!arguments_.json_file.empty()) write_json(failed, sessions, expectations);
+    if (arguments_.json_file == "-" || arguments_.quiet) return;
+    out_.line(fmt::format("{}, {}, {}: {} failed", counted(static_cast<std::int64_t>(played_.size()), "scenario"),
+                          counted(static_cast<std::int64_t>(sessions), "session"),
+                          counted(static_cast<std::int64_t>(expectations), "expectation"), failed));
+  }
+
+  void write_json(std::size_t failed, std::size_t sessions, std::size_t expectations) const {
+    nlohmann::ordered_json files = nlohmann::ordered_json::array();
+    for (const played_file& one : played_) {
+      nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+      for (const io::scenario_finding& finding : one.outcome.findings) {
+        findings.push_back({{"line", finding.line}, {"text", finding.text}});
+      }
+      files.push_back({{"file", one.path},
+                       {"title", one.title},
+                       {"rules", one.rules},
+                       {"passed", one.outcome.passed()},
+                       {"updated", one.rewritten},
+                       {"sessions", one.outcome.sessions},
+                       {"expectations", one.outcome.expectations},
+                       {"findings", std::move(findings)}});
+    }
+    const nlohmann::ordered_json whole{
+        {"schema", "kaisched-test/1"}, {"scenarios", played_.size()},  {"failed", failed},
+        {"sessions", sessions},        {"expectations", expectations}, {"files", std::move(files)}};
+    const std::string text = whole.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    if (auto written = io::write_file(arguments_.json_file, text); !written) print_error(written.failure().message);
+  }
+
+  const test_arguments& arguments_;
+  terminal out_;
+  io::scenario_setup setup_;
+  std::vector<played_file> played_;
+};
+
+}  // namespace
+
+int test(const test_arguments& arguments) { return runner(arguments).run(); }
+
+}  // namespace kaisched::cli

@@ -1,0 +1,480 @@
+// Steps -> sessions; decisions against expectations; expectations renewed.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/column_form.hpp"
+#include "io/scenario/output.hpp"
+#include "io/scenario/scenario.hpp"
+#include "io/scenario/settle.hpp"
+
+namespace kaisched::io {
+
+namespace {
+
+using scenario_text::item;
+using scenario_text::output_rows;
+using scenario_text::quoted_if_needed;
+using scenario_text::statement;
+using scenario_text::text_place;
+
+std::string as_word(std::string_view text) { return quoted_if_needed(text, text_place::word); }
+
+std::vector<std::string> dimensions_of(const snapshot& of) {
+  std::vector<std::string> names;
+  for (const std::string_view name : of.dimension_names()) names.emplace_back(name);
+  return names;
+}
+
+/// What a session has decided, as the lines that would expect it.
+class decision_lines {
+ public:
+  static result<decision_lines> of(const session& from) {
+    result<table> decisions = from.to_table(table_kind::decision);
+    if (!decisions) return decisions.take_failure();
+    result<table> reasons = from.to_table(table_kind::reason);
+    if (!reasons) return reasons.take_failure();
+    const std::vector<std::string> dimensions = dimensions_of(from.base());
+    return decision_lines(output_rows(std::move(*decisions), dimensions), output_rows(std::move(*reasons), dimensions),
+                          from.statistics().size() > 1);
+  }
+
+  [[nodiscard]] std::size_t size() const { return decisions_.size(); }
+  [[nodiscard]] std::string kind(std::size_t row) const {
+    return std::string(decision_kind_name(static_cast<decision_kind>(decisions_.integer("kind", row))));
+  }
+
+  [[nodiscard]] std::string line(std::size_t row) const {
+    const std::string what = kind(row);
+    if (what == "unschedulable") return waiting_line(row);
+    std::string out = fmt::format("expect {} {} {}", what, as_word(decisions_.text("pod", row)),
+                                  as_word(decisions_.text("node", row)));
+    const bool has_devices = decisions_.field("devices", row) != "devices=[]";
+    if (has_devices) out += " " + decisions_.field("devices", row);
+    if (has_devices && decisions_.integer("device_share", row) != whole_device)
+      out += " " + decisions_.field("device_share", row);
+    if (several_actions_) out += " " + decisions_.field("action", row);
+    return out + " " + decisions_.field("commit", row);
+  }
+
+  /// Empty if the line expects this decision; otherwise what is different.
+  [[nodiscard]] result<bool> fits(const statement& wanted, std::size_t row) const {
+    const std::string what = kind(row);
+    if (wanted.items[1].name.text != what) return false;
+    const bool waits = what == "unschedulable";
+    if (wanted.items[2].name.text != decisions_.text(waits ? "group" : "pod", row)) return false;
+    std::size_t next = 3;
+    if (next < wanted.items.size() && !wanted.items[next].is_field()) {
+      if (waits || wanted.items[next].name.text != decisions_.text("node", row)) return false;
+      ++next;
+    }
+    const std::vector<std::size_t> reason =
+        waits ? reasons_.find("group", decisions_.text("group", row)) : std::vector<std::size_t>{row};
+    for (; next < wanted.items.size(); ++next) {
+      if (reason.empty()) return false;
+      const result<std::string> differs =
+          (waits ? reasons_ : decisions_).difference(wanted.items[next], reason.front());
+      if (!differs) return differs.failure();
+      if (!differs->empty()) return false;
+    }
+    return true;
+  }
+
+ private:
+  decision_lines(output_rows decisions, output_rows reasons, bool several_actions)
+      : decisions_(std::move(decisions)), reasons_(std::move(reasons)), several_actions_(several_actions) {}
+
+  [[nodiscard]] std::string waiting_line(std::size_t row) const {
+    const std::string group = decisions_.text("group", row);
+    std::string out = fmt::format("expect unschedulable {}", as_word(group));
+    const std::vector<std::size_t> why = reasons_.find("group", group);
+    if (why.empty()) return out;
+    out += " " + reasons_.field("constraint", why.front());
+    const std::string dimension = reasons_.text("dimension", why.front());
+    if (!dimension.empty()) out += " " + reasons_.field("dimension", why.front());
+    const bool amounts = !dimension.empty() || reasons_.integer("need", why.front()) != 0;
+    if (amounts) out += " " + reasons_.field("need", why.front()) + " " + reasons_.field("have", why.front());
+    if (reasons_.integer("nodes", why.front()) != 0) out += " " + reasons_.field("nodes", why.front());
+    return out;
+  }
+
+  output_rows decisions_;
+  output_rows reasons_;
+  bool several_actions_;
+};
+
+/// A text by lines, some of which are to be replaced.
+class line_edits {
+ public:
+  explicit line_edits(std::string_view text) : text_(text) {
+    while (true) {
+      const std::size_t end = text.find('\n');
+      lines_.push_back(text.substr(0, end));
+      if (end == std::string_view::npos) break;
+      text.remove_prefix(end + 1);
+    }
+  }
+
+  [[nodiscard]] std::string_view indent(std::size_t line) const {
+    const std::string_view whole = lines_[line - 1];
+    return whole.substr(0, std::min(whole.find_first_not_of(" \t"), whole.size()));
+  }
+  void remove(std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i <= last; ++i) removed_.insert(i);
+  }
+  void insert_before(std::size_t line, std::string text) { before_[line].push_back(std::move(text)); }
+  void insert_after(std::size_t line, std::string text) { after_[line].push_back(std::move(text)); }
+
+  [[nodiscard]] std::string apply() const {
+    if (removed_.empty() && before_.empty() && after_.empty()) return std::string(text_);
+    std::vector<std::string> out;
+    for (std::size_t line = 1; line <= lines_.size(); ++line) {
+      if (const auto found = before_.find(line); found != before_.end())
+        out.insert(out.end(), found->second.begin(), found->second.end());
+      if (!removed_.contains(line)) out.emplace_back(lines_[line - 1]);
+      if (const auto found = after_.find(line); found != after_.end())
+        out.insert(out.end(), found->second.begin(), found->second.end());
+    }
+    std::string text = fmt::format("{}", fmt::join(out, "\n"));
+    if (!text.ends_with('\n')) text += '\n';
+    return text;
+  }
+
+ private:
+  std::string_view text_;
+  std::vector<std::string_view> lines_;
+  std::set<std::size_t> removed_;
+  std::map<std::size_t, std::vector<std::string>> before_;
+  std::map<std::size_t, std::vector<std::string>> after_;
+};
+
+bool is_decision(std::string_view word) {
+  return word == "bind" || word == "pipeline" || word == "evict" || word == "move" || word == "unschedulable" ||
+         word == "nothing";
+}
+
+class player {
+ public:
+  player(const scenario& what, const scenario_setup& with) : scenario_(what), setup_(with), edits_(what.text) {}
+
+  scenario_outcome play() {
+    for (const scenario_step& step : scenario_.steps) {
+      outcome_.expectations += step.expectations.size();
+      std::visit([&](const auto& one) { take(step, one); }, step.what);
+    }
+    outcome_.updated = edits_.apply();
+    return std::move(outcome_);
+  }
+
+ private:
+  /// A finding that renewing the expectations does not mend.
+  void add(std::size_t line, std::string text) {
+    outcome_.unresolved.push_back({line, text});
+    outcome_.findings.push_back({line, std::move(text)});
+  }
+  /// A finding that is mended by writing what was found.
+  void add_mended(std::size_t line, std::string text) { outcome_.findings.push_back({line, std::move(text)}); }
+
+  // ---- steps ------------------------------------------------------------------------------------------------------
+
+  void take(const scenario_step& step, const scenario_delta& delta) {
+    std::vector<table_view> views;
+    views.reserve(delta.tables.size());
+    for (const table& one : delta.tables) views.push_back(one.view());
+    const result<void> done = cluster_.apply(views);
+    std::size_t line = step.first_line;
+    if (!done && done.failure().input_table >= 0 && done.failure().input_row >= 0) {
+      line = delta.lines[static_cast<std::size_t>(done.failure().input_table)]
+                        [static_cast<std::size_t>(done.failure().input_row)];
+    }
+    judge_call(step, done, line);
+  }
+
+  result<void> set(engine& of, const std::string& name, const std::string& value) { return of.set(name, value); }
+
+  void take(const scenario_step& step, const scenario_option& option) {
+    result<void> done;
+    engine trial;
+    for (const auto& [name, value] : settings_) static_cast<void>(set(trial, name, value));
+    for (const auto& [name, value] : option.settings) {
+      done = set(trial, name, value);
+      if (!done) break;
+    }
+    if (done) settings_.insert(settings_.end(), option.settings.begin(), option.settings.end());
+    judge_call(step, done, step.first_line);
+  }
+
+  result<session> open(const scenario_step& step, const scenario_run& run) {
+    engine with;
+    for (const scenario_settings* some :
+         std::array<const scenario_settings*, 3>{&settings_, &run.settings, &setup_.settings}) {
+      for (const auto& [name, value] : *some) {
+        if (auto done = set(with, name, value); !done) return done.take_failure();
+      }
+    }
+    return with.run(cluster_.take_snapshot(), step.now);
+  }
+
+  void take(const scenario_step& step, const scenario_run& run) {
+    settled_.clear();
+    last_.reset();
+    result<session> ran = open(step, run);
+    judge_call(step, ran ? result<void>{} : result<void>{ran.failure()}, step.first_line);
+    if (!ran) return;
+    ++outcome_.sessions;
+    if (auto sound = ran->check(); !sound) add(step.first_line, "an invariant is broken: " + sound.failure().message);
+    if (setup_.observe) setup_.observe(*ran, step.first_line);
+    judge(step, *ran);
+    last_.emplace(std::move(*ran));
+    last_now_ = step.now;
+  }
+
+  void take(const scenario_step& step, const scenario_settle& settle) {
+    if (!last_) return add(step.first_line, "there is no session to settle: it failed");
+    const result<std::vector<table>> tables = scenario_text::settle_tables(*last_, settle, last_now_, settled_);
+    if (!tables) return add(step.first_line, tables.failure().message);
+    std::vector<table_view> views;
+    for (const table& one : *tables) views.push_back(one.view());
+    if (auto done = cluster_.apply(views); !done) add(step.first_line, done.failure().message);
+  }
+
+  // ---- expectations -----------------------------------------------------------------------------------------------
+
+  void judge_call(const scenario_step& step, const result<void>& done, std::size_t line) {
+    const scenario_expectation* wanted = nullptr;
+    for (const scenario_expectation& one : step.expectations) {
+      if (one.text.items[1].name.text == "error") wanted = &one;
+    }
+    if (wanted == nullptr) {
+      if (!done) add(line, fmt::format("{} ({})", done.failure().message, status_name(done.failure().code)));
+      return;
+    }
+    const std::string& code = wanted->text.items[2].name.text;
+    const std::string part = wanted->text.items.size() > 3 ? wanted->text.items[3].name.text : std::string();
+    if (done) return add(wanted->text.first_line, fmt::format("expected the error {}, but the call succeeded", code));
+    const error& why = done.failure();
+    if (status_name(why.code) != code || why.message.find(part) == std::string::npos) {
+      add(wanted->text.first_line,
+          fmt::format("expected the error {} \"{}\", found {} \"{}\"", code, part, status_name(why.code), why.message));
+    }
+  }
+
+  void judge(const scenario_step& step, const session& ran) {
+    const result<decision_lines> found = decision_lines::of(ran);
+    if (!found) return add(step.first_line, found.failure().message);
+    std::vector<const statement*> wanted;
+    for (const scenario_expectation& one : step.expectations) {
+      if (is_decision(one.text.items[1].name.text)) {
+        wanted.push_back(&one.text);
+      } else {
+        judge_other(one.text, ran, *found);
+      }
+    }
+    if (!wanted.empty() || step.expectations.empty()) judge_decisions(step, wanted, *found);
+  }
+
+  void judge_decisions(const scenario_step& step, const std::vector<const statement*>& wanted,
+                       const decision_lines& found) {
+    std::vector<const statement*> lines = wanted;
+    std::erase_if(lines, [](const statement* one) { return one->items[1].name.text == "nothing"; });
+    const bool nothing = lines.size() < wanted.size();
+    if (nothing && !lines.empty())
+      return add(wanted.front()->first_line, "\"expect nothing\" stands beside other decisions");
+
+    const auto fits = [&](std::size_t line, std::size_t row) {
+      const result<bool> same = found.fits(*lines[line], row);
+      if (!same) add(lines[line]->first_line, same.failure().message);
+      return same.ok() && *same;
+    };
+    // What agrees at both ends stays as it is written; between, what was found replaces what was expected.
+    std::size_t head = 0;
+    while (head < lines.size() && head < found.size() && fits(head, head)) ++head;
+    std::size_t tail = 0;
+    while (tail < lines.size() - head && tail < found.size() - head &&
+           fits(lines.size() - 1 - tail, found.size() - 1 - tail))
+      ++tail;
+    const std::size_t expected_end = lines.size() - tail;
+    const std::size_t found_end = found.size() - tail;
+    const bool says_nothing_yet = wanted.empty();
+    if (head == expected_end && head == found_end && !says_nothing_yet &&
+        nothing == (found.size() == 0 && lines.empty()))
+      return;
+
+    if (says_nothing_yet) add_mended(step.first_line, "the session has no expectation");
+    for (std::size_t i = head; i < expected_end; ++i)
+      add_mended(lines[i]->first_line, fmt::format("expected {}", written(*lines[i])));
+    if (nothing && found.size() > 0) add_mended(wanted.front()->first_line, "expected nothing");
+    const std::size_t at =
+        head < lines.size() ? lines[head]->first_line : (wanted.empty() ? step.first_line : wanted.back()->first_line);
+    std::vector<std::string> fresh;
+    for (std::size_t row = head; row < found_end; ++row) {
+      fresh.push_back(found.line(row));
+      add_mended(at, fmt::format("   found {}", fresh.back().substr(fresh.back().find(' ') + 1)));
+    }
+    if (found.size() == 0) {
+      fresh.emplace_back("expect nothing");
+      add_mended(at, "   found nothing");
+    }
+    replace(step, wanted, lines, head, expected_end, std::move(fresh));
+  }
+
+  void replace(const scenario_step& step, const std::vector<const statement*>& wanted,
+               const std::vector<const statement*>& lines, std::size_t head, std::size_t end,
+               std::vector<std::string> fresh) {
+    for (const statement* one : wanted) {
+      if (one->items[1].name.text == "nothing") edits_.remove(one->first_line, one->last_line);
+    }
+    for (std::size_t i = head; i < end; ++i) edits_.remove(lines[i]->first_line, lines[i]->last_line);
+    const bool before = head < lines.size();
+    std::size_t at = step.last_line;
+    if (before) {
+      at = lines[head]->first_line;
+    } else if (!wanted.empty()) {
+      at = wanted.back()->last_line;
+    }
+    const std::string indent(edits_.indent(at));
+    for (std::string& one : fresh)
+      before ? edits_.insert_before(at, indent + one) : edits_.insert_after(at, indent + one);
+  }
+
+  /// A statement as in the file, without its first word.
+  [[nodiscard]] std::string written(const statement& from) const {
+    std::string out;
+    for (std::size_t i = 1; i < from.items.size(); ++i) {
+      const item& one = from.items[i];
+      out += (i > 1 ? " " : "") + as_word(one.name.text);
+      if (!one.is_field()) continue;
+      std::string value;
+      for (std::size_t k = 0; k < one.given.items.size(); ++k) {
+        value += k > 0 ? "," : "";
+        if (k < one.given.keys.size()) value += quoted_if_needed(one.given.keys[k].text, text_place::key) + "=";
+        value += quoted_if_needed(one.given.items[k].text, text_place::element);
+      }
+      if (one.given.kind == scenario_text::value_kind::list) value = "[" + value + "]";
+      if (one.given.kind == scenario_text::value_kind::map) value = "{" + value + "}";
+      out += "=" + value;
+    }
+    return out;
+  }
+
+  void renew(const statement& wanted, const std::string& fresh) {
+    add_mended(wanted.first_line, fmt::format("expected {}, found {}", written(wanted), fresh));
+    edits_.remove(wanted.first_line, wanted.last_line);
+    edits_.insert_before(wanted.first_line, fmt::format("{}expect {}", edits_.indent(wanted.first_line), fresh));
+  }
+
+  void judge_other(const statement& wanted, const session& ran, const decision_lines& decisions) {
+    const std::string& what = wanted.items[1].name.text;
+    if (what == "error" || what == "quarantine") return;
+    if (what == "digest") {
+      if (wanted.items[2].name.text != ran.digest()) renew(wanted, "digest " + ran.digest());
+    } else if (what == "counts") {
+      judge_counts(wanted, decisions);
+    } else if (what == "reason") {
+      judge_reason(wanted, ran);
+    } else {
+      judge_row(wanted, ran);
+    }
+  }
+
+  void judge_counts(const statement& wanted, const decision_lines& decisions) {
+    std::map<std::string, std::size_t> found;
+    for (std::size_t row = 0; row < decisions.size(); ++row) ++found[decisions.kind(row)];
+    std::map<std::string, std::string> expected;
+    for (std::size_t i = 2; i < wanted.items.size(); ++i)
+      expected[wanted.items[i].name.text] =
+          wanted.items[i].given.items.empty() ? "" : wanted.items[i].given.front().text;
+    std::string fresh = "counts";
+    bool same = true;
+    for (const decision_kind kind : {decision_kind::bind, decision_kind::pipeline, decision_kind::evict,
+                                     decision_kind::move, decision_kind::unschedulable}) {
+      const std::string name(decision_kind_name(kind));
+      const std::size_t count = found.contains(name) ? found.at(name) : 0;
+      const bool named = expected.contains(name);
+      same = same && (named ? expected.at(name) == std::to_string(count) : count == 0);
+      expected.erase(name);
+      if (named || count > 0) fresh += fmt::format(" {}={}", name, count);
+    }
+    if (!expected.empty())
+      return add(wanted.first_line, fmt::format("\"{}\" is no kind of decision", expected.begin()->first));
+    if (!same) renew(wanted, fresh);
+  }
+
+  result<output_rows> rows_of(const session& ran, table_kind kind) {
+    result<table> rows = ran.to_table(kind);
+    if (!rows) return rows.take_failure();
+    return output_rows(std::move(*rows), dimensions_of(ran.base()));
+  }
+
+  void judge_reason(const statement& wanted, const session& ran) {
+    const result<output_rows> rows = rows_of(ran, table_kind::reason);
+    if (!rows) return add(wanted.first_line, rows.failure().message);
+    std::string found;
+    for (const std::size_t row : rows->find("group", wanted.items[2].name.text)) {
+      bool same = true;
+      std::string values;
+      for (std::size_t i = 3; i < wanted.items.size(); ++i) {
+        const result<std::string> differs = rows->difference(wanted.items[i], row);
+        if (!differs) return add(wanted.items[i].name.column == 0 ? 0 : wanted.first_line, differs.failure().message);
+        same = same && differs->empty();
+        values += " " + rows->field(wanted.items[i].name.text, row);
+      }
+      if (same) return;
+      found += (found.empty() ? "" : "; ") + values.substr(std::min<std::size_t>(1, values.size()));
+    }
+    add(wanted.first_line, fmt::format("expected {}, found {}", written(wanted), found.empty() ? "no reason" : found));
+  }
+
+  void judge_row(const statement& wanted, const session& ran) {
+    const std::string& what = wanted.items[1].name.text;
+    const std::string& name = wanted.items[2].name.text;
+    table_kind kind = table_kind::placement;
+    if (what == "queue") kind = table_kind::queue_share;
+    if (what == "statistic") kind = table_kind::statistic;
+    const result<output_rows> rows = rows_of(ran, kind);
+    if (!rows) return add(wanted.first_line, rows.failure().message);
+    const std::vector<std::size_t> found = rows->find(what == "statistic" ? "action" : what, name);
+    if (found.empty())
+      return add(wanted.first_line, fmt::format("there is no {} \"{}\"", what == "statistic" ? "action" : what, name));
+    bool same = true;
+    std::string fresh = fmt::format("{} {}", what, as_word(name));
+    for (std::size_t i = 3; i < wanted.items.size(); ++i) {
+      const result<std::string> differs = rows->difference(wanted.items[i], found.front());
+      if (!differs) return add(wanted.first_line, differs.failure().message);
+      same = same && differs->empty();
+      fresh += " " + rows->field(wanted.items[i].name.text, found.front());
+    }
+    if (!same) renew(wanted, fresh);
+  }
+
+  const scenario& scenario_;
+  const scenario_setup& setup_;
+  line_edits edits_;
+  scenario_outcome outcome_;
+  cluster cluster_;
+  scenario_settings settings_;
+  std::optional<session> last_;
+  std::int64_t last_now_ = 0;
+  std::set<std::string> settled_;  ///< groups that have been settled after the last session
+};
+
+}  // namespace
+
+scenario_outcome play_scenario(const scenario& what, const scenario_setup& with) { return player(what, with).play(); }
+
+result<std::vector<std::string>> expected_decisions(const session& of) {
+  const result<decision_lines> found = decision_lines::of(of);
+  if (!found) return found.failure();
+  std::vector<std::string> lines;
+  for (std::size_t row = 0; row < found->size(); ++row) lines.push_back(found->line(row));
+  if (lines.empty()) lines.emplace_back("expect nothing");
+  return lines;
+}
+
+}  // namespace kaisched::io

@@ -1,0 +1,288 @@
+#include "io/scenario/rows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/column_form.hpp"
+
+namespace kaisched::io::scenario_text {
+
+namespace {
+
+/// Most rows that one statement may stand for.
+constexpr std::size_t most_rows = 1'000'000;
+
+const column_info* find_column(const table_info& kind, std::string_view name) {
+  const auto found = std::find_if(kind.columns.begin(), kind.columns.end(),
+                                  [&](const column_info& column) { return column.name == name; });
+  return found == kind.columns.end() ? nullptr : &*found;
+}
+
+std::size_t index_of(const table_info& kind, const column_info& column) {
+  return static_cast<std::size_t>(&column - kind.columns.data());
+}
+
+/// Kinds whose names are their own only inside their owner: a statement gives each of several owners a row.
+bool is_local(const table_info& kind) {
+  return kind.kind != table_kind::pod && kind.kind != table_kind::pod_group && owner_column(kind) != nullptr;
+}
+
+}  // namespace
+
+const column_info& name_column(const table_info& kind) {
+  for (const column_info& column : kind.columns) {
+    if (column.name == "name" || column.name == "index") return column;
+  }
+  return kind.columns.front();
+}
+
+const column_info* owner_column(const table_info& kind) {
+  switch (kind.kind) {
+    case table_kind::pod_group:
+      return find_column(kind, "queue");
+    case table_kind::sub_group:
+    case table_kind::pod:
+      return find_column(kind, "group");
+    default:
+      break;
+  }
+  for (const column_info& column : kind.columns) {
+    if (column.required && column.refers_to == entity_kind::node) return &column;
+  }
+  return nullptr;
+}
+
+const column_info* amounts_column(const table_info& kind) {
+  for (const column_info& column : kind.columns) {
+    if (column.shape == column_shape::dimensions && column.required) return &column;
+  }
+  return nullptr;
+}
+
+delta_rows::delta_rows(std::string_view source) : source_(source) {
+  for (const std::string_view name : built_in_dimension_names()) dimensions_.emplace_back(name);
+  dimensions_before_ = dimensions_;
+}
+
+error delta_rows::fail(const statement& at, std::uint32_t column, std::string_view what) const {
+  return failure_at(source_, at.first_line, column, what);
+}
+
+result<void> delta_rows::add(const statement& from, std::size_t first, table_op op, std::int64_t now) {
+  if (batches_.empty()) dimensions_before_ = dimensions_;
+  const word& kind_name = from.items[first].name;
+  const table_info* kind = schema_of(kind_name.text);
+  if (kind == nullptr || !kind->input || from.items[first].is_field()) {
+    std::vector<std::string_view> known;
+    for (const table_info& one : schema()) {
+      if (one.input) known.push_back(one.name);
+    }
+    return fail(
+        from, kind_name.column,
+        fmt::format("there is no kind of entity \"{}\"; {}", kind_name.text, suggestion(kind_name.text, known)));
+  }
+  std::size_t names = first + 1;
+  while (names < from.items.size() && !from.items[names].is_field() && (names == first + 1 || op == table_op::remove)) {
+    ++names;
+  }
+  if (names == first + 1)
+    return fail(from, kind_name.column, fmt::format("expected the {} of the {}", name_column(*kind).name, kind->name));
+  for (std::size_t i = first + 1; i < names; ++i) {
+    if (auto done = add_rows(from, *kind, from.items[i], names, op, now); !done) return done;
+  }
+  return {};
+}
+
+result<void> delta_rows::add_rows(const statement& from, const table_info& kind, const item& named,
+                                  std::size_t first_field, table_op op, std::int64_t now) {
+  const column_info& naming = name_column(kind);
+  const result<expansion> names = expand(named.name, most_rows);
+  if (!names) return fail(from, named.name.column, names.failure().message);
+  std::vector<parsed_row> rows;
+  for (std::size_t n = 0; n < names->names.size(); ++n) {
+    parsed_row row;
+    row.line = from.first_line;
+    row.cells.resize(kind.columns.size());
+    value given;
+    given.kind = value_kind::text;
+    given.items = {{names->names[n], true, named.name.column}};
+    result<cell> name = parse_cell(naming, given, {dimensions_, now, {}});
+    if (!name) return fail(from, named.name.column, fmt::format("{}: {}", naming.name, name.failure().message));
+    row.cells[index_of(kind, naming)] = std::move(*name);
+    for (std::size_t i = first_field; i < from.items.size(); ++i) {
+      if (auto done = set_field(kind, from, from.items[i], names->positions[n], names->lengths, now, row); !done) {
+        return done;
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  if (op == table_op::add) {
+    if (auto done = give_owners(kind, from, rows); !done) return done;
+    for (const column_info& column : kind.columns) {
+      if (!column.required || rows.front().cells[index_of(kind, column)]) continue;
+      if (column.shape == column_shape::dimensions) {  // nothing is an amount
+        for (parsed_row& row : rows) row.cells[index_of(kind, column)] = default_cell(column, dimensions_.size());
+        continue;
+      }
+      return fail(from, named.name.column,
+                  fmt::format("{} \"{}\" needs {}=...: {}", kind.name, named.name.text, column.name, column.doc));
+    }
+    remember(kind, rows);
+  }
+  append(kind, op, std::move(rows));
+  return {};
+}
+
+result<void> delta_rows::set_field(const table_info& kind, const statement& from, const item& field,
+                                   const std::vector<std::size_t>& position, const std::vector<std::size_t>& lengths,
+                                   std::int64_t now, parsed_row& row) {
+  const cell_context context{dimensions_, now, {}};
+  const std::string& key = field.name.text;
+  value given = field.given;
+  // Ranges of a value move with those of the name.
+  for (word& one : given.items) {
+    if (given.kind != value_kind::text || one.quoted) continue;
+    const result<expansion> parts = expand(one, most_rows);
+    if (!parts) return fail(from, one.column, parts.failure().message);
+    if (parts->lengths.empty()) continue;
+    const bool fits = parts->lengths.size() <= lengths.size() &&
+                      std::equal(parts->lengths.begin(), parts->lengths.end(), lengths.begin());
+    if (!fits)
+      return fail(from, one.column, fmt::format("the ranges of \"{}\" are not as long as those of the name", one.text));
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < parts->lengths.size(); ++i) at = at * parts->lengths[i] + position[i];
+    one.text = parts->names[at];
+    one.quoted = true;
+  }
+
+  const column_info* column = find_column(kind, key);
+  std::string_view entry;
+  if (column == nullptr) {
+    const std::size_t dot = key.find('.');
+    if (dot != std::string::npos) column = find_column(kind, std::string_view(key).substr(0, dot));
+    if (column != nullptr && entries_of(*column, context).empty()) column = nullptr;
+    if (column != nullptr) entry = std::string_view(key).substr(dot + 1);
+  }
+  const column_info* amounts = amounts_column(kind);
+  const bool is_dimension = std::find(dimensions_.begin(), dimensions_.end(), key) != dimensions_.end();
+  if (column == nullptr && amounts != nullptr && is_dimension) {
+    column = amounts;
+    entry = key;
+  }
+  if (column == nullptr) {
+    std::vector<std::string_view> known;
+    for (const column_info& one : kind.columns) known.push_back(one.name);
+    if (amounts != nullptr) known.insert(known.end(), dimensions_.begin(), dimensions_.end());
+    return fail(from, field.name.column,
+                fmt::format("{} has no column \"{}\"; {}", kind.name, key, suggestion(key, known)));
+  }
+  if (column == &name_column(kind)) {
+    return fail(from, field.name.column, fmt::format("the {} is given as a word, without \"{}=\"", key, key));
+  }
+  std::optional<cell>& to = row.cells[index_of(kind, *column)];
+  const std::uint32_t place = given.kind == value_kind::none ? field.name.column : given.column;
+  if (entry.empty()) {
+    if (to) return fail(from, field.name.column, fmt::format("{} is given twice", key));
+    result<cell> parsed = parse_cell(*column, given, context);
+    if (!parsed) return fail(from, place, fmt::format("{}: {}", key, parsed.failure().message));
+    to = std::move(*parsed);
+    return {};
+  }
+  if (!to) to = default_cell(*column, dimensions_.size());
+  if (auto done = parse_entry(*column, entry, given, context, *to); !done) {
+    return fail(from, place, fmt::format("{}: {}", key, done.failure().message));
+  }
+  return {};
+}
+
+result<void> delta_rows::give_owners(const table_info& kind, const statement& from,
+                                     std::vector<parsed_row>& rows) const {
+  const column_info* column = owner_column(kind);
+  if (column == nullptr || rows.front().cells[index_of(kind, *column)]) return {};
+  const auto found =
+      std::find_if(owners_.begin(), owners_.end(), [&](const owner& one) { return one.kind == column->refers_to; });
+  if (found == owners_.end()) {
+    return fail(from, from.items.front().name.column,
+                fmt::format("{}=... is missing, and no {} has been added above", column->name, column->name));
+  }
+  if (found->names.size() > 1 && !is_local(kind)) {
+    return fail(from, from.items.front().name.column,
+                fmt::format("{}=... is missing, and the statement above added several", column->name));
+  }
+  std::vector<parsed_row> owned;
+  for (const std::string& name : found->names) {
+    for (const parsed_row& row : rows) {
+      owned.push_back(row);
+      owned.back().cells[index_of(kind, *column)] = cell{{}, {}, {name}};
+    }
+  }
+  rows = std::move(owned);
+  return {};
+}
+
+void delta_rows::remember(const table_info& kind, const std::vector<parsed_row>& rows) {
+  const auto texts_of = [&](const parsed_row& row) { return row.cells[index_of(kind, name_column(kind))]->texts; };
+  if (kind.kind == table_kind::resource) {
+    for (const parsed_row& row : rows) {
+      const std::string name = texts_of(row).front();
+      if (std::find(dimensions_.begin(), dimensions_.end(), name) == dimensions_.end()) dimensions_.push_back(name);
+    }
+    return;
+  }
+  const auto entity = static_cast<entity_kind>(kind.kind);
+  if (entity != entity_kind::queue && entity != entity_kind::node && entity != entity_kind::pod_group) return;
+  auto found = std::find_if(owners_.begin(), owners_.end(), [&](const owner& one) { return one.kind == entity; });
+  if (found == owners_.end()) found = owners_.insert(owners_.end(), {entity, {}});
+  found->names.clear();
+  for (const parsed_row& row : rows) found->names.push_back(texts_of(row).front());
+}
+
+void delta_rows::append(const table_info& kind, table_op op, std::vector<parsed_row> rows) {
+  const auto same_columns = [&](const parsed_row& a, const parsed_row& b) {
+    return std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(),
+                      [](const auto& x, const auto& y) { return x.has_value() == y.has_value(); });
+  };
+  // Absent columns of new entities have defaults; changes must have the same columns to share a table.
+  const bool joins = !batches_.empty() && batches_.back().kind == &kind && batches_.back().op == op &&
+                     (op == table_op::add || same_columns(batches_.back().rows.back(), rows.front()));
+  if (!joins) batches_.push_back({&kind, op, {}, 0});
+  batch& to = batches_.back();
+  std::move(rows.begin(), rows.end(), std::back_inserter(to.rows));
+  to.dimensions = dimensions_.size();
+}
+
+table delta_rows::make_table(const batch& from) {
+  table made(static_cast<std::uint32_t>(from.kind->kind), static_cast<std::uint32_t>(from.op));
+  for (std::size_t i = 0; i < from.kind->columns.size(); ++i) {
+    const column_info& column = from.kind->columns[i];
+    const bool present = std::any_of(from.rows.begin(), from.rows.end(),
+                                     [&](const parsed_row& row) { return row.cells[i].has_value(); });
+    if (!present) continue;
+    std::uint32_t width = column.shape == column_shape::ragged ? 0 : 1;
+    if (column.shape == column_shape::dimensions) width = static_cast<std::uint32_t>(from.dimensions);
+    if (column.shape == column_shape::quotas) width = quota_dimensions;
+    table::column& to = made.add(column.id, column.type, width);
+    const cell absent = default_cell(column, from.dimensions);
+    for (const parsed_row& row : from.rows)
+      push_cell(to, column, row.cells[i] ? *row.cells[i] : absent, from.dimensions);
+  }
+  return made;
+}
+
+scenario_delta delta_rows::take() {
+  scenario_delta made;
+  for (const batch& one : batches_) {
+    made.tables.push_back(make_table(one));
+    std::vector<std::size_t>& lines = made.lines.emplace_back();
+    for (const parsed_row& row : one.rows) lines.push_back(row.line);
+  }
+  made.dimensions = dimensions_;
+  batches_.clear();
+  return made;
+}
+
+void delta_rows::forget_last() { dimensions_ = dimensions_before_; }
+
+}  // namespace kaisched::io::scenario_text

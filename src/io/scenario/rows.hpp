@@ -1,0 +1,79 @@
+#pragma once
+/// @file
+/// Statements about entities as input tables.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kaisched/result.hpp>
+#include <kaisched/schema.hpp>
+#include <kaisched/table.hpp>
+
+#include "io/scenario/cells.hpp"
+#include "io/scenario/scenario.hpp"
+#include "io/scenario/text.hpp"
+
+namespace kaisched::io::scenario_text {
+
+/// The column that names a row of a kind, given as a word: `name`, `index` for devices.
+[[nodiscard]] const column_info& name_column(const table_info& kind);
+/// The column that says to what a row belongs (queue, group, node), or nullptr.
+[[nodiscard]] const column_info* owner_column(const table_info& kind);
+/// The column of amounts whose dimensions stand for themselves, or nullptr.
+[[nodiscard]] const column_info* amounts_column(const table_info& kind);
+
+/// Collects the rows of one delta. The names of dimensions and the owners of rows are remembered from delta to delta.
+class delta_rows {
+ public:
+  explicit delta_rows(std::string_view source);
+
+  /// Adds the rows of a statement whose words from `first` on are a kind, names and fields.
+  /// Errors carry the place.
+  result<void> add(const statement& from, std::size_t first, table_op op, std::int64_t now);
+
+  [[nodiscard]] bool empty() const { return batches_.empty(); }
+  /// The tables so far; what follows is another delta.
+  [[nodiscard]] scenario_delta take();
+  /// Forgets the dimensions that the last delta has registered, because it is expected to fail.
+  void forget_last();
+
+ private:
+  struct parsed_row {
+    std::size_t line = 0;
+    std::vector<std::optional<cell>> cells;  // by column of the schema
+  };
+  struct batch {
+    const table_info* kind = nullptr;
+    table_op op = table_op::none;
+    std::vector<parsed_row> rows;
+    std::size_t dimensions = 0;
+  };
+  struct owner {
+    entity_kind kind = entity_kind::none;
+    std::vector<std::string> names;
+  };
+
+  result<void> add_rows(const statement& from, const table_info& kind, const item& named, std::size_t first_field,
+                        table_op op, std::int64_t now);
+  result<void> set_field(const table_info& kind, const statement& from, const item& field,
+                         const std::vector<std::size_t>& position, const std::vector<std::size_t>& lengths,
+                         std::int64_t now, parsed_row& row);
+  result<void> give_owners(const table_info& kind, const statement& from, std::vector<parsed_row>& rows) const;
+  void remember(const table_info& kind, const std::vector<parsed_row>& rows);
+  void append(const table_info& kind, table_op op, std::vector<parsed_row> rows);
+  [[nodiscard]] static table make_table(const batch& from);
+  [[nodiscard]] error fail(const statement& at, std::uint32_t column, std::string_view what) const;
+
+  std::string source_;
+  std::vector<std::string> dimensions_;
+  std::vector<std::string> dimensions_before_;
+  std::vector<batch> batches_;
+  std::vector<owner> owners_;
+};
+
+}  // namespace kaisched::io::scenario_text

@@ -1,0 +1,154 @@
+#include "io/scenario/settle.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include <kaisched/schema.hpp>
+
+#include "io/scenario/output.hpp"
+
+namespace kaisched::io::scenario_text {
+
+namespace {
+
+/// What becomes of one pod.
+enum class fate : std::uint8_t { runs, waits, releases, goes };
+
+struct pod_fate {
+  fate what = fate::waits;
+  std::string node;
+  std::vector<std::int64_t> devices;
+};
+
+table change_of(table_kind kind) {
+  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::change));
+}
+
+/// Pods that the last decision about them puts on a node or takes from one.
+struct fates {
+  std::map<std::string, pod_fate> pods;
+  std::set<std::string> started;  ///< groups with a pod that was bound
+  std::set<std::string> evicted;  ///< groups with a pod that was evicted
+};
+
+result<output_rows> rows_of(const session& of, table_kind kind) {
+  result<table> rows = of.to_table(kind);
+  if (!rows) return rows.take_failure();
+  return output_rows(std::move(*rows), {});
+}
+
+fate fate_of(decision_kind kind, scenario_settle::evicted_pods evicted) {
+  if (kind == decision_kind::bind) return fate::runs;
+  if (kind == decision_kind::pipeline) return fate::waits;
+  if (evicted == scenario_settle::evicted_pods::releasing) return fate::releases;
+  return evicted == scenario_settle::evicted_pods::gone ? fate::goes : fate::waits;
+}
+
+fates fates_of(const output_rows& decisions, const scenario_settle& how, const std::set<std::string>& settled) {
+  fates found;
+  for (std::size_t row = 0; row < decisions.size(); ++row) {
+    const auto kind = static_cast<decision_kind>(decisions.integer("kind", row));
+    const std::string group = decisions.text("group", row);
+    const bool asked = how.groups.empty() || std::find(how.groups.begin(), how.groups.end(), group) != how.groups.end();
+    if (kind == decision_kind::unschedulable || !asked || settled.contains(group)) continue;
+    const bool leaves = kind == decision_kind::evict || kind == decision_kind::move;
+    pod_fate& pod = found.pods[decisions.text("pod", row)];
+    const bool was_bound_here = pod.what == fate::runs && !pod.node.empty();
+    pod.what = leaves && was_bound_here ? fate::waits : fate_of(kind, how.evicted);
+    pod.node = decisions.text("node", row);
+    pod.devices = decisions.at(*decisions.column("devices"), row).integers;
+    if (kind == decision_kind::bind) found.started.insert(group);
+    if (leaves) found.evicted.insert(group);
+  }
+  return found;
+}
+
+/// Groups that had a pod on a node when the session opened.
+result<std::set<std::string>> running_before(const session& of) {
+  std::set<std::string> running;
+  const result<table> pods = of.base().to_table(table_kind::pod);
+  if (!pods) return pods.failure();
+  const table_view view = pods->view();
+  const column_view* status = view.find(col::pod_status_column);
+  const column_view* group = view.find(col::pod_group_ref);
+  for (std::uint64_t row = 0; row < view.rows; ++row) {
+    const auto is = static_cast<pod_status>(status->values<std::uint8_t>(view.rows)[row]);
+    const bool on = is == pod_status::allocated || is == pod_status::binding || is == pod_status::bound ||
+                    is == pod_status::running;
+    if (on) running.emplace(group->string(row));
+  }
+  return running;
+}
+
+void add_times(std::vector<table>& to, const std::set<std::string>& groups, std::uint32_t column, std::int64_t now) {
+  if (groups.empty()) return;
+  table changed = change_of(table_kind::pod_group);
+  table::column& name = changed.add(col::pod_group_name, column_type::string, 0);
+  table::column& time = changed.add(column, column_type::i64);
+  for (const std::string& group : groups) {
+    name.push(std::string_view(group));
+    time.push(now);
+  }
+  to.push_back(std::move(changed));
+}
+
+}  // namespace
+
+result<std::vector<table>> settle_tables(const session& of, const scenario_settle& how, std::int64_t now,
+                                         std::set<std::string>& settled) {
+  const result<output_rows> decisions = rows_of(of, table_kind::decision);
+  if (!decisions) return decisions.failure();
+  fates found = fates_of(*decisions, how, settled);
+  const result<std::set<std::string>> before = running_before(of);
+  if (!before) return before.failure();
+
+  table changed = change_of(table_kind::pod);
+  table::column& name = changed.add(col::pod_name, column_type::string, 0);
+  table::column& status = changed.add(col::pod_status_column, column_type::u8);
+  table::column& node = changed.add(col::pod_node, column_type::string, 0);
+  table::column& devices = changed.add(col::pod_devices, column_type::i64_list, 0);
+  table removed(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::remove));
+  table::column& removed_name = removed.add(col::pod_name, column_type::string, 0);
+  const auto change = [&](const std::string& pod, pod_status to, std::string_view on,
+                          std::span<const std::int64_t> holds) {
+    name.push(std::string_view(pod));
+    status.push(static_cast<std::uint8_t>(to));
+    node.push(on);
+    devices.push_list(holds);
+  };
+  // What leaves a node goes first: its devices may have a new owner.
+  for (const auto& [pod, becomes] : found.pods) {
+    if (becomes.what == fate::goes) removed_name.push(std::string_view(pod));
+    if (becomes.what == fate::waits) change(pod, pod_status::pending, {}, {});
+  }
+  for (const auto& [pod, becomes] : found.pods) {
+    if (becomes.what == fate::runs) change(pod, pod_status::running, becomes.node, becomes.devices);
+  }
+  std::vector<table> made;
+  table releasing = change_of(table_kind::pod);
+  table::column& releasing_name = releasing.add(col::pod_name, column_type::string, 0);
+  table::column& releasing_status = releasing.add(col::pod_status_column, column_type::u8);
+  for (const auto& [pod, becomes] : found.pods) {
+    if (becomes.what != fate::releases) continue;
+    releasing_name.push(std::string_view(pod));
+    releasing_status.push(static_cast<std::uint8_t>(pod_status::releasing));
+  }
+  if (removed.rows() > 0) made.push_back(std::move(removed));
+  if (releasing.rows() > 0) made.push_back(std::move(releasing));
+  if (changed.rows() > 0) made.push_back(std::move(changed));
+
+  std::set<std::string> fresh;
+  std::set_difference(found.started.begin(), found.started.end(), before->begin(), before->end(),
+                      std::inserter(fresh, fresh.end()));
+  add_times(made, fresh, col::pod_group_last_start, now);
+  add_times(made, found.evicted, col::pod_group_last_eviction, now);
+  for (std::size_t row = 0; row < decisions->size(); ++row) {
+    const std::string group = decisions->text("group", row);
+    if (how.groups.empty() || std::find(how.groups.begin(), how.groups.end(), group) != how.groups.end())
+      settled.insert(group);
+  }
+  return made;
+}
+
+}  // namespace kaisched::io::scenario_text
