@@ -41,11 +41,10 @@ result<io::cluster_input> read_input(const run_arguments& arguments) {
   return io::parse_cluster_json(*text, arguments.cluster_file);
 }
 
-/// Faults of the rows carry the name of what the rows came from.
-result<loaded_cluster> build(result<io::cluster_input> input, std::string_view source) {
+result<loaded_cluster> build(result<io::cluster_input> input) {
   if (!input) return input.take_failure();
   result<cluster> built = io::build_cluster(*input);
-  if (!built) return error{built.failure().code, fmt::format("{}: {}", source, built.failure().message), {}};
+  if (!built) return built.take_failure();
   return loaded_cluster{built->take_snapshot(), input->now, 0};
 }
 
@@ -83,8 +82,7 @@ result<engine> make_engine(const policy_arguments& arguments) {
 
 result<loaded_cluster> load_cluster(const run_arguments& arguments) {
   return timed([&] {
-    return build(read_input(arguments),
-                 arguments.cluster_file.empty() ? arguments.openb_nodes : arguments.cluster_file);
+    return build(read_input(arguments));
   });
 }
 
@@ -96,7 +94,7 @@ result<loaded_cluster> invent_cluster(const synthetic_arguments& arguments) {
   options.gpus = arguments.gpus;
   options.load_percent = std::llround(arguments.load * 100);
   options.seed = arguments.seed;
-  return timed([&] { return build(io::make_synthetic_cluster(options), "the invented cluster"); });
+  return timed([&] { return build(io::make_synthetic_cluster(options)); });
 }
 
 }  // namespace kaisched::cli

@@ -22,6 +22,7 @@ result<std::string> format_decisions_json(const session& from, std::string_view 
   for (const table_kind kind : kinds) {
     const result<table> rows = from.to_table(kind);
     if (!rows) return rows.failure();
+    if (auto checked = check_texts(rows->view()); !checked) return checked.take_failure();
     out += fmt::format(",\n\"{}\": ", schema_of(static_cast<std::uint32_t>(kind))->name);
     append_json_rows(out, rows->view(), from.base(), row_detail::all);
   }
@@ -32,6 +33,7 @@ result<std::string> format_decisions_json(const session& from, std::string_view 
 result<std::string> format_decisions_csv(const session& from) {
   const result<table> rows = from.to_table(table_kind::decision);
   if (!rows) return rows.failure();
+  if (auto checked = check_texts(rows->view()); !checked) return checked.take_failure();
   return format_csv(rows->view(), from.base());
 }
 

@@ -2,29 +2,66 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
 #include <limits>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "io/document_builder.hpp"
+
 namespace kaisched::io {
 
-/// Receives the events of the parser.
-class json_builder {
+namespace {
+
+/// Walks over a text and tells how far it is, which the parser does not.
+class counting_iterator {
  public:
-  json_builder(json_document& document, std::string_view source) : document_(document), source_(source) {}
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  counting_iterator(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
+  reference operator*() const { return *at_; }
+  counting_iterator& operator++() {
+    *furthest_ = ++at_;
+    return *this;
+  }
+  counting_iterator operator++(int) {
+    counting_iterator before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const counting_iterator& a, const counting_iterator& b) { return a.at_ == b.at_; }
+  friend bool operator!=(const counting_iterator& a, const counting_iterator& b) { return a.at_ != b.at_; }
+
+ private:
+  const char* at_;
+  const char** furthest_;
+};
+
+/// Receives the events of the parser.
+class json_events {
+ public:
+  json_events(document_builder& to, std::string_view text)
+      : to_(to), counted_(text.data()), begin_(text.data()), furthest_(text.data()) {}
+
+  [[nodiscard]] const char** furthest() { return &furthest_; }
 
   bool null() {
-    add(json_kind::null);
+    to_.null(line());
     return true;
   }
   bool boolean(bool value) {
-    add(json_kind::boolean).integer = value ? 1 : 0;
+    to_.boolean(value, line());
     return true;
   }
   bool number_integer(std::int64_t value) {
-    add(json_kind::integer).integer = value;
+    to_.integer(value, line());
     return true;
   }
   bool number_unsigned(std::uint64_t value) {
@@ -34,90 +71,55 @@ class json_builder {
     return number_integer(static_cast<std::int64_t>(value));
   }
   bool number_float(double value, const std::string& /*text*/) {
-    add(json_kind::number).number = value;
+    to_.number(value, line());
     return true;
   }
   bool string(const std::string& value) {
-    const json_document::text_range text = keep(value);
-    add(json_kind::string).text = text;
+    to_.string(value, line());
     return true;
   }
   bool binary(const nlohmann::json::binary_t& /*value*/) { return false; }
-  bool start_object(std::size_t /*size*/) { return open(json_kind::object); }
-  bool start_array(std::size_t /*size*/) { return open(json_kind::array); }
+  bool start_object(std::size_t /*size*/) { return to_.open(json_kind::object, line()); }
+  bool start_array(std::size_t /*size*/) { return to_.open(json_kind::array, line()); }
   bool key(const std::string& value) {
-    key_ = keep(value);
+    to_.key(value, line());
     return true;
   }
-  bool end_array() {
-    open_.pop_back();
-    return true;
-  }
-  bool end_object() {
-    const std::uint32_t object = open_.back().container;
-    open_.pop_back();
-    return check_keys(object);
-  }
+  bool end_array() { return to_.close(); }
+  bool end_object() { return to_.close(); }
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const nlohmann::json::exception& failure) {
     std::string_view what = failure.what();
     if (const std::size_t end = what.find("] "); end != std::string_view::npos) what.remove_prefix(end + 2);
-    if (constexpr std::string_view lead = "parse error at "; what.starts_with(lead)) what.remove_prefix(lead.size());
-    failure_ = fmt::format("{}: {}", source_, what);
+    if (const std::size_t end = what.find(": "); end != std::string_view::npos) what.remove_prefix(end + 2);
+    const std::uint32_t at = line();
+    const char* const start = line_start_;
+    to_.fail_at(at, static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, furthest_ - start)), what);
     return false;
   }
-
-  [[nodiscard]] std::string take_failure() { return std::move(failure_); }
 
  private:
-  struct level {
-    std::uint32_t container;
-    std::uint32_t last;
-  };
-
-  json_document::text_range keep(std::string_view text) {
-    const json_document::text_range range{document_.characters_.size(), text.size()};
-    document_.characters_ += text;
-    return range;
-  }
-
-  json_document::node& add(json_kind kind) {
-    const auto index = static_cast<std::uint32_t>(document_.nodes_.size());
-    json_document::node& node = document_.nodes_.emplace_back();
-    node.kind = kind;
-    node.key = std::exchange(key_, {});
-    if (!open_.empty()) {
-      level& parent = open_.back();
-      json_document::node& container = document_.nodes_[parent.container];
-      (parent.last == json_document::none ? container.first : document_.nodes_[parent.last].next) = index;
-      ++container.count;
-      parent.last = index;
+  /// The line of the last character of the present token. The parser has read at most one character more, and no token
+  /// contains a line end, so the last character that was read does not count.
+  std::uint32_t line() {
+    const char* const last = furthest_ == begin_ ? furthest_ : furthest_ - 1;
+    while (const void* end = std::memchr(counted_, '\n', static_cast<std::size_t>(last - counted_))) {
+      counted_ = static_cast<const char*>(end) + 1;
+      line_start_ = counted_;
+      ++line_;
     }
-    return node;
+    counted_ = last;
+    return line_;
   }
 
-  bool open(json_kind kind) {
-    add(kind);
-    open_.push_back({static_cast<std::uint32_t>(document_.nodes_.size() - 1), json_document::none});
-    return true;
-  }
-
-  bool check_keys(std::uint32_t object) {
-    keys_.clear();
-    for (const json_value member : json_value(&document_, object)) keys_.push_back(member.key());
-    std::sort(keys_.begin(), keys_.end());
-    const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
-    if (twice == keys_.end()) return true;
-    failure_ = fmt::format("{}: the key \"{}\" appears twice in one object", source_, *twice);
-    return false;
-  }
-
-  json_document& document_;
-  std::string_view source_;
-  json_document::text_range key_{};
-  std::vector<level> open_;
-  std::vector<std::string_view> keys_;
-  std::string failure_;
+  document_builder& to_;
+  const char* counted_;
+  const char* begin_;
+  const char* line_start_ = begin_;
+  const char* furthest_;
+  std::uint32_t line_ = 1;
 };
+
+}  // namespace
 
 std::string_view json_kind_name(json_kind kind) noexcept {
   constexpr std::array<std::string_view, 7> names{"null",     "true or false", "an integer", "a number",
@@ -126,9 +128,13 @@ std::string_view json_kind_name(json_kind kind) noexcept {
 }
 
 result<json_document> json_document::parse(std::string_view text, std::string_view source) {
+  if (text.data() == nullptr) text = "";
   json_document document;
-  json_builder builder(document, source);
-  if (!nlohmann::json::sax_parse(text, &builder)) return error{status::argument, builder.take_failure(), {}};
+  document_builder builder(document, source);
+  json_events events(builder, text);
+  const counting_iterator begin(text.data(), events.furthest());
+  const counting_iterator end(text.data() + text.size(), nullptr);
+  if (!nlohmann::json::sax_parse(begin, end, &events)) return error{status::argument, builder.take_failure(), {}};
   return document;
 }
 

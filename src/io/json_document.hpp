@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// A JSON text as a flat tree: members in the order of the text, integers exact, duplicate keys refused.
+/// A text in the data model of JSON as a flat tree: members in the order of the text, integers exact, duplicate keys
+/// refused, every value with its line. JSON is read here, YAML in yaml_document.hpp; readers see no difference.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,17 +21,20 @@ enum class json_kind : std::uint8_t { null, boolean, integer, number, string, ar
 
 class json_value;
 
+/// Containers may nest this deep. No format of ours needs more than five levels; recursion over a document is safe.
+inline constexpr std::size_t json_depth_limit = 64;
+
 /// Owns the values of one text. Immutable once parsed; `json_value`s borrow from it.
 class json_document {
  public:
-  /// Errors name `source`, line and column, and what was expected there.
+  /// Errors start with `source`, line and column (`c.json:3:17: ...`) and say what was expected there.
   [[nodiscard]] static result<json_document> parse(std::string_view text, std::string_view source);
 
   [[nodiscard]] json_value root() const;
 
  private:
   friend class json_value;
-  friend class json_builder;
+  friend class document_builder;
 
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
 
@@ -43,6 +47,7 @@ class json_document {
     std::uint32_t next = none;   ///< the next element or member of the same container
     std::uint32_t first = none;  ///< the first element or member
     std::uint32_t count = 0;     ///< number of elements or members
+    std::uint32_t line = 0;      ///< of the key, where there is one
     text_range key;
     text_range text;
     union {
@@ -93,6 +98,8 @@ class json_value {
   [[nodiscard]] bool is(json_kind kind) const { return self().kind == kind; }
   /// Key of a member of an object; empty otherwise.
   [[nodiscard]] std::string_view key() const { return document_->view(self().key); }
+  /// Line of the text, from 1: of the key of a member, of the start of other values.
+  [[nodiscard]] std::uint32_t line() const { return self().line; }
   [[nodiscard]] bool boolean() const { return self().integer != 0; }
   [[nodiscard]] std::int64_t integer() const { return self().integer; }
   /// Value of a number, or of an integer as a number.

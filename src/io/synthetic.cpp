@@ -722,6 +722,7 @@ cluster_input generator::tables() const {
   input.tables.push_back(group_table());
   input.tables.push_back(sub_group_table());
   input.tables.push_back(pod_table());
+  input.source = "the invented cluster";
   return input;
 }
 

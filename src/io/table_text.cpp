@@ -1,6 +1,7 @@
 #include "io/table_text.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <span>
@@ -12,6 +13,8 @@
 
 #include "io/column_form.hpp"
 #include "io/json_document.hpp"
+#include "io/utf8.hpp"
+#include "io/yaml_document.hpp"
 
 namespace kaisched::io {
 
@@ -69,7 +72,10 @@ double number_at(const column_view& column, std::uint64_t index) {
 }
 
 bool is_default(const described_column& column, std::uint64_t index) {
-  if (column.values->type == column_type::f64) return number_at(*column.values, index) == fallback_number(*column.info);
+  if (column.values->type == column_type::f64) {  // bits, since -0 is another value than 0
+    return std::bit_cast<std::uint64_t>(number_at(*column.values, index)) ==
+           std::bit_cast<std::uint64_t>(fallback_number(*column.info));
+  }
   const bool amount = column.info->shape == column_shape::dimensions;
   return integer_at(*column.values, index) == (amount ? 0 : fallback_integer(*column.info));
 }
@@ -77,6 +83,10 @@ bool is_default(const described_column& column, std::uint64_t index) {
 void append_number(std::string& out, double value) {
   if (!std::isfinite(value)) {
     out += "null";
+    return;
+  }
+  if (value == 0 && std::signbit(value)) {  // "-0" would be read as the integer 0
+    out += "-0.0";
     return;
   }
   fmt::format_to(std::back_inserter(out), "{}", value);
@@ -97,25 +107,49 @@ std::string_view name_at(const described_column& column, std::uint64_t index, co
 
 bool has_name(column_form form) { return form == column_form::id || !value_names(form).empty(); }
 
-// ---- JSON ---------------------------------------------------------------------------------------------------------
+// ---- JSON and YAML ------------------------------------------------------------------------------------------------
 
-class json_rows {
+/// A longer key needs a mark in YAML. The limit of the format is 1024 characters, this one counts bytes.
+constexpr std::size_t longest_simple_key = 1000;
+
+enum class text_style : bool { json, yaml };
+
+class row_writer {
  public:
-  json_rows(std::string& out, const snapshot& entities, row_detail detail)
-      : out_(out), entities_(entities), detail_(detail) {}
+  row_writer(std::string& out, const snapshot& entities, row_detail detail, text_style style)
+      : out_(out), entities_(entities), detail_(detail), style_(style) {}
 
+  /// All members in one line, in braces.
   void append(std::span<const described_column> columns, std::uint64_t row) {
     out_ += '{';
-    first_ = true;
-    for (const described_column& column : columns) append_member(column, row);
+    append_members(columns, row, ", ");
     out_ += '}';
   }
 
+  void append_members(std::span<const described_column> columns, std::uint64_t row, std::string_view separator) {
+    first_ = true;
+    for (const described_column& column : columns) {
+      if (left_out(column, row)) continue;
+      append_key(column.info->name, separator);
+      append_value(column, row);
+    }
+  }
+
  private:
-  void append_key(std::string_view key) {
-    if (!first_) out_ += ", ";
+  void append_text(std::string_view text) {
+    if (style_ == text_style::yaml) {
+      append_yaml_string(out_, text);
+    } else {
+      append_json_string(out_, text);
+    }
+  }
+
+  void append_key(std::string_view key, std::string_view separator) {
+    if (!first_) out_ += separator;
     first_ = false;
-    append_json_string(out_, key);
+    const std::size_t start = out_.size();
+    append_text(key);
+    if (style_ == text_style::yaml && out_.size() - start > longest_simple_key) out_.insert(start, "? ");
     out_ += ": ";
   }
 
@@ -131,9 +165,7 @@ class json_rows {
     return true;
   }
 
-  void append_member(const described_column& column, std::uint64_t row) {
-    if (left_out(column, row)) return;
-    append_key(column.info->name);
+  void append_value(const described_column& column, std::uint64_t row) {
     switch (column.info->shape) {
       case column_shape::one:
         return append_scalar(column, row);
@@ -147,7 +179,7 @@ class json_rows {
 
   void append_scalar(const described_column& column, std::uint64_t index) {
     if (column.values->type == column_type::f64) return append_number(out_, number_at(*column.values, index));
-    if (has_name(column.form)) return append_json_string(out_, name_at(column, index, entities_));
+    if (has_name(column.form)) return append_text(name_at(column, index, entities_));
     const std::int64_t value = integer_at(*column.values, index);
     if (column.form == column_form::flag) {
       out_ += value != 0 ? "true" : "false";
@@ -164,7 +196,7 @@ class json_rows {
     for (std::size_t i = 0; i < column.dimensions.size(); ++i) {
       const std::uint64_t index = row * column.values->width + i;
       if (detail_ == row_detail::without_defaults && is_default(column, index)) continue;
-      append_key(column.dimensions[i]);
+      append_key(column.dimensions[i], ", ");
       append_scalar(column, index);
     }
     first_ = false;
@@ -172,25 +204,34 @@ class json_rows {
   }
 
   void append_ragged(const described_column& column, std::uint64_t row) {
-    if (column.values->type == column_type::string) return append_json_string(out_, column.values->string(row));
+    if (column.values->type == column_type::string) return append_text(column.values->string(row));
     const bool pairs = column.form == column_form::pairs;
     out_ += pairs ? '{' : '[';
     if (column.values->type == column_type::i64_list) {
       fmt::format_to(std::back_inserter(out_), "{}", fmt::join(column.values->list(row), ", "));
     } else {
-      std::size_t i = 0;
-      for (const std::string_view element : split_list(column.values->string(row))) {
-        if (i > 0) out_ += pairs && i % 2 == 1 ? ": " : ", ";
-        append_json_string(out_, element);
-        ++i;
-      }
+      append_texts(split_list(column.values->string(row)), pairs);
     }
     out_ += pairs ? '}' : ']';
+  }
+
+  void append_texts(std::span<const std::string_view> elements, bool pairs) {
+    first_ = true;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (pairs && i % 2 == 0) {
+        append_key(elements[i], ", ");
+      } else {
+        if (!pairs && i > 0) out_ += ", ";
+        append_text(elements[i]);
+      }
+    }
+    first_ = false;
   }
 
   std::string& out_;
   const snapshot& entities_;
   row_detail detail_;
+  text_style style_;
   bool first_ = true;
 };
 
@@ -250,16 +291,52 @@ void append_csv_value(std::string& out, const described_column& column, std::uin
 
 }  // namespace
 
+result<void> check_texts(const table_view& rows) {
+  const table_info* info = schema_of(rows.kind);
+  for (const column_info& column : info->columns) {
+    const column_view* values = rows.find(column.id);
+    if (values == nullptr || (values->type != column_type::string && values->type != column_type::string_list))
+      continue;
+    for (std::uint64_t row = 0; row < rows.rows; ++row) {
+      if (find_invalid_utf8(values->string(row)) == std::string_view::npos) continue;
+      return error{status::unsupported,
+                   fmt::format("{}[{}].{}: the text is not UTF-8 and cannot be written", info->name, row, column.name),
+                   {}};
+    }
+  }
+  return {};
+}
+
 void append_json_rows(std::string& out, const table_view& rows, const snapshot& entities, row_detail detail) {
   const std::vector<std::string_view> dimensions = entities.dimension_names();
   const std::vector<described_column> columns = describe(rows, dimensions);
-  json_rows writer(out, entities, detail);
+  row_writer writer(out, entities, detail, text_style::json);
   out += '[';
   for (std::uint64_t row = 0; row < rows.rows; ++row) {
     out += row == 0 ? "\n  " : ",\n  ";
     writer.append(columns, row);
   }
   out += rows.rows == 0 ? "]" : "\n]";
+}
+
+void append_yaml_rows(std::string& out, const table_view& rows, const snapshot& entities, row_detail detail) {
+  constexpr std::size_t longest_line = 120;
+  constexpr std::string_view lead = "  - ";
+  const std::vector<std::string_view> dimensions = entities.dimension_names();
+  const std::vector<described_column> columns = describe(rows, dimensions);
+  std::string text;
+  row_writer writer(text, entities, detail, text_style::yaml);
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    text.clear();
+    writer.append(columns, row);
+    if (lead.size() + text.size() > longest_line) {
+      text.clear();
+      writer.append_members(columns, row, "\n    ");
+    }
+    out += lead;
+    out += text;
+    out += '\n';
+  }
 }
 
 std::string format_csv(const table_view& rows, const snapshot& entities) {

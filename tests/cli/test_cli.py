@@ -104,20 +104,20 @@ class Errors(Case):
             self.assertIn("run needs --cluster FILE, or", self.fails(2, "run", *wrong))
 
     def test_texts_that_are_no_cluster(self):
-        self.assertEqual(self.run_of("{}"), 'kaisched: c.json: "schema" is missing: a cluster starts with "schema": '
+        self.assertEqual(self.run_of("{}"), 'kaisched: c.json:1: "schema" is missing: a cluster starts with "schema": '
                          '"kaisched-cluster/1"\n')
-        self.assertTrue(self.run_of('{"schema":\n ?').startswith("kaisched: c.json: line 2, column 2: "))
+        self.assertTrue(self.run_of('{"schema":\n ?').startswith("kaisched: c.json:2:2: "))
 
     def test_names_that_are_misspelt(self):
-        self.assertIn('c.json: nodes: no such kind of table; did you mean "node"?', self.run_of(cluster('"nodes": []')))
-        self.assertIn('c.json: queue[0].qouta: queue has no such column; did you mean "quota"?',
+        self.assertIn('c.json:1: nodes: no such kind of table; did you mean "node"?', self.run_of(cluster('"nodes": []')))
+        self.assertIn('c.json:1: queue[0].qouta: queue has no such column; did you mean "quota"?',
                       self.run_of(cluster('"queue": [{"name": "q", "qouta": {"gpu": 1}}]')))
-        self.assertIn('c.json: pod[0].request.gpus: no such dimension; did you mean "gpu"?',
+        self.assertIn('c.json:1: pod[0].request.gpus: no such dimension; did you mean "gpu"?',
                       self.run_of(cluster(QUEUE, '"pod": [{"name": "p", "group": "g", "request": {"gpus": 1}}]')))
 
     def test_rows_that_contradict_each_other(self):
         message = self.run_of(cluster('"pod_group": [{"name": "g", "queue": "nowhere"}]'))
-        self.assertTrue(message.startswith("kaisched: c.json: "), message)
+        self.assertTrue(message.startswith("kaisched: c.json:1: pod_group[0].queue: "), message)
         self.assertIn("nowhere", message)
 
     def test_options(self):

@@ -164,50 +164,52 @@ TEST_CASE("statuses may be given by number") {
 }
 
 TEST_CASE("faults of the text name file, line and column") {
-  CHECK(fault_of("{\"schema\": ]").starts_with("c.json: line 1, column 12: "));
-  CHECK(fault_of("").starts_with("c.json: line 1, column 1: "));
-  CHECK(fault_of("{\n \"a\": 1,\n}").starts_with("c.json: line 3, column 1: "));
-  CHECK(fault_in(R"("queue": [{"name": "a", "name": "b"}])") == "c.json: the key \"name\" appears twice in one object");
+  CHECK(fault_of("{\"schema\": ]").starts_with("c.json:1:12: "));
+  CHECK(fault_of("").starts_with("c.json:1:1: "));
+  CHECK(fault_of("{\n \"a\": 1,\n}").starts_with("c.json:3:1: "));
+  CHECK(fault_in(R"("queue": [{"name": "a", "name": "b"}])") ==
+        "c.json:1: queue[0]: the key \"name\" appears twice in one object (first in line 1)");
 }
 
 TEST_CASE("faults of the outline say what a cluster looks like") {
-  CHECK(fault_of("[]") == "c.json: expected an object with \"schema\": \"kaisched-cluster/1\", found an array");
-  CHECK(fault_of("{}") == "c.json: \"schema\" is missing: a cluster starts with \"schema\": \"kaisched-cluster/1\"");
+  CHECK(fault_of("[]") == "c.json:1: expected an object with \"schema\": \"kaisched-cluster/1\", found an array");
+  CHECK(fault_of("{}") == "c.json:1: \"schema\" is missing: a cluster starts with \"schema\": \"kaisched-cluster/1\"");
   CHECK(fault_of(R"({"schema": "kaisched-cluster/2"})") ==
-        "c.json: schema: expected \"kaisched-cluster/1\", found \"kaisched-cluster/2\"");
-  CHECK(fault_in(R"("nodes": [])") == "c.json: nodes: no such kind of table; did you mean \"node\"?");
-  CHECK(fault_in(R"("decision": [])").starts_with("c.json: decision: no such kind of table; "));
-  CHECK(fault_in(R"("now": "today")") == "c.json: now: expected an integer (ns), found \"today\"");
-  CHECK(fault_in(R"("node": {})") == "c.json: node: expected an array of objects, found an object");
-  CHECK(fault_in(R"("node": [1])") == "c.json: node[0]: expected an object, found 1");
+        "c.json:1: schema: expected \"kaisched-cluster/1\", found \"kaisched-cluster/2\"");
+  CHECK(fault_in(R"("nodes": [])") == "c.json:1: nodes: no such kind of table; did you mean \"node\"?");
+  CHECK(fault_in(R"("decision": [])").starts_with("c.json:1: decision: no such kind of table; "));
+  CHECK(fault_in(R"("now": "today")") == "c.json:1: now: expected an integer (ns), found \"today\"");
+  CHECK(fault_in(R"("node": {})") == "c.json:1: node: expected an array of objects, found an object");
+  CHECK(fault_in(R"("node": [1])") == "c.json:1: node[0]: expected an object, found 1");
 }
 
 TEST_CASE("faults of a row name row, member, what was expected and what may have been meant") {
   CHECK(fault_in(R"("node": [{"name": "a", "capacity": {}}, {"name": "b", "capcity": {}}])") ==
-        "c.json: node[1].capcity: node has no such column; did you mean \"capacity\"?");
+        "c.json:1: node[1].capcity: node has no such column; did you mean \"capacity\"?");
   CHECK(fault_in(R"("node": [{"name": "a"}])") ==
-        "c.json: node[0]: \"capacity\" is missing: Allocatable amount of every dimension.");
+        "c.json:1: node[0]: \"capacity\" is missing: Allocatable amount of every dimension.");
   CHECK(fault_in(R"("node": [{"name": "a", "capacity": {"gpus": 1}}])") ==
-        "c.json: node[0].capacity.gpus: no such dimension; did you mean \"gpu\"?");
+        "c.json:1: node[0].capacity.gpus: no such dimension; did you mean \"gpu\"?");
   CHECK(fault_in(R"("node": [{"name": "a", "capacity": {"gpu": "8"}}])") ==
-        "c.json: node[0].capacity.gpu: expected an integer (fixed units), found \"8\"");
+        "c.json:1: node[0].capacity.gpu: expected an integer (fixed units), found \"8\"");
   CHECK(fault_in(R"("node": [{"name": "a", "capacity": {"gpu": 0.5}}])") ==
-        "c.json: node[0].capacity.gpu: expected an integer (fixed units), found 0.5");
+        "c.json:1: node[0].capacity.gpu: expected an integer (fixed units), found 0.5");
   CHECK(fault_in(R"("node": [{"name": "a", "capacity": 8}])") ==
-        "c.json: node[0].capacity: expected an object such as {\"cpu\": 1000}, found 8");
+        "c.json:1: node[0].capacity: expected an object such as {\"cpu\": 1000}, found 8");
   CHECK(fault_in(R"("node": [{"name": "a", "capacity": {}, "ready": "yes"}])") ==
-        "c.json: node[0].ready: expected true or false, found \"yes\"");
+        "c.json:1: node[0].ready: expected true or false, found \"yes\"");
   CHECK(fault_in(R"("node": [{"name": "a", "capacity": {}, "labels": ["zone"]}])") ==
-        "c.json: node[0].labels: expected an object of keys and values, found an array");
-  CHECK(fault_in(R"("node": [{"name": 7, "capacity": {}}])") == "c.json: node[0].name: expected a string, found 7");
+        "c.json:1: node[0].labels: expected an object of keys and values, found an array");
+  CHECK(fault_in(R"("node": [{"name": 7, "capacity": {}}])") ==
+        "c.json:1: node[0].name: expected a string, found 7; quotes make it one");
   CHECK(fault_in(R"("node": [{"name": "a\u0000b", "capacity": {}}])") ==
-        "c.json: node[0].name: the text contains a NUL character");
+        "c.json:1: node[0].name: the text contains a NUL character");
   CHECK(fault_in(R"("pod": [{"name": "p", "group": "g", "request": {}, "status": "runing"}])") ==
-        "c.json: pod[0].status: no pod status is called \"runing\"; did you mean \"running\"?");
+        "c.json:1: pod[0].status: no pod status is called \"runing\"; did you mean \"running\"?");
   CHECK(fault_in(R"("pod": [{"name": "p", "group": "g", "request": {}, "devices": [0, "1"]}])") ==
-        "c.json: pod[0].devices: expected an array of integers, found \"1\"");
+        "c.json:1: pod[0].devices: expected an array of integers, found \"1\"");
   CHECK(fault_in(R"("queue": [{"name": "a", "priority": 9223372036854775808}])")
-            .starts_with("c.json: queue[0].priority: expected an integer, found "));
+            .starts_with("c.json:1: queue[0].priority: expected an integer, found "));
 }
 
 TEST_CASE("every column of the schema has a form in text") {

@@ -1,0 +1,72 @@
+#include "io/cluster_file.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "io/cluster_json.hpp"
+#include "io/cluster_yaml.hpp"
+#include "io/files.hpp"
+
+namespace kaisched::io {
+
+namespace {
+
+bool starts_with_brace(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return first == std::string_view::npos || text[first] == '{' || text[first] == '[';
+}
+bool is_anything(std::string_view /*text*/) { return true; }
+
+constexpr std::array<std::string_view, 1> json_endings{".json"};
+constexpr std::array<std::string_view, 2> yaml_endings{".yaml", ".yml"};
+
+constexpr std::array<cluster_form, 2> forms{{
+    {"JSON", json_endings, starts_with_brace, parse_cluster_json, format_cluster_json},
+    {"YAML", yaml_endings, is_anything, parse_cluster_yaml, format_cluster_yaml},
+}};
+
+}  // namespace
+
+std::span<const cluster_form> cluster_forms() noexcept { return forms; }
+
+const cluster_form* cluster_form_of(std::string_view path) noexcept {
+  for (const cluster_form& form : forms) {
+    for (const std::string_view ending : form.endings) {
+      if (path.ends_with(ending)) return &form;
+    }
+  }
+  return nullptr;
+}
+
+result<cluster_input> parse_cluster(std::string_view text, std::string_view source) {
+  const cluster_form* form = cluster_form_of(source);
+  if (form == nullptr) {
+    form = &*std::find_if(forms.begin(), forms.end(), [&](const cluster_form& f) { return f.is_likely(text); });
+  }
+  return form->parse(text, source);
+}
+
+result<cluster_input> read_cluster(const std::string& path) {
+  const result<std::string> text = read_file(path);
+  if (!text) return text.failure();
+  return parse_cluster(*text, path == "-" ? "standard input" : path);
+}
+
+result<std::string> format_cluster(const std::string& path, const snapshot& from, std::int64_t now) {
+  const cluster_form* form = cluster_form_of(path);
+  if (form == nullptr) form = &forms.front();
+  if (form->format == nullptr) {
+    return error{status::unsupported, fmt::format("{}: clusters in the form {} are only read", path, form->name), {}};
+  }
+  return form->format(from, now);
+}
+
+result<void> write_cluster(const std::string& path, const snapshot& from, std::int64_t now) {
+  const result<std::string> text = format_cluster(path, from, now);
+  if (!text) return text.failure();
+  return write_file(path, *text);
+}
+
+}  // namespace kaisched::io

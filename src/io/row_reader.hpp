@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// Tables from arrays of objects, by the schema alone.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <kaisched/schema.hpp>
+#include <kaisched/table.hpp>
+
+#include "io/fault_log.hpp"
+#include "io/json_document.hpp"
+
+namespace kaisched::io {
+
+/// A table that was read, and where its rows stand in the text.
+struct read_table {
+  table rows;
+  std::vector<std::uint32_t> lines;
+};
+
+/// Reads the rows of one kind of table. Columns of ids are not read; the names beside them are. A column exists once a
+/// row has mentioned it; the rows that do not get the default of the schema. `dimensions` are the names of the
+/// resource dimensions. Input tables come with the operation `add`. Faults name the place and go to `faults`.
+[[nodiscard]] read_table read_rows(json_value rows, const table_info& info,
+                                   std::span<const std::string_view> dimensions, fault_log& faults);
+
+}  // namespace kaisched::io

@@ -1,0 +1,24 @@
+#pragma once
+/// @file
+/// YAML in the data model of JSON: what is read is a `json_document`, as if the text had been JSON.
+
+#include <string>
+#include <string_view>
+
+#include <kaisched/result.hpp>
+
+#include "io/json_document.hpp"
+
+namespace kaisched::io {
+
+/// Reads one YAML document. Plain scalars are null, true or false, integers, numbers or strings by the core schema of
+/// YAML 1.2, so `yes`, `on` and dates are strings; quoted ones and block scalars are strings. Keys are text. What JSON
+/// does not have is refused: anchors, aliases, tags, several documents, infinities, keys that are collections, a key
+/// twice in one object. Errors start with `source`, line and column (`c.yaml:3:17: ...`).
+[[nodiscard]] result<json_document> parse_yaml(std::string_view text, std::string_view source);
+
+/// Appends a string as a YAML scalar that means this string in block and flow context and to YAML 1.1 readers as well:
+/// plain if it is a simple word, else in double quotes.
+void append_yaml_string(std::string& out, std::string_view text);
+
+}  // namespace kaisched::io
