@@ -468,6 +468,24 @@ class player {
 
 scenario_outcome play_scenario(const scenario& what, const scenario_setup& with) { return player(what, with).play(); }
 
+result<bool> decides(const session& ran, std::string_view line) {
+  const result<scenario> parsed = parse_scenario(fmt::format("scenario 1\nrun\nexpect {}\n", line), "decision");
+  if (!parsed) return parsed.failure();
+  const statement& wanted = parsed->steps.front().expectations.front().text;
+  if (!is_decision(wanted.items[1].name.text) || wanted.items.size() < 3) {
+    return error{status::argument,
+                 fmt::format("\"{}\" is no decision such as \"evict POD\" or \"unschedulable GROUP\"", line),
+                 {}};
+  }
+  const result<decision_lines> found = decision_lines::of(ran);
+  if (!found) return found.failure();
+  for (std::size_t row = 0; row < found->size(); ++row) {
+    const result<bool> fits = found->fits(wanted, row);
+    if (!fits || *fits) return fits;
+  }
+  return false;
+}
+
 result<std::vector<std::string>> expected_decisions(const session& of) {
   const result<decision_lines> found = decision_lines::of(of);
   if (!found) return found.failure();

@@ -111,6 +111,10 @@ struct scenario_setup {
 /// with the same digest.
 [[nodiscard]] result<std::string> format_scenario(const snapshot& from, std::int64_t now, std::string_view title);
 
+/// Whether a session has a decision that fits a line without its `expect`: `evict p1`, `bind p1 n1 devices=[0]`.
+/// Error: the line is none that could be expected.
+[[nodiscard]] result<bool> decides(const session& ran, std::string_view line);
+
 /// The decisions of a session as `expect` lines, in order; `expect nothing` if there are none.
 [[nodiscard]] result<std::vector<std::string>> expected_decisions(const session& of);
 

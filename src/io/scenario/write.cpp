@@ -1,86 +1,78 @@
-// Snapshots -> statements.
+// Tables and snapshots -> statements.
+#include "io/scenario/write.hpp"
+
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "io/column_form.hpp"
-#include "io/scenario/cells.hpp"
 #include "io/scenario/rows.hpp"
 #include "io/scenario/scenario.hpp"
 #include "io/scenario/text.hpp"
 
 namespace kaisched::io {
 
+namespace scenario_text {
+
 namespace {
 
-using scenario_text::cell;
-using scenario_text::cell_context;
-using scenario_text::quoted_if_needed;
-using scenario_text::text_place;
+using field_list = std::vector<std::pair<std::string, std::string>>;
 
-/// Writes the rows of one table, one statement each.
-class table_writer {
- public:
-  table_writer(const table_info& kind, const table_view& rows, const std::vector<std::string>& dimensions)
-      : kind_(kind), rows_(rows), context_{dimensions, 0, {}} {}
-
-  [[nodiscard]] std::string line(std::uint64_t row) const {
-    const column_info& name = scenario_text::name_column(kind_);
-    std::string out = fmt::format("{} {}", kind_.name, word_of(name, row));
-    for (const column_info& column : kind_.columns) {
-      const column_view* values = rows_.find(column.id);
-      if (&column == &name || values == nullptr) continue;
-      const cell has = scenario_text::cell_at(*values, row);
-      const bool is_default =
-          !column.required && has == scenario_text::default_cell(column, context_.dimensions.size());
-      if (!is_default) out += " " + field(column, has);
+/// The amounts of a row as fields: dimensions stand for themselves where they can be read as nothing else.
+void append_amounts(const table_info& kind, const column_info& column, const cell& has, const cell_context& context,
+                    field_list& to) {
+  const auto names = entries_of(column, context);
+  field_list fields;
+  for (std::size_t i = 0; i < names.size() && i < has.integers.size(); ++i) {
+    if (has.integers[i] == 0) continue;
+    const bool clashes = std::any_of(kind.columns.begin(), kind.columns.end(),
+                                     [&](const column_info& other) { return other.name == names[i]; });
+    if (clashes || quoted_if_needed(names[i], text_place::word) != names[i]) {
+      to.emplace_back(column.name, format_cell(column, has, context));
+      return;
     }
-    return out;
+    fields.emplace_back(names[i], format_quantity(has.integers[i], unit_of_dimension(names[i])));
   }
-
- private:
-  [[nodiscard]] std::string word_of(const column_info& column, std::uint64_t row) const {
-    const cell has = scenario_text::cell_at(*rows_.find(column.id), row);
-    return has.texts.empty() ? std::to_string(has.integers.front())
-                             : quoted_if_needed(has.texts.front(), text_place::word);
-  }
-
-  [[nodiscard]] std::string field(const column_info& column, const cell& has) const {
-    if (column.shape != column_shape::dimensions || &column != scenario_text::amounts_column(kind_)) {
-      return fmt::format("{}={}", column.name, scenario_text::format_cell(column, has, context_));
-    }
-    const auto names = scenario_text::entries_of(column, context_);
-    std::string out;
-    for (std::size_t i = 0; i < names.size() && i < has.integers.size(); ++i) {
-      if (has.integers[i] == 0) continue;
-      // The name of a dimension stands for itself only where it can be read as nothing else.
-      const bool clashes = std::any_of(kind_.columns.begin(), kind_.columns.end(),
-                                       [&](const column_info& other) { return other.name == names[i]; });
-      if (clashes || quoted_if_needed(names[i], text_place::word) != names[i]) {
-        out.clear();
-        break;
-      }
-      const std::int64_t unit = scenario_text::unit_of_dimension(names[i]);
-      out += fmt::format("{}{}={}", out.empty() ? "" : " ", names[i],
-                         scenario_text::format_quantity(has.integers[i], unit));
-    }
-    if (!out.empty()) return out;
-    return fmt::format("{}={}", column.name, scenario_text::format_cell(column, has, context_));
-  }
-
-  const table_info& kind_;
-  table_view rows_;
-  cell_context context_;
-};
+  to.insert(to.end(), fields.begin(), fields.end());
+}
 
 }  // namespace
+
+std::string row_text::line() const {
+  std::string out = op == table_op::change ? "change " : op == table_op::remove ? "remove " : "";
+  out += fmt::format("{} {}", kind->name, quoted_if_needed(name, text_place::word));
+  for (const auto& [key, value] : fields) out += fmt::format(" {}={}", key, value);
+  return out;
+}
+
+row_text row_as_text(const table_view& rows, std::uint64_t row, const std::vector<std::string>& dimensions) {
+  row_text made;
+  made.kind = schema_of(rows.kind);
+  made.op = static_cast<table_op>(rows.op);
+  const column_info& naming = name_column(*made.kind);
+  const cell_context context{dimensions, 0, {}};
+  for (const column_info& column : made.kind->columns) {
+    const column_view* values = rows.find(column.id);
+    if (values == nullptr) continue;
+    const cell has = cell_at(*values, row);
+    if (&column == &naming) {
+      made.name = has.texts.empty() ? std::to_string(has.integers.front()) : has.texts.front();
+    } else if (made.op == table_op::add && &column == amounts_column(*made.kind)) {
+      append_amounts(*made.kind, column, has, context, made.fields);
+    } else if (made.op != table_op::add || column.required || has != default_cell(column, dimensions.size())) {
+      made.fields.emplace_back(column.name, format_cell(column, has, context));
+    }
+  }
+  return made;
+}
+
+}  // namespace scenario_text
 
 result<std::string> format_scenario(const snapshot& from, std::int64_t now, std::string_view title) {
   std::vector<std::string> dimensions;
   for (const std::string_view name : from.dimension_names()) dimensions.emplace_back(name);
   std::string out = fmt::format("scenario {}", scenario_version);
-  if (!title.empty()) out += " " + quoted_if_needed(title, text_place::word);
+  if (!title.empty()) out += " " + scenario_text::quoted_if_needed(title, scenario_text::text_place::word);
   out += '\n';
   if (now != 0) out += fmt::format("now {}\n", scenario_text::format_time(now));
   for (const table_info& kind : schema()) {
@@ -88,10 +80,10 @@ result<std::string> format_scenario(const snapshot& from, std::int64_t now, std:
     const result<table> rows = from.to_table(kind.kind);
     if (!rows) return rows.failure();
     const table_view view = rows->view();
-    if (view.rows == 0) continue;
-    out += '\n';
-    const table_writer writer(kind, view, dimensions);
-    for (std::uint64_t row = 0; row < view.rows; ++row) out += writer.line(row) + "\n";
+    if (view.rows > 0) out += '\n';
+    for (std::uint64_t row = 0; row < view.rows; ++row) {
+      out += scenario_text::row_as_text(view, row, dimensions).line() + "\n";
+    }
   }
   return out;
 }
