@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "io/cluster_json.hpp"
 #include "io/cluster_yaml.hpp"
 #include "io/files.hpp"
+#include "io/scenario/scenario.hpp"
 
 namespace kaisched::io {
 
@@ -19,11 +21,34 @@ bool starts_with_brace(std::string_view text) {
 }
 bool is_anything(std::string_view /*text*/) { return true; }
 
+/// The first statement, behind comments and blank lines.
+bool starts_as_scenario(std::string_view text) {
+  while (true) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return false;
+    text.remove_prefix(first);
+    if (text.front() != '#') return text.starts_with("scenario ");
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+}
+
+result<cluster_input> parse_scenario_cluster(std::string_view text, std::string_view source) {
+  result<scenario> parsed = parse_scenario(text, source);
+  if (!parsed) return parsed.take_failure();
+  return initial_cluster(std::move(*parsed));
+}
+
+result<std::string> format_scenario_cluster(const snapshot& from, std::int64_t now) {
+  return format_scenario(from, now, {});
+}
+
 constexpr std::array<std::string_view, 1> json_endings{".json"};
+constexpr std::array<std::string_view, 1> scenario_endings{".ks"};
 constexpr std::array<std::string_view, 2> yaml_endings{".yaml", ".yml"};
 
-constexpr std::array<cluster_form, 2> forms{{
+constexpr std::array<cluster_form, 3> forms{{
     {"JSON", json_endings, starts_with_brace, parse_cluster_json, format_cluster_json},
+    {"scenario", scenario_endings, starts_as_scenario, parse_scenario_cluster, format_scenario_cluster},
     {"YAML", yaml_endings, is_anything, parse_cluster_yaml, format_cluster_yaml},
 }};
 

@@ -1,7 +1,6 @@
 // Statements -> steps.
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -271,8 +270,11 @@ result<cluster_input> initial_cluster(scenario from) {
                           "only rows that add may stand before the first \"run\" of a file that is read as a cluster");
       }
     }
-    std::move(delta->tables.begin(), delta->tables.end(), std::back_inserter(made.tables));
+    for (std::size_t i = 0; i < delta->tables.size(); ++i) {
+      made.add(std::move(delta->tables[i]), {from.source, std::move(delta->lines[i])});
+    }
   }
+  made.source = from.source;
   return made;
 }
 

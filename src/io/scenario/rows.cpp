@@ -275,8 +275,8 @@ scenario_delta delta_rows::take() {
   scenario_delta made;
   for (const batch& one : batches_) {
     made.tables.push_back(make_table(one));
-    std::vector<std::size_t>& lines = made.lines.emplace_back();
-    for (const parsed_row& row : one.rows) lines.push_back(row.line);
+    std::vector<std::uint32_t>& lines = made.lines.emplace_back();
+    for (const parsed_row& row : one.rows) lines.push_back(static_cast<std::uint32_t>(row.line));
   }
   made.dimensions = dimensions_;
   batches_.clear();

@@ -34,8 +34,8 @@ struct scenario_expectation {
 /// Rows that take effect together.
 struct scenario_delta {
   std::vector<table> tables;
-  std::vector<std::vector<std::size_t>> lines;  ///< line of every row of every table
-  std::vector<std::string> dimensions;          ///< names of the resource dimensions after the delta
+  std::vector<std::vector<std::uint32_t>> lines;  ///< line of every row of every table
+  std::vector<std::string> dimensions;            ///< names of the resource dimensions after the delta
 };
 
 using scenario_settings = std::vector<std::pair<std::string, std::string>>;  ///< option, value

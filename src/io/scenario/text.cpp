@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "io/utf8.hpp"
+
 namespace kaisched::io::scenario_text {
 
 namespace {
@@ -307,6 +309,12 @@ error failure_at(std::string_view source, std::size_t line, std::uint32_t column
 }
 
 result<std::vector<statement>> split(std::string_view text, std::string_view source) {
+  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string_view::npos) {
+    const std::string_view before = text.substr(0, bad);
+    const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+    const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    return failure_at(source, line, static_cast<std::uint32_t>(bad - start + 1), "the text is not valid UTF-8");
+  }
   return reader(text, source).read();
 }
 
