@@ -143,8 +143,9 @@ policy::kai_side job_queue::side(std::uint32_t n) const {
 
 bool job_queue::node_before(std::uint32_t a, std::uint32_t b) const {
   if (!c_.has_proportion) {
-    const std::vector<model::queue_info>& queues = *c_.state().queues;
-    return queues[nodes_[a].queue].name < queues[nodes_[b].queue].name;
+    const model::queue_info& x = (*c_.state().queues)[nodes_[a].queue];
+    const model::queue_info& y = (*c_.state().queues)[nodes_[b].queue];
+    return x.created != y.created ? x.created < y.created : x.name < y.name;
   }
   if (c_.compat()) return policy::kai_compare_queues(side(a), side(b), c_.kai_total) < 0;
   return policy::exact_serves_before({&c_.exact_queues[nodes_[a].queue], best_entry(a).request},

@@ -201,7 +201,8 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     all.back().subject = id_of_queue(c, c.state().groups[group].queue);
     return;
   }
-  if (!work::is_ready(c, c.state().groups[group].first_sub)) {
+  const bool nothing_to_start = f != nullptr && f->what == constraint::gang_incomplete;
+  if (nothing_to_start || !work::is_ready(c, c.state().groups[group].first_sub)) {
     all.push_back(incomplete(c, group));
     return;
   }

@@ -77,8 +77,8 @@ result<void> edit::change_pod(const table_reader& t, std::uint64_t row) {
   if (!found) return found.failure();
   const pod_row p = *found;
   leave(p);
-  const bool reorders =
-      t.has(col::pod_sub_group) || t.has(col::pod_priority) || t.has(col::pod_leader) || t.has(col::pod_group_ref);
+  const bool reorders = t.has(col::pod_sub_group) || t.has(col::pod_priority) || t.has(col::pod_leader) ||
+                        t.has(col::pod_group_ref) || t.has(col::pod_created);
   const sub_group_row old_sub = s_.pods[p].sub;
   if (reorders && old_sub == no_row) {  // strays hang on their group
     settle_links();
@@ -362,6 +362,7 @@ bool edit::task_before(pod_row a, pod_row b) const {
   const std::int64_t x = s_.pod_extras[a].priority;  // unset is the smallest
   const std::int64_t y = s_.pod_extras[b].priority;
   if (x != y) return x > y;
+  if (s_.pod_extras[a].created != s_.pod_extras[b].created) return s_.pod_extras[a].created < s_.pod_extras[b].created;
   return s_.pod_names[a] < s_.pod_names[b];
 }
 

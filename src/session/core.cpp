@@ -317,11 +317,13 @@ void core::divide_shares() {
   for (node_row row = 0; row < s.node_count(); ++row) {
     const model::node_info& node = *(*s.nodes)[row];
     if (!node.open()) continue;
+    const bool open_to_all = !options.restrict_node_scheduling;
+    const bool for_gpu = open_to_all || model::find_label(node.labels, policy::gpu_worker_label) != nullptr;
+    const bool for_cpu = open_to_all || model::find_label(node.labels, policy::cpu_worker_label) != nullptr;
+    if (!for_gpu && !for_cpu) continue;  // no pod may use it
     const std::size_t at = static_cast<std::size_t>(row) * s.dims();
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      const bool hidden = r == dim_gpu && options.restrict_node_scheduling &&
-                          model::find_label(node.labels, policy::gpu_worker_label) == nullptr;
-      if (!hidden) total[r] += (*s.capacity)[at + r];
+      if (r != dim_gpu || for_gpu) total[r] += (*s.capacity)[at + r];
     }
   }
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) kai_total[r] = to_native(r, total[r]);

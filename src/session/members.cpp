@@ -81,6 +81,7 @@ void take_from(const core& c, sub_group_row member, std::vector<pod_row>& chunk)
   }
   for (const sub_group_row child : children_in_order(c, member)) {
     const std::size_t before = chunk.size();
+    if (!c.compat() && !is_ready(c, child)) continue;  // the reference starts a part of it
     take_from(c, child, chunk);
     if (chunk.size() > before) return;
   }

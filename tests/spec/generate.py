@@ -78,6 +78,10 @@ def make_case(seed, number):
 
 
 def _case(dice, style, name, nodes, queues, jobs):
+    plugins = _plugins(dice, style)
+    if not any(plugin["name"] == "proportion" for plugin in plugins):
+        for queue in queues:        # without it KAI goes by age and name, the specification by name alone
+            queue["created_rank"] = 0
     return {
         "schema": "kai-session-case/1", "name": name, "kind": "unit", "suite": "random", "actions": ["allocate"],
         "features": sorted(_features(style, jobs)), "asserted": "none", "predicates_enabled": not dice.one_in(30),
@@ -86,7 +90,7 @@ def _case(dice, style, name, nodes, queues, jobs):
             "params": {"queue_depth_per_action": {"allocate": dice.upto(3, 1)} if dice.one_in(12) else {},
                        "restrict_scheduling_nodes": style["workers"], "min_node_gpu_memory_mib": 100,
                        "max_node_gpu_memory_mib": 100, "use_scheduling_signatures": False},
-            "plugins": _plugins(dice, style), "nodes": nodes, "queues": queues, "jobs": jobs, "topologies": []},
+            "plugins": plugins, "nodes": nodes, "queues": queues, "jobs": jobs, "topologies": []},
         "rounds": []}
 
 
@@ -140,7 +144,9 @@ def _node_labels(dice, style, name, gpus):
         if dice.one_in(2):
             labels["disk"] = dice.of("ssd", "hdd")
     if style["workers"]:
-        labels.update({worker: "" for worker in (GPU_WORKER, CPU_WORKER) if not dice.one_in(3)})
+        # One of them at least: KAI leaves nodes without out of its snapshot, so the specification never sees any.
+        marks = [worker for worker in (GPU_WORKER, CPU_WORKER) if not dice.one_in(3)] or [dice.of(GPU_WORKER, CPU_WORKER)]
+        labels.update({worker: "" for worker in marks})
     return labels
 
 
