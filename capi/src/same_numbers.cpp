@@ -72,6 +72,8 @@ SAME(KAISCHED_KIND_DEVICE, entity_kind::device);
 SAME(KAISCHED_KIND_POD_GROUP, entity_kind::pod_group);
 SAME(KAISCHED_KIND_SUB_GROUP, entity_kind::sub_group);
 SAME(KAISCHED_KIND_POD, entity_kind::pod);
+SAME(KAISCHED_KIND_NUMA_ZONE, entity_kind::numa_zone);
+SAME(KAISCHED_KIND_RESOURCE_CLAIM, entity_kind::resource_claim);
 
 SAME(KAISCHED_POD_STATUS_PENDING, pod_status::pending);
 SAME(KAISCHED_POD_STATUS_GATED, pod_status::gated);
@@ -148,6 +150,8 @@ SAME(KAISCHED_TABLE_DEVICE, table_kind::device);
 SAME(KAISCHED_TABLE_POD_GROUP, table_kind::pod_group);
 SAME(KAISCHED_TABLE_SUB_GROUP, table_kind::sub_group);
 SAME(KAISCHED_TABLE_POD, table_kind::pod);
+SAME(KAISCHED_TABLE_NUMA_ZONE, table_kind::numa_zone);
+SAME(KAISCHED_TABLE_RESOURCE_CLAIM, table_kind::resource_claim);
 SAME(KAISCHED_TABLE_DECISION, table_kind::decision);
 SAME(KAISCHED_TABLE_REASON, table_kind::reason);
 SAME(KAISCHED_TABLE_QUEUE_SHARE, table_kind::queue_share);
@@ -179,6 +183,8 @@ SAME(KAISCHED_NODE_COL_UNSCHEDULABLE, col::node_unschedulable);
 SAME(KAISCHED_NODE_COL_LABELS, col::node_labels);
 SAME(KAISCHED_NODE_COL_TAINTS, col::node_taints);
 SAME(KAISCHED_NODE_COL_GPU_MEMORY, col::node_gpu_memory);
+SAME(KAISCHED_NODE_COL_NUMA_POLICY, col::node_numa_policy);
+SAME(KAISCHED_NODE_COL_NUMA_SCOPE, col::node_numa_scope);
 
 SAME(KAISCHED_DEVICE_COL_NODE, col::device_node);
 SAME(KAISCHED_DEVICE_COL_INDEX, col::device_index);
@@ -204,12 +210,18 @@ SAME(KAISCHED_POD_GROUP_COL_STALE_SINCE, col::pod_group_stale_since);
 SAME(KAISCHED_POD_GROUP_COL_PREEMPTION_DELAY, col::pod_group_preemption_delay);
 SAME(KAISCHED_POD_GROUP_COL_STALENESS_GRACE, col::pod_group_staleness_grace);
 SAME(KAISCHED_POD_GROUP_COL_RUNTIME_ESTIMATE, col::pod_group_runtime_estimate);
+SAME(KAISCHED_POD_GROUP_COL_TOPOLOGY, col::pod_group_topology);
+SAME(KAISCHED_POD_GROUP_COL_REQUIRED_LEVEL, col::pod_group_required_level);
+SAME(KAISCHED_POD_GROUP_COL_PREFERRED_LEVEL, col::pod_group_preferred_level);
 
 SAME(KAISCHED_SUB_GROUP_COL_GROUP, col::sub_group_group);
 SAME(KAISCHED_SUB_GROUP_COL_NAME, col::sub_group_name);
 SAME(KAISCHED_SUB_GROUP_COL_PARENT, col::sub_group_parent);
 SAME(KAISCHED_SUB_GROUP_COL_MIN_MEMBER, col::sub_group_min_member);
 SAME(KAISCHED_SUB_GROUP_COL_MIN_SUB_GROUP, col::sub_group_min_sub_group);
+SAME(KAISCHED_SUB_GROUP_COL_TOPOLOGY, col::sub_group_topology);
+SAME(KAISCHED_SUB_GROUP_COL_REQUIRED_LEVEL, col::sub_group_required_level);
+SAME(KAISCHED_SUB_GROUP_COL_PREFERRED_LEVEL, col::sub_group_preferred_level);
 
 SAME(KAISCHED_POD_COL_NAME, col::pod_name);
 SAME(KAISCHED_POD_COL_GROUP, col::pod_group_ref);
@@ -231,6 +243,22 @@ SAME(KAISCHED_POD_COL_HOST_PORTS, col::pod_host_ports);
 SAME(KAISCHED_POD_COL_LABELS, col::pod_labels);
 SAME(KAISCHED_POD_COL_OBSTACLE, col::pod_obstacle);
 SAME(KAISCHED_POD_COL_NOMINATED_NODE, col::pod_nominated_node);
+SAME(KAISCHED_POD_COL_GPU_MEMORY, col::pod_gpu_memory);
+SAME(KAISCHED_POD_COL_CLAIMS, col::pod_claims);
+SAME(KAISCHED_POD_COL_NUMA_ZONES, col::pod_numa_zones);
+SAME(KAISCHED_POD_COL_QOS, col::pod_qos);
+
+SAME(KAISCHED_NUMA_ZONE_COL_NODE, col::numa_zone_node);
+SAME(KAISCHED_NUMA_ZONE_COL_NAME, col::numa_zone_name);
+SAME(KAISCHED_NUMA_ZONE_COL_CAPACITY, col::numa_zone_capacity);
+SAME(KAISCHED_NUMA_ZONE_COL_AVAILABLE, col::numa_zone_available);
+
+SAME(KAISCHED_RESOURCE_CLAIM_COL_NAME, col::resource_claim_name);
+SAME(KAISCHED_RESOURCE_CLAIM_COL_DEVICE_CLASS, col::resource_claim_device_class);
+SAME(KAISCHED_RESOURCE_CLAIM_COL_COUNT, col::resource_claim_count);
+SAME(KAISCHED_RESOURCE_CLAIM_COL_LABELS, col::resource_claim_labels);
+SAME(KAISCHED_RESOURCE_CLAIM_COL_DEVICES, col::resource_claim_devices);
+SAME(KAISCHED_RESOURCE_CLAIM_COL_RESERVED_FOR, col::resource_claim_reserved_for);
 
 SAME(KAISCHED_DECISION_COL_KIND, col::decision_kind);
 SAME(KAISCHED_DECISION_COL_POD, col::decision_pod);

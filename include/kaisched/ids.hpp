@@ -20,6 +20,8 @@ enum class entity_kind : std::uint8_t {
   pod_group = 6,
   sub_group = 7,
   pod = 8,
+  numa_zone = 9,
+  resource_claim = 10,
 };
 
 /// Stable identifier of one entity of one cluster: kind (4 bits), generation (28 bits), slot (32 bits).

@@ -21,6 +21,8 @@ enum class table_kind : std::uint32_t {
   pod_group = 6,
   sub_group = 7,
   pod = 8,
+  numa_zone = 9,
+  resource_claim = 10,
   decision = 32,     ///< output of a session
   reason = 33,       ///< output of a session: why pods wait
   queue_share = 34,  ///< output of a session: quota, fair share and allocation per queue
@@ -79,6 +81,8 @@ enum node : std::uint32_t {
   node_labels = 5,
   node_taints = 6,
   node_gpu_memory = 7,
+  node_numa_policy = 8,
+  node_numa_scope = 9,
 };
 enum device : std::uint32_t {
   device_node = 1,
@@ -106,6 +110,9 @@ enum pod_group : std::uint32_t {
   pod_group_preemption_delay = 12,
   pod_group_staleness_grace = 13,
   pod_group_runtime_estimate = 14,
+  pod_group_topology = 15,
+  pod_group_required_level = 16,
+  pod_group_preferred_level = 17,
 };
 enum sub_group : std::uint32_t {
   sub_group_group = 1,
@@ -113,6 +120,9 @@ enum sub_group : std::uint32_t {
   sub_group_parent = 3,
   sub_group_min_member = 4,
   sub_group_min_sub_group = 5,
+  sub_group_topology = 6,
+  sub_group_required_level = 7,
+  sub_group_preferred_level = 8,
 };
 enum pod : std::uint32_t {
   pod_name = 1,
@@ -135,6 +145,24 @@ enum pod : std::uint32_t {
   pod_labels = 18,
   pod_obstacle = 19,
   pod_nominated_node = 20,
+  pod_gpu_memory = 21,
+  pod_claims = 22,
+  pod_numa_zones = 23,
+  pod_qos = 24,
+};
+enum numa_zone : std::uint32_t {
+  numa_zone_node = 1,
+  numa_zone_name = 2,
+  numa_zone_capacity = 3,
+  numa_zone_available = 4,
+};
+enum resource_claim : std::uint32_t {
+  resource_claim_name = 1,
+  resource_claim_device_class = 2,
+  resource_claim_count = 3,
+  resource_claim_labels = 4,
+  resource_claim_devices = 5,
+  resource_claim_reserved_for = 6,
 };
 enum decision : std::uint32_t {
   decision_kind = 1,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "model/account.hpp"
 
 namespace kaisched::model {
@@ -42,6 +43,10 @@ result<void> edit::one_table(const table_reader& t) {
       return sub_groups(t);
     case table_kind::pod:
       return pods(t);
+    case table_kind::numa_zone:
+      return numa_zones(t);
+    case table_kind::resource_claim:
+      return claims(t);
     default:
       return error{status::unsupported, "not an input table", {}};
   }
@@ -52,6 +57,7 @@ result<void> edit::finish() {
   settle_links();
   if (auto done = check_queues(); !done) return done;
   if (auto done = check_nodes(); !done) return done;
+  if (auto done = check_topology_users(); !done) return done;
   if (recount_) recount(s_);
   merge_pending();
   compact_names();
@@ -100,6 +106,20 @@ result<std::int64_t> edit::bounded(const table_reader& t, std::uint64_t row, std
                   std::to_string(value) + " is not in " + std::to_string(least) + " .. " + std::to_string(most));
   }
   return value;
+}
+
+error edit::not_among(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                      std::span<const std::string_view> names) const {
+  const std::string_view text = t.text(column, row);
+  std::string message = "'" + std::string(text) + "' is not known";
+  const std::string_view nearest = base::nearest_name(text, names);
+  if (!nearest.empty()) {
+    message += "; did you mean '" + std::string(nearest) + "'?";
+  } else {
+    message += "; expected one of:";
+    for (const std::string_view name : names) message.append(name.empty() ? "" : " ").append(name);
+  }
+  return t.fail(status::argument, row, column, message);
 }
 
 result<std::uint32_t> edit::slot_of(const table_reader& t, std::uint64_t row, std::uint32_t column,
@@ -222,6 +242,9 @@ void edit::compact_names() {
     if ((*s_.queues)[q].live) renew(names_.queues, (*s_.queues)[q].name, q);
   }
   for (const auto& node : *s_.nodes) renew(names_.nodes, node->name, node->slot);
+  for (std::uint32_t i = 0; i < s_.claim_slots; ++i) {
+    if (s_.claims[i] != nullptr) renew(names_.claims, s_.claims[i]->name, i);
+  }
   s_.names = std::move(fresh);
   w_.dead_name_bytes = 0;
 }

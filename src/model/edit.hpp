@@ -3,6 +3,8 @@
 /// One `apply`: edits a state in place. The caller keeps a copy of the state to go back to, which costs nothing but
 /// reference counts; names are not copy-on-write, so the edit keeps a journal of them.
 
+#include <array>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -19,6 +21,8 @@ namespace kaisched::model {
 
 /// Name of the pod set of groups without sub-groups.
 inline constexpr std::string_view implied_pod_set = "default";
+/// Most NUMA zones of one node.
+inline constexpr std::uint32_t max_zones_per_node = 64;
 
 /// Names to slots. Kept outside of the state: snapshots are never searched by name.
 struct name_maps {
@@ -27,6 +31,7 @@ struct name_maps {
   base::name_map groups;
   base::name_map pods;
   base::name_map classes;  ///< key of a class to its row
+  base::name_map claims;
 };
 
 /// What only the writer needs. Copied before an edit, so it is copy-on-write too.
@@ -36,6 +41,7 @@ struct writer_state {
   base::cow<std::vector<std::uint32_t>> free_groups;
   base::cow<std::vector<std::uint32_t>> free_pods;
   base::cow<std::vector<std::uint32_t>> free_classes;
+  base::cow<std::vector<std::uint32_t>> free_claims;
   base::cow<std::vector<std::vector<std::uint32_t>>> free_subs;  ///< first rows of vacant blocks, by size of block
   base::cow_column<std::uint32_t> class_users;
   base::cow_column<std::string_view> class_keys;
@@ -76,6 +82,9 @@ class edit {
   result<std::uint32_t> new_node(const table_reader& t, std::uint64_t row);
   result<void> devices(const table_reader& t);
   result<void> one_device(const table_reader& t, std::uint64_t row, node_info& node);
+  result<void> read_alignment(const table_reader& t, std::uint64_t row, node_info& node);
+  result<void> numa_zones(const table_reader& t);
+  result<void> one_zone(const table_reader& t, std::uint64_t row, node_info& node);
   void widen(std::uint32_t dims);
   void settle_nodes();
   void number_nodes(std::vector<std::shared_ptr<const node_info>>& nodes) const;
@@ -86,6 +95,7 @@ class edit {
   result<void> check_queues() const;
   result<void> check_queue_tree();
   result<void> check_nodes() const;
+  result<void> check_topology_users() const;
 
   // workload side
   result<void> groups(const table_reader& t);
@@ -94,6 +104,18 @@ class edit {
   result<void> change_group(const table_reader& t, std::uint64_t row);
   result<void> remove_group(const table_reader& t, std::uint64_t row);
   result<void> sub_groups(const table_reader& t);
+  /// Which columns of a table hold the topology and its levels.
+  struct topology_columns {
+    std::uint32_t topology;
+    std::uint32_t required;
+    std::uint32_t preferred;
+  };
+  using topology_share = std::shared_ptr<const topology_ask>;
+  result<topology_share> read_topology(const table_reader& t, std::uint64_t row, const topology_columns& columns,
+                                       const topology_share& before) const;
+  void set_topology(sub_group_row sub, topology_share together);
+  result<void> claims(const table_reader& t);
+  result<void> read_claim(const table_reader& t, std::uint64_t row, claim_info& claim) const;
   result<void> pods(const table_reader& t);
   result<void> add_pod(const table_reader& t, std::uint64_t row);
   result<void> change_pod(const table_reader& t, std::uint64_t row);
@@ -102,6 +124,7 @@ class edit {
   result<void> read_pod_details(const table_reader& t, std::uint64_t row, pod_row p);
   result<void> read_pod_place(const table_reader& t, std::uint64_t row, pod_row p);
   result<void> read_pod_devices(const table_reader& t, std::uint64_t row, pod_row p);
+  result<void> read_pod_zones(const table_reader& t, std::uint64_t row, pod_row p);
   result<void> check_pod_place(const table_reader& t, std::uint64_t row, pod_row p);
   result<void> join_class(const table_reader& t, std::uint64_t row, pod_row p, pod_ask ask);
   void leave_class(pod_row p);
@@ -121,6 +144,7 @@ class edit {
     std::string_view parent;
     std::int64_t min_member = 0;
     std::int64_t min_sub_group = unset;
+    topology_share together;
   };
   [[nodiscard]] std::vector<sub_definition> definitions_of(group_row g) const;
   result<void> rebuild_tree(group_row g, const std::vector<sub_definition>& definitions);
@@ -136,6 +160,19 @@ class edit {
   result<std::string_view> new_name(const table_reader& t, std::uint64_t row, std::uint32_t column, map_member map);
   result<std::int64_t> bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
                                std::int64_t most) const;
+  /// The value whose name a text column holds; the error names the nearest one.
+  template <class Enum, std::size_t N>
+  result<Enum> one_of(const table_reader& t, std::uint64_t row, std::uint32_t column, const std::array<Enum, N>& values,
+                      std::string_view (*name)(Enum) noexcept) const {
+    std::array<std::string_view, N> names;
+    for (std::size_t i = 0; i < N; ++i) {
+      names[i] = name(values[i]);
+      if (names[i] == t.text(column, row)) return values[i];
+    }
+    return not_among(t, row, column, names);
+  }
+  [[nodiscard]] error not_among(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                                std::span<const std::string_view> names) const;
   void add_name(map_member map, std::string_view name, std::uint32_t slot);
   void drop_name(map_member map, std::string_view name, std::uint32_t slot);
   /// Counts text of the pool that nobody uses any more.
@@ -153,6 +190,7 @@ class edit {
   bool nodes_unsettled_ = false;
   bool recount_ = false;
   bool queue_tree_changed_ = false;
+  bool topologies_changed_ = false;
 };
 
 }  // namespace kaisched::model

@@ -68,6 +68,7 @@ result<void> edit::topologies(const table_reader& t) {
                     "'" + std::string(name) + (it == all.end() ? "' does not exist" : "' exists already"));
     }
     nodes_unsettled_ = true;
+    topologies_changed_ = topologies_changed_ || t.op() != table_op::add;
     if (t.op() == table_op::remove) {
       all.erase(it);
       continue;
@@ -254,6 +255,7 @@ result<void> edit::nodes(const table_reader& t) {
     if (t.op() == table_op::remove) {
       discard((*s_.nodes)[at]->name);  // as it came; the copy is for going back
       drop_name(&name_maps::nodes, s_.names->add((*s_.nodes)[at]->name), slot);
+      s_.nodes_with_alignment -= (*s_.nodes)[at]->aligns() ? 1U : 0U;
       s_.nodes.write()[at] = nullptr;
       s_.node_row_of_slot.write()[slot] = no_row;
       removed_nodes_.push_back(slot);
@@ -261,7 +263,9 @@ result<void> edit::nodes(const table_reader& t) {
       continue;
     }
     auto node = std::make_shared<node_info>(*(*s_.nodes)[at]);
+    s_.nodes_with_alignment -= node->aligns() ? 1U : 0U;
     if (auto done = read_node(t, row, *node); !done) return done;
+    s_.nodes_with_alignment += node->aligns() ? 1U : 0U;
     s_.nodes.write()[at] = std::move(node);
   }
   return {};
@@ -341,7 +345,7 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
     if (!v) return v.failure();
     node.gpu_memory = *v;
   }
-  return {};
+  return read_alignment(t, row, node);
 }
 
 // ---- devices -----------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ result<void> edit::add_group(const table_reader& t, std::uint64_t row) {
   s_.group_names.write(g) = *name;
   ++s_.live_groups;
   add_name(&name_maps::groups, *name, g);
-  if (auto done = rebuild_tree(g, {{implied_pod_set, {}, 1, unset}}); !done) return done;
+  if (auto done = rebuild_tree(g, {{implied_pod_set, {}, 1, unset, nullptr}}); !done) return done;
   s_.group_extras.write(g).has_sub_groups = false;
   return read_group(t, row, g);
 }
@@ -128,6 +128,11 @@ result<void> edit::read_group(const table_reader& t, std::uint64_t row, group_ro
     }
     s_.subs.write(group.first_sub).min = t.i64(col::pod_group_min_sub_group, row);
   }
+  result<topology_share> together =
+      read_topology(t, row, {col::pod_group_topology, col::pod_group_required_level, col::pod_group_preferred_level},
+                    s_.subs[group.first_sub].together);
+  if (!together) return together.failure();
+  set_topology(group.first_sub, std::move(*together));
   group_extra& extra = s_.group_extras.write(g);
   if (t.has(col::pod_group_namespace)) {
     discard(extra.name_space);
@@ -163,6 +168,7 @@ sub_group_row edit::new_block(std::uint32_t size) {
 
 void edit::free_block(sub_group_row first, std::uint32_t size) {
   for (sub_group_row sub = first; sub < first + size; ++sub) {
+    set_topology(sub, nullptr);
     s_.subs.write(sub) = {};
     s_.live.counts.write(sub) = {};
   }
@@ -186,7 +192,7 @@ std::vector<edit::sub_definition> edit::definitions_of(group_row g) const {
   for (sub_group_row sub = group.first_sub + 1; sub < group.first_sub + group.sub_count; ++sub) {
     const sub_info& info = s_.subs[sub];
     const std::string_view parent = info.parent == group.first_sub ? std::string_view{} : s_.subs[info.parent].name;
-    all.push_back({info.name, parent, info.is_set ? 0 : info.min, info.is_set ? info.min : unset});
+    all.push_back({info.name, parent, info.is_set ? 0 : info.min, info.is_set ? info.min : unset, info.together});
   }
   return all;
 }
@@ -195,7 +201,9 @@ result<void> edit::rebuild_tree(group_row g, const std::vector<sub_definition>& 
   settle_links();
   const std::vector<pod_row> members = s_.groups[g].first_sub == no_row ? std::vector<pod_row>{} : pods_of(g);
   for (const pod_row p : members) account_pod(s_, s_.live, p, -1);
-  const std::int64_t root_min = s_.groups[g].first_sub == no_row ? unset : s_.subs[s_.groups[g].first_sub].min;
+  sub_info root;
+  root.min = unset;
+  if (s_.groups[g].first_sub != no_row) root = s_.subs[s_.groups[g].first_sub];
   if (s_.groups[g].first_sub != no_row) free_block(s_.groups[g].first_sub, s_.groups[g].sub_count);
   const auto size = static_cast<std::uint32_t>(definitions.size() + 1);
   const sub_group_row first = new_block(size);
@@ -205,7 +213,8 @@ result<void> edit::rebuild_tree(group_row g, const std::vector<sub_definition>& 
   s_.subs.write(first) = {};
   s_.subs.write(first).group = g;
   s_.subs.write(first).is_set = true;
-  s_.subs.write(first).min = root_min;
+  s_.subs.write(first).min = root.min;
+  set_topology(first, root.together);
   std::vector<sub_definition> sorted = definitions;  // rows in name order, so that siblings link in name order
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (std::uint32_t i = 0; i < sorted.size(); ++i) {
@@ -215,6 +224,7 @@ result<void> edit::rebuild_tree(group_row g, const std::vector<sub_definition>& 
     info.is_set = sorted[i].min_sub_group != unset;
     info.min = info.is_set ? sorted[i].min_sub_group : sorted[i].min_member;
     s_.subs.write(first + 1 + i) = info;
+    set_topology(first + 1 + i, sorted[i].together);
   }
   for (std::uint32_t i = size; i-- > 1;) {  // backwards, so that prepending gives name order
     const std::string_view parent_name = sorted[i - 1].parent;
@@ -287,7 +297,7 @@ result<void> edit::sub_groups(const table_reader& t) {
         all.erase(it);
         continue;
       }
-      if (it == all.end()) it = all.insert(all.end(), {s_.names->add(name), {}, 0, unset});
+      if (it == all.end()) it = all.insert(all.end(), {s_.names->add(name), {}, 0, unset, nullptr});
       if (t.has(col::sub_group_parent))
         it->parent = t.text(col::sub_group_parent, row);  // only read while the tree is built
       if (t.has(col::sub_group_min_member)) {
@@ -302,10 +312,15 @@ result<void> edit::sub_groups(const table_reader& t) {
         }
         it->min_sub_group = t.i64(col::sub_group_min_sub_group, row);
       }
+      result<topology_share> together = read_topology(
+          t, row, {col::sub_group_topology, col::sub_group_required_level, col::sub_group_preferred_level},
+          it->together);
+      if (!together) return together.failure();
+      it->together = std::move(*together);
     }
     if (all.size() > most_sub_groups) return error{status::limit, "more than 65534 sub-groups in one pod group", {}};
     const bool implied = all.empty();
-    if (implied) all.push_back({implied_pod_set, {}, 1, unset});
+    if (implied) all.push_back({implied_pod_set, {}, 1, unset, nullptr});
     if (auto done = rebuild_tree(g, all); !done) return done;
     s_.group_extras.write(g).has_sub_groups = !implied;
   }

@@ -1,5 +1,6 @@
 // Deltas of pods, and the order of pods inside their pod sets.
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "model/account.hpp"
@@ -187,6 +188,18 @@ result<void> edit::read_pod_ask(const table_reader& t, std::uint64_t row, pod_as
                                        std::pair{std::uint32_t{col::pod_obstacle}, &ask.obstacle}}) {
     if (t.has(column)) *target = t.text(column, row);
   }
+  if (t.has(col::pod_gpu_memory)) {
+    auto v = bounded(t, row, col::pod_gpu_memory, 0, max_amount);
+    if (!v) return v.failure();
+    ask.gpu_memory = *v;
+  }
+  if (t.has(col::pod_claims)) ask.claims = t.text(col::pod_claims, row);
+  if (t.has(col::pod_qos)) {
+    constexpr std::array all{qos_class::unknown, qos_class::guaranteed, qos_class::burstable, qos_class::best_effort};
+    auto v = one_of(t, row, col::pod_qos, all, qos_name);
+    if (!v) return v.failure();
+    ask.qos = *v;
+  }
   return {};
 }
 
@@ -218,6 +231,8 @@ result<void> edit::join_class(const table_reader& t, std::uint64_t row, pod_row 
   const pod_class& joined = *s_.classes[c];
   s_.pods_with_affinity += joined.has_pod_affinity() ? 1U : 0U;
   s_.pods_with_ports += joined.host_ports.empty() ? 0U : 1U;
+  s_.pods_with_gpu_memory += joined.ask.gpu_memory == 0 ? 0U : 1U;
+  s_.pods_with_claims += joined.ask.claims.empty() ? 0U : 1U;
   std::vector<std::int64_t>& sums = w_.total_request.write();
   sums.resize(std::max<std::size_t>(sums.size(), s_.dims()), 0);
   for (std::size_t d = 0; d < joined.ask.request.size(); ++d) {
@@ -235,6 +250,8 @@ void edit::leave_class(pod_row p) {
   const pod_class& left = *s_.classes[c];
   s_.pods_with_affinity -= left.has_pod_affinity() ? 1U : 0U;
   s_.pods_with_ports -= left.host_ports.empty() ? 0U : 1U;
+  s_.pods_with_gpu_memory -= left.ask.gpu_memory == 0 ? 0U : 1U;
+  s_.pods_with_claims -= left.ask.claims.empty() ? 0U : 1U;
   std::vector<std::int64_t>& sums = w_.total_request.write();
   for (std::size_t d = 0; d < left.ask.request.size(); ++d) sums[d] -= left.ask.request[d];
   if (--w_.class_users.write(c) > 0) return;
@@ -260,11 +277,34 @@ result<void> edit::read_pod_place(const table_reader& t, std::uint64_t row, pod_
       if (!node) return node.failure();
       slot = *node;
     }
-    if (slot != s_.live.pod_node[p]) s_.live.pod_devices.write(p) = {};
+    if (slot != s_.live.pod_node[p]) {
+      s_.live.pod_devices.write(p) = {};
+      s_.pod_extras.write(p).numa_zones = 0;
+    }
     s_.live.pod_node.write(p) = slot;
   }
   if (auto done = check_pod_place(t, row, p); !done) return done;
+  if (auto done = read_pod_zones(t, row, p); !done) return done;
   return read_pod_devices(t, row, p);
+}
+
+result<void> edit::read_pod_zones(const table_reader& t, std::uint64_t row, pod_row p) {
+  std::uint64_t zones = s_.pod_extras[p].numa_zones;
+  if (t.has(col::pod_numa_zones)) {
+    zones = 0;
+    for (const std::int64_t zone : t.list(col::pod_numa_zones, row)) {
+      if (zone < 0 || zone >= max_zones_per_node || (zones >> zone & 1U) != 0) {
+        return t.fail(status::argument, row, col::pod_numa_zones,
+                      "pod '" + std::string(s_.pod_names[p]) + "': zone " + std::to_string(zone) +
+                          " is given twice or not in 0 .. 63",
+                      id_of_pod(s_, p));
+      }
+      zones |= std::uint64_t{1} << zone;
+    }
+  }
+  if (!is_on_node(p)) zones = 0;
+  if (zones != s_.pod_extras[p].numa_zones) s_.pod_extras.write(p).numa_zones = zones;
+  return {};
 }
 
 result<void> edit::check_pod_place(const table_reader& t, std::uint64_t row, pod_row p) {
@@ -327,10 +367,10 @@ result<void> edit::read_pod_devices(const table_reader& t, std::uint64_t row, po
     }
     set.mask |= std::uint64_t{1} << index;
   }
-  if (std::popcount(set.mask) != c.whole_devices + c.shared_devices) {
+  const std::int64_t asked = c.whole_devices + c.shared_devices + c.memory_devices;
+  if (std::popcount(set.mask) != asked) {
     return t.fail(status::argument, row, col::pod_devices,
-                  "pod '" + std::string(s_.pod_names[p]) + "': it asks for " +
-                      std::to_string(c.whole_devices + c.shared_devices) + " devices",
+                  "pod '" + std::string(s_.pod_names[p]) + "': it asks for " + std::to_string(asked) + " devices",
                   id_of_pod(s_, p));
   }
   s_.live.pod_devices.write(p) = set;

@@ -86,6 +86,8 @@ table export_nodes(const cluster_state& s) {
     w.put_raw(col::node_labels, labels);
     w.put_raw(col::node_taints, node.taints_text);
     w.put(col::node_gpu_memory, node.gpu_memory);
+    w.put(col::node_numa_policy, numa_policy_name(node.align));
+    w.put(col::node_numa_scope, numa_scope_name(node.align_scope));
   }
   return w.take();
 }
@@ -107,6 +109,46 @@ table export_devices(const cluster_state& s) {
     }
   }
   return w.take();
+}
+
+table export_zones(const cluster_state& s) {
+  schema_writer w(table_kind::numa_zone, table_op::add, s.dims());
+  for (const node_row row : nodes_by_name(s)) {
+    const node_info& node = *(*s.nodes)[row];
+    for (const numa_zone_info& zone : node.zones) {
+      w.put(col::numa_zone_node, std::string_view(node.name));
+      w.put(col::numa_zone_name, std::string_view(zone.name));
+      w.put_row(col::numa_zone_capacity, zone.capacity, s.dims());
+      w.put_row(col::numa_zone_available, zone.available, s.dims());
+    }
+  }
+  return w.take();
+}
+
+table export_claims(const cluster_state& s) {
+  schema_writer w(table_kind::resource_claim, table_op::add, s.dims());
+  const auto rows = rows_by_name(
+      s.claim_slots, [&](auto i) { return s.claims[i] != nullptr; },
+      [&](auto i) { return std::string_view(s.claims[i]->name); });
+  for (const std::uint32_t i : rows) {
+    const claim_info& claim = *s.claims[i];
+    w.put(col::resource_claim_name, std::string_view(claim.name));
+    w.put(col::resource_claim_device_class, std::string_view(claim.device_class));
+    w.put(col::resource_claim_count, claim.count);
+    w.put_raw(col::resource_claim_labels, claim.labels);
+    w.put_raw(col::resource_claim_devices, claim.devices);
+    w.put_raw(col::resource_claim_reserved_for, claim.reserved_for);
+  }
+  return w.take();
+}
+
+void put_topology(schema_writer& w, const sub_info& member, std::uint32_t topology, std::uint32_t required,
+                  std::uint32_t preferred) {
+  static const topology_ask none;
+  const topology_ask& ask = member.together == nullptr ? none : *member.together;
+  w.put(topology, std::string_view(ask.topology));
+  w.put(required, std::string_view(ask.required_level));
+  w.put(preferred, std::string_view(ask.preferred_level));
 }
 
 std::vector<std::uint32_t> groups_by_name(const cluster_state& s) {
@@ -133,6 +175,8 @@ table export_groups(const cluster_state& s) {
     w.put(col::pod_group_preemption_delay, extra.preemption_delay);
     w.put(col::pod_group_staleness_grace, extra.staleness_grace);
     w.put(col::pod_group_runtime_estimate, extra.runtime_estimate);
+    put_topology(w, s.subs[group.first_sub], col::pod_group_topology, col::pod_group_required_level,
+                 col::pod_group_preferred_level);
   }
   return w.take();
 }
@@ -149,6 +193,7 @@ table export_sub_groups(const cluster_state& s) {
       w.put(col::sub_group_parent, info.parent == group.first_sub ? std::string_view{} : s.subs[info.parent].name);
       w.put(col::sub_group_min_member, info.is_set ? std::int64_t{0} : info.min);
       w.put(col::sub_group_min_sub_group, info.is_set ? info.min : unset);
+      put_topology(w, info, col::sub_group_topology, col::sub_group_required_level, col::sub_group_preferred_level);
     }
   }
   return w.take();
@@ -193,6 +238,12 @@ void export_pod(const cluster_state& s, schema_writer& w, pod_row p) {
   w.put_raw(col::pod_labels, extra.labels);
   w.put(col::pod_obstacle, std::string_view(ask.obstacle));
   w.put(col::pod_nominated_node, node_name(extra.nominated));
+  w.put(col::pod_gpu_memory, ask.gpu_memory);
+  w.put_raw(col::pod_claims, ask.claims);
+  std::vector<std::int64_t> zones;
+  for (std::uint64_t left = extra.numa_zones; left != 0; left &= left - 1) zones.push_back(std::countr_zero(left));
+  w.put_list(col::pod_numa_zones, zones);
+  w.put(col::pod_qos, qos_name(ask.qos));
 }
 
 table export_pods(const cluster_state& s) {
@@ -221,6 +272,10 @@ table export_table(const cluster_state& s, table_kind kind) {
       return export_groups(s);
     case table_kind::sub_group:
       return export_sub_groups(s);
+    case table_kind::numa_zone:
+      return export_zones(s);
+    case table_kind::resource_claim:
+      return export_claims(s);
     default:
       return export_pods(s);
   }

@@ -1,6 +1,7 @@
 #include "model/pod_class.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <kaisched/quantity.hpp>
 #include <kaisched/table.hpp>
@@ -46,6 +47,16 @@ result<void> set_devices(pod_class& c) {
                      ": expected " + std::string(expected),
                  {}};
   };
+  if (c.ask.gpu_memory != 0) {
+    if (gpu != 0) {
+      return error{status::argument,
+                   "gpu_memory is " + std::to_string(c.ask.gpu_memory) + " and request gpu is " + std::to_string(gpu) +
+                       ": a pod asks for memory of devices or for devices, not for both",
+                   {}};
+    }
+    c.memory_devices = std::max<std::int64_t>(1, count);
+    return {};
+  }
   if (gpu == 0) {
     if (count != 0) return bad("device_count 0 where no gpu is asked for");
     return {};
@@ -61,7 +72,21 @@ result<void> set_devices(pod_class& c) {
   return {};
 }
 
+result<void> check_claims(std::string_view list) {
+  std::vector<std::string_view> names = split_list(list);
+  std::sort(names.begin(), names.end());
+  if (!names.empty() && names.front().empty()) return error{status::argument, "claims: a name must not be empty", {}};
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return {};
+  return error{status::argument, "claims: '" + std::string(*twice) + "' is named twice", {}};
+}
+
 }  // namespace
+
+std::string_view qos_name(qos_class q) noexcept {
+  static constexpr std::array<std::string_view, 4> names{"", "Guaranteed", "Burstable", "BestEffort"};
+  return names[static_cast<std::size_t>(q)];
+}
 
 std::string pod_ask::key() const {
   std::string key;
@@ -74,12 +99,17 @@ std::string pod_ask::key() const {
   }
   key += '|';
   key.append(std::to_string(device_count));
+  key += '|';
+  if (gpu_memory != 0) key.append(std::to_string(gpu_memory));
+  key += '|';
+  key.append(qos_name(qos));
+  key += '|';
   if (node_selector.empty() && node_affinity.empty() && tolerations.empty() && affinity.empty() &&
-      anti_affinity.empty() && host_ports.empty() && obstacle.empty()) {
+      anti_affinity.empty() && host_ports.empty() && obstacle.empty() && claims.empty()) {
     return key;
   }
   for (const std::string* text :
-       {&node_selector, &node_affinity, &tolerations, &affinity, &anti_affinity, &host_ports, &obstacle}) {
+       {&node_selector, &node_affinity, &tolerations, &affinity, &anti_affinity, &host_ports, &obstacle, &claims}) {
     append_text(key, *text);
   }
   return key;
@@ -107,6 +137,7 @@ result<pod_class> make_pod_class(pod_ask ask) {
   pod_class c;
   c.ask = std::move(ask);
   if (auto done = set_devices(c); !done) return done.failure();
+  if (auto done = check_claims(c.ask.claims); !done) return done.failure();
   result<label_list> labels = parse_labels(c.ask.node_selector);
   if (!labels) {
     error failure = labels.take_failure();

@@ -14,6 +14,10 @@
 
 namespace kaisched::model {
 
+/// Quality of service of a pod. `unknown`: not given.
+enum class qos_class : std::uint8_t { unknown, guaranteed, burstable, best_effort };
+[[nodiscard]] std::string_view qos_name(qos_class q) noexcept;  ///< empty for `unknown`
+
 /// What a pod asks for, as given. The texts are rows of `string_list` columns.
 struct pod_ask {
   std::vector<std::int64_t> request;  ///< per dimension
@@ -25,6 +29,9 @@ struct pod_ask {
   std::string anti_affinity;
   std::string host_ports;
   std::string obstacle;
+  std::int64_t gpu_memory = 0;  ///< bytes of each device
+  std::string claims;
+  qos_class qos = qos_class::unknown;
 
   /// Byte string that is equal exactly for equal asks.
   [[nodiscard]] std::string key() const;
@@ -36,6 +43,7 @@ struct pod_class {
   std::int64_t whole_devices = 0;   ///< devices asked for as a whole
   std::int64_t shared_devices = 0;  ///< devices asked for in part; at most one of the two is not zero
   std::int64_t device_share = 0;    ///< milli-GPU of each device: 1000 for whole ones
+  std::int64_t memory_devices = 0;  ///< devices of which memory is asked for, instead of the two above
   label_list node_selector;
   std::vector<selector> node_affinity;  ///< alternatives; empty: no requirement
   std::vector<toleration> tolerations;

@@ -59,6 +59,11 @@ constexpr std::array node_columns{
                 "Taints; NoSchedule and NoExecute keep pods away, other effects are ignored."},
     column_info{col::node_gpu_memory, "gpu_memory", ct::i64, cs::one, false, ek::none, "bytes", "0",
                 "Memory of each GPU; 0 if unknown."},
+    column_info{col::node_numa_policy, "numa_policy", ct::string, cs::ragged, false, ek::none, "policy", "",
+                "How the node aligns pods with its NUMA zones: none, best-effort, restricted, single-numa-node; empty "
+                "if unknown."},
+    column_info{col::node_numa_scope, "numa_scope", ct::string, cs::ragged, false, ek::none, "scope", "",
+                "What is aligned: container or pod; empty if unknown."},
 };
 constexpr std::array device_columns{
     column_info{col::device_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the device."},
@@ -103,6 +108,14 @@ constexpr std::array pod_group_columns{
                 "How long a stale group is left alone; negative is for ever."},
     column_info{col::pod_group_runtime_estimate, "runtime_estimate", ct::i64, cs::one, false, ek::none, "ns", "unset",
                 "Expected run time."},
+    column_info{col::pod_group_topology, "topology", ct::string, cs::ragged, false, ek::topology, "topology", "",
+                "Topology that the levels of the group belong to; empty: the group may be anywhere."},
+    column_info{col::pod_group_required_level, "required_level", ct::string, cs::ragged, false, ek::none,
+                "node label key", "",
+                "Level of the topology: all pods of the group must be in one of its domains; empty: no requirement."},
+    column_info{col::pod_group_preferred_level, "preferred_level", ct::string, cs::ragged, false, ek::none,
+                "node label key", "",
+                "Level of the topology: the pods should be in one of its domains; empty: no preference."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",
@@ -115,6 +128,15 @@ constexpr std::array sub_group_columns{
                 "Size of the gang, for sub-groups that hold pods."},
     column_info{col::sub_group_min_sub_group, "min_sub_group", ct::i64, cs::one, false, ek::none, "members", "unset",
                 "Number of child sub-groups needed; all if unset. Makes the sub-group an inner one."},
+    column_info{col::sub_group_topology, "topology", ct::string, cs::ragged, false, ek::topology, "topology", "",
+                "Topology that the levels of the sub-group belong to; empty: no constraint of its own."},
+    column_info{col::sub_group_required_level, "required_level", ct::string, cs::ragged, false, ek::none,
+                "node label key", "",
+                "Level of the topology: all pods of the sub-group must be in one of its domains; empty: no "
+                "requirement."},
+    column_info{col::sub_group_preferred_level, "preferred_level", ct::string, cs::ragged, false, ek::none,
+                "node label key", "",
+                "Level of the topology: the pods should be in one of its domains; empty: no preference."},
 };
 constexpr std::array pod_columns{
     column_info{col::pod_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -164,6 +186,39 @@ constexpr std::array pod_columns{
                 "What keeps the pod from every node and no eviction can remove, such as a missing volume claim."},
     column_info{col::pod_nominated_node, "nominated_node", ct::string, cs::ragged, false, ek::node, "node", "",
                 "Node that was promised to the pod; preferred over all others."},
+    column_info{col::pod_gpu_memory, "gpu_memory", ct::i64, cs::one, false, ek::none, "bytes", "0",
+                "Memory wanted of each of device_count devices (0: of one), instead of a gpu request."},
+    column_info{col::pod_claims, "claims", ct::string_list, cs::ragged, false, ek::none, "resource claims", "",
+                "Names of the resource claims of the pod. A claim may appear later than the pod that waits for it."},
+    column_info{col::pod_numa_zones, "numa_zones", ct::i64_list, cs::ragged, false, ek::none, "0..63", "",
+                "NUMA zones of the node that the pod uses, by position; empty if unknown."},
+    column_info{col::pod_qos, "qos", ct::string, cs::ragged, false, ek::none, "class", "",
+                "Quality of service: Guaranteed, Burstable or BestEffort; empty if unknown."},
+};
+constexpr std::array numa_zone_columns{
+    column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},
+    column_info{col::numa_zone_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name, unique on the node. Zones are numbered from 0 by the number at the end of their names; those "
+                "without a number come last, by name."},
+    column_info{col::numa_zone_capacity, "capacity", ct::i64, cs::dimensions, true, ek::none, "fixed units", "",
+                "Allocatable amount of every dimension in the zone."},
+    column_info{col::numa_zone_available, "available", ct::i64, cs::dimensions, false, ek::none, "fixed units", "0",
+                "What of it is free, as the node reports."},
+};
+constexpr std::array resource_claim_columns{
+    column_info{col::resource_claim_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name, unique in the cluster, such as namespace/name."},
+    column_info{col::resource_claim_device_class, "device_class", ct::string, cs::ragged, false, ek::none, "text", "",
+                "Class of the devices."},
+    column_info{col::resource_claim_count, "count", ct::i64, cs::one, false, ek::none, "devices", "1",
+                "Number of devices."},
+    column_info{col::resource_claim_labels, "labels", ct::string_list, cs::ragged, false, ek::none,
+                "key, value, key, value, ...", "", "Labels."},
+    column_info{col::resource_claim_devices, "devices", ct::string_list, cs::ragged, false, ek::none,
+                "driver/pool/device", "", "Devices that the claim has been given; empty: none yet."},
+    column_info{col::resource_claim_reserved_for, "reserved_for", ct::string_list, cs::ragged, false, ek::none,
+                "pod names", "",
+                "Pods that use the devices of the claim. Names of pods elsewhere are kept as they are."},
 };
 constexpr std::array decision_columns{
     column_info{col::decision_kind, "kind", ct::u8, cs::one, true, ek::none, "decision kind", "",
@@ -259,6 +314,9 @@ constexpr std::array tables{
     table_info{table_kind::pod_group, "pod_group", true, "Pod groups: the unit of scheduling.", pod_group_columns},
     table_info{table_kind::sub_group, "sub_group", true, "Trees of sub-groups inside pod groups.", sub_group_columns},
     table_info{table_kind::pod, "pod", true, "Pods.", pod_columns},
+    table_info{table_kind::numa_zone, "numa_zone", true, "NUMA zones of nodes.", numa_zone_columns},
+    table_info{table_kind::resource_claim, "resource_claim", true, "Claims of devices that pods share or bring along.",
+               resource_claim_columns},
     table_info{table_kind::decision, "decision", false, "Decisions of a session.", decision_columns},
     table_info{table_kind::reason, "reason", false, "Why pod groups wait.", reason_columns},
     table_info{table_kind::queue_share, "queue_share", false, "Shares of queues.", queue_share_columns},

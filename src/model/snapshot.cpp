@@ -51,6 +51,13 @@ std::uint64_t snapshot::count(entity_kind kind) const {
     }
     case entity_kind::pod:
       return s.live_pods;
+    case entity_kind::numa_zone: {
+      std::uint64_t zones = 0;
+      for (const auto& node : *s.nodes) zones += node->zones.size();
+      return zones;
+    }
+    case entity_kind::resource_claim:
+      return s.live_claims;
     default:
       return 0;
   }

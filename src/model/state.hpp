@@ -84,6 +84,19 @@ struct device_info {
   std::vector<std::int64_t> links;
 };
 
+/// How a node aligns pods with its NUMA zones. `unknown`: not given.
+enum class numa_policy : std::uint8_t { unknown, none, best_effort, restricted, single_numa_node };
+/// What is aligned.
+enum class numa_scope : std::uint8_t { unknown, container, pod };
+[[nodiscard]] std::string_view numa_policy_name(numa_policy p) noexcept;  ///< empty for `unknown`
+[[nodiscard]] std::string_view numa_scope_name(numa_scope s) noexcept;    ///< empty for `unknown`
+
+struct numa_zone_info {
+  std::string name;
+  std::vector<std::int64_t> capacity;   ///< per dimension
+  std::vector<std::int64_t> available;  ///< per dimension, as the node reports
+};
+
 struct node_info {
   std::string name;
   std::uint32_t slot = no_row;
@@ -96,10 +109,17 @@ struct node_info {
   std::string taints_text;
   std::int64_t gpu_memory = 0;
   std::vector<device_info> devices;  ///< explicit devices by index; empty: one per whole GPU
+  numa_policy align = numa_policy::unknown;
+  numa_scope align_scope = numa_scope::unknown;
+  std::vector<numa_zone_info> zones;  ///< in the order in which they are numbered
   /// Devices are tracked one by one.
   [[nodiscard]] std::uint32_t device_count() const;
   /// A pod may be placed here as far as the state of the node is concerned.
   [[nodiscard]] bool open() const { return ready && !unschedulable; }
+  /// Pods that the zones cannot align are refused here.
+  [[nodiscard]] bool aligns() const {
+    return align == numa_policy::restricted || align == numa_policy::single_numa_node;
+  }
 };
 
 /// The part of a pod group that decisions look at often.
@@ -127,6 +147,13 @@ struct group_extra {
   pod_row first_stray = no_row;  ///< pods that name a sub-group that does not exist
 };
 
+/// Where the pods of a group or sub-group must or should be together.
+struct topology_ask {
+  std::string topology;
+  std::string required_level;   ///< label key of a level, or empty
+  std::string preferred_level;  ///< label key of a level, or empty
+};
+
 /// A member of the tree of a pod group. Row 0 of a group is the root set. Links are rows; children are in name order.
 struct sub_info {
   std::string_view name;
@@ -138,7 +165,8 @@ struct sub_info {
   std::int64_t min = 0;        ///< pod sets: size of the gang; sets: members needed, unset = all
   pod_row first_pod = no_row;  ///< pods in task order
   pod_row last_pod = no_row;
-  std::uint32_t members = 0;  ///< sets: number of children
+  std::uint32_t members = 0;                     ///< sets: number of children
+  std::shared_ptr<const topology_ask> together;  ///< of the root: that of the group; null: may be anywhere
 };
 
 /// Number of pods of a pod set, by what they count for.
@@ -171,6 +199,17 @@ struct pod_extra {
   std::int64_t created = 0;
   std::int64_t priority = unset;
   std::uint32_t nominated = no_row;  ///< node slot
+  std::uint64_t numa_zones = 0;      ///< bit i: zone i of the pod's node; 0: unknown
+};
+
+/// A claim of devices.
+struct claim_info {
+  std::string name;
+  std::string device_class;
+  std::int64_t count = 1;
+  std::string labels;        ///< row of a string list, sorted by key
+  std::string devices;       ///< row of a string list
+  std::string reserved_for;  ///< row of a string list
 };
 
 // ---- state -------------------------------------------------------------------------------------------------------
@@ -212,6 +251,7 @@ struct cluster_state {
   base::cow<std::vector<device_row>> first_device;                 ///< by row, plus one past the end
   std::uint32_t nodes_with_taints = 0;
   std::uint32_t nodes_not_open = 0;
+  std::uint32_t nodes_with_alignment = 0;  ///< nodes that refuse pods which their NUMA zones cannot align
 
   base::cow_column<group_core> groups;
   base::cow_column<group_extra> group_extras;
@@ -222,6 +262,7 @@ struct cluster_state {
 
   base::cow_column<sub_info> subs;
   std::uint32_t sub_slots = 0;
+  std::uint32_t topology_asks = 0;  ///< members of trees, roots included, that name a topology
 
   base::cow_column<pod_core> pods;
   base::cow_column<pod_extra> pod_extras;
@@ -233,6 +274,12 @@ struct cluster_state {
   std::uint32_t class_slots = 0;
   std::uint32_t pods_with_affinity = 0;  ///< pods with required pod (anti-)affinity
   std::uint32_t pods_with_ports = 0;
+  std::uint32_t pods_with_gpu_memory = 0;
+  std::uint32_t pods_with_claims = 0;
+
+  base::cow_column<std::shared_ptr<const claim_info>> claims;  ///< by slot; null: vacant
+  std::uint32_t claim_slots = 0;
+  std::uint32_t live_claims = 0;
 
   live_state live;
 

@@ -208,7 +208,9 @@ enum kaisched_entity_kind {
   KAISCHED_KIND_DEVICE = 5,
   KAISCHED_KIND_POD_GROUP = 6,
   KAISCHED_KIND_SUB_GROUP = 7,
-  KAISCHED_KIND_POD = 8
+  KAISCHED_KIND_POD = 8,
+  KAISCHED_KIND_NUMA_ZONE = 9,
+  KAISCHED_KIND_RESOURCE_CLAIM = 10
 };
 
 /// Life of a pod.
@@ -327,6 +329,10 @@ enum kaisched_table_kind {
   KAISCHED_TABLE_SUB_GROUP = 7,
   /// input: Pods.
   KAISCHED_TABLE_POD = 8,
+  /// input: NUMA zones of nodes.
+  KAISCHED_TABLE_NUMA_ZONE = 9,
+  /// input: Claims of devices that pods share or bring along.
+  KAISCHED_TABLE_RESOURCE_CLAIM = 10,
   /// output: Decisions of a session.
   KAISCHED_TABLE_DECISION = 32,
   /// output: Why pod groups wait.
@@ -400,7 +406,12 @@ enum kaisched_node_column {
   /// [key=value:Effect]
   KAISCHED_NODE_COL_TAINTS = 6,
   /// i64, default 0. Memory of each GPU; 0 if unknown. [bytes]
-  KAISCHED_NODE_COL_GPU_MEMORY = 7
+  KAISCHED_NODE_COL_GPU_MEMORY = 7,
+  /// string, default empty. How the node aligns pods with its NUMA zones: none, best-effort, restricted,
+  /// single-numa-node; empty if unknown. [policy]
+  KAISCHED_NODE_COL_NUMA_POLICY = 8,
+  /// string, default empty. What is aligned: container or pod; empty if unknown. [scope]
+  KAISCHED_NODE_COL_NUMA_SCOPE = 9
 };
 
 /// Columns of KAISCHED_TABLE_DEVICE.
@@ -456,7 +467,16 @@ enum kaisched_pod_group_column {
   /// i64, default unset. How long a stale group is left alone; negative is for ever. [ns]
   KAISCHED_POD_GROUP_COL_STALENESS_GRACE = 13,
   /// i64, default unset. Expected run time. [ns]
-  KAISCHED_POD_GROUP_COL_RUNTIME_ESTIMATE = 14
+  KAISCHED_POD_GROUP_COL_RUNTIME_ESTIMATE = 14,
+  /// string, default empty. Topology that the levels of the group belong to; empty: the group may be anywhere.
+  /// [topology]
+  KAISCHED_POD_GROUP_COL_TOPOLOGY = 15,
+  /// string, default empty. Level of the topology: all pods of the group must be in one of its domains; empty: no
+  /// requirement. [node label key]
+  KAISCHED_POD_GROUP_COL_REQUIRED_LEVEL = 16,
+  /// string, default empty. Level of the topology: the pods should be in one of its domains; empty: no preference.
+  /// [node label key]
+  KAISCHED_POD_GROUP_COL_PREFERRED_LEVEL = 17
 };
 
 /// Columns of KAISCHED_TABLE_SUB_GROUP.
@@ -471,7 +491,16 @@ enum kaisched_sub_group_column {
   /// i64, default 0. Size of the gang, for sub-groups that hold pods. [pods]
   KAISCHED_SUB_GROUP_COL_MIN_MEMBER = 4,
   /// i64, default unset. Number of child sub-groups needed; all if unset. Makes the sub-group an inner one. [members]
-  KAISCHED_SUB_GROUP_COL_MIN_SUB_GROUP = 5
+  KAISCHED_SUB_GROUP_COL_MIN_SUB_GROUP = 5,
+  /// string, default empty. Topology that the levels of the sub-group belong to; empty: no constraint of its own.
+  /// [topology]
+  KAISCHED_SUB_GROUP_COL_TOPOLOGY = 6,
+  /// string, default empty. Level of the topology: all pods of the sub-group must be in one of its domains; empty: no
+  /// requirement. [node label key]
+  KAISCHED_SUB_GROUP_COL_REQUIRED_LEVEL = 7,
+  /// string, default empty. Level of the topology: the pods should be in one of its domains; empty: no preference.
+  /// [node label key]
+  KAISCHED_SUB_GROUP_COL_PREFERRED_LEVEL = 8
 };
 
 /// Columns of KAISCHED_TABLE_POD.
@@ -523,7 +552,46 @@ enum kaisched_pod_column {
   /// claim. [text]
   KAISCHED_POD_COL_OBSTACLE = 19,
   /// string, default empty. Node that was promised to the pod; preferred over all others. [node]
-  KAISCHED_POD_COL_NOMINATED_NODE = 20
+  KAISCHED_POD_COL_NOMINATED_NODE = 20,
+  /// i64, default 0. Memory wanted of each of device_count devices (0: of one), instead of a gpu request. [bytes]
+  KAISCHED_POD_COL_GPU_MEMORY = 21,
+  /// string_list, default empty. Names of the resource claims of the pod. A claim may appear later than the pod that
+  /// waits for it. [resource claims]
+  KAISCHED_POD_COL_CLAIMS = 22,
+  /// i64_list, default empty. NUMA zones of the node that the pod uses, by position; empty if unknown. [0..63]
+  KAISCHED_POD_COL_NUMA_ZONES = 23,
+  /// string, default empty. Quality of service: Guaranteed, Burstable or BestEffort; empty if unknown. [class]
+  KAISCHED_POD_COL_QOS = 24
+};
+
+/// Columns of KAISCHED_TABLE_NUMA_ZONE.
+enum kaisched_numa_zone_column {
+  /// string, required. Node of the zone. [node]
+  KAISCHED_NUMA_ZONE_COL_NODE = 1,
+  /// string, required. Name, unique on the node. Zones are numbered from 0 by the number at the end of their names;
+  /// those without a number come last, by name. [name]
+  KAISCHED_NUMA_ZONE_COL_NAME = 2,
+  /// i64 x dimensions, required. Allocatable amount of every dimension in the zone. [fixed units]
+  KAISCHED_NUMA_ZONE_COL_CAPACITY = 3,
+  /// i64 x dimensions, default 0. What of it is free, as the node reports. [fixed units]
+  KAISCHED_NUMA_ZONE_COL_AVAILABLE = 4
+};
+
+/// Columns of KAISCHED_TABLE_RESOURCE_CLAIM.
+enum kaisched_resource_claim_column {
+  /// string, required. Name, unique in the cluster, such as namespace/name. [name]
+  KAISCHED_RESOURCE_CLAIM_COL_NAME = 1,
+  /// string, default empty. Class of the devices. [text]
+  KAISCHED_RESOURCE_CLAIM_COL_DEVICE_CLASS = 2,
+  /// i64, default 1. Number of devices. [devices]
+  KAISCHED_RESOURCE_CLAIM_COL_COUNT = 3,
+  /// string_list, default empty. Labels. [key, value, key, value, ...]
+  KAISCHED_RESOURCE_CLAIM_COL_LABELS = 4,
+  /// string_list, default empty. Devices that the claim has been given; empty: none yet. [driver/pool/device]
+  KAISCHED_RESOURCE_CLAIM_COL_DEVICES = 5,
+  /// string_list, default empty. Pods that use the devices of the claim. Names of pods elsewhere are kept as they are.
+  /// [pod names]
+  KAISCHED_RESOURCE_CLAIM_COL_RESERVED_FOR = 6
 };
 
 /// Columns of KAISCHED_TABLE_DECISION.
