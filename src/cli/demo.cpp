@@ -1,57 +1,75 @@
 // The command that shows what the library does.
-#include <cstdio>
 #include <string>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <kaisched/version.hpp>
 
-#include "cli/commands.hpp"
-#include "cli/input.hpp"
+#include "cli/console.hpp"
+#include "cli/invented.hpp"
 #include "cli/outcome.hpp"
+#include "cli/policy_arguments.hpp"
+#include "cli/progress.hpp"
 #include "cli/report.hpp"
-#include "cli/terminal.hpp"
-#include "io/cluster_json.hpp"
-#include "io/files.hpp"
+#include "io/cluster_file.hpp"
 
 namespace kaisched::cli {
 
 namespace {
 
-int fail(const error& why, int exit) {
-  print_error(why.message);
-  return exit;
+struct demo_arguments {
+  policy_arguments policy;
+  invented_arguments cluster;
+  std::string out;
+};
+
+result<void> write_cluster(const console& to, const loaded_cluster& from, const std::string& path) {
+  const result<std::string> text = io::format_cluster(path, from.state, from.now);
+  if (!text) return text.failure();
+  return to.write(path, *text);
 }
 
-result<void> write_cluster(const loaded_cluster& cluster, const std::string& path) {
-  const result<std::string> text = io::format_cluster_json(cluster.state, cluster.now);
-  if (!text) return text.failure();
-  return io::write_file(path, *text);
+int demo(const demo_arguments& told, console& to) {
+  if (auto free = to.claim("--out", told.out); !free) return to.fail(free.failure(), exit_usage);
+  const result<engine> with = make_engine(told.policy);
+  if (!with) return to.fail(with.failure(), exit_usage);
+  progress shown(to, invent_steps + decide_steps(*with));
+  const result<loaded_cluster> loaded = invent_cluster(told.cluster, shown);
+  if (!loaded) return to.fail(loaded.failure());
+  const result<decided> ran = decide(*with, loaded->state, loaded->now, shown);
+  if (!ran) return to.fail(ran.failure());
+  shown.finish();
+  if (!told.out.empty()) {
+    if (auto written = write_cluster(to, *loaded, told.out); !written) {
+      return to.fail(written.failure(), exit_failure);
+    }
+  }
+  if (to.shows_report()) {
+    const terminal& out = to.out();
+    print_report(out, ran->figures,
+                 fmt::format("kaisched {}: an invented cluster, seed {}", version_string, told.cluster.seed),
+                 report_detail::charts);
+    out.line();
+    out.line("Next: kaisched demo --out cluster.json");
+    out.line("      kaisched run cluster.json --placement spread --charts --decisions decisions.csv");
+  }
+  return to.finish(report_json(ran->figures));
 }
 
 }  // namespace
 
-int demo(const demo_arguments& arguments) {
-  const result<engine> with = make_engine(arguments.policy);
-  if (!with) return fail(with.failure(), exit_usage);
-  const result<loaded_cluster> loaded = invent_cluster(arguments.cluster);
-  if (!loaded) return fail(loaded.failure(), exit_usage);
-  if (!arguments.cluster.out.empty()) {
-    if (auto written = write_cluster(*loaded, arguments.cluster.out); !written) {
-      return fail(written.failure(), exit_failure);
-    }
-  }
-  const result<decided> ran = decide(*with, loaded->state, loaded->now);
-  if (!ran) return fail(ran.failure(), exit_failure);
-
-  const terminal out(stdout);
-  print_report(out, ran->figures,
-               fmt::format("kaisched {}: an invented cluster, seed {}", version_string, arguments.cluster.seed),
-               report_detail::charts);
-  out.line();
-  out.line("Next: kaisched demo --out cluster.json");
-  out.line("      kaisched run --cluster cluster.json --placement spread --charts --decisions decisions.csv");
-  return exit_ok;
+void add_demo(command_list& to) {
+  command& c = to.add("demo", group::start, "Invent a contended cluster, decide, and draw what happened");
+  auto& told = c.keep<demo_arguments>();
+  told.cluster.load = 1.3;
+  add_invented_arguments(c, told.cluster);
+  add_policy_arguments(c, told.policy);
+  c.heading("Output");
+  c.option("--out", &told.out, cluster_file(), "Also write the cluster");
+  c.add_example("kaisched demo");
+  c.add_example("kaisched demo --gpus 512 --placement spread");
+  c.runs([&told](console& out) { return demo(told, out); });
 }
 
 }  // namespace kaisched::cli

@@ -1,100 +1,96 @@
 #include "cli/input.hpp"
 
 #include <chrono>
-#include <cmath>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include <kaisched/cluster.hpp>
-
-#include "io/cluster_input.hpp"
-#include "io/cluster_json.hpp"
+#include "io/cluster_file.hpp"
 #include "io/files.hpp"
 #include "io/openb.hpp"
-#include "io/synthetic.hpp"
 
 namespace kaisched::cli {
 
 namespace {
 
-result<io::cluster_input> read_openb(const run_arguments& arguments) {
-  const result<std::string> nodes = io::read_file(arguments.openb_nodes);
+result<io::cluster_input> read_openb(const input_arguments& told) {
+  const result<std::string> nodes = io::read_file(told.openb_nodes);
   if (!nodes) return nodes.failure();
-  const result<std::string> pods = io::read_file(arguments.openb_pods);
+  const result<std::string> pods = io::read_file(told.openb_pods);
   if (!pods) return pods.failure();
-  return io::parse_openb({arguments.openb_nodes, *nodes}, {arguments.openb_pods, *pods});
-}
-
-result<io::cluster_input> read_input(const run_arguments& arguments) {
-  const bool has_cluster = !arguments.cluster_file.empty();
-  const bool has_nodes = !arguments.openb_nodes.empty();
-  const bool has_pods = !arguments.openb_pods.empty();
-  if (has_nodes != has_pods || has_cluster == has_nodes) {
-    return error{status::argument, "run needs --cluster FILE, or --openb-nodes FILE with --openb-pods FILE", {}};
-  }
-  if (has_nodes) return read_openb(arguments);
-  const result<std::string> text = io::read_file(arguments.cluster_file);
-  if (!text) return text.failure();
-  return io::parse_cluster_json(*text, arguments.cluster_file);
-}
-
-result<loaded_cluster> build(result<io::cluster_input> input) {
-  if (!input) return input.take_failure();
-  result<cluster> built = io::build_cluster(*input);
-  if (!built) return built.take_failure();
-  return loaded_cluster{built->take_snapshot(), input->now, 0};
-}
-
-template <class F>
-result<loaded_cluster> timed(F&& load) {
-  const auto start = std::chrono::steady_clock::now();
-  result<loaded_cluster> loaded = load();
-  if (loaded) loaded->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return loaded;
+  return io::parse_openb({told.openb_nodes, *nodes}, {told.openb_pods, *pods});
 }
 
 }  // namespace
 
-result<engine> make_engine(const policy_arguments& arguments) {
-  engine made;
-  const auto set = [&](std::string_view option, std::string_view value) {
-    return value.empty() ? result<void>{} : made.set(option, value);
-  };
-  if (auto done = set("preset", arguments.preset); !done) return done.take_failure();
-  if (auto done = set("mode", arguments.mode); !done) return done.take_failure();
-  if (auto done = set("actions", arguments.actions); !done) return done.take_failure();
-  for (const std::string_view option : {"placement.gpu", "placement.cpu"}) {
-    if (auto done = set(option, arguments.placement); !done) return done.take_failure();
+value_form cluster_file() {
+  std::vector<std::string> endings;
+  for (const io::cluster_form& form : io::cluster_forms()) {
+    for (const std::string_view ending : form.endings) endings.emplace_back(ending.substr(1));
   }
-  for (const std::string& setting : arguments.settings) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos) {
-      return error{status::argument, fmt::format("--set {}: expected OPTION=VALUE", setting), {}};
-    }
-    const std::string_view text(setting);
-    if (auto done = made.set(text.substr(0, equals), text.substr(equals + 1)); !done) return done.take_failure();
-  }
-  return made;
+  return file_name(std::move(endings));
 }
 
-result<loaded_cluster> load_cluster(const run_arguments& arguments) {
-  return timed([&] {
-    return build(read_input(arguments));
-  });
+void add_input_options(command& to, input_arguments& told) {
+  to.heading("Input");
+  to.option("--cluster", &told.cluster, cluster_file(), "The same as FILE by position");
+  to.option("--openb-nodes", &told.openb_nodes, file_name({"csv"}),
+            "Nodes of an openb trace instead of a cluster file");
+  to.option("--openb-pods", &told.openb_pods, file_name({"csv"}), "Pods of that trace, all pending at once");
 }
 
-result<loaded_cluster> invent_cluster(const synthetic_arguments& arguments) {
-  if (!(arguments.load >= 0.01 && arguments.load <= 10)) {  // also what is no number
-    return error{status::argument, "--load: expected a number from 0.01 to 10", {}};
+void add_input_arguments(command& to, input_arguments& told) {
+  to.heading("Input");
+  to.position("FILE", &told.file, cluster_file(), "Cluster; - is the standard input");
+  add_input_options(to, told);
+}
+
+result<void> check_input(const input_arguments& told) {
+  const bool by_position = !told.file.empty();
+  const bool by_option = !told.cluster.empty();
+  const bool nodes = !told.openb_nodes.empty();
+  const bool pods = !told.openb_pods.empty();
+  const auto wrong = [](std::string text) { return error{status::argument, std::move(text), {}}; };
+  if (nodes != pods) {
+    return wrong(fmt::format("--openb-nodes and --openb-pods belong together, {} is missing",
+                             nodes ? "--openb-pods" : "--openb-nodes"));
   }
-  io::synthetic_options options;
-  options.gpus = arguments.gpus;
-  options.load_percent = std::llround(arguments.load * 100);
-  options.seed = arguments.seed;
-  return timed([&] { return build(io::make_synthetic_cluster(options)); });
+  if (by_position && by_option) {
+    return wrong(fmt::format("two clusters are named, {} and {}; one is decided at a time", told.file, told.cluster));
+  }
+  if (nodes && (by_position || by_option)) {
+    return wrong(fmt::format("two inputs are named, {} and an openb trace; one is decided at a time",
+                             by_option ? told.cluster : told.file));
+  }
+  if (!nodes && !by_position && !by_option) {
+    return wrong("no cluster is named: give a FILE, or --openb-nodes and --openb-pods");
+  }
+  return {};
+}
+
+std::string input_name(const input_arguments& told) {
+  if (!told.openb_nodes.empty()) return fmt::format("{} and {}", told.openb_nodes, told.openb_pods);
+  const std::string& path = told.cluster.empty() ? told.file : told.cluster;
+  return path == "-" ? "standard input" : path;
+}
+
+result<io::cluster_input> read_tables(const input_arguments& told) {
+  if (auto sound = check_input(told); !sound) return sound.failure();
+  if (!told.openb_nodes.empty()) return read_openb(told);
+  return io::read_cluster(told.cluster.empty() ? told.file : told.cluster);
+}
+
+result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string name = input_name(told);
+  shown.next("reading " + name);
+  const result<io::cluster_input> tables = read_tables(told);
+  if (!tables) return tables.failure();
+  shown.next("building the cluster");
+  result<cluster> built = io::build_cluster(*tables);
+  if (!built) return built.take_failure();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return loaded_cluster{built->take_snapshot(), tables->now, seconds};
 }
 
 }  // namespace kaisched::cli

@@ -1,16 +1,36 @@
 #pragma once
 /// @file
-/// What the commands share: engines from arguments, clusters from files.
+/// Clusters from files, named in one way by all commands.
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
-#include <kaisched/engine.hpp>
+#include <kaisched/cluster.hpp>
 #include <kaisched/result.hpp>
 #include <kaisched/snapshot.hpp>
 
-#include "cli/commands.hpp"
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "io/cluster_input.hpp"
 
 namespace kaisched::cli {
+
+/// A cluster file, or the two files of an openb trace.
+struct input_arguments {
+  std::string file;     ///< by position
+  std::string cluster;  ///< by --cluster
+  std::string openb_nodes;
+  std::string openb_pods;
+};
+/// The options; the position is the command's own, because some take more words.
+void add_input_options(command& to, input_arguments& told);
+/// FILE and the options.
+void add_input_arguments(command& to, input_arguments& told);
+/// What is wrong with the combination, and nothing about the files themselves.
+[[nodiscard]] result<void> check_input(const input_arguments& told);
+/// The name of the input in reports and messages.
+[[nodiscard]] std::string input_name(const input_arguments& told);
 
 /// A cluster that has been read, and how long that took.
 struct loaded_cluster {
@@ -18,11 +38,10 @@ struct loaded_cluster {
   std::int64_t now = 0;
   double seconds = 0;
 };
+/// Steps of `load_cluster` in a progress bar.
+inline constexpr std::size_t load_steps = 2;
+[[nodiscard]] result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown);
 
-/// Preset first, then the options that have arguments of their own, then `--set` in order.
-[[nodiscard]] result<engine> make_engine(const policy_arguments& arguments);
-
-[[nodiscard]] result<loaded_cluster> load_cluster(const run_arguments& arguments);
-[[nodiscard]] result<loaded_cluster> invent_cluster(const synthetic_arguments& arguments);
-
+/// The tables of whichever input is meant.
+[[nodiscard]] result<io::cluster_input> read_tables(const input_arguments& told);
 }  // namespace kaisched::cli

@@ -371,8 +371,11 @@ void add_counts(const snapshot& of, outcome& to) {
 
 }  // namespace
 
-result<decided> decide(const engine& with, const snapshot& over, std::int64_t now) {
+std::size_t decide_steps(const engine& with) { return with.options().actions.size() + 2; }
+
+result<decided> decide(const engine& with, const snapshot& over, std::int64_t now, progress& shown) {
   outcome figures;
+  shown.next("dividing fair shares");
   const auto opening = std::chrono::steady_clock::now();
   result<session> opened = with.open(over, now);
   figures.decide_seconds = seconds_since(opening);
@@ -382,9 +385,13 @@ result<decided> decide(const engine& with, const snapshot& over, std::int64_t no
   const result<table> shares_before = opened->to_table(table_kind::queue_share);
   if (!shares_before) return shares_before.failure();
 
-  const auto running = std::chrono::steady_clock::now();
-  if (auto ran = opened->run(); !ran) return ran.take_failure();
-  figures.decide_seconds += seconds_since(running);
+  for (const std::string& action : with.options().actions) {
+    shown.next("action " + action);
+    const auto running = std::chrono::steady_clock::now();
+    if (auto ran = opened->run(action); !ran) return ran.take_failure();
+    figures.decide_seconds += seconds_since(running);
+  }
+  shown.next("asking why the rest waits");
 
   add_counts(over, figures);
   figures.domain_levels = topology_levels(over);

@@ -14,6 +14,8 @@
 #include <kaisched/snapshot.hpp>
 #include <kaisched/table.hpp>
 
+#include "cli/progress.hpp"
+
 namespace kaisched::cli {
 
 using quota_amounts = std::array<std::int64_t, quota_dimensions>;  ///< cpu, memory, gpu
@@ -92,7 +94,9 @@ struct decided {
   outcome figures;
 };
 
+/// Steps of `decide` in a progress bar.
+[[nodiscard]] std::size_t decide_steps(const engine& with);
 /// Opens a session, runs the actions of the engine and measures how long that takes.
-[[nodiscard]] result<decided> decide(const engine& with, const snapshot& over, std::int64_t now);
+[[nodiscard]] result<decided> decide(const engine& with, const snapshot& over, std::int64_t now, progress& shown);
 
 }  // namespace kaisched::cli

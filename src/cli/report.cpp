@@ -269,8 +269,7 @@ void print_report(const terminal& out, const outcome& what, std::string_view tit
   out.line(out.paint(style::dim, "The same cluster and options have the same digest on every machine."));
 }
 
-std::string report_json(const outcome& what) {
-  using json = nlohmann::ordered_json;
+json report_json(const outcome& what) {
   constexpr std::array<const char*, quota_dimensions> names{"cpu", "memory", "gpu"};
   const auto amounts_json = [&](const quota_amounts& values) {
     json object;
@@ -285,7 +284,7 @@ std::string report_json(const outcome& what) {
                        {"gpu", group.gpus},
                        {"example", {{"job", group.example_job}, {"reasons", group.example_reasons}}}});
   }
-  const json report = {
+  return {
       {"schema", run_schema},
       {"preset", what.preset},
       {"mode", what.mode},
@@ -305,7 +304,6 @@ std::string report_json(const outcome& what) {
       {"used_after", amounts_json(what.used.after)},
       {"waiting", waiting},
   };
-  return report.dump(2) + "\n";
 }
 
 }  // namespace kaisched::cli

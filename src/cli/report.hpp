@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/console.hpp"
 #include "cli/outcome.hpp"
 #include "cli/terminal.hpp"
 
@@ -19,6 +20,6 @@ void print_report(const terminal& out, const outcome& what, std::string_view tit
 
 inline constexpr std::string_view run_schema = "kaisched-run/1";
 /// The report in the format `kaisched-run/1`.
-[[nodiscard]] std::string report_json(const outcome& what);
+[[nodiscard]] json report_json(const outcome& what);
 
 }  // namespace kaisched::cli

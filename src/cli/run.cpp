@@ -1,48 +1,37 @@
 // The command that decides over a cluster from files.
-#include <cstdio>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <kaisched/version.hpp>
 
-#include "cli/commands.hpp"
+#include "cli/console.hpp"
 #include "cli/input.hpp"
 #include "cli/outcome.hpp"
+#include "cli/policy_arguments.hpp"
+#include "cli/progress.hpp"
 #include "cli/report.hpp"
-#include "cli/terminal.hpp"
 #include "io/decisions_text.hpp"
-#include "io/files.hpp"
 
 namespace kaisched::cli {
 
 namespace {
 
-int fail(const error& why, int exit) {
-  print_error(why.message);
-  return exit;
-}
+struct run_arguments {
+  input_arguments input;
+  policy_arguments policy;
+  std::string decisions_file;
+  bool charts = false;
+};
 
-/// Errors of the host's input; everything else is the engine's.
-int exit_of(const error& why) {
-  switch (why.code) {
-    case status::internal:
-    case status::plugin:
-    case status::no_memory:
-      return exit_failure;
-    default:
-      return exit_usage;
-  }
-}
-
-result<void> write_decisions(const decided& run, const std::string& path) {
+result<void> write_decisions(const console& to, const decided& run, const std::string& path) {
   const bool csv = path.ends_with(".csv");
   const result<std::string> text = csv ? io::format_decisions_csv(run.over)
                                        : io::format_decisions_json(run.over, run.figures.preset, run.figures.mode);
   if (!text) return text.failure();
-  return io::write_file(path, *text);
+  return to.write(path, *text);
 }
 
 result<void> check_decisions_file(const std::string& path) {
@@ -50,39 +39,49 @@ result<void> check_decisions_file(const std::string& path) {
   return error{status::argument, fmt::format("--decisions {}: expected a name that ends with .json or .csv", path), {}};
 }
 
-std::string input_name(const run_arguments& arguments) {
-  if (!arguments.cluster_file.empty()) return arguments.cluster_file;
-  return fmt::format("{} and {}", arguments.openb_nodes, arguments.openb_pods);
+int run(const run_arguments& told, console& to) {
+  if (auto known = check_decisions_file(told.decisions_file); !known) return to.fail(known.failure(), exit_usage);
+  if (auto free = to.claim("--decisions", told.decisions_file); !free) return to.fail(free.failure(), exit_usage);
+  const result<engine> with = make_engine(told.policy);
+  if (!with) return to.fail(with.failure(), exit_usage);
+  progress shown(to, load_steps + decide_steps(*with));
+  const result<loaded_cluster> loaded = load_cluster(told.input, shown);
+  if (!loaded) return to.fail(loaded.failure());
+  result<decided> ran = decide(*with, loaded->state, loaded->now, shown);
+  if (!ran) return to.fail(ran.failure());
+  shown.finish();
+  ran->figures.load_seconds = loaded->seconds;
+
+  if (!told.decisions_file.empty()) {
+    if (auto written = write_decisions(to, *ran, told.decisions_file); !written) {
+      return to.fail(written.failure(), exit_failure);
+    }
+  }
+  if (to.shows_report()) {
+    print_report(to.out(), ran->figures, fmt::format("kaisched {}: {}", version_string, input_name(told.input)),
+                 told.charts ? report_detail::charts : report_detail::figures);
+  }
+  return to.finish(report_json(ran->figures));
 }
 
 }  // namespace
 
-int run(const run_arguments& arguments) {
-  if (auto known = check_decisions_file(arguments.decisions_file); !known) return fail(known.failure(), exit_usage);
-  const result<engine> with = make_engine(arguments.policy);
-  if (!with) return fail(with.failure(), exit_usage);
-  const result<loaded_cluster> loaded = load_cluster(arguments);
-  if (!loaded) return fail(loaded.failure(), exit_of(loaded.failure()));
-  result<decided> ran = decide(*with, loaded->state, loaded->now);
-  if (!ran) return fail(ran.failure(), exit_of(ran.failure()));
-  ran->figures.load_seconds = loaded->seconds;
-
-  if (!arguments.decisions_file.empty()) {
-    if (auto written = write_decisions(*ran, arguments.decisions_file); !written) {
-      return fail(written.failure(), exit_failure);
-    }
-  }
-  if (!arguments.json_file.empty()) {
-    if (auto written = io::write_file(arguments.json_file, report_json(ran->figures)); !written) {
-      return fail(written.failure(), exit_failure);
-    }
-  }
-  const bool to_stdout = arguments.json_file == "-" || arguments.decisions_file == "-";
-  if (!arguments.quiet && !to_stdout) {
-    print_report(terminal(stdout), ran->figures, fmt::format("kaisched {}: {}", version_string, input_name(arguments)),
-                 arguments.charts ? report_detail::charts : report_detail::figures);
-  }
-  return exit_ok;
+void add_run(command_list& to) {
+  command& c = to.add("run", group::decide, "Decide over a cluster, and report what starts, what waits and why");
+  auto& told = c.keep<run_arguments>();
+  c.explain(
+      "Opens one session over the cluster, runs the actions of the policy and reports. Nothing in the cluster file "
+      "changes; --decisions writes what was decided.");
+  add_input_arguments(c, told.input);
+  add_policy_arguments(c, told.policy);
+  c.heading("Output");
+  c.option("--decisions", &told.decisions_file, file_name({"json", "csv"}),
+           "Write the decisions; the ending says the form, - is JSON on the standard output");
+  c.flag("--charts", told.charts, "Draw queues and racks as well");
+  c.add_example("kaisched run cluster.json --charts");
+  c.add_example("kaisched run cluster.json --placement spread --decisions decisions.csv");
+  c.add_example("kaisched run cluster.json --set proportion.k=0.5 --json", "the report for programs");
+  c.runs([&told](console& out) { return run(told, out); });
 }
 
 }  // namespace kaisched::cli

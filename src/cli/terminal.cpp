@@ -1,7 +1,9 @@
 #include "cli/terminal.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
 
@@ -13,16 +15,31 @@ namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-bool wants_colours(std::FILE* file) {
-  const char* const no_color = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): one thread
-  const char* const term = std::getenv("TERM");          // NOLINT(concurrency-mt-unsafe)
-  if (no_color != nullptr && *no_color != '\0') return false;
-  return isatty(fileno(file)) != 0 && term != nullptr && std::string_view(term) != "dumb";
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets variables
+  return value == nullptr ? std::string_view{} : std::string_view(value);
+}
+
+bool is_screen(std::FILE* file) {
+  const std::string_view term = variable("TERM");
+  return isatty(fileno(file)) != 0 && !term.empty() && term != "dumb";
+}
+
+bool wants_colours(bool screen, color_wish wish) {
+  if (wish != color_wish::automatic) return wish == color_wish::always;
+  return screen && variable("NO_COLOR").empty();
+}
+
+std::size_t width_of(std::FILE* file) {
+  winsize size{};
+  if (isatty(fileno(file)) == 0 || ioctl(fileno(file), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return line_width;
+  return std::clamp<std::size_t>(size.ws_col, least_width, most_width);
 }
 
 }  // namespace
 
-terminal::terminal(std::FILE* file) : file_(file), colours_(wants_colours(file)) {}
+terminal::terminal(std::FILE* file, color_wish wish)
+    : file_(file), screen_(cli::is_screen(file)), colours_(wants_colours(screen_, wish)), width_(width_of(file)) {}
 
 std::string terminal::paint(style as, std::string_view text) const {
   constexpr std::array<std::string_view, 8> codes{"", "1", "2", "32", "33", "31", "94", "36"};
@@ -38,6 +55,8 @@ void terminal::line(std::string_view text) const {
   print(text);
   print("\n");
 }
+
+void terminal::flush() const { static_cast<void>(std::fflush(file_)); }
 
 std::size_t columns_of(std::string_view text) {
   std::size_t columns = 0;

@@ -11,24 +11,37 @@
 
 namespace kaisched::cli {
 
-/// Widest line of a report.
+/// Width of a report that does not go to a terminal.
 inline constexpr std::size_t line_width = 100;
+/// Between these a report takes the width of the terminal.
+inline constexpr std::size_t least_width = 60;
+inline constexpr std::size_t most_width = 120;
 
 enum class style : std::uint8_t { plain, bold, dim, green, yellow, red, blue, cyan };
 
-/// Where a report goes. Colours only if it is a terminal and NO_COLOR is not set.
+/// What --color says. `automatic`: on a terminal, unless NO_COLOR is set or TERM is dumb.
+enum class color_wish : std::uint8_t { automatic, always, never };
+
+/// Where a report goes.
 class terminal {
  public:
-  explicit terminal(std::FILE* file);
+  explicit terminal(std::FILE* file, color_wish wish = color_wish::automatic);
 
   [[nodiscard]] bool colours() const { return colours_; }
+  /// A person looks at it, and it can move its cursor.
+  [[nodiscard]] bool is_screen() const { return screen_; }
+  /// Columns of a line.
+  [[nodiscard]] std::size_t width() const { return width_; }
   [[nodiscard]] std::string paint(style as, std::string_view text) const;
   void print(std::string_view text) const;
   void line(std::string_view text = {}) const;
+  void flush() const;
 
  private:
   std::FILE* file_;
+  bool screen_;
   bool colours_;
+  std::size_t width_;
 };
 
 /// Number of columns that a text takes: code points, without the sequences that switch colours.

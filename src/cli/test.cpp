@@ -9,8 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console.hpp"
+#include "cli/policy_arguments.hpp"
+#include "cli/progress.hpp"
 #include "io/files.hpp"
 #include "io/scenario/scenario.hpp"
 
@@ -19,6 +20,13 @@ namespace kaisched::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct test_arguments {
+  std::vector<std::string> paths;     ///< files, or folders with `.ks` files
+  std::vector<std::string> settings;  ///< option=value, over those of the files
+  bool update = false;
+  bool verbose = false;
+};
 
 constexpr std::string_view ending = ".ks";
 
@@ -54,7 +62,7 @@ struct played_file {
 
 class runner {
  public:
-  explicit runner(const test_arguments& arguments) : arguments_(arguments), out_(stdout) {}
+  runner(const test_arguments& arguments, console& to) : arguments_(arguments), to_(to), out_(to.out()) {}
 
   int run() {
     for (const std::string& setting : arguments_.settings) {
@@ -67,10 +75,7 @@ class runner {
     for (const std::string& path : *files) {
       if (const int stop = play(path); stop != exit_ok) return stop;
     }
-    report();
-    const bool failed =
-        std::any_of(played_.begin(), played_.end(), [&](const played_file& one) { return !is_good(one); });
-    return failed ? exit_problems : exit_ok;
+    return report();
   }
 
  private:
@@ -103,9 +108,9 @@ class runner {
   }
 
   void print(const played_file& one) const {
-    if (arguments_.json_file == "-") return;
+    if (to_.carries_data()) return;
     const bool good = is_good(one);
-    if (arguments_.quiet && good) return;
+    if (to_.quiet() && good) return;
     if (one.rewritten) {
       out_.line(fmt::format("{} {}", out_.paint(style::yellow, "updated"), one.path));
     } else if (good && arguments_.verbose) {
@@ -119,7 +124,7 @@ class runner {
     }
   }
 
-  void report() const {
+  int report() const {
     std::size_t failed = 0;
     std::size_t sessions = 0;
     std::size_t expectations = 0;
@@ -128,17 +133,18 @@ class runner {
       sessions += one.outcome.sessions;
       expectations += one.outcome.expectations;
     }
-    if (!arguments_.json_file.empty()) write_json(failed, sessions, expectations);
-    if (arguments_.json_file == "-" || arguments_.quiet) return;
-    out_.line(fmt::format("{}, {}, {}: {} failed", counted(static_cast<std::int64_t>(played_.size()), "scenario"),
-                          counted(static_cast<std::int64_t>(sessions), "session"),
-                          counted(static_cast<std::int64_t>(expectations), "expectation"), failed));
+    if (to_.shows_report()) {
+      out_.line(fmt::format("{}, {}, {}: {} failed", counted(static_cast<std::int64_t>(played_.size()), "scenario"),
+                            counted(static_cast<std::int64_t>(sessions), "session"),
+                            counted(static_cast<std::int64_t>(expectations), "expectation"), failed));
+    }
+    return to_.finish(as_json(failed, sessions, expectations), failed == 0 ? exit_ok : exit_problems);
   }
 
-  void write_json(std::size_t failed, std::size_t sessions, std::size_t expectations) const {
-    nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  [[nodiscard]] json as_json(std::size_t failed, std::size_t sessions, std::size_t expectations) const {
+    json files = json::array();
     for (const played_file& one : played_) {
-      nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+      json findings = json::array();
       for (const io::scenario_finding& finding : one.outcome.findings) {
         findings.push_back({{"line", finding.line}, {"text", finding.text}});
       }
@@ -151,21 +157,28 @@ class runner {
                        {"expectations", one.outcome.expectations},
                        {"findings", std::move(findings)}});
     }
-    const nlohmann::ordered_json whole{
-        {"schema", "kaisched-test/1"}, {"scenarios", played_.size()},  {"failed", failed},
-        {"sessions", sessions},        {"expectations", expectations}, {"files", std::move(files)}};
-    const std::string text = whole.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    if (auto written = io::write_file(arguments_.json_file, text); !written) print_error(written.failure().message);
+    return {{"schema", "kaisched-test/1"}, {"scenarios", played_.size()},  {"failed", failed},
+            {"sessions", sessions},        {"expectations", expectations}, {"files", std::move(files)}};
   }
 
   const test_arguments& arguments_;
-  terminal out_;
+  console& to_;
+  const terminal& out_;
   io::scenario_setup setup_;
   std::vector<played_file> played_;
 };
 
 }  // namespace
 
-int test(const test_arguments& arguments) { return runner(arguments).run(); }
+void add_test(command_list& to) {
+  command& c = to.add("test", group::decide, "Play scenario files and compare what is decided with what they expect");
+  auto& told = c.keep<test_arguments>();
+  c.position("PATH", &told.paths, file_name({"ks"}), "Scenario files (.ks), or folders with such files").required();
+  c.flag("--update", told.update, "Write what was found into the expectations of the files");
+  c.option("--set", &told.settings, option_setting(), "An option that wins over those of the files");
+  c.flag("-v,--verbose", told.verbose, "Tell of every file, not only of failures");
+  c.add_example("kaisched test tests/scenarios");
+  c.runs([&told](console& out) { return runner(told, out).run(); });
+}
 
 }  // namespace kaisched::cli

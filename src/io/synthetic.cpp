@@ -25,6 +25,8 @@ constexpr std::int64_t nodes_per_rack = 8;
 constexpr std::int64_t racks_per_block = 8;
 constexpr std::int64_t blocks_per_zone = 4;
 constexpr std::int64_t cpu_nodes_per_block = 8;
+/// Below a whole rack nothing is broken, cordoned or away: one such node would be half of the cluster.
+constexpr std::int64_t least_with_faults = gpus_per_node * nodes_per_rack;
 
 constexpr std::int64_t core = 1000;
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
@@ -76,6 +78,7 @@ constexpr std::int64_t pods_per_node = 110;
 struct machine {
   std::string name;
   const node_type* type = nullptr;
+  std::int64_t gpus = 0;
   std::string zone;
   std::string block;
   std::string rack;
@@ -186,14 +189,20 @@ job_shape gpu_job(std::int64_t pods, std::int64_t min_pods, std::int64_t gpu, st
 class generator {
  public:
   explicit generator(const synthetic_options& options)
-      : options_(options), dice_(options.seed), gpu_nodes_(options.gpus / gpus_per_node) {}
+      : options_(options),
+        dice_(options.seed),
+        gpu_nodes_((options.gpus + gpus_per_node - 1) / gpus_per_node),
+        is_small_(options.gpus < least_with_faults) {}
 
   cluster_input make() {
     add_machines();
     const std::int64_t held = options_.gpus * std::min<std::int64_t>(options_.load_percent, 100) * 60 / 100 / 100;
     for (const team_info& team : teams) add_running(team, part(held * whole_device, &team_info::running, team));
     const std::int64_t wanted = options_.gpus * options_.load_percent * whole_device / 100 - asked_so_far();
-    for (const team_info& team : teams) add_waiting(team, part(wanted, &team_info::waiting, team));
+    for (const team_info& team : teams) {
+      if (is_small_ && asked_so_far() >= options_.gpus * options_.load_percent * whole_device / 100) break;
+      add_waiting(team, part(wanted, &team_info::waiting, team));
+    }
     add_hopeless();
     return tables();
   }
@@ -252,6 +261,10 @@ class generator {
   synthetic_options options_;
   dice dice_;
   std::int64_t gpu_nodes_;
+  bool is_small_;
+  bool has_inference_pool_ = false;
+  bool has_interactive_pool_ = false;
+  std::int64_t gpus_so_far_ = 0;
   std::vector<machine> machines_;
   std::vector<job> jobs_;
   std::array<std::int64_t, teams.size() * kind_count> numbers_{};
@@ -259,8 +272,11 @@ class generator {
 
 void generator::add_machine(std::int64_t block, std::int64_t rack, std::int64_t place, const node_type& type,
                             std::string_view pool) {
+  const std::int64_t gpus_left = options_.gpus - gpus_so_far_;
   machine& m = machines_.emplace_back();
   m.type = &type;
+  m.gpus = std::min(type.gpus, gpus_left);  // the last node has what is left
+  gpus_so_far_ += m.gpus;
   m.zone = fmt::format("z{}", block / blocks_per_zone + 1);
   m.block = block_name(block);
   m.rack = rack < 0 ? m.block + "-cpu" : fmt::format("{}-r{}", m.block, rack + 1);
@@ -269,6 +285,9 @@ void generator::add_machine(std::int64_t block, std::int64_t rack, std::int64_t 
   m.ready = !dice_.one_in(200);
   m.cordoned = dice_.one_in(100);
   if (type.gpus > 0 && dice_.one_in(64)) m.broken_device = dice_.below(gpus_per_node);
+  if (is_small_) m.ready = true;
+  if (is_small_) m.cordoned = false;
+  if (is_small_ || m.broken_device >= m.gpus) m.broken_device = -1;
   m.free_cpu = type.cpu;
   m.free_memory = type.memory;
   if (type.gpus > 0) m.free_share.fill(whole_device);
@@ -282,7 +301,10 @@ void generator::add_machines() {
     const bool is_new = 8 * rack < 5 * racks;
     const node_type& type = is_new ? h100 : a100;
     std::string_view pool = training_pool;
-    if (rack % racks_per_block == racks_per_block - 1) pool = is_new ? inference_pool : interactive_pool;
+    if (rack % racks_per_block == racks_per_block - 1) {
+      pool = is_new ? inference_pool : interactive_pool;
+      (is_new ? has_inference_pool_ : has_interactive_pool_) = true;
+    }
     const std::int64_t block = rack / racks_per_block;
     const std::int64_t places = std::min(nodes_per_rack, gpu_nodes_ - rack * nodes_per_rack);
     for (std::int64_t place = 0; place < places; ++place) {
@@ -326,14 +348,14 @@ job_shape generator::shape_of(kind k) {
       shape = gpu_job(1, 1, dice_.pick(std::array{500, 500, 1000, 2000}), 12, 96);
       shape.priority = interactive_priority;
       shape.preemptible = false;
-      shape.pool = interactive_pool;
+      if (has_interactive_pool_) shape.pool = interactive_pool;
       break;
     case serve: {
       const std::int64_t pods = dice_.between(2, 8);
       shape = gpu_job(pods, 1, dice_.pick(powers) * whole_device, 16, 120);
       shape.priority = serving_priority;
       shape.preemptible = false;
-      shape.pool = inference_pool;
+      if (has_inference_pool_) shape.pool = inference_pool;
       break;
     }
     case evaluate:
@@ -375,7 +397,7 @@ std::vector<std::int64_t> generator::free_devices(const job_shape& shape, const 
   const std::int64_t share = std::min(shape.gpu, whole_device);
   const std::int64_t count = (shape.gpu + whole_device - 1) / whole_device;
   std::vector<std::int64_t> devices;
-  for (std::int64_t d = 0; d < on.type->gpus && std::ssize(devices) < count; ++d) {
+  for (std::int64_t d = 0; d < on.gpus && std::ssize(devices) < count; ++d) {
     if (d != on.broken_device && on.free_share[static_cast<std::size_t>(d)] >= share) devices.push_back(d);
   }
   if (std::ssize(devices) < count) devices.clear();
@@ -569,7 +591,7 @@ table generator::node_table() const {
   table::column& gpu_memory = numbers(nodes, col::node_gpu_memory);
   for (const machine& m : machines_) {
     names.push(m.name);
-    const std::int64_t healthy = m.type->gpus - (m.broken_device >= 0 ? 1 : 0);
+    const std::int64_t healthy = m.gpus - (m.broken_device >= 0 ? 1 : 0);
     push_amounts(capacities, m.type->cpu, m.type->memory, healthy * whole_device, pods_per_node);
     push_flag(ready, m.ready);
     push_flag(cordoned, m.cordoned);
@@ -593,7 +615,7 @@ table generator::device_table() const {
   table::column& healthy = flags(devices, col::device_healthy);
   for (const machine& m : machines_) {
     if (m.broken_device < 0) continue;
-    for (std::int64_t d = 0; d < m.type->gpus; ++d) {
+    for (std::int64_t d = 0; d < m.gpus; ++d) {
       nodes.push(m.name);
       indices.push(static_cast<std::uint32_t>(d));
       models.push(m.type->model);
@@ -729,13 +751,9 @@ cluster_input generator::tables() const {
 }  // namespace
 
 result<cluster_input> make_synthetic_cluster(const synthetic_options& options) {
-  constexpr std::int64_t least_gpus = 64;
   constexpr std::int64_t most_gpus = 1'048'576;
-  if (options.gpus < least_gpus || options.gpus > most_gpus || options.gpus % gpus_per_node != 0) {
-    return error{status::argument,
-                 fmt::format("gpus: expected a multiple of {} from {} to {}, found {}", gpus_per_node, least_gpus,
-                             most_gpus, options.gpus),
-                 {}};
+  if (options.gpus < 1 || options.gpus > most_gpus) {
+    return error{status::argument, fmt::format("gpus: expected 1 to {}, found {}", most_gpus, options.gpus), {}};
   }
   if (options.load_percent < 1 || options.load_percent > 1000) {
     return error{status::argument, fmt::format("load: expected 1 % to 1000 %, found {} %", options.load_percent), {}};

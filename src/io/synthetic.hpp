@@ -15,7 +15,7 @@
 namespace kaisched::io {
 
 struct synthetic_options {
-  std::int64_t gpus = 4096;        ///< a multiple of 8, from 64 to 1,048,576
+  std::int64_t gpus = 4096;        ///< 1 to 1,048,576
   std::int64_t load_percent = 90;  ///< GPUs held and asked for by jobs that can start, of all; 1 to 1000
   std::uint64_t seed = 1;
 };

@@ -17,6 +17,7 @@
 #include "io/json_document.hpp"
 #include "io/synthetic.hpp"
 #include "io/table_text.hpp"
+#include "model/state.hpp"
 
 using namespace kaisched;
 
@@ -121,9 +122,15 @@ TEST_CASE("an invented cluster survives writing and reading, and depends on its 
 }
 
 TEST_CASE("sizes of invented clusters have bounds") {
-  CHECK(io::make_synthetic_cluster({64, 90, 1}).ok());
-  CHECK(io::make_synthetic_cluster({63, 90, 1}).failure().message ==
-        "gpus: expected a multiple of 8 from 64 to 1048576, found 63");
+  for (const std::int64_t gpus : {1, 3, 8, 20, 63}) {  // small ones have nothing broken
+    const snapshot made = io::build_cluster(*io::make_synthetic_cluster({gpus, 90, 1}))->take_snapshot();
+    const model::cluster_state& s = made.state();
+    std::int64_t sum = 0;
+    for (node_row row = 0; row < s.node_count(); ++row) sum += (*s.capacity)[row * s.dims() + dim_gpu];
+    CHECK(sum == gpus * whole_device);
+  }
+  CHECK(io::make_synthetic_cluster({0, 90, 1}).failure().message == "gpus: expected 1 to 1048576, found 0");
+  CHECK_FALSE(io::make_synthetic_cluster({1'048'577, 90, 1}).ok());
   CHECK_FALSE(io::make_synthetic_cluster({4096, 0, 1}).ok());
   CHECK_FALSE(io::make_synthetic_cluster({4096, 1001, 1}).ok());
 }

@@ -1,55 +1,26 @@
-// The commands that list what there is: options and tables describe themselves.
+// The command that lists tables and columns: they describe themselves.
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include <kaisched/options.hpp>
 #include <kaisched/schema.hpp>
 
-#include "cli/commands.hpp"
-#include "cli/terminal.hpp"
+#include "cli/console.hpp"
 #include "io/column_form.hpp"
 
 namespace kaisched::cli {
 
 namespace {
 
-/// A list with a blank after every separator.
-std::string spaced(std::string_view list, char separator) {
-  std::string text;
-  for (const char c : list) {
-    if (c == separator) {
-      text += ", ";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
-std::string values_of(const option_info& option) {
-  switch (option.type) {
-    case option_type::boolean:
-      return "true, false";
-    case option_type::integer:
-      return fmt::format("integer from {} to {}", option.least, option.most);
-    case option_type::number:
-      return fmt::format("number from {} to {}", option.least, option.most);
-    case option_type::choice:
-      return spaced(option.choices, ' ');
-    case option_type::list:
-      break;
-  }
-  return option.choices.empty() ? "names, separated by commas" : "list of " + spaced(option.choices, ' ');
-}
+constexpr std::string_view schema_schema = "kaisched-schema/1";
 
 /// A paragraph that starts at a column.
 void print_at(const terminal& out, std::size_t column, style as, std::string_view text) {
-  for (const std::string& line : wrap(text, line_width - column)) {
+  for (const std::string& line : wrap(text, std::min(out.width(), line_width) - column)) {
     out.line(std::string(column, ' ') + out.paint(as, line));
   }
 }
@@ -116,41 +87,7 @@ void print_columns(const terminal& out, const table_info& table) {
   }
 }
 
-}  // namespace
-
-int show_options() {
-  const terminal out(stdout);
-  out.line(fmt::format("Options for {} and for the library, with the defaults of {}.", out.paint(style::bold, "--set"),
-                       out.paint(style::bold, "--preset kai")));
-  std::string presets;
-  for (const std::string_view name : preset_names()) presets += fmt::format("{}{}", presets.empty() ? "" : ", ", name);
-  out.line(fmt::format("Presets: {}", presets));
-  out.line();
-  constexpr std::size_t value_column = 30;
-  for (const option_info& option : option_list()) {
-    std::string lead = pad_right("  " + out.paint(style::cyan, option.name), value_column);
-    const std::string value = option.fallback.empty() ? "(none)" : spaced(option.fallback, ',');
-    for (const std::string& line : wrap(value, line_width - value_column)) {
-      out.line(lead + line);
-      lead.assign(value_column, ' ');
-    }
-    print_at(out, 4, style::dim, fmt::format("[{}] {}", values_of(option), option.doc));
-  }
-  return exit_ok;
-}
-
-int show_schema(const std::string& table) {
-  const terminal out(stdout);
-  if (!table.empty()) {
-    if (const table_info* info = schema_of(std::string_view(table)); info != nullptr) {
-      print_columns(out, *info);
-      return exit_ok;
-    }
-    std::vector<std::string_view> names;
-    for (const table_info& info : schema()) names.push_back(info.name);
-    print_error(fmt::format("no table is called \"{}\"; {}", table, io::suggestion(table, names)));
-    return exit_usage;
-  }
+void print_tables(const terminal& out) {
   for (const bool input : {true, false}) {
     out.line(out.paint(style::bold, input ? "Tables of a cluster" : "Tables of a session"));
     for (const table_info& info : schema()) {
@@ -158,14 +95,88 @@ int show_schema(const std::string& table) {
       std::string columns;
       for (const column_info& column : info.columns)
         columns += fmt::format("{}{}", columns.empty() ? "" : ", ", column.name);
-      const std::string name = out.paint(style::cyan, info.name);
-      out.line(fmt::format("  {}{}", pad_right(name, 14), info.doc));
+      std::string lead = pad_right("  " + out.paint(style::cyan, info.name), 16);
+      for (const std::string& line : wrap(info.doc, std::min(out.width(), line_width) - 16)) {
+        out.line(lead + line);
+        lead.assign(16, ' ');
+      }
       print_at(out, 16, style::dim, columns);
     }
     out.line();
   }
   out.line("`kaisched schema TABLE` describes the columns of one table.");
-  return exit_ok;
+}
+
+std::string_view shape_name(column_shape shape) {
+  switch (shape) {
+    case column_shape::one:
+      return "one";
+    case column_shape::dimensions:
+      return "per dimension";
+    case column_shape::quotas:
+      return "cpu, memory, gpu";
+    case column_shape::ragged:
+      break;
+  }
+  return "text or list";
+}
+
+json json_of(const table_info& info) {
+  json columns = json::array();
+  for (const column_info& column : info.columns) {
+    json one{{"name", column.name},     {"number", column.id},
+             {"type", type_of(column)}, {"shape", shape_name(column.shape)},
+             {"unit", column.unit},     {"doc", column.doc}};
+    if (info.input) one["required"] = column.required;
+    if (info.input && !column.required) one["default"] = default_of(column);
+    if (const auto known = io::value_names(io::form_of(column)); !known.empty()) one["values"] = known;
+    columns.push_back(std::move(one));
+  }
+  return {{"name", info.name},
+          {"number", static_cast<std::uint32_t>(info.kind)},
+          {"of", info.input ? "cluster" : "session"},
+          {"doc", info.doc},
+          {"columns", std::move(columns)}};
+}
+
+int show_schema(const std::string& name, console& to) {
+  const table_info* chosen = name.empty() ? nullptr : schema_of(std::string_view(name));
+  if (!name.empty() && chosen == nullptr) {
+    std::vector<std::string_view> names;
+    for (const table_info& info : schema()) names.push_back(info.name);
+    return to.fail(
+        {status::not_found, fmt::format("no table is called \"{}\"; {}", name, io::suggestion(name, names)), {}},
+        exit_usage);
+  }
+  if (to.shows_report()) {
+    if (chosen != nullptr) {
+      print_columns(to.out(), *chosen);
+    } else {
+      print_tables(to.out());
+    }
+  }
+  json tables = json::array();
+  for (const table_info& info : schema()) {
+    if (chosen == nullptr || chosen == &info) tables.push_back(json_of(info));
+  }
+  return to.finish({{"schema", schema_schema}, {"tables", std::move(tables)}});
+}
+
+}  // namespace
+
+void add_schema(command_list& to) {
+  command& c = to.add("schema", group::reference, "Tables of the formats, or the columns of one");
+  auto& table = c.keep<std::string>();
+  value_form form = any_value("TABLE");
+  form.proposals = [](std::span<const std::string>, std::string_view) {
+    std::vector<proposal> found;
+    for (const table_info& info : schema()) found.push_back({std::string(info.name), std::string(info.doc)});
+    return found;
+  };
+  c.position("TABLE", &table, std::move(form), "Name of a table");
+  c.add_example("kaisched schema");
+  c.add_example("kaisched schema pod");
+  c.runs([&table](console& out) { return show_schema(table, out); });
 }
 
 }  // namespace kaisched::cli

@@ -1,0 +1,27 @@
+// A command is a file that defines `add_NAME`, and a line here.
+#include "cli/commands.hpp"
+
+#define KAISCHED_COMMANDS(X) \
+  X(demo)                    \
+  X(run)                     \
+  X(test)                    \
+  X(generate)                \
+  X(options)                 \
+  X(schema)                  \
+  X(version)
+
+namespace kaisched::cli {
+
+#define KAISCHED_X(name) void add_##name(command_list& to);
+KAISCHED_COMMANDS(KAISCHED_X)
+#undef KAISCHED_X
+
+command_list all_commands() {
+  command_list all;
+#define KAISCHED_X(name) add_##name(all);
+  KAISCHED_COMMANDS(KAISCHED_X)
+#undef KAISCHED_X
+  return all;
+}
+
+}  // namespace kaisched::cli

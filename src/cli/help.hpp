@@ -1,0 +1,17 @@
+#pragma once
+/// @file
+/// What --help prints.
+
+#include "cli/command.hpp"
+#include "cli/terminal.hpp"
+
+namespace kaisched::cli {
+
+/// What the program is, its commands by group, the first steps.
+void print_overview(const terminal& out, const command_list& commands);
+/// One command: how it is called, what it does, its arguments, examples.
+void print_help(const terminal& out, const command& about);
+/// `kaisched run [OPTIONS] FILE`.
+[[nodiscard]] std::string usage_of(const command& about);
+
+}  // namespace kaisched::cli

@@ -1,0 +1,153 @@
+#include "cli/parser.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/nearest.hpp"
+#include "io/column_form.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+std::string check_choice(const value_form& form, const std::string& value) {
+  if (std::find(form.choices.begin(), form.choices.end(), value) != form.choices.end()) return {};
+  const std::vector<std::string_view> known(form.choices.begin(), form.choices.end());
+  return fmt::format("\"{}\" is not known; {}", value, io::suggestion(value, known));
+}
+
+std::string check_bounds(const argument& one, const std::string& value) {
+  double number = 0;
+  if (CLI::detail::lexical_cast(value, number) && number >= one.least && number <= one.most) return {};
+  const bool whole = !std::holds_alternative<double*>(one.to);
+  return fmt::format("expected {} from {} to {}, found {}", whole ? "an integer" : "a number", one.least, one.most,
+                     value);
+}
+
+void add_value(CLI::App& to, const argument& one, const std::string& names) {
+  std::visit(
+      [&](auto* held) {
+        CLI::Option* made = to.add_option(names, *held);
+        if (one.takes_many()) {
+          if (one.is_position()) {
+            made->expected(-1);
+          } else {
+            made->expected(1)->take_all();
+          }
+        } else {
+          made->take_last();
+        }
+        if (!one.form.choices.empty()) {
+          made->check([&one](const std::string& value) { return check_choice(one.form, value); });
+        }
+        if (one.least != one.most) {
+          made->check([&one](const std::string& value) { return check_bounds(one, value); });
+        }
+      },
+      one.to);
+}
+
+void add(CLI::App& to, const argument& one) {
+  if (one.is_flag()) {
+    to.add_flag(one.names, *std::get<bool*>(one.to));
+  } else if (one.is_attached) {
+    // As a flag it never takes the next word, which may be the name of a file that must not be overwritten.
+    to.add_flag(fmt::format("{}{{{}}}", one.names, one.implied), *std::get<std::string*>(one.to));
+  } else {
+    add_value(to, one, one.names);
+  }
+}
+
+/// What of the words nobody understood.
+std::string unexpected(const command_list& commands, const command* chosen, const std::vector<std::string>& extra) {
+  const auto option = std::find_if(extra.begin(), extra.end(), [](const auto& word) { return word.starts_with('-'); });
+  if (option == extra.end()) {
+    if (chosen != nullptr) return fmt::format("nothing is expected where \"{}\" stands", extra.front());
+    const std::vector<std::string_view> names = commands.names();
+    return fmt::format("no command is called \"{}\"; {}", extra.front(), io::suggestion(extra.front(), names));
+  }
+  const std::string word = option->substr(0, option->find('='));
+  std::vector<std::string> known;
+  if (chosen != nullptr) {
+    for (const auto& one : chosen->arguments()) {
+      if (one->is_position()) continue;
+      for (std::string& name : one->spellings()) known.push_back(std::move(name));
+    }
+  } else {
+    known = {"--help", "--version", "--quiet", "--color"};
+  }
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  const std::string_view nearest = base::nearest_name(word, views);
+  return nearest.empty() ? fmt::format("there is no option {}", word)
+                         : fmt::format("there is no option {}; did you mean {}?", word, nearest);
+}
+
+/// A position that must be told and was not.
+std::string missing(const command& chosen, const CLI::App& parsed) {
+  for (const auto& one : chosen.arguments()) {
+    if (one->is_required && parsed.get_option(one->names)->count() == 0) {
+      return fmt::format("{} is missing: {}", one->names, one->text);
+    }
+  }
+  return {};
+}
+
+/// "--load: ..." is what the library makes of a message; positions are named alike.
+std::string sentence_of(const CLI::ParseError& fault) {
+  std::string text = fault.what();
+  if (const std::size_t end = text.find('\n'); end != std::string::npos) text.resize(end);
+  return text;
+}
+
+request mistake(const command* chosen, std::string text) { return {request::kind::mistake, chosen, std::move(text)}; }
+
+}  // namespace
+
+request understand(const command_list& commands, common_arguments& common, std::vector<std::string> words) {
+  CLI::App app;
+  app.set_help_flag("-h,--help");
+  app.set_version_flag("-V,--version", "");
+  app.require_subcommand(0, 1);
+  app.allow_extras();
+  command top("", "", "");
+  add_global_arguments(top, common);
+  for (const auto& one : top.arguments()) add(app, *one);
+  for (const auto& one : commands.all()) {
+    CLI::App* sub = app.add_subcommand(one->name());
+    sub->allow_extras();
+    sub->set_help_flag(one->takes_all() ? "" : "-h,--help");
+    sub->prefix_command(one->takes_all());
+    for (const auto& told : one->arguments()) add(*sub, *told);
+  }
+  const auto chosen = [&]() -> const command* {
+    const auto found = app.get_subcommands();
+    return found.empty() ? nullptr : commands.find(found.front()->get_name());
+  };
+  std::reverse(words.begin(), words.end());  // as the library wants them
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    return {request::kind::help, chosen(), {}};
+  } catch (const CLI::CallForVersion&) {
+    return {request::kind::version, nullptr, {}};
+  } catch (const CLI::ParseError& fault) {
+    return mistake(chosen(), sentence_of(fault));
+  }
+  if (const auto extra = app.remaining(); !extra.empty()) return mistake(nullptr, unexpected(commands, nullptr, extra));
+  const command* found = chosen();
+  if (found == nullptr) return {request::kind::help, nullptr, {}};
+  const CLI::App& parsed = *app.get_subcommands().front();
+  if (found->takes_all()) {
+    *std::get<std::vector<std::string>*>(found->arguments().front()->to) = parsed.remaining();
+    return {request::kind::command, found, {}};
+  }
+  if (const auto extra = parsed.remaining(); !extra.empty()) return mistake(found, unexpected(commands, found, extra));
+  if (std::string text = missing(*found, parsed); !text.empty()) return mistake(found, std::move(text));
+  return {request::kind::command, found, {}};
+}
+
+}  // namespace kaisched::cli

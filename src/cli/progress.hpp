@@ -1,0 +1,49 @@
+#pragma once
+/// @file
+/// How far a long task is.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "cli/console.hpp"
+
+namespace kaisched::cli {
+
+/// A bar on the error stream: how many steps are done, which one runs, for how long already. It appears after a moment,
+/// so that what is quick stays quiet, and is wiped at the end. Nothing is shown unless the error stream is a terminal
+/// that can move its cursor, and nothing with --quiet.
+class progress {
+ public:
+  progress(const console& to, std::size_t steps);
+  ~progress();
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+
+  /// The step before is done, the next one begins.
+  void next(std::string_view what);
+  /// Wipes the bar: the program is about to print.
+  void finish();
+
+ private:
+  using clock = std::chrono::steady_clock;
+  void tick();
+  void draw();
+
+  const terminal& to_;
+  std::size_t steps_;
+  std::size_t begun_ = 0;
+  std::string what_;
+  clock::time_point start_ = clock::now();
+  bool drawn_ = false;
+  bool stop_ = false;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::thread ticker_;  ///< not running if nothing is shown
+};
+
+}  // namespace kaisched::cli
