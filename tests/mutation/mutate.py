@@ -109,10 +109,10 @@ def main():
     built = time.monotonic() - start
     say(f"{len(tree.valid())} mutants built in {built:.0f} s, {len(chosen)} chosen")
 
-    # Without ../shared unless asked: the score is to be the same in every clone.
-    environment = {"KAISCHED_SHARED": str(work / "absent")}
+    # Without ../shared unless asked, and with the same random clusters: the score is to be the same in every clone.
+    environment = {"KAISCHED_SHARED": str(work / "absent"), "RC_PARAMS": "seed=1"}
     if args.with_shared:
-        environment = {"KAISCHED_SHARED": os.environ.get("KAISCHED_SHARED") or str(TOP.parent / "shared")}
+        environment["KAISCHED_SHARED"] = os.environ.get("KAISCHED_SHARED") or str(TOP.parent / "shared")
     tests = campaign.ctest_tests(tree.build, labels, skip=SKIPPED)
     if not tests:
         raise RuntimeError(f"no test has one of the labels {', '.join(labels)}")
