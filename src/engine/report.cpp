@@ -224,13 +224,15 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     return;
   }
   const std::vector<reason> found = nodes.of(group, pod);
-  all.insert(all.end(), found.begin(), found.end());
-  if (found.empty()) {
-    // Single pods fit somewhere, the gang as a whole does not.
+  std::uint32_t refusing = 0;
+  for (const reason& why : found) refusing += why.nodes;
+  if (refusing < c.state().node_count() || found.empty()) {
+    // The pod fits somewhere, the gang as a whole does not.
     reason why = group_reason(group, constraint::resource_busy, reason_scope::group);
     why.pod = pod;
     all.push_back(why);
   }
+  all.insert(all.end(), found.begin(), found.end());
 }
 
 // ---- text --------------------------------------------------------------------------------------------------------
