@@ -75,9 +75,13 @@ class dimensions {
     for (const json& job : items(resolved, "jobs")) {
       for (const json& task : items(job, "tasks")) note(items(task, "request"));
     }
+    for (const json& node : items(resolved, "nodes")) {
+      for (const json& zone : items(member(node, "numa"), "zones")) note(items(zone, "allocatable"));
+    }
     names_.insert(names_.end(), others.begin(), others.end());
   }
 
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(names_.size()); }
   [[nodiscard]] std::span<const std::string> registered() const {
     return std::span<const std::string>(names_).subspan(built_in_dimensions);
@@ -223,6 +227,8 @@ table node_table(const json& resolved, const dimensions& dims) {
   column& labels = made.add(col::node_labels, column_type::string_list, 0);
   column& taints = made.add(col::node_taints, column_type::string_list, 0);
   column& gpu_memory = made.add(col::node_gpu_memory, column_type::i64);
+  column& numa_policy = made.add(col::node_numa_policy, column_type::string, 0);
+  column& numa_scope = made.add(col::node_numa_scope, column_type::string, 0);
   for (const json& node : items(resolved, "nodes")) {
     push_text(name, name_of(node));
     dims.push(capacity, items(node, "allocatable"));
@@ -231,6 +237,59 @@ table node_table(const json& resolved, const dimensions& dims) {
     for (const json& taint : items(node, "taints")) texts.push_back(taint_text(taint));
     push_texts(taints, texts);
     gpu_memory.push(value_or(node, "gpu_memory_mib", std::int64_t{0}) * bytes_per_mib);
+    push_text(numa_policy, text_or_empty(member(node, "numa"), "policy"));
+    push_text(numa_scope, text_or_empty(member(node, "numa"), "scope"));
+  }
+  return made;
+}
+
+table zone_table(const json& resolved, const dimensions& dims) {
+  table made = input_table(table_kind::numa_zone);
+  column& of = made.add(col::numa_zone_node, column_type::string, 0);
+  column& name = made.add(col::numa_zone_name, column_type::string, 0);
+  column& capacity = made.add(col::numa_zone_capacity, column_type::i64, dims.count());
+  column& available = made.add(col::numa_zone_available, column_type::i64, dims.count());
+  for (const json& node : items(resolved, "nodes")) {
+    for (const json& zone : items(member(node, "numa"), "zones")) {
+      push_text(of, name_of(node));
+      push_text(name, text_or_empty(zone, "id"));
+      dims.push(capacity, items(zone, "allocatable"));
+      dims.push(available, items(zone, "available"));
+    }
+  }
+  return made;
+}
+
+std::string claim_key(const json& claim) {
+  const std::string space = text_or_empty(claim, "namespace");
+  return space.empty() ? name_of(claim) : space + "/" + name_of(claim);
+}
+
+/// Claims of the case; what has become of them is in `now`, which may say less about each.
+table claim_table(const json& resolved, const json& now) {
+  constexpr std::string_view pod_prefix = "pods/";
+  table made = input_table(table_kind::resource_claim);
+  column& name = made.add(col::resource_claim_name, column_type::string, 0);
+  column& device_class = made.add(col::resource_claim_device_class, column_type::string, 0);
+  column& count = made.add(col::resource_claim_count, column_type::i64);
+  column& labels = made.add(col::resource_claim_labels, column_type::string_list, 0);
+  column& devices = made.add(col::resource_claim_devices, column_type::string_list, 0);
+  column& reserved_for = made.add(col::resource_claim_reserved_for, column_type::string_list, 0);
+  for (const json& claim : items(resolved, "claims")) {
+    push_text(name, claim_key(claim));
+    push_text(device_class, text_or_empty(claim, "device_class"));
+    count.push(value_or(claim, "count", std::int64_t{1}));
+    push_texts(labels, label_texts(items(claim, "labels")));
+    const auto found =
+        std::find_if(now.begin(), now.end(), [&](const json& one) { return claim_key(one) == claim_key(claim); });
+    const json& status = found == now.end() ? member(claim, "status") : member(*found, "status");
+    push_texts(devices, items(status, "devices").get<std::vector<std::string>>());
+    std::vector<std::string> pods;
+    for (const json& one : items(status, "reserved_for")) {
+      const std::string text = one.get<std::string>();
+      pods.push_back(text.starts_with(pod_prefix) ? text.substr(pod_prefix.size()) : text);
+    }
+    push_texts(reserved_for, pods);
   }
   return made;
 }
@@ -249,7 +308,8 @@ std::int64_t min_sub_group_of(const json& group) { return value_or(group, "min_s
 kai_start start_of(const json& task, const kai_starts& starts) {
   const auto found = starts.find(name_of(task));
   if (found != starts.end()) return found->second;
-  return {task.at("status").get<std::string>(), text_or_empty(task, "node")};
+  return {task.at("status").get<std::string>(), text_or_empty(task, "node"),
+          items(task, "gpu_groups").get<std::vector<std::string>>()};
 }
 
 std::int64_t last_start_of(const json& job, const kai_starts& starts, bool restart_clocks) {
@@ -268,6 +328,26 @@ std::int64_t staleness_grace_of(const json& job, const json& params) {
   return duration_of(has(job, "staleness_grace_period_s") ? job : params, "staleness_grace_period_s");
 }
 
+/// Columns of the topology constraint of a group or sub-group.
+class constraint_columns {
+ public:
+  constraint_columns(table& of, std::uint32_t topology, std::uint32_t required, std::uint32_t preferred)
+      : topology_(of.add(topology, column_type::string, 0)),
+        required_(of.add(required, column_type::string, 0)),
+        preferred_(of.add(preferred, column_type::string, 0)) {}
+
+  void push(const json& constraint) {
+    push_text(topology_, text_or_empty(constraint, "topology"));
+    push_text(required_, text_or_empty(constraint, "required"));
+    push_text(preferred_, text_or_empty(constraint, "preferred"));
+  }
+
+ private:
+  column& topology_;
+  column& required_;
+  column& preferred_;
+};
+
 table group_table(const json& resolved, const kai_starts& starts, bool restart_clocks) {
   table made = input_table(table_kind::pod_group);
   column& name = made.add(col::pod_group_name, column_type::string, 0);
@@ -282,6 +362,8 @@ table group_table(const json& resolved, const kai_starts& starts, bool restart_c
   column& stale = made.add(col::pod_group_stale_since, column_type::i64);
   column& delay = made.add(col::pod_group_preemption_delay, column_type::i64);
   column& grace = made.add(col::pod_group_staleness_grace, column_type::i64);
+  constraint_columns topology(made, col::pod_group_topology, col::pod_group_required_level,
+                              col::pod_group_preferred_level);
   for (const json& job : items(resolved, "jobs")) {
     const json& root = job.at("root");
     const bool flat = is_flat(root);
@@ -297,6 +379,7 @@ table group_table(const json& resolved, const kai_starts& starts, bool restart_c
     stale.push(stale_since(job));
     delay.push(duration_of(job, "preemption_delay_s"));
     grace.push(staleness_grace_of(job, member(resolved, "params")));
+    topology.push(member(flat && !has(root, "topology") ? root.at("pod_sets").front() : root, "topology"));
   }
   return made;
 }
@@ -309,7 +392,8 @@ class sub_group_rows {
         name_(table_.add(col::sub_group_name, column_type::string, 0)),
         parent_(table_.add(col::sub_group_parent, column_type::string, 0)),
         min_member_(table_.add(col::sub_group_min_member, column_type::i64)),
-        min_sub_group_(table_.add(col::sub_group_min_sub_group, column_type::i64)) {}
+        min_sub_group_(table_.add(col::sub_group_min_sub_group, column_type::i64)),
+        topology_(table_, col::sub_group_topology, col::sub_group_required_level, col::sub_group_preferred_level) {}
 
   /// Everything below an inner sub-group, parents first.
   void add_below(const std::string& job, const json& inner) {
@@ -333,6 +417,7 @@ class sub_group_rows {
     push_text(parent_, parent);
     min_member_.push(least);
     min_sub_group_.push(least_members);
+    topology_.push(kaisched::conformance::member(member, "topology"));
   }
 
   table table_;
@@ -341,6 +426,7 @@ class sub_group_rows {
   column& parent_;
   column& min_member_;
   column& min_sub_group_;
+  constraint_columns topology_;
 };
 
 table sub_group_table(const json& resolved) {
@@ -405,10 +491,20 @@ class pod_rows {
         anti_affinity_(table_.add(col::pod_anti_affinity, column_type::string_list, 0)),
         host_ports_(table_.add(col::pod_host_ports, column_type::string_list, 0)),
         labels_(table_.add(col::pod_labels, column_type::string_list, 0)),
-        obstacle_(table_.add(col::pod_obstacle, column_type::string, 0)) {
-    for (const json& node : items(member(session_case, "resolved"), "nodes")) {
-      nodes_.insert(name_of(node));
+        obstacle_(table_.add(col::pod_obstacle, column_type::string, 0)),
+        device_count_(table_.add(col::pod_device_count, column_type::u32)),
+        devices_(table_.add(col::pod_devices, column_type::i64_list, 0)),
+        gpu_memory_(table_.add(col::pod_gpu_memory, column_type::i64)),
+        claims_(table_.add(col::pod_claims, column_type::string_list, 0)),
+        numa_zones_(table_.add(col::pod_numa_zones, column_type::i64_list, 0)),
+        qos_(table_.add(col::pod_qos, column_type::string, 0)) {
+    const json& resolved = member(session_case, "resolved");
+    for (const json& node : items(resolved, "nodes")) {
+      nodes_.emplace(name_of(node), rounded(member(items(node, "allocatable"), "gpu").is_null()
+                                                ? json(0)
+                                                : member(items(node, "allocatable"), "gpu")));
     }
+    for (const json& claim : items(resolved, "claims")) claim_keys_.emplace(name_of(claim), claim_key(claim));
   }
 
   void add_job(const json& job) {
@@ -452,12 +548,44 @@ class pod_rows {
     push_texts(host_ports_, items(task, "host_ports").get<std::vector<std::string>>());
     push_texts(labels_, label_texts(labels));
     push_text(obstacle_, obstacle_of(task, special_));
+    const json& asked = member(task, "gpu_request");
+    const bool shared = value_or(task, "request_type", std::string("Regular")) != "Regular" && has(asked, "devices");
+    device_count_.push(static_cast<std::uint32_t>(shared ? value_or(asked, "devices", std::int64_t{0}) : 0));
+    devices_.push_list(
+        std::span<const std::int64_t>(has_place(start) ? devices_of(start) : std::vector<std::int64_t>{}));
+    gpu_memory_.push(value_or(asked, "gpu_memory_mib", std::int64_t{0}) * bytes_per_mib);
+    std::vector<std::string> claims;
+    for (const json& one : items(task, "claims")) {
+      const std::string claim = text_or_empty(one, "claim");
+      claims.push_back(claim_keys_.contains(claim) ? claim_keys_.at(claim) : claim);
+    }
+    push_texts(claims_, claims);
+    numa_zones_.push_list(std::span<const std::int64_t>(items(task, "numa_zones").get<std::vector<std::int64_t>>()));
+    push_text(qos_, text_or_empty(task, "qos_class"));
+  }
+
+  /// KAI names the shared devices of a node; here they take the highest numbers, as pods with whole devices and
+  /// without known ones take the lowest.
+  std::vector<std::int64_t> devices_of(const kai_start& start) {
+    std::vector<std::int64_t> devices;
+    for (const std::string& group : start.gpu_groups) {
+      std::vector<std::string>& known = shared_devices_[start.node];
+      auto found = std::find(known.begin(), known.end(), group);
+      if (found == known.end()) found = known.insert(known.end(), group);
+      devices.push_back(nodes_.at(start.node) - 1 - (found - known.begin()));
+    }
+    const bool unknown = std::any_of(devices.begin(), devices.end(), [](std::int64_t device) { return device < 0; });
+    if (unknown) return {unknown_devices};
+    std::sort(devices.begin(), devices.end());
+    return devices;
   }
 
   const json& special_;
   const dimensions& dims_;
   const kai_starts& starts_;
-  std::set<std::string> nodes_;
+  std::map<std::string, std::int64_t> nodes_;  // and their whole devices
+  std::map<std::string, std::string> claim_keys_;
+  std::map<std::string, std::vector<std::string>> shared_devices_;
   table table_;
   column& name_;
   column& group_;
@@ -475,6 +603,12 @@ class pod_rows {
   column& host_ports_;
   column& labels_;
   column& obstacle_;
+  column& device_count_;
+  column& devices_;
+  column& gpu_memory_;
+  column& claims_;
+  column& numa_zones_;
+  column& qos_;
 };
 
 table pod_table(const json& session_case, const dimensions& dims, const kai_starts& starts) {
@@ -517,7 +651,26 @@ double kai_amount(std::string_view dimension, std::int64_t amount) {
   return static_cast<double>(amount) / (dimension == "gpu" ? static_cast<double>(whole_device) : 1);
 }
 
-std::vector<table> kai_tables(const json& session_case, const kai_starts& starts, bool restart_clocks) {
+kai_starts kai_recorded_starts(const json& session_case) {
+  kai_starts starts;
+  for (const json& job : items(session_case.at("resolved"), "jobs")) {
+    for (const json& task : items(job, "tasks")) starts.emplace(name_of(task), start_of(task, {}));
+  }
+  return starts;
+}
+
+kai_starts kai_round_starts(const json& round) {
+  kai_starts starts;
+  for (const json& task : items(round, "input_tasks")) starts.emplace(name_of(task), start_of(task, {}));
+  return starts;
+}
+
+std::vector<std::string> kai_dimensions(const json& session_case) {
+  return dimensions(session_case.at("resolved")).names();
+}
+
+std::vector<table> kai_tables(const json& session_case, const kai_starts& starts, bool restart_clocks,
+                              const json* claims) {
   const json& resolved = session_case.at("resolved");
   const dimensions dims(resolved);
   std::vector<table> tables;
@@ -525,6 +678,8 @@ std::vector<table> kai_tables(const json& session_case, const kai_starts& starts
   tables.push_back(topology_table(resolved));
   tables.push_back(queue_table(resolved));
   tables.push_back(node_table(resolved, dims));
+  tables.push_back(zone_table(resolved, dims));
+  tables.push_back(claim_table(resolved, claims == nullptr ? items(resolved, "claims") : *claims));
   tables.push_back(group_table(resolved, starts, restart_clocks));
   tables.push_back(sub_group_table(resolved));
   tables.push_back(pod_table(session_case, dims, starts));

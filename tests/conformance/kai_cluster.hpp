@@ -24,8 +24,9 @@ inline constexpr std::int64_t kai_now = 1'000'000'000'000'000;
 
 /// Where a pod is when a round starts.
 struct kai_start {
-  std::string status;  ///< KAI's word, "Running"
-  std::string node;    ///< empty if none
+  std::string status;                     ///< KAI's word, "Running"
+  std::string node;                       ///< empty if none
+  std::vector<std::string> gpu_groups{};  ///< shared devices of the node that the pod holds, by KAI's names
 };
 /// Pod name -> where it is. Pods that are not in the map are where the case says.
 using kai_starts = std::map<std::string, kai_start, std::less<>>;
@@ -50,8 +51,14 @@ using kai_starts = std::map<std::string, kai_start, std::less<>>;
 /// The session as tables, in the order in which they must be applied.
 /// `restart_clocks`: groups with a pod that holds resources have started a minute ago, all others never.
 /// @throws unsupported for what the tables cannot say or the engine does not decide.
+/// `claims`: state of the resource claims; that of the case if null.
 [[nodiscard]] std::vector<table> kai_tables(const nlohmann::json& session_case, const kai_starts& starts = {},
-                                            bool restart_clocks = false);
+                                            bool restart_clocks = false, const nlohmann::json* claims = nullptr);
+/// Where the pods of the case are: in its description, or when one of its rounds starts.
+[[nodiscard]] kai_starts kai_recorded_starts(const nlohmann::json& session_case);
+[[nodiscard]] kai_starts kai_round_starts(const nlohmann::json& round);
+/// Names of the resource dimensions of a case, in order.
+[[nodiscard]] std::vector<std::string> kai_dimensions(const nlohmann::json& session_case);
 
 /// Options of the engine, in the order in which they must be set. `known_parts`: what engine::part_names() says.
 /// @throws unsupported for a plug-in that matters and that the engine does not know.

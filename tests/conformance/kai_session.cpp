@@ -9,6 +9,7 @@
 #include "conformance/kai_cluster.hpp"
 #include "conformance/kai_match.hpp"
 #include "conformance/kai_outcome.hpp"
+#include "conformance/kai_scenario.hpp"
 #include "conformance/schemas.hpp"
 
 namespace kaisched::conformance {
@@ -40,16 +41,6 @@ cluster cluster_for(const json& session_case, const kai_starts& starts, bool res
   return made;
 }
 
-kai_starts recorded_starts(const json& session_case) {
-  kai_starts starts;
-  for (const json& job : items(session_case.at("resolved"), "jobs")) {
-    for (const json& task : items(job, "tasks")) {
-      starts.emplace(name_of(task), kai_start{task.at("status").get<std::string>(), text_or_empty(task, "node")});
-    }
-  }
-  return starts;
-}
-
 class replay {
  public:
   replay(const json& session_case, const judge_options& asked)
@@ -57,7 +48,7 @@ class replay {
         asked_(asked),
         engine_(engine_for(session_case, asked)),
         restart_clocks_(session_case.at("kind") == "integration"),
-        starts_(recorded_starts(session_case)) {
+        starts_(kai_recorded_starts(session_case)) {
     for (const json& job : items(member(session_case, "input"), "jobs")) {
       if (value_or(job, "delete_in_test", false)) deleted_jobs_.insert(name_of(job));
     }
@@ -152,6 +143,8 @@ class replay {
 }  // namespace
 
 verdict judge_kai_session(const json& one, const judge_options& options) {
+  if (options.as_scenarios)
+    return {{}, items(one, "features").get<std::vector<std::string>>(), judge_kai_scenario(one)};
   require_supported(one);
   return {{}, items(one, "features").get<std::vector<std::string>>(), replay(one, options).run()};
 }

@@ -21,13 +21,14 @@ constexpr int exit_skipped = 77;  // what the test runner knows as "skipped"
 
 constexpr std::string_view usage_text =
     "usage: kaisched_conformance DIR [--json FILE] [--only TEXT] [--verbose] [--supported-only] [--amounts]\n"
-    "                            [--reference-path]\n"
+    "                            [--reference-path] [--as-scenarios]\n"
     "  DIR               folder with cases (or one file of cases); @NAME is the folder NAME of the reference data\n"
     "  --json FILE       write the report there\n"
     "  --only TEXT       only files whose path contains TEXT\n"
     "  --verbose         all findings instead of the first ones\n"
     "  --supported-only  leave out cases that say that they need features which the engine does not have\n"
     "  --amounts         also compare amounts of nodes and queues at the end of every round\n"
+    "  --as-scenarios    write sessions as scenario files (.ks), read these back and compare clusters and places\n"
     "  --reference-path  scan all nodes for every pod instead of using the indexes\n";
 
 struct arguments {
@@ -56,6 +57,8 @@ std::optional<arguments> parse(int count, char** values) {
       parsed.options.supported_only = true;
     } else if (value == "--amounts") {
       parsed.options.judge.amounts = true;
+    } else if (value == "--as-scenarios") {
+      parsed.options.judge.as_scenarios = true;
     } else if (value == "--reference-path") {
       parsed.options.judge.reference_path = true;
     } else if (value.starts_with("-") || !parsed.folder.empty()) {

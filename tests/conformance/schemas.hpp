@@ -15,6 +15,7 @@ namespace kaisched::conformance {
 /// What the caller wants beyond the gates of the schema.
 struct judge_options {
   bool amounts = false;         ///< also compare amounts of nodes and queues at the end of every round
+  bool as_scenarios = false;    ///< instead of replaying, write sessions as scenario files and compare what these say
   bool reference_path = false;  ///< let the engine scan all nodes instead of using its indexes
 };
 
