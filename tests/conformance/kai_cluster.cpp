@@ -278,7 +278,8 @@ table claim_table(const json& resolved, const json& now) {
   for (const json& claim : items(resolved, "claims")) {
     push_text(name, claim_key(claim));
     push_text(device_class, text_or_empty(claim, "device_class"));
-    count.push(value_or(claim, "count", std::int64_t{1}));
+    // No cluster has more devices than the tables can count; one case asks for the largest number there is.
+    count.push(std::min(value_or(claim, "count", std::int64_t{1}), max_amount));
     push_texts(labels, label_texts(items(claim, "labels")));
     const auto found =
         std::find_if(now.begin(), now.end(), [&](const json& one) { return claim_key(one) == claim_key(claim); });
@@ -549,10 +550,12 @@ class pod_rows {
     push_texts(labels_, label_texts(labels));
     push_text(obstacle_, obstacle_of(task, special_));
     const json& asked = member(task, "gpu_request");
+    // Recordings also name groups of pods that ask for none.
+    const bool asks_for_devices = value_or(task.at("request"), "gpu", 0.0) > 0 || has(asked, "gpu_memory_mib");
     const bool shared = value_or(task, "request_type", std::string("Regular")) != "Regular" && has(asked, "devices");
     device_count_.push(static_cast<std::uint32_t>(shared ? value_or(asked, "devices", std::int64_t{0}) : 0));
-    devices_.push_list(
-        std::span<const std::int64_t>(has_place(start) ? devices_of(start) : std::vector<std::int64_t>{}));
+    devices_.push_list(std::span<const std::int64_t>(
+        has_place(start) && asks_for_devices ? devices_of(start) : std::vector<std::int64_t>{}));
     gpu_memory_.push(value_or(asked, "gpu_memory_mib", std::int64_t{0}) * bytes_per_mib);
     std::vector<std::string> claims;
     for (const json& one : items(task, "claims")) {

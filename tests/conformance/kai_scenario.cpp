@@ -37,6 +37,14 @@ std::vector<table> tables_of(const json& session_case, const json& round) {
   return kai_tables(session_case, kai_round_starts(round), integration, claims.is_null() ? nullptr : &claims);
 }
 
+cluster built(const std::vector<table>& tables) {
+  std::vector<table_view> views;
+  for (const table& one : tables) views.push_back(one.view());
+  cluster made;
+  if (auto done = made.apply(views); !done) throw std::runtime_error("the case: " + done.failure().message);
+  return made;
+}
+
 /// Rows of a moment by kind and name.
 using rows_by_key = std::map<std::string, row_text>;
 
@@ -49,10 +57,15 @@ std::string key_of(const row_text& row) {
   return key;
 }
 
+/// As the cluster has them: devices that the model chose are named, so that the way to a state does not matter.
 std::vector<row_text> rows_of(const std::vector<table>& tables, const std::vector<std::string>& dimensions) {
+  const snapshot moment = built(tables).take_snapshot();
   std::vector<row_text> rows;
-  for (const table& one : tables) {
-    const table_view view = one.view();
+  for (const table_info& kind : schema()) {
+    if (!kind.input) continue;
+    const result<table> of_kind = moment.to_table(kind.kind);
+    if (!of_kind) throw std::runtime_error(of_kind.failure().message);
+    const table_view view = of_kind->view();
     for (std::uint64_t row = 0; row < view.rows; ++row) rows.push_back(row_as_text(view, row, dimensions));
   }
   return rows;
@@ -149,14 +162,6 @@ std::string expected_places(const json& session_case, const json& round) {
   return out;
 }
 
-std::string digest_of(const std::vector<table>& tables) {
-  std::vector<table_view> views;
-  for (const table& one : tables) views.push_back(one.view());
-  cluster made;
-  if (auto done = made.apply(views); !done) throw std::runtime_error("the case: " + done.failure().message);
-  return made.take_snapshot().digest();
-}
-
 bool is_decided(const json& session_case) {
   try {
     require_supported(session_case);
@@ -177,11 +182,16 @@ std::string kai_scenario(const json& session_case) {
   out += "now " + io::scenario_text::format_time(kai_now) + "\n";
   rows_by_key before;
   for (const json& round : items(session_case, "rounds")) {
+    std::string leaving;
+    std::string others;
     for (const row_text& row : rows_of(tables_of(session_case, round), dimensions)) {
       const auto found = before.find(key_of(row));
-      out += found == before.end() ? row.line() + "\n" : change_line(found->second, row, dimensions);
+      const std::string line = found == before.end() ? row.line() + "\n" : change_line(found->second, row, dimensions);
+      // Places are left before others take them.
+      (line.find(" node=\"\"") == std::string::npos ? others : leaving) += line;
       before[key_of(row)] = row;
     }
+    out += leaving + others;
     out += "run actions=" + element(actions_of(round)) + "\n" + expected_places(session_case, round);
   }
   if (items(session_case, "rounds").empty()) {
@@ -198,7 +208,7 @@ std::vector<finding> judge_kai_scenario(const json& session_case) {
   cluster present;
   std::size_t round = 0;
   const auto compare = [&](const std::vector<table>& wanted) {
-    if (present.take_snapshot().digest() == digest_of(wanted)) return;
+    if (present.take_snapshot().digest() == built(wanted).take_snapshot().digest()) return;
     findings.push_back({"scenario", "round " + std::to_string(round) + ": the cluster is another one"});
   };
   for (const io::scenario_step& step : parsed->steps) {
