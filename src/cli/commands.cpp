@@ -5,6 +5,7 @@
   X(demo)                    \
   X(run)                     \
   X(test)                    \
+  X(minimise)                \
   X(generate)                \
   X(options)                 \
   X(schema)                  \

@@ -647,6 +647,8 @@ std::string_view resource_of_dimension(std::string_view dimension) {
 }
 
 std::int64_t amount_of_kai(std::string_view resource, const json& amount) {
+  // One case asks for more than 64 bits can hold.
+  if (amount.get<double>() >= static_cast<double>(max_amount)) return max_amount;
   return rounded(amount, resource == "gpu" ? static_cast<double>(whole_device) : 1);
 }
 
