@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/console.hpp"
 #include "cli/input.hpp"
@@ -192,7 +193,7 @@ int minimise(const minimise_arguments& told, console& to) {
                               small->statements_before, counted(static_cast<std::int64_t>(small->trials), "trial"),
                               small->finished ? "" : "; there may be fewer: --trials"));
   }
-  return to.finish({{"schema", "kaisched-minimise/1"},
+  return to.finish(json{{"schema", "kaisched-minimise/1"},
                     {"file", told.out},
                     {"statements_before", small->statements_before},
                     {"statements", small->statements},
