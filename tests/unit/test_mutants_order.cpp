@@ -68,6 +68,58 @@ exact_share random_share(std::mt19937_64& random) {
   return s;
 }
 
+// ---- compat: the same list but for its last entries; what is without a share counts a thousandfold ----
+double kai_saturation(const kai_queue& q, const policy::kai_amounts& held, const policy::kai_amounts& total) {
+  double most = 0;
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    const double share = policy::kai_allocatable(q.shares[r]);
+    const double whole = share == -1 ? total[r] : share;
+    most = std::max(most, whole == 0 ? held[r] * 1000 : held[r] / whole);
+  }
+  return most;
+}
+
+std::vector<double> compat_keys(const policy::kai_side& side, const policy::kai_amounts& total) {
+  const kai_queue& q = *side.queue;
+  policy::kai_amounts alone{};
+  policy::kai_amounts with{};
+  int over = 0;
+  int within = 0;
+  bool violates = false;
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    const kai_share& s = q.shares[r];
+    alone[r] = s.allocated;
+    with[r] = s.allocated + side.job[r];
+    over += s.allocated > s.fair_share ? 1 : 0;
+    within += s.deserved == -1 || (with[r] != -1 && with[r] <= s.deserved) ? 1 : 0;
+    violates = violates || (policy::kai_allocatable(s) == 0 && with[r] > 0);
+    for (const policy::kai_amounts& victim : side.victims) with[r] -= victim[r];
+  }
+  return {over == 3 ? 1.0 : 0.0, within == 3 ? 0.0 : 1.0,        -static_cast<double>(q.priority),
+          violates ? 1.0 : 0.0,  kai_saturation(q, with, total), kai_saturation(q, alone, total)};
+}
+
+/// -1: the entitlements of left are at most those of right and not the other way; 1: the reverse; 0: neither.
+int smaller_entitlement(const kai_queue& left, const kai_queue& right) {
+  int left_fits = 0;
+  int right_fits = 0;
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    const auto amount = [&](const kai_queue& q) {
+      const double x = policy::kai_allocatable(q.shares[r]);
+      return x == -1 ? infinite : x;
+    };
+    left_fits += amount(left) <= amount(right) ? 1 : 0;
+    right_fits += amount(right) <= amount(left) ? 1 : 0;
+  }
+  return (right_fits == 3 ? 1 : 0) - (left_fits == 3 ? 1 : 0);
+}
+
+kai_share random_kai_share(std::mt19937_64& random) {
+  const exact_share s = random_share(random);
+  const auto d = [](std::int64_t x) { return static_cast<double>(x); };
+  return {d(s.deserved), d(s.limit), 1, 100, d(s.allocated), 0, 0, d(s.fair_share)};
+}
+
 exact_queue plain(std::string_view uid) {
   exact_queue q;
   q.uid = uid;
@@ -177,6 +229,35 @@ TEST_CASE("the first resource is named whose limit or quota a request would pass
   CHECK(both({-1, 4, 4}, {2, 2, 2}, {3, 2, 2}) == no_row);  // unlimited
   CHECK(both({1, 4, 4}, {2, 2, 2}, {0, 1, 1}) == no_row);   // asks for none of what is overdrawn
   CHECK(both({0, 4, 4}, {0, 0, 0}, {1, 1, 1}) == 0);
+}
+
+TEST_CASE("compat: two random queues stand as the list of keys says") {
+  std::mt19937_64 random(6);
+  const policy::kai_amounts total{6, 7, 5};
+  const auto small = [&] { return static_cast<double>(draw(random, 0, 2)); };
+  for (int round = 0; round < 60000; ++round) {
+    kai_queue a;
+    kai_queue b;
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      a.shares[r] = random_kai_share(random);
+      b.shares[r] = draw(random, 0, 2) == 0 ? a.shares[r] : random_kai_share(random);
+    }
+    if (round % 4 == 0) b.shares = a.shares;
+    if (round % 8 == 0) b.shares[draw(random, 0, 2) == 0 ? 1 : 2].limit = static_cast<double>(draw(random, -1, 3));
+    a.priority = draw(random, 1, 2);
+    b.priority = draw(random, 0, 2) == 0 ? draw(random, 1, 2) : a.priority;
+    a.created = draw(random, 1, 2);
+    b.created = draw(random, 1, 2);
+    const policy::kai_amounts job{small() - 1, small(), small()};
+    const std::vector<policy::kai_amounts> victims(static_cast<std::size_t>(draw(random, 0, 2)), {1, 0, small()});
+    const policy::kai_side left{&a, job, {}};
+    const policy::kai_side right{&b, draw(random, 0, 1) == 0 ? job : policy::kai_amounts{1, 0, 1}, victims};
+    const std::vector<double> x = compat_keys(left, total);
+    const std::vector<double> y = compat_keys(right, total);
+    int expected = x != y ? (x < y ? -1 : 1) : smaller_entitlement(a, b);
+    if (expected == 0) expected = a.created < b.created ? -1 : 1;
+    REQUIRE(policy::kai_compare_queues(left, right, total) == expected);
+  }
 }
 
 TEST_CASE("compat: each rule decides where those before it are even") {
