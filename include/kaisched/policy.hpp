@@ -44,7 +44,7 @@ class session_view {
 
   [[nodiscard]] std::string_view pod_name(pod_row p) const;
   [[nodiscard]] std::span<const std::int64_t> pod_request(pod_row p) const;  ///< [dimensions]
-  [[nodiscard]] group_row pod_group(pod_row p) const;
+  [[nodiscard]] group_row pod_group(pod_row p) const;  ///< no_row: the pod has none and only uses its node
   [[nodiscard]] class_row pod_class(pod_row p) const;
   [[nodiscard]] pod_status status_of(pod_row p) const;
   [[nodiscard]] node_row node_of(pod_row p) const;  ///< no_row if the pod is on no node

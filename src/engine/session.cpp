@@ -128,6 +128,9 @@ result<void> session::evict(pod_row pod) {
   if (!model::is_in(status_now, model::active_allocated) || c.live.pod_node[pod] == no_row) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is not placed", {}};
   }
+  if (c.state().pods[pod].group == no_row) {
+    return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' has no pod group: it stays", {}};
+  }
   if (std::any_of(c.ghosts.begin(), c.ghosts.end(), [&](const work::ghost& g) { return g.pod == pod; })) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' has been evicted already", {}};
   }

@@ -88,14 +88,18 @@ void edit::drop_name(map_member map, std::string_view name, std::uint32_t slot) 
   discard(name);
 }
 
-result<std::string_view> edit::new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
-                                        map_member map) {
+result<void> edit::check_new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                                  const base::name_map& taken) const {
   const std::string_view name = t.text(column, row);
   if (name.empty()) return t.fail(status::argument, row, column, "a name must not be empty");
-  if ((names_.*map).find(name) != base::name_map::none) {
-    return t.fail(status::duplicate, row, column, "'" + std::string(name) + "' exists already");
-  }
-  return s_.names->add(name);
+  if (taken.find(name) == base::name_map::none) return {};
+  return t.fail(status::duplicate, row, column, "'" + std::string(name) + "' exists already");
+}
+
+result<std::string_view> edit::new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                                        map_member map) {
+  if (auto good = check_new_name(t, row, column, names_.*map); !good) return good.failure();
+  return s_.names->add(t.text(column, row));
 }
 
 result<std::int64_t> edit::bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -120,13 +121,37 @@ class edit {
   result<void> add_pod(const table_reader& t, std::uint64_t row);
   result<void> change_pod(const table_reader& t, std::uint64_t row);
   result<void> remove_pod(const table_reader& t, std::uint64_t row);
-  result<void> read_pod_ask(const table_reader& t, std::uint64_t row, pod_ask& ask);
-  result<void> read_pod_details(const table_reader& t, std::uint64_t row, pod_row p);
-  result<void> read_pod_place(const table_reader& t, std::uint64_t row, pod_row p);
-  result<void> read_pod_devices(const table_reader& t, std::uint64_t row, pod_row p);
-  result<void> read_pod_zones(const table_reader& t, std::uint64_t row, pod_row p);
-  result<void> check_pod_place(const table_reader& t, std::uint64_t row, pod_row p);
-  result<void> join_class(const table_reader& t, std::uint64_t row, pod_row p, pod_ask ask);
+  /// What a row makes of a pod. Views are into the input or the pool.
+  struct pod_plan {
+    group_row group = no_row;  ///< no_row: the pod only uses its node
+    std::string_view sub_name = implied_pod_set;
+    std::string_view labels;
+    std::int64_t created = 0;
+    std::int64_t priority = unset;
+    std::uint32_t nominated = no_row;
+    std::uint64_t zones = 0;
+    class_row known_class = no_row;        ///< its class now, or the one it will join
+    std::optional<pod_class> fresh_class;  ///< the class it will join, if there is none yet
+    pod_status status = pod_status::pending;
+    std::uint32_t node = no_row;  ///< slot
+    device_set devices{};
+    bool chooses_devices = false;  ///< devices are chosen by what is free
+    bool leader = false;
+  };
+  [[nodiscard]] pod_plan present_plan(pod_row p) const;
+  result<pod_plan> plan_pod(const table_reader& t, std::uint64_t row, pod_row p);
+  result<void> plan_details(const table_reader& t, std::uint64_t row, pod_plan& plan);
+  result<void> plan_class(const table_reader& t, std::uint64_t row, pod_plan& plan);
+  result<void> read_ask(const table_reader& t, std::uint64_t row, pod_ask& ask) const;
+  result<void> check_total(const table_reader& t, std::uint64_t row, class_row before, const pod_ask& ask) const;
+  result<void> plan_place(const table_reader& t, std::uint64_t row, pod_plan& plan);
+  result<void> plan_zones(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
+  result<void> plan_devices(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
+  pod_row new_pod(std::string_view name);
+  void put_pod(pod_plan plan, pod_row p);
+  void erase_pod(pod_row p);
+  void unlink_stray(pod_row p);
+  void join_class(pod_row p, pod_plan& plan);
   void leave_class(pod_row p);
   [[nodiscard]] bool is_on_node(pod_row p) const;
   void enter(pod_row p);  ///< counts a pod in
@@ -149,7 +174,9 @@ class edit {
   [[nodiscard]] std::vector<sub_definition> definitions_of(group_row g) const;
   result<void> rebuild_tree(group_row g, const std::vector<sub_definition>& definitions);
   [[nodiscard]] sub_group_row find_sub(group_row g, std::string_view name) const;
-  void touch(group_row g) { touched_.push_back(g); }
+  void touch(group_row g) {
+    if (g != no_row) touched_.push_back(g);
+  }
   void merge_pending();
   void compact_names();
 
@@ -157,6 +184,9 @@ class edit {
   result<std::uint32_t> slot_of(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind) const;
   result<std::uint32_t> slot_of_id(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind,
                                    entity_id id) const;
+  /// A name that an `add` may take.
+  result<void> check_new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                              const base::name_map& taken) const;
   result<std::string_view> new_name(const table_reader& t, std::uint64_t row, std::uint32_t column, map_member map);
   result<std::int64_t> bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
                                std::int64_t most) const;

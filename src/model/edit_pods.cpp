@@ -1,18 +1,10 @@
 // Deltas of pods, and the order of pods inside their pod sets.
 #include <algorithm>
-#include <array>
-#include <bit>
 
 #include "model/account.hpp"
 #include "model/edit.hpp"
 
 namespace kaisched::model {
-
-namespace {
-
-entity_id id_of_pod(const cluster_state& s, pod_row p) { return {entity_kind::pod, s.pods[p].generation, p}; }
-
-}  // namespace
 
 // ---- pods --------------------------------------------------------------------------------------------------------
 
@@ -33,8 +25,16 @@ result<void> edit::pods(const table_reader& t) {
 }
 
 result<void> edit::add_pod(const table_reader& t, std::uint64_t row) {
-  result<std::string_view> name = new_name(t, row, col::pod_name, &name_maps::pods);
-  if (!name) return name.failure();
+  if (auto good = check_new_name(t, row, col::pod_name, names_.pods); !good) return good;
+  result<pod_plan> plan = plan_pod(t, row, no_row);
+  if (!plan) return plan.failure();
+  const pod_row p = new_pod(t.text(col::pod_name, row));
+  put_pod(std::move(*plan), p);
+  relink(no_row, p);
+  return {};
+}
+
+pod_row edit::new_pod(std::string_view name) {
   pod_row p = s_.pod_slots;
   if (w_.free_pods->empty()) {
     ++s_.pod_slots;
@@ -54,53 +54,24 @@ result<void> edit::add_pod(const table_reader& t, std::uint64_t row) {
   s_.pods.write(p).live = true;
   s_.pod_extras.write(p) = {};
   s_.pod_extras.write(p).sub_name = implied_pod_set;
-  s_.pod_names.write(p) = *name;
-  s_.live.pod_state.write(p) = static_cast<std::uint8_t>(pod_status::pending);
-  s_.live.pod_node.write(p) = no_row;
-  s_.live.pod_devices.write(p) = {};
+  s_.pod_names.write(p) = s_.names->add(name);
   ++s_.live_pods;
-  add_name(&name_maps::pods, *name, p);
-  result<std::uint32_t> group = slot_of(t, row, col::pod_group_ref, entity_kind::pod_group);
-  if (!group) return group.failure();
-  s_.pods.write(p).group = *group;
-  if (auto done = read_pod_details(t, row, p); !done) return done;
-  pod_ask ask;
-  if (auto done = read_pod_ask(t, row, ask); !done) return done;
-  if (auto done = join_class(t, row, p, std::move(ask)); !done) return done;
-  if (auto done = read_pod_place(t, row, p); !done) return done;
-  enter(p);
-  relink(no_row, p);
-  return {};
+  add_name(&name_maps::pods, s_.pod_names[p], p);
+  return p;
 }
 
 result<void> edit::change_pod(const table_reader& t, std::uint64_t row) {
   result<std::uint32_t> found = slot_of(t, row, col::pod_name, entity_kind::pod);
   if (!found) return found.failure();
   const pod_row p = *found;
-  leave(p);
+  result<pod_plan> plan = plan_pod(t, row, p);
+  if (!plan) return plan.failure();
   const bool reorders = t.has(col::pod_sub_group) || t.has(col::pod_priority) || t.has(col::pod_leader) ||
-                        t.has(col::pod_group_ref) || t.has(col::pod_created);
+                        t.has(col::pod_created) || t.has(col::pod_group_ref);
+  leave(p);
   const sub_group_row old_sub = s_.pods[p].sub;
-  if (reorders && old_sub == no_row) {  // strays hang on their group
-    settle_links();
-    unlink_all(no_row, {p});
-  }
-  if (t.has(col::pod_group_ref)) {
-    result<std::uint32_t> group = slot_of(t, row, col::pod_group_ref, entity_kind::pod_group);
-    if (!group) return group.failure();
-    s_.pods.write(p).group = *group;
-  }
-  if (auto done = read_pod_details(t, row, p); !done) return done;
-  pod_ask ask = s_.class_of(p).ask;
-  const std::string before = ask.key();
-  if (auto done = read_pod_ask(t, row, ask); !done) return done;
-  if (ask.key() != before) {
-    leave_class(p);
-    if (auto done = join_class(t, row, p, std::move(ask)); !done) return done;
-    s_.live.pod_devices.write(p) = {};
-  }
-  if (auto done = read_pod_place(t, row, p); !done) return done;
-  enter(p);
+  if (reorders && old_sub == no_row) unlink_stray(p);
+  put_pod(std::move(*plan), p);
   if (reorders) relink(old_sub, p);
   return {};
 }
@@ -108,13 +79,16 @@ result<void> edit::change_pod(const table_reader& t, std::uint64_t row) {
 result<void> edit::remove_pod(const table_reader& t, std::uint64_t row) {
   result<std::uint32_t> found = slot_of(t, row, col::pod_name, entity_kind::pod);
   if (!found) return found.failure();
-  const pod_row p = *found;
+  erase_pod(*found);
+  return {};
+}
+
+void edit::erase_pod(pod_row p) {
   leave(p);
   leave_class(p);
   pod_core& pod = s_.pods.write(p);
   if (pod.sub == no_row) {
-    settle_links();
-    unlink_all(no_row, {p});
+    unlink_stray(p);
   } else {
     relink(pod.sub, p);
   }
@@ -125,93 +99,51 @@ result<void> edit::remove_pod(const table_reader& t, std::uint64_t row) {
   if (s_.pod_extras[p].sub_name != implied_pod_set) discard(s_.pod_extras[p].sub_name);
   drop_name(&name_maps::pods, s_.pod_names[p], p);
   w_.free_pods.write().push_back(p);
-  return {};
 }
 
-result<void> edit::read_pod_details(const table_reader& t, std::uint64_t row, pod_row p) {
+/// Makes a pod what the plan says and counts it in; it has been counted out, or is new.
+void edit::put_pod(pod_plan plan, pod_row p) {
   pod_extra& extra = s_.pod_extras.write(p);
-  if (t.has(col::pod_sub_group)) {
-    const std::string_view name = t.text(col::pod_sub_group, row);
+  if (extra.sub_name != plan.sub_name) {
     if (extra.sub_name != implied_pod_set) discard(extra.sub_name);
-    extra.sub_name = name.empty() || name == implied_pod_set ? implied_pod_set : s_.names->add(name);
+    extra.sub_name = plan.sub_name == implied_pod_set ? implied_pod_set : s_.names->add(plan.sub_name);
   }
-  if (t.has(col::pod_created)) extra.created = t.i64(col::pod_created, row);
-  if (t.has(col::pod_priority)) extra.priority = t.i64(col::pod_priority, row);
-  if (t.has(col::pod_labels)) {
-    if (auto labels = parse_labels(t.text(col::pod_labels, row)); !labels) {
-      return t.fail(status::argument, row, col::pod_labels, labels.failure().message, id_of_pod(s_, p));
-    }
+  if (extra.labels != plan.labels) {
     discard(extra.labels);
-    extra.labels = s_.names->add(t.text(col::pod_labels, row));
+    extra.labels = s_.names->add(plan.labels);
   }
-  if (t.has(col::pod_nominated_node)) {
-    const bool none = t.is_id(col::pod_nominated_node) ? t.id(col::pod_nominated_node, row) == 0
-                                                       : t.text(col::pod_nominated_node, row).empty();
-    extra.nominated = no_row;
-    if (!none) {
-      result<std::uint32_t> node = slot_of(t, row, col::pod_nominated_node, entity_kind::node);
-      if (!node) return node.failure();
-      extra.nominated = *node;
-    }
-  }
+  extra.created = plan.created;
+  extra.priority = plan.priority;
+  extra.nominated = plan.nominated;
+  extra.numa_zones = plan.zones;
   pod_core& pod = s_.pods.write(p);
-  if (t.has(col::pod_leader)) {
-    if (t.u8(col::pod_leader, row) > 1)
-      return t.fail(status::argument, row, col::pod_leader, "must be 0 or 1", id_of_pod(s_, p));
-    pod.leader = t.u8(col::pod_leader, row) != 0;
-  }
-  const sub_group_row sub = find_sub(pod.group, extra.sub_name);
+  pod.group = plan.group;
+  pod.leader = plan.leader;
+  const sub_group_row sub = plan.group == no_row ? no_row : find_sub(plan.group, extra.sub_name);
   pod.sub = sub != no_row && !s_.subs[sub].is_set ? sub : no_row;
-  return {};
+  if (plan.fresh_class || plan.known_class != pod.pod_class) {
+    if (pod.pod_class != no_row) leave_class(p);
+    join_class(p, plan);
+  }
+  s_.live.pod_state.write(p) = static_cast<std::uint8_t>(plan.status);
+  s_.live.pod_node.write(p) = plan.node;
+  device_set devices = plan.devices;
+  if (plan.chooses_devices) {
+    const node_row at = (*s_.node_row_of_slot)[plan.node];
+    device_set chosen;
+    // An overcommitted node may have no device left: then only the amounts are charged.
+    const bool found = choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_now, chosen) ||
+                       (plan.status == pod_status::pipelined &&
+                        choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_or_releasing, chosen));
+    if (found) devices = chosen;
+  }
+  s_.live.pod_devices.write(p) = devices;
+  enter(p);
 }
 
-result<void> edit::read_pod_ask(const table_reader& t, std::uint64_t row, pod_ask& ask) {
-  if (t.has(col::pod_request)) {
-    const auto values = t.row_values<std::int64_t>(col::pod_request, row);
-    for (std::size_t d = 0; d < values.size(); ++d) {
-      if (values[d] < 0 || values[d] > max_amount) {
-        return t.fail(values[d] < 0 ? status::argument : status::limit, row, col::pod_request,
-                      (*s_.dimensions)[d].name + " " + std::to_string(values[d]) + " is not in 0 .. 2^52");
-      }
-    }
-    ask.request.assign(values.begin(), values.end());
-    if (ask.request.size() <= dim_pods) ask.request.resize(dim_pods + 1, 0);
-    if (ask.request[dim_pods] == 0) ask.request[dim_pods] = 1;
-  }
-  if (t.has(col::pod_device_count)) ask.device_count = t.u32(col::pod_device_count, row);
-  for (const auto& [column, target] : {std::pair{std::uint32_t{col::pod_node_selector}, &ask.node_selector},
-                                       std::pair{std::uint32_t{col::pod_node_affinity}, &ask.node_affinity},
-                                       std::pair{std::uint32_t{col::pod_tolerations}, &ask.tolerations},
-                                       std::pair{std::uint32_t{col::pod_affinity}, &ask.affinity},
-                                       std::pair{std::uint32_t{col::pod_anti_affinity}, &ask.anti_affinity},
-                                       std::pair{std::uint32_t{col::pod_host_ports}, &ask.host_ports},
-                                       std::pair{std::uint32_t{col::pod_obstacle}, &ask.obstacle}}) {
-    if (t.has(column)) *target = t.text(column, row);
-  }
-  if (t.has(col::pod_gpu_memory)) {
-    auto v = bounded(t, row, col::pod_gpu_memory, 0, max_amount);
-    if (!v) return v.failure();
-    ask.gpu_memory = *v;
-  }
-  if (t.has(col::pod_claims)) ask.claims = t.text(col::pod_claims, row);
-  if (t.has(col::pod_qos)) {
-    constexpr std::array all{qos_class::unknown, qos_class::guaranteed, qos_class::burstable, qos_class::best_effort};
-    auto v = one_of(t, row, col::pod_qos, all, qos_name);
-    if (!v) return v.failure();
-    ask.qos = *v;
-  }
-  return {};
-}
-
-result<void> edit::join_class(const table_reader& t, std::uint64_t row, pod_row p, pod_ask ask) {
-  const std::string key = ask.key();
-  class_row c = names_.classes.find(key);
-  if (c == base::name_map::none) {
-    result<pod_class> parsed = make_pod_class(std::move(ask));
-    if (!parsed) {
-      return t.fail(parsed.failure().code, row, col::pod_name,
-                    "pod '" + std::string(s_.pod_names[p]) + "': " + parsed.failure().message, id_of_pod(s_, p));
-    }
+void edit::join_class(pod_row p, pod_plan& plan) {
+  class_row c = plan.known_class;
+  if (plan.fresh_class) {
     if (w_.free_classes->empty()) {
       c = s_.class_slots++;
       s_.classes.grow(s_.class_slots);
@@ -221,8 +153,8 @@ result<void> edit::join_class(const table_reader& t, std::uint64_t row, pod_row 
       c = w_.free_classes->back();
       w_.free_classes.write().pop_back();
     }
-    s_.classes.write(c) = std::make_shared<const pod_class>(std::move(*parsed));
-    w_.class_keys.write(c) = s_.names->add(key);
+    w_.class_keys.write(c) = s_.names->add(plan.fresh_class->ask.key());
+    s_.classes.write(c) = std::make_shared<const pod_class>(std::move(*plan.fresh_class));
     w_.class_users.write(c) = 0;
     add_name(&name_maps::classes, w_.class_keys[c], c);
   }
@@ -235,14 +167,7 @@ result<void> edit::join_class(const table_reader& t, std::uint64_t row, pod_row 
   s_.pods_with_claims += joined.ask.claims.empty() ? 0U : 1U;
   std::vector<std::int64_t>& sums = w_.total_request.write();
   sums.resize(std::max<std::size_t>(sums.size(), s_.dims()), 0);
-  for (std::size_t d = 0; d < joined.ask.request.size(); ++d) {
-    sums[d] += joined.ask.request[d];
-    if (sums[d] > max_sum) {
-      return t.fail(status::limit, row, col::pod_request,
-                    "the sum of all requests of " + (*s_.dimensions)[d].name + " exceeds 2^62", id_of_pod(s_, p));
-    }
-  }
-  return {};
+  for (std::size_t d = 0; d < joined.ask.request.size(); ++d) sums[d] += joined.ask.request[d];
 }
 
 void edit::leave_class(pod_row p) {
@@ -254,127 +179,11 @@ void edit::leave_class(pod_row p) {
   s_.pods_with_claims -= left.ask.claims.empty() ? 0U : 1U;
   std::vector<std::int64_t>& sums = w_.total_request.write();
   for (std::size_t d = 0; d < left.ask.request.size(); ++d) sums[d] -= left.ask.request[d];
+  s_.pods.write(p).pod_class = no_row;
   if (--w_.class_users.write(c) > 0) return;
   drop_name(&name_maps::classes, w_.class_keys[c], c);
   s_.classes.write(c) = nullptr;
   w_.free_classes.write().push_back(c);
-}
-
-result<void> edit::read_pod_place(const table_reader& t, std::uint64_t row, pod_row p) {
-  if (t.has(col::pod_status_column)) {
-    const std::uint8_t status_number = t.u8(col::pod_status_column, row);
-    if (status_number >= pod_status_count) {
-      return t.fail(status::argument, row, col::pod_status_column, std::to_string(status_number) + " is no pod status",
-                    id_of_pod(s_, p));
-    }
-    s_.live.pod_state.write(p) = status_number;
-  }
-  if (t.has(col::pod_node)) {
-    const bool none = t.is_id(col::pod_node) ? t.id(col::pod_node, row) == 0 : t.text(col::pod_node, row).empty();
-    std::uint32_t slot = no_row;
-    if (!none) {
-      result<std::uint32_t> node = slot_of(t, row, col::pod_node, entity_kind::node);
-      if (!node) return node.failure();
-      slot = *node;
-    }
-    if (slot != s_.live.pod_node[p]) {
-      s_.live.pod_devices.write(p) = {};
-      s_.pod_extras.write(p).numa_zones = 0;
-    }
-    s_.live.pod_node.write(p) = slot;
-  }
-  if (auto done = check_pod_place(t, row, p); !done) return done;
-  if (auto done = read_pod_zones(t, row, p); !done) return done;
-  return read_pod_devices(t, row, p);
-}
-
-result<void> edit::read_pod_zones(const table_reader& t, std::uint64_t row, pod_row p) {
-  std::uint64_t zones = s_.pod_extras[p].numa_zones;
-  if (t.has(col::pod_numa_zones)) {
-    zones = 0;
-    for (const std::int64_t zone : t.list(col::pod_numa_zones, row)) {
-      if (zone < 0 || zone >= max_zones_per_node || (zones >> zone & 1U) != 0) {
-        return t.fail(status::argument, row, col::pod_numa_zones,
-                      "pod '" + std::string(s_.pod_names[p]) + "': zone " + std::to_string(zone) +
-                          " is given twice or not in 0 .. 63",
-                      id_of_pod(s_, p));
-      }
-      zones |= std::uint64_t{1} << zone;
-    }
-  }
-  if (!is_on_node(p)) zones = 0;
-  if (zones != s_.pod_extras[p].numa_zones) s_.pod_extras.write(p).numa_zones = zones;
-  return {};
-}
-
-result<void> edit::check_pod_place(const table_reader& t, std::uint64_t row, pod_row p) {
-  const auto state = static_cast<pod_status>(s_.live.pod_state[p]);
-  const bool placed = s_.live.pod_node[p] != no_row;
-  const auto say = [&](std::string_view what) {
-    return t.fail(
-        status::argument, row, col::pod_node,
-        "pod '" + std::string(s_.pod_names[p]) + "': status " + std::string(pod_status_name(state)) + std::string(what),
-        id_of_pod(s_, p));
-  };
-  if (is_in(state, active_allocated) && !placed) return say(" needs a node");
-  if ((state == pod_status::pending || state == pod_status::gated) && placed) {
-    if (t.has(col::pod_node)) return say(" cannot have a node");
-    s_.live.pod_node.write(p) = no_row;  // a pod that goes back to pending leaves its node
-    s_.live.pod_devices.write(p) = {};
-  }
-  return {};
-}
-
-result<void> edit::read_pod_devices(const table_reader& t, std::uint64_t row, pod_row p) {
-  const std::uint32_t slot = s_.live.pod_node[p];
-  const auto state = static_cast<pod_status>(s_.live.pod_state[p]);
-  const pod_class& c = s_.class_of(p);
-  const bool claims_any = state == pod_status::pipelined && c.whole_devices > 0;
-  if (slot == no_row || !is_in(state, active_used) || claims_any) {
-    s_.live.pod_devices.write(p) = {};
-    return {};
-  }
-  const node_row at = (*s_.node_row_of_slot)[slot];
-  if (at == no_row) {  // the node goes with this delta, which is refused if the pod stays there
-    s_.live.pod_devices.write(p) = {};
-    return {};
-  }
-  const auto given = t.has(col::pod_devices) ? t.list(col::pod_devices, row) : std::span<const std::int64_t>{};
-  if (given.empty()) {
-    const bool moves = t.op() == table_op::add || t.has(col::pod_status_column) || t.has(col::pod_node) ||
-                       t.has(col::pod_request) || t.has(col::pod_device_count);
-    if (s_.live.pod_devices[p].mask != 0 || !moves) return {};  // keeps what it holds, known or not
-    device_set chosen;
-    // An overcommitted node may have no device left: then only the amounts are charged.
-    const bool found = choose_devices(s_, s_.live, c, at, device_amount::free_now, chosen) ||
-                       (state == pod_status::pipelined &&
-                        choose_devices(s_, s_.live, c, at, device_amount::free_or_releasing, chosen));
-    if (found) s_.live.pod_devices.write(p) = chosen;
-    return {};
-  }
-  if (given.size() == 1 && given.front() == unknown_devices) {
-    s_.live.pod_devices.write(p) = {};
-    return {};
-  }
-  const device_row count = (*s_.first_device)[at + 1] - (*s_.first_device)[at];
-  device_set set{0, c.device_share};
-  for (const std::int64_t index : given) {
-    if (index < 0 || index >= count || (set.mask >> index & 1U) != 0) {
-      return t.fail(status::argument, row, col::pod_devices,
-                    "pod '" + std::string(s_.pod_names[p]) + "': device " + std::to_string(index) +
-                        " is given twice or the node does not have it",
-                    id_of_pod(s_, p));
-    }
-    set.mask |= std::uint64_t{1} << index;
-  }
-  const std::int64_t asked = c.whole_devices + c.shared_devices + c.memory_devices;
-  if (std::popcount(set.mask) != asked) {
-    return t.fail(status::argument, row, col::pod_devices,
-                  "pod '" + std::string(s_.pod_names[p]) + "': it asks for " + std::to_string(asked) + " devices",
-                  id_of_pod(s_, p));
-  }
-  s_.live.pod_devices.write(p) = set;
-  return {};
 }
 
 bool edit::is_on_node(pod_row p) const {
@@ -422,7 +231,7 @@ void edit::settle_links() {
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  std::erase_if(all, [&](pod_row p) { return !s_.pods[p].live; });
+  std::erase_if(all, [&](pod_row p) { return !s_.pods[p].live || s_.pods[p].group == no_row; });
   std::sort(all.begin(), all.end(), [&](pod_row a, pod_row b) {
     const auto place = [&](pod_row p) {
       return std::pair(s_.pods[p].sub, s_.pods[p].sub == no_row ? s_.pods[p].group : 0);
@@ -439,6 +248,13 @@ void edit::settle_links() {
     link_all(s_.pods[all[i]].sub, std::span(all).subspan(i, end - i));
     i = end;
   }
+}
+
+/// Takes a pod that belongs to no pod set off the list of its group.
+void edit::unlink_stray(pod_row p) {
+  if (s_.pods[p].group == no_row) return;
+  settle_links();
+  unlink_all(no_row, {p});
 }
 
 void edit::unlink_all(sub_group_row sub, const std::vector<pod_row>& gone) {

@@ -204,8 +204,9 @@ void export_pod(const cluster_state& s, schema_writer& w, pod_row p) {
   const pod_extra& extra = s.pod_extras[p];
   const pod_ask& ask = s.class_of(p).ask;
   w.put(col::pod_name, s.pod_names[p]);
-  w.put(col::pod_group_ref, s.group_names[pod.group]);
-  const bool named = s.group_extras[pod.group].has_sub_groups || extra.sub_name != implied_pod_set;
+  w.put(col::pod_group_ref, pod.group == no_row ? std::string_view{} : s.group_names[pod.group]);
+  const bool in_tree = pod.group != no_row && s.group_extras[pod.group].has_sub_groups;
+  const bool named = in_tree || extra.sub_name != implied_pod_set;
   w.put(col::pod_sub_group, named ? extra.sub_name : std::string_view{});
   w.put_row(col::pod_request, ask.request, s.dims());
   w.put(col::pod_device_count, ask.device_count);

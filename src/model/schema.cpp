@@ -141,8 +141,9 @@ constexpr std::array sub_group_columns{
 constexpr std::array pod_columns{
     column_info{col::pod_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
                 "Name of the pod, unique in the cluster."},
-    column_info{col::pod_group_ref, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",
-                "Pod group of the pod."},
+    column_info{col::pod_group_ref, "group", ct::string, cs::ragged, false, ek::pod_group, "pod group", "",
+                "Pod group of the pod; empty: the pod only uses its node (a daemon), is charged to no queue, and is "
+                "never placed or evicted."},
     column_info{col::pod_sub_group, "sub_group", ct::string, cs::ragged, false, ek::none, "sub-group", "",
                 "Sub-group that holds the pod; empty in groups without sub-groups."},
     column_info{col::pod_request, "request", ct::i64, cs::dimensions, true, ek::none, "fixed units", "",

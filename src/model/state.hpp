@@ -184,8 +184,8 @@ struct sub_counts {
 };
 
 struct pod_core {
-  group_row group = no_row;
-  sub_group_row sub = no_row;  ///< no_row: names a sub-group that does not exist
+  group_row group = no_row;    ///< no_row: a bystander, which only uses its node
+  sub_group_row sub = no_row;  ///< no_row: a bystander, or names a sub-group that does not exist
   class_row pod_class = no_row;
   pod_row next = no_row;  ///< next pod of the pod set in task order
   std::uint32_t generation = 0;

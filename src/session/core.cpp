@@ -101,8 +101,9 @@ void core::charge_node(pod_row pod, node_row row, pod_status status, const devic
 }
 
 void core::charge_queues(pod_row pod, std::int64_t sign) {
+  if (state().pods[pod].sub == no_row) return;  // bystanders, and strays, which are no part of their group
   const group_core& group = state().groups[state().pods[pod].group];
-  if (group.queue == no_row || state().pods[pod].sub == no_row) return;  // strays are no part of the group
+  if (group.queue == no_row) return;
   model::charge_queues(state(), live, group, state().class_of(pod), sign);
   for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) sync_queue(q);
 }

@@ -507,7 +507,8 @@ enum kaisched_sub_group_column {
 enum kaisched_pod_column {
   /// string, required. Name of the pod, unique in the cluster. [name]
   KAISCHED_POD_COL_NAME = 1,
-  /// string, required. Pod group of the pod. [pod group]
+  /// string, default empty. Pod group of the pod; empty: the pod only uses its node (a daemon), is charged to no queue,
+  /// and is never placed or evicted. [pod group]
   KAISCHED_POD_COL_GROUP = 2,
   /// string, default empty. Sub-group that holds the pod; empty in groups without sub-groups. [sub-group]
   KAISCHED_POD_COL_SUB_GROUP = 3,

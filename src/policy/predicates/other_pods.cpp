@@ -30,7 +30,11 @@ void for_pods_on_nodes(const session_access& a, Visit visit) {
   }
 }
 
-std::string_view name_space(const cluster_state& s, pod_row p) { return s.group_extras[s.pods[p].group].name_space; }
+/// That of its group; pods without a group are in the empty one.
+std::string_view name_space(const cluster_state& s, pod_row p) {
+  const group_row g = s.pods[p].group;
+  return g == no_row ? std::string_view{} : s.group_extras[g].name_space;
+}
 
 model::label_list labels_of(const cluster_state& s, pod_row p) {
   return model::parse_labels(s.pod_extras[p].labels).value();  // checked when the pod came
