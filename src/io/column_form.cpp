@@ -1,5 +1,6 @@
 #include "io/column_form.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -51,6 +52,15 @@ column_form form_of(const column_info& column) noexcept {
   return column_form::plain;
 }
 
+bool is_written(const table_info& table, const column_info& column) noexcept {
+  constexpr std::string_view ending = "_name";
+  return form_of(column) != column_form::id ||
+         std::none_of(table.columns.begin(), table.columns.end(), [&](const column_info& other) {
+           return other.name.size() == column.name.size() + ending.size() && other.name.starts_with(column.name) &&
+                  other.name.ends_with(ending);
+         });
+}
+
 std::span<const std::string_view> value_names(column_form form) noexcept {
   static const std::array status_names = make_status_names();
   static const std::array decision_names = make_decision_names();
@@ -75,7 +85,13 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
   if (const std::string_view nearest = base::nearest_name(word, candidates); !nearest.empty()) {
     return fmt::format("did you mean \"{}\"?", nearest);
   }
-  return fmt::format("known: {}", fmt::join(candidates, ", "));
+  std::string known = "known: ";
+  for (const std::string_view candidate : candidates) {
+    if (candidate.empty()) continue;  // a number of an enumeration that has no name
+    if (!known.ends_with(' ')) known += ", ";
+    known += candidate;
+  }
+  return known;
 }
 
 }  // namespace kaisched::io

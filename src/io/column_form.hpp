@@ -26,6 +26,9 @@ enum class column_form : std::uint8_t {
 };
 [[nodiscard]] column_form form_of(const column_info& column) noexcept;
 
+/// Whether texts have the column: all but ids that have names beside them (`pod` where there is `pod_name`).
+[[nodiscard]] bool is_written(const table_info& table, const column_info& column) noexcept;
+
 /// Names of the values of an enumeration column, by number; empty for other forms. Numbers without a name are empty.
 [[nodiscard]] std::span<const std::string_view> value_names(column_form form) noexcept;
 

@@ -2,21 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
-#include <cstring>
-#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string>
-#include <system_error>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include <csv.h>
 #include <fmt/format.h>
 
 #include <kaisched/quantity.hpp>
 #include <kaisched/schema.hpp>
+
+#include "io/csv_file.hpp"
 
 namespace kaisched::io {
 
@@ -27,93 +26,6 @@ constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t latest_time = std::numeric_limits<std::int64_t>::max() / second;
 /// The trace knows no limit of pods per node.
 constexpr std::int64_t pods_per_node = 1'000'000;
-
-/// One file with a header line. Columns are found by name, others are ignored, empty lines are skipped. The first fault
-/// is kept; after it there are no more lines.
-template <unsigned Columns>
-class csv_file {
- public:
-  csv_file(named_text file, const std::array<const char*, Columns>& names)
-      : name_(file.name), names_(names), reader_("", file.text.data(), file.text.data() + file.text.size()) {
-    read_header(std::make_index_sequence<Columns>{});
-  }
-
-  void require(std::initializer_list<unsigned> wanted) {
-    for (const unsigned column : wanted) {
-      if (has(column)) continue;
-      add_fault(fmt::format("{}:1: the header has no column \"{}\"; known: {}", name_, names_[column],
-                            fmt::join(names_, ", ")));
-    }
-  }
-  [[nodiscard]] bool has(unsigned column) const { return reader_.has_column(names_[column]); }
-
-  /// Goes to the next line; false at the end and after a fault.
-  bool next() {
-    cells_.fill("");
-    return !failed() && next(std::make_index_sequence<Columns>{});
-  }
-  [[nodiscard]] bool failed() const { return !fault_.empty(); }
-  [[nodiscard]] const std::string& fault() const { return fault_; }
-
-  [[nodiscard]] std::string_view text(unsigned column) const { return cells_[column]; }
-
-  [[nodiscard]] std::int64_t integer(unsigned column, std::int64_t least, std::int64_t most) {
-    const char* const begin = cells_[column];
-    const char* const end = begin + std::strlen(begin);
-    std::int64_t value = 0;
-    const std::from_chars_result read = std::from_chars(begin, end, value);
-    if (read.ec != std::errc{} || read.ptr != end || value < least || value > most) {
-      add_fault(fmt::format("{}:{}: {}: expected an integer from {} to {}, found \"{}\"", name_,
-                            reader_.get_file_line(), names_[column], least, most, begin));
-      return least;
-    }
-    return value;
-  }
-
- private:
-  using reader = ::io::CSVReader<Columns, ::io::trim_chars<' ', '\t'>, ::io::double_quote_escape<',', '"'>,
-                                 ::io::throw_on_overflow, ::io::empty_line_comment>;
-
-  template <std::size_t... I>
-  void read_header(std::index_sequence<I...>) {
-    guarded([&] {
-      reader_.read_header(::io::ignore_extra_column | ::io::ignore_missing_column, names_[I]...);
-      return true;
-    });
-  }
-  template <std::size_t... I>
-  bool next(std::index_sequence<I...>) {
-    return guarded([&] { return reader_.read_row(cells_[I]...); });
-  }
-
-  template <class F>
-  bool guarded(F&& read) {
-    try {
-      return read();
-    } catch (const ::io::error::header_missing&) {
-      add_fault(fmt::format("{}: the file is empty; expected a header: {}", name_, fmt::join(names_, ",")));
-    } catch (const ::io::error::duplicated_column_in_header& fault) {
-      add_fault(fmt::format("{}:1: the column \"{}\" appears twice", name_, std::string_view(fault.column_name)));
-    } catch (const ::io::error::too_few_columns&) {
-      add_fault(fmt::format("{}:{}: fewer fields than the header", name_, reader_.get_file_line()));
-    } catch (const ::io::error::too_many_columns&) {
-      add_fault(fmt::format("{}:{}: more fields than the header", name_, reader_.get_file_line()));
-    } catch (const ::io::error::base& fault) {
-      add_fault(fmt::format("{}:{}: {}", name_, reader_.get_file_line(), fault.what()));
-    }
-    return false;
-  }
-
-  void add_fault(std::string fault) {
-    if (!failed()) fault_ = std::move(fault);
-  }
-
-  std::string_view name_;
-  std::array<const char*, Columns> names_;
-  reader reader_;
-  std::array<const char*, Columns> cells_{};
-  std::string fault_;
-};
 
 table added(table_kind kind) {
   return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add));
@@ -137,10 +49,11 @@ table one_queue() {
   return queues;
 }
 
-result<table> read_nodes(named_text file) {
+result<table> read_nodes(named_text file, std::vector<std::uint32_t>& lines) {
   enum column : unsigned { name, gpu_model, gpu_count, cpu, memory };
-  csv_file<5> csv(file, {"name", "gpu_model", "gpu_count", "cpu_milli", "memory_mib"});
-  csv.require({name, gpu_model, gpu_count, cpu, memory});
+  constexpr std::array<std::string_view, 5> header{"name", "gpu_model", "gpu_count", "cpu_milli", "memory_mib"};
+  csv_file csv(file, header);
+  for (const column wanted : {name, gpu_model, gpu_count, cpu, memory}) csv.require(wanted);
 
   table nodes = added(table_kind::node);
   table::column& names = nodes.add(col::node_name, column_type::string);
@@ -148,6 +61,7 @@ result<table> read_nodes(named_text file) {
   table::column& labels = nodes.add(col::node_labels, column_type::string_list);
   while (csv.next()) {
     const std::int64_t gpus = csv.text(gpu_count).empty() ? 0 : csv.integer(gpu_count, 0, max_devices_per_node);
+    lines.push_back(csv.line());
     names.push(csv.text(name));
     push_amounts(capacities, csv.integer(cpu, 0, max_amount), csv.integer(memory, 0, max_amount / mebibyte) * mebibyte,
                  gpus * whole_device, pods_per_node);
@@ -184,10 +98,12 @@ struct pod_tables {
 };
 
 /// Reads the list of pods; returns the time of the last one.
-result<std::int64_t> read_pods(named_text file, pod_tables& to) {
+result<std::int64_t> read_pods(named_text file, pod_tables& to, std::vector<std::uint32_t>& lines) {
   enum column : unsigned { name, cpu, memory, num_gpu, gpu_milli, gpu_spec, creation_time };
-  csv_file<7> csv(file, {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "creation_time"});
-  csv.require({name, cpu, memory, num_gpu, gpu_milli});
+  constexpr std::array<std::string_view, 7> header{"name",      "cpu_milli", "memory_mib",   "num_gpu",
+                                                   "gpu_milli", "gpu_spec",  "creation_time"};
+  csv_file csv(file, header);
+  for (const column wanted : {name, cpu, memory, num_gpu, gpu_milli}) csv.require(wanted);
   const bool has_times = csv.has(creation_time);
 
   std::int64_t last = 0;
@@ -198,6 +114,7 @@ result<std::int64_t> read_pods(named_text file, pod_tables& to) {
     const std::int64_t share = gpus == 0 ? 0 : csv.integer(gpu_milli, 1, whole_device);
     const std::string_view pod = csv.text(name);
 
+    lines.push_back(csv.line());
     to.group_names.push(pod);
     to.queues.push(openb_queue);
     to.group_times.push(created);
@@ -221,18 +138,21 @@ result<std::int64_t> read_pods(named_text file, pod_tables& to) {
 }  // namespace
 
 result<cluster_input> parse_openb(named_text nodes, named_text pods) {
-  result<table> node_rows = read_nodes(nodes);
+  table_origin of_nodes{std::string(nodes.name), {}};
+  result<table> node_rows = read_nodes(nodes, of_nodes.lines);
   if (!node_rows) return node_rows.take_failure();
   pod_tables rows;
-  result<std::int64_t> last = read_pods(pods, rows);
+  table_origin of_pods{std::string(pods.name), {}};
+  result<std::int64_t> last = read_pods(pods, rows, of_pods.lines);
   if (!last) return last.take_failure();
 
   cluster_input input;
   input.now = *last;
-  input.tables.push_back(one_queue());
-  input.tables.push_back(std::move(*node_rows));
-  input.tables.push_back(std::move(rows.groups));
-  input.tables.push_back(std::move(rows.pods));
+  input.source = nodes.name;
+  input.add(one_queue(), {});
+  input.add(std::move(*node_rows), std::move(of_nodes));
+  input.add(std::move(rows.groups), of_pods);
+  input.add(std::move(rows.pods), std::move(of_pods));
   return input;
 }
 

@@ -7,14 +7,9 @@
 #include <kaisched/result.hpp>
 
 #include "io/cluster_input.hpp"
+#include "io/csv_file.hpp"
 
 namespace kaisched::io {
-
-/// One CSV text and the name that errors call it by.
-struct named_text {
-  std::string_view name;
-  std::string_view text;
-};
 
 /// Name of the one queue that all pods of a trace are in.
 inline constexpr std::string_view openb_queue = "openb";
@@ -22,7 +17,7 @@ inline constexpr std::string_view openb_queue = "openb";
 inline constexpr std::string_view openb_model_label = "gpu.model";
 
 /// Nodes with their devices, and all pods of the list as one batch of pending pods, each its own pod group.
-/// Errors name file, line and column.
+/// Errors name file, line and column, also those that only `build_cluster` finds.
 [[nodiscard]] result<cluster_input> parse_openb(named_text nodes, named_text pods);
 
 }  // namespace kaisched::io

@@ -20,10 +20,11 @@ bool is_nul_free(std::string_view text) { return text.find('\0') == std::string_
 
 class row_reader {
  public:
-  row_reader(const table_info& info, names dimensions, fault_log& faults)
+  row_reader(const table_info& info, names dimensions, fault_log& faults, column_rule required)
       : info_(info),
         dimensions_(dimensions),
         faults_(faults),
+        required_(required),
         rows_(static_cast<std::uint32_t>(info.kind),
               static_cast<std::uint32_t>(info.input ? table_op::add : table_op::none)),
         live_(info.columns.size()) {}
@@ -68,7 +69,8 @@ class row_reader {
     for (std::size_t i = 0; i < live_.size(); ++i) {
       const column_info& column = info_.columns[i];
       if (live_[i].rows > row_) continue;
-      if (column.required) return fail(row, "", fmt::format("\"{}\" is missing: {}", column.name, column.doc));
+      if (is_written(info_, column) && required_(column))
+        return fail(row, "", fmt::format("\"{}\" is missing: {}", column.name, column.doc));
       if (live_[i].values == nullptr) continue;
       push_default(*live_[i].values, column);
       ++live_[i].rows;
@@ -81,7 +83,7 @@ class row_reader {
     const std::size_t count = info_.columns.size();
     for (std::size_t tried = 0; tried < count; ++tried) {
       const std::size_t i = (next_ + tried) % count;
-      if (info_.columns[i].name != name || form_of(info_.columns[i]) == column_form::id) continue;
+      if (info_.columns[i].name != name || !is_written(info_, info_.columns[i])) continue;
       next_ = i + 1;
       return i;
     }
@@ -91,7 +93,7 @@ class row_reader {
   void fail_unknown_column(json_value member) {
     std::vector<std::string_view> known;
     for (const column_info& column : info_.columns) {
-      if (form_of(column) != column_form::id) known.push_back(column.name);
+      if (is_written(info_, column)) known.push_back(column.name);
     }
     fail(member, member.key(), fmt::format("{} has no such column; {}", info_.name, suggestion(member.key(), known)));
   }
@@ -100,10 +102,15 @@ class row_reader {
     live_column& live = live_[index];
     if (live.values == nullptr) {
       const column_info& column = info_.columns[index];
-      live.values = &rows_.add(column.id, column.type, width_of(column));
+      live.values = &rows_.add(column.id, type_of(column), width_of(column));
       for (; live.rows < row_; ++live.rows) push_default(*live.values, column);
     }
     return *live.values;
+  }
+
+  /// Ids come as names.
+  static column_type type_of(const column_info& column) {
+    return form_of(column) == column_form::id ? column_type::string : column.type;
   }
 
   [[nodiscard]] std::uint32_t width_of(const column_info& column) const {
@@ -114,7 +121,7 @@ class row_reader {
   void push_default(table::column& to, const column_info& column) const {
     if (column.type == column_type::i64_list) return to.push_list(std::span<const std::int64_t>{});
     if (column.type == column_type::string) return to.push(column.fallback);
-    if (column.shape == column_shape::ragged) return to.push(std::string_view{});
+    if (column.shape == column_shape::ragged || form_of(column) == column_form::id) return to.push(std::string_view{});
     for (std::uint32_t i = 0; i < width_of(column); ++i) push_default_value(to, column);
   }
 
@@ -131,6 +138,7 @@ class row_reader {
   }
 
   void read_value(table::column& to, const column_info& column, json_value value) {
+    if (form_of(column) == column_form::id) return to.push(text_of(value, column.name));
     switch (column.shape) {
       case column_shape::one:
         return read_scalar(to, column, value, column.name);
@@ -161,7 +169,7 @@ class row_reader {
     const names known = value_names(form);
     if (!known.empty() && value.is(json_kind::string)) {
       const auto found = std::find(known.begin(), known.end(), value.text());
-      if (found == known.end()) {
+      if (found == known.end() || found->empty()) {
         return fail(value, place,
                     fmt::format("no {} is called {}; {}", column.unit, value.shown(), suggestion(value.text(), known)));
       }
@@ -260,6 +268,7 @@ class row_reader {
   const table_info& info_;
   names dimensions_;
   fault_log& faults_;
+  column_rule required_;
   table rows_;
   std::vector<std::uint32_t> lines_;
   std::vector<live_column> live_;
@@ -271,9 +280,11 @@ class row_reader {
 
 }  // namespace
 
+bool is_required(const column_info& column) noexcept { return column.required; }
+
 read_table read_rows(json_value rows, const table_info& info, std::span<const std::string_view> dimensions,
-                     fault_log& faults) {
-  return row_reader(info, dimensions, faults).read(rows);
+                     fault_log& faults, column_rule required) {
+  return row_reader(info, dimensions, faults, required).read(rows);
 }
 
 }  // namespace kaisched::io

@@ -21,10 +21,17 @@ struct read_table {
   std::vector<std::uint32_t> lines;
 };
 
-/// Reads the rows of one kind of table. Columns of ids are not read; the names beside them are. A column exists once a
-/// row has mentioned it; the rows that do not get the default of the schema. `dimensions` are the names of the
-/// resource dimensions. Input tables come with the operation `add`. Faults name the place and go to `faults`.
+/// Whether every row must have a column.
+using column_rule = bool (*)(const column_info& column);
+/// The rule of input tables: what the schema says.
+[[nodiscard]] bool is_required(const column_info& column) noexcept;
+
+/// Reads the rows of one kind of table. Ids are read as the names that are written instead of them; those with names
+/// beside them are not read. A column exists once a row has mentioned it; the rows that do not get the default of the
+/// schema. `dimensions` are the names of the resource dimensions. Input tables come with the operation `add`. Faults
+/// name the place and go to `faults`.
 [[nodiscard]] read_table read_rows(json_value rows, const table_info& info,
-                                   std::span<const std::string_view> dimensions, fault_log& faults);
+                                   std::span<const std::string_view> dimensions, fault_log& faults,
+                                   column_rule required = is_required);
 
 }  // namespace kaisched::io

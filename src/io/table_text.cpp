@@ -35,15 +35,10 @@ std::vector<described_column> describe(const table_view& rows, names dimensions)
   std::vector<described_column> columns;
   const table_info* info = schema_of(rows.kind);
   if (info == nullptr) return columns;
-  const auto has_names = [&](std::string_view column) {
-    return std::any_of(info->columns.begin(), info->columns.end(), [&](const column_info& other) {
-      return other.name.size() == column.size() + 5 && other.name.starts_with(column) && other.name.ends_with("_name");
-    });
-  };
   for (const column_info& column : info->columns) {
     const column_view* values = rows.find(column.id);
     const column_form form = form_of(column);
-    if (values == nullptr || (form == column_form::id && has_names(column.name))) continue;
+    if (values == nullptr || !is_written(*info, column)) continue;
     names of_column;
     if (column.shape == column_shape::dimensions)
       of_column = dimensions.first(std::min<std::size_t>(dimensions.size(), values->width));
@@ -238,7 +233,9 @@ class row_writer {
 // ---- CSV ----------------------------------------------------------------------------------------------------------
 
 void append_csv_field(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  const bool blanks_around = !text.empty() && (is_blank(text.front()) || is_blank(text.back()));
+  if (!blanks_around && text.find_first_of(",\"\n\r") == std::string_view::npos) {
     out += text;
     return;
   }

@@ -8,6 +8,7 @@
 
 #include "io/cluster_input.hpp"
 #include "io/cluster_json.hpp"
+#include "io/cluster_yaml.hpp"
 #include "io/openb.hpp"
 
 using namespace kaisched;
@@ -104,8 +105,12 @@ TEST_CASE("faults name file, line and column") {
   CHECK(fault_of("", pods) ==
         "nodes.csv: the file is empty; expected a header: name,gpu_model,gpu_count,cpu_milli,memory_mib");
   CHECK(
-      fault_of("name,gpu_model,gpus,cpu_milli,memory_mib\n", pods) ==
+      fault_of("name,gpu_model,cpu_milli,memory_mib\n", pods) ==
       "nodes.csv:1: the header has no column \"gpu_count\"; known: name, gpu_model, gpu_count, cpu_milli, memory_mib");
+  CHECK(fault_of("name,gpu_model,gpu_count,cpu_milli,\"memory_mb\"\r\n", pods) ==
+        "nodes.csv:1: the header has no column \"memory_mib\"; is it \"memory_mb\"?");
+  CHECK(fault_of(nodes, header + "p,1,1,0,0,\"\nq,1,1,0,0,\n") == "pods.csv:2: a quote is not closed in this line");
+  CHECK(fault_of(nodes, header + "p,1,1,0,0,\xFF\n") == "pods.csv:2: the line is not UTF-8");
   CHECK(fault_of(nodes, header + "p,many,1,0,0,\n") ==
         "pods.csv:2: cpu_milli: expected an integer from 0 to 4503599627370496, found \"many\"");
   CHECK(fault_of(nodes, header + "p,1,1,0,0,\nq,1,1,1,1500,\n") ==
@@ -116,4 +121,23 @@ TEST_CASE("faults name file, line and column") {
   CHECK(fault_of(nodes, header + "p,1,1,0,0,,extra\n") == "pods.csv:2: more fields than the header");
   CHECK(fault_of("name,name,gpu_model,gpu_count,cpu_milli,memory_mib\n", pods) ==
         "nodes.csv:1: the column \"name\" appears twice");
+}
+
+TEST_CASE("faults that only the whole list shows name file and line, too") {
+  const result<io::cluster_input> input =
+      io::parse_openb({"nodes.csv", std::string(nodes) + "node-0,,0,1,1\n"}, {"pods.csv", pods});
+  REQUIRE(input.ok());
+  CHECK(io::build_cluster(*input).failure().message.starts_with("nodes.csv:5: node[3].name: "));
+  const std::string twice = std::string(pods) + "\npod-1,1,1,0,0,,LS,Running,0,0,0\n";
+  const result<io::cluster_input> pods_twice = io::parse_openb({"nodes.csv", nodes}, {"pods.csv", twice});
+  CHECK(io::build_cluster(*pods_twice).failure().message.starts_with("pods.csv:7: pod_group[4].name: "));
+}
+
+TEST_CASE("a trace keeps its digest as JSON and as YAML") {
+  const result<io::cluster_input> input = io::parse_openb({"nodes.csv", nodes}, {"pods.csv", pods});
+  const snapshot first = io::build_cluster(*input)->take_snapshot();
+  const std::string json = *io::format_cluster_json(first, input->now);
+  const std::string yaml = *io::format_cluster_yaml(first, input->now);
+  CHECK(io::build_cluster(*io::parse_cluster_json(json, "c.json"))->take_snapshot().digest() == first.digest());
+  CHECK(io::build_cluster(*io::parse_cluster_yaml(yaml, "c.yaml"))->take_snapshot().digest() == first.digest());
 }

@@ -9,6 +9,7 @@
 #include "io/cluster_input.hpp"
 #include "io/cluster_json.hpp"
 #include "io/cluster_yaml.hpp"
+#include "io/files.hpp"
 #include "io/json_document.hpp"
 #include "io/synthetic.hpp"
 #include "io/yaml_document.hpp"
@@ -230,4 +231,15 @@ TEST_CASE("faults that only the whole cluster shows name the line as well") {
   REQUIRE_FALSE(made.ok());
   CHECK(made.failure().code == status::not_found);
   CHECK(made.failure().message.starts_with("c.yaml:5: queue[1].parent: "));
+}
+
+TEST_CASE("the two clusters in the documentation are one") {
+  const std::string page = *io::read_file(KAISCHED_SOURCE_DIR "/docs/formats.md");
+  const auto block = [&](std::string_view fence) {
+    const std::size_t begin = page.find(fence);
+    REQUIRE(begin != std::string::npos);
+    return page.substr(begin + fence.size(), page.find("```", begin + fence.size()) - begin - fence.size());
+  };
+  const snapshot documented = read_yaml(block("```yaml\n"));
+  CHECK(documented.digest() == read_json(block("```json\n")).digest());
 }
