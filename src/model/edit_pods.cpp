@@ -193,12 +193,14 @@ bool edit::is_on_node(pod_row p) const {
 void edit::enter(pod_row p) {
   account_pod(s_, s_.live, p, 1);
   if (is_on_node(p)) ++w_.pods_on_node.write()[s_.live.pod_node[p]];
+  if (s_.pods[p].group == no_row) ++s_.bystanders;
   touch(s_.pods[p].group);
 }
 
 void edit::leave(pod_row p) {
   account_pod(s_, s_.live, p, -1);
   if (is_on_node(p)) --w_.pods_on_node.write()[s_.live.pod_node[p]];
+  if (s_.pods[p].group == no_row) --s_.bystanders;
   touch(s_.pods[p].group);
 }
 

@@ -274,6 +274,7 @@ struct cluster_state {
   std::uint32_t class_slots = 0;
   std::uint32_t pods_with_affinity = 0;  ///< pods with required pod (anti-)affinity
   std::uint32_t pods_with_ports = 0;
+  std::uint32_t bystanders = 0;  ///< pods without a group
   std::uint32_t pods_with_gpu_memory = 0;
   std::uint32_t pods_with_claims = 0;
 

@@ -312,22 +312,44 @@ std::vector<queue_row> core::queues_by_name() const {
   return rows;
 }
 
-void core::divide_shares() {
+/// What queues divide: nodes that take pods, less what is held there by pods that no queue answers for.
+void core::count_total() {
   const cluster_state& s = state();
+  const bool marked_only = options.restrict_node_scheduling;
+  const auto is_marked = [&](const model::node_info& node, std::string_view label) {
+    return !marked_only || model::find_label(node.labels, label) != nullptr;
+  };
+  const auto counts = [&](const model::node_info& node) {
+    return node.open() && (is_marked(node, policy::gpu_worker_label) || is_marked(node, policy::cpu_worker_label));
+  };
   total = {};
   for (node_row row = 0; row < s.node_count(); ++row) {
     const model::node_info& node = *(*s.nodes)[row];
-    if (!node.open()) continue;
-    const bool open_to_all = !options.restrict_node_scheduling;
-    const bool for_gpu = open_to_all || model::find_label(node.labels, policy::gpu_worker_label) != nullptr;
-    const bool for_cpu = open_to_all || model::find_label(node.labels, policy::cpu_worker_label) != nullptr;
-    if (!for_gpu && !for_cpu) continue;  // no pod may use it
+    if (!counts(node)) continue;
     const std::size_t at = static_cast<std::size_t>(row) * s.dims();
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      if (r != dim_gpu || for_gpu) total[r] += (*s.capacity)[at + r];
+      if (r != dim_gpu || is_marked(node, policy::gpu_worker_label)) total[r] += (*s.capacity)[at + r];
     }
   }
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) kai_total[r] = to_native(r, total[r]);
+  for (pod_row p = 0; s.bystanders > 0 && p < s.pod_slots; ++p) {
+    const std::uint32_t slot = s.live.pod_node[p];
+    if (!s.pods[p].live || s.pods[p].group != no_row || slot == no_row ||
+        !model::is_in(static_cast<pod_status>(s.live.pod_state[p]), model::active_used) ||
+        !counts(*(*s.nodes)[(*s.node_row_of_slot)[slot]])) {
+      continue;
+    }
+    const quota_vector held = model::quota_request(s.class_of(p));
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) total[r] -= held[r];
+  }
+}
+
+void core::divide_shares() {
+  const cluster_state& s = state();
+  count_total();
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    kai_total[r] = to_native(r, total[r]);
+    total[r] = std::max<std::int64_t>(0, total[r]);  // the reference goes on with less than nothing
+  }
   fair_share.assign(s.queues->size(), {});
   if (compat())
     divide_compat();

@@ -133,6 +133,7 @@ class core {
   void release_in_place(pod_row pod);
   void restore_evicted(const operation& op);
   void divide_shares();
+  void count_total();
   void divide_compat();
   void divide_strict();
   void sync_queue(queue_row q);
