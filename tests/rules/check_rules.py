@@ -2,10 +2,12 @@
 
     python3 check_rules.py ROOT              # one line per fault, status 1 if there is any
     python3 check_rules.py ROOT --list       # which scenarios show which rule, as a Markdown table
+    python3 check_rules.py ROOT --play FILE  # plays the scenarios that name no mode in compat, with the program FILE
     python3 check_rules.py --self-test       # each planted fault is found, and none is invented
 """
 
 import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -34,22 +36,27 @@ class Rule:
 
 
 class Scenario:
-    """What this test needs to know of a file: its rules, the modes of its sessions, its first line."""
+    """What this test needs to know of a file: its rules, the modes of its sessions, its first line. A file that names
+    no mode is played in both."""
 
     def __init__(self, path):
         text = path.read_text(encoding="utf-8")
         self.first_line = text.split("\n", 1)[0]
         self.rules = []             # (line, number)
         self.modes = set()
+        self.names_mode = False
         mode = "strict"
         for line, words in _statements(text):
             settings = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+            self.names_mode = self.names_mode or (words[0] in ("option", "run") and "mode" in settings)
             if words[0] == "rule":
                 self.rules += [(line, word) for word in words[1:]]
             elif words[0] == "option":
                 mode = settings.get("mode", mode)
             elif words[0] == "run":
                 self.modes.add(settings.get("mode", mode))
+        if not self.names_mode:
+            self.modes.add("compat")
 
 
 def _statements(text):
@@ -127,6 +134,12 @@ def check(root):
     shown = {number for scenario in scenarios.values() for _, number in scenario.rules}
     faults += [f"{RULES}:{rule.line}: {rule.name} has no scenario" for rule in rules
                if not rule.gone and rule.name not in shown]
+    modes = {}
+    for scenario in scenarios.values():
+        for _, number in scenario.rules:
+            modes.setdefault(number, set()).update(scenario.modes)
+    faults += [f"{RULES}:{rule.line}: {rule.name} holds in both modes, and is shown in {mode} only" for rule in rules
+               for mode in modes.get(rule.name, ()) if rule.mode == "both" and modes[rule.name] == {mode}]
     return faults
 
 
@@ -149,6 +162,15 @@ def table(root):
             shown.setdefault(number, []).append(path.removeprefix(SCENARIOS + "/").removesuffix(".ks"))
     rows = [f"| {rule.name} | {', '.join(shown.get(rule.name, []))} |" for rule in read_rules(root)[0]]
     return "\n".join(["| rule | scenarios |", "|---|---|", *rows])
+
+
+def play_in_compat(root, program):
+    """What a file expects without naming a mode holds in both: the usual run of the scenarios is in strict."""
+    files = [root / path for path, scenario in read_scenarios(root).items() if not scenario.names_mode]
+    if not files:
+        print("every scenario names a mode: nothing to play")
+        return 1
+    return subprocess.run([program, "test", *files, "--set", "mode=compat"], check=False).returncode
 
 
 # ---- the test of the test -----------------------------------------------------------------------------------------
@@ -193,6 +215,8 @@ SCENARIO_FAULTS = [
     ("rule M3", "# rule M3", "M3 has no scenario"),
     ("option mode=compat", "", "rule M3 holds in compat"),
     (" mode=strict", "", "rule QX1 holds in strict"),
+    ("run\nrun mode=strict", "run mode=strict", "M1 holds in both modes, and is shown in strict only"),
+    ("run\nrun mode=strict", "run", "M1 holds in both modes, and is shown in compat only"),
     ("# Why.\n", "", ":1: the first line is a comment"),
 ]
 
@@ -228,6 +252,8 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     root = Path(sys.argv[1])
+    if len(sys.argv) == 4 and sys.argv[2] == "--play":
+        return play_in_compat(root, sys.argv[3])
     if sys.argv[2:] == ["--list"]:
         print(table(root))
         return 0
