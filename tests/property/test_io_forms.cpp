@@ -5,6 +5,7 @@
 
 #include <rapidcheck.h>
 
+#include "io/cluster_file.hpp"
 #include "io/cluster_json.hpp"
 #include "io/cluster_yaml.hpp"
 #include "support.hpp"
@@ -194,7 +195,7 @@ snapshot built(const result<io::cluster_input>& input) {
 
 }  // namespace
 
-TEST_CASE("JSON and YAML keep every byte of a cluster") {
+TEST_CASE("JSON, YAML and scenarios keep every byte of a cluster") {
   CHECK(rc::check([] {
     io::cluster_input input;
     input.tables = random_tables();
@@ -207,5 +208,9 @@ TEST_CASE("JSON and YAML keep every byte of a cluster") {
     RC_ASSERT(from_yaml.digest() == first.digest());
     RC_ASSERT(*io::format_cluster_json(from_yaml, 11) == json);
     RC_ASSERT(*io::format_cluster_yaml(from_yaml, 11) == yaml);
+    const std::string statements = *io::format_cluster("c.ks", from_yaml, 11);
+    const snapshot from_statements = built(io::parse_cluster(statements, "c.ks"));
+    RC_ASSERT(from_statements.digest() == first.digest());
+    RC_ASSERT(*io::format_cluster_json(from_statements, 11) == json);
   }));
 }

@@ -18,7 +18,18 @@ All objects may be used from several threads; calls release the interpreter lock
 """
 
 from kaisched._cluster import Cluster
-from kaisched._core import UNLIMITED, UNSET, WHOLE_DEVICE, Session, Snapshot, schema
+from kaisched._core import (
+    UNLIMITED,
+    UNSET,
+    WHOLE_DEVICE,
+    Scenario,
+    ScenarioOutcome,
+    Session,
+    Snapshot,
+    read_cluster,
+    schema,
+    write_cluster,
+)
 from kaisched._core import version as __version__
 from kaisched._engine import Engine, options
 from kaisched._enums import DecisionKind, PodStatus
@@ -60,6 +71,8 @@ __all__ = [
     "NotFoundError",
     "PluginError",
     "PodStatus",
+    "Scenario",
+    "ScenarioOutcome",
     "Session",
     "Snapshot",
     "StaleIdError",
@@ -69,5 +82,7 @@ __all__ = [
     "WrongKindError",
     "__version__",
     "options",
+    "read_cluster",
     "schema",
+    "write_cluster",
 ]

@@ -20,6 +20,7 @@
 
 #include "columns.hpp"
 #include "errors.hpp"
+#include "scenario.hpp"
 
 namespace py = pybind11;
 
@@ -209,6 +210,7 @@ PYBIND11_MODULE(_core, m) {
   m.doc() = "Handles of the scheduling engine; use the package kaisched.";
   register_errors();
   bind_handles(m);
+  bind_scenario(m);
   m.def("schema", &schema_list, "All kinds of tables and their columns.");
   m.def(
       "kind_of", [](const py::handle& name) { return static_cast<std::uint32_t>(kind_of(name)); }, py::arg("name"),

@@ -65,8 +65,15 @@ struct scenario_step {
   std::vector<scenario_expectation> expectations;
 };
 
-/// A scenario, parsed: every statement is known to be well formed. A value type.
+/// A scenario, parsed: every statement is known to be well formed. Can be moved, as the tables in it.
 struct scenario {
+  scenario() = default;
+  scenario(scenario&&) = default;
+  scenario& operator=(scenario&&) = default;
+  scenario(const scenario&) = delete;
+  scenario& operator=(const scenario&) = delete;
+  ~scenario() = default;
+
   std::string source;  ///< name of the file, for messages
   std::string text;
   std::string title;
