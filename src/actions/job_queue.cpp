@@ -80,8 +80,19 @@ void job_queue::mark(std::uint32_t n) {
   for (; n != no_row; n = nodes_[n].parent) nodes_[n].moved = true;
 }
 
+/// What has changed since the last pop is at the top of its heap, so one path is repaired, its end first: a node is
+/// compared by its best leaf.
+void job_queue::settle(heap<std::uint32_t>& level) {
+  const std::uint32_t n = level.top();
+  if (!nodes_[n].moved) return;
+  nodes_[n].moved = false;
+  if (!nodes_[n].is_leaf) settle(nodes_[n].entries);
+  level.fix_top([&](std::uint32_t a, std::uint32_t b) { return node_before(a, b); });
+}
+
 std::uint32_t job_queue::best_leaf() {
   const auto before = [&](std::uint32_t a, std::uint32_t b) { return node_before(a, b); };
+  if (!c_.compat()) settle(roots_);
   heap<std::uint32_t>* level = &roots_;
   while (true) {
     std::uint32_t n = level->top();

@@ -17,8 +17,8 @@ namespace kaisched::actions {
 /// Pops the best group of the most deserving leaf queue.
 ///
 /// `compat` repeats KAI's heaps to the letter: a queue is placed by the first group pushed into it, and an entry that
-/// is not at the top is not moved when its queue changes. `strict` orders the filled tree, so that the order of arrival
-/// does not matter.
+/// is not at the top is not moved when its queue changes. `strict` orders the filled tree and repairs it from the
+/// leaves up, so that the order of arrival does not matter and a queue always stands with its best group.
 class job_queue {
  public:
   job_queue(work::core& c, std::size_t depth) : c_(c), depth_(depth) {}
@@ -50,6 +50,7 @@ class job_queue {
   void mark(std::uint32_t n);
   void after_pop(std::uint32_t n);
   void order_nodes(std::uint32_t n);
+  void settle(heap<std::uint32_t>& level);
   [[nodiscard]] std::uint32_t best_leaf();
   [[nodiscard]] const entry& best_entry(std::uint32_t n) const;
   [[nodiscard]] bool entry_before(std::uint32_t a, std::uint32_t b) const;

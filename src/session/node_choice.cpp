@@ -61,22 +61,25 @@ void node_choice::open(const core& c) {
   if (c.options.cpu_placement == placement_strategy::spread) open_spread(c, spread_cpu_, dim_cpu);
 }
 
-std::int64_t node_choice::spread_key(const core& c, node_row row, dimension d) {
-  const session_view view = c.view();
-  const double free = d == dim_gpu ? to_native(dim_gpu, free_of(c, row, d)) : static_cast<double>(free_of(c, row, d));
-  const double count =
-      d == dim_gpu ? policy::gpu_count(view, row)
-                   : static_cast<double>((*c.state().capacity)[static_cast<std::size_t>(row) * c.state().dims() + d]);
-  return -ordered_bits(count != 0 ? free / count : 0.0);
+void node_choice::spread_index::set_key(node_row row, std::int64_t value, bool is_broken) {
+  key[row] = value;
+  broken_nodes += (is_broken ? 1U : 0U) - (broken[row] ? 1U : 0U);
+  broken[row] = is_broken;
+}
+
+void node_choice::update_spread(const core& c, spread_index& spread, node_row row, dimension d) {
+  const bool in_pieces = c.compat() && d == dim_gpu && free_of(c, row, d) % whole_device != 0;
+  spread.set_key(row, -ordered_bits(policy::spread_score(c.view(), d, row)), in_pieces);
 }
 
 void node_choice::open_spread(const core& c, spread_index& spread, dimension d) {
   const model::cluster_state& s = c.state();
   spread.used = true;
   spread.key.resize(s.node_count());
+  spread.broken.resize(s.node_count());
   std::vector<model::node_index::entry> entries;
   for (node_row row = 0; row < s.node_count(); ++row) {
-    spread.key[row] = spread_key(c, row, d);
+    update_spread(c, spread, row, d);
     // Labels may count other GPUs than there are.
     const auto capacity = static_cast<double>((*s.capacity)[static_cast<std::size_t>(row) * s.dims() + d]);
     const double count = d == dim_gpu ? std::abs(policy::gpu_count(c.view(), row)) : capacity;
@@ -91,9 +94,9 @@ void node_choice::open_spread(const core& c, spread_index& spread, dimension d) 
 void node_choice::node_changed(const core& c, node_row row) {
   for (const auto& [spread, d] : {std::pair{&spread_gpu_, dim_gpu}, std::pair{&spread_cpu_, dim_cpu}}) {
     if (!spread->used) continue;
-    const std::int64_t key = spread_key(c, row, d);
-    spread->index.move({spread->key[row], (*c.state().name_rank)[row], row}, key);
-    spread->key[row] = key;
+    const std::int64_t before = spread->key[row];
+    update_spread(c, *spread, row, d);
+    spread->index.move({before, (*c.state().name_rank)[row], row}, spread->key[row]);
   }
 }
 
@@ -128,7 +131,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims) {
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
   const bool by_index =
-      fast_ && (ask.wants_gpu() ? spread_gpu_.lexicographic
+      fast_ && (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
                                 : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
   result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, known, only_claims);
   if (remembers && found && found->row == no_row) known.failed_at = c.frees + 1;

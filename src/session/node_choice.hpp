@@ -52,6 +52,10 @@ class node_choice {
     std::vector<std::int64_t> key;  ///< by row
     bool used = false;
     bool lexicographic = true;  ///< no score reaches the next band or is lost beside it
+    std::vector<bool> broken;   ///< by row; `compat`: a score that is rounded twice may tie once a band is added
+    std::uint32_t broken_nodes = 0;
+
+    void set_key(node_row row, std::int64_t value, bool is_broken);
   };
 
   class_facts& facts(const core& c, class_row row);
@@ -63,7 +67,7 @@ class node_choice {
   [[nodiscard]] bool try_node(core& c, const model::pod_class& ask, node_row row, policy::free_amount which,
                               place& found);
   void open_spread(const core& c, spread_index& spread, dimension d);
-  [[nodiscard]] static std::int64_t spread_key(const core& c, node_row row, dimension d);
+  static void update_spread(const core& c, spread_index& spread, node_row row, dimension d);
 
   bool fast_ = false;
   bool predicates_ = false;

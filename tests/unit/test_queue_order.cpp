@@ -69,3 +69,16 @@ TEST_CASE("the order is total: of two queues exactly one is first, and there are
     CHECK_FALSE((!ab && !bc && !ca));
   }
 }
+
+TEST_CASE("a queue with children stands with its best group also after a group of another child has started") {
+  test::builder b;
+  b << test::builder::node{"n", 8} << test::builder::queue{"a", "", 4} << test::builder::queue{"b", "", 4}
+    << test::builder::queue{"a1", "a", 2} << test::builder::queue{"a2", "a", 2};
+  b << test::builder::group{"x", "a1"} << test::builder::group{"y", "a2"} << test::builder::group{"z", "b"}
+    << test::builder::group{"w", "a1", 1, 50, 1};
+  b << test::builder::pod{"x-0", "x", 1000} << test::builder::pod{"w-0", "w", 3000};
+  b << test::builder::pod{"y-0", "y", 1000} << test::builder::pod{"z-0", "z", 3000};
+  // After x-0 the best group of `a` is y: with it `a` would hold 2 of 4, with w it would hold 4 of 4, `b` 3 of 4.
+  const session s = test::must(test::make_engine({"mode", "strict"}).run(b.take(), 0));
+  CHECK(test::lines(s) == std::vector<std::string>{"bind x-0 n", "bind y-0 n", "bind z-0 n", "bind w-0 n"});
+}

@@ -65,11 +65,7 @@ class node_placement_part final : public policy_part {
   }
 
   static void spread(const session_view& view, dimension d, std::span<const node_row> nodes, std::span<double> scores) {
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const amounts x = at(view, d, nodes[i]);
-      const double count = d == dim_gpu ? gpu_count(view, nodes[i]) : x.capacity;
-      if (count != 0) scores[i] += x.free / count;
-    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) scores[i] += spread_score(view, d, nodes[i]);
   }
 
   placement_strategy gpu_;
@@ -88,6 +84,15 @@ double gpu_count(const session_view& view, node_row node) {
   }
   const std::size_t i = static_cast<std::size_t>(node) * view.dimension_count() + dim_gpu;
   return static_cast<double>(view.node_capacity()[i] / whole_device);
+}
+
+double spread_score(const session_view& view, dimension d, node_row node) {
+  const std::size_t i = static_cast<std::size_t>(node) * view.dimension_count() + d;
+  const std::int64_t free = view.node_idle()[i] + view.node_releasing()[i];
+  const double count = d == dim_gpu ? gpu_count(view, node) : static_cast<double>(view.node_capacity()[i]);
+  if (count == 0) return 0;
+  if (inside(view).compat() || d != dim_gpu) return native(d, free) / count;
+  return static_cast<double>(free) / (count * static_cast<double>(whole_device));
 }
 
 std::unique_ptr<policy_part> make_node_placement(const policy_options& options) {
