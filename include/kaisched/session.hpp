@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <kaisched/candidates.hpp>
 #include <kaisched/decisions.hpp>
 #include <kaisched/policy.hpp>
 #include <kaisched/result.hpp>
@@ -81,6 +82,12 @@ class session {
   [[nodiscard]] std::span<const decision> decisions() const;
   /// Reasons of the groups that wait, in that order, as of now.
   [[nodiscard]] std::vector<reason> reasons() const;
+  /// Why here, or why nowhere: every part is asked about every node for one pod. For a pending or gated pod in the
+  /// state of the session now. For a pod that this session has placed in the state in which it was placed: the snapshot
+  /// with all decisions before it, evictions of its own commit first. Cost: a scan of all nodes, and the decisions
+  /// before. Errors: a pod that was on its node when the session opened, which no decision put there; a failing
+  /// plug-in.
+  [[nodiscard]] result<candidate_table> candidates(pod_row pod) const;
   /// Decisions, reasons, queue shares, placements or statistics as a table. Error for an input kind.
   [[nodiscard]] result<table> to_table(table_kind kind) const;
   /// SHA-256 over preset, mode and decisions (names, not rows), as 64 hexadecimal digits.

@@ -44,42 +44,6 @@ std::vector<std::int64_t> device_indices(const device_set& set) {
 
 // ---- why a pod finds no node -------------------------------------------------------------------------------------
 
-/// Why one node refuses, with figures.
-reason judge_node(const core& c, const model::pod_class& ask, node_row row) {
-  reason why;
-  why.scope = reason_scope::node;
-  why.nodes = 1;
-  why.nearest = row;
-  if (c.has_predicates) why.what = policy::node_verdict(c.access, ask, row);
-  if (why.what != constraint::none) return why;
-  const model::cluster_state& s = c.state();
-  const std::size_t at = static_cast<std::size_t>(row) * s.dims();
-  for (std::uint32_t d = 0; d < s.dims(); ++d) {
-    const std::int64_t free = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
-    const std::int64_t need = ask.requests(d);
-    if (need <= free || (need == 0 && !c.compat())) continue;
-    // Of several short dimensions the one that is shortest for its need: a full node lacks GPUs, not a bit of CPU.
-    const bool shorter = static_cast<base::int128>(std::max<std::int64_t>(0, free)) * why.need <
-                         static_cast<base::int128>(std::max<std::int64_t>(0, why.have)) * need;
-    const bool as_short = static_cast<base::int128>(std::max<std::int64_t>(0, free)) * why.need ==
-                          static_cast<base::int128>(std::max<std::int64_t>(0, why.have)) * need;
-    if (why.what == constraint::resource && !shorter && !(as_short && d == dim_gpu)) continue;
-    why.what = constraint::resource;
-    why.dim = d;
-    why.need = need;
-    why.have = free;
-  }
-  if (why.what != constraint::none) return why;
-  device_set devices;
-  if (!model::choose_devices(s, c.live, ask, row, model::device_amount::free_or_releasing, devices)) {
-    why.what = constraint::resource_busy;
-    why.dim = dim_gpu;
-    why.need = ask.requests(dim_gpu);
-    why.have = (*c.live.idle)[at + dim_gpu] + (*c.live.releasing)[at + dim_gpu];
-  }
-  return why;
-}
-
 /// Merges the verdicts of all nodes: one reason per constraint and dimension, most nodes first.
 std::vector<reason> judge_nodes(const core& c, group_row group, pod_row pod) {
   const model::pod_class& ask = c.state().class_of(pod);
@@ -384,6 +348,41 @@ table statistic_table(const core& c) {
 }
 
 }  // namespace
+
+reason judge_node(const core& c, const model::pod_class& ask, node_row row) {
+  reason why;
+  why.scope = reason_scope::node;
+  why.nodes = 1;
+  why.nearest = row;
+  if (c.has_predicates) why.what = policy::node_verdict(c.access, ask, row);
+  if (why.what != constraint::none) return why;
+  const model::cluster_state& s = c.state();
+  const std::size_t at = static_cast<std::size_t>(row) * s.dims();
+  for (std::uint32_t d = 0; d < s.dims(); ++d) {
+    const std::int64_t free = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
+    const std::int64_t need = ask.requests(d);
+    if (need <= free || (need == 0 && !c.compat())) continue;
+    // Of several short dimensions the one that is shortest for its need: a full node lacks GPUs, not a bit of CPU.
+    const bool shorter = static_cast<base::int128>(std::max<std::int64_t>(0, free)) * why.need <
+                         static_cast<base::int128>(std::max<std::int64_t>(0, why.have)) * need;
+    const bool as_short = static_cast<base::int128>(std::max<std::int64_t>(0, free)) * why.need ==
+                          static_cast<base::int128>(std::max<std::int64_t>(0, why.have)) * need;
+    if (why.what == constraint::resource && !shorter && !(as_short && d == dim_gpu)) continue;
+    why.what = constraint::resource;
+    why.dim = d;
+    why.need = need;
+    why.have = free;
+  }
+  if (why.what != constraint::none) return why;
+  device_set devices;
+  if (!model::choose_devices(s, c.live, ask, row, model::device_amount::free_or_releasing, devices)) {
+    why.what = constraint::resource_busy;
+    why.dim = dim_gpu;
+    why.need = ask.requests(dim_gpu);
+    why.have = (*c.live.idle)[at + dim_gpu] + (*c.live.releasing)[at + dim_gpu];
+  }
+  return why;
+}
 
 std::vector<decision> waiting_groups(const core& c) {
   std::vector<decision> waiting;

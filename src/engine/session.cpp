@@ -149,6 +149,11 @@ std::vector<reason> session::reasons() const {
   return engine_detail::reasons_of(impl_->core, engine_detail::waiting_groups(impl_->core));
 }
 
+result<candidate_table> session::candidates(pod_row pod) const {
+  if (auto done = check_pod(impl_->core, pod); !done) return done.failure();
+  return engine_detail::candidates_of(impl_->core, pod);
+}
+
 result<table> session::to_table(table_kind kind) const {
   const std::vector<decision> waiting = engine_detail::waiting_groups(impl_->core);
   return engine_detail::output_table(impl_->core, impl_->core.decisions, waiting, kind);

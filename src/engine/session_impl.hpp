@@ -20,6 +20,10 @@ namespace engine_detail {
 [[nodiscard]] std::vector<decision> waiting_groups(const work::core& c);
 /// Reasons of these groups.
 [[nodiscard]] std::vector<reason> reasons_of(const work::core& c, std::span<const decision> waiting);
+/// Why one node refuses the pods of a class, with figures; says nothing about what pods on nodes decide.
+[[nodiscard]] reason judge_node(const work::core& c, const model::pod_class& ask, node_row row);
+/// See `session::candidates`; the pod exists.
+[[nodiscard]] result<candidate_table> candidates_of(const work::core& c, pod_row pod);
 [[nodiscard]] std::string reason_text(const work::core& c, const reason& why);
 [[nodiscard]] result<table> output_table(const work::core& c, std::span<const decision> all,
                                          std::span<const decision> waiting, table_kind kind);
