@@ -4,6 +4,7 @@
 #define KAISCHED_COMMANDS(X) \
   X(demo)                    \
   X(run)                     \
+  X(explain)                 \
   X(test)                    \
   X(minimise)                \
   X(generate)                \

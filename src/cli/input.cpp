@@ -1,6 +1,8 @@
 #include "cli/input.hpp"
 
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,6 +80,13 @@ result<io::cluster_input> read_tables(const input_arguments& told) {
   if (auto sound = check_input(told); !sound) return sound.failure();
   if (!told.openb_nodes.empty()) return read_openb(told);
   return io::read_cluster(told.cluster.empty() ? told.file : told.cluster);
+}
+
+bool is_small_file(const std::string& path) {
+  constexpr std::uintmax_t most_bytes = 32U << 20U;
+  std::error_code fault;
+  return std::filesystem::is_regular_file(path, fault) && std::filesystem::file_size(path, fault) <= most_bytes &&
+         !fault;
 }
 
 result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown) {

@@ -32,6 +32,9 @@ void add_input_arguments(command& to, input_arguments& told);
 /// The name of the input in reports and messages.
 [[nodiscard]] std::string input_name(const input_arguments& told);
 
+/// A file that can be read within the time of a completion.
+[[nodiscard]] bool is_small_file(const std::string& path);
+
 /// A cluster that has been read, and how long that took.
 struct loaded_cluster {
   snapshot state;

@@ -324,38 +324,24 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
   }
 }
 
-void add_job(const session& from, group_row group, std::span<const reason> reasons, const waiting_jobs& jobs,
-             waiting_figures& to) {
-  const std::string_view name = from.base().group_name(group);
-  const auto found = jobs.find(name);
-  const waiting_job job = found == jobs.end() ? waiting_job{} : found->second;
-  ++to.jobs;
-  to.pods += job.pods;
-  to.gpus += job.gpus;
-  if (to.jobs > 1) return;
-  to.example_job = name;
-  to.example_pods = job.pods;
-  to.example_gpus = job.gpus;
-  for (const reason& why : reasons) to.example_reasons.push_back(from.text(why));
-}
-
-void add_reasons(const session& from, const waiting_jobs& jobs, outcome& to) {
-  std::map<group_row, std::vector<reason>> by_group;
-  for (const reason& why : from.reasons()) by_group[why.group].push_back(why);
-  std::map<std::string, std::size_t> index;
-  for (auto& [group, reasons] : by_group) {
-    const auto decisive = std::min_element(reasons.begin(), reasons.end(), [](const reason& a, const reason& b) {
-      return weight_of(a.what) < weight_of(b.what);
-    });
-    std::rotate(reasons.begin(), decisive, decisive + 1);
-    const std::string headline = headline_of(from, reasons);
-    const auto [found, is_new] = index.try_emplace(headline, to.waiting.size());
-    if (is_new) to.waiting.emplace_back().headline = headline;
-    add_job(from, group, reasons, jobs, to.waiting[found->second]);
+std::vector<waiting_group> waiting_groups_of(const session& from, const waiting_jobs& jobs) {
+  std::vector<waiting_group> groups;
+  for (const reason& why : from.reasons()) {
+    if (groups.empty() || groups.back().group != why.group) groups.push_back({why.group, {}, 0, 0, {}});
+    groups.back().reasons.push_back(why);
   }
-  std::sort(to.waiting.begin(), to.waiting.end(), [](const waiting_figures& a, const waiting_figures& b) {
-    return std::tuple(-a.gpus, -a.jobs, a.headline) < std::tuple(-b.gpus, -b.jobs, b.headline);
-  });
+  for (waiting_group& one : groups) {
+    const auto decisive =
+        std::min_element(one.reasons.begin(), one.reasons.end(),
+                         [](const reason& a, const reason& b) { return weight_of(a.what) < weight_of(b.what); });
+    std::rotate(one.reasons.begin(), decisive, decisive + 1);
+    one.headline = headline_of(from, one.reasons);
+    const auto found = jobs.find(from.base().group_name(one.group));
+    if (found == jobs.end()) continue;
+    one.pods = found->second.pods;
+    one.gpus = found->second.gpus;
+  }
+  return groups;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -370,6 +356,28 @@ void add_counts(const snapshot& of, outcome& to) {
 }
 
 }  // namespace
+
+std::vector<waiting_figures> summary_of(const session& from, std::span<const waiting_group> groups) {
+  std::vector<waiting_figures> summary;
+  std::map<std::string_view, std::size_t> index;
+  for (const waiting_group& one : groups) {
+    const auto [found, is_new] = index.try_emplace(one.headline, summary.size());
+    if (is_new) summary.emplace_back().headline = one.headline;
+    waiting_figures& to = summary[found->second];
+    ++to.jobs;
+    to.pods += one.pods;
+    to.gpus += one.gpus;
+    if (!is_new) continue;
+    to.example_job = from.base().group_name(one.group);
+    to.example_pods = one.pods;
+    to.example_gpus = one.gpus;
+    for (const reason& why : one.reasons) to.example_reasons.push_back(from.text(why));
+  }
+  std::sort(summary.begin(), summary.end(), [](const waiting_figures& a, const waiting_figures& b) {
+    return std::tuple(-a.gpus, -a.jobs, a.headline) < std::tuple(-b.gpus, -b.jobs, b.headline);
+  });
+  return summary;
+}
 
 std::size_t decide_steps(const engine& with) { return with.options().actions.size() + 2; }
 
@@ -400,7 +408,8 @@ result<decided> decide(const engine& with, const snapshot& over, std::int64_t no
   if (auto added = add_decisions(*opened, figures); !added) return added.take_failure();
   result<waiting_jobs> jobs = add_pods(*opened, figures);
   if (!jobs) return jobs.take_failure();
-  add_reasons(*opened, *jobs, figures);
+  figures.waiting_groups = waiting_groups_of(*opened, *jobs);
+  figures.waiting = summary_of(*opened, figures.waiting_groups);
   figures.digest = opened->digest();
   figures.preset = with.options().preset;
   figures.mode = with.get("mode").ok() ? *with.get("mode") : std::string();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,17 @@ struct waiting_figures {
   std::vector<std::string> example_reasons;  ///< the one that decides first
 };
 
+/// A job that waits, and why.
+struct waiting_group {
+  group_row group = no_row;
+  std::string headline;
+  std::int64_t pods = 0;        ///< that wait
+  std::int64_t gpus = 0;        ///< milli-GPU, of these
+  std::vector<reason> reasons;  ///< the one that decides first
+};
+/// Jobs that wait for the same thing, most GPUs first.
+[[nodiscard]] std::vector<waiting_figures> summary_of(const session& from, std::span<const waiting_group> groups);
+
 struct outcome {
   std::int64_t nodes = 0;
   std::int64_t gpu_nodes = 0;
@@ -79,8 +91,9 @@ struct outcome {
   amounts used;
   std::vector<queue_figures> shares;
   std::vector<domain_figures> domains;
-  std::vector<std::string> domain_levels;  ///< label keys, widest first
-  std::vector<waiting_figures> waiting;    ///< most GPUs first
+  std::vector<std::string> domain_levels;     ///< label keys, widest first
+  std::vector<waiting_group> waiting_groups;  ///< in the order of `session::reasons`
+  std::vector<waiting_figures> waiting;       ///< these, by what they wait for
   std::string digest;
   std::string preset;
   std::string mode;

@@ -21,7 +21,7 @@ namespace {
 void print_heading(const terminal& out, std::string_view title, std::string_view legend = {}) {
   out.line();
   const std::size_t used = columns_of(title) + columns_of(legend);
-  const std::size_t gap = legend.empty() ? 0 : line_width > used ? line_width - used : 1;
+  const std::size_t gap = legend.empty() ? 0 : out.width() > used ? out.width() - used : 1;
   out.line(out.paint(style::bold, title) + std::string(gap, ' ') + std::string(legend));
 }
 
@@ -34,7 +34,8 @@ std::string verb(std::int64_t subjects, std::string_view plural) {
 
 void print_usage(const terminal& out, std::string_view name, std::int64_t before, std::int64_t after,
                  std::int64_t total, std::string_view amount) {
-  bar used(44, total);
+  const std::size_t cells = std::clamp<std::size_t>(out.width() - 56, 8, 64);
+  bar used(cells, total);
   used.fill(0, total, glyph::free, style::dim);
   used.fill(0, std::min(before, after), glyph::held, style::blue);
   used.fill(before, after, glyph::started, style::green);
@@ -90,7 +91,8 @@ void print_figures(const terminal& out, const outcome& what) {
 // ---- queues ---------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t queue_name_width = 20;
-constexpr std::size_t queue_bar_width = 40;
+/// What the name and the figures leave.
+std::size_t queue_bar_width(const terminal& out) { return std::clamp<std::size_t>(out.width() - 60, 8, 60); }
 
 /// How bars of queues look: those with children are thin, and have their own scale.
 struct queue_glyphs {
@@ -105,7 +107,7 @@ std::string quota_text(std::int64_t amount) { return amount < 0 ? "∞" : gpus(a
 std::string queue_bar(const terminal& out, const queue_figures& queue, std::int64_t scale) {
   const std::int64_t before = queue.before[dim_gpu];
   const std::int64_t after = queue.after[dim_gpu];
-  bar drawn(queue_bar_width, scale);
+  bar drawn(queue_bar_width(out), scale);
   const queue_glyphs& glyphs = queue.has_children ? inner_glyphs : leaf_glyphs;
   drawn.fill(0, std::min(before, after), glyphs.before, style::blue);
   drawn.fill(before, after, glyphs.started, style::green);
@@ -129,17 +131,20 @@ void print_queues(const terminal& out, const outcome& what) {
                 fmt::format("{} before  {} starts now  {} fair share  {} quota", out.paint(style::blue, glyph::held),
                             out.paint(style::green, glyph::started), out.paint(style::yellow, glyph::fair),
                             out.paint(style::bold, glyph::quota)));
-  const auto row = [](std::string_view name, std::string_view drawn, const std::array<std::string, 4>& figures) {
-    std::string text = fmt::format("  {}{} ", pad_right(name, queue_name_width), pad_right(drawn, queue_bar_width));
+  const std::size_t width = queue_bar_width(out);
+  const auto row = [&](std::string_view name, std::string_view drawn, const std::array<std::string, 4>& figures) {
+    std::string text = fmt::format("  {}{} ", pad_right(name, queue_name_width), pad_right(drawn, width));
     for (const std::string& figure : figures) text += pad_left(figure, 9);
     return text;
   };
   const std::int64_t leaf_scale = scale_of(what.shares, false);
   const std::int64_t inner_scale = scale_of(what.shares, true);
-  const auto of_cell = [](std::int64_t scale) { return gpus(scale / std::int64_t{queue_bar_width}); };
+  const auto of_cell = [&](std::int64_t scale) { return gpus(scale / static_cast<std::int64_t>(width)); };
   const std::string scales = fmt::format("one {} {} GPUs, one {} {} GPUs", leaf_glyphs.before, of_cell(leaf_scale),
                                          inner_glyphs.before, of_cell(inner_scale));
-  out.line(out.paint(style::dim, row("", inner_scale == 0 ? "" : scales, {"quota", "fair", "after", "asked"})));
+  const bool beside = inner_scale != 0 && columns_of(scales) <= width;
+  if (inner_scale != 0 && !beside) out.line(out.paint(style::dim, "  " + scales));
+  out.line(out.paint(style::dim, row("", beside ? scales : "", {"quota", "fair", "after", "asked"})));
   for (const queue_figures& queue : what.shares) {
     const std::string name = cut(std::string(2 * std::size_t{queue.depth}, ' ') + queue.name, queue_name_width - 1);
     out.line(row(queue.has_children ? out.paint(style::bold, name) : name,
@@ -180,7 +185,7 @@ std::string map_cell(const terminal& out, std::int64_t used, std::int64_t total,
 void print_domains(const terminal& out, const outcome& what) {
   constexpr std::size_t longest_row = 16;
   constexpr std::size_t most_rows = 16;
-  constexpr std::size_t map_width = 32;
+  const std::size_t map_width = std::clamp<std::size_t>((out.width() - 35) / 2, longest_row, 2 * longest_row);
   if (what.domains.empty()) return;
   const std::vector<domain_row> rows = rows_of(what, longest_row);
   std::size_t cells = 1;
@@ -214,7 +219,7 @@ void print_domains(const terminal& out, const outcome& what) {
 
 /// A job that stands for its group, and what the nodes told it.
 void print_example(const terminal& out, const waiting_figures& group) {
-  constexpr std::size_t column = 30;
+  const std::size_t column = out.width() < line_width ? 28 : 30;  // the headlines stand at 28
   constexpr std::size_t most_reasons = 3;
   const std::string gpus_asked =
       group.example_gpus == 0
@@ -226,7 +231,7 @@ void print_example(const terminal& out, const waiting_figures& group) {
   out.line(std::string(column, ' ') + out.paint(style::cyan, job));
   for (std::size_t i = 0; i < std::min(group.example_reasons.size(), most_reasons); ++i) {
     bool is_first = true;
-    for (const std::string& text : wrap(group.example_reasons[i], line_width - column - 2)) {
+    for (const std::string& text : wrap(group.example_reasons[i], out.width() - column - 2)) {
       out.line(std::string(column, ' ') + out.paint(style::dim, fmt::format("{} {}", is_first ? "·" : " ", text)));
       is_first = false;
     }
@@ -237,24 +242,26 @@ void print_example(const terminal& out, const waiting_figures& group) {
   }
 }
 
-void print_waiting(const terminal& out, const outcome& what) {
+}  // namespace
+
+void print_waiting(const terminal& out, std::span<const waiting_figures> waiting) {
   constexpr std::size_t most_groups = 10;
-  if (what.waiting.empty()) return;
-  print_heading(out, fmt::format("Why {} {}", counted(what.jobs_waiting, "job"), verb(what.jobs_waiting, "wait")));
+  if (waiting.empty()) return;
+  std::int64_t jobs = 0;
+  for (const waiting_figures& group : waiting) jobs += group.jobs;
+  print_heading(out, fmt::format("Why {} {}", counted(jobs, "job"), verb(jobs, "wait")));
   out.line(out.paint(style::dim, "    jobs    pods      GPUs"));
   std::size_t shown = 0;
-  for (const waiting_figures& group : what.waiting) {
+  for (const waiting_figures& group : waiting) {
     if (shown++ == most_groups) break;
     out.line(fmt::format("{}{}{}  {}", pad_left(grouped(group.jobs), 8), pad_left(grouped(group.pods), 8),
                          pad_left(gpus(group.gpus), 10), out.paint(style::bold, group.headline)));
     print_example(out, group);
   }
-  if (what.waiting.size() > most_groups) {
-    out.line(fmt::format("    and {}", counted(std::ssize(what.waiting) - std::int64_t{most_groups}, "more reason")));
+  if (waiting.size() > most_groups) {
+    out.line(fmt::format("    and {}", counted(std::ssize(waiting) - std::int64_t{most_groups}, "more reason")));
   }
 }
-
-}  // namespace
 
 void print_report(const terminal& out, const outcome& what, std::string_view title, report_detail detail) {
   out.line(out.paint(style::bold, title));
@@ -263,7 +270,7 @@ void print_report(const terminal& out, const outcome& what, std::string_view tit
     print_queues(out, what);
     print_domains(out, what);
   }
-  print_waiting(out, what);
+  print_waiting(out, what.waiting);
   out.line();
   out.line(fmt::format("digest {}", what.digest));
   out.line(out.paint(style::dim, "The same cluster and options have the same digest on every machine."));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -123,6 +124,14 @@ std::string gpus(std::int64_t milli) {
   if (milli >= without_decimals) return grouped((milli + 500) / 1000);
   const std::int64_t tenths = (milli + 50) / 100;
   return tenths % 10 == 0 ? grouped(tenths / 10) : fmt::format("{}.{}", tenths / 10, tenths % 10);
+}
+
+std::string bytes(std::int64_t amount) {
+  constexpr std::array<std::string_view, 6> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  auto value = static_cast<double>(amount);
+  for (; unit + 1 < units.size() && std::abs(value) >= 1024; ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, units[unit]);
 }
 
 std::string counted(std::int64_t number, std::string_view noun) {

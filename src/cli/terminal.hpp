@@ -59,6 +59,8 @@ class terminal {
 [[nodiscard]] std::string grouped(std::int64_t number);
 /// A number of GPUs from thousandths: 12, 12.5, or 1,234.
 [[nodiscard]] std::string gpus(std::int64_t milli);
+/// An amount of memory in the unit that leaves a few digits: `96 GiB`, `1.5 TiB`.
+[[nodiscard]] std::string bytes(std::int64_t amount);
 /// `1 job`, `2 jobs`.
 [[nodiscard]] std::string counted(std::int64_t number, std::string_view noun);
 /// A part of a whole in per cent with one decimal: `97.3 %`.

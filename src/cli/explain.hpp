@@ -1,0 +1,61 @@
+#pragma once
+/// @file
+/// Explanations of single entities after a session has run: as text for people, and the same as JSON.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/console.hpp"
+#include "cli/outcome.hpp"
+
+namespace kaisched::cli {
+
+/// What explanations look at, and where they go.
+struct explanation {
+  const decided& ran;
+  const console& to;
+  std::size_t most_nodes = 5;  ///< nodes of a table that are listed; 0: all
+};
+
+/// Each prints, if a report is wanted, and returns the same as JSON. Errors come from plug-ins.
+[[nodiscard]] result<json> explain_pod(const explanation& of, pod_row pod);
+[[nodiscard]] json explain_group(const explanation& of, group_row group);
+[[nodiscard]] result<json> explain_node(const explanation& of, node_row node);
+[[nodiscard]] json explain_queue(const explanation& of, queue_row queue);
+
+// ---- what they share -----------------------------------------------------------------------------------------------
+
+/// `  name      text`, wrapped.
+void print_fact(const terminal& out, std::string_view name, std::string_view text);
+/// `  · text`, wrapped.
+void print_item(const terminal& out, std::string_view text);
+/// A heading, after an empty line.
+void print_section(const terminal& out, std::string_view title);
+
+/// `12 cores, 96 GiB, 4 GPUs`; amounts of zero and the pod slot are left out.
+[[nodiscard]] std::string amounts_text(const session& over, std::span<const std::int64_t> per_dimension);
+[[nodiscard]] json amounts_json(const session& over, std::span<const std::int64_t> per_dimension);
+/// `vision › research › company`: a queue and those above it.
+[[nodiscard]] std::string path_text(const session& over, queue_row queue);
+[[nodiscard]] json path_json(const session& over, queue_row queue);
+/// `0-3, 6`: the devices of a set.
+[[nodiscard]] std::string devices_text(const device_set& set);
+[[nodiscard]] json devices_json(const device_set& set);
+
+[[nodiscard]] json reason_json(const session& over, const reason& why);
+/// Refusals of single nodes, one reason per constraint and dimension, most nodes first.
+[[nodiscard]] std::vector<reason> merged(std::vector<reason> refusals);
+
+/// What the session did to a pod, or what it found: `starts on n1, devices 0-3`, or without the node.
+enum class with_node : bool { no, yes };
+[[nodiscard]] std::string fate_text(const session& over, pod_row pod, with_node where = with_node::yes);
+/// The last decision about a pod, or nullptr.
+[[nodiscard]] const decision* decision_about(const session& over, pod_row pod);
+/// Why a group waits, or nullptr if it does not.
+[[nodiscard]] const waiting_group* waiting_of(const decided& ran, group_row group);
+/// What a queue holds beside what it deserves: `holds 400 of a fair share of 537.6 GPUs (quota 491, no limit)`.
+[[nodiscard]] std::string share_text(const decided& ran, queue_row queue);
+
+}  // namespace kaisched::cli

@@ -1,0 +1,155 @@
+// Why a pod group waits, and where its pods are.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/explain.hpp"
+#include "model/state.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+struct members {
+  std::vector<pod_row> pods;
+  std::int64_t before = 0;  ///< on nodes since before the session
+  std::int64_t started = 0;
+  std::int64_t claiming = 0;
+  std::int64_t waiting = 0;
+};
+
+members members_of(const session& over, group_row group) {
+  const model::cluster_state& s = over.base().state();
+  const session_view view = over.view();
+  members all;
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (!s.pods[p].live || s.pods[p].group != group) continue;
+    all.pods.push_back(p);
+    const pod_status now = view.status_of(p);
+    if (now == pod_status::pending || now == pod_status::gated) {
+      ++all.waiting;
+    } else if (const decision* last = decision_about(over, p); last == nullptr) {
+      if (view.node_of(p) != no_row) ++all.before;
+    } else if (last->kind == decision_kind::bind) {
+      ++all.started;
+    } else if (last->kind == decision_kind::pipeline || last->kind == decision_kind::move) {
+      ++all.claiming;
+    }
+  }
+  return all;
+}
+
+/// The sizes that the group needs before anything of it starts.
+std::string gang_text(const model::cluster_state& s, group_row group) {
+  const model::group_core& g = s.groups[group];
+  std::string text;
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    const model::sub_info& info = s.subs[sub];
+    if (info.is_set) continue;
+    if (!text.empty()) text += ", ";
+    if (s.group_extras[group].has_sub_groups) text += fmt::format("{}: ", info.name);
+    text += info.min <= 1 ? counted(info.min, "pod") : fmt::format("{} together", counted(info.min, "pod"));
+  }
+  return text;
+}
+
+std::string fate_of_all(const members& all) {
+  std::string text = counted(std::ssize(all.pods), "pod");
+  const auto add = [&](std::int64_t number, std::string_view what) {
+    if (number > 0) text += fmt::format(", {} {}", grouped(number), what);
+  };
+  add(all.before, "on nodes before");
+  add(all.started, "starting now");
+  add(all.claiming, "to follow when others have left");
+  add(all.waiting, "waiting");
+  return text;
+}
+
+std::string headline(const members& all, const waiting_group* waiting) {
+  if (waiting != nullptr) return all.started + all.claiming > 0 ? "starts in part, the rest waits" : "waits";
+  if (all.started > 0) return "starts";
+  if (all.claiming > 0) return "will start when others have left";
+  return all.before > 0 ? "is on its nodes, as before" : "has nothing to start";
+}
+
+void print_pods(const explanation& of, const members& all) {
+  constexpr std::size_t most_pods = 20;
+  if (all.pods.empty()) return;
+  const terminal& out = of.to.out();
+  const session& over = of.ran.over;
+  print_section(out, "Pods");
+  std::size_t widest = 0;
+  for (const pod_row p : all.pods) widest = std::max(widest, columns_of(over.base().pod_name(p)));
+  widest = std::min<std::size_t>(widest, 40);
+  for (std::size_t i = 0; i < std::min(all.pods.size(), most_pods); ++i) {
+    out.line(fmt::format("  {}  {}", pad_right(cut(over.base().pod_name(all.pods[i]), widest), widest),
+                         fate_text(over, all.pods[i])));
+  }
+  if (all.pods.size() > most_pods) {
+    out.line(
+        out.paint(style::dim, fmt::format("  and {} more", grouped(std::ssize(all.pods) - std::int64_t{most_pods}))));
+  }
+}
+
+void print_group(const explanation& of, group_row group, const members& all, const waiting_group* waiting) {
+  const terminal& out = of.to.out();
+  const session& over = of.ran.over;
+  const session_view view = over.view();
+  const queue_row queue = view.group_queue(group);
+  out.line(fmt::format("{}  {}", out.paint(style::bold, "pod group " + std::string(view.group_name(group))),
+                       headline(all, waiting)));
+  if (queue != no_row)
+    print_fact(out, "queue", fmt::format("{}; {}", path_text(over, queue), share_text(of.ran, queue)));
+  print_fact(out, "priority",
+             fmt::format("{}, {}", view.group_priority(group),
+                         view.group_preemptible(group) ? "preemptible" : "not preemptible"));
+  print_fact(out, "needs", gang_text(over.base().state(), group));
+  print_fact(out, "has", fate_of_all(all));
+  if (waiting != nullptr) {
+    print_section(out, fmt::format("Why it waits: {}", waiting->headline));
+    for (const reason& why : waiting->reasons) print_item(out, over.text(why));
+  }
+  print_pods(of, all);
+  if (all.pods.empty()) return;
+  out.line();
+  out.line("  " + out.paint(style::dim, "`kaisched explain FILE pod/NAME` tells about the nodes for one pod."));
+}
+
+}  // namespace
+
+json explain_group(const explanation& of, group_row group) {
+  const session& over = of.ran.over;
+  const session_view view = over.view();
+  const members all = members_of(over, group);
+  const waiting_group* waiting = waiting_of(of.ran, group);
+  if (of.to.shows_report()) print_group(of, group, all, waiting);
+  json reasons = json::array();
+  if (waiting != nullptr) {
+    for (const reason& why : waiting->reasons) reasons.push_back(reason_json(over, why));
+  }
+  json pods = json::array();
+  for (const pod_row p : all.pods) {
+    json one{{"name", view.pod_name(p)}, {"status", pod_status_name(view.status_of(p))}};
+    if (view.node_of(p) != no_row) one["node"] = view.node_name(view.node_of(p));
+    if (const decision* last = decision_about(over, p); last != nullptr) {
+      one["decision"] = decision_kind_name(last->kind);
+    }
+    pods.push_back(std::move(one));
+  }
+  return {{"kind", "pod_group"},
+          {"name", view.group_name(group)},
+          {"queue", path_json(over, view.group_queue(group))},
+          {"priority", view.group_priority(group)},
+          {"preemptible", view.group_preemptible(group)},
+          {"pods_before", all.before},
+          {"pods_started", all.started},
+          {"pods_claiming", all.claiming},
+          {"pods_waiting", all.waiting},
+          {"headline", waiting == nullptr ? "" : waiting->headline},
+          {"reasons", std::move(reasons)},
+          {"pods", std::move(pods)}};
+}
+
+}  // namespace kaisched::cli
