@@ -8,8 +8,10 @@
   X(test)                    \
   X(minimise)                \
   X(generate)                \
+  X(convert)                 \
   X(options)                 \
   X(schema)                  \
+  X(completion)              \
   X(version)
 
 namespace kaisched::cli {

@@ -108,6 +108,12 @@ request mistake(const command* chosen, std::string text) { return {request::kind
 }  // namespace
 
 request understand(const command_list& commands, common_arguments& common, std::vector<std::string> words) {
+  if (const command* first = words.empty() ? nullptr : commands.find(words.front());
+      first != nullptr && first->takes_all()) {
+    words.erase(words.begin());
+    *std::get<std::vector<std::string>*>(first->arguments().front()->to) = std::move(words);
+    return {request::kind::command, first, {}};
+  }
   CLI::App app;
   app.set_help_flag("-h,--help");
   app.set_version_flag("-V,--version", "");
@@ -119,8 +125,7 @@ request understand(const command_list& commands, common_arguments& common, std::
   for (const auto& one : commands.all()) {
     CLI::App* sub = app.add_subcommand(one->name());
     sub->allow_extras();
-    sub->set_help_flag(one->takes_all() ? "" : "-h,--help");
-    sub->prefix_command(one->takes_all());
+    sub->set_help_flag("-h,--help");
     for (const auto& told : one->arguments()) add(*sub, *told);
   }
   const auto chosen = [&]() -> const command* {
@@ -141,10 +146,6 @@ request understand(const command_list& commands, common_arguments& common, std::
   const command* found = chosen();
   if (found == nullptr) return {request::kind::help, nullptr, {}};
   const CLI::App& parsed = *app.get_subcommands().front();
-  if (found->takes_all()) {
-    *std::get<std::vector<std::string>*>(found->arguments().front()->to) = parsed.remaining();
-    return {request::kind::command, found, {}};
-  }
   if (const auto extra = parsed.remaining(); !extra.empty()) return mistake(found, unexpected(commands, found, extra));
   if (std::string text = missing(*found, parsed); !text.empty()) return mistake(found, std::move(text));
   return {request::kind::command, found, {}};

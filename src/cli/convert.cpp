@@ -1,0 +1,111 @@
+// The command that writes a cluster in another form.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.hpp"
+#include "cli/figures.hpp"
+#include "cli/input.hpp"
+#include "cli/progress.hpp"
+#include "io/cluster_file.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+constexpr std::string_view convert_schema = "kaisched-convert/1";
+
+struct convert_arguments {
+  input_arguments input;
+  std::vector<std::string> words;  ///< IN and OUT, or OUT alone
+  std::string form;
+};
+
+/// The ending that stands for a form where no name says it: "yaml".
+std::string_view word_of(const io::cluster_form& form) { return form.endings.front().substr(1); }
+
+std::vector<std::string> words_of_forms() {
+  std::vector<std::string> words;
+  for (const io::cluster_form& form : io::cluster_forms()) words.emplace_back(word_of(form));
+  return words;
+}
+
+/// Sorts IN and OUT; what is left is OUT.
+result<std::string> sort_words(convert_arguments& told) {
+  const bool named = !told.input.cluster.empty() || !told.input.openb_nodes.empty() || !told.input.openb_pods.empty();
+  if (!named && !told.words.empty()) {
+    told.input.file = told.words.front();
+    told.words.erase(told.words.begin());
+  }
+  if (auto sound = check_input(told.input); !sound) return sound.failure();
+  if (told.words.size() != 1) {
+    return error{status::argument,
+                 told.words.empty() ? "OUT is missing: where to write, - is the standard output"
+                                    : fmt::format("nothing is expected where \"{}\" stands", told.words[1]),
+                 {}};
+  }
+  return told.words.front();
+}
+
+const io::cluster_form* form_of(const convert_arguments& told, std::string_view out) {
+  if (told.form.empty()) return io::cluster_form_of(out);
+  const auto forms = io::cluster_forms();
+  return &*std::find_if(forms.begin(), forms.end(), [&](const auto& one) { return word_of(one) == told.form; });
+}
+
+int convert(convert_arguments told, console& to) {
+  const result<std::string> out = sort_words(told);
+  if (!out) return to.fail(out.failure(), exit_usage);
+  const io::cluster_form* form = form_of(told, *out);
+  if (form == nullptr) {
+    return to.fail(
+        {status::argument,
+         fmt::format("{}: the name does not say the form; add --to {}", *out, fmt::join(words_of_forms(), "|")),
+         {}},
+        exit_usage);
+  }
+  if (auto free = to.claim("the cluster", *out); !free) return to.fail(free.failure(), exit_usage);
+  progress shown(to, load_steps + 1);
+  const result<loaded_cluster> loaded = load_cluster(told.input, shown);
+  if (!loaded) return to.fail(loaded.failure());
+  shown.next("writing " + *out);
+  const result<std::string> text = form->format(loaded->state, loaded->now);
+  if (!text) return to.fail(text.failure());
+  if (auto written = to.write(*out, *text); !written) return to.fail(written.failure(), exit_failure);
+  shown.finish();
+  const contents made = contents_of(loaded->state);
+  if (to.shows_report()) to.out().line(fmt::format("{}: {}", *out, sentence_of(made)));
+  if (!to.wants_json()) return exit_ok;
+  return to.finish({{"schema", convert_schema},
+                    {"from", input_name(told.input)},
+                    {"file", *out},
+                    {"form", word_of(*form)},
+                    {"contents", json_of(made)},
+                    {"digest", loaded->state.digest()}});
+}
+
+}  // namespace
+
+void add_convert(command_list& to) {
+  command& c = to.add("convert", group::files, "Write a cluster in another form");
+  auto& told = c.keep<convert_arguments>();
+  c.explain(
+      "Endings of names say the forms; a file without a known ending is read as what it looks like. The digest of the "
+      "cluster stays the same.");
+  c.heading("Input and output");
+  c.position("IN OUT", &told.words, cluster_file(),
+             "The cluster, and where it goes; - is the standard input and output")
+      .required();
+  c.option("--to", &told.form, one_of("FORM", words_of_forms()), "Form of OUT where its name does not say it");
+  add_input_options(c, told.input);
+  c.add_example("kaisched convert cluster.json cluster.yaml");
+  c.add_example("kaisched convert cluster.yaml - --to json");
+  c.add_example("kaisched convert --openb-nodes nodes.csv --openb-pods pods.csv trace.json");
+  c.runs([&told](console& out) { return convert(told, out); });
+}
+
+}  // namespace kaisched::cli
