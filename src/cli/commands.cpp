@@ -5,10 +5,12 @@
   X(demo)                    \
   X(run)                     \
   X(explain)                 \
+  X(check)                   \
   X(test)                    \
   X(minimise)                \
   X(generate)                \
   X(convert)                 \
+  X(digest)                  \
   X(options)                 \
   X(schema)                  \
   X(completion)              \

@@ -181,14 +181,17 @@ void print_facts(const explanation& of, pod_row pod) {
   const session& over = of.ran.over;
   const session_view view = over.view();
   const group_row group = view.pod_group(pod);
-  const queue_row queue = view.group_queue(group);
   out.line(
       fmt::format("{}  {}", out.paint(style::bold, "pod " + std::string(view.pod_name(pod))), fate_text(over, pod)));
-  print_fact(out, "group",
-             fmt::format("{}, priority {}, {}", view.group_name(group), view.group_priority(group),
-                         view.group_preemptible(group) ? "preemptible" : "not preemptible"));
-  if (queue != no_row)
+  if (group == no_row) {
+    print_fact(out, "group", "none: the pod only uses its node");
+  } else {
+    const queue_row queue = view.group_queue(group);
+    print_fact(out, "group",
+               fmt::format("{}, priority {}, {}", view.group_name(group), view.group_priority(group),
+                           view.group_preemptible(group) ? "preemptible" : "not preemptible"));
     print_fact(out, "queue", fmt::format("{}; {}", path_text(over, queue), share_text(of.ran, queue)));
+  }
   print_fact(out, "asks for", amounts_text(over, view.pod_request(pod)));
 }
 
@@ -198,8 +201,8 @@ json facts_json(const explanation& of, pod_row pod) {
   const group_row group = view.pod_group(pod);
   json one{{"kind", "pod"},
            {"name", view.pod_name(pod)},
-           {"group", view.group_name(group)},
-           {"queue", path_json(over, view.group_queue(group))},
+           {"group", group == no_row ? std::string_view{} : view.group_name(group)},
+           {"queue", path_json(over, group == no_row ? no_row : view.group_queue(group))},
            {"request", amounts_json(over, view.pod_request(pod))},
            {"status", pod_status_name(view.status_of(pod))}};
   if (view.node_of(pod) != no_row) one["node"] = view.node_name(view.node_of(pod));

@@ -11,6 +11,7 @@
 
 #include "cli/console.hpp"
 #include "io/column_form.hpp"
+#include "io/json_schema.hpp"
 
 namespace kaisched::cli {
 
@@ -139,7 +140,21 @@ json json_of(const table_info& info) {
           {"columns", std::move(columns)}};
 }
 
-int show_schema(const std::string& name, console& to) {
+struct schema_arguments {
+  std::string table;
+  std::string document;
+};
+
+/// A JSON Schema document is JSON already: with --json it goes where that says.
+int show_document(const std::string& of, const console& to) {
+  const std::string text = of == "cluster" ? io::json_schema_of_cluster() : io::json_schema_of_decisions();
+  if (to.shows_report()) to.out().print(text);
+  return to.finish(json::parse(text));
+}
+
+int show_schema(const schema_arguments& told, const console& to) {
+  const std::string& name = told.table;
+  if (!told.document.empty()) return show_document(told.document, to);
   const table_info* chosen = name.empty() ? nullptr : schema_of(std::string_view(name));
   if (!name.empty() && chosen == nullptr) {
     std::vector<std::string_view> names;
@@ -166,17 +181,20 @@ int show_schema(const std::string& name, console& to) {
 
 void add_schema(command_list& to) {
   command& c = to.add("schema", group::reference, "Tables of the formats, or the columns of one");
-  auto& table = c.keep<std::string>();
+  auto& told = c.keep<schema_arguments>();
   value_form form = any_value("TABLE");
   form.proposals = [](std::span<const std::string>, std::string_view) {
     std::vector<proposal> found;
     for (const table_info& info : schema()) found.push_back({std::string(info.name), std::string(info.doc)});
     return found;
   };
-  c.position("TABLE", &table, std::move(form), "Name of a table");
+  c.position("TABLE", &told.table, std::move(form), "Name of a table");
+  c.option("--document", &told.document, one_of("FORMAT", {"cluster", "decisions"}),
+           "Print the JSON Schema (draft 2020-12) of a format instead, for editors and validators");
   c.add_example("kaisched schema");
   c.add_example("kaisched schema pod");
-  c.runs([&table](console& out) { return show_schema(table, out); });
+  c.add_example("kaisched schema --document cluster");
+  c.runs([&told](console& out) { return show_schema(told, out); });
 }
 
 }  // namespace kaisched::cli

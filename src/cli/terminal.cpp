@@ -90,14 +90,15 @@ std::string cut(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, bytes)) + "…";
 }
 
-std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
+std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::size_t in_front) {
   std::vector<std::string> lines;
   std::string line;
   while (!text.empty()) {
     const std::size_t end = text.find(' ');
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > columns) {
+    const std::size_t room = lines.empty() ? columns - std::min(columns, in_front) : columns;
+    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > room) {
       lines.push_back(std::exchange(line, {}));
     }
     if (!line.empty()) line += ' ';

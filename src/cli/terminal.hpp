@@ -51,8 +51,9 @@ class terminal {
 [[nodiscard]] std::string pad_left(std::string_view text, std::size_t columns);
 /// The text in so many columns; one that is cut ends with an ellipsis.
 [[nodiscard]] std::string cut(std::string_view text, std::size_t columns);
-/// The text in lines of at most so many columns, broken at blanks.
-[[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t columns);
+/// The text in lines of at most so many columns, broken at blanks. The first line has less room if something stands
+/// in front of it.
+[[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::size_t in_front = 0);
 [[nodiscard]] std::string repeat(std::string_view glyph, std::size_t times);
 
 /// 1234567 as 1,234,567.

@@ -1,0 +1,243 @@
+// The command that looks at clusters without deciding anything.
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.hpp"
+#include "cli/figures.hpp"
+#include "cli/input.hpp"
+#include "cli/lint.hpp"
+#include "cli/policy_arguments.hpp"
+#include "cli/progress.hpp"
+#include "io/cluster_file.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+constexpr std::string_view check_schema = "kaisched-check/1";
+
+struct check_arguments {
+  input_arguments input;
+  policy_arguments policy;
+  std::vector<std::string> files;
+  bool all = false;
+  bool list = false;
+  bool fail_on_warning = false;
+};
+
+/// What was found in one file.
+struct checked_file {
+  std::string name;
+  bool there = true;      ///< false: it could not be opened
+  bool is_built = false;  ///< a cluster came out of it
+  contents holds;
+  std::string digest;
+  std::vector<finding> found;
+
+  [[nodiscard]] std::int64_t count(severity how) const {
+    return std::count_if(found.begin(), found.end(), [&](const finding& one) { return one.how == how; });
+  }
+};
+
+/// Takes a number and the colon behind it from the front of a message; 0 if there is none.
+std::uint32_t take_number(std::string_view& text) {
+  std::uint32_t number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (fault != std::errc{} || end == text.data() + text.size() || *end != ':') return 0;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+  return number;
+}
+
+/// Messages of readers start with the file, often the line, and sometimes the column.
+void add_error(checked_file& to, const error& why) {
+  finding one{severity::error, "input", "", "", "", 0, 0};
+  std::string_view text = why.message;
+  if (text.starts_with(to.name + ":")) {
+    text.remove_prefix(to.name.size() + 1);
+    one.line = take_number(text);
+    if (one.line != 0) one.column = take_number(text);
+  }
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  one.text = text;
+  to.found.push_back(std::move(one));
+}
+
+checked_file check_tables(std::string name, const result<io::cluster_input>& tables, const engine& with) {
+  checked_file one;
+  one.name = std::move(name);
+  if (!tables) {
+    one.there = tables.failure().code != status::not_found;
+    add_error(one, tables.failure());
+    return one;
+  }
+  result<cluster> built = io::build_cluster(*tables);
+  if (!built) {
+    add_error(one, built.failure());
+    return one;
+  }
+  const snapshot state = built->take_snapshot();
+  one.is_built = true;
+  one.holds = contents_of(state);
+  one.digest = state.digest();
+  one.found = lint(with, state, tables->now);
+  return one;
+}
+
+style style_of(severity how) {
+  return how == severity::error ? style::red : how == severity::warning ? style::yellow : style::cyan;
+}
+
+/// `pod group train`, as people say it.
+std::string entity_text(const finding& one) {
+  if (one.kind.empty()) return {};
+  return fmt::format("{} {}: ", one.kind == "pod_group" ? "pod group" : one.kind, one.name);
+}
+
+/// A line of a list that names its file first, so that it can be searched for; what follows is indented.
+void print_hanging(const terminal& out, const std::string& lead, std::string_view text) {
+  constexpr std::size_t indent = 4;
+  std::string front = lead;
+  for (const std::string& line : wrap(text, out.width() - indent, columns_of(lead) - std::min(indent, lead.size()))) {
+    out.line(front + line);
+    front.assign(indent, ' ');
+  }
+}
+
+void print_finding(const terminal& out, const std::string& file, const finding& one) {
+  std::string place = file;
+  if (one.line != 0) place += fmt::format(":{}", one.line);
+  if (one.column != 0) place += fmt::format(":{}", one.column);
+  const std::string lead = fmt::format("{}: {}: ", place, out.paint(style_of(one.how), severity_name(one.how)));
+  print_hanging(
+      out, lead,
+      fmt::format("{}{} {}", entity_text(one), one.text, out.paint(style::dim, fmt::format("[{}]", one.rule))));
+}
+
+void print_file(const terminal& out, const checked_file& one, bool all) {
+  constexpr std::int64_t most_alike = 3;
+  std::map<std::string_view, std::int64_t> counts;
+  for (const finding& what : one.found) ++counts[what.rule];
+  std::map<std::string_view, std::int64_t> shown;
+  for (const finding& what : one.found) {
+    if (all || what.how == severity::error || counts[what.rule] <= most_alike + 1 || ++shown[what.rule] <= most_alike) {
+      print_finding(out, one.name, what);
+    } else if (shown[what.rule] == counts[what.rule]) {
+      print_finding(out, one.name,
+                    {what.how, what.rule, "", "",
+                     fmt::format("and {} more alike, see --all", grouped(counts[what.rule] - most_alike))});
+    }
+  }
+  const std::int64_t errors = one.count(severity::error);
+  const std::int64_t warnings = one.count(severity::warning);
+  const std::string verdict =
+      errors > 0 ? out.paint(style::red, counted(errors, "error")) : out.paint(style::green, "ok");
+  const std::string warned = warnings > 0 ? ", " + out.paint(style::yellow, counted(warnings, "warning")) : "";
+  const std::string holds = one.is_built ? ": " + sentence_of(one.holds) : "";
+  print_hanging(out, one.name + ": ", fmt::format("{}{}{}", verdict, warned, holds));
+}
+
+json json_of(const checked_file& one) {
+  json findings = json::array();
+  for (const finding& what : one.found) {
+    json object{{"severity", severity_name(what.how)}, {"rule", what.rule}};
+    if (!what.kind.empty()) object["kind"] = what.kind;
+    if (!what.kind.empty()) object["name"] = what.name;
+    if (what.line != 0) object["line"] = what.line;
+    if (what.column != 0) object["column"] = what.column;
+    object["text"] = what.text;
+    findings.push_back(std::move(object));
+  }
+  json object{{"file", one.name},
+              {"ok", one.count(severity::error) == 0},
+              {"errors", one.count(severity::error)},
+              {"warnings", one.count(severity::warning)}};
+  if (one.is_built) object["contents"] = json_of(one.holds);
+  if (one.is_built) object["digest"] = one.digest;
+  object["findings"] = std::move(findings);
+  return object;
+}
+
+int list_rules(const console& to) {
+  json rules = json::array();
+  const terminal& out = to.out();
+  for (const lint_rule& rule : lint_rules()) {
+    rules.push_back({{"rule", rule.name}, {"severity", severity_name(rule.how)}, {"doc", rule.doc}});
+    if (!to.shows_report()) continue;
+    out.line(fmt::format("  {}  {}", out.paint(style::bold, rule.name),
+                         out.paint(style_of(rule.how), severity_name(rule.how))));
+    for (const std::string& line : wrap(rule.doc, std::min(out.width(), line_width) - 4)) out.line("    " + line);
+  }
+  return to.finish({{"schema", check_schema}, {"rules", std::move(rules)}});
+}
+
+result<std::vector<checked_file>> check_all(const check_arguments& told, const engine& with, progress& shown) {
+  std::vector<checked_file> all;
+  const bool named = !told.input.cluster.empty() || !told.input.openb_nodes.empty() || !told.input.openb_pods.empty();
+  if (named) {
+    if (auto sound = check_input(told.input); !sound) return sound.failure();
+    shown.next(input_name(told.input));
+    all.push_back(check_tables(input_name(told.input), read_tables(told.input), with));
+  }
+  for (const std::string& file : told.files) {
+    shown.next(file);
+    all.push_back(check_tables(file == "-" ? "standard input" : file, io::read_cluster(file), with));
+  }
+  if (all.empty()) return error{status::argument, "no file is named", {}};
+  return all;
+}
+
+int check(const check_arguments& told, const console& to) {
+  if (told.list) return list_rules(to);
+  const result<engine> with = make_engine(told.policy);
+  if (!with) return to.fail(with.failure(), exit_usage);
+  progress shown(to, told.files.size() + 1);
+  const result<std::vector<checked_file>> all = check_all(told, *with, shown);
+  if (!all) return to.fail(all.failure(), exit_usage);
+  shown.finish();
+  exit_status status = exit_ok;
+  json files = json::array();
+  for (const checked_file& one : *all) {
+    if (one.count(severity::error) > 0 || (told.fail_on_warning && one.count(severity::warning) > 0)) {
+      status = std::max(status, exit_problems);
+    }
+    if (!one.there) status = exit_usage;
+    if (to.shows_report()) print_file(to.out(), one, told.all);
+    for (const finding& what : one.found) {
+      if (to.quiet() && what.how == severity::error)
+        print_error(fmt::format("{}: {}{}", one.name, entity_text(what), what.text));
+    }
+    files.push_back(json_of(one));
+  }
+  return to.finish({{"schema", check_schema}, {"files", std::move(files)}}, status);
+}
+
+}  // namespace
+
+void add_check(command_list& to) {
+  command& c = to.add("check", group::decide, "Validate cluster files without deciding, and warn of what looks wrong");
+  auto& told = c.keep<check_arguments>();
+  c.explain(
+      "Reads and builds every cluster and applies rules about what is legal and yet most likely not meant. The exit "
+      "status is 1 if a file has an error; warnings and notes do not count unless --fail-on-warning is given.");
+  c.heading("Input");
+  c.position("FILE", &told.files, cluster_file(), "Clusters; - is the standard input");
+  add_input_options(c, told.input);
+  add_policy_arguments(c, told.policy);
+  c.heading("Output");
+  c.flag("--fail-on-warning", told.fail_on_warning, "Warnings give exit status 1 as well");
+  c.flag("--all", told.all, "Every finding, not only the first few of a kind");
+  c.flag("--list", told.list, "List the rules and do nothing else");
+  c.add_example("kaisched check cluster.json");
+  c.add_example("kaisched check *.json *.yaml --json");
+  c.add_example("kaisched check --list");
+  c.runs([&told](console& out) { return check(told, out); });
+}
+
+}  // namespace kaisched::cli

@@ -1,0 +1,186 @@
+// Rules about pods and nodes.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/explain.hpp"
+#include "cli/lint_rules.hpp"
+#include "cli/terminal.hpp"
+#include "policy/access.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+using model::cluster_state;
+using model::pod_class;
+
+/// Calls `visit(class row, first pod, number of pods)` for every kind of pods that wait.
+template <class Visit>
+void for_waiting_classes(const cluster_state& s, Visit visit) {
+  std::map<class_row, std::pair<pod_row, std::int64_t>> classes;
+  std::vector<class_row> order;
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    const auto status = static_cast<pod_status>(s.live.pod_state[p]);
+    if (!s.pods[p].live || (status != pod_status::pending && status != pod_status::gated)) continue;
+    const auto [found, is_new] = classes.try_emplace(s.pods[p].pod_class, p, 0);
+    if (is_new) order.push_back(s.pods[p].pod_class);
+    ++found->second.second;
+  }
+  for (const class_row row : order) visit(row, classes[row].first, classes[row].second);
+}
+
+std::string others_text(std::int64_t pods) {
+  return pods == 1 ? std::string() : fmt::format(" (and {})", counted(pods - 1, "other pod"));
+}
+
+/// A requirement that no node meets because the label is nowhere, as text; empty if there is none.
+std::string unmet(const lint_input& in, const model::requirement& one) {
+  switch (one.op) {
+    case model::selector_operator::in:
+      if (std::any_of(one.values.begin(), one.values.end(),
+                      [&](const std::string& value) { return in.has_label(one.key, &value); })) {
+        return {};
+      }
+      return one.values.size() == 1 ? fmt::format("{}={}", one.key, one.values.front())
+                                    : fmt::format("{} in ({})", one.key, fmt::join(one.values, ", "));
+    case model::selector_operator::exists:
+    case model::selector_operator::greater:
+    case model::selector_operator::less:
+      return in.has_label(one.key) ? std::string() : one.key;
+    case model::selector_operator::not_in:
+    case model::selector_operator::does_not_exist:
+      break;
+  }
+  return {};
+}
+
+/// What a class asks of labels and no node has; empty if every label is somewhere.
+std::string unknown_labels(const lint_input& in, const pod_class& ask) {
+  for (const auto& [key, value] : ask.node_selector) {
+    if (!in.has_label(key, &value)) return fmt::format("{}={}", key, value);
+  }
+  std::string first;
+  for (const model::selector& term : ask.node_affinity) {  // one of the terms is enough
+    std::string missing;
+    for (const model::requirement& one : term.requirements) {
+      if (missing.empty()) missing = unmet(in, one);
+    }
+    if (missing.empty()) return {};
+    if (first.empty()) first = std::move(missing);
+  }
+  return first;
+}
+
+/// Some node takes pods of the class as far as amounts, devices, labels and taints are concerned.
+bool fits_somewhere(const session_access& access, const pod_class& ask) {
+  for (node_row row = 0; row < access.state->node_count(); ++row) {
+    if (policy::node_verdict(access, ask, row) == constraint::none &&
+        policy::fits(access, ask, row, policy::free_amount::idle)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string refusals_text(const session& empty, pod_row pod) {
+  const result<candidate_table> table = empty.candidates(pod);
+  if (!table) return table.failure().message;
+  std::vector<reason> refusals;
+  for (const candidate& one : table->nodes) refusals.push_back(one.refusal);
+  std::string text;
+  for (const reason& why : merged(std::move(refusals))) text += (text.empty() ? "" : "; ") + empty.text(why);
+  return text.empty() ? "there is no node" : text;
+}
+
+}  // namespace
+
+void lint_unknown_label(const lint_input& in) {
+  const cluster_state& s = in.state;
+  for_waiting_classes(s, [&](class_row row, pod_row pod, std::int64_t pods) {
+    const pod_class& ask = *s.classes[row];
+    if (const std::string missing = unknown_labels(in, ask); !missing.empty()) {
+      in.add("pod", s.pod_names[pod], fmt::format("asks for {}, which no node has{}", missing, others_text(pods)));
+    }
+    for (const auto& [terms, effect] :
+         {std::pair{&ask.affinity, "it finds no place"}, std::pair{&ask.anti_affinity, "the rule has no effect"}}) {
+      for (const model::affinity_term& term : *terms) {
+        if (in.has_label(term.topology_key)) continue;
+        in.add("pod", s.pod_names[pod],
+               fmt::format("names the topology {}, which is a label of no node: {}{}", term.topology_key, effect,
+                           others_text(pods)));
+      }
+    }
+  });
+}
+
+void lint_fits_no_node(const lint_input& in) {
+  if (in.empty == nullptr) return;
+  const cluster_state& s = in.empty->base().state();
+  const session_view view = in.empty->view();
+  for_waiting_classes(s, [&](class_row row, pod_row pod, std::int64_t pods) {
+    const pod_class& ask = *s.classes[row];
+    if (!unknown_labels(in, ask).empty() || fits_somewhere(view.access(), ask)) return;  // the former is another rule's
+    in.add("pod", s.pod_names[pod],
+           fmt::format("fits no node even when all are empty: {}{}", refusals_text(*in.empty, pod), others_text(pods)));
+  });
+}
+
+void lint_node_overcommitted(const lint_input& in) {
+  const cluster_state& s = in.state;
+  for (node_row row = 0; row < s.node_count(); ++row) {
+    for (dimension d = 0; d < s.dims(); ++d) {
+      const std::size_t at = std::size_t{row} * s.dims() + d;
+      const std::int64_t idle = (*s.live.idle)[at];
+      if (idle >= 0) continue;
+      const auto text = [&](std::int64_t amount) {
+        return d < quota_dimensions ? quota_text(d, amount)
+                                    : fmt::format("{} {}", grouped(amount), (*s.dimensions)[d].name);
+      };
+      in.add("node", (*s.nodes)[row]->name,
+             fmt::format("its pods hold {}, it has {}", text((*s.capacity)[at] - idle), text((*s.capacity)[at])));
+    }
+  }
+}
+
+void lint_unused_level(const lint_input& in) {
+  for (const model::topology_info& topology : *in.state.topologies) {
+    for (const std::string& level : topology.levels) {
+      if (in.has_label(level)) continue;
+      in.add("topology", topology.name, fmt::format("its level {} is a label that no node has", level));
+    }
+  }
+}
+
+void lint_clock_behind(const lint_input& in) {
+  const cluster_state& s = in.state;
+  std::int64_t late = 0;
+  std::string_view example;
+  for (group_row g = 0; g < s.group_slots; ++g) {
+    if (!s.groups[g].live) continue;
+    const std::int64_t start = s.group_extras[g].last_start;
+    if (s.groups[g].created <= in.now && (start == unset || start <= in.now)) continue;
+    if (late++ == 0) example = s.group_names[g];
+  }
+  if (late == 0) return;
+  in.add("", "",
+         fmt::format("now is {}, which is before {} created or started, such as {}", in.now,
+                     late == 1 ? std::string("a pod group was") : fmt::format("{} pod groups were", grouped(late)),
+                     example));
+}
+
+void lint_closed_nodes(const lint_input& in) {
+  std::int64_t not_ready = 0;
+  std::int64_t cordoned = 0;
+  for (const auto& node : *in.state.nodes) {
+    if (!node->ready) ++not_ready;
+    if (node->ready && node->unschedulable) ++cordoned;
+  }
+  if (not_ready + cordoned == 0) return;
+  in.add("", "", fmt::format("{} not ready and {} cordoned", counted(not_ready, "node"), grouped(cordoned)));
+}
+
+}  // namespace kaisched::cli
