@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""The pages do what they say: test_docs.py [Tool|Pages|Programs|Commands], arguments are those of unittest.
+
+KAISCHED_PROGRAM names the program `kaisched`, KAISCHED_SNIPPETS the folder of the compiled C and C++ snippets.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from urllib.parse import unquote
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from compiled import LANGUAGES, programs, source
+from pages import ROOT, Page, as_promised, pages
+
+# Languages of snippets that nothing runs: they show text, or another test reads them.
+SHOWN = {"", "text", "csv", "cmake", "diff", "python"}
+PYTHON_IN = "tests/python"
+
+
+class Tool(unittest.TestCase):
+    """The tool itself notices what it is there for."""
+
+    def test_fences(self):
+        page = Page("p.md", "# A b, c!\n```sh no-run\nmake\n```\n````text\n```ks\n````\n## A b c\n[x](y.md#z) `[no](link)`\n")
+        self.assertEqual([(s.line, s.language, s.words, s.text) for s in page.snippets],
+                         [(2, "sh", ["no-run"], "make\n"), (5, "text", [], "```ks\n")])
+        self.assertEqual(page.anchors(), {"a-b-c", "a-b-c-1"})
+        self.assertEqual(page.links(), [(9, "y.md#z")])
+        with self.assertRaisesRegex(ValueError, "p.md:1: this fence is never closed"):
+            Page("p.md", "```ks\n")
+
+    def test_chinese_anchors(self):
+        self.assertEqual(Page("p.md", "## 成组调度（gang）\n").anchors(), {"成组调度gang"})
+
+    def test_outputs_belong_to_the_snippet_before(self):
+        page = Page("p.md", "```cpp\nint x;\n```\n```text output\n1\n```\n```text\n2\n```\n")
+        self.assertEqual(page.outputs(), {1: "1\n"})
+
+    def test_elided_output(self):
+        self.assertTrue(as_promised("a ... c\n...\nz\n", "a b c\nd\ne\nz\n"))
+        self.assertTrue(as_promised("a\n...\nz", "a\nz\n"))
+        self.assertFalse(as_promised("a\nz", "a\nb\nz\n"))
+        self.assertFalse(as_promised("a ... c", "a b d\n"))
+
+    def test_a_wrong_page_is_noticed(self):
+        for bad, complaint in [
+            ("```console\n$ kaisched version\nno such thing\n```\n", "printed something else"),
+            ("```sh\nkaisched nonsense\n```\n", "exit status 2"),
+            ("```sh\nrm -r /\n```\n", "only lines with kaisched are run"),
+            ("```ks\nscenario 1\nnode n gpu=1\nrun\nexpect bind p n\n```\n", "exit status 1"),
+            ("```json\n{\n```\n", "p.md:1: "),
+            ("```yaml\nschema: kaisched-cluster/1\nnodes: []\n```\n", "exit status 1"),
+            ("```klingon\nHab\n```\n", "nothing runs snippets of the language 'klingon'"),
+        ]:
+            with self.subTest(bad), self.assertRaisesRegex(AssertionError, re.escape(complaint)):
+                play(Page("p.md", bad))
+
+
+class Pages(unittest.TestCase):
+    """What a page may be and where it may point to."""
+
+    def test_links_lead_somewhere(self):
+        every = {page.path: page for page in pages()}
+        wrong = []
+        for page in every.values():
+            for line, target in page.links():
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = unquote(target).partition("#")
+                there = (ROOT / page.path).parent / path if path else ROOT / page.path
+                if not there.exists():
+                    wrong.append(f"{page.path}:{line}: {target}: there is no such file")
+                elif anchor and there.suffix == ".md":
+                    name = there.resolve().relative_to(ROOT).as_posix()
+                    if anchor not in every[name].anchors():
+                        wrong.append(f"{page.path}:{line}: {target}: that page has no such heading")
+        self.assertEqual(wrong, [])
+
+    def test_index_lists_every_page(self):
+        folder = ROOT / "docs"
+        linked = {(folder / target.partition("#")[0]).resolve()
+                  for page in pages() if page.path == "docs/README.md" for _, target in page.links()}
+        missing = [page.path for page in pages()
+                   if page.path.startswith("docs/") and page.path != "docs/README.md" and (ROOT / page.path) not in linked]
+        self.assertEqual(missing, [], "docs/README.md does not list these pages")
+
+    def test_style_fits_a_page(self):
+        self.assertLessEqual(len((ROOT / "docs/style.md").read_text(encoding="utf-8").splitlines()), 60)
+
+    def test_every_part_is_described(self):
+        registry = (ROOT / "src/policy/registry.cpp").read_text(encoding="utf-8")
+        parts = re.findall(r'part_entry\{\s*"([a-z]+)"', registry)
+        self.assertGreater(len(parts), 5)
+        text = (ROOT / "docs/policy-parts.md").read_text(encoding="utf-8")
+        self.assertEqual([name for name in parts if f"\n## `{name}`\n" not in text], [])
+
+    def test_rules_that_are_named_exist(self):
+        number = r"[A-Z]\d+"
+        known = set(re.findall(rf"^\| ({number}) \|", (ROOT / "docs/rules.md").read_text(encoding="utf-8"), re.M))
+        for path in ["docs/policy-parts.md", "docs/concepts.md"]:
+            named = set()
+            text = re.sub(r"```.*?```", "", (ROOT / path).read_text(encoding="utf-8"), flags=re.S)
+            for cell in re.findall(rf"\[((?:{number}(?: to {number})?(?:, )?)+)\]\(rules\.md", text):
+                named |= set(re.findall(number, cell))
+            with self.subTest(path):
+                self.assertTrue(named)
+                self.assertEqual(named - known, set())
+
+    def test_the_languages_of_the_readme_have_the_same_sections(self):
+        english, chinese = (Page(name, (ROOT / name).read_text(encoding="utf-8")) for name in ("README.md", "README.zh-CN.md"))
+        levels = [[line.split(" ")[0] for _, line in page.prose if line.startswith("#")] for page in (english, chinese)]
+        self.assertEqual(*levels)
+        code = [[(s.language, re.sub(r"\s*(#|//) .*", "", s.text)) for s in page.snippets] for page in (english, chinese)]
+        self.assertEqual(*code)
+
+
+def program_of_language(name: str) -> Path:
+    return Path(os.environ["KAISCHED_SNIPPETS"]) / name
+
+
+class Programs(unittest.TestCase):
+    """C and C++ snippets, which the build has compiled, run and print what stands below them."""
+
+    def test_run(self):
+        seen = 0
+        for page in pages():
+            outputs = page.outputs()
+            for name, snippet in programs(page):
+                with self.subTest(snippet.where):
+                    seen += 1
+                    written = program_of_language(f"{name}.{LANGUAGES[snippet.language]}")
+                    self.assertTrue(written.exists() and written.read_text(encoding="utf-8") == source(snippet),
+                                    f"{snippet.where}: not what was compiled; build again")
+                    done = subprocess.run([program_of_language(name)], capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    if snippet.line in outputs:
+                        self.assertTrue(as_promised(outputs[snippet.line], done.stdout), f"printed:\n{done.stdout}")
+        self.assertGreater(seen, 0)
+
+
+class Failure(AssertionError):
+    pass
+
+
+def shell(line: str, folder: str) -> subprocess.CompletedProcess:
+    """A line of a page, in the folder with the files of that page. `./dev demo` is the program that it builds."""
+    program = Path(os.environ["KAISCHED_PROGRAM"]).resolve()
+    line = re.sub(r"^\./dev demo\b", "kaisched demo", line)
+    path = f"{program.parent}:{os.environ['PATH']}"
+    return subprocess.run(["bash", "-c", line], cwd=folder, env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"},
+                          capture_output=True, text=True, timeout=120)
+
+
+def succeed(where: str, line: str, folder: str) -> str:
+    done = shell(line, folder)
+    if done.returncode != 0:
+        raise Failure(f"{where}: {line}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def commands(text: str) -> list[str]:
+    """Lines, continued ones joined, without comments and blank lines."""
+    joined = text.replace("\\\n", " ").splitlines()
+    return [line for line in joined if line.strip() and not line.lstrip().startswith("#")]
+
+
+def play_console(snippet, folder: str) -> None:
+    for block in re.split(r"^\$ ", snippet.text, flags=re.M)[1:]:
+        line, _, promised = block.partition("\n")
+        if not re.match(r"kaisched |\./dev demo|cat |echo ", line):
+            raise Failure(f"{snippet.where}: only lines with kaisched are run: {line}")
+        done = shell(line, folder)
+        if not as_promised(promised, done.stdout + done.stderr):
+            raise Failure(f"{snippet.where}: {line}: printed something else:\n{done.stdout}{done.stderr}")
+
+
+def play_shell(snippet, folder: str) -> None:
+    for line in commands(snippet.text):
+        if not line.startswith("kaisched "):
+            raise Failure(f"{snippet.where}: only lines with kaisched are run (or the fence says no-run): {line}")
+        succeed(snippet.where, line, folder)
+
+
+def play_scenario(snippet, folder: str) -> None:
+    path = Path(folder, snippet.file or "snippet.ks")
+    text = snippet.text
+    if not any(line.startswith("scenario ") for line in text.splitlines()):
+        text = f"scenario 1\n{text}"
+    path.write_text(text, encoding="utf-8")
+    expects = re.search(r"^\s*expect ", text, flags=re.M)
+    succeed(snippet.where, f"kaisched {'test' if expects else 'run'} {path.name}", folder)
+
+
+def play_cluster(snippet, folder: str) -> None:
+    if snippet.language == "json":
+        try:
+            json.loads(snippet.text)
+        except ValueError as fault:
+            raise Failure(f"{snippet.where}: {fault}") from fault
+    if re.search(r"schema\"?: *\"?kaisched-cluster/1", snippet.text):
+        path = Path(folder, snippet.file or f"snippet.{snippet.language}")
+        path.write_text(snippet.text, encoding="utf-8")
+        succeed(snippet.where, f"kaisched check {path.name}", folder)
+
+
+PLAYERS = {"console": play_console, "sh": play_shell, "ks": play_scenario, "json": play_cluster, "yaml": play_cluster}
+
+
+def play(page: Page) -> int:
+    """Runs the snippets of a page in order in one folder, and says how many there were."""
+    played = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for snippet in page.snippets:
+            if not snippet.runs or "output" in snippet.words:
+                continue
+            if snippet.language in PLAYERS:
+                PLAYERS[snippet.language](snippet, folder)
+                played += 1
+            elif snippet.language in SHOWN:
+                if snippet.file:
+                    Path(folder, snippet.file).write_text(snippet.text, encoding="utf-8")
+            elif snippet.language not in LANGUAGES:
+                raise Failure(f"{snippet.where}: nothing runs snippets of the language '{snippet.language}'")
+    return played
+
+
+class Commands(unittest.TestCase):
+    """Commands, scenarios and clusters of the pages."""
+
+    def test_play(self):
+        played = 0
+        for page in pages():
+            with self.subTest(page.path):
+                played += play(page)
+        self.assertGreater(played, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
