@@ -148,7 +148,7 @@ bool is_number_column(const column_info& column) { return column.type == column_
 
 /// One element of a list of integers: `3` or `0-3`.
 result<void> append_integers(const word& from, std::vector<std::int64_t>& to) {
-  constexpr std::int64_t most = 1'000'000;
+  constexpr std::int64_t most = 10'000;
   const std::size_t dash = from.text.find('-', 1);
   const result<std::int64_t> first = parse_integer(std::string_view(from.text).substr(0, dash));
   if (!first) return first.failure();

@@ -30,7 +30,7 @@ constexpr std::string_view quarantine_expectation = "quarantine";
 
 class parser {
  public:
-  parser(std::string_view text, std::string_view source) : rows_(source) {
+  parser(std::string_view text, std::string_view source) : rows_(source, text.size()) {
     made_.source = source;
     made_.text = text;
   }

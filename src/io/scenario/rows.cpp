@@ -11,8 +11,12 @@ namespace kaisched::io::scenario_text {
 
 namespace {
 
-/// Most rows that one statement may stand for.
+/// Most names that one word may stand for.
 constexpr std::size_t most_rows = 1'000'000;
+/// Most values that ranges may make of a text, beyond those that stand in it.
+constexpr std::size_t most_values = 5'000'000;
+
+constexpr std::string_view too_much = "the ranges of this scenario make too many rows";
 
 const column_info* find_column(const table_info& kind, std::string_view name) {
   const auto found = std::find_if(kind.columns.begin(), kind.columns.end(),
@@ -61,7 +65,8 @@ const column_info* amounts_column(const table_info& kind) {
   return nullptr;
 }
 
-delta_rows::delta_rows(std::string_view source) : source_(source) {
+delta_rows::delta_rows(std::string_view source, std::size_t text_size)
+    : source_(source), budget_(most_values + text_size) {
   for (const std::string_view name : built_in_dimension_names()) dimensions_.emplace_back(name);
   dimensions_before_ = dimensions_;
 }
@@ -98,107 +103,120 @@ result<void> delta_rows::add(const statement& from, std::size_t first, table_op 
 result<void> delta_rows::add_rows(const statement& from, const table_info& kind, const item& named,
                                   std::size_t first_field, table_op op, std::int64_t now) {
   const column_info& naming = name_column(kind);
-  const result<expansion> names = expand(named.name, most_rows);
+  const result<name_pattern> names = name_pattern::parse(named.name, most_rows);
   if (!names) return fail(from, named.name.column, names.failure().message);
+  std::vector<prepared_field> fields;
+  for (std::size_t i = first_field; i < from.items.size(); ++i) {
+    result<prepared_field> field = prepare(kind, from, from.items[i], *names);
+    if (!field) return field.take_failure();
+    fields.push_back(std::move(*field));
+  }
   std::vector<parsed_row> rows;
-  for (std::size_t n = 0; n < names->names.size(); ++n) {
+  for (std::size_t n = 0; n < names->count(); ++n) {
+    const std::vector<std::size_t> positions = names->positions(n);
     parsed_row row;
     row.line = from.first_line;
     row.cells.resize(kind.columns.size());
     value given;
     given.kind = value_kind::text;
-    given.items = {{names->names[n], true, named.name.column}};
+    given.items = {{names->name(positions), true, named.name.column}};
     result<cell> name = parse_cell(naming, given, {dimensions_, now, {}});
     if (!name) return fail(from, named.name.column, fmt::format("{}: {}", naming.name, name.failure().message));
     row.cells[index_of(kind, naming)] = std::move(*name);
-    for (std::size_t i = first_field; i < from.items.size(); ++i) {
-      if (auto done = set_field(kind, from, from.items[i], names->positions[n], names->lengths, now, row); !done) {
-        return done;
-      }
+    for (const prepared_field& field : fields) {
+      if (auto done = set_field(kind, from, field, positions, now, row); !done) return done;
     }
+    if (n == 0 && !affords(row, names->count())) return fail(from, named.name.column, too_much);
     rows.push_back(std::move(row));
   }
   if (op == table_op::add) {
     if (auto done = give_owners(kind, from, rows); !done) return done;
-    for (const column_info& column : kind.columns) {
-      if (!column.required || rows.front().cells[index_of(kind, column)]) continue;
-      if (column.shape == column_shape::dimensions) {  // nothing is an amount
-        for (parsed_row& row : rows) row.cells[index_of(kind, column)] = default_cell(column, dimensions_.size());
-        continue;
-      }
-      return fail(from, named.name.column,
-                  fmt::format("{} \"{}\" needs {}=...: {}", kind.name, named.name.text, column.name, column.doc));
-    }
+    if (auto done = check_required(kind, from, named, rows); !done) return done;
     remember(kind, rows);
   }
   append(kind, op, std::move(rows));
   return {};
 }
 
-result<void> delta_rows::set_field(const table_info& kind, const statement& from, const item& field,
-                                   const std::vector<std::size_t>& position, const std::vector<std::size_t>& lengths,
-                                   std::int64_t now, parsed_row& row) {
-  const cell_context context{dimensions_, now, {}};
-  const std::string& key = field.name.text;
-  value given = field.given;
-  // Ranges of a value move with those of the name.
-  for (word& one : given.items) {
-    if (given.kind != value_kind::text || one.quoted) continue;
-    const result<expansion> parts = expand(one, most_rows);
-    if (!parts) return fail(from, one.column, parts.failure().message);
-    if (parts->lengths.empty()) continue;
-    const bool fits = parts->lengths.size() <= lengths.size() &&
-                      std::equal(parts->lengths.begin(), parts->lengths.end(), lengths.begin());
-    if (!fits)
-      return fail(from, one.column, fmt::format("the ranges of \"{}\" are not as long as those of the name", one.text));
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < parts->lengths.size(); ++i) at = at * parts->lengths[i] + position[i];
-    one.text = parts->names[at];
-    one.quoted = true;
+result<void> delta_rows::check_required(const table_info& kind, const statement& from, const item& named,
+                                        std::vector<parsed_row>& rows) const {
+  for (const column_info& column : kind.columns) {
+    if (!column.required || rows.front().cells[index_of(kind, column)]) continue;
+    if (column.shape != column_shape::dimensions) {
+      return fail(from, named.name.column,
+                  fmt::format("{} \"{}\" needs {}=...: {}", kind.name, named.name.text, column.name, column.doc));
+    }
+    // Nothing is an amount as well.
+    for (parsed_row& row : rows) row.cells[index_of(kind, column)] = default_cell(column, dimensions_.size());
   }
+  return {};
+}
 
-  const column_info* column = find_column(kind, key);
-  std::string_view entry;
-  if (column == nullptr) {
+result<delta_rows::prepared_field> delta_rows::prepare(const table_info& kind, const statement& from, const item& field,
+                                                       const name_pattern& names) const {
+  const std::string& key = field.name.text;
+  prepared_field made;
+  made.from = &field;
+  made.column = find_column(kind, key);
+  if (made.column == nullptr) {
     const std::size_t dot = key.find('.');
-    if (dot != std::string::npos) column = find_column(kind, std::string_view(key).substr(0, dot));
-    if (column != nullptr && entries_of(*column, context).empty()) column = nullptr;
-    if (column != nullptr) entry = std::string_view(key).substr(dot + 1);
+    if (dot != std::string::npos) made.column = find_column(kind, std::string_view(key).substr(0, dot));
+    if (made.column != nullptr && entries_of(*made.column, {dimensions_, 0, {}}).empty()) made.column = nullptr;
+    if (made.column != nullptr) made.entry = key.substr(dot + 1);
   }
   const column_info* amounts = amounts_column(kind);
   const bool is_dimension = std::find(dimensions_.begin(), dimensions_.end(), key) != dimensions_.end();
-  if (column == nullptr && amounts != nullptr && is_dimension) {
-    column = amounts;
-    entry = key;
+  if (made.column == nullptr && amounts != nullptr && is_dimension) {
+    made.column = amounts;
+    made.entry = key;
   }
-  if (column == nullptr) {
+  if (made.column == nullptr) {
     std::vector<std::string_view> known;
     for (const column_info& one : kind.columns) known.push_back(one.name);
     if (amounts != nullptr) known.insert(known.end(), dimensions_.begin(), dimensions_.end());
     return fail(from, field.name.column,
                 fmt::format("{} has no column \"{}\"; {}", kind.name, key, suggestion(key, known)));
   }
-  if (column == &name_column(kind)) {
+  if (made.column == &name_column(kind)) {
     return fail(from, field.name.column, fmt::format("the {} is given as a word, without \"{}=\"", key, key));
   }
-  std::optional<cell>& to = row.cells[index_of(kind, *column)];
-  const std::uint32_t place = given.kind == value_kind::none ? field.name.column : given.column;
-  if (entry.empty()) {
-    if (to) return fail(from, field.name.column, fmt::format("{} is given twice", key));
-    result<cell> parsed = parse_cell(*column, given, context);
+  if (field.given.kind != value_kind::text) return made;
+  const word& value_word = field.given.front();
+  result<name_pattern> moving = name_pattern::parse(value_word, most_rows);
+  if (!moving) return fail(from, value_word.column, moving.failure().message);
+  if (moving->ranges() == 0) return made;
+  if (!moving->moves_with(names)) {
+    return fail(from, value_word.column,
+                fmt::format("the ranges of \"{}\" are not as long as those of the name", value_word.text));
+  }
+  made.moving = std::move(*moving);
+  return made;
+}
+
+result<void> delta_rows::set_field(const table_info& kind, const statement& from, const prepared_field& field,
+                                   const std::vector<std::size_t>& positions, std::int64_t now, parsed_row& row) const {
+  const cell_context context{dimensions_, now, {}};
+  const item& written = *field.from;
+  const std::string& key = written.name.text;
+  value given = written.given;
+  if (field.moving) given.items.front().text = field.moving->name(positions);
+  std::optional<cell>& to = row.cells[index_of(kind, *field.column)];
+  const std::uint32_t place = given.kind == value_kind::none ? written.name.column : given.column;
+  if (field.entry.empty()) {
+    if (to) return fail(from, written.name.column, fmt::format("{} is given twice", key));
+    result<cell> parsed = parse_cell(*field.column, given, context);
     if (!parsed) return fail(from, place, fmt::format("{}: {}", key, parsed.failure().message));
     to = std::move(*parsed);
     return {};
   }
-  if (!to) to = default_cell(*column, dimensions_.size());
-  if (auto done = parse_entry(*column, entry, given, context, *to); !done) {
+  if (!to) to = default_cell(*field.column, dimensions_.size());
+  if (auto done = parse_entry(*field.column, field.entry, given, context, *to); !done) {
     return fail(from, place, fmt::format("{}: {}", key, done.failure().message));
   }
   return {};
 }
 
-result<void> delta_rows::give_owners(const table_info& kind, const statement& from,
-                                     std::vector<parsed_row>& rows) const {
+result<void> delta_rows::give_owners(const table_info& kind, const statement& from, std::vector<parsed_row>& rows) {
   const column_info* column = owner_column(kind);
   if (column == nullptr || rows.front().cells[index_of(kind, *column)]) return {};
   const auto found =
@@ -211,6 +229,9 @@ result<void> delta_rows::give_owners(const table_info& kind, const statement& fr
     return fail(from, from.items.front().name.column,
                 fmt::format("{}=... is missing, and the statement above added several", column->name));
   }
+  if (found->names.size() > 1 && !affords(rows.front(), found->names.size() * rows.size())) {
+    return fail(from, from.items.front().name.column, too_much);
+  }
   std::vector<parsed_row> owned;
   for (const std::string& name : found->names) {
     for (const parsed_row& row : rows) {
@@ -220,6 +241,16 @@ result<void> delta_rows::give_owners(const table_info& kind, const statement& fr
   }
   rows = std::move(owned);
   return {};
+}
+
+bool delta_rows::affords(const parsed_row& row, std::size_t rows) {
+  std::size_t cost = 1;
+  for (const std::optional<cell>& one : row.cells) {
+    if (one) cost += one->integers.size() + one->numbers.size() + one->texts.size();
+  }
+  if (rows > budget_ / cost) return false;
+  budget_ -= rows * cost;
+  return true;
 }
 
 void delta_rows::remember(const table_info& kind, const std::vector<parsed_row>& rows) {

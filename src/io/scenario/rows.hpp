@@ -30,7 +30,8 @@ namespace kaisched::io::scenario_text {
 /// Collects the rows of one delta. The names of dimensions and the owners of rows are remembered from delta to delta.
 class delta_rows {
  public:
-  explicit delta_rows(std::string_view source);
+  /// `text_size`: bytes of the scenario. What stands there in words is never too much; what ranges make of it can be.
+  delta_rows(std::string_view source, std::size_t text_size);
 
   /// Adds the rows of a statement whose words from `first` on are a kind, names and fields.
   /// Errors carry the place.
@@ -60,16 +61,29 @@ class delta_rows {
 
   result<void> add_rows(const statement& from, const table_info& kind, const item& named, std::size_t first_field,
                         table_op op, std::int64_t now);
-  result<void> set_field(const table_info& kind, const statement& from, const item& field,
-                         const std::vector<std::size_t>& position, const std::vector<std::size_t>& lengths,
-                         std::int64_t now, parsed_row& row);
-  result<void> give_owners(const table_info& kind, const statement& from, std::vector<parsed_row>& rows) const;
+  /// A field of a statement, taken apart once for all rows.
+  struct prepared_field {
+    const item* from = nullptr;
+    const column_info* column = nullptr;
+    std::string entry;                   ///< of a map of amounts; empty: the whole column
+    std::optional<name_pattern> moving;  ///< the value has ranges
+  };
+  result<prepared_field> prepare(const table_info& kind, const statement& from, const item& field,
+                                 const name_pattern& names) const;
+  result<void> set_field(const table_info& kind, const statement& from, const prepared_field& field,
+                         const std::vector<std::size_t>& positions, std::int64_t now, parsed_row& row) const;
+  result<void> check_required(const table_info& kind, const statement& from, const item& named,
+                              std::vector<parsed_row>& rows) const;
+  result<void> give_owners(const table_info& kind, const statement& from, std::vector<parsed_row>& rows);
   void remember(const table_info& kind, const std::vector<parsed_row>& rows);
   void append(const table_info& kind, table_op op, std::vector<parsed_row> rows);
   [[nodiscard]] static table make_table(const batch& from);
+  /// Takes so many rows like this one out of the budget.
+  [[nodiscard]] bool affords(const parsed_row& row, std::size_t rows);
   [[nodiscard]] error fail(const statement& at, std::uint32_t column, std::string_view what) const;
 
   std::string source_;
+  std::size_t budget_;  ///< values that may still be made
   std::vector<std::string> dimensions_;
   std::vector<std::string> dimensions_before_;
   std::vector<batch> batches_;

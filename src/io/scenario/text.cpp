@@ -260,46 +260,11 @@ class reader {
   error failure_;
 };
 
-/// A range inside a word: `[` digits `-` digits `]`.
-struct range {
-  std::size_t begin = 0;  ///< of the bracket
-  std::size_t end = 0;    ///< behind the other bracket
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  std::size_t digits = 0;  ///< least number of digits, for leading zeros
-};
-
 bool read_number(std::string_view text, std::size_t& at, std::uint64_t& number) {
   const auto [end, fault] = std::from_chars(text.data() + at, text.data() + text.size(), number);
   if (fault != std::errc{}) return false;
   at = static_cast<std::size_t>(end - text.data());
   return true;
-}
-
-/// The next range at or behind a position; false if there is none.
-bool find_range(std::string_view text, std::size_t from, range& found) {
-  for (std::size_t open = text.find('[', from); open != std::string_view::npos; open = text.find('[', open + 1)) {
-    std::size_t at = open + 1;
-    range one;
-    one.begin = open;
-    if (!read_number(text, at, one.first)) continue;
-    one.digits = text[open + 1] == '0' ? at - open - 1 : 1;
-    if (at >= text.size() || text[at] != '-') continue;
-    ++at;
-    if (!read_number(text, at, one.last) || at >= text.size() || text[at] != ']') continue;
-    one.end = at + 1;
-    found = one;
-    return true;
-  }
-  return false;
-}
-
-std::vector<range> ranges_of(const word& from) {
-  std::vector<range> all;
-  range one;
-  if (from.quoted) return all;
-  for (std::size_t at = 0; find_range(from.text, at, one); at = one.end) all.push_back(one);
-  return all;
 }
 
 }  // namespace
@@ -321,12 +286,13 @@ result<std::vector<statement>> split(std::string_view text, std::string_view sou
 std::string quoted_if_needed(std::string_view text, text_place place) {
   constexpr std::array<std::string_view, 4> ends{" \"#\\=", " \"#\\", " \"#\\,]}", " \"#\\,]}="};
   const std::string_view special = ends[static_cast<std::size_t>(place)];
-  const word as_written{std::string(text), false, 0};
+  name_pattern::range unused;
+  std::uint64_t last = 0;
   const bool control =
       std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
   const bool starts_as_value = !text.empty() && (text.front() == '[' || text.front() == '{');
   if (!text.empty() && !control && !starts_as_value && text.find_first_of(special) == std::string_view::npos &&
-      ranges_of(as_written).empty()) {
+      !name_pattern::find_range(text, 0, unused, last)) {
     return std::string(text);
   }
   std::string out = "\"";
@@ -345,39 +311,65 @@ std::string quoted_if_needed(std::string_view text, text_place place) {
   return out + '"';
 }
 
-result<expansion> expand(const word& from, std::size_t most) {
-  const std::vector<range> ranges = ranges_of(from);
-  expansion made;
-  std::size_t total = 1;
-  for (const range& one : ranges) {
-    if (one.last < one.first)
-      return error{status::argument, fmt::format("the range in \"{}\" descends", from.text), {}};
-    const std::uint64_t length = one.last - one.first + 1;
-    if (length == 0 || length > most / total) {
+/// The next range `[` digits `-` digits `]` at or behind a position; false if there is none.
+bool name_pattern::find_range(std::string_view text, std::size_t from, range& found, std::uint64_t& last) {
+  for (std::size_t open = text.find('[', from); open != std::string_view::npos; open = text.find('[', open + 1)) {
+    std::size_t at = open + 1;
+    range one;
+    one.begin = open;
+    if (!read_number(text, at, one.first)) continue;
+    one.digits = text[open + 1] == '0' ? at - open - 1 : 1;
+    if (at >= text.size() || text[at] != '-') continue;
+    ++at;
+    if (!read_number(text, at, last) || at >= text.size() || text[at] != ']') continue;
+    one.end = at + 1;
+    found = one;
+    return true;
+  }
+  return false;
+}
+
+result<name_pattern> name_pattern::parse(const word& from, std::size_t most) {
+  name_pattern made;
+  made.text_ = from.text;
+  range one;
+  std::uint64_t last = 0;
+  for (std::size_t at = 0; !from.quoted && find_range(from.text, at, one, last); at = one.end) {
+    if (last < one.first) return error{status::argument, fmt::format("the range in \"{}\" descends", from.text), {}};
+    if (last - one.first >= most / made.count_) {
       return error{status::limit, fmt::format("\"{}\" stands for more than {} names", from.text, most), {}};
     }
-    total *= static_cast<std::size_t>(length);
-    made.lengths.push_back(static_cast<std::size_t>(length));
-  }
-  for (std::size_t n = 0; n < total; ++n) {
-    std::vector<std::size_t> positions(ranges.size());
-    std::size_t rest = n;
-    for (std::size_t i = ranges.size(); i-- > 0;) {
-      positions[i] = rest % made.lengths[i];
-      rest /= made.lengths[i];
-    }
-    std::string name;
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      name.append(from.text, at, ranges[i].begin - at);
-      name += fmt::format("{:0{}}", ranges[i].first + positions[i], ranges[i].digits);
-      at = ranges[i].end;
-    }
-    name.append(from.text, at);
-    made.names.push_back(std::move(name));
-    made.positions.push_back(std::move(positions));
+    one.length = static_cast<std::size_t>(last - one.first + 1);
+    made.count_ *= one.length;
+    made.ranges_.push_back(one);
   }
   return made;
+}
+
+bool name_pattern::moves_with(const name_pattern& other) const {
+  return ranges_.size() <= other.ranges_.size() &&
+         std::equal(ranges_.begin(), ranges_.end(), other.ranges_.begin(),
+                    [](const range& a, const range& b) { return a.length == b.length; });
+}
+
+std::vector<std::size_t> name_pattern::positions(std::size_t n) const {
+  std::vector<std::size_t> at(ranges_.size());
+  for (std::size_t i = ranges_.size(); i-- > 0;) {
+    at[i] = n % ranges_[i].length;
+    n /= ranges_[i].length;
+  }
+  return at;
+}
+
+std::string name_pattern::name(const std::vector<std::size_t>& positions) const {
+  std::string made;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    made.append(text_, at, ranges_[i].begin - at);
+    made += fmt::format("{:0{}}", ranges_[i].first + positions[i], ranges_[i].digits);
+    at = ranges_[i].end;
+  }
+  return made.append(text_, at);
 }
 
 }  // namespace kaisched::io::scenario_text

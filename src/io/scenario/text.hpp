@@ -56,13 +56,35 @@ enum class text_place : std::uint8_t { word, value, element, key };
 /// Text as it must be written to be read back: in quotes where that is needed.
 [[nodiscard]] std::string quoted_if_needed(std::string_view text, text_place place);
 
-/// Names that a word with ranges stands for; one for a word without. `numbers[i]` has, for every range of the word, the
-/// number of the element that name i has taken. Error: more than `most` names, or a range that descends.
-struct expansion {
-  std::vector<std::string> names;
-  std::vector<std::size_t> lengths;                 ///< of the ranges
-  std::vector<std::vector<std::size_t>> positions;  ///< per name, per range
+/// The names that a word with ranges stands for; one for a word without. Made one at a time.
+class name_pattern {
+ public:
+  /// Error: more than `most` names, or a range that descends.
+  [[nodiscard]] static result<name_pattern> parse(const word& from, std::size_t most);
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] std::size_t ranges() const { return ranges_.size(); }
+  /// True if the first ranges of the other one are as long as these.
+  [[nodiscard]] bool moves_with(const name_pattern& other) const;
+  /// For name number `n`, the number of the element of every range; the last one moves fastest.
+  [[nodiscard]] std::vector<std::size_t> positions(std::size_t n) const;
+  /// The name at such positions; those beyond its own ranges do not matter.
+  [[nodiscard]] std::string name(const std::vector<std::size_t>& positions) const;
+
+ private:
+  struct range {
+    std::size_t begin = 0;  ///< of the bracket in the text
+    std::size_t end = 0;    ///< behind the other bracket
+    std::uint64_t first = 0;
+    std::size_t length = 1;
+    std::size_t digits = 1;  ///< least number of digits, for leading zeros
+  };
+  friend std::string quoted_if_needed(std::string_view text, text_place place);
+  static bool find_range(std::string_view text, std::size_t from, range& found, std::uint64_t& last);
+
+  std::string text_;
+  std::vector<range> ranges_;
+  std::size_t count_ = 1;
 };
-[[nodiscard]] result<expansion> expand(const word& from, std::size_t most);
 
 }  // namespace kaisched::io::scenario_text
