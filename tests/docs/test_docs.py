@@ -48,6 +48,14 @@ class Tool(unittest.TestCase):
         self.assertFalse(as_promised("a\nz", "a\nb\nz\n"))
         self.assertFalse(as_promised("a ... c", "a b d\n"))
 
+    def test_renewing_keeps_places_and_elisions(self):
+        from renew import renewed
+
+        said = "7 pods\nx\nGPUs 3 of 4\nqueue a waits\n"
+        self.assertEqual(renewed("5 pods\n...\nGPUs 1 of 4\n...\n", said), "7 pods\n...\nGPUs 3 of 4\n...\n")
+        self.assertEqual(renewed("something else\n", said), "something else\n")
+        self.assertEqual(renewed("7 pods\n...\n", said), "7 pods\n...\n")
+
     def test_a_wrong_page_is_noticed(self):
         for bad, complaint in [
             ("```console\n$ kaisched version\nno such thing\n```\n", "printed something else"),
@@ -177,7 +185,8 @@ def play_console(snippet, folder: str) -> None:
             raise Failure(f"{snippet.where}: only lines with kaisched are run: {line}")
         done = shell(line, folder)
         if not as_promised(promised, done.stdout + done.stderr):
-            raise Failure(f"{snippet.where}: {line}: printed something else:\n{done.stdout}{done.stderr}")
+            raise Failure(f"{snippet.where}: {line}: printed something else (tests/docs/renew.py renews):\n"
+                          f"{done.stdout}{done.stderr}")
 
 
 def play_shell(snippet, folder: str) -> None:
