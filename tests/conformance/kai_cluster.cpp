@@ -647,9 +647,10 @@ std::string_view resource_of_dimension(std::string_view dimension) {
 }
 
 std::int64_t amount_of_kai(std::string_view resource, const json& amount) {
-  // One case asks for more than 64 bits can hold.
-  if (amount.get<double>() >= static_cast<double>(max_amount)) return max_amount;
-  return rounded(amount, resource == "gpu" ? static_cast<double>(whole_device) : 1);
+  const std::int64_t unit = resource == "gpu" ? whole_device : 1;
+  // One case asks for more than 64 bits can hold: as many whole units as there can be.
+  if (amount.get<double>() >= static_cast<double>(max_amount / unit)) return max_amount - max_amount % unit;
+  return rounded(amount, static_cast<double>(unit));
 }
 
 double kai_amount(std::string_view dimension, std::int64_t amount) {
