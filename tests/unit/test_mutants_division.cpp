@@ -147,6 +147,7 @@ struct kai_wish {
   double limit = -1;
   std::int64_t created = 0;
   std::int64_t priority = 100;
+  std::string_view uid{};  ///< empty: by position
 };
 
 doubles compat(double total, const std::vector<kai_wish>& wishes, double k = 0, double* rest = nullptr) {
@@ -154,7 +155,7 @@ doubles compat(double total, const std::vector<kai_wish>& wishes, double k = 0, 
   std::vector<kai_queue*> siblings;
   for (std::size_t i = 0; i < wishes.size(); ++i) {
     const kai_wish& w = wishes[i];
-    queues[i].uid = names[i];
+    queues[i].uid = w.uid.empty() ? names[i] : w.uid;
     queues[i].created = w.created;
     queues[i].priority = w.priority;
     queues[i].shares[gpu] = {w.deserved, w.limit, w.weight, w.request, 0, 0, w.usage, 0};
@@ -301,9 +302,11 @@ TEST_CASE("compat: remainders go by size, then to the older queue, then by name,
   CHECK(compat(8, {{0, 1000, 1, 0, -1, 5}, {}, {}}) == doubles{2, 3, 3});
   CHECK(compat(4, {{0, 1000, 2}, {0, 1000, 2}, {0, 1000, 3}}) == doubles{1, 1, 2});
   CHECK(compat(2.5, {{}, {}}) == doubles{1.5, 1});
+  CHECK(compat(3, {{0, 9, 1, 0, -1, 0, 100, "z"}, {0, 9, 1, 0, -1, 0, 100, "y"}}) == doubles{1, 2});
   const doubles beyond = compat(4.8, {{0, 1000, 1, 0, 2.5}, {}});
   CHECK(beyond[0] > 2.5);
   CHECK(beyond[1] == 2);
+  CHECK(compat(5, {{0, 9}, {0, 9, 1, 0, 3, 0, 200}}) == doubles{2, 3});
   // Bands: the higher one first, remainders of both at the end.
   CHECK(compat(5, {{0, 2, 1, 0, -1, 0, 900}, {}, {0, 1000, 1, 0, -1, 1}}) == doubles{2, 2, 1});
 }
@@ -314,6 +317,17 @@ TEST_CASE("compat: a remainder stays parked though a later round comes out even"
   double rest = 1;
   CHECK(compat(7, {{0, 1}, {0, 10}, {0, 10}}, 0, &rest) == doubles{1, 3, 3});
   CHECK(rest == 0);
+  // The first one is satisfied at once, the second one in round 2: what it had parked (3/4) is forgotten, and the last
+  // unit goes to the older of the two that still want (1/2 each).
+  CHECK(compat(11, {{0, 1}, {0, 3}, {0, 10}, {0, 10}}) == doubles{1, 3, 4, 3});
+  // Round 1 cuts 3 into 1.2, 0.6 and 1.2: the first one gets 1 and parks 0.2, the second one parks 0.6. Round 2 cuts
+  // the 1 that the third one left over into 2/3 and 1/3: these are parked instead, and the unit goes to the first one.
+  CHECK(compat(3, {{0, 3, 2}, {0, 10, 1}, {0, 1, 2}}) == doubles{2, 0, 1});
+  // Parked in both rounds is parked once: of the last two units nobody gets two.
+  CHECK(compat(3, {{0, 1, 2}, {0, 10}, {0, 10}, {0, 10}}) == doubles{1, 1, 1, 0});
+  // The first one parks 0.75 and is satisfied in round 2: nothing is parked any more.
+  CHECK(compat(3, {{0, 1, 1}, {0, 1, 3}}, 0, &rest) == doubles{1, 1});
+  CHECK(rest == 1);
   // Once a queue is satisfied its remainder is dropped: the last unit goes to the one that still wants.
   CHECK(compat(8, {{0, 1}, {0, 3}, {0, 10}}, 0, &rest) == doubles{1, 3, 4});
   CHECK(rest == 0);
