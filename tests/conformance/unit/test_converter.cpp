@@ -61,6 +61,13 @@ std::vector<std::int64_t> numbers(const table& of, std::uint32_t id) {
   return {values.begin(), values.end()};
 }
 
+/// The table of a kind; every kind comes at most once.
+const table& of(const std::vector<table>& tables, table_kind kind) {
+  const auto is_it = [&](const table& t) { return t.kind() == static_cast<std::uint32_t>(kind); };
+  REQUIRE(std::count_if(tables.begin(), tables.end(), is_it) == 1);
+  return *std::find_if(tables.begin(), tables.end(), is_it);
+}
+
 using names = std::vector<std::string_view>;
 using amounts = std::vector<std::int64_t>;
 
@@ -107,45 +114,45 @@ TEST_CASE("what the tables cannot say is refused") {
 
 TEST_CASE("resources become dimensions, amounts take the units of the tables") {
   const std::vector<table> tables = kai_tables(small_case());
-  REQUIRE(tables.size() == 7);
-  CHECK(strings(tables[0], col::resource_name) == names{"a/fpga", "x/nic"});
-  CHECK(strings(tables[2], col::queue_name) == names{"top", "leaf"});  // parents first
-  CHECK(numbers(tables[2], col::queue_quota) == amounts{0, 0, -1, 1500, 2'000'000, 500});
-  CHECK(numbers(tables[2], col::queue_limit) == amounts{0, 0, -1, -1, 3'000'000, -1});
-  CHECK(numbers(tables[2], col::queue_created) == amounts{0, 3'000'000'000});
-  CHECK(numbers(tables[3], col::node_capacity) == amounts{4000, 0, 2000, 5, 0, 3});
-  CHECK(numbers(tables[3], col::node_gpu_memory) == amounts{2 << 20});
+  CHECK(strings(of(tables, table_kind::resource), col::resource_name) == names{"a/fpga", "x/nic"});
+  CHECK(strings(of(tables, table_kind::queue), col::queue_name) == names{"top", "leaf"});  // parents first
+  CHECK(numbers(of(tables, table_kind::queue), col::queue_quota) == amounts{0, 0, -1, 1500, 2'000'000, 500});
+  CHECK(numbers(of(tables, table_kind::queue), col::queue_limit) == amounts{0, 0, -1, -1, 3'000'000, -1});
+  CHECK(numbers(of(tables, table_kind::queue), col::queue_created) == amounts{0, 3'000'000'000});
+  CHECK(numbers(of(tables, table_kind::node), col::node_capacity) == amounts{4000, 0, 2000, 5, 0, 3});
+  CHECK(numbers(of(tables, table_kind::node), col::node_gpu_memory) == amounts{2 << 20});
 }
 
 TEST_CASE("a queue that does not exist is one that is not served") {
   json one = small_case();
   one["resolved"]["jobs"][0]["queue"] = "lost";
   const std::vector<table> tables = kai_tables(one);
-  CHECK(strings(tables[2], col::queue_name) == names{"top", "leaf", "lost", "lost does not exist"});
-  CHECK(strings(tables[2], col::queue_parent) == names{"", "top", "", "lost"});
+  CHECK(strings(of(tables, table_kind::queue), col::queue_name) == names{"top", "leaf", "lost", "lost does not exist"});
+  CHECK(strings(of(tables, table_kind::queue), col::queue_parent) == names{"", "top", "", "lost"});
 }
 
 TEST_CASE("groups, sub-groups and pods") {
   const std::vector<table> tables = kai_tables(small_case());
-  CHECK(numbers(tables[4], col::pod_group_min_sub_group) == amounts{1});
-  CHECK(numbers(tables[4], col::pod_group_last_start) == amounts{kai_now - 10'000'000'000});
-  CHECK(numbers(tables[4], col::pod_group_staleness_grace) == amounts{60'000'000'000});
-  CHECK(strings(tables[5], col::sub_group_name) == names{"g", "b", "a"});
-  CHECK(strings(tables[5], col::sub_group_parent) == names{"", "g", ""});
-  CHECK(numbers(tables[5], col::sub_group_min_sub_group) == amounts{unset, unset, unset});
-  CHECK(strings(tables[6], col::pod_name) == names{"j-0", "j-2"});  // a task of an unknown sub-group is left out
-  CHECK(strings(tables[6], col::pod_node) == names{"n", ""});       // and so is a node that is left
-  CHECK(numbers(tables[6], col::pod_priority) == amounts{unset + 1, unset});
-  CHECK(numbers(tables[6], col::pod_request) == amounts{0, 0, 2000, 0, 4, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(numbers(of(tables, table_kind::pod_group), col::pod_group_min_sub_group) == amounts{1});
+  CHECK(numbers(of(tables, table_kind::pod_group), col::pod_group_last_start) == amounts{kai_now - 10'000'000'000});
+  CHECK(numbers(of(tables, table_kind::pod_group), col::pod_group_staleness_grace) == amounts{60'000'000'000});
+  CHECK(strings(of(tables, table_kind::sub_group), col::sub_group_name) == names{"g", "b", "a"});
+  CHECK(strings(of(tables, table_kind::sub_group), col::sub_group_parent) == names{"", "g", ""});
+  CHECK(numbers(of(tables, table_kind::sub_group), col::sub_group_min_sub_group) == amounts{unset, unset, unset});
+  CHECK(strings(of(tables, table_kind::pod), col::pod_name) ==
+        names{"j-0", "j-2"});  // a task of an unknown sub-group is left out
+  CHECK(strings(of(tables, table_kind::pod), col::pod_node) == names{"n", ""});  // and so is a node that is left
+  CHECK(numbers(of(tables, table_kind::pod), col::pod_priority) == amounts{unset + 1, unset});
+  CHECK(numbers(of(tables, table_kind::pod), col::pod_request) == amounts{0, 0, 2000, 0, 4, 0, 0, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("later rounds start from what was written back, with clocks of their own") {
   const kai_starts starts{{"j-0", {"Pending", ""}}, {"j-2", {"Bound", "n"}}};
   std::vector<table> tables = kai_tables(small_case(), starts, true);
-  CHECK(strings(tables[6], col::pod_node) == names{"", "n"});
-  CHECK(numbers(tables[4], col::pod_group_last_start) == amounts{kai_now - 60'000'000'000});
+  CHECK(strings(of(tables, table_kind::pod), col::pod_node) == names{"", "n"});
+  CHECK(numbers(of(tables, table_kind::pod_group), col::pod_group_last_start) == amounts{kai_now - 60'000'000'000});
   tables = kai_tables(small_case(), {{"j-0", {"Pending", ""}}}, true);
-  CHECK(numbers(tables[4], col::pod_group_last_start) == amounts{unset});
+  CHECK(numbers(of(tables, table_kind::pod_group), col::pod_group_last_start) == amounts{unset});
 }
 
 TEST_CASE("plug-ins become parts in their order; those that were not opened or decide nothing are dropped") {
