@@ -1,5 +1,6 @@
 // What cases say and what the tables take: texts of constraints, units, statuses, trees, options.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
