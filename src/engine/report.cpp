@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -44,8 +45,27 @@ std::vector<std::int64_t> device_indices(const device_set& set) {
 
 // ---- why a pod finds no node -------------------------------------------------------------------------------------
 
-/// Merges the verdicts of all nodes: one reason per constraint and dimension, most nodes first.
-std::vector<reason> judge_nodes(const core& c, group_row group, pod_row pod) {
+bool is_own_filter(const policy_part& part) {
+  return (part.capabilities() & part_filters_nodes) != 0 && part.name() != "predicates";
+}
+
+/// Verdicts of the parts that are not built in about nodes that nothing else refuses. One that fails refuses nothing:
+/// its session has failed with its name before.
+void ask_own_filters(core& own, pod_row pod, std::span<const node_row> rows, std::span<constraint> verdicts) {
+  const session_view view = own.view();
+  for (const auto& part : own.parts) {
+    if (!is_own_filter(*part)) continue;
+    std::vector<constraint> judged(verdicts.begin(), verdicts.end());
+    if (!part->filter_nodes(view, pod, rows, judged).ok()) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (verdicts[i] == constraint::none) verdicts[i] = judged[i];
+    }
+  }
+}
+
+/// Merges the verdicts of all nodes: one reason per constraint and dimension, most nodes first. `own`: whom to ask
+/// about parts that are not built in, or null.
+std::vector<reason> judge_nodes(const core& c, core* own, group_row group, pod_row pod) {
   const model::pod_class& ask = c.state().class_of(pod);
   std::map<std::pair<constraint, dimension>, reason> merged;
   std::vector<node_row> rest;
@@ -66,9 +86,10 @@ std::vector<reason> judge_nodes(const core& c, group_row group, pod_row pod) {
     else
       add(one);
   }
-  if (c.has_predicates && !rest.empty()) {
+  if (!rest.empty()) {
     std::vector<constraint> verdicts(rest.size(), constraint::none);
-    policy::pod_verdicts(c.access, pod, rest, verdicts);
+    if (c.has_predicates) policy::pod_verdicts(c.access, pod, rest, verdicts);
+    if (own != nullptr) ask_own_filters(*own, pod, rest, verdicts);
     for (std::size_t i = 0; i < rest.size(); ++i) {
       if (verdicts[i] == constraint::none) continue;
       reason one;
@@ -92,13 +113,17 @@ std::vector<reason> judge_nodes(const core& c, group_row group, pod_row pod) {
 /// Verdicts of nodes do not depend on the pod where only its class counts.
 class node_reasons {
  public:
-  explicit node_reasons(const core& c) : c_(c) {}
+  explicit node_reasons(const core& c) : c_(c) {
+    const bool asks =
+        std::any_of(c.parts.begin(), c.parts.end(), [](const auto& part) { return is_own_filter(*part); });
+    if (asks) own_.emplace(c);  // parts may keep state between calls: those of the session are not asked
+  }
   std::vector<reason> of(group_row group, pod_row pod) {
     const class_row row = c_.state().pods[pod].pod_class;
     const bool by_class = policy::ignores_other_pods(c_.access, c_.state().class_of(pod));
-    if (!by_class) return judge_nodes(c_, group, pod);
+    if (own_ || !by_class) return judge_nodes(c_, own_ ? &*own_ : nullptr, group, pod);
     auto it = known_.find(row);
-    if (it == known_.end()) it = known_.emplace(row, judge_nodes(c_, group, pod)).first;
+    if (it == known_.end()) it = known_.emplace(row, judge_nodes(c_, nullptr, group, pod)).first;
     std::vector<reason> copy = it->second;
     for (reason& one : copy) {
       one.group = group;
@@ -109,6 +134,7 @@ class node_reasons {
 
  private:
   const core& c_;
+  std::optional<core> own_;
   std::map<class_row, std::vector<reason>> known_;
 };
 

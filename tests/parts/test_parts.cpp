@@ -35,6 +35,20 @@ TEST_CASE("a part from outside orders, filters and scores") {
   CHECK(fork.digest() == s.digest());
 }
 
+TEST_CASE("what a part refuses is a reason of the group that waits") {
+  builder b;
+  b << builder::queue{"q"} << builder::node{"c", 8, 64} << builder::node{"d", 8, 64} << builder::node{"e", 1, 64};
+  b.gang("g", "q", 2, 2000);
+  const session s = must(with_part("cheap-first", make_cheap_first).run(b.take(), 0));
+  CHECK(s.decisions().empty());
+  const std::vector<reason> why = s.reasons();
+  REQUIRE(why.size() == 2);
+  CHECK(why[0].what == constraint::plugin);
+  CHECK(why[0].nodes == 2);
+  CHECK(why[1].what == constraint::resource);
+  CHECK(s.text(why[0]).find("2 nodes") != std::string::npos);
+}
+
 TEST_CASE("names of parts are unique and have a factory") {
   engine e;
   CHECK(e.register_part("priority", make_cheap_first).failure().code == status::duplicate);
