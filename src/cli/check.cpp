@@ -197,7 +197,7 @@ int check(const check_arguments& told, const console& to) {
   if (told.list) return list_rules(to);
   const result<engine> with = make_engine(told.policy);
   if (!with) return to.fail(with.failure(), exit_usage);
-  progress shown(to, told.files.size() + 1);
+  progress shown(to, std::max<std::size_t>(told.files.size(), 1));
   const result<std::vector<checked_file>> all = check_all(told, *with, shown);
   if (!all) return to.fail(all.failure(), exit_usage);
   shown.finish();
@@ -235,7 +235,7 @@ void add_check(command_list& to) {
   c.flag("--all", told.all, "Every finding, not only the first few of a kind");
   c.flag("--list", told.list, "List the rules and do nothing else");
   c.add_example("kaisched check cluster.json");
-  c.add_example("kaisched check *.json *.yaml --json");
+  c.add_example("kaisched check clusters/*.yaml --json");
   c.add_example("kaisched check --list");
   c.runs([&told](console& out) { return check(told, out); });
 }

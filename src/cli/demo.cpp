@@ -52,7 +52,8 @@ int demo(const demo_arguments& told, console& to) {
                  report_detail::charts);
     out.line();
     out.line("Next: kaisched demo --out cluster.json");
-    out.line("      kaisched run cluster.json --placement spread --charts --decisions decisions.csv");
+    out.line("      kaisched run cluster.json --placement spread --charts");
+    out.line("      kaisched explain cluster.json speech");
   }
   return to.finish(report_json(ran->figures));
 }

@@ -101,7 +101,7 @@ result<std::vector<identified>> identify_all(const digest_arguments& told, progr
 }
 
 int digest(const digest_arguments& told, const console& to) {
-  progress shown(to, told.files.size() + 1);
+  progress shown(to, std::max<std::size_t>(told.files.size(), 1));
   result<std::vector<identified>> all = identify_all(told, shown);
   if (!all) return to.fail(all.failure());
   shown.finish();

@@ -75,7 +75,8 @@ std::string meaning(const argument& one) {
   std::string text = one.text;
   if (!one.form.choices.empty()) text += fmt::format(": {}", fmt::join(one.form.choices, ", "));
   if (!one.fallback.empty() && !one.is_position()) text += fmt::format(" [{}]", one.fallback);
-  if (one.takes_many() && !one.is_position()) text += "; may be repeated";
+  constexpr std::string_view repeated = "may be repeated";
+  if (one.takes_many() && !one.is_position() && !text.ends_with(repeated)) text += fmt::format("; {}", repeated);
   return text;
 }
 
@@ -127,12 +128,13 @@ void print_overview(const terminal& out, const command_list& commands) {
                           {"kaisched demo", "an invented cluster, decided and drawn"},
                           {"kaisched generate cluster.json --gpus 512 --load 1.3", "such a cluster as a file"},
                           {"kaisched run cluster.json", "decide: what starts, what waits, and why"},
-                          {"kaisched run cluster.json --placement spread", "the same with another policy"},
+                          {"kaisched explain cluster.json speech", "one queue, pod group, pod or node"},
                       });
   out.line();
-  out.line(fmt::format("{} explains one command, {} completes words in your shell.",
-                       out.paint(style::bold, "kaisched COMMAND --help"),
-                       out.paint(style::bold, "kaisched completion")));
+  const std::string more =
+      fmt::format("{} explains one command, {} completes words in your shell.",
+                  out.paint(style::bold, "kaisched COMMAND --help"), out.paint(style::bold, "kaisched completion"));
+  for (const std::string& line : wrap(more, width_of(out))) out.line(line);
   for (const std::string& line : wrap(fmt::format("Exit status: {}.", exit_text), width_of(out))) out.line(line);
 }
 

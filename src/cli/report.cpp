@@ -254,8 +254,12 @@ void print_waiting(const terminal& out, std::span<const waiting_figures> waiting
   std::size_t shown = 0;
   for (const waiting_figures& group : waiting) {
     if (shown++ == most_groups) break;
-    out.line(fmt::format("{}{}{}  {}", pad_left(grouped(group.jobs), 8), pad_left(grouped(group.pods), 8),
-                         pad_left(gpus(group.gpus), 10), out.paint(style::bold, group.headline)));
+    std::string lead = fmt::format("{}{}{}  ", pad_left(grouped(group.jobs), 8), pad_left(grouped(group.pods), 8),
+                                   pad_left(gpus(group.gpus), 10));
+    for (const std::string& line : wrap(group.headline, out.width() - 28)) {
+      out.line(lead + out.paint(style::bold, line));
+      lead.assign(28, ' ');
+    }
     print_example(out, group);
   }
   if (waiting.size() > most_groups) {

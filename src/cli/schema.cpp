@@ -72,7 +72,7 @@ void print_columns(const terminal& out, const table_info& table) {
   out.line();
   constexpr std::size_t name_width = 22;
   constexpr std::size_t type_width = 22;
-  constexpr std::size_t unit_width = 30;
+  const std::size_t unit_width = std::min<std::size_t>(30, out.width() - 56);
   out.line(
       out.paint(style::dim, fmt::format("  {}{}{}{}", pad_right("column", name_width), pad_right("type", type_width),
                                         pad_right("unit", unit_width), table.input ? "default" : "")));

@@ -1,63 +1,14 @@
-"""The program `kaisched` from outside. KAISCHED_PROGRAM names it; arguments are those of unittest."""
+"""The program `kaisched` from outside: help, errors, decisions. Arguments are those of unittest."""
 
 import csv
 import io
 import json
-import os
-import pty
 import re
-import subprocess
-import tempfile
-import unittest
-from pathlib import Path
 
-PROGRAM = os.environ.get("KAISCHED_PROGRAM", "kaisched")
-SOURCE = Path(__file__).resolve().parents[2]
-SHARED = Path(os.environ.get("KAISCHED_SHARED", SOURCE.parent / "shared"))
+from support import NODE, QUEUE, SHARED, SOURCE, Case, cluster, jobs, main
+
 COMMANDS = ["demo", "run", "generate", "options", "schema", "version"]
 TIME = re.compile(r"\d+(\.\d+)? [mµ]?s\b")
-
-QUEUE = '"queue": [{"name": "q"}]'
-NODE = '"node": [{"name": "n", "capacity": {"cpu": 8000, "memory": 8000, "gpu": 2000, "pods": 10}}]'
-
-
-def kaisched(*arguments, stdin=None):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, input=stdin, timeout=120)
-
-
-def cluster(*members):
-    return '{"schema": "kaisched-cluster/1", ' + ", ".join(members) + "}"
-
-
-def jobs(*names, gpu=1000):
-    groups = ", ".join(f'{{"name": "{name}", "queue": "q"}}' for name in names)
-    pods = ", ".join(f'{{"name": "{name}-0", "group": "{name}", "request": {{"gpu": {gpu}}}}}' for name in names)
-    return f'"pod_group": [{groups}], "pod": [{pods}]'
-
-
-class Case(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def file(self, name, text):
-        path = self.folder / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    def ok(self, *arguments, **rest):
-        done = kaisched(*arguments, **rest)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
-        return done.stdout
-
-    def fails(self, status, *arguments, **rest):
-        """The message of a call that must fail without printing anything else."""
-        done = kaisched(*arguments, **rest)
-        self.assertEqual((done.returncode, done.stdout), (status, ""), (arguments, done.stderr))
-        return done.stderr
 
 
 class Help(Case):
@@ -293,27 +244,6 @@ class Demo(Case):
         self.assertEqual(digest.findall(text), digest.findall(self.ok("run", "--cluster", path)))
         self.assertEqual(path.read_text(), self.ok("generate", "--gpus", "512", "--load", "1.3", "--out", "-"))
 
-    def on_terminal(self, **variables):
-        """What the program prints to a terminal."""
-        ours, theirs = pty.openpty()
-        environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | variables
-        process = subprocess.Popen([PROGRAM, "demo", "--gpus", "64"], stdout=theirs, env=environment)
-        os.close(theirs)
-        text = b""
-        try:
-            while part := os.read(ours, 65536):
-                text += part
-        except OSError:  # the other end is closed
-            pass
-        os.close(ours)
-        self.assertEqual(process.wait(), 0)
-        return text.decode()
-
-    def test_colours_on_a_terminal_unless_unwanted(self):
-        self.assertIn("\x1b[", self.on_terminal())
-        self.assertNotIn("\x1b[", self.on_terminal(NO_COLOR="1"))
-        self.assertNotIn("\x1b[", self.on_terminal(TERM="dumb"))
-
 
 class Openb(Case):
     def test_the_whole_trace_in_one_batch(self):
@@ -331,13 +261,6 @@ class Openb(Case):
         self.assertEqual(report["pods"]["started"] + report["pods"]["waiting"], 8152)
         self.assertEqual(report["capacity"]["gpu"], 6_212_000)
         self.assertGreater(report["used_after"]["gpu"], 0.8 * report["capacity"]["gpu"])
-
-
-def main():
-    program = unittest.main(exit=False)
-    for _, reason in program.result.skipped:
-        print(f"skipped: {reason}")
-    raise SystemExit(not program.result.wasSuccessful())
 
 
 if __name__ == "__main__":

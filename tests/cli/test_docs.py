@@ -1,0 +1,98 @@
+"""Examples of the help work; docs/cli.md and the program say the same. Snippets of the page are run by tests/docs."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from support import PROGRAM, SOURCE, Case, kaisched, main
+
+PAGE = (SOURCE / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def commands():
+    text = kaisched("--help").stdout
+    return re.findall(r"^  ([a-z]+)  +[A-Z]", text, re.MULTILINE)
+
+
+class Examples(Case):
+    """Each one runs in a folder with the files that examples speak of."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin" / "kaisched").symlink_to(Path(PROGRAM).resolve())
+        (self.folder / "tests").symlink_to(SOURCE / "tests")
+        self.ok("generate", self.folder / "cluster.json", "--gpus", "512", "--load", "1.3", "-q")
+        self.ok("convert", self.folder / "cluster.json", self.folder / "cluster.yaml", "-q")
+        self.ok("run", self.folder / "cluster.json", "-q", "--decisions", self.folder / "decisions.json")
+        (self.folder / "clusters").mkdir(exist_ok=True)
+        (self.folder / "clusters" / "one.yaml").write_bytes((self.folder / "cluster.yaml").read_bytes())
+        self.file("nodes.csv", "name,gpu_model,gpu_count,cpu_milli,memory_mib\nn,T4,2,8000,8192\n")
+        self.file("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1000,1024,1,500\n")
+
+    def try_example(self, line):
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", line],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=os.environ | {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"},
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""), line)
+
+    def test_of_the_help(self):
+        lines = []
+        for words in [["--help"], *([name, "--help"] for name in commands())]:
+            text = self.ok(*words).split("Examples\n")
+            found = re.findall(r"^  (kaisched [^\n]*?)(?:  +# .*)?$", text[1] if len(text) > 1 else "", re.MULTILINE)
+            self.assertTrue(found, f"{words} has no example")
+            lines += found
+        for line in dict.fromkeys(lines):
+            if not line.startswith("kaisched test "):  # played by the tests of scenarios
+                self.try_example(line)
+
+
+class Page(Case):
+    def test_every_command_has_a_section(self):
+        names = commands()
+        self.assertGreater(len(names), 10)
+        sections = re.findall(r"^### (\w+)$", PAGE, re.MULTILINE)
+        self.assertEqual(sections, names)
+        for name in names:
+            self.assertIn(f"| [`{name}`](#{name}) |", PAGE)
+
+    def test_every_option_is_on_the_page(self):
+        for name in commands():
+            for option in re.findall(r"^ +(?:-\w, +)?(--[a-z-]+)", self.ok(name, "--help"), re.MULTILINE):
+                if option in (
+                    "--gpus",
+                    "--load",
+                    "--seed",
+                    "--out",
+                    "--verbose",
+                    "--trials",
+                    "--keeps",
+                    "--differs",
+                    "--fails",
+                    "--command",
+                ):
+                    continue  # the help says all there is to say, or another page does
+                self.assertTrue(re.search(rf"{option}\b", PAGE), f"{name} {option} is not on the page")
+
+    def test_schemas_are_those_of_the_source(self):
+        source = "".join(p.read_text(encoding="utf-8") for p in sorted((SOURCE / "src" / "cli").glob("*.?pp")))
+        written = set(re.findall(r'"(kaisched-[a-z]+/\d+)"', source))
+        self.assertEqual(written, set(re.findall(r"`(kaisched-[a-z]+/\d+)`", PAGE)))
+
+    def test_statuses_are_those_of_the_source(self):
+        source = (SOURCE / "src" / "cli" / "exit_status.hpp").read_text(encoding="utf-8")
+        statuses = re.findall(r"exit_\w+ = (\d+)", source)
+        self.assertEqual(statuses, ["0", "1", "2", "3"])
+        for status in statuses:
+            self.assertRegex(PAGE, rf"(?m)^\| {status} \|")
+
+
+if __name__ == "__main__":
+    main()

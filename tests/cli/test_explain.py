@@ -1,0 +1,191 @@
+"""`kaisched explain`: why here, why not, and what of it."""
+
+import json
+
+from support import Case, cluster, kaisched, main, on_terminal
+
+THREE = cluster(
+    '"queue": [{"name": "top"}, {"name": "q", "parent": "top", "quota": {"gpu": 3000}, "limit": {"gpu": 9000}}]',
+    '"node": [{"name": "a", "capacity": {"gpu": 4000, "pods": 9}}, '
+    '{"name": "b", "capacity": {"gpu": 2000, "pods": 9}}, '
+    '{"name": "c", "capacity": {"gpu": 4000, "pods": 9}, "taints": ["away:NoSchedule"]}]',
+    '"pod_group": [{"name": "old", "queue": "q"}, {"name": "first", "queue": "q", "created": 1}, '
+    '{"name": "second", "queue": "q", "created": 2}, {"name": "third", "queue": "q", "created": 3}]',
+    '"pod": [{"name": "old-0", "group": "old", "request": {"gpu": 1000}, "status": "running", "node": "a"}, '
+    '{"name": "first-0", "group": "first", "request": {"gpu": 1000}}, '
+    '{"name": "second-0", "group": "second", "request": {"gpu": 2000}}, '
+    '{"name": "third", "group": "third", "request": {"gpu": 4000}}]',
+)
+
+
+class Explain(Case):
+    def setUp(self):
+        super().setUp()
+        self.path = self.file("c.json", THREE)
+
+    def explained(self, *names, options=()):
+        report = json.loads(self.ok("explain", self.path, *names, "--json", *options))
+        self.assertEqual(report["schema"], "kaisched-explain/1")
+        self.assertEqual(report["digest"], json.loads(self.ok("run", self.path, "--json"))["digest"])
+        return report["explanations"]
+
+    def test_why_here_is_told_in_the_state_of_the_decision(self):
+        first, second = self.explained("first-0", "second-0")
+        # b has less free than a: binpack. Afterwards b is too full for the second pod.
+        self.assertEqual((first["decision"]["kind"], first["decision"]["node"]), ("bind", "b"))
+        table = first["candidates"]
+        self.assertEqual(
+            (table["decisions_before"], table["fitting"], [n["node"] for n in table["best"]]), (0, 2, ["b", "a"])
+        )
+        self.assertEqual(sum(table["best"][0]["scores"].values()), table["best"][0]["score"])
+        table = second["candidates"]
+        self.assertEqual((table["decisions_before"], table["fitting"], table["best"][0]["node"]), (1, 1, "a"))
+        self.assertEqual({(r["constraint"], r["nodes"]) for r in table["refused"]}, {("resource", 1), ("taint", 1)})
+        text = self.ok("explain", self.path, "first-0", "second-0")
+        for sentence in [
+            "starts on b, device 0",
+            "Why b: 2 of 3 nodes can take the pod",
+            "b is ahead of a: nodeplacement gives",
+            "no other decision had been made",
+            "1 node short of gpu: need 2 GPU, at most 1 GPU free (on b)",
+            "the cluster of the file and the 1 decision before it",
+        ]:
+            self.assertIn(sentence, text)
+
+    def test_nodes_that_are_listed(self):
+        self.assertEqual(len(self.explained("first-0", options=["--nodes", "1"])[0]["candidates"]["best"]), 1)
+        self.assertEqual(len(self.explained("first-0", options=["--nodes", "0"])[0]["candidates"]["best"]), 2)
+        self.assertIn("and 1 more", self.ok("explain", self.path, "first-0", "--nodes", "1"))
+
+    def test_equal_scores(self):
+        nodes = ", ".join(f'{{"name": "{n}", "capacity": {{"gpu": 1000, "pods": 9}}}}' for n in "ba")
+        path = self.file(
+            "equal.json",
+            cluster(
+                '"queue": [{"name": "q"}]',
+                f'"node": [{nodes}]',
+                '"pod_group": [{"name": "g", "queue": "q"}]',
+                '"pod": [{"name": "p", "group": "g", "request": {"gpu": 1000}}]',
+            ),
+        )
+        self.assertIn("a and b have the same score; the name that sorts first decides", self.ok("explain", path, "p"))
+
+    def test_why_a_pod_waits(self):
+        pod, group = self.explained("pod/third", "group/third")
+        self.assertEqual((pod["kind"], group["kind"]), ("pod", "pod_group"))
+        self.assertEqual(pod["candidates"]["fitting"], 0)
+        self.assertEqual({r["constraint"] for r in pod["reasons"]}, {"resource", "taint"})
+        self.assertEqual(pod["reasons"], group["reasons"])
+        short = next(r for r in pod["reasons"] if r["constraint"] == "resource")
+        self.assertEqual((short["need"], short["have"], short["nodes"], short["nearest_node"]), (4000, 1000, 2, "a"))
+        text = self.ok("explain", self.path, "third")
+        self.assertIn("Of the same name: group/third", text)
+        self.assertIn("Nodes are shown as they are at the end of the session.", text)
+
+    def test_a_pod_that_was_there(self):
+        text = self.ok("explain", self.path, "old-0")
+        self.assertIn("running on a, as before", text)
+        self.assertIn("It was there before the session", text)
+        self.assertNotIn("candidates", self.explained("old-0")[0])
+
+    def test_groups_queues_and_nodes(self):
+        group, queue, node = self.explained("first", "q", "node/a")
+        self.assertEqual((group["pods_started"], group["pods_waiting"], group["pods"][0]["node"]), (1, 0, "b"))
+        self.assertEqual(queue["path"], ["q", "top"])
+        self.assertEqual(
+            (queue["quota"]["gpu"], queue["allocated_before"]["gpu"], queue["allocated"]["gpu"]), (3000, 1000, 4000)
+        )
+        self.assertEqual((queue["jobs_started"], queue["jobs_waiting"]), (2, 1))
+        self.assertEqual({p["name"]: p["decision"] for p in node["pods"]}, {"old-0": "", "second-0": "bind"})
+        self.assertEqual(node["idle"]["gpu"], 1000)
+        self.assertEqual(
+            [(r["constraint"], r["groups"], r["most_need"], r["have"]) for r in node["refused"]],
+            [("resource", 1, 4000, 1000)],
+        )
+        text = self.ok("explain", self.path, "queue/q", "node/a", "node/c", "top")
+        for sentence in [
+            "queue q  2 jobs started, 1 waiting",
+            "Why 1 job waits",
+            "node a  ready",
+            "away:NoSchedule",
+            "1 group: a pod asks for 4 gpu, 1 free or coming free",
+            "1 group: a taint is not tolerated",
+        ]:
+            self.assertIn(sentence, text)
+
+    def test_gangs_gates_and_pods_without_a_group(self):
+        path = self.file(
+            "g.json",
+            cluster(
+                '"queue": [{"name": "q"}]',
+                '"node": [{"name": "n", "capacity": {"gpu": 2000, "pods": 9}}]',
+                '"pod_group": [{"name": "g", "queue": "q", "min_member": 3}, {"name": "h", "queue": "q"}]',
+                '"pod": [{"name": "g-0", "group": "g", "request": {"gpu": 1000}}, '
+                '{"name": "h-0", "group": "h", "request": {}, "status": "gated"},'
+                '{"name": "daemon", "request": {"cpu": 0}, "status": "running", "node": "n"}]',
+            ),
+        )
+        text = self.ok("explain", path, "g-0", "h-0", "daemon")
+        for sentence in [
+            "the gang needs 3 pods, 1 exist",
+            "1 of 1 node could take this pod alone",
+            "the pod is gated",
+            "none: the pod only uses its node",
+        ]:
+            self.assertIn(sentence, text)
+
+    def test_names(self):
+        self.assertIn(
+            "c.json: no pod, pod group, queue or node is called thrid; did you mean third?",
+            self.fails(2, "explain", self.path, "thrid"),
+        )
+        self.assertIn("there is no node called d", self.fails(2, "explain", self.path, "node/d"))
+        self.assertIn("nothing is named", self.fails(2, "explain", self.path))
+        self.assertIn(
+            "no cluster is named",
+            self.fails(2, "explain", "--openb-nodes", "n.csv", "x").replace(
+                "--openb-nodes and --openb-pods belong together", "no cluster is named"
+            ),
+        )
+        self.assertEqual(
+            self.ok("explain", "--cluster", self.path, "first-0"), self.ok("explain", self.path, "first-0")
+        )
+
+    def test_options_count(self):
+        spread = self.explained("first-0", options=[])[0]["decision"]["node"]
+        report = json.loads(self.ok("explain", self.path, "first-0", "--placement", "spread", "--json"))
+        self.assertEqual((spread, report["explanations"][0]["decision"]["node"]), ("b", "b"))
+        report = json.loads(self.ok("explain", self.path, "second-0", "--set", "reference_path=true", "--json"))
+        self.assertEqual(report["explanations"], self.explained("second-0"))
+
+    def test_large_explanations_fit_the_terminal(self):
+        self.ok("generate", self.folder / "big.json", "--gpus", "512", "--load", "1.3")
+        for columns in [80, 120]:
+            for name in [
+                "speech",
+                "research",
+                "node/b01-r3-n1",
+                "foundation-sweep-0031-0",
+                "vision-wants-h200-0",
+                "search-gated",
+            ]:
+                text, status = on_terminal(["explain", self.folder / "big.json", name, "--color", "never"], columns)
+                self.assertEqual(status, 0)
+                for line in text.split("\r\x1b[K")[-1].splitlines():
+                    self.assertLessEqual(len(line), columns, line)
+
+    def test_a_pod_of_every_decision(self):
+        self.ok("generate", self.folder / "big.json", "--gpus", "256", "--load", "1.3", "--seed", "3")
+        decisions = self.folder / "d.json"
+        self.ok("run", self.folder / "big.json", "-q", "--decisions", decisions)
+        rows = [r for r in json.loads(decisions.read_text())["decision"] if r["kind"] in ("bind", "pipeline")]
+        names = [f"pod/{row['pod_name']}" for row in rows]
+        report = json.loads(self.ok("explain", self.folder / "big.json", *names, "--json"))
+        self.assertGreater(len(rows), 20)
+        for row, one in zip(rows, report["explanations"]):
+            self.assertEqual(one["candidates"]["best"][0]["node"], row["node_name"])
+            self.assertEqual(one["decision"]["commit"], row["commit"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Colours, the progress bar, widths, pipes, and what goes to which stream."""
+
+import json
+import os
+import signal
+import subprocess
+
+from support import NODE, PROGRAM, QUEUE, SOURCE, Case, cluster, jobs, kaisched, main, on_terminal
+
+
+class Colours(Case):
+    def colours(self, *options, **variables):
+        text, status = on_terminal(["demo", "--gpus", "64", *options], **variables)
+        self.assertEqual(status, 0)
+        return "\x1b[1m" in text
+
+    def test_on_a_terminal_unless_unwanted(self):
+        self.assertTrue(self.colours())
+        self.assertTrue(self.colours(NO_COLOR=""))
+        self.assertFalse(self.colours(NO_COLOR="1"))
+        self.assertFalse(self.colours(TERM="dumb"))
+        self.assertFalse(self.colours(TERM=None))
+
+    def test_the_option_wins(self):
+        self.assertFalse(self.colours("--color", "never"))
+        self.assertTrue(self.colours("--color=always", NO_COLOR="1"))
+        self.assertIn("\x1b[", self.ok("demo", "--gpus", "64", "--color", "always"))
+        self.assertIn("\x1b[", self.ok("--color", "always", "demo", "--gpus", "64"))
+        self.assertNotIn("\x1b[", self.ok("demo", "--gpus", "64"))
+
+
+class Progress(Case):
+    def setUp(self):
+        super().setUp()
+        # A file that takes its time to open.
+        self.slow = self.folder / "slow.json"
+        os.mkfifo(self.slow)
+        self.text = cluster(QUEUE, NODE, jobs("a"))
+
+    def run_slowly(self, *options, **variables):
+        feeder = subprocess.Popen(["sh", "-c", 'sleep 1; printf %s "$1" > "$2"', "sh", self.text, str(self.slow)])
+        text, status = on_terminal(["check", self.slow, *options], **variables)
+        self.assertEqual((feeder.wait(), status), (0, 0))
+        return text
+
+    def test_a_bar_while_it_takes_long(self):
+        text = self.run_slowly("--color", "never")
+        self.assertRegex(text, r"\r\x1b\[K─+ 0/1  \d\.\d s  .*slow\.json")
+        self.assertRegex(text, r"\r\x1b\[K[^\r]*slow\.json: ok")  # wiped before the report
+
+    def test_no_bar_where_nobody_looks(self):
+        self.assertNotIn("\r", self.run_slowly("--quiet"))
+        self.assertNotIn("\r", self.run_slowly(TERM="dumb"))
+        quick = self.file("quick.json", self.text)
+        self.assertNotIn("\r", on_terminal(["check", quick])[0])
+
+    def test_no_bar_in_pipes(self):
+        feeder = subprocess.Popen(["sh", "-c", 'sleep 0.6; printf %s "$1" > "$2"', "sh", self.text, str(self.slow)])
+        self.ok("check", self.slow)
+        feeder.wait()
+
+
+class Streams(Case):
+    def test_json_has_the_output_for_itself(self):
+        path = self.file("c.json", cluster(QUEUE, NODE, jobs("a", "b", "c")))
+        out = self.folder / "r.json"
+        for arguments in [
+            ["run", path],
+            ["demo", "--gpus", "64"],
+            ["explain", path, "a"],
+            ["check", path],
+            ["digest", path],
+            ["options"],
+            ["schema"],
+            ["version"],
+            ["generate", self.folder / "g.json", "--gpus", "8"],
+            ["convert", path, self.folder / "c.yaml"],
+            ["completion", "bash"],
+            ["test", SOURCE / "tests" / "scenarios" / "gangs"],
+        ]:
+            schema = json.loads(self.ok(*arguments, "--json"))["schema"]
+            self.assertRegex(schema, r"^kaisched-[a-z]+/1$")
+            self.assertNotEqual(self.ok(*arguments, f"--json={out}"), "")
+            self.assertEqual(json.loads(out.read_text())["schema"], schema)
+            self.assertEqual(self.ok(*arguments, "--quiet", f"--json={out}"), "")
+
+    def test_the_word_after_json_is_no_output(self):
+        path = self.file("c.json", cluster(QUEUE, NODE))
+        before = path.read_text()
+        self.ok("run", "--json", path)
+        self.assertEqual(path.read_text(), before)
+
+    def test_one_thing_on_the_standard_output(self):
+        path = self.file("c.json", cluster(QUEUE, NODE))
+        self.assertIn("--json and --decisions cannot both", self.fails(2, "run", path, "--json", "--decisions", "-"))
+        self.assertTrue(json.loads(self.ok("run", path, "--decisions", "-"))["schema"], "kaisched-decisions/1")
+
+    def test_names_that_are_no_utf_8(self):
+        nodes = self.folder / "n.csv"
+        nodes.write_bytes(b"name,gpu_model,gpu_count,cpu_milli,memory_mib\nn\xff,T4,2,8000,8192\n")
+        pods = self.file("p.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1000,1024,1,500\n")
+        done = kaisched("explain", "--openb-nodes", nodes, "--openb-pods", pods, "p", "--json")
+        if done.returncode == 2:  # the reader refuses them
+            self.assertIn("n.csv", done.stderr)
+        else:
+            self.assertIn("\ufffd", done.stdout)
+
+    def test_a_reader_that_stops(self):
+        for ignored in [False, True]:
+            process = subprocess.Popen(
+                [PROGRAM, "generate", "-", "--gpus", "4096"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN if ignored else signal.SIG_DFL),
+                restore_signals=False,
+            )
+            process.stdout.read(10)
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+            process.stderr.close()
+            self.assertEqual(process.wait(), -signal.SIGPIPE)
+
+    def test_a_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("/dev/full absent")
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "options"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (3, "kaisched: cannot write to the standard output\n"))
+        self.assertIn("/dev/full: cannot write", self.fails(3, "generate", "/dev/full", "--gpus", "8", "-q"))
+
+
+class Widths(Case):
+    def test_reports_fit_the_terminal(self):
+        for columns in [80, 100, 120]:
+            for arguments in [
+                ["demo", "--gpus", "512"],
+                ["--help"],
+                ["run", "--help"],
+                ["explain", "--help"],
+                ["options"],
+                ["schema", "pod"],
+                ["check", "--list"],
+            ]:
+                text, status = on_terminal([*arguments, "--color", "never"], columns)
+                self.assertEqual(status, 0)
+                for line in text.split("\r\x1b[K")[-1].splitlines():
+                    self.assertLessEqual(len(line), columns, (arguments, line))
+
+
+if __name__ == "__main__":
+    main()
