@@ -13,6 +13,7 @@ option(KAISCHED_INSTALL "Install rules" ${PROJECT_IS_TOP_LEVEL})
 option(KAISCHED_BUILD_CLI "The program kaisched" ${PROJECT_IS_TOP_LEVEL})
 option(KAISCHED_BUILD_PYTHON "The Python extension module" OFF)
 option(KAISCHED_CHECKS "Check the invariants after every committed statement" ${checks_default})
+option(KAISCHED_FUZZ "Fuzz targets as libFuzzer programs; needs KAISCHED_SANITIZE with fuzzer-no-link" OFF)
 set(KAISCHED_SANITIZE "" CACHE STRING "Sanitizers: empty, address,undefined or thread")
 set_property(CACHE KAISCHED_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
 

@@ -13,6 +13,7 @@
 
 #include "base/nearest.hpp"
 #include "io/column_form.hpp"
+#include "io/fault_log.hpp"
 #include "io/utf8.hpp"
 
 namespace kaisched::io {
@@ -177,8 +178,8 @@ bool csv_file::guarded(F&& read) {
   return false;
 }
 
-void csv_file::add_fault(std::string fault) {
-  if (!failed()) fault_ = std::move(fault);
+void csv_file::add_fault(std::string_view fault) {
+  if (!failed()) fault_ = printable(fault, longest_message);
 }
 
 }  // namespace kaisched::io

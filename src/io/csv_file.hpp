@@ -54,7 +54,7 @@ class csv_file {
 
   bool check_characters(std::string_view text);
   void read_header_names(std::string_view text);
-  void add_fault(std::string fault);
+  void add_fault(std::string_view fault);
   template <class F>
   bool guarded(F&& read);
 

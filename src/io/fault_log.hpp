@@ -2,6 +2,7 @@
 /// @file
 /// Keeps the first fault of a text.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,7 +12,13 @@
 
 #include <kaisched/result.hpp>
 
+#include "io/utf8.hpp"
+
 namespace kaisched::io {
+
+/// Keys and names of a text can be of any length and hold anything; messages do not.
+inline constexpr std::size_t longest_place = 200;
+inline constexpr std::size_t longest_message = 1000;
 
 /// Reading goes on with harmless values after a fault, until a loop looks at `failed`.
 class fault_log {
@@ -22,7 +29,8 @@ class fault_log {
   /// `source:line: place: what`; the place may be empty.
   void add(std::uint32_t line, std::string_view place, std::string_view what) {
     if (failed()) return;
-    first_ = fmt::format("{}:{}: {}{}{}", source_, line, place, place.empty() ? "" : ": ", what);
+    first_ = fmt::format("{}:{}: {}{}{}", source_, line, printable(place, longest_place), place.empty() ? "" : ": ",
+                         printable(what, longest_message));
   }
   [[nodiscard]] error take() { return {status::argument, std::move(first_), {}}; }
 

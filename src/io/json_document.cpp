@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/document_builder.hpp"
+#include "io/utf8.hpp"
 
 namespace kaisched::io {
 
@@ -37,7 +38,6 @@ class counting_iterator {
     return before;
   }
   friend bool operator==(const counting_iterator& a, const counting_iterator& b) { return a.at_ == b.at_; }
-  friend bool operator!=(const counting_iterator& a, const counting_iterator& b) { return a.at_ != b.at_; }
 
  private:
   const char* at_;
@@ -151,7 +151,7 @@ std::string json_value::shown() const {
       return fmt::format("{}", number());
     case json_kind::string: {
       std::string quoted;
-      append_json_string(quoted, text().substr(0, longest));
+      append_json_string(quoted, text().substr(0, utf8_length_below(text(), longest)));
       return text().size() > longest ? quoted + "..." : quoted;
     }
     case json_kind::null:

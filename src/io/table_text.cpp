@@ -1,7 +1,6 @@
 #include "io/table_text.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <iterator>
 #include <span>
@@ -67,10 +66,7 @@ double number_at(const column_view& column, std::uint64_t index) {
 }
 
 bool is_default(const described_column& column, std::uint64_t index) {
-  if (column.values->type == column_type::f64) {  // bits, since -0 is another value than 0
-    return std::bit_cast<std::uint64_t>(number_at(*column.values, index)) ==
-           std::bit_cast<std::uint64_t>(fallback_number(*column.info));
-  }
+  if (column.values->type == column_type::f64) return number_at(*column.values, index) == fallback_number(*column.info);
   const bool amount = column.info->shape == column_shape::dimensions;
   return integer_at(*column.values, index) == (amount ? 0 : fallback_integer(*column.info));
 }
@@ -78,10 +74,6 @@ bool is_default(const described_column& column, std::uint64_t index) {
 void append_number(std::string& out, double value) {
   if (!std::isfinite(value)) {
     out += "null";
-    return;
-  }
-  if (value == 0 && std::signbit(value)) {  // "-0" would be read as the integer 0
-    out += "-0.0";
     return;
   }
   fmt::format_to(std::back_inserter(out), "{}", value);

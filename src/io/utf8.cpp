@@ -1,6 +1,9 @@
 #include "io/utf8.hpp"
 
 #include <array>
+#include <iterator>
+
+#include <fmt/format.h>
 
 namespace kaisched::io {
 
@@ -28,6 +31,32 @@ std::size_t find_invalid_utf8(std::string_view text) noexcept {
     i += length;
   }
   return std::string_view::npos;
+}
+
+std::size_t utf8_length_below(std::string_view text, std::size_t most) noexcept {
+  if (text.size() <= most) return text.size();
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return most;
+}
+
+std::string printable(std::string_view text, std::size_t longest) {
+  std::string shown;
+  while (!text.empty()) {
+    const utf8_character c = first_utf8_character(text);
+    const bool is_control = c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0);
+    const bool is_shown = c.length > 0 && !is_control;
+    const std::size_t length = c.length > 0 ? c.length : 1;
+    if (shown.size() + (is_shown ? length : 4) > longest) return shown + "...";
+    if (is_shown) {
+      shown += text.substr(0, length);
+    } else {
+      for (const char byte : text.substr(0, length)) {
+        fmt::format_to(std::back_inserter(shown), "\\x{:02X}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+      }
+    }
+    text.remove_prefix(length);
+  }
+  return shown;
 }
 
 }  // namespace kaisched::io

@@ -166,7 +166,7 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
                         (values[r] >= 0 || (values[r] == -1 && column == col::queue_over_quota_weight));
       if (!good)
         return t.fail(status::argument, row, column, "queue '" + q.name + "': must be finite and not negative");
-      (*target)[r] = values[r];
+      (*target)[r] = values[r] == 0 ? 0 : values[r];  // no -0: what is equal has equal digests
     }
   }
   if (t.has(col::queue_reclaim_min_runtime)) q.reclaim_min_runtime = t.i64(col::queue_reclaim_min_runtime, row);

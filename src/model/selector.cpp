@@ -30,7 +30,7 @@ std::optional<Integer> to_integer(std::string_view text) {
   return value;
 }
 
-/// Splits at commas that are not inside parentheses.
+/// Splits at commas that are not inside parentheses. What a parenthesis without its partner leaves is the last part.
 std::vector<std::string_view> split_requirements(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;
@@ -44,8 +44,11 @@ std::vector<std::string_view> split_requirements(std::string_view text) {
       start = i + 1;
     }
   }
+  if (start <= text.size()) parts.push_back(trim(text.substr(start)));
   return parts;
 }
+
+bool has_parentheses(std::string_view text) { return text.find_first_of("()") != std::string_view::npos; }
 
 /// `in (a,b)` / `notin (a,b)` after the key.
 std::optional<requirement> parse_set(std::string_view key, std::string_view rest) {
@@ -61,6 +64,7 @@ std::optional<requirement> parse_set(std::string_view key, std::string_view rest
   rest = trim(rest);
   if (rest.size() < 2 || rest.front() != '(' || rest.back() != ')') return std::nullopt;
   rest = rest.substr(1, rest.size() - 2);
+  if (has_parentheses(rest)) return std::nullopt;
   std::size_t start = 0;
   for (std::size_t i = 0; i <= rest.size(); ++i) {
     if (i == rest.size() || rest[i] == ',') {
@@ -75,23 +79,25 @@ std::optional<requirement> parse_requirement(std::string_view text) {
   if (text.empty()) return std::nullopt;
   if (text.front() == '!') {
     const std::string_view key = trim(text.substr(1));
-    if (key.empty()) return std::nullopt;
+    if (key.empty() || key.find_first_of(" \t=!<>()") != std::string_view::npos) return std::nullopt;
     return requirement{std::string(key), selector_operator::does_not_exist, {}};
   }
   const std::size_t end = text.find_first_of(" \t=!<>");
   const std::string_view key = text.substr(0, end);
-  if (key.empty() || key.find_first_of("()") != std::string_view::npos) return std::nullopt;
+  if (key.empty() || has_parentheses(key)) return std::nullopt;
   if (end == std::string_view::npos) return requirement{std::string(key), selector_operator::exists, {}};
   const std::string_view rest = trim(text.substr(end));
-  const auto one = [&](selector_operator op, std::size_t skip) {
-    return requirement{std::string(key), op, {std::string(trim(rest.substr(skip)))}};
+  const auto one = [&](selector_operator op, std::size_t skip) -> std::optional<requirement> {
+    const std::string_view value = trim(rest.substr(skip));
+    if (has_parentheses(value)) return std::nullopt;
+    return requirement{std::string(key), op, {std::string(value)}};
   };
   if (rest.starts_with("==")) return one(selector_operator::in, 2);
   if (rest.starts_with("!=")) return one(selector_operator::not_in, 2);
   if (rest.starts_with("=")) return one(selector_operator::in, 1);
   if (rest.starts_with(">") || rest.starts_with("<")) {
-    requirement r = one(rest.front() == '>' ? selector_operator::greater : selector_operator::less, 1);
-    if (!to_integer<std::int64_t>(r.values.front())) return std::nullopt;
+    std::optional<requirement> r = one(rest.front() == '>' ? selector_operator::greater : selector_operator::less, 1);
+    if (!r || !to_integer<std::int64_t>(r->values.front())) return std::nullopt;
     return r;
   }
   return parse_set(key, rest);

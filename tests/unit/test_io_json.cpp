@@ -261,3 +261,14 @@ TEST_CASE("the cluster in the documentation is one") {
   CHECK(documented.count(entity_kind::queue) == 2);
   CHECK(documented.count(entity_kind::pod) == 3);
 }
+
+TEST_CASE("messages are short and printable, whatever the text holds") {
+  CHECK(fault_in("\"a\\u001b[31m\": 1").starts_with("c.json:1: a\\x1B[31m: no such kind of table; "));
+  CHECK(fault_in("\"node\": [{\"a\\n\": 1}]").starts_with("c.json:1: node[0].a\\x0A: node has no such column; "));
+  const std::string key(5000, 'k');
+  CHECK(fault_in("\"" + key + "\": 1").size() < 500);
+  // Long texts are cut between characters.
+  std::string pies;
+  for (int i = 0; i < 40; ++i) pies += "π";
+  CHECK(fault_in("\"now\": \"a" + pies + "\"").ends_with("π\"..."));
+}
