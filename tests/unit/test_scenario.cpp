@@ -137,6 +137,13 @@ TEST_CASE("ranges make rows, and values move with them") {
   CHECK(rows_of("scenario 1\nnode \"n[1-2]\" gpu=1\n") == texts{"scenario 1", "node \"n[1-2]\" gpu=1"});
 }
 
+TEST_CASE("a line may end with the text, and what ranges make is bounded") {
+  CHECK(rows_of("scenario 1\nnode n gpu=1 \\") == texts{"scenario 1", "node n gpu=1"});
+  CHECK(rows_of("scenario 1\nnode n gpu=1\\\n") == texts{"scenario 1", "node n gpu=1"});
+  CHECK(fault_of("scenario 1\nnode a[0-299999] gpu=1\nnode b[0-299999] gpu=1\n") ==
+        "s.ks:3:6: the ranges of this scenario make too many rows");
+}
+
 TEST_CASE("devices belong to every node of the statement above") {
   CHECK(rows_of("scenario 1\nnode n[1-2] gpu=2\ndevice 0 model=A\ndevice 1 node=n2 model=B\ndevice 1 node=n1\n") ==
         texts{"scenario 1", "node n1 gpu=2", "node n2 gpu=2", "device 0 node=n1 model=A", "device 1 node=n1",

@@ -14,7 +14,7 @@ namespace {
 /// Most names that one word may stand for.
 constexpr std::size_t most_rows = 1'000'000;
 /// Most values that ranges may make of a text, beyond those that stand in it.
-constexpr std::size_t most_values = 5'000'000;
+constexpr std::size_t most_values = 4'000'000;
 
 constexpr std::string_view too_much = "the ranges of this scenario make too many rows";
 
@@ -63,6 +63,17 @@ const column_info* amounts_column(const table_info& kind) {
     if (column.shape == column_shape::dimensions && column.required) return &column;
   }
   return nullptr;
+}
+
+const cell* delta_rows::parsed_row::find(std::size_t column) const {
+  const auto found = std::find_if(cells.begin(), cells.end(), [&](const auto& one) { return one.first == column; });
+  return found == cells.end() ? nullptr : &found->second;
+}
+
+cell& delta_rows::parsed_row::at(std::size_t column) {
+  const auto place = std::find_if(cells.begin(), cells.end(), [&](const auto& one) { return one.first >= column; });
+  if (place != cells.end() && place->first == column) return place->second;
+  return cells.emplace(place, column, cell{})->second;
 }
 
 delta_rows::delta_rows(std::string_view source, std::size_t text_size)
@@ -116,13 +127,12 @@ result<void> delta_rows::add_rows(const statement& from, const table_info& kind,
     const std::vector<std::size_t> positions = names->positions(n);
     parsed_row row;
     row.line = from.first_line;
-    row.cells.resize(kind.columns.size());
     value given;
     given.kind = value_kind::text;
     given.items = {{names->name(positions), true, named.name.column}};
     result<cell> name = parse_cell(naming, given, {dimensions_, now, {}});
     if (!name) return fail(from, named.name.column, fmt::format("{}: {}", naming.name, name.failure().message));
-    row.cells[index_of(kind, naming)] = std::move(*name);
+    row.at(index_of(kind, naming)) = std::move(*name);
     for (const prepared_field& field : fields) {
       if (auto done = set_field(kind, from, field, positions, now, row); !done) return done;
     }
@@ -141,13 +151,13 @@ result<void> delta_rows::add_rows(const statement& from, const table_info& kind,
 result<void> delta_rows::check_required(const table_info& kind, const statement& from, const item& named,
                                         std::vector<parsed_row>& rows) const {
   for (const column_info& column : kind.columns) {
-    if (!column.required || rows.front().cells[index_of(kind, column)]) continue;
+    if (!column.required || rows.front().find(index_of(kind, column)) != nullptr) continue;
     if (column.shape != column_shape::dimensions) {
       return fail(from, named.name.column,
                   fmt::format("{} \"{}\" needs {}=...: {}", kind.name, named.name.text, column.name, column.doc));
     }
     // Nothing is an amount as well.
-    for (parsed_row& row : rows) row.cells[index_of(kind, column)] = default_cell(column, dimensions_.size());
+    for (parsed_row& row : rows) row.at(index_of(kind, column)) = default_cell(column, dimensions_.size());
   }
   return {};
 }
@@ -200,17 +210,19 @@ result<void> delta_rows::set_field(const table_info& kind, const statement& from
   const std::string& key = written.name.text;
   value given = written.given;
   if (field.moving) given.items.front().text = field.moving->name(positions);
-  std::optional<cell>& to = row.cells[index_of(kind, *field.column)];
+  const std::size_t index = index_of(kind, *field.column);
+  const bool given_before = row.find(index) != nullptr;
   const std::uint32_t place = given.kind == value_kind::none ? written.name.column : given.column;
   if (field.entry.empty()) {
-    if (to) return fail(from, written.name.column, fmt::format("{} is given twice", key));
+    if (given_before) return fail(from, written.name.column, fmt::format("{} is given twice", key));
     result<cell> parsed = parse_cell(*field.column, given, context);
     if (!parsed) return fail(from, place, fmt::format("{}: {}", key, parsed.failure().message));
-    to = std::move(*parsed);
+    row.at(index) = std::move(*parsed);
     return {};
   }
-  if (!to) to = default_cell(*field.column, dimensions_.size());
-  if (auto done = parse_entry(*field.column, field.entry, given, context, *to); !done) {
+  cell& to = row.at(index);
+  if (!given_before) to = default_cell(*field.column, dimensions_.size());
+  if (auto done = parse_entry(*field.column, field.entry, given, context, to); !done) {
     return fail(from, place, fmt::format("{}: {}", key, done.failure().message));
   }
   return {};
@@ -218,7 +230,7 @@ result<void> delta_rows::set_field(const table_info& kind, const statement& from
 
 result<void> delta_rows::give_owners(const table_info& kind, const statement& from, std::vector<parsed_row>& rows) {
   const column_info* column = owner_column(kind);
-  if (column == nullptr || rows.front().cells[index_of(kind, *column)]) return {};
+  if (column == nullptr || rows.front().find(index_of(kind, *column)) != nullptr) return {};
   const auto found =
       std::find_if(owners_.begin(), owners_.end(), [&](const owner& one) { return one.kind == column->refers_to; });
   if (found == owners_.end()) {
@@ -236,7 +248,7 @@ result<void> delta_rows::give_owners(const table_info& kind, const statement& fr
   for (const std::string& name : found->names) {
     for (const parsed_row& row : rows) {
       owned.push_back(row);
-      owned.back().cells[index_of(kind, *column)] = cell{{}, {}, {name}};
+      owned.back().at(index_of(kind, *column)) = cell{{}, {}, {name}};
     }
   }
   rows = std::move(owned);
@@ -245,16 +257,14 @@ result<void> delta_rows::give_owners(const table_info& kind, const statement& fr
 
 bool delta_rows::affords(const parsed_row& row, std::size_t rows) {
   std::size_t cost = 1;
-  for (const std::optional<cell>& one : row.cells) {
-    if (one) cost += one->integers.size() + one->numbers.size() + one->texts.size();
-  }
+  for (const auto& [column, one] : row.cells) cost += 1 + one.integers.size() + one.numbers.size() + one.texts.size();
   if (rows > budget_ / cost) return false;
   budget_ -= rows * cost;
   return true;
 }
 
 void delta_rows::remember(const table_info& kind, const std::vector<parsed_row>& rows) {
-  const auto texts_of = [&](const parsed_row& row) { return row.cells[index_of(kind, name_column(kind))]->texts; };
+  const auto texts_of = [&](const parsed_row& row) { return row.find(index_of(kind, name_column(kind)))->texts; };
   if (kind.kind == table_kind::resource) {
     for (const parsed_row& row : rows) {
       const std::string name = texts_of(row).front();
@@ -272,8 +282,8 @@ void delta_rows::remember(const table_info& kind, const std::vector<parsed_row>&
 
 void delta_rows::append(const table_info& kind, table_op op, std::vector<parsed_row> rows) {
   const auto same_columns = [&](const parsed_row& a, const parsed_row& b) {
-    return std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(),
-                      [](const auto& x, const auto& y) { return x.has_value() == y.has_value(); });
+    return std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(),
+                      [](const auto& x, const auto& y) { return x.first == y.first; });
   };
   // Absent columns of new entities have defaults; changes must have the same columns to share a table.
   const bool joins = !batches_.empty() && batches_.back().kind == &kind && batches_.back().op == op &&
@@ -288,16 +298,18 @@ table delta_rows::make_table(const batch& from) {
   table made(static_cast<std::uint32_t>(from.kind->kind), static_cast<std::uint32_t>(from.op));
   for (std::size_t i = 0; i < from.kind->columns.size(); ++i) {
     const column_info& column = from.kind->columns[i];
-    const bool present = std::any_of(from.rows.begin(), from.rows.end(),
-                                     [&](const parsed_row& row) { return row.cells[i].has_value(); });
+    const bool present =
+        std::any_of(from.rows.begin(), from.rows.end(), [&](const parsed_row& row) { return row.find(i) != nullptr; });
     if (!present) continue;
     std::uint32_t width = column.shape == column_shape::ragged ? 0 : 1;
     if (column.shape == column_shape::dimensions) width = static_cast<std::uint32_t>(from.dimensions);
     if (column.shape == column_shape::quotas) width = quota_dimensions;
     table::column& to = made.add(column.id, column.type, width);
     const cell absent = default_cell(column, from.dimensions);
-    for (const parsed_row& row : from.rows)
-      push_cell(to, column, row.cells[i] ? *row.cells[i] : absent, from.dimensions);
+    for (const parsed_row& row : from.rows) {
+      const cell* given = row.find(i);
+      push_cell(to, column, given == nullptr ? absent : *given, from.dimensions);
+    }
   }
   return made;
 }

@@ -46,7 +46,11 @@ class delta_rows {
  private:
   struct parsed_row {
     std::size_t line = 0;
-    std::vector<std::optional<cell>> cells;  // by column of the schema
+    std::vector<std::pair<std::size_t, cell>> cells;  // those that are given, by column of the schema, ascending
+
+    [[nodiscard]] const cell* find(std::size_t column) const;
+    /// The cell of a column; a new one is empty.
+    cell& at(std::size_t column);
   };
   struct batch {
     const table_info* kind = nullptr;

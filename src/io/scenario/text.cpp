@@ -74,9 +74,9 @@ class reader {
     if (peek() != '\\') return false;
     std::size_t end = at_ + 1;
     while (end < text_.size() && is_blank(text_[end])) ++end;
-    if (end >= text_.size() || text_[end] != '\n') return false;
+    if (end < text_.size() && text_[end] != '\n') return false;
     at_ = end;
-    next_line();
+    if (at_ < text_.size()) next_line();
     return true;
   }
 
@@ -127,8 +127,9 @@ class reader {
       given.kind = value_kind::text;
       given.items.push_back(peek() == '"' ? read_quoted() : read_word("", "a value"));
     }
-    if (!failed_ && peek() != '\n' && peek() != '#' && !is_blank(peek()))
+    if (!failed_ && peek() != '\n' && peek() != '#' && peek() != '\\' && !is_blank(peek())) {
       fail(column(), "expected a blank after the value");
+    }
     return given;
   }
 
