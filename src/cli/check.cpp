@@ -69,23 +69,31 @@ void add_error(checked_file& to, const error& why) {
   to.found.push_back(std::move(one));
 }
 
-checked_file check_tables(std::string name, const result<io::cluster_input>& tables, const engine& with) {
+/// Steps of `check_tables` and of what is before it in a progress bar.
+constexpr std::size_t check_steps = 3;
+
+checked_file check_tables(std::string name, const result<io::cluster_input>& tables, const engine& with,
+                          progress& shown) {
   checked_file one;
   one.name = std::move(name);
   if (!tables) {
     one.there = tables.failure().code != status::not_found;
     add_error(one, tables.failure());
+    shown.skip(check_steps - 1);
     return one;
   }
+  shown.next(one.name + ": building the cluster");
   result<cluster> built = io::build_cluster(*tables);
   if (!built) {
     add_error(one, built.failure());
+    shown.skip(check_steps - 2);
     return one;
   }
   const snapshot state = built->take_snapshot();
   one.is_built = true;
   one.holds = contents_of(state);
   one.digest = state.digest();
+  shown.next(one.name + ": applying rules");
   one.found = lint(with, state, tables->now);
   return one;
 }
@@ -182,12 +190,12 @@ result<std::vector<checked_file>> check_all(const check_arguments& told, const e
   const bool named = !told.input.cluster.empty() || !told.input.openb_nodes.empty() || !told.input.openb_pods.empty();
   if (named) {
     if (auto sound = check_input(told.input); !sound) return sound.failure();
-    shown.next(input_name(told.input));
-    all.push_back(check_tables(input_name(told.input), read_tables(told.input), with));
+    shown.next(input_name(told.input) + ": reading");
+    all.push_back(check_tables(input_name(told.input), read_tables(told.input), with, shown));
   }
   for (const std::string& file : told.files) {
-    shown.next(file);
-    all.push_back(check_tables(file == "-" ? "standard input" : file, io::read_cluster(file), with));
+    shown.next(file + ": reading");
+    all.push_back(check_tables(file == "-" ? "standard input" : file, io::read_cluster(file), with, shown));
   }
   if (all.empty()) return error{status::argument, "no file is named", {}};
   return all;
@@ -197,7 +205,7 @@ int check(const check_arguments& told, const console& to) {
   if (told.list) return list_rules(to);
   const result<engine> with = make_engine(told.policy);
   if (!with) return to.fail(with.failure(), exit_usage);
-  progress shown(to, std::max<std::size_t>(told.files.size(), 1));
+  progress shown(to, check_steps * std::max<std::size_t>(told.files.size(), 1));
   const result<std::vector<checked_file>> all = check_all(told, *with, shown);
   if (!all) return to.fail(all.failure(), exit_usage);
   shown.finish();

@@ -50,9 +50,9 @@ void print_section(const terminal& out, std::string_view title);
 
 /// What the session did to a pod, or what it found: `starts on n1, devices 0-3`, or without the node.
 enum class with_node : bool { no, yes };
-[[nodiscard]] std::string fate_text(const session& over, pod_row pod, with_node where = with_node::yes);
+[[nodiscard]] std::string fate_text(const decided& ran, pod_row pod, with_node where = with_node::yes);
 /// The last decision about a pod, or nullptr.
-[[nodiscard]] const decision* decision_about(const session& over, pod_row pod);
+[[nodiscard]] const decision* decision_about(const decided& ran, pod_row pod);
 /// Why a group waits, or nullptr if it does not.
 [[nodiscard]] const waiting_group* waiting_of(const decided& ran, group_row group);
 /// What a queue holds beside what it deserves: `holds 400 of a fair share of 537.6 GPUs (quota 491, no limit)`.

@@ -142,15 +142,14 @@ std::vector<reason> merged(std::vector<reason> refusals) {
   return list;
 }
 
-const decision* decision_about(const session& over, pod_row pod) {
-  const std::span<const decision> all = over.decisions();
-  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const decision& d) { return d.pod == pod; });
-  return found == all.rend() ? nullptr : &*found;
+const decision* decision_about(const decided& ran, pod_row pod) {
+  const std::uint32_t last = ran.last_decision[pod];
+  return last == no_row ? nullptr : &ran.over.decisions()[last];
 }
 
-std::string fate_text(const session& over, pod_row pod, with_node where) {
-  const session_view view = over.view();
-  const decision* last = decision_about(over, pod);
+std::string fate_text(const decided& ran, pod_row pod, with_node where) {
+  const session_view view = ran.over.view();
+  const decision* last = decision_about(ran, pod);
   const node_row at = view.node_of(pod);
   const auto place = [&](std::string_view word, node_row node) {
     return where == with_node::no || node == no_row ? std::string() : fmt::format(" {} {}", word, view.node_name(node));

@@ -20,7 +20,8 @@ struct members {
   std::int64_t waiting = 0;
 };
 
-members members_of(const session& over, group_row group) {
+members members_of(const explanation& of, group_row group) {
+  const session& over = of.ran.over;
   const model::cluster_state& s = over.base().state();
   const session_view view = over.view();
   members all;
@@ -30,7 +31,7 @@ members members_of(const session& over, group_row group) {
     const pod_status now = view.status_of(p);
     if (now == pod_status::pending || now == pod_status::gated) {
       ++all.waiting;
-    } else if (const decision* last = decision_about(over, p); last == nullptr) {
+    } else if (const decision* last = decision_about(of.ran, p); last == nullptr) {
       if (view.node_of(p) != no_row) ++all.before;
     } else if (last->kind == decision_kind::bind) {
       ++all.started;
@@ -85,7 +86,7 @@ void print_pods(const explanation& of, const members& all) {
   widest = std::min<std::size_t>(widest, 40);
   for (std::size_t i = 0; i < std::min(all.pods.size(), most_pods); ++i) {
     out.line(fmt::format("  {}  {}", pad_right(cut(over.base().pod_name(all.pods[i]), widest), widest),
-                         fate_text(over, all.pods[i])));
+                         fate_text(of.ran, all.pods[i])));
   }
   if (all.pods.size() > most_pods) {
     out.line(
@@ -122,7 +123,7 @@ void print_group(const explanation& of, group_row group, const members& all, con
 json explain_group(const explanation& of, group_row group) {
   const session& over = of.ran.over;
   const session_view view = over.view();
-  const members all = members_of(over, group);
+  const members all = members_of(of, group);
   const waiting_group* waiting = waiting_of(of.ran, group);
   if (of.to.shows_report()) print_group(of, group, all, waiting);
   json reasons = json::array();
@@ -133,7 +134,7 @@ json explain_group(const explanation& of, group_row group) {
   for (const pod_row p : all.pods) {
     json one{{"name", view.pod_name(p)}, {"status", pod_status_name(view.status_of(p))}};
     if (view.node_of(p) != no_row) one["node"] = view.node_name(view.node_of(p));
-    if (const decision* last = decision_about(over, p); last != nullptr) {
+    if (const decision* last = decision_about(of.ran, p); last != nullptr) {
       one["decision"] = decision_kind_name(last->kind);
     }
     pods.push_back(std::move(one));

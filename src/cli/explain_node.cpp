@@ -162,7 +162,7 @@ void print_pods(const explanation& of, const std::vector<pod_row>& pods) {
   widest = std::min<std::size_t>(widest, 40);
   for (std::size_t i = 0; i < std::min(pods.size(), most_pods); ++i) {
     out.line(fmt::format("  {}  {}; {}", pad_right(cut(over.base().pod_name(pods[i]), widest), widest),
-                         fate_text(over, pods[i], with_node::no),
+                         fate_text(of.ran, pods[i], with_node::no),
                          amounts_text(over, over.view().pod_request(pods[i]))));
   }
   if (pods.size() > most_pods) {
@@ -204,7 +204,7 @@ result<json> explain_node(const explanation& of, node_row node) {
   if (of.to.shows_report()) print_node(of, node, pods, *said);
   json list = json::array();
   for (const pod_row p : pods) {
-    const decision* last = decision_about(over, p);
+    const decision* last = decision_about(of.ran, p);
     list.push_back({{"name", view.pod_name(p)},
                     {"status", pod_status_name(view.status_of(p))},
                     {"decision", last == nullptr ? "" : decision_kind_name(last->kind)},

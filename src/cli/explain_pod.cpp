@@ -182,7 +182,7 @@ void print_facts(const explanation& of, pod_row pod) {
   const session_view view = over.view();
   const group_row group = view.pod_group(pod);
   out.line(
-      fmt::format("{}  {}", out.paint(style::bold, "pod " + std::string(view.pod_name(pod))), fate_text(over, pod)));
+      fmt::format("{}  {}", out.paint(style::bold, "pod " + std::string(view.pod_name(pod))), fate_text(of.ran, pod)));
   if (group == no_row) {
     print_fact(out, "group", "none: the pod only uses its node");
   } else {
@@ -206,7 +206,7 @@ json facts_json(const explanation& of, pod_row pod) {
            {"request", amounts_json(over, view.pod_request(pod))},
            {"status", pod_status_name(view.status_of(pod))}};
   if (view.node_of(pod) != no_row) one["node"] = view.node_name(view.node_of(pod));
-  if (const decision* last = decision_about(over, pod); last != nullptr) {
+  if (const decision* last = decision_about(of.ran, pod); last != nullptr) {
     one["decision"] = {{"kind", decision_kind_name(last->kind)},
                        {"action", action_name(last->action)},
                        {"commit", last->commit},

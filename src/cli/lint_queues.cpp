@@ -162,8 +162,11 @@ void lint_empty_group(const lint_input& in) {
 void lint_gang_too_large(const lint_input& in) {
   const cluster_state& s = in.state;
   for_groups(s, [&](group_row g, const model::group_core& group) {
-    // Without pods it is another rule's; where nothing waits the job is ending.
-    if (total(s, g, &model::sub_counts::pending) + total(s, g, &model::sub_counts::gated) == 0) return;
+    // Without pods it is another rule's; where nothing waits, or pods are leaving, the job is ending.
+    const std::int64_t waiting = total(s, g, &model::sub_counts::pending) + total(s, g, &model::sub_counts::gated);
+    const std::int64_t leaving =
+        total(s, g, &model::sub_counts::active_used) - total(s, g, &model::sub_counts::active_allocated);
+    if (waiting == 0 || leaving > 0) return;
     for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
       const model::sub_info& info = s.subs[sub];
       const std::int64_t there = std::int64_t{s.live.counts[sub].alive} + s.live.counts[sub].succeeded;

@@ -14,6 +14,8 @@
 
 #include <kaisched/schema.hpp>
 
+#include "model/state.hpp"
+
 namespace kaisched::cli {
 
 namespace {
@@ -344,6 +346,15 @@ std::vector<waiting_group> waiting_groups_of(const session& from, const waiting_
   return groups;
 }
 
+std::vector<std::uint32_t> last_decisions(const session& from) {
+  std::vector<std::uint32_t> last(from.base().state().pod_slots, no_row);
+  const std::span<const decision> all = from.decisions();
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i].pod != no_row) last[all[i].pod] = i;
+  }
+  return last;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -413,7 +424,8 @@ result<decided> decide(const engine& with, const snapshot& over, std::int64_t no
   figures.digest = opened->digest();
   figures.preset = with.options().preset;
   figures.mode = with.get("mode").ok() ? *with.get("mode") : std::string();
-  return decided{std::move(*opened), std::move(figures)};
+  std::vector<std::uint32_t> last = last_decisions(*opened);
+  return decided{std::move(*opened), std::move(figures), std::move(last)};
 }
 
 }  // namespace kaisched::cli

@@ -105,6 +105,7 @@ struct outcome {
 struct decided {
   session over;
   outcome figures;
+  std::vector<std::uint32_t> last_decision;  ///< by pod row: its position among the decisions, or no_row
 };
 
 /// Steps of `decide` in a progress bar.

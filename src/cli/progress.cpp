@@ -26,6 +26,11 @@ void progress::next(std::string_view what) {
   what_ = what;
 }
 
+void progress::skip(std::size_t steps) {
+  const std::lock_guard lock(mutex_);
+  begun_ += steps;
+}
+
 void progress::finish() {
   if (!ticker_.joinable()) return;
   {

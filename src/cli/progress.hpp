@@ -26,6 +26,8 @@ class progress {
 
   /// The step before is done, the next one begins.
   void next(std::string_view what);
+  /// Steps that are not needed any more.
+  void skip(std::size_t steps);
   /// Wipes the bar: the program is about to print.
   void finish();
 

@@ -45,7 +45,7 @@ class Progress(Case):
 
     def test_a_bar_while_it_takes_long(self):
         text = self.run_slowly("--color", "never")
-        self.assertRegex(text, r"\r\x1b\[K─+ 0/1  \d\.\d s  .*slow\.json")
+        self.assertRegex(text, r"\r\x1b\[K─+ 0/3  \d\.\d s  .*slow\.json")
         self.assertRegex(text, r"\r\x1b\[K[^\r]*slow\.json: ok")  # wiped before the report
 
     def test_no_bar_where_nobody_looks(self):
