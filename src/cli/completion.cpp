@@ -119,7 +119,11 @@ int answer_shell(const std::vector<std::string>& words) {
   const std::span<const std::string> before(words.begin(), words.empty() ? words.end() : words.end() - 1);
   const completion found = complete(commands, before, begun);
   const terminal out(stdout, color_wish::never);
-  for (const proposal& one : found.words) out.line(fmt::format("{}\t{}", one.word, one.meaning));
+  for (const proposal& one : found.words) {
+    if (harmless(one.word, false) != one.word || one.word.find('\n') != std::string::npos)
+      continue;  // nobody types that
+    out.print_raw(fmt::format("{}\t{}\n", one.word, one.meaning));
+  }
   if (found.files) out.line(fmt::format(":files{}{}", found.endings.empty() ? "" : " ", fmt::join(found.endings, " ")));
   return exit_ok;
 }

@@ -49,7 +49,7 @@ void progress::tick() {
     wake_.wait_for(lock, tick_time, [this] { return stop_; });
   }
   if (!drawn_) return;
-  to_.print("\r\x1b[K");
+  to_.print_raw("\r\x1b[K");
   to_.flush();
 }
 
@@ -59,8 +59,9 @@ void progress::draw() {
   const double seconds = std::chrono::duration<double>(clock::now() - start_).count();
   const std::string tail = fmt::format(" {}/{}  {:.1f} s  {}", done, steps_, seconds, what_);
   const std::size_t room = to_.width() > bar_width + 1 ? to_.width() - bar_width - 1 : 1;
-  to_.print("\r\x1b[K" + to_.paint(style::green, repeat("━", filled)) +
-            to_.paint(style::dim, repeat("─", bar_width - filled)) + cut(tail, room));
+  to_.print_raw("\r\x1b[K");
+  to_.print(to_.paint(style::green, repeat("━", filled)) + to_.paint(style::dim, repeat("─", bar_width - filled)) +
+            cut(tail, room));
   to_.flush();
   drawn_ = true;
 }

@@ -33,7 +33,11 @@ class terminal {
   /// Columns of a line.
   [[nodiscard]] std::size_t width() const { return width_; }
   [[nodiscard]] std::string paint(style as, std::string_view text) const;
+  /// Text for people. Names come from files and may hold anything: of what controls a terminal only line ends and the
+  /// colours of `paint` get through, the rest is written as `\x1b`.
   void print(std::string_view text) const;
+  /// The bytes as they are.
+  void print_raw(std::string_view bytes) const;
   void line(std::string_view text = {}) const;
   void flush() const;
 
@@ -44,7 +48,9 @@ class terminal {
   std::size_t width_;
 };
 
-/// Number of columns that a text takes: code points, without the sequences that switch colours.
+/// Text without anything that controls a terminal but line ends; with `colours` also those of `paint`.
+[[nodiscard]] std::string harmless(std::string_view text, bool colours);
+/// Number of columns that a text takes: two for wide characters, none for combining ones and for switching colours.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 /// Fills up with blanks on the right, or on the left.
 [[nodiscard]] std::string pad_right(std::string_view text, std::size_t columns);

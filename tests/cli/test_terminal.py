@@ -129,6 +129,32 @@ class Streams(Case):
         self.assertIn("/dev/full: cannot write", self.fails(3, "generate", "/dev/full", "--gpus", "8", "-q"))
 
 
+class Names(Case):
+    """Names come from files and may hold anything."""
+
+    def test_nothing_in_a_name_controls_the_terminal(self):
+        queue = '"queue": [{"name": "q\\u001b]0;title\\u0007\\u001b[2Jx\\u009b"}]'
+        path = self.file("c.json", cluster(queue))
+        for arguments in [["run", path, "--charts"], ["check", path], ["explain", path, "q"]]:
+            for done in [kaisched(*arguments, "--color", "always"), kaisched(*arguments)]:
+                text = done.stdout + done.stderr
+                self.assertNotIn("\x1b]", text)
+                self.assertNotIn("\x1b[2J", text)
+                self.assertNotIn("\x07", text)
+                self.assertNotIn("\x9b", text)
+        self.assertIn("q\\x1b]0;title\\x07\\x1b[2Jx\\x9b", self.ok("check", path))
+        self.assertNotIn("\x1b", self.fails(2, "run", "\x1b[31m.json"))
+        self.assertEqual(json.loads(self.ok("check", path, "--json"))["files"][0]["findings"][0]["name"],
+                         "q\x1b]0;title\x07\x1b[2Jx\x9b")
+
+    def test_wide_characters_line_up(self):
+        path = self.file("c.json", cluster('"queue": [{"name": "视觉团队"}, {"name": "abcdefgh"}, {"name": "e\u0301"}]'))
+        rows = [line for line in self.ok("run", path, "--charts").splitlines() if "◆" in line and "fair share" not in line]
+        width = lambda text: sum(2 if ord(c) > 0x2E80 else 0 if ord(c) == 0x301 else 1 for c in text)
+        self.assertEqual(len(rows), 3)
+        self.assertEqual(len({width(row.split("◆")[0]) for row in rows}), 1)
+
+
 class Widths(Case):
     def test_reports_fit_the_terminal(self):
         for columns in [80, 100, 120]:
