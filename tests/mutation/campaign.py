@@ -72,6 +72,10 @@ class Runner:
         limit = max(LEAST_SECONDS, SLOWER * test.seconds) if test.seconds else 600
         own = tempfile.mkdtemp(dir=self.scratch)  # two mutants must not write to one folder
         environment = {**os.environ, **self.environment, **test.environment, "KAISCHED_MUTANT": str(mutant), "TMPDIR": own}
+        # Parameters of RapidCheck are one variable: those of the test and the seed of the campaign.
+        rapidcheck = [of["RC_PARAMS"] for of in (test.environment, self.environment) if "RC_PARAMS" in of]
+        if rapidcheck:
+            environment["RC_PARAMS"] = " ".join(rapidcheck)
         if reached is not None:
             environment["KAISCHED_MUTANT_REACHED"] = str(reached)
         command = list(test.command)

@@ -1,7 +1,7 @@
 """Mutation testing: do the tests notice small faults in the decisions?
 
     mutate.py [N] [--seed TEXT] [--only PART-OF-A-PATH] [--id ID[,ID...]] [--list] [--session] [--with-shared]
-              [--at-least PERCENT] [--json FILE] [--update] [--labels LABEL,...] [--jobs N]
+              [--at-least PERCENT] [--json FILE] [--update] [--labels LABEL,...] [--skip REGEX] [--jobs N]
 
 Chooses N mutants of src/policy and src/actions, builds them all into one copy of the project below build/mutation, and
 runs the tests for one mutant after the other until one fails. Ends with status 1 if fewer than --at-least percent were
@@ -58,6 +58,7 @@ def arguments():
     parser.add_argument("--json", metavar="FILE", help="the report as JSON")
     parser.add_argument("--update", action="store_true", help="write the survivors into docs/testing.md")
     parser.add_argument("--labels", default=",".join(LABELS), help="of the tests (default %(default)s)")
+    parser.add_argument("--skip", metavar="REGEX", help="leave out tests of these names")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("DEV_JOBS") or os.cpu_count() or 1))
     return parser.parse_args()
 
@@ -113,7 +114,7 @@ def main():
     environment = {"KAISCHED_SHARED": str(work / "absent"), "RC_PARAMS": "seed=1"}
     if args.with_shared:
         environment["KAISCHED_SHARED"] = os.environ.get("KAISCHED_SHARED") or str(TOP.parent / "shared")
-    tests = campaign.ctest_tests(tree.build, labels, skip=SKIPPED)
+    tests = campaign.ctest_tests(tree.build, labels, skip=f"{SKIPPED}|{args.skip}" if args.skip else SKIPPED)
     if not tests:
         raise RuntimeError(f"no test has one of the labels {', '.join(labels)}")
     run = campaign.Campaign(campaign.Runner(work / "scratch", environment), tests, work / "memory.json", args.jobs, say)
@@ -132,7 +133,7 @@ def main():
     if outcome.score() < args.at_least:
         say(f"mutate: {outcome.score():.1f} % noticed, at least {args.at_least:g} % wanted")
         status = 1
-    documented = not (args.id or args.only or args.session or args.with_shared) and (
+    documented = not (args.id or args.only or args.session or args.with_shared or args.skip) and (
         (args.count, args.seed, labels) == (COUNT, SEED, LABELS))
     if documented:
         problems = report.check_documented(outcome, HERE / "survivors.json", TOP / "docs" / "testing.md", args.update)

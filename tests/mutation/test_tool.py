@@ -174,6 +174,13 @@ class Program(unittest.TestCase):
         self.assertEqual(run(campaign.Test("s", ["sh", "-c", "exit 77"], ".", skip_status=77), 0)[0], "skipped")
         self.assertEqual(run(campaign.Test("o", ["echo", "cases: 0 "], ".", fail_on=["cases: +0 "]), 0)[0], "failed")
 
+    def test_random_clusters_have_one_seed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runner = campaign.Runner(folder, {"RC_PARAMS": "seed=1"})
+            for own, wanted in (({}, "seed=1"), ({"RC_PARAMS": "max_success=5"}, "max_success=5 seed=1")):
+                shown = campaign.Test("e", ["sh", "-c", f'test "$RC_PARAMS" = "{wanted}"'], ".", environment=own)
+                self.assertEqual(runner.run(shown, 0)[0], "passed", own)
+
     def test_the_deadliest_test_goes_first(self):
         slow = campaign.Test("slow", ["true"], ".", seconds=5)
         quick = campaign.Test("quick", ["true"], ".", seconds=0.1)
