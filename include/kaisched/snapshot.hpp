@@ -37,7 +37,7 @@ class snapshot {
   [[nodiscard]] result<table> to_table(table_kind kind) const;
 
   /// SHA-256 over the tables of all kinds, as 64 hexadecimal digits. Two snapshots with the same digest lead to the
-  /// same decisions; the history of deltas does not matter.
+  /// same decisions; the history of deltas and the order of their rows do not matter.
   [[nodiscard]] std::string digest() const;
 
   /// All tables in one byte string (format `kaisched-snapshot/1`, little-endian).

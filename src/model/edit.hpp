@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -149,6 +150,7 @@ class edit {
   result<void> plan_devices(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
   pod_row new_pod(std::string_view name);
   void put_pod(pod_plan plan, pod_row p);
+  void settle_devices();
   void erase_pod(pod_row p);
   void unlink_stray(pod_row p);
   void join_class(pod_row p, pod_plan& plan);
@@ -213,6 +215,7 @@ class edit {
   name_maps& names_;
   std::vector<name_change> journal_;
   std::vector<std::pair<sub_group_row, pod_row>> relinks_;
+  std::set<pod_row> choosing_;  ///< pods of the table that came without devices
   std::vector<group_row> touched_;
   std::vector<std::uint32_t> checked_nodes_;  ///< slots whose devices must match their capacity
   std::vector<queue_row> removed_queues_;

@@ -20,8 +20,31 @@ result<void> edit::pods(const table_reader& t) {
                                              : remove_pod(t, row);
     if (!done) return done;
   }
+  settle_devices();
   settle_links();
   return {};
+}
+
+/// Pods that came without devices choose after those whose devices are given, and by name: the order of rows says
+/// nothing.
+void edit::settle_devices() {
+  const auto claims = [&](pod_row p) { return static_cast<pod_status>(s_.live.pod_state[p]) == pod_status::pipelined; };
+  std::vector<pod_row> rows(choosing_.begin(), choosing_.end());
+  choosing_.clear();
+  std::sort(rows.begin(), rows.end(), [&](pod_row a, pod_row b) {
+    return claims(a) != claims(b) ? claims(b) : s_.pod_names[a] < s_.pod_names[b];
+  });
+  for (const pod_row p : rows) {
+    const node_row at = (*s_.node_row_of_slot)[s_.live.pod_node[p]];
+    leave(p);
+    device_set chosen;
+    // An overcommitted node may have no device left: then only the amounts are charged.
+    const bool found =
+        choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_now, chosen) ||
+        (claims(p) && choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_or_releasing, chosen));
+    if (found) s_.live.pod_devices.write(p) = chosen;
+    enter(p);
+  }
 }
 
 result<void> edit::add_pod(const table_reader& t, std::uint64_t row) {
@@ -127,17 +150,12 @@ void edit::put_pod(pod_plan plan, pod_row p) {
   }
   s_.live.pod_state.write(p) = static_cast<std::uint8_t>(plan.status);
   s_.live.pod_node.write(p) = plan.node;
-  device_set devices = plan.devices;
-  if (plan.chooses_devices) {
-    const node_row at = (*s_.node_row_of_slot)[plan.node];
-    device_set chosen;
-    // An overcommitted node may have no device left: then only the amounts are charged.
-    const bool found = choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_now, chosen) ||
-                       (plan.status == pod_status::pipelined &&
-                        choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_or_releasing, chosen));
-    if (found) devices = chosen;
+  s_.live.pod_devices.write(p) = plan.devices;
+  if (plan.chooses_devices && s_.class_of(p).wants_gpu()) {
+    choosing_.insert(p);
+  } else {
+    choosing_.erase(p);  // a later row of the same table may have named them
   }
-  s_.live.pod_devices.write(p) = devices;
   enter(p);
 }
 

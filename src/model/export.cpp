@@ -24,9 +24,18 @@ std::vector<std::uint32_t> rows_by_name(std::uint32_t slots, Live live, Name nam
   return rows;
 }
 
-table export_resources(const cluster_state& s) {
+/// Dimensions in the order in which amounts are written.
+using dimension_order = std::vector<dimension>;
+
+void put_amounts(schema_writer& w, std::uint32_t column, const std::vector<std::int64_t>& amounts,
+                 const dimension_order& order) {
+  for (const dimension d : order) w.put(column, d < amounts.size() ? amounts[d] : std::int64_t{0});
+}
+
+table export_resources(const cluster_state& s, const dimension_order& order) {
   schema_writer w(table_kind::resource, table_op::add, s.dims());
-  for (std::uint32_t d = built_in_dimensions; d < s.dims(); ++d) {
+  for (const dimension d : order) {
+    if (d < built_in_dimensions) continue;
     w.put(col::resource_name, std::string_view((*s.dimensions)[d].name));
     w.put(col::resource_unit, std::string_view((*s.dimensions)[d].unit));
   }
@@ -73,12 +82,12 @@ std::vector<std::uint32_t> nodes_by_name(const cluster_state& s) {
   return rows;
 }
 
-table export_nodes(const cluster_state& s) {
+table export_nodes(const cluster_state& s, const dimension_order& order) {
   schema_writer w(table_kind::node, table_op::add, s.dims());
   for (const node_row row : nodes_by_name(s)) {
     const node_info& node = *(*s.nodes)[row];
     w.put(col::node_name, std::string_view(node.name));
-    w.put_row(col::node_capacity, node.capacity, s.dims());
+    put_amounts(w, col::node_capacity, node.capacity, order);
     w.put_flag(col::node_ready, node.ready);
     w.put_flag(col::node_unschedulable, node.unschedulable);
     std::string labels;
@@ -111,15 +120,15 @@ table export_devices(const cluster_state& s) {
   return w.take();
 }
 
-table export_zones(const cluster_state& s) {
+table export_zones(const cluster_state& s, const dimension_order& order) {
   schema_writer w(table_kind::numa_zone, table_op::add, s.dims());
   for (const node_row row : nodes_by_name(s)) {
     const node_info& node = *(*s.nodes)[row];
     for (const numa_zone_info& zone : node.zones) {
       w.put(col::numa_zone_node, std::string_view(node.name));
       w.put(col::numa_zone_name, std::string_view(zone.name));
-      w.put_row(col::numa_zone_capacity, zone.capacity, s.dims());
-      w.put_row(col::numa_zone_available, zone.available, s.dims());
+      put_amounts(w, col::numa_zone_capacity, zone.capacity, order);
+      put_amounts(w, col::numa_zone_available, zone.available, order);
     }
   }
   return w.take();
@@ -199,7 +208,7 @@ table export_sub_groups(const cluster_state& s) {
   return w.take();
 }
 
-void export_pod(const cluster_state& s, schema_writer& w, pod_row p) {
+void export_pod(const cluster_state& s, const dimension_order& order, schema_writer& w, pod_row p) {
   const pod_core& pod = s.pods[p];
   const pod_extra& extra = s.pod_extras[p];
   const pod_ask& ask = s.class_of(p).ask;
@@ -208,7 +217,7 @@ void export_pod(const cluster_state& s, schema_writer& w, pod_row p) {
   const bool in_tree = pod.group != no_row && s.group_extras[pod.group].has_sub_groups;
   const bool named = in_tree || extra.sub_name != implied_pod_set;
   w.put(col::pod_sub_group, named ? extra.sub_name : std::string_view{});
-  w.put_row(col::pod_request, ask.request, s.dims());
+  put_amounts(w, col::pod_request, ask.request, order);
   w.put(col::pod_device_count, ask.device_count);
   w.put(col::pod_status_column, s.live.pod_state[p]);
   const std::uint32_t slot = s.live.pod_node[p];
@@ -247,26 +256,38 @@ void export_pod(const cluster_state& s, schema_writer& w, pod_row p) {
   w.put(col::pod_qos, qos_name(ask.qos));
 }
 
-table export_pods(const cluster_state& s) {
+table export_pods(const cluster_state& s, const dimension_order& order) {
   schema_writer w(table_kind::pod, table_op::add, s.dims());
   const auto rows =
       rows_by_name(s.pod_slots, [&](auto i) { return s.pods[i].live; }, [&](auto i) { return s.pod_names[i]; });
-  for (const pod_row p : rows) export_pod(s, w, p);
+  for (const pod_row p : rows) export_pod(s, order, w, p);
   return w.take();
+}
+
+/// Built-in dimensions, then the others: as they came, or by name.
+dimension_order order_of(const cluster_state& s, dimensions_by by) {
+  dimension_order order(s.dims());
+  std::iota(order.begin(), order.end(), dimension{0});
+  if (by == dimensions_by::name) {
+    std::sort(order.begin() + built_in_dimensions, order.end(),
+              [&](dimension a, dimension b) { return (*s.dimensions)[a].name < (*s.dimensions)[b].name; });
+  }
+  return order;
 }
 
 }  // namespace
 
-table export_table(const cluster_state& s, table_kind kind) {
+table export_table(const cluster_state& s, table_kind kind, dimensions_by by) {
+  const dimension_order order = order_of(s, by);
   switch (kind) {
     case table_kind::resource:
-      return export_resources(s);
+      return export_resources(s, order);
     case table_kind::topology:
       return export_topologies(s);
     case table_kind::queue:
       return export_queues(s);
     case table_kind::node:
-      return export_nodes(s);
+      return export_nodes(s, order);
     case table_kind::device:
       return export_devices(s);
     case table_kind::pod_group:
@@ -274,11 +295,11 @@ table export_table(const cluster_state& s, table_kind kind) {
     case table_kind::sub_group:
       return export_sub_groups(s);
     case table_kind::numa_zone:
-      return export_zones(s);
+      return export_zones(s, order);
     case table_kind::resource_claim:
       return export_claims(s);
     default:
-      return export_pods(s);
+      return export_pods(s, order);
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include <kaisched/result.hpp>
 #include <kaisched/table.hpp>
 
@@ -7,8 +9,14 @@
 
 namespace kaisched::model {
 
+/// The order in which amounts of dimensions are written.
+enum class dimensions_by : std::uint8_t {
+  index,  ///< as callers index them
+  name,   ///< whatever came first: for digests
+};
+
 /// All entities of an input kind as an `add` table with every column of the schema, in an order that depends on
 /// names only.
-[[nodiscard]] table export_table(const cluster_state& s, table_kind kind);
+[[nodiscard]] table export_table(const cluster_state& s, table_kind kind, dimensions_by by = dimensions_by::index);
 
 }  // namespace kaisched::model

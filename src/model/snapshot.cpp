@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::string_view magic = "kaisched-snapshot/1\n";
 
-std::string all_tables(const model::cluster_state& s) {
+std::string all_tables(const model::cluster_state& s, model::dimensions_by by) {
   std::string bytes;
   for (const table_info& info : schema()) {
-    if (info.input) base::append_table(bytes, model::export_table(s, info.kind).view());
+    if (info.input) base::append_table(bytes, model::export_table(s, info.kind, by).view());
   }
   return bytes;
 }
@@ -76,11 +76,11 @@ result<table> snapshot::to_table(table_kind kind) const {
 std::string snapshot::digest() const {
   base::sha256 hash;
   hash.update(magic);
-  hash.update(all_tables(*state_));
+  hash.update(all_tables(*state_, model::dimensions_by::name));
   return base::sha256::hex(hash.finish());
 }
 
-std::string snapshot::save() const { return std::string(magic) + all_tables(*state_); }
+std::string snapshot::save() const { return std::string(magic) + all_tables(*state_, model::dimensions_by::index); }
 
 result<snapshot> snapshot::load(std::string_view bytes) {
   if (!bytes.starts_with(magic)) {
