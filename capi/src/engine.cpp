@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -86,7 +87,8 @@ kaisched_status kaisched_option_info(std::size_t index, kaisched_option* out, ka
   return guard(err, KAISCHED_FN_OPTION_INFO, [&]() -> result<void> {
     if (auto r = require({{out, "out"}}); !r) return r;
     const std::uint32_t size = out->struct_size;
-    if (size < sizeof(kaisched_option)) {
+    constexpr std::size_t first_version = offsetof(kaisched_option, applies_to);
+    if (size < first_version) {
       return error{status::struct_size, "struct_size of the option is " + std::to_string(size), {}};
     }
     // The tail that a newer caller knows and this library does not is zero.
@@ -97,14 +99,17 @@ kaisched_status kaisched_option_info(std::size_t index, kaisched_option* out, ka
     }
     const option_info& info = option_list()[index];
     const option_texts& texts = all_option_texts()[index];
-    *out = {size,
-            static_cast<std::uint32_t>(info.type),
-            texts.name.c_str(),
-            texts.fallback.c_str(),
-            info.least,
-            info.most,
-            texts.choices.c_str(),
-            texts.doc.c_str()};
+    const kaisched_option described = {size,
+                                       static_cast<std::uint32_t>(info.type),
+                                       texts.name.c_str(),
+                                       texts.fallback.c_str(),
+                                       info.least,
+                                       info.most,
+                                       texts.choices.c_str(),
+                                       texts.doc.c_str(),
+                                       static_cast<std::uint32_t>(info.applies_to),
+                                       0};
+    std::memcpy(static_cast<void*>(out), &described, std::min<std::size_t>(size, sizeof described));
     return {};
   });
 }

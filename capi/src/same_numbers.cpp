@@ -129,6 +129,9 @@ SAME(KAISCHED_OPTION_NUMBER, option_type::number);
 SAME(KAISCHED_OPTION_CHOICE, option_type::choice);
 SAME(KAISCHED_OPTION_LIST, option_type::list);
 
+SAME(KAISCHED_OPTION_TARGET_ENGINE, option_target::engine);
+SAME(KAISCHED_OPTION_TARGET_CLUSTER, option_target::cluster);
+
 SAME(KAISCHED_DIM_CPU, dim_cpu);
 SAME(KAISCHED_DIM_MEMORY, dim_memory);
 SAME(KAISCHED_DIM_GPU, dim_gpu);
@@ -157,6 +160,7 @@ SAME(KAISCHED_TABLE_REASON, table_kind::reason);
 SAME(KAISCHED_TABLE_QUEUE_SHARE, table_kind::queue_share);
 SAME(KAISCHED_TABLE_PLACEMENT, table_kind::placement);
 SAME(KAISCHED_TABLE_STATISTIC, table_kind::statistic);
+SAME(KAISCHED_TABLE_QUARANTINE, table_kind::quarantine);
 
 SAME(KAISCHED_RESOURCE_COL_NAME, col::resource_name);
 SAME(KAISCHED_RESOURCE_COL_UNIT, col::resource_unit);
@@ -309,6 +313,15 @@ SAME(KAISCHED_STATISTIC_COL_GROUPS_PLACED, col::statistic_groups_placed);
 SAME(KAISCHED_STATISTIC_COL_CANDIDATES, col::statistic_candidates);
 SAME(KAISCHED_STATISTIC_COL_FILTERED, col::statistic_filtered);
 SAME(KAISCHED_STATISTIC_COL_ROLLBACKS, col::statistic_rollbacks);
+
+SAME(KAISCHED_QUARANTINE_COL_KIND, col::quarantine_kind);
+SAME(KAISCHED_QUARANTINE_COL_OWNER, col::quarantine_owner);
+SAME(KAISCHED_QUARANTINE_COL_NAME, col::quarantine_name);
+SAME(KAISCHED_QUARANTINE_COL_COLUMN, col::quarantine_column);
+SAME(KAISCHED_QUARANTINE_COL_STATUS, col::quarantine_status);
+SAME(KAISCHED_QUARANTINE_COL_TEXT, col::quarantine_text);
+SAME(KAISCHED_QUARANTINE_COL_BECAUSE_OF, col::quarantine_because_of);
+SAME(KAISCHED_QUARANTINE_COL_PRESENT, col::quarantine_present);
 #undef SAME
 
 }  // namespace

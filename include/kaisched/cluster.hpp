@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <kaisched/ids.hpp>
@@ -30,8 +31,17 @@ class cluster {
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;
 
+  /// Sets an option of clusters (see `option_list`). `on_invalid` says what `apply` does about a bad row: `reject`
+  /// applies nothing, `quarantine` leaves the row and what depends on it out and keeps the reason as data (table
+  /// `quarantine` of the snapshot; docs/bad-input.md has the rules). It holds for the deltas that follow. Errors:
+  /// `not_found` for an unknown option, `argument` for one of an engine or a bad value.
+  result<void> set(std::string_view option, std::string_view value);
+  [[nodiscard]] result<std::string> get(std::string_view option) const;
+
   /// Applies tables in order: all of them, or none if any row is bad. The error names table, row, column and entity.
-  /// Input is copied. Cost: what the tables touch.
+  /// With `on_invalid` = `quarantine` only a table that is wrong as a whole (a column that is missing or has another
+  /// type, offsets that descend), or a bad row of a `resource` table, is an error. Input is copied. Cost: what the
+  /// tables touch.
   result<void> apply(std::span<const table_view> tables);
   result<void> apply(std::initializer_list<table_view> tables) {
     return apply(std::span<const table_view>(tables.begin(), tables.size()));

@@ -22,6 +22,12 @@ enum class option_type : std::uint8_t {
   list = 5,    ///< names, separated by commas
 };
 
+/// What an option belongs to. Values are part of the ABI.
+enum class option_target : std::uint8_t {
+  engine = 1,   ///< `engine::set`
+  cluster = 2,  ///< `cluster::set`
+};
+
 /// Describes one option.
 struct option_info {
   std::string_view name;
@@ -31,6 +37,7 @@ struct option_info {
   double most;
   std::string_view choices;  ///< separated by blanks; empty if any text is allowed
   std::string_view doc;
+  option_target applies_to = option_target::engine;
 };
 
 /// All options, by name.

@@ -3,6 +3,7 @@
 /// What tables and columns mean. The schema describes itself: validation, JSON, Python, the C header's enumerations and
 /// the documentation all come from the lists here. Numbers are part of the ABI: lists only grow at their ends.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -28,6 +29,7 @@ enum class table_kind : std::uint32_t {
   queue_share = 34,  ///< output of a session: quota, fair share and allocation per queue
   placement = 35,    ///< output of a session: where every pod is at the end
   statistic = 36,    ///< output of a session: counters per action
+  quarantine = 37,   ///< output of a snapshot: rows of the input that were left out, and why
 };
 
 /// What an input table does. Within one `apply` tables take effect in order, all of them or none.
@@ -219,7 +221,20 @@ enum statistic : std::uint32_t {
   statistic_filtered = 6,
   statistic_rollbacks = 7,
 };
+enum quarantine : std::uint32_t {
+  quarantine_kind = 1,
+  quarantine_owner = 2,
+  quarantine_name = 3,
+  quarantine_column = 4,
+  quarantine_status = 5,
+  quarantine_text = 6,
+  quarantine_because_of = 7,
+  quarantine_present = 8,
+};
 }  // namespace col
+
+/// Most bytes of a name. Longer ones are refused.
+inline constexpr std::size_t max_name_size = 4096;
 
 /// How many values a row of a column has.
 enum class column_shape : std::uint8_t {

@@ -69,8 +69,8 @@ class session {
   result<bool> allocate(pod_row pod, node_row node);
   /// Claims free or releasing resources of a node for a pending or evicted pod.
   result<bool> pipeline(pod_row pod, node_row node);
-  /// Stops a pod that is on a node; its resources become releasing. Error if the pod is on no node, has no pod group, or
-  /// has been evicted and holds a claim elsewhere.
+  /// Stops a pod that is on a node; its resources become releasing. Error if the pod is on no node, has no pod group,
+  /// or has been evicted and holds a claim elsewhere.
   result<void> evict(pod_row pod);
   /// Turns the statement into decisions of one commit. An empty statement commits nothing.
   result<void> commit();

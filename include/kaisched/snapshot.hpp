@@ -33,14 +33,15 @@ class snapshot {
 
   /// All entities of one input kind as an `add` table with every column of the schema, ordered by name (devices by
   /// node and index, sub-groups by group, parents first). Applying the tables of all kinds in schema order to an empty
-  /// cluster gives a snapshot with the same digest and the same decisions.
+  /// cluster gives a snapshot with the same digest and the same decisions. Of the output kinds only `quarantine`: the
+  /// rows of the input that were left out, and why.
   [[nodiscard]] result<table> to_table(table_kind kind) const;
 
-  /// SHA-256 over the tables of all kinds, as 64 hexadecimal digits. Two snapshots with the same digest lead to the
-  /// same decisions; the history of deltas and the order of their rows do not matter.
+  /// SHA-256 over the tables of all input kinds, as 64 hexadecimal digits. Two snapshots with the same digest lead to
+  /// the same decisions; the history of deltas and the order of their rows do not matter.
   [[nodiscard]] std::string digest() const;
 
-  /// All tables in one byte string (format `kaisched-snapshot/1`, little-endian).
+  /// All tables, the quarantine included, in one byte string (format `kaisched-snapshot/1`, little-endian).
   [[nodiscard]] std::string save() const;
   /// Reads what `save` wrote; checks every length and every value.
   [[nodiscard]] static result<snapshot> load(std::string_view bytes);

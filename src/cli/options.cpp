@@ -76,7 +76,7 @@ json json_of(const option_info& option) {
 }
 
 int show_options(const std::string& name, console& to) {
-  const std::span<const option_info> all = option_list();
+  const std::vector<option_info> all = engine_options();
   const auto chosen = std::find_if(all.begin(), all.end(), [&](const option_info& one) { return one.name == name; });
   if (!name.empty() && chosen == all.end()) {
     std::vector<std::string_view> names;
@@ -85,7 +85,7 @@ int show_options(const std::string& name, console& to) {
         {status::not_found, fmt::format("no option is called \"{}\"; {}", name, io::suggestion(name, names)), {}},
         exit_usage);
   }
-  const std::span<const option_info> shown = name.empty() ? all : std::span(&*chosen, 1);
+  const std::span<const option_info> shown = name.empty() ? std::span(all) : std::span(&*chosen, 1);
   if (to.shows_report()) {
     const terminal& out = to.out();
     if (name.empty()) {
@@ -109,7 +109,7 @@ void add_options(command_list& to) {
   value_form form = any_value("NAME");
   form.proposals = [](std::span<const std::string>, std::string_view) {
     std::vector<proposal> found;
-    for (const option_info& one : option_list()) found.push_back({std::string(one.name), std::string(one.doc)});
+    for (const option_info& one : engine_options()) found.push_back({std::string(one.name), std::string(one.doc)});
     return found;
   };
   c.position("NAME", &name, std::move(form), "Name of one option");

@@ -28,6 +28,9 @@ void add_policy_arguments(command& to, policy_arguments& told);
 /// Preset first, then the options that have arguments of their own, then `--set` in order.
 [[nodiscard]] result<engine> make_engine(const policy_arguments& told);
 
+/// The options of the table that are set on an engine.
+[[nodiscard]] std::vector<option_info> engine_options();
+
 /// Values that an option of the table can take, as far as they can be listed.
 [[nodiscard]] std::vector<std::string> values_of_option(std::string_view option);
 

@@ -18,6 +18,10 @@ constexpr std::array options{
     option_info{"mode", option_type::choice, "strict", 0, 0, "compat strict",
                 "compat: as the reference, floating point and defects included; strict: exact arithmetic and the "
                 "documented repairs"},
+    option_info{
+        "on_invalid", option_type::choice, "reject", 0, 0, "reject quarantine",
+        "what a cluster does about a bad row: reject the whole delta, or leave out the row and what depends on it",
+        option_target::cluster},
     option_info{"parts", option_type::list, kai_parts, 0, 0, "",
                 "parts of the policy, in order; scores are summed and groups are ordered in this order"},
     option_info{"placement.cpu", option_type::choice, "binpack", 0, 0, "binpack spread",
@@ -80,6 +84,10 @@ error unknown_option(std::string_view name) {
   return {status::not_found, std::move(message), {}};
 }
 
+error other_target(std::string_view name) {
+  return {status::argument, "option " + std::string(name) + " is one of a cluster, not of an engine", {}};
+}
+
 result<void> set_flag(bool& target, std::string_view name, std::string_view value) {
   if (value != "true" && value != "false") return bad_value(name, value, "true or false");
   target = value == "true";
@@ -122,6 +130,7 @@ std::span<const option_info> option_list() noexcept { return options; }
 result<void> policy_options::set(std::string_view name, std::string_view value) {
   const option_info* o = find_option(name);
   if (o == nullptr) return unknown_option(name);
+  if (o->applies_to != option_target::engine) return other_target(name);
   if (o->type == option_type::choice) {
     if (auto done = check_choice(*o, value); !done) return done;
   }
@@ -158,7 +167,9 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
 }
 
 result<std::string> policy_options::get(std::string_view name) const {
-  if (find_option(name) == nullptr) return unknown_option(name);
+  const option_info* o = find_option(name);
+  if (o == nullptr) return unknown_option(name);
+  if (o->applies_to != option_target::engine) return other_target(name);
   if (name == "preset") return std::string(preset);
   if (name == "mode") return std::string(mode == decision_mode::compat ? "compat" : "strict");
   if (name == "actions") return join_names(actions);

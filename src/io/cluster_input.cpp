@@ -8,8 +8,8 @@
 
 #include <kaisched/schema.hpp>
 
+#include "base/utf8.hpp"
 #include "io/fault_log.hpp"
-#include "io/utf8.hpp"
 
 namespace kaisched::io {
 
@@ -52,7 +52,7 @@ result<cluster> build_cluster(const cluster_input& input) {
   auto applied = built.apply(std::span<const table_view>(views));
   if (applied) return built;
   error failure = applied.take_failure();
-  failure.message = printable(failure.message, longest_message);
+  failure.message = base::printable(failure.message, longest_message);
   if (!place_error(failure, input, given) && !input.source.empty()) {
     failure.message = fmt::format("{}: {}", input.source, failure.message);
   }

@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 
 #include "base/nearest.hpp"
+#include "base/utf8.hpp"
 #include "io/column_form.hpp"
 #include "io/fault_log.hpp"
-#include "io/utf8.hpp"
 
 namespace kaisched::io {
 
@@ -97,7 +97,7 @@ csv_file::csv_file(named_text file, std::span<const std::string_view> names)
 csv_file::~csv_file() = default;
 
 bool csv_file::check_characters(std::string_view text) {
-  const std::size_t at = std::min(text.find('\0'), find_invalid_utf8(text));
+  const std::size_t at = std::min(text.find('\0'), base::find_invalid_utf8(text));
   if (at == std::string_view::npos) return true;
   const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
   add_fault(fmt::format("{}:{}: {}", name_, line,
@@ -179,7 +179,7 @@ bool csv_file::guarded(F&& read) {
 }
 
 void csv_file::add_fault(std::string_view fault) {
-  if (!failed()) fault_ = printable(fault, longest_message);
+  if (!failed()) fault_ = base::printable(fault, longest_message);
 }
 
 }  // namespace kaisched::io

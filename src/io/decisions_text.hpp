@@ -22,7 +22,7 @@ inline constexpr std::array decisions_tables{table_kind::decision, table_kind::r
 /// by the names that its engine gives (`kai-0.17`); others are refused, since the digest covers them.
 [[nodiscard]] result<std::string> format_decisions_json(const session& from, std::string_view preset,
                                                         std::string_view mode);
-/// The decisions of a session alone, as CSV. Names with line ends are refused: a line is a decision.
+/// The decisions of a session alone, as CSV: a line is a decision.
 [[nodiscard]] result<std::string> format_decisions_csv(const session& from);
 
 /// What a text with decisions says. Tables have the columns of the schema but for ids; entities are named.

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
 #include "io/fault_log.hpp"
-#include "io/utf8.hpp"
 
 namespace kaisched::io {
 
@@ -39,13 +39,13 @@ bool document_builder::close() {
 
 void document_builder::fail(std::uint32_t line, std::string_view what) {
   if (failed()) return;
-  const std::string where = printable(place(), longest_place);
-  failure_ =
-      fmt::format("{}:{}: {}{}{}", source_, line, where, where.empty() ? "" : ": ", printable(what, longest_message));
+  const std::string where = base::printable(place(), longest_place);
+  failure_ = fmt::format("{}:{}: {}{}{}", source_, line, where, where.empty() ? "" : ": ",
+                         base::printable(what, longest_message));
 }
 
 void document_builder::fail_at(std::size_t line, std::size_t column, std::string_view what) {
-  if (!failed()) failure_ = fmt::format("{}:{}:{}: {}", source_, line, column, printable(what, longest_message));
+  if (!failed()) failure_ = fmt::format("{}:{}:{}: {}", source_, line, column, base::printable(what, longest_message));
 }
 
 json_document::text_range document_builder::keep(std::string_view text) {

@@ -12,7 +12,7 @@
 
 #include <kaisched/result.hpp>
 
-#include "io/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace kaisched::io {
 
@@ -29,8 +29,8 @@ class fault_log {
   /// `source:line: place: what`; the place may be empty.
   void add(std::uint32_t line, std::string_view place, std::string_view what) {
     if (failed()) return;
-    first_ = fmt::format("{}:{}: {}{}{}", source_, line, printable(place, longest_place), place.empty() ? "" : ": ",
-                         printable(what, longest_message));
+    first_ = fmt::format("{}:{}: {}{}{}", source_, line, base::printable(place, longest_place),
+                         place.empty() ? "" : ": ", base::printable(what, longest_message));
   }
   [[nodiscard]] error take() { return {status::argument, std::move(first_), {}}; }
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.hpp"
 #include "io/document_builder.hpp"
-#include "io/utf8.hpp"
 
 namespace kaisched::io {
 
@@ -151,7 +151,7 @@ std::string json_value::shown() const {
       return fmt::format("{}", number());
     case json_kind::string: {
       std::string quoted;
-      append_json_string(quoted, text().substr(0, utf8_length_below(text(), longest)));
+      append_json_string(quoted, text().substr(0, base::utf8_length_below(text(), longest)));
       return text().size() > longest ? quoted + "..." : quoted;
     }
     case json_kind::null:

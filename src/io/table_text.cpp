@@ -10,9 +10,9 @@
 
 #include <kaisched/schema.hpp>
 
+#include "base/utf8.hpp"
 #include "io/column_form.hpp"
 #include "io/json_document.hpp"
-#include "io/utf8.hpp"
 #include "io/yaml_document.hpp"
 
 namespace kaisched::io {
@@ -287,7 +287,7 @@ result<void> check_texts(const table_view& rows) {
     if (values == nullptr || (values->type != column_type::string && values->type != column_type::string_list))
       continue;
     for (std::uint64_t row = 0; row < rows.rows; ++row) {
-      if (find_invalid_utf8(values->string(row)) == std::string_view::npos) continue;
+      if (base::find_invalid_utf8(values->string(row)) == std::string_view::npos) continue;
       return error{status::unsupported,
                    fmt::format("{}[{}].{}: the text is not UTF-8 and cannot be written", info->name, row, column.name),
                    {}};

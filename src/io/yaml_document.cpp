@@ -19,8 +19,8 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include "base/utf8.hpp"
 #include "io/document_builder.hpp"
-#include "io/utf8.hpp"
 
 namespace kaisched::io {
 
@@ -195,7 +195,7 @@ bool check_characters(std::string_view text, document_builder& to) {
   std::size_t line = 1;
   std::size_t line_start = 0;
   for (std::size_t i = 0; i < text.size();) {
-    const utf8_character c = first_utf8_character(text.substr(i));
+    const base::utf8_character c = base::first_utf8_character(text.substr(i));
     if (c.length == 0) {
       to.fail_at(line, i - line_start + 1, "this byte is not UTF-8");
       return false;
@@ -270,7 +270,7 @@ void append_yaml_string(std::string& out, std::string_view text) {
   }
   out += '"';
   while (!text.empty()) {
-    const utf8_character c = first_utf8_character(text);
+    const base::utf8_character c = base::first_utf8_character(text);
     const std::size_t length = std::max<std::size_t>(c.length, 1);  // bytes that are no UTF-8 stay what they are
     if (c.code == '"' || c.code == '\\') {
       out += '\\';

@@ -2,7 +2,10 @@
 #include <stdexcept>
 
 #include <kaisched/cluster.hpp>
+#include <kaisched/options.hpp>
 
+#include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "model/edit.hpp"
 #include "model/state.hpp"
 
@@ -12,6 +15,7 @@ struct cluster::impl {
   model::cluster_state state;
   model::writer_state writer;
   model::name_maps names;
+  model::on_invalid invalid = model::on_invalid::reject;
 };
 
 cluster::cluster() : impl_(std::make_unique<impl>()) {}
@@ -23,25 +27,68 @@ result<void> cluster::apply(std::span<const table_view> tables) {
   // Copies share their pages, so going back after an error is dropping what the edit has written.
   const model::cluster_state before = impl_->state;
   const model::writer_state writer_before = impl_->writer;
-  model::edit edit(impl_->state, impl_->writer, impl_->names);
   const std::size_t bytes_before = before.names->bytes();
-  const auto go_back = [&] {
+  const auto go_back = [&](model::edit& edit) {
     edit.revert_names();
     impl_->state = before;
     impl_->writer = writer_before;
     impl_->writer.dead_name_bytes += before.names->bytes() - bytes_before;
   };
-  try {
-    result<void> done = edit.run(tables);
-    if (!done) go_back();
-    return done;
-  } catch (const std::bad_alloc&) {
-    go_back();
-    return error{status::no_memory, "out of memory; the delta was not applied", {}};
-  } catch (const std::length_error& failure) {
-    go_back();
-    return error{status::limit, failure.what(), {}};
+  model::bad_rows bad;
+  for (;;) {  // every attempt knows more rows to leave out than the one before
+    model::edit edit(impl_->state, impl_->writer, impl_->names, impl_->invalid, std::move(bad));
+    try {
+      result<void> done = edit.run(tables);
+      if (done) return done;
+      go_back(edit);
+      if (!edit.wants_retry()) return done;
+      bad = edit.take_bad_rows();
+    } catch (const std::bad_alloc&) {
+      go_back(edit);
+      return error{status::no_memory, "out of memory; the delta was not applied", {}};
+    } catch (const std::length_error& failure) {
+      go_back(edit);
+      return error{status::limit, failure.what(), {}};
+    }
   }
+}
+
+namespace {
+
+/// The option of that name if it is one of a cluster.
+result<const option_info*> cluster_option(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const option_info& o : option_list()) {
+    if (o.name == name && o.applies_to == option_target::cluster) return &o;
+    if (o.name == name) {
+      return error{status::argument, "option " + std::string(name) + " is one of an engine, not of a cluster", {}};
+    }
+    if (o.applies_to == option_target::cluster) names.push_back(o.name);
+  }
+  std::string message = "a cluster has no option '" + base::shown(name) + "'";
+  const std::string_view nearest = base::nearest_name(name, names);
+  if (!nearest.empty()) message += "; did you mean '" + std::string(nearest) + "'?";
+  return error{status::not_found, std::move(message), {}};
+}
+
+}  // namespace
+
+result<void> cluster::set(std::string_view option, std::string_view value) {
+  result<const option_info*> known = cluster_option(option);
+  if (!known) return known.failure();
+  if (value != "reject" && value != "quarantine") {
+    return error{status::argument,
+                 "option " + std::string(option) + ": '" + base::shown(value) +
+                     "' is not one of: " + std::string((*known)->choices),
+                 {}};
+  }
+  impl_->invalid = value == "quarantine" ? model::on_invalid::quarantine : model::on_invalid::reject;
+  return {};
+}
+
+result<std::string> cluster::get(std::string_view option) const {
+  if (auto known = cluster_option(option); !known) return known.failure();
+  return std::string(impl_->invalid == model::on_invalid::quarantine ? "quarantine" : "reject");
 }
 
 snapshot cluster::take_snapshot() { return snapshot(std::make_shared<const model::cluster_state>(impl_->state)); }

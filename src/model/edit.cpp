@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "model/account.hpp"
 
 namespace kaisched::model {
@@ -55,9 +56,13 @@ result<void> edit::one_table(const table_reader& t) {
 result<void> edit::finish() {
   settle_nodes();
   settle_links();
-  if (auto done = check_queues(); !done) return done;
-  if (auto done = check_nodes(); !done) return done;
+  if (auto done = check_removed_queues(); !done) return done;
+  if (auto done = check_removed_nodes(); !done) return done;
+  if (auto done = check_capacities(); !done) return done;
+  if (auto done = check_devices(); !done) return done;
   if (auto done = check_topology_users(); !done) return done;
+  if (auto done = stop_if_blamed(); !done) return done;
+  refresh_entries();
   if (recount_) recount(s_);
   merge_pending();
   compact_names();
@@ -88,18 +93,32 @@ void edit::drop_name(map_member map, std::string_view name, std::uint32_t slot) 
   discard(name);
 }
 
-result<void> edit::check_new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
-                                  const base::name_map& taken) const {
+result<void> edit::check_name(const table_reader& t, std::uint64_t row, std::uint32_t column) const {
   const std::string_view name = t.text(column, row);
   if (name.empty()) return t.fail(status::argument, row, column, "a name must not be empty");
-  if (taken.find(name) == base::name_map::none) return {};
-  return t.fail(status::duplicate, row, column, "'" + std::string(name) + "' exists already");
+  if (name.size() > max_name_size) {
+    return t.fail(status::limit, row, column,
+                  "'" + base::shown(name) + "': a name has at most " + std::to_string(max_name_size) +
+                      " bytes, this one has " + std::to_string(name.size()));
+  }
+  const std::size_t control = base::find_control(name);
+  if (control == std::string_view::npos) return {};
+  return t.fail(status::argument, row, column,
+                "a name must not hold control characters, this one has " + base::character_name(name, control) +
+                    " at byte " + std::to_string(control));
 }
 
-result<std::string_view> edit::new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
-                                        map_member map) {
-  if (auto good = check_new_name(t, row, column, names_.*map); !good) return good.failure();
-  return s_.names->add(t.text(column, row));
+result<void> edit::check_new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                                  const base::name_map& taken) const {
+  if (auto good = check_name(t, row, column); !good) return good;
+  const std::string_view name = t.text(column, row);
+  if (taken.find(name) == base::name_map::none) return {};
+  return t.fail(status::duplicate, row, column, "'" + base::shown(name) + "' exists already");
+}
+
+result<bool> edit::flag(const table_reader& t, std::uint64_t row, std::uint32_t column) const {
+  if (t.u8(column, row) > 1) return t.fail(status::argument, row, column, "must be 0 or 1");
+  return t.u8(column, row) != 0;
 }
 
 result<std::int64_t> edit::bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
@@ -115,7 +134,7 @@ result<std::int64_t> edit::bounded(const table_reader& t, std::uint64_t row, std
 error edit::not_among(const table_reader& t, std::uint64_t row, std::uint32_t column,
                       std::span<const std::string_view> names) const {
   const std::string_view text = t.text(column, row);
-  std::string message = "'" + std::string(text) + "' is not known";
+  std::string message = "'" + base::shown(text) + "' is not known";
   const std::string_view nearest = base::nearest_name(text, names);
   if (!nearest.empty()) {
     message += "; did you mean '" + std::string(nearest) + "'?";
@@ -126,8 +145,15 @@ error edit::not_among(const table_reader& t, std::uint64_t row, std::uint32_t co
   return t.fail(status::argument, row, column, message);
 }
 
-result<std::uint32_t> edit::slot_of(const table_reader& t, std::uint64_t row, std::uint32_t column,
-                                    entity_kind kind) const {
+error edit::missing(const table_reader& t, std::uint64_t row, std::uint32_t column, quarantine_key key) {
+  std::string what(schema_of(static_cast<std::uint32_t>(key.kind))->name);
+  what.append(" '").append(base::shown(key.name)).append("'");
+  if (!is_quarantined(key)) return t.fail(status::not_found, row, column, "there is no " + what);
+  because_of_ = text_of(key);
+  return t.fail(status::not_found, row, column, what + " is in quarantine");
+}
+
+result<std::uint32_t> edit::slot_of(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind) {
   if (t.is_id(column)) return slot_of_id(t, row, column, kind, entity_id(t.id(column, row)));
   const std::string_view name = t.text(column, row);
   const base::name_map* map = kind == entity_kind::queue       ? &names_.queues
@@ -135,11 +161,8 @@ result<std::uint32_t> edit::slot_of(const table_reader& t, std::uint64_t row, st
                               : kind == entity_kind::pod_group ? &names_.groups
                                                                : &names_.pods;
   const std::uint32_t slot = map->find(name);
-  if (slot == base::name_map::none) {
-    return t.fail(status::not_found, row, column,
-                  "there is no " + std::string(kind_name(kind)) + " '" + std::string(name) + "'");
-  }
-  return slot;
+  if (slot != base::name_map::none) return slot;
+  return missing(t, row, column, {static_cast<table_kind>(kind), {}, clean_name(name)});
 }
 
 result<std::uint32_t> edit::slot_of_id(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind,

@@ -2,10 +2,14 @@
 /// @file
 /// One `apply`: edits a state in place. The caller keeps a copy of the state to go back to, which costs nothing but
 /// reference counts; names are not copy-on-write, so the edit keeps a journal of them.
+///
+/// A row is read and checked before it changes anything, so a bad one can be left out where it stands. What only shows
+/// when rows meet (a cycle, a node whose devices do not add up) is blamed on rows: the caller then starts again without
+/// them.
 
 #include <array>
+#include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -15,48 +19,28 @@
 #include <kaisched/result.hpp>
 #include <kaisched/table.hpp>
 
-#include "base/name_map.hpp"
+#include "model/bad_rows.hpp"
+#include "model/plans.hpp"
+#include "model/pod_plan.hpp"
 #include "model/state.hpp"
 #include "model/table_reader.hpp"
+#include "model/writer.hpp"
 
 namespace kaisched::model {
 
-/// Name of the pod set of groups without sub-groups.
-inline constexpr std::string_view implied_pod_set = "default";
 /// Most NUMA zones of one node.
 inline constexpr std::uint32_t max_zones_per_node = 64;
 
-/// Names to slots. Kept outside of the state: snapshots are never searched by name.
-struct name_maps {
-  base::name_map queues;
-  base::name_map nodes;
-  base::name_map groups;
-  base::name_map pods;
-  base::name_map classes;  ///< key of a class to its row
-  base::name_map claims;
-};
-
-/// What only the writer needs. Copied before an edit, so it is copy-on-write too.
-struct writer_state {
-  base::cow<std::vector<std::uint32_t>> free_queues;
-  base::cow<std::vector<std::uint32_t>> free_nodes;
-  base::cow<std::vector<std::uint32_t>> free_groups;
-  base::cow<std::vector<std::uint32_t>> free_pods;
-  base::cow<std::vector<std::uint32_t>> free_classes;
-  base::cow<std::vector<std::uint32_t>> free_claims;
-  base::cow<std::vector<std::vector<std::uint32_t>>> free_subs;  ///< first rows of vacant blocks, by size of block
-  base::cow_column<std::uint32_t> class_users;
-  base::cow_column<std::string_view> class_keys;
-  base::cow<std::vector<std::uint32_t>> pods_on_node;  ///< by node slot
-  base::cow<std::vector<std::int64_t>> total_request;  ///< by dimension, over all pods
-  std::size_t dead_name_bytes = 0;
-};
-
 class edit {
  public:
-  edit(cluster_state& state, writer_state& writer, name_maps& names) : s_(state), w_(writer), names_(names) {}
+  /// `bad`: rows that an earlier attempt at the same tables has found bad.
+  edit(cluster_state& state, writer_state& writer, name_maps& names, on_invalid mode, bad_rows bad)
+      : s_(state), w_(writer), names_(names), mode_(mode), bad_(std::move(bad)) {}
 
   result<void> run(std::span<const table_view> tables);
+  /// After a failed run: rows were blamed, and another attempt without them may succeed.
+  [[nodiscard]] bool wants_retry() const { return retry_; }
+  [[nodiscard]] bad_rows take_bad_rows() { return std::move(bad_); }
   /// Takes all changes of names back; the state itself is restored by the caller.
   void revert_names();
 
@@ -72,77 +56,118 @@ class edit {
   result<void> one_table(const table_reader& t);
   result<void> finish();
 
+  // bad rows
+  /// Calls `one` for every row, which changes nothing if it fails, and `left_out` for those that are left out.
+  template <class One, class LeftOut>
+  result<void> each_row(const table_reader& t, One one, LeftOut left_out) {
+    for (std::uint64_t row = 0; row < t.rows(); ++row) {
+      result<void> done = start_row(t, row);
+      if (done) done = one(row);
+      if (done) {
+        if (!s_.quarantine->empty()) settle_entry(t, row);
+        continue;
+      }
+      if (auto noted = refuse(t, row, done.take_failure()); !noted) return noted;
+      left_out(row);
+    }
+    return stop_if_blamed();
+  }
+  template <class One>
+  result<void> each_row(const table_reader& t, One one) {
+    return each_row(t, one, [](std::uint64_t) {});
+  }
+  /// Fails for rows that are known to be bad and for bad texts.
+  result<void> start_row(const table_reader& t, std::uint64_t row);
+  [[nodiscard]] bool is_known_bad(const table_reader& t, std::uint64_t row) const {
+    return !bad_.empty() && bad_.contains({t.number(), row});
+  }
+  result<void> refuse(const table_reader& t, std::uint64_t row, error why);
+  void note(const table_reader& t, std::uint64_t row, const bad_row& bad);
+  void refresh_entries();
+  result<void> blame(const row_place& place, error why, std::string because_of = {});
+  [[nodiscard]] result<void> stop_if_blamed() const;
+  [[nodiscard]] quarantine_key key_of(const table_reader& t, std::uint64_t row) const;
+  [[nodiscard]] bool exists(const quarantine_key& key) const;
+  [[nodiscard]] bool is_quarantined(const quarantine_key& key) const {
+    return !s_.quarantine->empty() && s_.quarantine->contains(key);
+  }
+  void settle_entry(const table_reader& t, std::uint64_t row);
+  void clear_entry(const quarantine_key& key, bool with_parts);
+
   // cluster side
   result<void> resources(const table_reader& t);
   result<void> topologies(const table_reader& t);
+  result<void> one_topology(const table_reader& t, std::uint64_t row);
+  result<void> check_primary(const table_reader& t);
   result<void> queues(const table_reader& t);
-  result<void> read_queue(const table_reader& t, std::uint64_t row, queue_info& q);
-  result<void> link_queue(const table_reader& t, std::uint64_t row, queue_row q);
-  result<void> remove_queue(const table_reader& t, std::uint64_t row, queue_row q);
+  result<void> read_queue(const table_reader& t, std::uint64_t row, queue_info& q) const;
+  result<void> plan_queues(const table_reader& t, queue_plan& plan);
+  result<void> plan_parents(const table_reader& t, queue_plan& plan);
+  result<void> leave_children_out(const table_reader& t, queue_plan& plan);
+  queue_row new_queue(std::string_view name);
+  void link_queue(queue_row q, queue_row parent);
+  result<void> remove_queue(const table_reader& t, std::uint64_t row);
   result<void> nodes(const table_reader& t);
-  result<void> read_node(const table_reader& t, std::uint64_t row, node_info& node);
-  result<std::uint32_t> new_node(const table_reader& t, std::uint64_t row);
+  result<void> one_node(const table_reader& t, std::uint64_t row);
+  void remove_node(const table_reader& t, std::uint64_t row, std::uint32_t slot);
+  result<void> read_node(const table_reader& t, std::uint64_t row, node_info& node) const;
+  std::uint32_t new_node(std::string_view name);
   result<void> devices(const table_reader& t);
-  result<void> one_device(const table_reader& t, std::uint64_t row, node_info& node);
-  result<void> read_alignment(const table_reader& t, std::uint64_t row, node_info& node);
+  result<void> one_device(const table_reader& t, std::uint64_t row, node_info& node) const;
+  result<void> read_alignment(const table_reader& t, std::uint64_t row, node_info& node) const;
   result<void> numa_zones(const table_reader& t);
-  result<void> one_zone(const table_reader& t, std::uint64_t row, node_info& node);
+  result<void> one_zone(const table_reader& t, std::uint64_t row, node_info& node) const;
   void widen(std::uint32_t dims);
   void settle_nodes();
   void number_nodes(std::vector<std::shared_ptr<const node_info>>& nodes) const;
   void move_node_amounts(const std::vector<std::shared_ptr<const node_info>>& fresh,
                          const std::vector<std::uint32_t>& old_rows);
   void drop_lost_devices();
-  void node_changed(std::uint32_t slot);
-  result<void> check_queues() const;
-  result<void> check_queue_tree();
-  result<void> check_nodes() const;
-  result<void> check_topology_users() const;
+  void node_changed(std::uint32_t slot, row_place place, bool added);
+  result<void> check_removed_queues();
+  result<void> check_queue_tree(const table_reader& t, const std::vector<queue_row>& slots);
+  result<void> check_removed_nodes();
+  result<void> check_capacities();
+  result<void> check_devices();
+  result<void> blame_devices(std::uint32_t slot, const error& why);
+  result<void> check_topology_users();
 
   // workload side
   result<void> groups(const table_reader& t);
-  result<void> read_group(const table_reader& t, std::uint64_t row, group_row g);
+  result<void> plan_group(const table_reader& t, std::uint64_t row, group_plan& plan);
+  void put_group(group_plan plan, group_row g);
   result<void> add_group(const table_reader& t, std::uint64_t row);
   result<void> change_group(const table_reader& t, std::uint64_t row);
   result<void> remove_group(const table_reader& t, std::uint64_t row);
-  result<void> sub_groups(const table_reader& t);
-  /// Which columns of a table hold the topology and its levels.
-  struct topology_columns {
-    std::uint32_t topology;
-    std::uint32_t required;
-    std::uint32_t preferred;
-  };
-  using topology_share = std::shared_ptr<const topology_ask>;
   result<topology_share> read_topology(const table_reader& t, std::uint64_t row, const topology_columns& columns,
-                                       const topology_share& before) const;
+                                       const topology_share& before);
   void set_topology(sub_group_row sub, topology_share together);
+  result<void> sub_groups(const table_reader& t);
+  result<void> refuse_sub_group(const table_reader& t, std::uint64_t row, error why);
+  result<void> change_tree(const table_reader& t, group_row g, std::vector<std::uint64_t> rows);
+  result<void> read_sub_group(const table_reader& t, std::uint64_t row, group_row g, std::vector<sub_definition>& all);
+  [[nodiscard]] std::vector<sub_defect> tree_defects(const table_reader& t, group_row g,
+                                                     const std::vector<sub_definition>& all,
+                                                     const std::vector<std::uint64_t>& rows);
+  void find_loose_parts(const table_reader& t, group_row g, const std::vector<sub_definition>& all,
+                        const std::vector<std::uint64_t>& rows, const std::vector<std::uint32_t>& parent,
+                        std::vector<sub_defect>& defects);
+  [[nodiscard]] std::vector<sub_definition> definitions_of(group_row g) const;
+  void rebuild_tree(group_row g, std::vector<sub_definition> definitions);
   result<void> claims(const table_reader& t);
+  result<void> one_claim(const table_reader& t, std::uint64_t row);
   result<void> read_claim(const table_reader& t, std::uint64_t row, claim_info& claim) const;
+
+  // pods
   result<void> pods(const table_reader& t);
   result<void> add_pod(const table_reader& t, std::uint64_t row);
   result<void> change_pod(const table_reader& t, std::uint64_t row);
   result<void> remove_pod(const table_reader& t, std::uint64_t row);
-  /// What a row makes of a pod. Views are into the input or the pool.
-  struct pod_plan {
-    group_row group = no_row;  ///< no_row: the pod only uses its node
-    std::string_view sub_name = implied_pod_set;
-    std::string_view labels;
-    std::int64_t created = 0;
-    std::int64_t priority = unset;
-    std::uint32_t nominated = no_row;
-    std::uint64_t zones = 0;
-    class_row known_class = no_row;        ///< its class now, or the one it will join
-    std::optional<pod_class> fresh_class;  ///< the class it will join, if there is none yet
-    pod_status status = pod_status::pending;
-    std::uint32_t node = no_row;  ///< slot
-    device_set devices{};
-    bool chooses_devices = false;  ///< devices are chosen by what is free
-    bool leader = false;
-  };
   [[nodiscard]] pod_plan present_plan(pod_row p) const;
   result<pod_plan> plan_pod(const table_reader& t, std::uint64_t row, pod_row p);
   result<void> plan_details(const table_reader& t, std::uint64_t row, pod_plan& plan);
-  result<void> plan_class(const table_reader& t, std::uint64_t row, pod_plan& plan);
+  result<void> plan_class(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
+  void choose_class(pod_plan& plan, pod_class parsed) const;
   result<void> read_ask(const table_reader& t, std::uint64_t row, pod_ask& ask) const;
   result<void> check_total(const table_reader& t, std::uint64_t row, class_row before, const pod_ask& ask) const;
   result<void> plan_place(const table_reader& t, std::uint64_t row, pod_plan& plan);
@@ -152,7 +177,6 @@ class edit {
   void put_pod(pod_plan plan, pod_row p);
   void settle_devices();
   void erase_pod(pod_row p);
-  void unlink_stray(pod_row p);
   void join_class(pod_row p, pod_plan& plan);
   void leave_class(pod_row p);
   [[nodiscard]] bool is_on_node(pod_row p) const;
@@ -161,20 +185,12 @@ class edit {
   void relink(sub_group_row old_sub, pod_row p) { relinks_.emplace_back(old_sub, p); }
   void settle_links();
   void unlink_all(sub_group_row sub, const std::vector<pod_row>& gone);
+  void unlink_stray(pod_row p);
   void link_all(sub_group_row sub, std::span<const pod_row> added);
   [[nodiscard]] bool task_before(pod_row a, pod_row b) const;
   [[nodiscard]] std::vector<pod_row> pods_of(group_row g) const;
   sub_group_row new_block(std::uint32_t size);
   void free_block(sub_group_row first, std::uint32_t size);
-  struct sub_definition {
-    std::string_view name;
-    std::string_view parent;
-    std::int64_t min_member = 0;
-    std::int64_t min_sub_group = unset;
-    topology_share together;
-  };
-  [[nodiscard]] std::vector<sub_definition> definitions_of(group_row g) const;
-  result<void> rebuild_tree(group_row g, const std::vector<sub_definition>& definitions);
   [[nodiscard]] sub_group_row find_sub(group_row g, std::string_view name) const;
   void touch(group_row g) {
     if (g != no_row) touched_.push_back(g);
@@ -182,16 +198,32 @@ class edit {
   void merge_pending();
   void compact_names();
 
+  // pods that stand in for others that were left out
+  enum class hold : std::uint8_t { unclear, nothing, place };
+  [[nodiscard]] pod_row stand_in_of(std::string_view name) const;
+  void keep_place(const table_reader& t, std::uint64_t row);
+  void keep_place_of(const table_reader& t, std::uint64_t row, pod_row p);
+  void change_stand_in(const table_reader& t, std::uint64_t row, pod_row p);
+  hold plan_stand_in(const table_reader& t, std::uint64_t row, pod_plan& plan);
+  [[nodiscard]] hold read_held(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
+  void hold_devices(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
+  [[nodiscard]] pod_ask held_ask(const table_reader& t, std::uint64_t row, const pod_plan& plan) const;
+  void mark_stand_in(const quarantine_key& key, bool stands_in);
+
   // references
-  result<std::uint32_t> slot_of(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind) const;
+  result<std::uint32_t> slot_of(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind);
   result<std::uint32_t> slot_of_id(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind,
                                    entity_id id) const;
-  /// A name that an `add` may take.
+  /// The error for a name that names nothing; remembers what is in quarantine under that name.
+  error missing(const table_reader& t, std::uint64_t row, std::uint32_t column, quarantine_key key);
+  /// A name that an object may have.
+  result<void> check_name(const table_reader& t, std::uint64_t row, std::uint32_t column) const;
+  /// And that none has.
   result<void> check_new_name(const table_reader& t, std::uint64_t row, std::uint32_t column,
                               const base::name_map& taken) const;
-  result<std::string_view> new_name(const table_reader& t, std::uint64_t row, std::uint32_t column, map_member map);
   result<std::int64_t> bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
                                std::int64_t most) const;
+  result<bool> flag(const table_reader& t, std::uint64_t row, std::uint32_t column) const;
   /// The value whose name a text column holds; the error names the nearest one.
   template <class Enum, std::size_t N>
   result<Enum> one_of(const table_reader& t, std::uint64_t row, std::uint32_t column, const std::array<Enum, N>& values,
@@ -213,17 +245,22 @@ class edit {
   cluster_state& s_;
   writer_state& w_;
   name_maps& names_;
+  on_invalid mode_;
+  bad_rows bad_;            ///< of this attempt and those before
+  std::string because_of_;  ///< the object in quarantine that the present row depends on
+  std::vector<quarantine_key> noted_;
+  bool retry_ = false;
   std::vector<name_change> journal_;
   std::vector<std::pair<sub_group_row, pod_row>> relinks_;
   std::set<pod_row> choosing_;  ///< pods of the table that came without devices
   std::vector<group_row> touched_;
-  std::vector<std::uint32_t> checked_nodes_;  ///< slots whose devices must match their capacity
-  std::vector<queue_row> removed_queues_;
-  std::vector<std::uint32_t> removed_nodes_;
+  std::vector<touched_slot> checked_nodes_;  ///< nodes whose devices must match their capacity
+  std::vector<removed_queue> removed_queues_;
+  std::vector<removed_node> removed_nodes_;
+  std::vector<std::pair<std::string, row_place>> changed_topologies_;
+  std::map<group_row, row_place> added_groups_;
   bool nodes_unsettled_ = false;
   bool recount_ = false;
-  bool queue_tree_changed_ = false;
-  bool topologies_changed_ = false;
 };
 
 }  // namespace kaisched::model

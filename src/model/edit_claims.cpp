@@ -2,48 +2,48 @@
 // whose claim is missing waits. So nothing is checked across the two.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "model/edit.hpp"
 
 namespace kaisched::model {
 
 result<void> edit::claims(const table_reader& t) {
-  for (std::uint64_t row = 0; row < t.rows(); ++row) {
-    std::uint32_t slot = 0;
-    claim_info claim;
-    if (t.op() == table_op::add) {
-      result<std::string_view> name = new_name(t, row, col::resource_claim_name, &name_maps::claims);
-      if (!name) return name.failure();
-      claim.name = *name;
-      if (auto done = read_claim(t, row, claim); !done) return done;
-      if (w_.free_claims->empty()) {
-        slot = s_.claim_slots++;
-        s_.claims.grow(s_.claim_slots);
-      } else {
-        slot = w_.free_claims->back();
-        w_.free_claims.write().pop_back();
-      }
-      ++s_.live_claims;
-      add_name(&name_maps::claims, *name, slot);
-    } else {
-      const std::string_view name = t.text(col::resource_claim_name, row);
-      slot = names_.claims.find(name);
-      if (slot == base::name_map::none) {
-        return t.fail(status::not_found, row, col::resource_claim_name,
-                      "there is no resource_claim '" + std::string(name) + "'");
-      }
-      claim = *s_.claims[slot];
-      if (t.op() == table_op::remove) {
-        discard(claim.name);  // as it came; the copy is for going back
-        drop_name(&name_maps::claims, s_.names->add(claim.name), slot);
-        s_.claims.write(slot) = nullptr;
-        w_.free_claims.write().push_back(slot);
-        --s_.live_claims;
-        continue;
-      }
-      if (auto done = read_claim(t, row, claim); !done) return done;
-    }
-    s_.claims.write(slot) = std::make_shared<const claim_info>(std::move(claim));
+  return each_row(t, [&](std::uint64_t row) { return one_claim(t, row); });
+}
+
+result<void> edit::one_claim(const table_reader& t, std::uint64_t row) {
+  const std::string_view name = t.text(col::resource_claim_name, row);
+  std::uint32_t slot = names_.claims.find(name);
+  claim_info claim;
+  if (t.op() == table_op::add) {
+    if (auto good = check_new_name(t, row, col::resource_claim_name, names_.claims); !good) return good;
+    claim.name = name;
+  } else if (slot == base::name_map::none) {
+    return missing(t, row, col::resource_claim_name, {table_kind::resource_claim, {}, clean_name(name)});
+  } else {
+    claim = *s_.claims[slot];
   }
+  if (t.op() == table_op::remove) {
+    discard(claim.name);  // as it came; the copy is for going back
+    drop_name(&name_maps::claims, s_.names->add(claim.name), slot);
+    s_.claims.write(slot) = nullptr;
+    w_.free_claims.write().push_back(slot);
+    --s_.live_claims;
+    return {};
+  }
+  if (auto done = read_claim(t, row, claim); !done) return done;
+  if (t.op() == table_op::add) {
+    if (w_.free_claims->empty()) {
+      slot = s_.claim_slots++;
+      s_.claims.grow(s_.claim_slots);
+    } else {
+      slot = w_.free_claims->back();
+      w_.free_claims.write().pop_back();
+    }
+    ++s_.live_claims;
+    add_name(&name_maps::claims, s_.names->add(name), slot);
+  }
+  s_.claims.write(slot) = std::make_shared<const claim_info>(std::move(claim));
   return {};
 }
 
@@ -58,7 +58,7 @@ result<void> edit::read_claim(const table_reader& t, std::uint64_t row, claim_in
     result<label_list> labels = parse_labels(t.text(col::resource_claim_labels, row));
     if (!labels) {
       return t.fail(status::argument, row, col::resource_claim_labels,
-                    "resource claim '" + claim.name + "': " + labels.failure().message);
+                    "resource claim '" + base::shown(claim.name) + "': " + labels.failure().message);
     }
     claim.labels.clear();
     for (const auto& [key, value] : *labels) claim.labels.append(key).append(1, '\0').append(value).append(1, '\0');
@@ -72,9 +72,9 @@ result<void> edit::read_claim(const table_reader& t, std::uint64_t row, claim_in
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end() || (!names.empty() && names.front().empty())) {
       return t.fail(status::argument, row, column,
-                    "resource claim '" + claim.name + "': " +
+                    "resource claim '" + base::shown(claim.name) + "': " +
                         (twice == names.end() ? std::string("a name must not be empty")
-                                              : "'" + std::string(*twice) + "' is given twice"));
+                                              : "'" + base::shown(*twice) + "' is given twice"));
     }
     *target = t.text(column, row);
   }

@@ -1,9 +1,9 @@
-// Deltas of resources, topologies, queues, nodes and devices.
+// Deltas of resources, nodes and devices.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "base/int128.hpp"
+#include "base/text.hpp"
 #include "model/account.hpp"
 #include "model/edit.hpp"
 
@@ -11,13 +11,11 @@ namespace kaisched::model {
 
 namespace {
 
-bool is_flag(std::uint8_t value) { return value <= 1; }
-
 std::int64_t gpu_of(const node_info& node) { return dim_gpu < node.capacity.size() ? node.capacity[dim_gpu] : 0; }
 
 }  // namespace
 
-// ---- resources and topologies ------------------------------------------------------------------------------------
+// ---- resources -------------------------------------------------------------------------------------------------
 
 result<void> edit::resources(const table_reader& t) {
   if (t.op() != table_op::add) {
@@ -26,11 +24,13 @@ result<void> edit::resources(const table_reader& t) {
   }
   settle_nodes();
   for (std::uint64_t row = 0; row < t.rows(); ++row) {
+    // Always an error of the call: the rows number the columns of all other tables.
+    if (const error* defect = t.text_defect(row)) return *defect;
+    if (auto good = check_name(t, row, col::resource_name); !good) return good;
     const std::string_view name = t.text(col::resource_name, row);
-    if (name.empty()) return t.fail(status::argument, row, col::resource_name, "a name must not be empty");
     for (const dimension_info& d : *s_.dimensions) {
       if (d.name == name) {
-        return t.fail(status::duplicate, row, col::resource_name, "'" + std::string(name) + "' exists already");
+        return t.fail(status::duplicate, row, col::resource_name, "'" + base::shown(name) + "' exists already");
       }
     }
     if (s_.dims() >= max_dimensions) {
@@ -58,222 +58,58 @@ void edit::widen(std::uint32_t dims) {
   }
 }
 
-result<void> edit::topologies(const table_reader& t) {
-  std::vector<topology_info>& all = s_.topologies.write();
-  for (std::uint64_t row = 0; row < t.rows(); ++row) {
-    const std::string_view name = t.text(col::topology_name, row);
-    const auto it = std::find_if(all.begin(), all.end(), [&](const topology_info& x) { return x.name == name; });
-    if (t.op() == table_op::add ? it != all.end() : it == all.end()) {
-      return t.fail(it == all.end() ? status::not_found : status::duplicate, row, col::topology_name,
-                    "'" + std::string(name) + (it == all.end() ? "' does not exist" : "' exists already"));
-    }
-    nodes_unsettled_ = true;
-    topologies_changed_ = topologies_changed_ || t.op() != table_op::add;
-    if (t.op() == table_op::remove) {
-      all.erase(it);
-      continue;
-    }
-    if (name.empty()) return t.fail(status::argument, row, col::topology_name, "a name must not be empty");
-    topology_info& info = it == all.end() ? all.emplace_back() : *it;
-    info.name = name;
-    if (t.has(col::topology_levels)) {
-      info.levels.clear();
-      for (const std::string_view level : split_list(t.text(col::topology_levels, row)))
-        info.levels.emplace_back(level);
-      if (info.levels.empty()) return t.fail(status::argument, row, col::topology_levels, "needs at least one level");
-    }
-    if (t.has(col::topology_primary)) info.primary = t.u8(col::topology_primary, row) != 0;
-  }
-  std::sort(all.begin(), all.end(), [](const topology_info& a, const topology_info& b) { return a.name < b.name; });
-  if (std::count_if(all.begin(), all.end(), [](const topology_info& x) { return x.primary; }) > 1) {
-    return error{status::argument, "more than one topology is marked primary", {}};
-  }
-  return {};
-}
-
-// ---- queues ------------------------------------------------------------------------------------------------------
-
-result<void> edit::queues(const table_reader& t) {
-  std::vector<queue_row> rows;
-  for (std::uint64_t row = 0; row < t.rows(); ++row) {
-    std::uint32_t slot = no_row;
-    if (t.op() == table_op::add) {
-      result<std::string_view> name = new_name(t, row, col::queue_name, &name_maps::queues);
-      if (!name) return name.failure();
-      std::vector<queue_info>& all = s_.queues.write();
-      if (w_.free_queues->empty()) {
-        slot = static_cast<std::uint32_t>(all.size());
-        all.emplace_back();
-        for (auto* sums : {&s_.live.queue_allocated, &s_.live.queue_nonpreemptible, &s_.live.queue_request}) {
-          sums->write().emplace_back();
-        }
-      } else {
-        slot = w_.free_queues->back();
-        w_.free_queues.write().pop_back();
-        const std::uint32_t generation = all[slot].generation;
-        all[slot] = {};
-        all[slot].generation = generation + 1;
-      }
-      all[slot].live = true;
-      all[slot].name = *name;
-      add_name(&name_maps::queues, *name, slot);
-    } else {
-      result<std::uint32_t> found = slot_of(t, row, col::queue_name, entity_kind::queue);
-      if (!found) return found.failure();
-      slot = *found;
-    }
-    rows.push_back(slot);
-    if (t.op() == table_op::remove) {
-      if (auto done = remove_queue(t, row, slot); !done) return done;
-    } else if (auto done = read_queue(t, row, s_.queues.write()[slot]); !done) {
-      return done;
-    }
-  }
-  if (t.op() == table_op::remove || !t.has(col::queue_parent)) return {};
-  for (std::uint64_t row = 0; row < t.rows(); ++row) {  // parents may come after their children
-    if (auto done = link_queue(t, row, rows[row]); !done) return done;
-  }
-  return check_queue_tree();  // now: sums are kept along the path to the root
-}
-
-result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_info& q) {
-  if (t.has(col::queue_priority)) {
-    auto v = bounded(t, row, col::queue_priority, -max_amount, max_amount);
-    if (!v) return v.failure();
-    q.priority = *v;
-  }
-  if (t.has(col::queue_created)) q.created = t.i64(col::queue_created, row);
-  for (const auto& [column, target] :
-       {std::pair{std::uint32_t{col::queue_quota}, &q.quota}, std::pair{std::uint32_t{col::queue_limit}, &q.limit}}) {
-    if (!t.has(column)) continue;
-    const auto values = t.row_values<std::int64_t>(column, row);
-    for (std::size_t r = 0; r < values.size(); ++r) {
-      if (values[r] < unlimited || values[r] > max_sum) {
-        return t.fail(
-            status::argument, row, column,
-            "queue '" + q.name + "': " + std::to_string(values[r]) + " is neither an amount nor -1 (unlimited)");
-      }
-      (*target)[r] = values[r];
-    }
-  }
-  for (const auto& [column, target] : {std::pair{std::uint32_t{col::queue_over_quota_weight}, &q.weight},
-                                       std::pair{std::uint32_t{col::queue_usage}, &q.usage}}) {
-    if (!t.has(column)) continue;
-    const auto values = t.row_values<double>(column, row);
-    for (std::size_t r = 0; r < values.size(); ++r) {
-      // -1 is what KAI gives departments without a quota; it only matters beside siblings.
-      const bool good = std::isfinite(values[r]) && values[r] <= 1e12 &&
-                        (values[r] >= 0 || (values[r] == -1 && column == col::queue_over_quota_weight));
-      if (!good)
-        return t.fail(status::argument, row, column, "queue '" + q.name + "': must be finite and not negative");
-      (*target)[r] = values[r] == 0 ? 0 : values[r];  // no -0: what is equal has equal digests
-    }
-  }
-  if (t.has(col::queue_reclaim_min_runtime)) q.reclaim_min_runtime = t.i64(col::queue_reclaim_min_runtime, row);
-  if (t.has(col::queue_preempt_min_runtime)) q.preempt_min_runtime = t.i64(col::queue_preempt_min_runtime, row);
-  return {};
-}
-
-result<void> edit::link_queue(const table_reader& t, std::uint64_t row, queue_row q) {
-  queue_row parent = no_row;
-  const bool none =
-      t.is_id(col::queue_parent) ? t.id(col::queue_parent, row) == 0 : t.text(col::queue_parent, row).empty();
-  if (!none) {
-    result<std::uint32_t> found = slot_of(t, row, col::queue_parent, entity_kind::queue);
-    if (!found) return found.failure();
-    parent = *found;
-  }
-  std::vector<queue_info>& all = s_.queues.write();
-  if (all[q].parent == parent) return {};
-  if (all[q].parent != no_row) --all[all[q].parent].children;
-  all[q].parent = parent;
-  if (parent != no_row) ++all[parent].children;
-  queue_tree_changed_ = true;
-  recount_ = recount_ || all[q].groups > 0 || all[q].children > 0;
-  return {};
-}
-
-result<void> edit::remove_queue(const table_reader& t, std::uint64_t row, queue_row q) {
-  std::vector<queue_info>& all = s_.queues.write();
-  if (!all[q].live) return t.fail(status::not_found, row, col::queue_name, "is removed twice");
-  all[q].live = false;
-  recount_ = recount_ || all[q].groups > 0 || all[q].children > 0;  // what moves away later has lost its path
-  if (all[q].parent != no_row) --all[all[q].parent].children;
-  all[q].parent = no_row;
-  discard(all[q].name);  // as it came; the copy is for going back
-  drop_name(&name_maps::queues, s_.names->add(all[q].name), q);
-  removed_queues_.push_back(q);
-  return {};
-}
-
-result<void> edit::check_queues() const {
-  const std::vector<queue_info>& all = *s_.queues;
-  for (const queue_row q : removed_queues_) {
-    if (all[q].children > 0 || all[q].groups > 0) {
-      return error{status::state,
-                   "queue '" + all[q].name + "' cannot be removed: it has " + std::to_string(all[q].children) +
-                       " child queues and " + std::to_string(all[q].groups) + " pod groups",
-                   entity_id(entity_kind::queue, all[q].generation, q)};
-    }
-    w_.free_queues.write().push_back(q);
-  }
-  return {};
-}
-
-result<void> edit::check_queue_tree() {
-  if (!queue_tree_changed_) return {};
-  queue_tree_changed_ = false;
-  const std::vector<queue_info>& all = *s_.queues;
-  for (queue_row q = 0; q < all.size(); ++q) {
-    std::size_t steps = 0;
-    for (queue_row up = q; up != no_row && steps <= all.size(); up = all[up].parent) ++steps;
-    if (steps <= max_tree_depth && steps <= all.size()) continue;
-    const bool cycle = steps > all.size();
-    return error{cycle ? status::argument : status::limit,
-                 "queue '" + all[q].name + "', column parent: the parents form " +
-                     (cycle ? "a cycle" : "more than " + std::to_string(max_tree_depth) + " levels"),
-                 entity_id(entity_kind::queue, all[q].generation, q)};
-  }
-  return {};
-}
-
 // ---- nodes -------------------------------------------------------------------------------------------------------
 
 result<void> edit::nodes(const table_reader& t) {
-  for (std::uint64_t row = 0; row < t.rows(); ++row) {
-    std::uint32_t slot = no_row;
-    if (t.op() == table_op::add) {
-      result<std::uint32_t> fresh = new_node(t, row);
-      if (!fresh) return fresh.failure();
-      slot = *fresh;
-    } else {
-      result<std::uint32_t> found = slot_of(t, row, col::node_name, entity_kind::node);
-      if (!found) return found.failure();
-      slot = *found;
-    }
-    const node_row at = (*s_.node_row_of_slot)[slot];
+  return each_row(t, [&](std::uint64_t row) { return one_node(t, row); });
+}
+
+result<void> edit::one_node(const table_reader& t, std::uint64_t row) {
+  std::uint32_t slot = no_row;
+  std::shared_ptr<node_info> node;
+  if (t.op() == table_op::add) {
+    if (auto good = check_new_name(t, row, col::node_name, names_.nodes); !good) return good;
+    node = std::make_shared<node_info>();
+    node->name = t.text(col::node_name, row);
+  } else {
+    result<std::uint32_t> found = slot_of(t, row, col::node_name, entity_kind::node);
+    if (!found) return found.failure();
+    slot = *found;
     if (t.op() == table_op::remove) {
-      discard((*s_.nodes)[at]->name);  // as it came; the copy is for going back
-      drop_name(&name_maps::nodes, s_.names->add((*s_.nodes)[at]->name), slot);
-      s_.nodes_with_alignment -= (*s_.nodes)[at]->aligns() ? 1U : 0U;
-      s_.nodes.write()[at] = nullptr;
-      s_.node_row_of_slot.write()[slot] = no_row;
-      removed_nodes_.push_back(slot);
-      nodes_unsettled_ = true;
-      continue;
+      remove_node(t, row, slot);
+      return {};
     }
-    auto node = std::make_shared<node_info>(*(*s_.nodes)[at]);
-    s_.nodes_with_alignment -= node->aligns() ? 1U : 0U;
-    if (auto done = read_node(t, row, *node); !done) return done;
-    s_.nodes_with_alignment += node->aligns() ? 1U : 0U;
-    s_.nodes.write()[at] = std::move(node);
+    node = std::make_shared<node_info>(*(*s_.nodes)[(*s_.node_row_of_slot)[slot]]);
+  }
+  const bool aligned = node->aligns();
+  if (auto done = read_node(t, row, *node); !done) return done;
+  const bool added = slot == no_row;
+  if (added) slot = new_node(node->name);
+  node->slot = slot;
+  s_.nodes_with_alignment += node->aligns() ? 1U : 0U;
+  s_.nodes_with_alignment -= aligned ? 1U : 0U;
+  s_.nodes.write()[(*s_.node_row_of_slot)[slot]] = std::move(node);
+  if (t.has(col::node_capacity)) node_changed(slot, {t.number(), row}, added);
+  if (t.has(col::node_ready) || t.has(col::node_unschedulable) || t.has(col::node_labels) || t.has(col::node_taints)) {
+    nodes_unsettled_ = true;
   }
   return {};
 }
 
-result<std::uint32_t> edit::new_node(const table_reader& t, std::uint64_t row) {
-  result<std::string_view> name = new_name(t, row, col::node_name, &name_maps::nodes);
-  if (!name) return name.failure();
+void edit::remove_node(const table_reader& t, std::uint64_t row, std::uint32_t slot) {
+  const node_row at = (*s_.node_row_of_slot)[slot];
+  const node_info& node = *(*s_.nodes)[at];
+  s_.nodes_with_alignment -= node.aligns() ? 1U : 0U;
+  discard(node.name);  // as it came; the copy is for going back
+  drop_name(&name_maps::nodes, s_.names->add(node.name), slot);
+  removed_nodes_.push_back({node.name, slot, {t.number(), row}});
+  s_.nodes.write()[at] = nullptr;
+  s_.node_row_of_slot.write()[slot] = no_row;
+  nodes_unsettled_ = true;
+}
+
+/// A node without properties.
+std::uint32_t edit::new_node(std::string_view name) {
   std::uint32_t slot = no_row;
   if (w_.free_nodes->empty()) {
     slot = static_cast<std::uint32_t>(s_.node_row_of_slot->size());
@@ -286,40 +122,36 @@ result<std::uint32_t> edit::new_node(const table_reader& t, std::uint64_t row) {
     ++s_.node_generation.write()[slot];
   }
   s_.node_row_of_slot.write()[slot] = s_.node_count();
-  auto node = std::make_shared<node_info>();
-  node->name = *name;
-  node->slot = slot;
-  s_.nodes.write().push_back(std::move(node));
-  add_name(&name_maps::nodes, *name, slot);
+  s_.nodes.write().emplace_back();
+  add_name(&name_maps::nodes, s_.names->add(name), slot);
   nodes_unsettled_ = true;
   return slot;
 }
 
-void edit::node_changed(std::uint32_t slot) {
+void edit::node_changed(std::uint32_t slot, row_place place, bool added) {
   nodes_unsettled_ = true;
-  checked_nodes_.push_back(slot);
+  checked_nodes_.push_back({slot, place, added});
   recount_ = recount_ || (*w_.pods_on_node)[slot] > 0;
 }
 
-result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info& node) {
+result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info& node) const {
   if (t.has(col::node_capacity)) {
     const auto values = t.row_values<std::int64_t>(col::node_capacity, row);
     for (std::size_t d = 0; d < values.size(); ++d) {
       if (values[d] < 0 || values[d] > max_amount) {
         return t.fail(values[d] < 0 ? status::argument : status::limit, row, col::node_capacity,
-                      "node '" + node.name + "': " + (*s_.dimensions)[d].name + " " + std::to_string(values[d]) +
-                          " is not in 0 .. 2^52");
+                      "node '" + base::shown(node.name) + "': " + (*s_.dimensions)[d].name + " " +
+                          std::to_string(values[d]) + " is not in 0 .. 2^52");
       }
     }
     node.capacity.assign(values.begin(), values.end());
-    node_changed(node.slot);
   }
   for (const auto& [column, target] : {std::pair{std::uint32_t{col::node_ready}, &node.ready},
                                        std::pair{std::uint32_t{col::node_unschedulable}, &node.unschedulable}}) {
     if (!t.has(column)) continue;
-    if (!is_flag(t.u8(column, row))) return t.fail(status::argument, row, column, "must be 0 or 1");
-    *target = t.u8(column, row) != 0;
-    nodes_unsettled_ = true;
+    auto v = flag(t, row, column);
+    if (!v) return v.failure();
+    *target = *v;
   }
   if (t.has(col::node_labels)) {
     result<label_list> labels = parse_labels(t.text(col::node_labels, row));
@@ -327,7 +159,6 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
       return t.fail(status::argument, row, col::node_labels, "node '" + node.name + "': " + labels.failure().message);
     node.labels = std::move(*labels);
     node.labels_text = t.text(col::node_labels, row);
-    nodes_unsettled_ = true;
   }
   if (t.has(col::node_taints)) {
     node.taints.clear();
@@ -338,7 +169,6 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
       node.taints.push_back(std::move(*parsed));
     }
     node.taints_text = t.text(col::node_taints, row);
-    nodes_unsettled_ = true;
   }
   if (t.has(col::node_gpu_memory)) {
     auto v = bounded(t, row, col::node_gpu_memory, 0, max_amount);
@@ -354,19 +184,19 @@ result<void> edit::devices(const table_reader& t) {
   if (!t.has(col::device_node) || !t.has(col::device_index)) {
     return error{status::argument, "device tables need the columns node and index", {}};
   }
-  for (std::uint64_t row = 0; row < t.rows(); ++row) {
+  return each_row(t, [&](std::uint64_t row) -> result<void> {
     result<std::uint32_t> slot = slot_of(t, row, col::device_node, entity_kind::node);
     if (!slot) return slot.failure();
     const node_row at = (*s_.node_row_of_slot)[*slot];
     auto node = std::make_shared<node_info>(*(*s_.nodes)[at]);
     if (auto done = one_device(t, row, *node); !done) return done;
     s_.nodes.write()[at] = std::move(node);
-    node_changed(*slot);
-  }
-  return {};
+    node_changed(*slot, {t.number(), row}, false);
+    return {};
+  });
 }
 
-result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_info& node) {
+result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_info& node) const {
   const std::uint32_t index = t.u32(col::device_index, row);
   if (index >= max_devices_per_node) {
     return t.fail(status::limit, row, col::device_index,
@@ -404,9 +234,9 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
     d.numa = *v;
   }
   if (t.has(col::device_healthy)) {
-    if (!is_flag(t.u8(col::device_healthy, row)))
-      return t.fail(status::argument, row, col::device_healthy, "must be 0 or 1");
-    d.healthy = t.u8(col::device_healthy, row) != 0;
+    auto v = flag(t, row, col::device_healthy);
+    if (!v) return v.failure();
+    d.healthy = *v;
   }
   if (t.has(col::device_links)) {
     const auto links = t.list(col::device_links, row);
@@ -418,51 +248,96 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
   return {};
 }
 
-result<void> edit::check_nodes() const {
-  for (const std::uint32_t slot : removed_nodes_) {
-    if ((*w_.pods_on_node)[slot] > 0) {
-      return error{status::state,
-                   "a node cannot be removed while " + std::to_string((*w_.pods_on_node)[slot]) +
-                       " pods are on it: remove or move them in the same delta",
-                   entity_id(entity_kind::node, (*s_.node_generation)[slot], slot)};
+// ---- nodes as a whole --------------------------------------------------------------------------------------------
+
+result<void> edit::check_removed_nodes() {
+  for (const removed_node& gone : removed_nodes_) {
+    const std::uint32_t pods = (*w_.pods_on_node)[gone.slot];
+    if (pods == 0) {
+      w_.free_nodes.write().push_back(gone.slot);
+      continue;
     }
-    w_.free_nodes.write().push_back(slot);
+    const error why{status::state,
+                    "node '" + base::shown(gone.name) + "' cannot be removed while " + std::to_string(pods) +
+                        " pods are on it: remove or move them in the same delta",
+                    entity_id(entity_kind::node, (*s_.node_generation)[gone.slot], gone.slot)};
+    if (auto done = blame(gone.place, why); !done) return done;
   }
-  if (!removed_nodes_.empty()) {
-    const auto is_gone = [&](std::uint32_t slot) { return slot != no_row && (*s_.node_row_of_slot)[slot] == no_row; };
-    for (pod_row p = 0; p < s_.pod_slots; ++p) {  // promises of nodes that are gone, and where pods have ended
-      if (is_gone(s_.pod_extras[p].nominated)) s_.pod_extras.write(p).nominated = no_row;
-      if (is_gone(s_.live.pod_node[p])) s_.live.pod_node.write(p) = no_row;
-    }
+  if (removed_nodes_.empty()) return {};
+  const auto is_gone = [&](std::uint32_t slot) { return slot != no_row && (*s_.node_row_of_slot)[slot] == no_row; };
+  for (pod_row p = 0; p < s_.pod_slots; ++p) {  // promises of nodes that are gone, and where pods have ended
+    if (is_gone(s_.pod_extras[p].nominated)) s_.pod_extras.write(p).nominated = no_row;
+    if (is_gone(s_.live.pod_node[p])) s_.live.pod_node.write(p) = no_row;
   }
+  return {};
+}
+
+result<void> edit::check_capacities() {
   for (dimension d = 0; !checked_nodes_.empty() && d < s_.dims(); ++d) {
-    std::int64_t sum = 0;
-    for (std::size_t i = d; i < s_.capacity->size(); i += s_.dims()) {
-      sum += (*s_.capacity)[i];
-      if (sum > max_sum) {
-        return error{status::limit, "the sum of the capacities of " + (*s_.dimensions)[d].name + " exceeds 2^62", {}};
-      }
+    base::int128 sum = 0;
+    for (std::size_t i = d; i < s_.capacity->size(); i += s_.dims()) sum += (*s_.capacity)[i];
+    // Of many nodes that come at once the last ones are too much.
+    for (auto last = checked_nodes_.rbegin(); sum > max_sum && last != checked_nodes_.rend(); ++last) {
+      const node_row at = (*s_.node_row_of_slot)[last->slot];
+      const std::int64_t amount = at == no_row ? 0 : (*s_.capacity)[static_cast<std::size_t>(at) * s_.dims() + d];
+      if (amount == 0) continue;
+      sum -= amount;
+      const error why{status::limit,
+                      "node '" + base::shown((*s_.nodes)[at]->name) + "', column capacity: the sum of all " +
+                          (*s_.dimensions)[d].name + " exceeds 2^62",
+                      entity_id(entity_kind::node, (*s_.node_generation)[last->slot], last->slot)};
+      if (auto done = blame(last->place, why); !done) return done;
     }
   }
-  for (const std::uint32_t slot : checked_nodes_) {
+  return {};
+}
+
+result<void> edit::check_devices() {
+  std::stable_sort(checked_nodes_.begin(), checked_nodes_.end(),
+                   [](const touched_slot& a, const touched_slot& b) { return a.slot < b.slot; });
+  std::uint32_t last = no_row;
+  for (const touched_slot& touched : checked_nodes_) {
+    const std::uint32_t slot = touched.slot;
     const node_row at = (*s_.node_row_of_slot)[slot];
-    if (at == no_row) continue;
+    if (slot == last || at == no_row || (*s_.nodes)[at]->devices.empty()) continue;
+    last = slot;
     const node_info& node = *(*s_.nodes)[at];
-    if (node.devices.empty()) continue;
+    const entity_id id(entity_kind::node, (*s_.node_generation)[slot], slot);
     std::int64_t offered = 0;
+    bool gap = false;
     for (std::size_t i = 0; i < node.devices.size(); ++i) {
-      if (node.devices[i].index != i) {
-        return error{
-            status::argument, "node '" + node.name + "': device indices must be 0, 1, 2, ... without gaps", {}};
-      }
+      gap = gap || node.devices[i].index != i;
       if (node.devices[i].healthy) offered += node.devices[i].share;
     }
-    if (offered != gpu_of(node)) {
-      return error{status::argument,
-                   "node '" + node.name + "', column capacity: gpu is " + std::to_string(gpu_of(node)) +
-                       " milli-GPU, but its healthy devices offer " + std::to_string(offered),
-                   entity_id(entity_kind::node, (*s_.node_generation)[slot], slot)};
+    const std::string name = "node '" + base::shown(node.name) + "'";
+    if (gap) {
+      const error why{status::argument, name + ": device indices must be 0, 1, 2, ... without gaps", id};
+      if (auto done = blame_devices(slot, why); !done) return done;
+    } else if (offered != gpu_of(node)) {
+      const error why{status::argument,
+                      name + ", column capacity: gpu is " + std::to_string(gpu_of(node)) +
+                          " milli-GPU, but its healthy devices offer " + std::to_string(offered),
+                      id};
+      if (auto done = blame_devices(slot, why); !done) return done;
     }
+  }
+  return {};
+}
+
+/// A new node comes with all its devices or not at all; a node that exists stays as it was.
+result<void> edit::blame_devices(std::uint32_t slot, const error& why) {
+  const auto [first, last] =
+      std::equal_range(checked_nodes_.begin(), checked_nodes_.end(), touched_slot{slot},
+                       [](const touched_slot& a, const touched_slot& b) { return a.slot < b.slot; });
+  const std::string& name = (*s_.nodes)[(*s_.node_row_of_slot)[slot]]->name;
+  const auto device = s_.quarantine->lower_bound({table_kind::device, name, {}});
+  const bool known =
+      device != s_.quarantine->end() && device->first.kind == table_kind::device && device->first.owner == name;
+  const std::string because_of = known ? text_of(device->first) : std::string{};
+  const bool added = std::any_of(first, last, [](const touched_slot& x) { return x.added; });
+  for (auto it = first; it != last; ++it) {
+    if (added && !it->added) continue;
+    if (auto done = blame(it->place, why, because_of); !done) return done;
   }
   return {};
 }
@@ -528,7 +403,7 @@ void edit::settle_nodes() {
 /// Pods on a node that has fewer devices than before hold unknown ones from now on.
 void edit::drop_lost_devices() {
   const bool in_use = std::any_of(checked_nodes_.begin(), checked_nodes_.end(),
-                                  [&](std::uint32_t slot) { return (*w_.pods_on_node)[slot] > 0; });
+                                  [&](const touched_slot& x) { return (*w_.pods_on_node)[x.slot] > 0; });
   if (!in_use) return;
   for (pod_row p = 0; p < s_.pod_slots; ++p) {
     const std::uint32_t slot = s_.live.pod_node[p];

@@ -14,12 +14,12 @@ result<void> edit::pods(const table_reader& t) {
     recount(s_);
     recount_ = false;
   }
-  for (std::uint64_t row = 0; row < t.rows(); ++row) {
-    auto done = t.op() == table_op::add      ? add_pod(t, row)
-                : t.op() == table_op::change ? change_pod(t, row)
-                                             : remove_pod(t, row);
-    if (!done) return done;
-  }
+  const auto one = [&](std::uint64_t row) {
+    return t.op() == table_op::add      ? add_pod(t, row)
+           : t.op() == table_op::change ? change_pod(t, row)
+                                        : remove_pod(t, row);
+  };
+  if (auto done = each_row(t, one, [&](std::uint64_t row) { keep_place(t, row); }); !done) return done;
   settle_devices();
   settle_links();
   return {};
@@ -48,9 +48,17 @@ void edit::settle_devices() {
 }
 
 result<void> edit::add_pod(const table_reader& t, std::uint64_t row) {
-  if (auto good = check_new_name(t, row, col::pod_name, names_.pods); !good) return good;
+  const pod_row stand_in = stand_in_of(t.text(col::pod_name, row));
+  auto good =
+      stand_in == no_row ? check_new_name(t, row, col::pod_name, names_.pods) : check_name(t, row, col::pod_name);
+  if (!good) return good;
   result<pod_plan> plan = plan_pod(t, row, no_row);
   if (!plan) return plan.failure();
+  if (stand_in != no_row) {
+    erase_pod(stand_in);
+    plan = plan_pod(t, row, no_row);  // the class that was chosen may have gone with it
+    if (!plan) return plan.failure();
+  }
   const pod_row p = new_pod(t.text(col::pod_name, row));
   put_pod(std::move(*plan), p);
   relink(no_row, p);
@@ -87,6 +95,10 @@ result<void> edit::change_pod(const table_reader& t, std::uint64_t row) {
   result<std::uint32_t> found = slot_of(t, row, col::pod_name, entity_kind::pod);
   if (!found) return found.failure();
   const pod_row p = *found;
+  if (stand_in_of(t.text(col::pod_name, row)) != no_row) {
+    change_stand_in(t, row, p);
+    return {};
+  }
   result<pod_plan> plan = plan_pod(t, row, p);
   if (!plan) return plan.failure();
   const bool reorders = t.has(col::pod_sub_group) || t.has(col::pod_priority) || t.has(col::pod_leader) ||
@@ -100,6 +112,10 @@ result<void> edit::change_pod(const table_reader& t, std::uint64_t row) {
 }
 
 result<void> edit::remove_pod(const table_reader& t, std::uint64_t row) {
+  if (const pod_row p = stand_in_of(t.text(col::pod_name, row)); p != no_row) {
+    erase_pod(p);
+    return {};
+  }
   result<std::uint32_t> found = slot_of(t, row, col::pod_name, entity_kind::pod);
   if (!found) return found.failure();
   erase_pod(*found);
@@ -107,6 +123,7 @@ result<void> edit::remove_pod(const table_reader& t, std::uint64_t row) {
 }
 
 void edit::erase_pod(pod_row p) {
+  choosing_.erase(p);
   leave(p);
   leave_class(p);
   pod_core& pod = s_.pods.write(p);

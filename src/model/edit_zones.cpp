@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "model/edit.hpp"
 
 namespace kaisched::model {
@@ -32,7 +33,7 @@ bool zone_before(const numa_zone_info& a, const numa_zone_info& b) {
 std::string_view numa_policy_name(numa_policy p) noexcept { return policy_names[static_cast<std::size_t>(p)]; }
 std::string_view numa_scope_name(numa_scope s) noexcept { return scope_names[static_cast<std::size_t>(s)]; }
 
-result<void> edit::read_alignment(const table_reader& t, std::uint64_t row, node_info& node) {
+result<void> edit::read_alignment(const table_reader& t, std::uint64_t row, node_info& node) const {
   if (t.has(col::node_numa_policy)) {
     constexpr std::array all{numa_policy::unknown, numa_policy::none, numa_policy::best_effort, numa_policy::restricted,
                              numa_policy::single_numa_node};
@@ -53,31 +54,34 @@ result<void> edit::numa_zones(const table_reader& t) {
   if (!t.has(col::numa_zone_node) || !t.has(col::numa_zone_name)) {
     return error{status::argument, "numa_zone tables need the columns node and name", {}};
   }
-  for (std::uint64_t row = 0; row < t.rows(); ++row) {
+  return each_row(t, [&](std::uint64_t row) -> result<void> {
     result<std::uint32_t> slot = slot_of(t, row, col::numa_zone_node, entity_kind::node);
     if (!slot) return slot.failure();
     const node_row at = (*s_.node_row_of_slot)[*slot];
     auto node = std::make_shared<node_info>(*(*s_.nodes)[at]);
     if (auto done = one_zone(t, row, *node); !done) return done;
     s_.nodes.write()[at] = std::move(node);
-  }
-  return {};
+    return {};
+  });
 }
 
-result<void> edit::one_zone(const table_reader& t, std::uint64_t row, node_info& node) {
+result<void> edit::one_zone(const table_reader& t, std::uint64_t row, node_info& node) const {
   const std::string_view name = t.text(col::numa_zone_name, row);
   const auto it =
       std::find_if(node.zones.begin(), node.zones.end(), [&](const numa_zone_info& z) { return z.name == name; });
   const bool exists = it != node.zones.end();
   if (exists == (t.op() == table_op::add)) {
     return t.fail(exists ? status::duplicate : status::not_found, row, col::numa_zone_name,
-                  "node '" + node.name + "' has " + (exists ? "a" : "no") + " NUMA zone '" + std::string(name) + "'");
+                  "node '" + base::shown(node.name) + "' has " + (exists ? "a" : "no") + " NUMA zone '" +
+                      base::shown(name) + "'");
   }
   if (t.op() == table_op::remove) {
     node.zones.erase(it);
     return {};
   }
-  if (name.empty()) return t.fail(status::argument, row, col::numa_zone_name, "a name must not be empty");
+  if (!exists) {
+    if (auto good = check_name(t, row, col::numa_zone_name); !good) return good;
+  }
   numa_zone_info fresh;
   fresh.name = name;
   numa_zone_info& zone = exists ? *it : fresh;
@@ -88,14 +92,15 @@ result<void> edit::one_zone(const table_reader& t, std::uint64_t row, node_info&
     for (std::size_t d = 0; d < values.size(); ++d) {
       if (values[d] >= 0 && values[d] <= max_amount) continue;
       return t.fail(values[d] < 0 ? status::argument : status::limit, row, column,
-                    "node '" + node.name + "', zone '" + zone.name + "': " + (*s_.dimensions)[d].name + " " +
-                        std::to_string(values[d]) + " is not in 0 .. 2^52");
+                    "node '" + base::shown(node.name) + "', zone '" + base::shown(zone.name) +
+                        "': " + (*s_.dimensions)[d].name + " " + std::to_string(values[d]) + " is not in 0 .. 2^52");
     }
     target->assign(values.begin(), values.end());
   }
   if (exists) return {};
   if (node.zones.size() >= max_zones_per_node) {
-    return t.fail(status::limit, row, col::numa_zone_name, "node '" + node.name + "': more than 64 NUMA zones");
+    return t.fail(status::limit, row, col::numa_zone_name,
+                  "node '" + base::shown(node.name) + "': more than 64 NUMA zones");
   }
   node.zones.insert(std::upper_bound(node.zones.begin(), node.zones.end(), fresh, zone_before), std::move(fresh));
   return {};

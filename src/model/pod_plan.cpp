@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include "base/text.hpp"
 #include "model/edit.hpp"
 
 namespace kaisched::model {
@@ -31,12 +32,12 @@ bool is_none(const table_reader& t, std::uint32_t column, std::uint64_t row) {
 }
 
 error fail_pod(const table_reader& t, std::uint64_t row, std::uint32_t column, status code, std::string_view what) {
-  return t.fail(code, row, column, "pod '" + std::string(t.text(col::pod_name, row)) + "': " + std::string(what));
+  return t.fail(code, row, column, "pod '" + base::shown(t.text(col::pod_name, row)) + "': " + std::string(what));
 }
 
 }  // namespace
 
-edit::pod_plan edit::present_plan(pod_row p) const {
+pod_plan edit::present_plan(pod_row p) const {
   pod_plan plan;
   plan.group = s_.pods[p].group;
   plan.sub_name = s_.pod_extras[p].sub_name;
@@ -53,7 +54,7 @@ edit::pod_plan edit::present_plan(pod_row p) const {
   return plan;
 }
 
-result<edit::pod_plan> edit::plan_pod(const table_reader& t, std::uint64_t row, pod_row p) {
+result<pod_plan> edit::plan_pod(const table_reader& t, std::uint64_t row, pod_row p) {
   pod_plan plan = p == no_row ? pod_plan{} : present_plan(p);
   if (t.has(col::pod_group_ref)) {
     plan.group = no_row;
@@ -97,23 +98,32 @@ result<void> edit::plan_details(const table_reader& t, std::uint64_t row, pod_pl
   return {};
 }
 
-result<void> edit::plan_class(const table_reader& t, std::uint64_t row, pod_plan& plan) {
+result<void> edit::plan_class(const table_reader& t, std::uint64_t row, pod_plan& plan) const {
   if (plan.known_class != no_row && !gives_ask(t)) return {};
   pod_ask ask = plan.known_class == no_row ? pod_ask{} : s_.classes[plan.known_class]->ask;
   if (auto done = read_ask(t, row, ask); !done) return done;
+  if (auto done = check_total(t, row, plan.known_class, ask); !done) return done;
   const class_row known = names_.classes.find(ask.key());
   if (known != base::name_map::none) {
-    if (auto done = check_total(t, row, plan.known_class, ask); !done) return done;
     if (known != plan.known_class) plan.devices = {};
     plan.known_class = known;
     return {};
   }
-  if (auto done = check_total(t, row, plan.known_class, ask); !done) return done;
   result<pod_class> parsed = make_pod_class(std::move(ask));
   if (!parsed) return fail_pod(t, row, col::pod_name, parsed.failure().code, parsed.failure().message);
-  plan.devices = {};
-  plan.fresh_class = std::move(*parsed);
+  choose_class(plan, std::move(*parsed));
   return {};
+}
+
+/// The class of pods that ask for this, or a new one.
+void edit::choose_class(pod_plan& plan, pod_class parsed) const {
+  const class_row known = names_.classes.find(parsed.ask.key());
+  if (known != plan.known_class || known == base::name_map::none) plan.devices = {};
+  if (known != base::name_map::none) {
+    plan.known_class = known;
+  } else {
+    plan.fresh_class = std::move(parsed);
+  }
 }
 
 result<void> edit::read_ask(const table_reader& t, std::uint64_t row, pod_ask& ask) const {

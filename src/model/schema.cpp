@@ -304,6 +304,26 @@ constexpr std::array statistic_columns{
     column_info{col::statistic_filtered, "filtered", ct::u64, cs::one, true, ek::none, "", "", "Nodes refused."},
     column_info{col::statistic_rollbacks, "rollbacks", ct::u64, cs::one, true, ek::none, "", "", "Operations undone."},
 };
+constexpr std::array quarantine_columns{
+    column_info{col::quarantine_kind, "kind", ct::string, cs::ragged, true, ek::none, "kind of table", "",
+                "Kind of the object, such as pod_group."},
+    column_info{col::quarantine_owner, "owner", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Pod group of a sub-group, node of a device or NUMA zone; empty for other kinds."},
+    column_info{col::quarantine_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name of the object; of a device its index. What cannot be shown of it is replaced by U+FFFD."},
+    column_info{col::quarantine_column, "column", ct::string, cs::ragged, true, ek::none, "column", "",
+                "Column at fault; empty if it is the object as a whole."},
+    column_info{col::quarantine_status, "status", ct::string, cs::ragged, true, ek::none, "status", "",
+                "What the call would have failed with, such as not_found."},
+    column_info{col::quarantine_text, "text", ct::string, cs::ragged, true, ek::none, "text", "",
+                "The reason as a sentence."},
+    column_info{col::quarantine_because_of, "because_of", ct::string, cs::ragged, true, ek::none, "kind and name", "",
+                "The object in quarantine that this one depends on, such as 'queue research'; empty if the fault is "
+                "its own."},
+    column_info{col::quarantine_present, "present", ct::u8, cs::one, true, ek::none, "0 or 1", "",
+                "1: there is an object of this name: one that a bad change or removal left as it was, or a pod that "
+                "only uses its node instead of the one that was left out."},
+};
 
 constexpr std::array tables{
     table_info{table_kind::resource, "resource", true, "Resource dimensions beyond the built-in ones.",
@@ -323,6 +343,8 @@ constexpr std::array tables{
     table_info{table_kind::queue_share, "queue_share", false, "Shares of queues.", queue_share_columns},
     table_info{table_kind::placement, "placement", false, "Where pods are at the end.", placement_columns},
     table_info{table_kind::statistic, "statistic", false, "Counters per action.", statistic_columns},
+    table_info{table_kind::quarantine, "quarantine", false, "Rows of the input that a snapshot lacks, and why.",
+               quarantine_columns},
 };
 
 }  // namespace

@@ -67,8 +67,9 @@ std::uint64_t snapshot::version() const { return state_->version; }
 
 result<table> snapshot::to_table(table_kind kind) const {
   const table_info* info = schema_of(static_cast<std::uint32_t>(kind));
+  if (kind == table_kind::quarantine) return model::export_quarantine(*state_->quarantine);
   if (info == nullptr || !info->input) {
-    return error{status::unsupported, "snapshots have tables of input kinds only", {}};
+    return error{status::unsupported, "snapshots have tables of input kinds and of the quarantine only", {}};
   }
   return model::export_table(*state_, kind);
 }
@@ -80,7 +81,14 @@ std::string snapshot::digest() const {
   return base::sha256::hex(hash.finish());
 }
 
-std::string snapshot::save() const { return std::string(magic) + all_tables(*state_, model::dimensions_by::index); }
+std::string snapshot::save() const {
+  std::string bytes(magic);
+  bytes += all_tables(*state_, model::dimensions_by::index);
+  if (!state_->quarantine->empty()) {
+    base::append_table(bytes, model::export_quarantine(*state_->quarantine).view());
+  }
+  return bytes;
+}
 
 result<snapshot> snapshot::load(std::string_view bytes) {
   if (!bytes.starts_with(magic)) {
@@ -88,13 +96,24 @@ result<snapshot> snapshot::load(std::string_view bytes) {
   }
   bytes.remove_prefix(magic.size());
   cluster c;
+  model::quarantine_list quarantine;
   while (!bytes.empty()) {
     result<base::stored_table> one = base::take_table(bytes);
     if (!one) return one.failure();
     one->view.columns = one->columns.data();
-    if (auto applied = c.apply({one->view}); !applied) return applied.failure();
+    if (one->view.kind == static_cast<std::uint32_t>(table_kind::quarantine)) {
+      result<model::quarantine_list> read = model::read_quarantine(one->view);
+      if (!read) return read.failure();
+      quarantine = std::move(*read);
+    } else if (auto applied = c.apply({one->view}); !applied) {
+      return applied.failure();
+    }
   }
-  return c.take_snapshot();
+  snapshot loaded = c.take_snapshot();
+  if (quarantine.empty()) return loaded;
+  auto state = std::make_shared<model::cluster_state>(loaded.state());
+  state->quarantine = base::cow(std::move(quarantine));
+  return snapshot(std::move(state));
 }
 
 std::string_view snapshot::name(entity_id id) const {

@@ -21,6 +21,7 @@
 #include "base/string_pool.hpp"
 #include "model/node_index.hpp"
 #include "model/pod_class.hpp"
+#include "model/quarantine.hpp"
 #include "model/selector.hpp"
 
 namespace kaisched::model {
@@ -281,6 +282,8 @@ struct cluster_state {
   base::cow_column<std::shared_ptr<const claim_info>> claims;  ///< by slot; null: vacant
   std::uint32_t claim_slots = 0;
   std::uint32_t live_claims = 0;
+
+  base::cow<quarantine_list> quarantine;  ///< no part of the digest
 
   live_state live;
 

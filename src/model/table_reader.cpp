@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "base/utf8.hpp"
+
 namespace kaisched::model {
 
 namespace {
@@ -51,11 +53,8 @@ std::string_view ragged_defect(const column_view& c, std::uint64_t rows) {
   if (c.offsets[rows] == 0) return {};
   if (c.data == nullptr) return "data is null";
   if (c.type == column_type::i64_list) return {};
+  if (c.type == column_type::string) return {};
   const auto* text = static_cast<const char*>(c.data);
-  if (c.type == column_type::string) {
-    if (std::find(text, text + c.offsets[rows], '\0') != text + c.offsets[rows]) return "a string holds a NUL byte";
-    return {};
-  }
   for (std::uint64_t row = 0; row < rows; ++row) {
     if (c.offsets[row + 1] > c.offsets[row] && text[c.offsets[row + 1] - 1] != '\0') {
       return "every element of a string list must end with a NUL byte";
@@ -89,9 +88,7 @@ result<table_reader> table_reader::open(const table_view& view, std::size_t numb
   if (view.columns == nullptr && view.column_count != 0) {
     return error{status::argument, reader.where() + ": columns is null", {}};
   }
-  for (std::uint32_t i = 0; i < view.column_count; ++i) {
-    if (auto checked = reader.check_column(view.columns[i], dimensions); !checked) return checked.failure();
-  }
+  if (auto checked = reader.check_columns(dimensions); !checked) return checked.failure();
   // Every row names its entity; kinds that are named by two columns look for the second themselves.
   if (const column_info& c = reader.info_->columns.front(); reader.op() != table_op::add && !reader.has(c.id)) {
     return error{status::argument, reader.where() + ": column " + std::string(c.name) + " is required", {}};
@@ -102,6 +99,52 @@ result<table_reader> table_reader::open(const table_view& view, std::size_t numb
     }
   }
   return reader;
+}
+
+result<table_reader> table_reader::open_output(const table_view& view) {
+  table_reader reader;
+  reader.view_ = view;
+  reader.info_ = schema_of(view.kind);
+  if (auto checked = reader.check_columns(1); !checked) return checked.failure();
+  for (const column_info& c : reader.info_->columns) {
+    if (!reader.has(c.id)) {
+      return error{status::argument, reader.where() + ": column " + std::string(c.name) + " is missing", {}};
+    }
+  }
+  if (!reader.text_defects_.empty()) return reader.text_defects_.front().second;
+  return reader;
+}
+
+result<void> table_reader::check_columns(std::uint32_t dimensions) {
+  for (std::uint32_t i = 0; i < view_.column_count; ++i) {
+    if (auto checked = check_column(view_.columns[i], dimensions); !checked) return checked;
+  }
+  std::stable_sort(text_defects_.begin(), text_defects_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return {};
+}
+
+/// Texts are checked as a whole: only a byte that is no plain letter asks for a look at the rows.
+void table_reader::find_text_defects(const column_view& c) {
+  const bool list = c.type == column_type::string_list;
+  const auto* bytes = static_cast<const char*>(c.data);
+  const auto harmless = [&](char one) { return static_cast<signed char>(one) > 0 || (list && one == 0); };
+  if (std::all_of(bytes, bytes + c.offsets[view_.rows], harmless)) return;
+  for (std::uint64_t row = 0; row < view_.rows; ++row) {
+    const std::string_view text = c.string(row);
+    const std::size_t nul = list ? std::string_view::npos : text.find('\0');
+    const std::size_t bad = base::find_invalid_utf8(text);
+    if (nul == std::string_view::npos && bad == std::string_view::npos) continue;
+    const std::string what = nul < bad ? "a string holds a NUL byte" : "is not UTF-8 at byte " + std::to_string(bad);
+    text_defects_.emplace_back(row, fail(status::argument, row, c.id, what));
+  }
+}
+
+const error* table_reader::text_defect(std::uint64_t row) const {
+  if (text_defects_.empty()) return nullptr;
+  const auto it = std::lower_bound(text_defects_.begin(), text_defects_.end(), row,
+                                   [](const auto& one, std::uint64_t r) { return one.first < r; });
+  return it != text_defects_.end() && it->first == row ? &it->second : nullptr;
 }
 
 result<void> table_reader::check_column(const column_view& c, std::uint32_t dimensions) {
@@ -123,6 +166,7 @@ result<void> table_reader::check_column(const column_view& c, std::uint32_t dime
     if (view_.rows > 0) {
       const std::string_view defect = ragged_defect(c, view_.rows);
       if (!defect.empty()) return fail_column(status::argument, defect);
+      if (c.type != column_type::i64_list && c.offsets[view_.rows] > 0) find_text_defects(c);
     }
   } else {
     const std::uint32_t most = info->shape == column_shape::dimensions ? dimensions
@@ -151,6 +195,20 @@ std::string table_reader::where() const {
   const std::string_view op = view_.op < op_names.size() ? op_names[view_.op] : "?";
   text.append(" (").append(info_->name).append(", ").append(op).append(")");
   return text;
+}
+
+table_reader::parts table_reader::split(const error& e, std::uint64_t row) const {
+  parts p{{}, e.message};
+  const std::string place = where() + ", row " + std::to_string(row);
+  if (!p.what.starts_with(place)) return p;
+  p.what.remove_prefix(place.size());
+  for (const column_info& c : info_->columns) {
+    const std::string named = ", column " + std::string(c.name) + ": ";
+    if (!p.what.starts_with(named)) continue;
+    return {c.name, p.what.substr(named.size())};
+  }
+  if (p.what.starts_with(": ")) p.what.remove_prefix(2);
+  return p;
 }
 
 error table_reader::fail(status code, std::uint64_t row, std::uint32_t column, std::string_view what,

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <kaisched/quantity.hpp>
@@ -20,8 +21,11 @@ namespace kaisched::model {
 class table_reader {
  public:
   [[nodiscard]] static result<table_reader> open(const table_view& view, std::size_t number, std::uint32_t dimensions);
+  /// The same for a table of an output kind.
+  [[nodiscard]] static result<table_reader> open_output(const table_view& view);
 
   [[nodiscard]] const table_info& info() const { return *info_; }
+  [[nodiscard]] std::size_t number() const { return number_; }
   [[nodiscard]] table_op op() const { return static_cast<table_op>(view_.op); }
   [[nodiscard]] std::uint64_t rows() const { return view_.rows; }
   [[nodiscard]] bool has(std::uint32_t column) const { return at(column) != nullptr; }
@@ -53,9 +57,18 @@ class table_reader {
     return at(column)->list(row);
   }
 
+  /// What is wrong with the texts of a row, if anything: a NUL byte inside, or bytes that are no UTF-8.
+  [[nodiscard]] const error* text_defect(std::uint64_t row) const;
+
   /// An error about one row: "table 2 (pod, change), row 17, column node: ...".
   [[nodiscard]] error fail(status code, std::uint64_t row, std::uint32_t column, std::string_view what,
                            entity_id subject = {}) const;
+  /// The parts of an error about a row: the column, and what is wrong without the place.
+  struct parts {
+    std::string_view column;
+    std::string_view what;
+  };
+  [[nodiscard]] parts split(const error& e, std::uint64_t row) const;
 
  private:
   template <class T>
@@ -66,13 +79,16 @@ class table_reader {
     return column < by_id_.size() ? by_id_[column] : nullptr;
   }
   [[nodiscard]] std::string where() const;
+  result<void> check_columns(std::uint32_t dimensions);
   result<void> check_column(const column_view& c, std::uint32_t dimensions);
+  void find_text_defects(const column_view& c);
   [[nodiscard]] const column_info* describe(std::uint32_t column) const;
 
   table_view view_{};
   const table_info* info_ = nullptr;
   std::size_t number_ = 0;
   std::vector<const column_view*> by_id_;
+  std::vector<std::pair<std::uint64_t, error>> text_defects_;  ///< by row, one each
 };
 
 }  // namespace kaisched::model

@@ -1,4 +1,5 @@
 /* The C interface as a C99 program sees it. usage: kaisched_abi_cases CASE; without a case: all of them. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -333,7 +334,14 @@ static void struct_sizes(void) {
   option.base.struct_size = sizeof option;
   OK(kaisched_option_info(0, &option.base, NULL));
   CHECK(option.base.struct_size == sizeof option && option.base.name != NULL && option.future == 0);
-  option.base.struct_size = sizeof(kaisched_option) - 1;
+  CHECK(option.base.applies_to == KAISCHED_OPTION_TARGET_ENGINE);
+  /* A caller that knows the first version only: nothing is written behind it. */
+  const uint32_t first = offsetof(kaisched_option, applies_to);
+  memset(&option, 0x5A, sizeof option);
+  option.base.struct_size = first;
+  OK(kaisched_option_info(0, &option.base, NULL));
+  CHECK(option.base.struct_size == first && option.base.doc != NULL && option.base.applies_to == 0x5A5A5A5Au);
+  option.base.struct_size = first - 1;
   EXPECT(KAISCHED_E_STRUCT_SIZE, KAISCHED_FN_OPTION_INFO, kaisched_option_info, 0, &option.base);
 }
 
@@ -431,14 +439,67 @@ static void engines(void) {
          &none);
 
   size_t count = 0;
-  kaisched_option option = {sizeof option, 0, NULL, NULL, 0, 0, NULL, NULL};
+  kaisched_option option = {sizeof option, 0, NULL, NULL, 0, 0, NULL, NULL, 0, 0};
+  int of_clusters = 0;
   while (kaisched_option_info(count, &option, NULL) == KAISCHED_OK) {
+    of_clusters += option.applies_to == KAISCHED_OPTION_TARGET_CLUSTER;
     CHECK(option.name[0] != '\0' && option.doc[0] != '\0' && option.type >= KAISCHED_OPTION_BOOLEAN &&
           option.type <= KAISCHED_OPTION_LIST && option.fallback != NULL && option.choices != NULL);
     ++count;
   }
-  CHECK(count > 3 && option.name == NULL);
+  CHECK(count > 3 && option.name == NULL && of_clusters == 1);
   EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_OPTION_INFO, kaisched_option_info, count, &option);
+}
+
+/* A cluster that leaves bad rows out says so; one that does not refuses the whole delta. */
+static void quarantine(void) {
+  static const kaisched_col cols[] = {
+      {KAISCHED_POD_GROUP_COL_NAME, KAISCHED_TYPE_STRING, 0, 0, "cd", one_char},
+      {KAISCHED_POD_GROUP_COL_QUEUE, KAISCHED_TYPE_STRING, 0, 0, "qx", one_char}, /* there is no queue x */
+  };
+  static const kaisched_table more = {sizeof(kaisched_table), KAISCHED_TABLE_POD_GROUP, KAISCHED_OP_ADD, 2, 2, cols};
+  const kaisched_table* const list[] = {&more};
+  kaisched_cluster* cluster = new_cluster();
+  kaisched_snapshot* snapshot = NULL;
+  const kaisched_table* left_out = NULL;
+  char value[16] = "";
+  size_t needed = 0;
+  kaisched_id id = 0;
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_CLUSTER_APPLY, kaisched_cluster_apply, cluster, list, 1);
+  OK(kaisched_cluster_get_option(cluster, "on_invalid", value, sizeof value, &needed, NULL));
+  CHECK(strcmp(value, "reject") == 0 && needed == strlen("reject") + 1);
+  EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_CLUSTER_GET_OPTION, kaisched_cluster_get_option, cluster, "on_invalid", value, 3,
+         NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_SET_OPTION, kaisched_cluster_set_option, cluster, "on_invalid",
+         "ignore");
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_SET_OPTION, kaisched_cluster_set_option, cluster, "mode", "strict");
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_CLUSTER_SET_OPTION, kaisched_cluster_set_option, cluster, "on_invald", "x");
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_CLUSTER_GET_OPTION, kaisched_cluster_get_option, cluster, "x", NULL, 0,
+         NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_SET_OPTION, kaisched_cluster_set_option, NULL, "on_invalid",
+         "reject");
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_SET_OPTION, kaisched_cluster_set_option, cluster, NULL, "reject");
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_SET_OPTION, kaisched_cluster_set_option, cluster, "on_invalid", NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_GET_OPTION, kaisched_cluster_get_option, NULL, "on_invalid", NULL, 0,
+         NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_GET_OPTION, kaisched_cluster_get_option, cluster, NULL, NULL, 0,
+         NULL);
+  OK(kaisched_cluster_set_option(cluster, "on_invalid", "quarantine", NULL));
+  OK(kaisched_cluster_apply(cluster, list, 1, NULL));
+  OK(kaisched_cluster_find(cluster, KAISCHED_KIND_POD_GROUP, "c", &id, NULL));
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_CLUSTER_FIND, kaisched_cluster_find, cluster, KAISCHED_KIND_POD_GROUP, "d",
+         &id);
+  OK(kaisched_cluster_snapshot(cluster, &snapshot, NULL));
+  OK(kaisched_snapshot_table(snapshot, KAISCHED_TABLE_QUARANTINE, &left_out, NULL));
+  CHECK(left_out != NULL && left_out->rows == 1 && left_out->op == KAISCHED_OP_NONE);
+  CHECK(text_is(left_out, KAISCHED_QUARANTINE_COL_KIND, 0, "pod_group"));
+  CHECK(text_is(left_out, KAISCHED_QUARANTINE_COL_NAME, 0, "d"));
+  CHECK(text_is(left_out, KAISCHED_QUARANTINE_COL_COLUMN, 0, "queue"));
+  CHECK(text_is(left_out, KAISCHED_QUARANTINE_COL_STATUS, 0, "not_found"));
+  CHECK(text_is(left_out, KAISCHED_QUARANTINE_COL_TEXT, 0, "there is no queue 'x'"));
+  CHECK(text_is(left_out, KAISCHED_QUARANTINE_COL_BECAUSE_OF, 0, ""));
+  kaisched_snapshot_release(snapshot);
+  kaisched_cluster_destroy(cluster);
 }
 
 /* Two engines run in turn over one snapshot; neither changes what the other decides. */
@@ -478,8 +539,9 @@ static const struct {
   const char* name;
   void (*run)(void);
 } cases[] = {
-    {"library", library}, {"null_use", null_use}, {"double_use", double_use}, {"struct_sizes", struct_sizes},
-    {"buffers", buffers}, {"results", results},   {"engines", engines},       {"independence", independence},
+    {"library", library},           {"null_use", null_use},         {"double_use", double_use},
+    {"struct_sizes", struct_sizes}, {"buffers", buffers},           {"results", results},
+    {"engines", engines},           {"independence", independence}, {"quarantine", quarantine},
 };
 
 int main(int argc, char** argv) {

@@ -48,5 +48,7 @@ int main(void) {
   MEMBER(kaisched_option, most);
   MEMBER(kaisched_option, choices);
   MEMBER(kaisched_option, doc);
+  MEMBER(kaisched_option, applies_to);
+  MEMBER(kaisched_option, pad);
   return 0;
 }

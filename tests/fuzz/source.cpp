@@ -1,15 +1,15 @@
 #include "source.hpp"
 
+#include "base/utf8.hpp"
 #include "io/cluster_json.hpp"
 #include "io/cluster_yaml.hpp"
-#include "io/utf8.hpp"
 
 namespace kaisched::fuzz {
 
 void ensure_message(const error& failure, std::string_view source) {
   const std::string_view message = failure.message;
   ensure(message.starts_with(source) && message.size() > source.size() + 4 && message[source.size()] == ':', message);
-  ensure(io::printable(message, message.size()) == message, "a message is printable");
+  ensure(base::printable(message, message.size()) == message, "a message is printable");
   ensure(message.size() < 1300, "a message is short");
 }
 

@@ -107,10 +107,24 @@ table adding(table_kind kind) {
   return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add));
 }
 
+/// Names hold no control characters.
+std::string nasty_name() {
+  std::string name;
+  const std::string text = nasty();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool wide = byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (wide) ++i;
+    name += wide || byte < 0x20 || byte == 0x7F ? '_' : text[i];
+  }
+  return name;
+}
+
 /// Distinct names.
 std::vector<std::string> nasty_names(int count) {
   std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) names.push_back(nasty() + std::to_string(i) + (draw(0, 1) == 0 ? "" : nasty()));
+  for (int i = 0; i < count; ++i)
+    names.push_back(nasty_name() + std::to_string(i) + (draw(0, 1) == 0 ? "" : nasty_name()));
   return names;
 }
 
@@ -136,7 +150,7 @@ std::vector<table> random_tables() {
   std::vector<table> tables;
 
   table& resource = tables.emplace_back(adding(table_kind::resource));
-  resource.add(col::resource_name, column_type::string).push("vendor.com/" + nasty());
+  resource.add(col::resource_name, column_type::string).push("vendor.com/" + nasty_name());
   resource.add(col::resource_unit, column_type::string).push(nasty());
 
   table& queue = tables.emplace_back(adding(table_kind::queue));

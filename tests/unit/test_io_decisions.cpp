@@ -185,15 +185,6 @@ TEST_CASE("faults of decisions in CSV name line and column") {
   CHECK(csv_fault(head + "bind,0,1000,allocate,1,p,n,\xFF\n") == "d.csv:2: the line is not UTF-8");
 }
 
-TEST_CASE("a name with a line end is for JSON alone") {
-  builder b;
-  b << builder::queue{"q"} << builder::node{"n1", 4} << builder::group{"g", "q"} << builder::pod{"a\nb", "g", 1000};
-  const session s = must(engine().run(b.take(), 0));
-  CHECK(io::format_decisions_csv(s).failure().message ==
-        "decision[0].pod_name: \"a\\nb\" has a line end, which CSV cannot hold; JSON can");
-  must(io::check_digest(must(io::parse_decisions_json(json_of(s), "d.json"))));
-}
-
 TEST_CASE("files are read by their endings, and the digest is compared at once") {
   const std::string path = (std::filesystem::temp_directory_path() / "kaisched_test_io_decisions").string();
   const session s = eventful();

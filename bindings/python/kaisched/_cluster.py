@@ -9,7 +9,23 @@ from kaisched import _core, _tables
 
 
 class Cluster(_core.Cluster):
-    """Nodes, devices, topologies, queues, pod groups and pods, fed by tables of changes."""
+    """Nodes, devices, topologies, queues, pod groups and pods, fed by tables of changes.
+
+    ``on_invalid`` says what becomes of bad rows: ``"reject"`` refuses the whole delta, ``"quarantine"`` leaves out the
+    row and what depends on it; ``snapshot().table("quarantine")`` then says what and why.
+    """
+
+    def __init__(self, on_invalid: str = "reject") -> None:
+        super().__init__()
+        self.set("on_invalid", on_invalid)
+
+    def set(self, option: str, value: str) -> None:
+        """Sets one option of clusters, for the deltas that follow."""
+        self.set_text(option, value)
+
+    def get(self, option: str) -> str:
+        """Value of one option."""
+        return self.get_text(option)
 
     def apply(self, *, op: str = "add", **tables: Mapping[str, Any]) -> None:
         """Applies tables: all of them, or none if any row is bad.

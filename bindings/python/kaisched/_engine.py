@@ -10,7 +10,7 @@ OptionValue = bool | int | float | str | list[str] | tuple[str, ...]
 
 
 def options() -> list[dict[str, Any]]:
-    """Name, type, default, bounds, choices and meaning of every option."""
+    """Name, type, default, bounds, choices, meaning and owner (``engine`` or ``cluster``) of every option."""
     return [dict(o) for o in _core.option_list()]
 
 
@@ -56,4 +56,4 @@ class Engine(_core.Engine):
     @property
     def options(self) -> dict[str, OptionValue]:
         """All options and their values."""
-        return {o["name"]: self.get(o["name"]) for o in _core.option_list()}
+        return {o["name"]: self.get(o["name"]) for o in _core.option_list() if o["applies_to"] == "engine"}

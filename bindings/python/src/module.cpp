@@ -65,6 +65,12 @@ class py_cluster : public shared_object<cluster> {
     const auto entity = static_cast<entity_kind>(kind_of(kind));
     return unwrap(read([&](const cluster& c) { return c.find(entity, name); })).value;
   }
+  void set(const std::string& option, const std::string& value) {
+    unwrap(change([&](cluster& c) { return c.set(option, value); }));
+  }
+  std::string get(const std::string& option) const {
+    return unwrap(read([&](const cluster& c) { return c.get(option); }));
+  }
   snapshot take_snapshot() {
     return change([](cluster& c) { return c.take_snapshot(); });
   }
@@ -146,6 +152,7 @@ py::list option_dicts() {
     option["most"] = o.most;
     option["choices"] = o.choices;
     option["doc"] = o.doc;
+    option["applies_to"] = o.applies_to == option_target::cluster ? "cluster" : "engine";
     list.append(std::move(option));
   }
   return list;
@@ -166,7 +173,8 @@ void bind_snapshot(py::module_& m) {
             const table_kind k = kind_of(kind);
             return to_dict(unwrap(unlocked([&] { return s.to_table(k); })));
           },
-          py::arg("kind"), "All entities of one kind as a dict of columns, ordered by name.")
+          py::arg("kind"),
+          "All entities of one kind as a dict of columns, ordered by name; of kind \"quarantine\" what was left out.")
       .def_property_readonly("dimension_names", &snapshot::dimension_names, "Names of the resource dimensions.")
       .def(py::pickle(&save, &load));
 }
@@ -190,6 +198,8 @@ void bind_handles(py::module_& m) {
       .def("apply_tables", &py_cluster::apply, py::arg("tables"),
            "Applies tables given as (kind, op, rows, columns), all or none.")
       .def("find", &py_cluster::find, py::arg("kind"), py::arg("name"), "The identifier of an entity.")
+      .def("set_text", &py_cluster::set, py::arg("option"), py::arg("value"), "Sets one option from text.")
+      .def("get_text", &py_cluster::get, py::arg("option"), "Value of one option as text.")
       .def("snapshot", &py_cluster::take_snapshot, "The present version. Cost: what changed since the last one.");
   bind_snapshot(m);
   bind_session(m);
@@ -215,7 +225,7 @@ PYBIND11_MODULE(_core, m) {
   m.def(
       "kind_of", [](const py::handle& name) { return static_cast<std::uint32_t>(kind_of(name)); }, py::arg("name"),
       "Number of the kind of table that a name means, in the singular or plural.");
-  m.def("option_list", &option_dicts, "All options of an engine.");
+  m.def("option_list", &option_dicts, "All options of engines and clusters.");
   m.def("status_list", &status_list, "Number, name and meaning of every status.");
   m.def("pod_status_names", [] {
     std::vector<std::string_view> names;

@@ -129,6 +129,8 @@ typedef struct kaisched_option {
   double most;
   const char* choices;  ///< allowed values separated by blanks; empty if any text is allowed
   const char* doc;      ///< one sentence
+  uint32_t applies_to;  ///< kaisched_option_target; 0 where the caller's structure is shorter
+  uint32_t pad;         ///< 0
 } kaisched_option;
 
 // ---- enumerations --------------------------------------------------------------------------------------------------
@@ -164,6 +166,8 @@ enum kaisched_function {
   KAISCHED_FN_CLUSTER_APPLY = 21,
   KAISCHED_FN_CLUSTER_FIND = 22,
   KAISCHED_FN_CLUSTER_SNAPSHOT = 23,
+  KAISCHED_FN_CLUSTER_SET_OPTION = 24,
+  KAISCHED_FN_CLUSTER_GET_OPTION = 25,
   KAISCHED_FN_SNAPSHOT_TABLE = 30,
   KAISCHED_FN_SNAPSHOT_DIGEST = 31,
   KAISCHED_FN_SNAPSHOT_SAVE = 32,
@@ -280,6 +284,12 @@ enum kaisched_option_type {
   KAISCHED_OPTION_LIST = 5     ///< names, separated by commas
 };
 
+/// What an option belongs to.
+enum kaisched_option_target {
+  KAISCHED_OPTION_TARGET_ENGINE = 1,  ///< kaisched_engine_set
+  KAISCHED_OPTION_TARGET_CLUSTER = 2  ///< kaisched_cluster_set_option
+};
+
 /// Resource dimensions that every cluster has, in this order; `resource` tables add further ones behind them.
 enum kaisched_dimension {
   KAISCHED_DIM_CPU = 0,     ///< milli-cores
@@ -342,7 +352,9 @@ enum kaisched_table_kind {
   /// output: Where pods are at the end.
   KAISCHED_TABLE_PLACEMENT = 35,
   /// output: Counters per action.
-  KAISCHED_TABLE_STATISTIC = 36
+  KAISCHED_TABLE_STATISTIC = 36,
+  /// output: Rows of the input that a snapshot lacks, and why.
+  KAISCHED_TABLE_QUARANTINE = 37
 };
 
 /// Columns of KAISCHED_TABLE_RESOURCE.
@@ -704,6 +716,28 @@ enum kaisched_statistic_column {
   /// u64. Operations undone.
   KAISCHED_STATISTIC_COL_ROLLBACKS = 7
 };
+
+/// Columns of KAISCHED_TABLE_QUARANTINE.
+enum kaisched_quarantine_column {
+  /// string. Kind of the object, such as pod_group. [kind of table]
+  KAISCHED_QUARANTINE_COL_KIND = 1,
+  /// string. Pod group of a sub-group, node of a device or NUMA zone; empty for other kinds. [name]
+  KAISCHED_QUARANTINE_COL_OWNER = 2,
+  /// string. Name of the object; of a device its index. What cannot be shown of it is replaced by U+FFFD. [name]
+  KAISCHED_QUARANTINE_COL_NAME = 3,
+  /// string. Column at fault; empty if it is the object as a whole. [column]
+  KAISCHED_QUARANTINE_COL_COLUMN = 4,
+  /// string. What the call would have failed with, such as not_found. [status]
+  KAISCHED_QUARANTINE_COL_STATUS = 5,
+  /// string. The reason as a sentence. [text]
+  KAISCHED_QUARANTINE_COL_TEXT = 6,
+  /// string. The object in quarantine that this one depends on, such as 'queue research'; empty if the fault is its
+  /// own. [kind and name]
+  KAISCHED_QUARANTINE_COL_BECAUSE_OF = 7,
+  /// u8. 1: there is an object of this name: one that a bad change or removal left as it was, or a pod that only uses
+  /// its node instead of the one that was left out. [0 or 1]
+  KAISCHED_QUARANTINE_COL_PRESENT = 8
+};
 // SCHEMA END
 // clang-format on
 
@@ -731,7 +765,7 @@ KAISCHED_API kaisched_status kaisched_engine_create(uint32_t abi, const kaisched
 KAISCHED_API void kaisched_engine_destroy(kaisched_engine* engine) KAISCHED_NOEXCEPT;
 
 /// Sets one option. `preset` replaces all others, so it goes first. Sessions that are open do not change.
-/// Errors: KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT for a bad value;
+/// Errors: KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT for a bad value or an option of a cluster;
 /// the message names the option and what was expected.
 KAISCHED_API kaisched_status kaisched_engine_set(kaisched_engine* engine, const char* option, const char* value,
                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
@@ -741,7 +775,7 @@ KAISCHED_API kaisched_status kaisched_engine_get(const kaisched_engine* engine, 
                                                  size_t capacity, size_t* needed,
                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Describes option number `index`, counted from 0; KAISCHED_E_NOT_FOUND behind the last one.
+/// Describes option number `index`, counted from 0, of an engine or a cluster; KAISCHED_E_NOT_FOUND behind the last one.
 /// @param out `out->struct_size` is set by the caller and stays as it is; the library fills what fits.
 KAISCHED_API kaisched_status kaisched_option_info(size_t index, kaisched_option* out,
                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
@@ -754,7 +788,20 @@ KAISCHED_API kaisched_status kaisched_cluster_create(kaisched_cluster** out, kai
 /// Gives a cluster back. Its snapshots stay valid.
 KAISCHED_API void kaisched_cluster_destroy(kaisched_cluster* cluster) KAISCHED_NOEXCEPT;
 
-/// Applies tables in order: all of them, or none if any row is bad. Cost: what the tables touch.
+/// Sets one option of the cluster, for the deltas that follow. `on_invalid` says what kaisched_cluster_apply does about a
+/// bad row: `reject` (the default) applies nothing; `quarantine` leaves out the row and what depends on it and keeps the
+/// reason, see KAISCHED_TABLE_QUARANTINE.
+/// Errors: KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT for a bad value or an option of an engine.
+KAISCHED_API kaisched_status kaisched_cluster_set_option(kaisched_cluster* cluster, const char* option,
+                                                         const char* value, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes the value of one option of the cluster as text; see "Texts" above for `buffer`, `capacity` and `needed`.
+KAISCHED_API kaisched_status kaisched_cluster_get_option(const kaisched_cluster* cluster, const char* option,
+                                                         char* buffer, size_t capacity, size_t* needed,
+                                                         kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Applies tables in order: all of them, or none if any row is bad. Cost: what the tables touch. With the option
+/// `on_invalid` = `quarantine` only a table that is wrong as a whole, or a bad row of KAISCHED_TABLE_RESOURCE, fails.
 /// @param tables `count` pointers to tables; may be NULL if `count` is 0. Input is copied during the call.
 /// Errors: KAISCHED_E_ARGUMENT, _NOT_FOUND, _STALE_ID, _WRONG_KIND, _DUPLICATE, _UNSUPPORTED, _LIMIT, _STRUCT_SIZE; the
 /// message names table, row, column and entity, `subject` is the entity if it exists.
@@ -783,7 +830,8 @@ KAISCHED_API void kaisched_snapshot_release(const kaisched_snapshot* snapshot) K
 
 /// All entities of one kind with every column, ordered by name: what KAISCHED_OP_ADD needs to build an equal cluster.
 /// The table is made by the first call and kept, so asking again costs nothing.
-/// @param kind kaisched_table_kind of an input table; KAISCHED_E_UNSUPPORTED for others.
+/// @param kind kaisched_table_kind of an input table, or KAISCHED_TABLE_QUARANTINE: the rows of the input that the
+///   snapshot lacks, by kind, owner and name, with the reasons. KAISCHED_E_UNSUPPORTED for others.
 /// @param out receives a table that is borrowed until the snapshot is released.
 KAISCHED_API kaisched_status kaisched_snapshot_table(const kaisched_snapshot* snapshot, uint32_t kind,
                                                      const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "io/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace kaisched::io::scenario_text {
 
@@ -275,7 +275,7 @@ error failure_at(std::string_view source, std::size_t line, std::uint32_t column
 }
 
 result<std::vector<statement>> split(std::string_view text, std::string_view source) {
-  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string_view::npos) {
+  if (const std::size_t bad = base::find_invalid_utf8(text); bad != std::string_view::npos) {
     const std::string_view before = text.substr(0, bad);
     const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
     const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;

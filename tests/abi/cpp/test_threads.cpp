@@ -106,7 +106,7 @@ TEST_CASE("engines in two threads do not disturb each other") {
       if (kaisched_engine_create(KAISCHED_ABI_VERSION, &option, 1, &engine, nullptr) != KAISCHED_OK) ++faults;
       if (kaisched_engine_get(engine, "mode", value, sizeof value, nullptr, nullptr) != KAISCHED_OK) ++faults;
       if (std::string(value) != mode) ++faults;
-      kaisched_option info{sizeof info, 0, nullptr, nullptr, 0, 0, nullptr, nullptr};
+      kaisched_option info{sizeof info, 0, nullptr, nullptr, 0, 0, nullptr, nullptr, 0, 0};
       if (kaisched_option_info(0, &info, nullptr) != KAISCHED_OK) ++faults;
       kaisched_engine_destroy(engine);
     }

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kaisched::io {
+namespace kaisched::base {
 
 /// One character of a text: its code point and its length in bytes. Length 0: the bytes are no UTF-8 (overlong forms,
 /// surrogates and what lies above U+10FFFF included).
@@ -29,4 +29,4 @@ struct utf8_character {
 /// Offset of the first byte that is no UTF-8, or npos.
 [[nodiscard]] std::size_t find_invalid_utf8(std::string_view text) noexcept;
 
-}  // namespace kaisched::io
+}  // namespace kaisched::base

@@ -1,11 +1,11 @@
-#include "io/utf8.hpp"
+#include "base/utf8.hpp"
 
 #include <array>
 #include <iterator>
 
 #include <fmt/format.h>
 
-namespace kaisched::io {
+namespace kaisched::base {
 
 utf8_character first_utf8_character(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -59,4 +59,4 @@ std::string printable(std::string_view text, std::size_t longest) {
   return shown;
 }
 
-}  // namespace kaisched::io
+}  // namespace kaisched::base
