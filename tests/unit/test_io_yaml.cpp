@@ -206,6 +206,8 @@ TEST_CASE("what JSON has no word for is refused with its place") {
   CHECK(meaning("a: \"\x01\"") == "t:1:5: the control character U+0001 is not allowed here; write \"\\x01\"");
   CHECK(meaning("a: 1\nb: \xFF") == "t:2:4: this byte is not UTF-8");
   CHECK(meaning("a: 1\nb: \xED\xA0\x80") == "t:2:4: this byte is not UTF-8");
+  CHECK(meaning("a: \"\\N\"") == "t:1:4: the escapes \\N and \\_ are not supported; write \\u0085 and \\u00A0");
+  CHECK(meaning("\"\\u0085\\u00A0\\L\\P\"") == "\"\xC2\x85\xC2\xA0\xE2\x80\xA8\xE2\x80\xA9\"");
   CHECK(meaning("a: [1").starts_with("t:1:"));
   CHECK(meaning("a: [1").ends_with(": end of sequence flow not found"));
   CHECK(meaning("a:\n\t- b").starts_with("t:2:"));
