@@ -92,7 +92,7 @@ class yaml_events final : public YAML::EventHandler {
                 const std::string& value) override {
     if (anchor != 0) refuse_anchor(mark);
     if (tag != "?" && tag != "!") refuse(mark, fmt::format("tags ({}) are not supported", tag));
-    if (find_invalid_utf8(value) != std::string::npos) {  // the library makes single bytes of these two
+    if (base::find_invalid_utf8(value) != std::string::npos) {  // the library makes single bytes of these two
       refuse(mark, "the escapes \\N and \\_ are not supported; write \\u0085 and \\u00A0");
     }
     if (wants_key()) {
