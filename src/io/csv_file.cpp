@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -27,7 +26,7 @@ class text_source final : public ::io::ByteSourceBase {
 
   int read(char* buffer, int size) override {
     const std::size_t count = std::min(text_.size(), static_cast<std::size_t>(size));
-    std::memcpy(buffer, text_.data(), count);
+    std::copy_n(text_.data(), count, buffer);
     text_.remove_prefix(count);
     if (ends_ || !text_.empty() || count == static_cast<std::size_t>(size)) return static_cast<int>(count);
     buffer[count] = '\n';
