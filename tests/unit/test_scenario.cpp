@@ -223,6 +223,16 @@ TEST_CASE("what a parser refuses, and how it says so") {
   }
 }
 
+TEST_CASE("what can be expected of quarantine") {
+  const std::string text = "scenario 1\nqueue a\n";
+  CHECK(fault_of(text + "expect quarantine\n").find("expected a kind of entity and a name") != std::string::npos);
+  CHECK(fault_of(text + "expect quarantine queu a\n").find("did you mean \"queue\"") != std::string::npos);
+  CHECK(fault_of(text + "expect quarantine queue\n").find("expected 2") != std::string::npos);
+  CHECK(fault_of(text + "expect quarantine nothing a\n").find("expected 1") != std::string::npos);
+  CHECK(fault_of(text + "expect quarantine nothing column=name\n").find("has no fields") != std::string::npos);
+  CHECK(fault_of(text + "expect quarantine queue a column=parent\n") == "no fault");
+}
+
 TEST_CASE("errors of the cluster name the line of the row") {
   CHECK(findings_of("scenario 1\nqueue a\nqueue b parent=c\n")
             .front()
@@ -260,6 +270,52 @@ TEST_CASE("expectations: all decisions in order, or none") {
   CHECK(played(text +
                "run\nexpect queue team fair_share.gpu=4 allocated.gpu=4\nexpect statistic allocate groups_placed=1\n")
             .passed());
+}
+
+TEST_CASE("quarantine: all entries in any order, and no change without a word") {
+  const std::string text =
+      "scenario 1\n"
+      "option on_invalid=quarantine\n"
+      "queue a parent=nowhere\n"
+      "queue b parent=a\n";
+  CHECK(played(text + "expect quarantine queue b because_of=\"queue a\"\nexpect quarantine queue a\n").passed());
+  CHECK(findings_of(text) ==
+        texts{"3: what is in quarantine changes, and nothing expects it",
+              "4:    found quarantine queue a column=parent status=not_found",
+              "4:    found quarantine queue b column=parent status=not_found because_of=\"queue a\""});
+  CHECK(played(text).updated ==
+        text +
+            "expect quarantine queue a column=parent status=not_found\n"
+            "expect quarantine queue b column=parent status=not_found because_of=\"queue a\"\n");
+  const std::string wrong = text + "  expect quarantine queue a column=name\n  expect quarantine queue b\n";
+  CHECK(findings_of(wrong) == texts{"5: expected quarantine queue a column=name",
+                                    "6:    found quarantine queue a column=parent status=not_found"});
+  CHECK(played(wrong).updated ==
+        text + "  expect quarantine queue b\n  expect quarantine queue a column=parent status=not_found\n");
+  CHECK(played(played(wrong).updated).passed());
+  // Nothing is expected, too much is expected, something that is not there.
+  CHECK(findings_of(text + "expect quarantine nothing\n").size() == 3);
+  const std::string sound = "scenario 1\nqueue a\nexpect quarantine nothing\n";
+  CHECK(played(sound).passed());
+  CHECK(findings_of("scenario 1\nqueue a\nexpect quarantine queue a\n") ==
+        texts{"3: expected quarantine queue a", "3:    found quarantine nothing"});
+  CHECK(played("scenario 1\nqueue a\nexpect quarantine queue a\n").updated == sound);
+  CHECK(findings_of(text + "expect quarantine queue a colunm=name\nexpect quarantine queue b\n").front().find(
+            "did you mean \"column\"") != std::string::npos);
+  // The last word is the caller's.
+  const scenario_setup rejecting{{{"on_invalid", "reject"}}, {}};
+  CHECK(play_scenario(parsed(text), rejecting).findings.front().text.find("nowhere") != std::string::npos);
+  const scenario_setup strange{{{"on_invalid", "perhaps"}}, {}};
+  CHECK(play_scenario(parsed(sound), strange).findings.size() == 1);
+}
+
+TEST_CASE("options: all of a statement or none, of clusters and of sessions") {
+  const std::string bad_queue = "queue a parent=nowhere\n";
+  CHECK(findings_of("scenario 1\noption on_invalid=quarantine mode=fast\n" + bad_queue).size() == 2);
+  CHECK(findings_of("scenario 1\noption mode=compat on_invalid=perhaps\n").size() == 1);
+  CHECK(played("scenario 1\noption mode=compat on_invalid=quarantine\n" + bad_queue + "expect quarantine queue a\n")
+            .passed());
+  CHECK(played("scenario 1\nqueue a\nrun on_invalid=quarantine\nexpect error argument \"on_invalid\"\n").passed());
 }
 
 TEST_CASE("the reasons of a group that waits") {

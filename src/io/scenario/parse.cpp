@@ -23,10 +23,9 @@ using scenario_text::value_kind;
 
 constexpr std::array<std::string_view, 10> verbs{"scenario", "rule",   "option", "now",    "run",
                                                  "apply",    "settle", "change", "remove", "expect"};
-constexpr std::array<std::string_view, 13> expectations{"bind",      "pipeline", "evict",  "move", "unschedulable",
+constexpr std::array<std::string_view, 14> expectations{"bind",      "pipeline", "evict",  "move", "unschedulable",
                                                         "nothing",   "counts",   "reason", "pod",  "queue",
-                                                        "statistic", "digest",   "error"};
-constexpr std::string_view quarantine_expectation = "quarantine";
+                                                        "statistic", "digest",   "error",  "quarantine"};
 
 class parser {
  public:
@@ -199,19 +198,16 @@ class parser {
     if (from.items.size() < 2 || from.items[1].is_field())
       return fail(from, from.items.front(), "expected what is expected");
     const std::string& what = from.items[1].name.text;
-    const bool known = std::find(expectations.begin(), expectations.end(), what) != expectations.end();
-    if (!known && what != quarantine_expectation) {
-      std::vector<std::string_view> names(expectations.begin(), expectations.end());
-      names.push_back(quarantine_expectation);
+    if (std::find(expectations.begin(), expectations.end(), what) == expectations.end()) {
       return fail(from, from.items[1],
-                  fmt::format("nothing of the name \"{}\" can be expected; {}", what, suggestion(what, names)));
+                  fmt::format("nothing of the name \"{}\" can be expected; {}", what, suggestion(what, expectations)));
     }
     end_delta();
     if (!expects_allowed_ || made_.steps.empty())
       return fail(from, from.items.front(), "there is nothing before that this could be about");
     scenario_step& about = made_.steps.back();
     const bool is_run = std::holds_alternative<scenario_run>(about.what);
-    if (!is_run && what != "error" && what != quarantine_expectation) {
+    if (!is_run && what != "error" && what != "quarantine") {
       return fail(from, from.items[1], fmt::format("\"{}\" is expected of a session: \"run\" is missing", what));
     }
     if (what == "error" && std::holds_alternative<scenario_delta>(about.what)) rows_.forget_last();
@@ -228,7 +224,10 @@ class parser {
     std::size_t most = 1;
     if (what == "nothing" || what == "counts") least = most = 0;
     if (what == "bind" || what == "pipeline" || what == "evict" || what == "move" || what == "error") most = 2;
-    if (what == quarantine_expectation) least = most = 2;
+    if (what == "quarantine") {
+      if (auto done = check_quarantine(from); !done) return done;
+      least = most = from.items[2].name.text == "nothing" ? 1 : 2;
+    }
     if (words < least || words > most) {
       return fail(from, from.items[1],
                   fmt::format("{} words behind \"{}\", expected {}", words, what,
@@ -237,10 +236,22 @@ class parser {
     for (std::size_t i = 2 + words; i < from.items.size(); ++i) {
       const item& one = from.items[i];
       if (!one.is_field()) return fail(from, one, "words stand before fields");
-      if (what == "nothing" || what == "error" || what == "digest")
+      if (what == "nothing" || what == "error" || what == "digest" || from.items[2].name.text == "nothing")
         return fail(from, one, fmt::format("\"{}\" has no fields", what));
     }
     return {};
+  }
+
+  /// The word behind `expect quarantine`.
+  [[nodiscard]] result<void> check_quarantine(const statement& from) const {
+    if (from.items.size() < 3) return fail(from, from.items[1], "expected a kind of entity and a name, or \"nothing\"");
+    const std::string& word = from.items[2].name.text;
+    std::vector<std::string_view> known{"nothing"};
+    for (const table_info& one : schema()) {
+      if (one.input) known.push_back(one.name);
+    }
+    if (std::find(known.begin(), known.end(), word) != known.end()) return {};
+    return fail(from, from.items[2], fmt::format("no kind of entity is called \"{}\"; {}", word, suggestion(word, known)));
   }
 
   scenario made_;

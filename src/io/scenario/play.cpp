@@ -1,6 +1,5 @@
 // Steps -> sessions; decisions against expectations; expectations renewed.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -159,11 +158,18 @@ bool is_decision(std::string_view word) {
          word == "nothing";
 }
 
+bool is_of_clusters(std::string_view option) {
+  const std::span<const option_info> all = option_list();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const option_info& one) { return one.name == option; });
+  return found != all.end() && found->applies_to == option_target::cluster;
+}
+
 class player {
  public:
   player(const scenario& what, const scenario_setup& with) : scenario_(what), setup_(with), edits_(what.text) {}
 
   scenario_outcome play() {
+    if (auto done = set_cluster(setup_.settings, cluster_); !done) add(1, done.failure().message);
     for (const scenario_step& step : scenario_.steps) {
       outcome_.expectations += step.expectations.size();
       std::visit([&](const auto& one) { take(step, one); }, step.what);
@@ -194,30 +200,48 @@ class player {
                         [static_cast<std::size_t>(done.failure().input_row)];
     }
     judge_call(step, done, line);
+    judge_quarantine(step);
   }
 
-  result<void> set(engine& of, const std::string& name, const std::string& value) { return of.set(name, value); }
+  /// Those of the settings that are options of clusters.
+  static result<void> set_cluster(const scenario_settings& settings, cluster& of) {
+    for (const auto& [name, value] : settings) {
+      if (!is_of_clusters(name)) continue;
+      if (auto done = of.set(name, value); !done) return done;
+    }
+    return {};
+  }
+  /// The others.
+  static result<void> set_engine(const scenario_settings& settings, engine& of) {
+    for (const auto& [name, value] : settings) {
+      if (is_of_clusters(name)) continue;
+      if (auto done = of.set(name, value); !done) return done;
+    }
+    return {};
+  }
 
   void take(const scenario_step& step, const scenario_option& option) {
-    result<void> done;
     engine trial;
-    for (const auto& [name, value] : settings_) static_cast<void>(set(trial, name, value));
-    for (const auto& [name, value] : option.settings) {
-      done = set(trial, name, value);
-      if (!done) break;
+    cluster other;
+    static_cast<void>(set_engine(settings_, trial));
+    result<void> done = set_engine(option.settings, trial);
+    if (done) done = set_cluster(option.settings, other);
+    if (done) {
+      settings_.insert(settings_.end(), option.settings.begin(), option.settings.end());
+      static_cast<void>(set_cluster(option.settings, cluster_));
+      static_cast<void>(set_cluster(setup_.settings, cluster_));  // they win
     }
-    if (done) settings_.insert(settings_.end(), option.settings.begin(), option.settings.end());
     judge_call(step, done, step.first_line);
+    judge_quarantine(step);
   }
 
   result<session> open(const scenario_step& step, const scenario_run& run) {
     engine with;
-    for (const scenario_settings* some :
-         std::array<const scenario_settings*, 3>{&settings_, &run.settings, &setup_.settings}) {
-      for (const auto& [name, value] : *some) {
-        if (auto done = set(with, name, value); !done) return done.take_failure();
-      }
+    if (auto done = set_engine(settings_, with); !done) return done.take_failure();
+    for (const auto& [name, value] : run.settings) {
+      if (auto done = with.set(name, value); !done) return done.take_failure();
     }
+    if (auto done = set_engine(setup_.settings, with); !done) return done.take_failure();
     return with.run(cluster_.take_snapshot(), step.now);
   }
 
@@ -231,6 +255,7 @@ class player {
     if (auto sound = ran->check(); !sound) add(step.first_line, "an invariant is broken: " + sound.failure().message);
     if (setup_.observe) setup_.observe(*ran, step.first_line);
     judge(step, *ran);
+    judge_quarantine(step);
     last_.emplace(std::move(*ran));
     last_now_ = step.now;
   }
@@ -263,6 +288,75 @@ class player {
       add(wanted->text.first_line,
           fmt::format("expected the error {} \"{}\", found {} \"{}\"", code, part, status_name(why.code), why.message));
     }
+  }
+
+  /// What was left out of the cluster so far. A delta that changes that has to say so.
+  void judge_quarantine(const scenario_step& step) {
+    std::vector<const statement*> wanted;
+    for (const scenario_expectation& one : step.expectations) {
+      if (one.text.items[1].name.text == "quarantine") wanted.push_back(&one.text);
+    }
+    if (wanted.empty() && !std::holds_alternative<scenario_delta>(step.what)) return;
+    const snapshot now = cluster_.take_snapshot();
+    result<table> entries = now.to_table(table_kind::quarantine);
+    if (!entries) return add(step.first_line, entries.failure().message);
+    const output_rows rows(std::move(*entries), dimensions_of(now));
+    std::vector<std::string> found;
+    for (std::size_t row = 0; row < rows.size(); ++row) found.push_back(quarantine_line(rows, row));
+    if (wanted.empty() && found == left_out_) return;
+    left_out_ = found;
+
+    const bool nothing = !wanted.empty() && wanted.front()->items[2].name.text == "nothing";
+    const std::vector<bool> named = match_quarantine(wanted, rows);
+    std::vector<std::string> fresh;
+    for (std::size_t row = 0; row < found.size(); ++row) {
+      if (!named[row]) fresh.push_back(found[row]);
+    }
+    if (found.empty() && !nothing) fresh.emplace_back("expect quarantine nothing");
+    const std::size_t at = wanted.empty() ? step.last_line : wanted.back()->last_line;
+    if (wanted.empty()) add_mended(step.first_line, "what is in quarantine changes, and nothing expects it");
+    const std::string indent(wanted.empty() ? std::string_view{} : edits_.indent(wanted.back()->first_line));
+    for (const std::string& one : fresh) {
+      add_mended(at, fmt::format("   found {}", one.substr(one.find(' ') + 1)));
+      edits_.insert_after(at, indent + one);
+    }
+  }
+
+  /// Which entries are expected; expectations without an entry are findings.
+  std::vector<bool> match_quarantine(const std::vector<const statement*>& wanted, const output_rows& rows) {
+    std::vector<bool> named(rows.size(), false);
+    for (const statement* one : wanted) {
+      bool met = one->items[2].name.text == "nothing" && rows.size() == 0 && wanted.size() == 1;
+      for (std::size_t row = 0; row < rows.size() && !met; ++row) {
+        met = !named[row] && is_entry(*one, rows, row);
+        named[row] = named[row] || met;
+      }
+      if (met) continue;
+      add_mended(one->first_line, fmt::format("expected {}", written(*one)));
+      edits_.remove(one->first_line, one->last_line);
+    }
+    return named;
+  }
+
+  bool is_entry(const statement& wanted, const output_rows& rows, std::size_t row) {
+    if (wanted.items.size() < 4 || rows.text("kind", row) != wanted.items[2].name.text ||
+        rows.text("name", row) != wanted.items[3].name.text)
+      return false;
+    for (std::size_t i = 4; i < wanted.items.size(); ++i) {
+      const result<std::string> differs = rows.difference(wanted.items[i], row);
+      if (!differs) add(wanted.first_line, differs.failure().message);
+      if (!differs || !differs->empty()) return false;
+    }
+    return true;
+  }
+
+  static std::string quarantine_line(const output_rows& rows, std::size_t row) {
+    std::string out =
+        fmt::format("expect quarantine {} {}", as_word(rows.text("kind", row)), as_word(rows.text("name", row)));
+    for (const char* column : {"owner", "column", "status", "because_of"}) {
+      if (!rows.text(column, row).empty()) out += " " + rows.field(column, row);
+    }
+    return rows.integer("present", row) != 0 ? out + " " + rows.field("present", row) : out;
   }
 
   void judge(const scenario_step& step, const session& ran) {
@@ -461,7 +555,8 @@ class player {
   scenario_settings settings_;
   std::optional<session> last_;
   std::int64_t last_now_ = 0;
-  std::set<std::string> settled_;  ///< groups that have been settled after the last session
+  std::vector<std::string> left_out_;  ///< objects in quarantine
+  std::set<std::string> settled_;      ///< groups that have been settled after the last session
 };
 
 }  // namespace
