@@ -4,6 +4,7 @@
 #include <array>
 
 #include <kaisched/quantity.hpp>
+#include <kaisched/schema.hpp>
 #include <kaisched/table.hpp>
 
 namespace kaisched::model {
@@ -16,25 +17,13 @@ void append_text(std::string& key, std::string_view text) {
   key += text;
 }
 
-template <class T, class Parse>
-result<std::vector<T>> parse_each(std::string_view list, Parse parse) {
-  std::vector<T> parsed;
+template <class T>
+result<void> parse_each(std::string_view list, result<T> (*parse)(std::string_view), std::vector<T>& parsed) {
   for (const std::string_view element : split_list(list)) {
     result<T> one = parse(element);
-    if (!one) return one.failure();
+    if (!one) return one.take_failure();
     parsed.push_back(std::move(*one));
   }
-  return parsed;
-}
-
-template <class T>
-result<void> store(std::vector<T>& target, result<std::vector<T>> parsed, std::string_view field) {
-  if (!parsed) {
-    error failure = parsed.take_failure();
-    failure.message.insert(0, std::string(field) + ": ");
-    return failure;
-  }
-  target = std::move(*parsed);
   return {};
 }
 
@@ -75,10 +64,10 @@ result<void> set_devices(pod_class& c) {
 result<void> check_claims(std::string_view list) {
   std::vector<std::string_view> names = split_list(list);
   std::sort(names.begin(), names.end());
-  if (!names.empty() && names.front().empty()) return error{status::argument, "claims: a name must not be empty", {}};
+  if (!names.empty() && names.front().empty()) return error{status::argument, "a name must not be empty", {}};
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return {};
-  return error{status::argument, "claims: '" + std::string(*twice) + "' is named twice", {}};
+  return error{status::argument, "'" + std::string(*twice) + "' is named twice", {}};
 }
 
 }  // namespace
@@ -133,35 +122,27 @@ bool pod_class::tolerates(const std::vector<taint>& taints) const {
   });
 }
 
-result<pod_class> make_pod_class(pod_ask ask) {
+std::optional<pod_class> make_pod_class(pod_ask ask, ask_fault& fault) {
   pod_class c;
   c.ask = std::move(ask);
-  if (auto done = set_devices(c); !done) return done.failure();
-  if (auto done = check_claims(c.ask.claims); !done) return done.failure();
+  const auto sound = [&](std::uint32_t column, result<void> done) {
+    if (!done) fault = {column, done.take_failure()};
+    return done.ok();
+  };
+  const auto parsed = [&](std::uint32_t column, std::string_view list, auto parse, auto& to) {
+    return sound(column, parse_each(list, parse, to));
+  };
   result<label_list> labels = parse_labels(c.ask.node_selector);
-  if (!labels) {
-    error failure = labels.take_failure();
-    failure.message.insert(0, "node_selector: ");
-    return failure;
-  }
+  const bool all =
+      sound(col::pod_request, set_devices(c)) && sound(col::pod_claims, check_claims(c.ask.claims)) &&
+      sound(col::pod_node_selector, labels ? result<void>{} : result<void>{labels.failure()}) &&
+      parsed(col::pod_node_affinity, c.ask.node_affinity, parse_selector, c.node_affinity) &&
+      parsed(col::pod_tolerations, c.ask.tolerations, parse_toleration, c.tolerations) &&
+      parsed(col::pod_affinity, c.ask.affinity, parse_affinity_term, c.affinity) &&
+      parsed(col::pod_anti_affinity, c.ask.anti_affinity, parse_affinity_term, c.anti_affinity) &&
+      parsed(col::pod_host_ports, c.ask.host_ports, parse_host_port, c.host_ports);
+  if (!all) return std::nullopt;
   c.node_selector = std::move(*labels);
-  if (auto r = store(c.node_affinity, parse_each<selector>(c.ask.node_affinity, parse_selector), "node_affinity"); !r) {
-    return r.failure();
-  }
-  if (auto r = store(c.tolerations, parse_each<toleration>(c.ask.tolerations, parse_toleration), "tolerations"); !r) {
-    return r.failure();
-  }
-  if (auto r = store(c.affinity, parse_each<affinity_term>(c.ask.affinity, parse_affinity_term), "affinity"); !r) {
-    return r.failure();
-  }
-  if (auto r =
-          store(c.anti_affinity, parse_each<affinity_term>(c.ask.anti_affinity, parse_affinity_term), "anti_affinity");
-      !r) {
-    return r.failure();
-  }
-  if (auto r = store(c.host_ports, parse_each<host_port>(c.ask.host_ports, parse_host_port), "host_ports"); !r) {
-    return r.failure();
-  }
   return c;
 }
 

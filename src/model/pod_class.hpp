@@ -4,6 +4,7 @@
 /// one order of candidates.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,7 +62,12 @@ struct pod_class {
   [[nodiscard]] bool tolerates(const std::vector<taint>& taints) const;
 };
 
-/// Parses and checks an ask. The error names the field.
-[[nodiscard]] result<pod_class> make_pod_class(pod_ask ask);
+/// Why an ask makes no sense, and the column that says so.
+struct ask_fault {
+  std::uint32_t column = 0;  ///< of table `pod`
+  error why;
+};
+/// Parses and checks an ask. If it makes no sense, `fault` tells why.
+[[nodiscard]] std::optional<pod_class> make_pod_class(pod_ask ask, ask_fault& fault);
 
 }  // namespace kaisched::model

@@ -109,8 +109,9 @@ result<void> edit::plan_class(const table_reader& t, std::uint64_t row, pod_plan
     plan.known_class = known;
     return {};
   }
-  result<pod_class> parsed = make_pod_class(std::move(ask));
-  if (!parsed) return fail_pod(t, row, col::pod_name, parsed.failure().code, parsed.failure().message);
+  ask_fault fault;
+  std::optional<pod_class> parsed = make_pod_class(std::move(ask), fault);
+  if (!parsed) return fail_pod(t, row, fault.column, fault.why.code, fault.why.message);
   choose_class(plan, std::move(*parsed));
   return {};
 }

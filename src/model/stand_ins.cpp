@@ -25,9 +25,10 @@ std::optional<pod_class> understand(pod_ask ask) {
       }
     }
   };
+  ask_fault ignored;
   for (int step = 0; step <= 4; ++step) {
     lose(step);
-    if (auto parsed = make_pod_class(ask)) return std::move(*parsed);
+    if (auto parsed = make_pod_class(ask, ignored)) return parsed;
   }
   return std::nullopt;
 }

@@ -176,7 +176,7 @@ TEST_CASE("claims come and go, and pods name them freely") {
   survives(c);
   CHECK(opened(c) == "pod train-0.claims: resource claims are not decided by this version");
   CHECK(refused(c, change(kind::pod, {"name", "claims"}).add({"train-0", texts{"x", "x"}})) ==
-        "table 0 (pod, change), row 0, column name: pod 'train-0': claims: 'x' is named twice");
+        "table 0 (pod, change), row 0, column claims: pod 'train-0': 'x' is named twice");
   must(c.apply(change(kind::pod, {"name", "claims"}).add({"train-0", texts{}})));
   must(c.apply(remove(kind::resource_claim, {"name"}).add({"ns/b"}).add({"ns/a"})));
   CHECK(c.take_snapshot().digest() == before);
