@@ -4,10 +4,13 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <kaisched/schema.hpp>
 
 #include "cli/console.hpp"
 #include "cli/figures.hpp"
@@ -69,11 +72,65 @@ void add_error(checked_file& to, const error& why) {
   to.found.push_back(std::move(one));
 }
 
+std::string_view text_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
+  const column_view* values = rows.find(column);
+  return values == nullptr || values->type != column_type::string ? std::string_view{} : values->string(row);
+}
+
+/// Lines of the rows of a file, by kind, owner and name of what they are about. Of rows about one object the last
+/// counts.
+class line_index {
+ public:
+  explicit line_index(const io::cluster_input& of) {
+    for (std::size_t i = 0; i < of.origins.size(); ++i) {
+      const table_view rows = of.tables[i].view();
+      const table_info* info = schema_of(rows.kind);
+      if (info == nullptr || of.origins[i].lines.size() != rows.rows) continue;
+      for (std::uint64_t row = 0; row < rows.rows; ++row) {
+        const std::string_view first = text_at(rows, info->columns[0].id, row);
+        const bool owned = info->columns.size() > 1 && info->columns[1].name == "name";
+        lines_[{std::string(info->name), owned ? std::string(first) : "",
+                std::string(owned ? text_at(rows, info->columns[1].id, row) : first)}] = of.origins[i].lines[row];
+      }
+    }
+  }
+  [[nodiscard]] std::uint32_t find(std::string_view kind, std::string_view owner, std::string_view name) const {
+    const auto found = lines_.find({std::string(kind), std::string(owner), std::string(name)});
+    return found == lines_.end() ? 0 : found->second;
+  }
+
+ private:
+  std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> lines_;
+};
+
+/// What was left out of the cluster: its own faults are errors, what depends on them is worth knowing.
+void add_left_out(checked_file& to, const io::cluster_input& from, const snapshot& of) {
+  const result<table> entries = of.to_table(table_kind::quarantine);
+  if (!entries || entries->rows() == 0) return;
+  const table_view rows = entries->view();
+  const line_index lines(from);
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    const std::string_view owner = text_at(rows, col::quarantine_owner, row);
+    const std::string_view name = text_at(rows, col::quarantine_name, row);
+    const std::string_view kind = text_at(rows, col::quarantine_kind, row);
+    const bool depends = !text_at(rows, col::quarantine_because_of, row).empty();
+    finding one;
+    one.how = depends ? severity::note : severity::error;
+    one.rule = depends ? "left-out" : "input";
+    one.kind = kind;
+    one.name = owner.empty() ? std::string(name) : fmt::format("{}/{}", owner, name);
+    one.text = text_at(rows, col::quarantine_text, row);
+    one.line = lines.find(kind, owner, name);
+    to.found.push_back(std::move(one));
+  }
+  std::stable_sort(to.found.begin(), to.found.end(), [](const finding& a, const finding& b) { return a.how < b.how; });
+}
+
 /// Steps of `check_tables` and of what is before it in a progress bar.
 constexpr std::size_t check_steps = 3;
 
-checked_file check_tables(std::string name, const result<io::cluster_input>& tables, const engine& with,
-                          progress& shown) {
+checked_file check_tables(std::string name, const result<io::cluster_input>& tables, const check_arguments& told,
+                          const engine& with, progress& shown) {
   checked_file one;
   one.name = std::move(name);
   if (!tables) {
@@ -83,18 +140,21 @@ checked_file check_tables(std::string name, const result<io::cluster_input>& tab
     return one;
   }
   shown.next(one.name + ": building the cluster");
-  result<cluster> built = io::build_cluster(*tables);
+  result<cluster> built = io::build_cluster(*tables, told.input.on_invalid);
   if (!built) {
     add_error(one, built.failure());
     shown.skip(check_steps - 2);
     return one;
   }
+  shown.next(one.name + ": applying rules");
   const snapshot state = built->take_snapshot();
   one.is_built = true;
   one.holds = contents_of(state);
-  one.digest = state.digest();
-  shown.next(one.name + ": applying rules");
-  one.found = lint(with, state, tables->now);
+  add_left_out(one, *tables, state);
+  if (one.found.empty()) {  // rules would complain about holes
+    one.digest = state.digest();
+    one.found = lint(with, state, tables->now);
+  }
   return one;
 }
 
@@ -167,7 +227,7 @@ json json_of(const checked_file& one) {
               {"errors", one.count(severity::error)},
               {"warnings", one.count(severity::warning)}};
   if (one.is_built) object["contents"] = json_of(one.holds);
-  if (one.is_built) object["digest"] = one.digest;
+  if (!one.digest.empty()) object["digest"] = one.digest;
   object["findings"] = std::move(findings);
   return object;
 }
@@ -191,11 +251,11 @@ result<std::vector<checked_file>> check_all(const check_arguments& told, const e
   if (named) {
     if (auto sound = check_input(told.input); !sound) return sound.failure();
     shown.next(input_name(told.input) + ": reading");
-    all.push_back(check_tables(input_name(told.input), read_tables(told.input), with, shown));
+    all.push_back(check_tables(input_name(told.input), read_tables(told.input), told, with, shown));
   }
   for (const std::string& file : told.files) {
     shown.next(file + ": reading");
-    all.push_back(check_tables(file == "-" ? "standard input" : file, io::read_cluster(file), with, shown));
+    all.push_back(check_tables(file == "-" ? "standard input" : file, io::read_cluster(file), told, with, shown));
   }
   if (all.empty()) return error{status::argument, "no file is named", {}};
   return all;
@@ -231,9 +291,11 @@ int check(const check_arguments& told, const console& to) {
 void add_check(command_list& to) {
   command& c = to.add("check", group::decide, "Validate cluster files without deciding, and warn of what looks wrong");
   auto& told = c.keep<check_arguments>();
+  told.input.on_invalid = "quarantine";
   c.explain(
-      "Reads and builds every cluster and applies rules about what is legal and yet most likely not meant. The exit "
-      "status is 1 if a file has an error; warnings and notes do not count unless --fail-on-warning is given.");
+      "Reads and builds every cluster, lists every object that is wrong, and applies rules about what is legal and yet "
+      "most likely not meant. The exit status is 1 if a file has an error; warnings and notes do not count unless "
+      "--fail-on-warning is given.");
   c.heading("Input");
   c.position("FILE", &told.files, cluster_file(), "Clusters; - is the standard input");
   add_input_options(c, told.input);

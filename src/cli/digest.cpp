@@ -59,19 +59,20 @@ result<identified> identify_decisions(const std::string& file, std::string_view 
   return one;
 }
 
-result<identified> identify_tables(std::string name, const result<io::cluster_input>& tables) {
+result<identified> identify_tables(std::string name, const result<io::cluster_input>& tables,
+                                   std::string_view on_invalid) {
   if (!tables) return tables.failure();
-  result<cluster> built = io::build_cluster(*tables);
+  result<cluster> built = io::build_cluster(*tables, on_invalid);
   if (!built) return built.take_failure();
   return identified{std::move(name), "cluster", built->take_snapshot().digest(), {}, {}};
 }
 
-result<identified> identify(const std::string& file) {
+result<identified> identify(const std::string& file, std::string_view on_invalid) {
   const result<std::string> text = io::read_file(file);
   if (!text) return text.failure();
   const std::string name = file == "-" ? "standard input" : file;
   if (is_decisions(*text)) return identify_decisions(name, *text);
-  return identify_tables(name, io::parse_cluster(*text, name));
+  return identify_tables(name, io::parse_cluster(*text, name), on_invalid);
 }
 
 json json_of(const identified& one) {
@@ -86,13 +87,13 @@ result<std::vector<identified>> identify_all(const digest_arguments& told, progr
   const bool openb = !told.input.openb_nodes.empty() || !told.input.openb_pods.empty();
   if (openb || !told.input.cluster.empty()) {
     shown.next(input_name(told.input));
-    result<identified> one = identify_tables(input_name(told.input), read_tables(told.input));
+    result<identified> one = identify_tables(input_name(told.input), read_tables(told.input), told.input.on_invalid);
     if (!one) return one.take_failure();
     all.push_back(std::move(*one));
   }
   for (const std::string& file : told.files) {
     shown.next(file);
-    result<identified> one = identify(file);
+    result<identified> one = identify(file, told.input.on_invalid);
     if (!one) return one.take_failure();
     all.push_back(std::move(*one));
   }

@@ -39,6 +39,8 @@ void add_input_options(command& to, input_arguments& told) {
   to.option("--openb-nodes", &told.openb_nodes, file_name({"csv"}),
             "Nodes of an openb trace instead of a cluster file");
   to.option("--openb-pods", &told.openb_pods, file_name({"csv"}), "Pods of that trace, all pending at once");
+  to.option("--on-invalid", &told.on_invalid, one_of("WHAT", {"reject", "quarantine"}),
+            "A bad row ends everything, or is left out with what depends on it");
 }
 
 void add_input_arguments(command& to, input_arguments& told) {
@@ -89,6 +91,11 @@ bool is_small_file(const std::string& path) {
          !fault;
 }
 
+std::int64_t count_left_out(const snapshot& of) {
+  const result<table> rows = of.to_table(table_kind::quarantine);
+  return rows ? static_cast<std::int64_t>(rows->rows()) : 0;
+}
+
 result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown) {
   const auto start = std::chrono::steady_clock::now();
   const std::string name = input_name(told);
@@ -96,10 +103,12 @@ result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown
   const result<io::cluster_input> tables = read_tables(told);
   if (!tables) return tables.failure();
   shown.next("building the cluster");
-  result<cluster> built = io::build_cluster(*tables);
+  result<cluster> built = io::build_cluster(*tables, told.on_invalid);
   if (!built) return built.take_failure();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return loaded_cluster{built->take_snapshot(), tables->now, seconds};
+  loaded_cluster loaded{built->take_snapshot(), tables->now, seconds, 0};
+  loaded.left_out = count_left_out(loaded.state);
+  return loaded;
 }
 
 }  // namespace kaisched::cli

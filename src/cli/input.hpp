@@ -22,6 +22,7 @@ struct input_arguments {
   std::string cluster;  ///< by --cluster
   std::string openb_nodes;
   std::string openb_pods;
+  std::string on_invalid = "reject";
 };
 /// The options; the position is the command's own, because some take more words.
 void add_input_options(command& to, input_arguments& told);
@@ -40,7 +41,10 @@ struct loaded_cluster {
   snapshot state;
   std::int64_t now = 0;
   double seconds = 0;
+  std::int64_t left_out = 0;  ///< objects that are in quarantine
 };
+/// Number of objects of the input that are in quarantine.
+[[nodiscard]] std::int64_t count_left_out(const snapshot& of);
 /// Steps of `load_cluster` in a progress bar.
 inline constexpr std::size_t load_steps = 2;
 [[nodiscard]] result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown);

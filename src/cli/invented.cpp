@@ -28,7 +28,7 @@ result<loaded_cluster> invent_cluster(const invented_arguments& told, progress& 
   result<cluster> built = io::build_cluster(*tables);
   if (!built) return built.take_failure();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return loaded_cluster{built->take_snapshot(), tables->now, seconds};
+  return loaded_cluster{built->take_snapshot(), tables->now, seconds, 0};
 }
 
 }  // namespace kaisched::cli

@@ -60,13 +60,19 @@ void print_option(const terminal& out, const option_info& option) {
     out.line(lead + line);
     lead.assign(value_column, ' ');
   }
-  for (const std::string& line : wrap(fmt::format("[{}] {}", range_of(option), option.doc), width - 4)) {
+  const std::string_view of_clusters =
+      option.applies_to == option_target::cluster ? " (an option of clusters: --on-invalid)" : "";
+  for (const std::string& line : wrap(fmt::format("[{}] {}{}", range_of(option), option.doc, of_clusters), width - 4)) {
     out.line("    " + out.paint(style::dim, line));
   }
 }
 
 json json_of(const option_info& option) {
-  json one{{"name", option.name}, {"type", type_name(option.type)}, {"default", option.fallback}, {"doc", option.doc}};
+  json one{{"name", option.name},
+           {"type", type_name(option.type)},
+           {"default", option.fallback},
+           {"doc", option.doc},
+           {"of", option.applies_to == option_target::cluster ? "cluster" : "engine"}};
   if (has_bounds(option)) {
     one["least"] = option.least;
     one["most"] = option.most;
@@ -76,7 +82,7 @@ json json_of(const option_info& option) {
 }
 
 int show_options(const std::string& name, console& to) {
-  const std::vector<option_info> all = engine_options();
+  const std::span<const option_info> all = option_list();
   const auto chosen = std::find_if(all.begin(), all.end(), [&](const option_info& one) { return one.name == name; });
   if (!name.empty() && chosen == all.end()) {
     std::vector<std::string_view> names;
@@ -85,7 +91,7 @@ int show_options(const std::string& name, console& to) {
         {status::not_found, fmt::format("no option is called \"{}\"; {}", name, io::suggestion(name, names)), {}},
         exit_usage);
   }
-  const std::span<const option_info> shown = name.empty() ? std::span(all) : std::span(&*chosen, 1);
+  const std::span<const option_info> shown = name.empty() ? all : std::span(&*chosen, 1);
   if (to.shows_report()) {
     const terminal& out = to.out();
     if (name.empty()) {
@@ -109,7 +115,7 @@ void add_options(command_list& to) {
   value_form form = any_value("NAME");
   form.proposals = [](std::span<const std::string>, std::string_view) {
     std::vector<proposal> found;
-    for (const option_info& one : engine_options()) found.push_back({std::string(one.name), std::string(one.doc)});
+    for (const option_info& one : option_list()) found.push_back({std::string(one.name), std::string(one.doc)});
     return found;
   };
   c.position("NAME", &name, std::move(form), "Name of one option");

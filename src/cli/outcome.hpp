@@ -80,6 +80,7 @@ struct outcome {
   std::int64_t pods = 0;
   std::int64_t jobs = 0;
   std::int64_t queues = 0;
+  std::int64_t left_out = 0;       ///< objects of the input in quarantine
   std::int64_t pods_before = 0;    ///< on nodes when the session opened
   std::int64_t pods_started = 0;   ///< bound
   std::int64_t pods_claiming = 0;  ///< pipelined: they wait for pods that are ending

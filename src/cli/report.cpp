@@ -67,6 +67,11 @@ void print_figures(const terminal& out, const outcome& what) {
                        counted(used.total[dim_gpu] / whole_device, "GPU"), counted(what.nodes, "node"),
                        counted(what.pods, "pod"), grouped(what.pods_before), counted(what.jobs, "job"),
                        counted(what.queues, "queue")));
+  if (what.left_out > 0) {
+    out.line("  " +
+             out.paint(style::red, fmt::format("{} of the input {} left out; kaisched check says why",
+                                               counted(what.left_out, "object"), what.left_out == 1 ? "is" : "are")));
+  }
   const std::string loaded = what.load_seconds > 0 ? fmt::format("loaded in {}, ", seconds(what.load_seconds)) : "";
   out.line(fmt::format("  {}decided in {} with preset {}, mode {}", loaded,
                        out.paint(style::bold, seconds(what.decide_seconds)), what.preset, what.mode));
@@ -301,7 +306,12 @@ json report_json(const outcome& what) {
       {"mode", what.mode},
       {"digest", what.digest},
       {"seconds", {{"load", what.load_seconds}, {"decide", what.decide_seconds}}},
-      {"cluster", {{"nodes", what.nodes}, {"pods", what.pods}, {"jobs", what.jobs}, {"queues", what.queues}}},
+      {"cluster",
+       {{"nodes", what.nodes},
+        {"pods", what.pods},
+        {"jobs", what.jobs},
+        {"queues", what.queues},
+        {"left_out", what.left_out}}},
       {"pods",
        {{"on_nodes_before", what.pods_before},
         {"started", what.pods_started},

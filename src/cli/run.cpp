@@ -51,6 +51,7 @@ int run(const run_arguments& told, console& to) {
   if (!ran) return to.fail(ran.failure());
   shown.finish();
   ran->figures.load_seconds = loaded->seconds;
+  ran->figures.left_out = loaded->left_out;
 
   if (!told.decisions_file.empty()) {
     if (auto written = write_decisions(to, *ran, told.decisions_file); !written) {

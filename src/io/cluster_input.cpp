@@ -40,7 +40,7 @@ bool place_error(error& failure, const cluster_input& input, std::span<const std
 
 }  // namespace
 
-result<cluster> build_cluster(const cluster_input& input) {
+result<cluster> build_cluster(const cluster_input& input, std::string_view on_invalid) {
   std::vector<table_view> views;
   std::vector<std::size_t> given;
   for (std::size_t i = 0; i < input.tables.size(); ++i) {
@@ -49,6 +49,7 @@ result<cluster> build_cluster(const cluster_input& input) {
     given.push_back(i);
   }
   cluster built;
+  if (auto done = built.set("on_invalid", on_invalid); !done) return done.take_failure();
   auto applied = built.apply(std::span<const table_view>(views));
   if (applied) return built;
   error failure = applied.take_failure();

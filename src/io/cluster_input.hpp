@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct cluster_input {
 
 /// A cluster that holds what the tables say. The error is the one of `cluster::apply`, which names entity and column;
 /// in front stand file, line and place of the row (`c.json:17: pod[3].node: ...`), or the source alone.
-[[nodiscard]] result<cluster> build_cluster(const cluster_input& input);
+/// `on_invalid` is the option of this name of the cluster: with `quarantine` bad rows are left out instead.
+[[nodiscard]] result<cluster> build_cluster(const cluster_input& input, std::string_view on_invalid = "reject");
 
 }  // namespace kaisched::io

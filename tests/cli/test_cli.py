@@ -115,7 +115,9 @@ class Listings(Case):
         listed = re.findall(r"^  ([\w.]+) +(\S+)", text, re.MULTILINE)
         self.assertGreater(len(listed), 5)
         for name, value in listed:
-            if value != "(none)":
+            if name == "on_invalid":
+                self.ok("run", path, "--on-invalid", value)
+            elif value != "(none)":
                 self.ok("run", "--cluster", path, "--set", f"{name}={value.rstrip(',')}")
 
     def test_schema(self):
@@ -257,7 +259,7 @@ class Openb(Case):
             reports[-1].pop("seconds")
         self.assertEqual(reports[0], reports[1])
         report = reports[0]
-        self.assertEqual(report["cluster"], {"nodes": 1213, "pods": 8152, "jobs": 8152, "queues": 1})
+        self.assertEqual(report["cluster"], {"nodes": 1213, "pods": 8152, "jobs": 8152, "queues": 1, "left_out": 0})
         self.assertEqual(report["pods"]["started"] + report["pods"]["waiting"], 8152)
         self.assertEqual(report["capacity"]["gpu"], 6_212_000)
         self.assertGreater(report["used_after"]["gpu"], 0.8 * report["capacity"]["gpu"])
