@@ -78,13 +78,17 @@ int convert(convert_arguments told, console& to) {
   if (auto written = to.write(*out, *text); !written) return to.fail(written.failure(), exit_failure);
   shown.finish();
   const contents made = contents_of(loaded->state);
-  if (to.shows_report()) to.out().line(fmt::format("{}: {}", *out, sentence_of(made)));
+  if (to.shows_report()) {
+    to.out().line(fmt::format("{}: {}", *out, sentence_of(made)));
+    if (loaded->left_out > 0) to.out().line("  " + to.out().paint(style::red, left_out_sentence(loaded->left_out)));
+  }
   if (!to.wants_json()) return exit_ok;
   return to.finish({{"schema", convert_schema},
                     {"from", input_name(told.input)},
                     {"file", *out},
                     {"form", word_of(*form)},
                     {"contents", json_of(made)},
+                    {"left_out", loaded->left_out},
                     {"digest", loaded->state.digest()}});
 }
 

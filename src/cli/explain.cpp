@@ -176,8 +176,11 @@ int explain(explain_arguments told, const console& to) {
   std::vector<std::vector<subject>> others;
   for (const std::string& word : told.words) {
     const result<subject> found = find(loaded->state, word, others.emplace_back());
-    if (!found)
-      return to.fail({found.failure().code, input_name(told.input) + ": " + found.failure().message, {}}, exit_usage);
+    if (!found) {
+      const std::string holes = loaded->left_out > 0 ? "; " + left_out_sentence(loaded->left_out) : std::string();
+      return to.fail({found.failure().code, input_name(told.input) + ": " + found.failure().message + holes, {}},
+                     exit_usage);
+    }
     subjects.push_back(*found);
   }
   const result<decided> ran = decide(*with, loaded->state, loaded->now, shown);
@@ -211,7 +214,7 @@ std::vector<proposal> propose_names(std::span<const std::string> before, std::st
   if (input.file.empty() || !is_small_file(input.file)) return {};
   const result<io::cluster_input> tables = read_tables(input);
   if (!tables) return {};
-  result<cluster> built = io::build_cluster(*tables);
+  result<cluster> built = io::build_cluster(*tables, "quarantine");
   if (!built) return {};
   const snapshot state = built->take_snapshot();
   std::vector<proposal> found;

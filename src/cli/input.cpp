@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/terminal.hpp"
 #include "io/cluster_file.hpp"
 #include "io/files.hpp"
 #include "io/openb.hpp"
@@ -94,6 +95,11 @@ bool is_small_file(const std::string& path) {
 std::int64_t count_left_out(const snapshot& of) {
   const result<table> rows = of.to_table(table_kind::quarantine);
   return rows ? static_cast<std::int64_t>(rows->rows()) : 0;
+}
+
+std::string left_out_sentence(std::int64_t objects) {
+  return fmt::format("{} of the input {} left out; kaisched check says why", counted(objects, "object"),
+                     objects == 1 ? "is" : "are");
 }
 
 result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown) {

@@ -45,6 +45,8 @@ struct loaded_cluster {
 };
 /// Number of objects of the input that are in quarantine.
 [[nodiscard]] std::int64_t count_left_out(const snapshot& of);
+/// The same for people.
+[[nodiscard]] std::string left_out_sentence(std::int64_t objects);
 /// Steps of `load_cluster` in a progress bar.
 inline constexpr std::size_t load_steps = 2;
 [[nodiscard]] result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown);

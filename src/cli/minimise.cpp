@@ -194,11 +194,11 @@ int minimise(const minimise_arguments& told, console& to) {
                               small->finished ? "" : "; there may be fewer: --trials"));
   }
   return to.finish(json{{"schema", "kaisched-minimise/1"},
-                    {"file", told.out},
-                    {"statements_before", small->statements_before},
-                    {"statements", small->statements},
-                    {"trials", small->trials},
-                    {"finished", small->finished}});
+                        {"file", told.out},
+                        {"statements_before", small->statements_before},
+                        {"statements", small->statements},
+                        {"trials", small->trials},
+                        {"finished", small->finished}});
 }
 
 }  // namespace

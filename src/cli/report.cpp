@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chart.hpp"
+#include "cli/input.hpp"
 
 namespace kaisched::cli {
 
@@ -68,9 +69,7 @@ void print_figures(const terminal& out, const outcome& what) {
                        counted(what.pods, "pod"), grouped(what.pods_before), counted(what.jobs, "job"),
                        counted(what.queues, "queue")));
   if (what.left_out > 0) {
-    out.line("  " +
-             out.paint(style::red, fmt::format("{} of the input {} left out; kaisched check says why",
-                                               counted(what.left_out, "object"), what.left_out == 1 ? "is" : "are")));
+    out.line("  " + out.paint(style::red, left_out_sentence(what.left_out)));
   }
   const std::string loaded = what.load_seconds > 0 ? fmt::format("loaded in {}, ", seconds(what.load_seconds)) : "";
   out.line(fmt::format("  {}decided in {} with preset {}, mode {}", loaded,

@@ -133,14 +133,13 @@ std::optional<pod_class> make_pod_class(pod_ask ask, ask_fault& fault) {
     return sound(column, parse_each(list, parse, to));
   };
   result<label_list> labels = parse_labels(c.ask.node_selector);
-  const bool all =
-      sound(col::pod_request, set_devices(c)) && sound(col::pod_claims, check_claims(c.ask.claims)) &&
-      sound(col::pod_node_selector, labels ? result<void>{} : result<void>{labels.failure()}) &&
-      parsed(col::pod_node_affinity, c.ask.node_affinity, parse_selector, c.node_affinity) &&
-      parsed(col::pod_tolerations, c.ask.tolerations, parse_toleration, c.tolerations) &&
-      parsed(col::pod_affinity, c.ask.affinity, parse_affinity_term, c.affinity) &&
-      parsed(col::pod_anti_affinity, c.ask.anti_affinity, parse_affinity_term, c.anti_affinity) &&
-      parsed(col::pod_host_ports, c.ask.host_ports, parse_host_port, c.host_ports);
+  const bool all = sound(col::pod_request, set_devices(c)) && sound(col::pod_claims, check_claims(c.ask.claims)) &&
+                   sound(col::pod_node_selector, labels ? result<void>{} : result<void>{labels.failure()}) &&
+                   parsed(col::pod_node_affinity, c.ask.node_affinity, parse_selector, c.node_affinity) &&
+                   parsed(col::pod_tolerations, c.ask.tolerations, parse_toleration, c.tolerations) &&
+                   parsed(col::pod_affinity, c.ask.affinity, parse_affinity_term, c.affinity) &&
+                   parsed(col::pod_anti_affinity, c.ask.anti_affinity, parse_affinity_term, c.anti_affinity) &&
+                   parsed(col::pod_host_ports, c.ask.host_ports, parse_host_port, c.host_ports);
   if (!all) return std::nullopt;
   c.node_selector = std::move(*labels);
   return c;

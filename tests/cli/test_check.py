@@ -43,6 +43,24 @@ class Check(Case):
         self.assertEqual((quiet.returncode, quiet.stdout), (1, ""))
         self.assertIn("c.json: ", quiet.stderr)
 
+    def test_every_bad_object_is_listed(self):
+        queues = '"queue": [{"name": "q"},\n{"name": "lost", "parent": "nowhere"},\n{"name": "below", "parent": "lost"}]'
+        nodes = '\n"node": [{"name": "n", "capacity": {"gpu": 2000, "pods": 10}},\n{"name": "bad", "capacity": {}, "taints": [":::"]}]'
+        one = self.findings(queues, nodes, jobs("a"), '\n"sub_group": [{"name": "s", "group": "none"}]', status=1)
+        self.assertEqual(
+            [(f["severity"], f["rule"], f["kind"], f["name"], f["line"]) for f in one["findings"]],
+            [
+                ("error", "input", "queue", "lost", 2),
+                ("error", "input", "node", "bad", 5),
+                ("error", "input", "sub_group", "none/s", 6),
+                ("note", "left-out", "queue", "below", 3),
+            ],
+        )
+        self.assertIn("there is no queue 'nowhere'", one["findings"][0]["text"])
+        self.assertEqual((one["errors"], one["contents"]["queues"], "digest" in one), (3, 1, False))
+        first = self.findings(queues, nodes, jobs("a"), options=["--on-invalid", "reject"], status=1)
+        self.assertEqual([(f["rule"], f["line"]) for f in first["findings"]], [("input", 2)])
+
     def test_several_files(self):
         good = self.file("good.json", cluster(QUEUE, NODE, jobs("a")))
         bad = self.file("bad.json", "{}")

@@ -75,6 +75,26 @@ class Errors(Case):
         self.assertTrue(message.startswith("kaisched: c.json:1: pod_group[0].queue: "), message)
         self.assertIn("nowhere", message)
 
+    def test_bad_rows_are_left_out_on_request(self):
+        bad = cluster('"queue": [{"name": "q"}, {"name": "lost", "parent": "nowhere"}]', NODE, jobs("a"))
+        path = self.file("bad.json", bad)
+        good = self.file("good.json", cluster(QUEUE, NODE, jobs("a")))
+        out = self.folder / "out.json"
+        for command in [["run", path], ["digest", path], ["explain", path, "a"], ["convert", path, out]]:
+            self.assertIn("there is no queue 'nowhere'", self.fails(2, *command))
+            self.assertIn("there is no queue 'nowhere'", self.fails(2, *command, "--on-invalid", "reject"))
+            self.assertIn("quarantin", self.fails(2, *command, "--on-invalid", "quarantin"))
+        lenient = ["--on-invalid", "quarantine"]
+        self.assertEqual(self.ok("digest", path, *lenient).split()[0], self.ok("digest", good).split()[0])
+        self.assertIn("1 object of the input is left out", self.ok("run", path, *lenient))
+        self.assertNotIn("left out", self.ok("run", good, *lenient))
+        self.assertIn("1 object of the input is left out", self.fails(2, "explain", path, "lost", *lenient))
+        self.assertIn("1 object of the input is left out", self.ok("convert", path, out, *lenient))
+        self.assertEqual(self.ok("digest", out).split()[0], self.ok("digest", good).split()[0])
+        found, wanted = [json.loads(self.ok("run", one, *lenient, "--json")) for one in (path, good)]
+        self.assertEqual((found["cluster"].pop("left_out"), wanted["cluster"].pop("left_out")), (1, 0))
+        self.assertEqual((found["digest"], found["cluster"]), (wanted["digest"], wanted["cluster"]))
+
     def test_options(self):
         path = self.file("c.json", cluster(QUEUE))
         for option, value, expected in [

@@ -1,5 +1,6 @@
 // Division, orders and scores on random figures, with the bits of every result: what rounds another way shows here even
 // where no decision depends on it.
+#include <array>
 #include <bit>
 #include <random>
 #include <string>
@@ -31,8 +32,11 @@ double part(std::mt19937_64& random, double most) {
   return static_cast<double>(random() >> 11U) / 9007199254740992.0 * most;
 }
 
-/// Up to 12 queues below each other, parents first.
-std::vector<policy::kai_queue> random_tree(std::mt19937_64& random, const std::vector<std::string>& names) {
+/// Tenths: what should come out whole comes out just below or above it, and rounding down then shows one bit.
+double tenths(std::mt19937_64& random, std::uint64_t most) { return static_cast<double>(random() % (most * 10)) / 10; }
+
+/// Up to 12 queues below each other, parents first. With `round` figures amounts, weights and usage are tenths.
+std::vector<policy::kai_queue> random_tree(std::mt19937_64& random, const std::vector<std::string>& names, bool round) {
   std::vector<policy::kai_queue> queues(2 + random() % 11);
   for (std::size_t i = 0; i < queues.size(); ++i) {
     policy::kai_queue& q = queues[i];
@@ -46,6 +50,12 @@ std::vector<policy::kai_queue> random_tree(std::mt19937_64& random, const std::v
       s.weight = random() % 8 == 0 ? 0 : part(random, 4);
       s.request = random() % 2 == 0 ? static_cast<double>(random() % 30) : part(random, 30);
       s.usage = random() % 2 == 0 ? part(random, 1) : 0;
+      if (!round) continue;
+      s.deserved = 0;
+      s.limit = -1;
+      s.weight = tenths(random, 1);
+      s.request = static_cast<double>(random() % 2000);
+      s.usage = tenths(random, 1);
     }
   }
   return queues;
@@ -104,11 +114,15 @@ queue_bytes queues_in_numbers() {
   std::mt19937_64 random(2026);
   queue_bytes bytes;
   std::vector<std::string> names;
+  names.reserve(13);
   for (int i = 0; i < 13; ++i) names.push_back("q" + std::to_string(i));
   for (int i = 0; i < trees; ++i) {
-    std::vector<policy::kai_queue> kai = random_tree(random, names);
+    const bool round = i % 2 == 1;
+    std::vector<policy::kai_queue> kai = random_tree(random, names, round);
     std::vector<policy::exact_queue> exact = in_integers(kai);
-    policy::kai_divide_tree(kai, {24.5, 24, 24.25}, part(random, 2));
+    const std::array<double, quota_dimensions> total = round ? std::array<double, quota_dimensions>{100, 1000, 30}
+                                                             : std::array<double, quota_dimensions>{24.5, 24, 24.25};
+    policy::kai_divide_tree(kai, total, round ? tenths(random, 2) : part(random, 2));
     policy::divide_tree_exactly(exact, {24500, 24000, 24250}, static_cast<std::int64_t>(random() % 2000));
     for (const policy::kai_queue& q : kai) {
       for (const policy::kai_share& s : q.shares) append(bytes.kai_shares, s.fair_share);

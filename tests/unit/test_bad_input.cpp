@@ -73,6 +73,7 @@ std::string rejected(cluster& c, std::initializer_list<test::rows> deltas) {
   const std::string before = c.take_snapshot().digest();
   const std::vector<table> tables(deltas.begin(), deltas.end());
   std::vector<table_view> views;
+  views.reserve(tables.size());
   for (const table& t : tables) views.push_back(t.view());
   const auto applied = c.apply(views);
   REQUIRE_FALSE(applied.ok());
@@ -86,6 +87,7 @@ lines left_out(cluster& c, std::initializer_list<test::rows> deltas) {
   must(c.set("on_invalid", "quarantine"));
   const std::vector<table> tables(deltas.begin(), deltas.end());
   std::vector<table_view> views;
+  views.reserve(tables.size());
   for (const table& t : tables) views.push_back(t.view());
   must(c.apply(views));
   const snapshot s = c.take_snapshot();
@@ -480,11 +482,11 @@ TEST_CASE("requests of pods") {
   refuses(pod("p", {-1}), "pod p", "request", "argument", "pod 'p': cpu -1 is not in 0 .. 2^52");
   refuses(pod("p", {0, max_amount + 1}), "pod p", "request", "limit",
           "pod 'p': memory 4503599627370497 is not in 0 .. 2^52");
-  refuses(pod("p", {0, 0, 2500}), "pod p", "name", "argument",
+  refuses(pod("p", {0, 0, 2500}), "pod p", "request", "argument",
           "pod 'p': request gpu is 2500 milli-GPU with device_count 0: expected whole devices (a multiple of 1000), a "
           "part of one device, or a device_count");
   refuses(add(kind::pod, {"name", "group", "request", "device_count"}).add({"p", "wait", numbers{0, 0, 1000}, 3}),
-          "pod p", "name", "argument",
+          "pod p", "request", "argument",
           "pod 'p': request gpu is 1000 milli-GPU with device_count 3: expected a request that divides into equal "
           "shares");
   // The pods of the start ask for a little memory as well.

@@ -134,7 +134,8 @@ TEST_CASE("memory of GPUs instead of GPUs") {
               devices.empty() ? pod_status::pending : pod_status::running, devices.empty() ? "" : "n1", devices});
   };
   CHECK(refused(c, pod(1000, 1 << 30, 0, {})) ==
-        "table 0 (pod, add), row 0, column name: pod 'm': gpu_memory is 1073741824 and request gpu is 1000: a pod asks "
+        "table 0 (pod, add), row 0, column request: pod 'm': gpu_memory is 1073741824 and request gpu is 1000: a pod "
+        "asks "
         "for memory of devices or for devices, not for both");
   CHECK(refused(c, pod(0, -1, 0, {})) ==
         "table 0 (pod, add), row 0, column gpu_memory: -1 is not in 0 .. 4503599627370496");

@@ -50,6 +50,7 @@ texts rows_of(std::string_view text) {
     const auto* delta = std::get_if<scenario_delta>(&step.what);
     if (delta == nullptr) continue;
     std::vector<table_view> views;
+    views.reserve(delta->tables.size());
     for (const table& one : delta->tables) views.push_back(one.view());
     must(built.apply(views));
   }
@@ -161,13 +162,15 @@ TEST_CASE("every form of value") {
       "  labels={zone=a, \"key, odd\"=\"x}y\"} taints=[a=b:NoSchedule,\"c:NoExecute\"]  # a comment\n"
       "pod_group g queue=sub created=now-5m min_member=1 preemptible=false\n"
       "pod p request={gpu=1,nvidia.com/mig-1g.5gb=1} node_affinity=\"zone in (a,b)\" tolerations=[*]\n");
+  const std::string node =
+      R"(node n cpu=2 memory=1Gi gpu=4 nvidia.com/mig-1g.5gb=3 unschedulable=true labels={"key, odd"="x}y",zone=a} )"
+      R"(taints=[a=b:NoSchedule,c:NoExecute])";
   const texts wanted{
       "scenario 1",
       "resource nvidia.com/mig-1g.5gb",
       "queue sub parent=top priority=-3 quota={gpu=1500m} limit={gpu=2}",
       "queue top quota={cpu=4,gpu=2} over_quota_weight={gpu=0.5}",
-      "node n cpu=2 memory=1Gi gpu=4 nvidia.com/mig-1g.5gb=3 unschedulable=true "
-      "labels={\"key, odd\"=\"x}y\",zone=a} taints=[a=b:NoSchedule,c:NoExecute]",
+      node,
       "pod_group g queue=sub preemptible=false created=55m",
       "pod p group=g gpu=1 pods=1 nvidia.com/mig-1g.5gb=1 node_affinity=[\"zone in (a,b)\"] tolerations=[*]"};
   for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(rows.at(i) == wanted[i]);
@@ -300,8 +303,9 @@ TEST_CASE("quarantine: all entries in any order, and no change without a word") 
   CHECK(findings_of("scenario 1\nqueue a\nexpect quarantine queue a\n") ==
         texts{"3: expected quarantine queue a", "3:    found quarantine nothing"});
   CHECK(played("scenario 1\nqueue a\nexpect quarantine queue a\n").updated == sound);
-  CHECK(findings_of(text + "expect quarantine queue a colunm=name\nexpect quarantine queue b\n").front().find(
-            "did you mean \"column\"") != std::string::npos);
+  CHECK(findings_of(text + "expect quarantine queue a colunm=name\nexpect quarantine queue b\n")
+            .front()
+            .find("did you mean \"column\"") != std::string::npos);
   // The last word is the caller's.
   const scenario_setup rejecting{{{"on_invalid", "reject"}}, {}};
   CHECK(play_scenario(parsed(text), rejecting).findings.front().text.find("nowhere") != std::string::npos);

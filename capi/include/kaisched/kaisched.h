@@ -775,7 +775,8 @@ KAISCHED_API kaisched_status kaisched_engine_get(const kaisched_engine* engine, 
                                                  size_t capacity, size_t* needed,
                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Describes option number `index`, counted from 0, of an engine or a cluster; KAISCHED_E_NOT_FOUND behind the last one.
+/// Describes option number `index`, counted from 0, of an engine or a cluster; KAISCHED_E_NOT_FOUND behind the last
+/// one.
 /// @param out `out->struct_size` is set by the caller and stays as it is; the library fills what fits.
 KAISCHED_API kaisched_status kaisched_option_info(size_t index, kaisched_option* out,
                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
@@ -788,10 +789,10 @@ KAISCHED_API kaisched_status kaisched_cluster_create(kaisched_cluster** out, kai
 /// Gives a cluster back. Its snapshots stay valid.
 KAISCHED_API void kaisched_cluster_destroy(kaisched_cluster* cluster) KAISCHED_NOEXCEPT;
 
-/// Sets one option of the cluster, for the deltas that follow. `on_invalid` says what kaisched_cluster_apply does about a
-/// bad row: `reject` (the default) applies nothing; `quarantine` leaves out the row and what depends on it and keeps the
-/// reason, see KAISCHED_TABLE_QUARANTINE.
-/// Errors: KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT for a bad value or an option of an engine.
+/// Sets one option of the cluster, for the deltas that follow. `on_invalid` says what kaisched_cluster_apply does about
+/// a bad row: `reject` (the default) applies nothing; `quarantine` leaves out the row and what depends on it and keeps
+/// the reason, see KAISCHED_TABLE_QUARANTINE. Errors: KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT
+/// for a bad value or an option of an engine.
 KAISCHED_API kaisched_status kaisched_cluster_set_option(kaisched_cluster* cluster, const char* option,
                                                          const char* value, kaisched_error* err) KAISCHED_NOEXCEPT;
 

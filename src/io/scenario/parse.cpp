@@ -23,8 +23,8 @@ using scenario_text::value_kind;
 
 constexpr std::array<std::string_view, 10> verbs{"scenario", "rule",   "option", "now",    "run",
                                                  "apply",    "settle", "change", "remove", "expect"};
-constexpr std::array<std::string_view, 14> expectations{"bind",      "pipeline", "evict",  "move", "unschedulable",
-                                                        "nothing",   "counts",   "reason", "pod",  "queue",
+constexpr std::array<std::string_view, 14> expectations{"bind",      "pipeline", "evict",  "move",      "unschedulable",
+                                                        "nothing",   "counts",   "reason", "pod",       "queue",
                                                         "statistic", "digest",   "error",  "quarantine"};
 
 class parser {
@@ -236,7 +236,8 @@ class parser {
     for (std::size_t i = 2 + words; i < from.items.size(); ++i) {
       const item& one = from.items[i];
       if (!one.is_field()) return fail(from, one, "words stand before fields");
-      if (what == "nothing" || what == "error" || what == "digest" || from.items[2].name.text == "nothing")
+      const bool empty_quarantine = what == "quarantine" && most == 1;
+      if (what == "nothing" || what == "error" || what == "digest" || empty_quarantine)
         return fail(from, one, fmt::format("\"{}\" has no fields", what));
     }
     return {};
@@ -251,7 +252,8 @@ class parser {
       if (one.input) known.push_back(one.name);
     }
     if (std::find(known.begin(), known.end(), word) != known.end()) return {};
-    return fail(from, from.items[2], fmt::format("no kind of entity is called \"{}\"; {}", word, suggestion(word, known)));
+    return fail(from, from.items[2],
+                fmt::format("no kind of entity is called \"{}\"; {}", word, suggestion(word, known)));
   }
 
   scenario made_;
