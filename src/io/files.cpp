@@ -25,14 +25,17 @@ error system_failure(status code, std::string_view verb, const std::string& path
 
 }  // namespace
 
-result<std::string> read_file(const std::string& path) {
+result<std::string> read_file(const std::string& path, std::size_t most) {
   errno = 0;
   const file_handle file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
   if (!file) return system_failure(status::not_found, "open", path, errno);
 
   std::string bytes;
   std::array<char, 1U << 16U> buffer{};
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get())) bytes.append(buffer.data(), n);
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+    if (n > most - bytes.size()) return error{status::limit, fmt::format("{}: more than {} bytes", path, most), {}};
+    bytes.append(buffer.data(), n);
+  }
   if (std::ferror(file.get()) != 0) return system_failure(status::argument, "read", path, errno);
   return bytes;
 }

@@ -2,6 +2,7 @@
 /// @file
 /// Whole files in, whole files out.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,8 +10,12 @@
 
 namespace kaisched::io {
 
-/// The bytes of a file; `-` is the standard input. The error names the file and what the system said.
-[[nodiscard]] result<std::string> read_file(const std::string& path);
+/// More is no file that anybody meant: a device, or a pipe that never ends.
+inline constexpr std::size_t largest_file = std::size_t{1} << 32U;
+
+/// The bytes of a file; `-` is the standard input. The error names the file and what the system said; `limit`: the
+/// file has more than `most` bytes.
+[[nodiscard]] result<std::string> read_file(const std::string& path, std::size_t most = largest_file);
 
 /// Replaces a file; `-` is the standard output. The error names the file and what the system said.
 result<void> write_file(const std::string& path, std::string_view bytes);

@@ -36,6 +36,13 @@ bool is_read(std::string_view text, std::string_view source) {
 
 }  // namespace
 
+TEST_CASE("a file that never ends is refused") {
+  const result<std::string> endless = io::read_file("/dev/zero", 1U << 20U);
+  REQUIRE(!endless);
+  CHECK(endless.failure().code == status::limit);
+  CHECK(endless.failure().message == "/dev/zero: more than 1048576 bytes");
+}
+
 TEST_CASE("the ending of a name says the form, and else the text does") {
   CHECK(io::cluster_form_of("a/b.json")->name == "JSON");
   CHECK(io::cluster_form_of("b.yaml")->name == "YAML");

@@ -170,6 +170,11 @@ doubles compat(double total, const std::vector<kai_wish>& wishes, double k = 0, 
 
 }  // namespace
 
+TEST_CASE("strict: history that leaves one queue the least claim that there is gives that queue everything") {
+  // w (1000 + k) 10^6 - W k u = 1 1001 10^6 - 89 1 11247191 = 1; the other queue has used more than its claim.
+  CHECK(strict(10, {{0, 100, 1, 11'247'191}, {0, 100, 88, 1'000'000'000'000}}, 1) == integers{10, 0});
+}
+
 TEST_CASE("strict equals one unit at a time, with quotas, limits, priorities, history and units of any size") {
   std::mt19937_64 random(17);
   const auto draw = [&](std::int64_t least, std::int64_t most) {
