@@ -1,5 +1,6 @@
 // The command that looks at clusters without deciding anything.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <string>
@@ -19,6 +20,7 @@
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
 #include "io/cluster_file.hpp"
+#include "model/quarantine.hpp"
 
 namespace kaisched::cli {
 
@@ -59,13 +61,16 @@ std::uint32_t take_number(std::string_view& text) {
 }
 
 /// Messages of readers start with the file, often the line, and sometimes the column.
-void add_error(checked_file& to, const error& why) {
+void add_error(checked_file& to, const input_arguments& told, const error& why) {
   finding one{severity::error, "input", "", "", "", 0, 0};
   std::string_view text = why.message;
-  if (text.starts_with(to.name + ":")) {
-    text.remove_prefix(to.name.size() + 1);
+  for (const std::string* file : std::array<const std::string*, 3>{&to.name, &told.openb_nodes, &told.openb_pods}) {
+    if (file->empty() || !text.starts_with(*file + ":")) continue;
+    text.remove_prefix(file->size() + 1);
     one.line = take_number(text);
     if (one.line != 0) one.column = take_number(text);
+    if (file != &to.name) one.file = *file;
+    break;
   }
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   one.text = text;
@@ -77,30 +82,50 @@ std::string_view text_at(const table_view& rows, std::uint32_t column, std::uint
   return values == nullptr || values->type != column_type::string ? std::string_view{} : values->string(row);
 }
 
-/// Lines of the rows of a file, by kind, owner and name of what they are about. Of rows about one object the last
-/// counts.
+/// A text, or an integer as text.
+std::string word_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
+  const column_view* values = rows.find(column);
+  if (values == nullptr) return {};
+  if (values->type == column_type::u32) return std::to_string(static_cast<const std::uint32_t*>(values->data)[row]);
+  if (values->type == column_type::i64) return std::to_string(static_cast<const std::int64_t*>(values->data)[row]);
+  return model::clean_name(text_at(rows, column, row));  // as quarantine names what cannot be shown
+}
+
+/// Places of the rows of files, by kind, owner and name of what they are about.
 class line_index {
  public:
+  struct place {
+    std::uint32_t line = 0;
+    std::string_view file;
+  };
+
   explicit line_index(const io::cluster_input& of) {
     for (std::size_t i = 0; i < of.origins.size(); ++i) {
       const table_view rows = of.tables[i].view();
       const table_info* info = schema_of(rows.kind);
       if (info == nullptr || of.origins[i].lines.size() != rows.rows) continue;
+      const bool owned =
+          info->columns.size() > 1 && (info->columns[1].name == "name" || info->columns[1].name == "index");
       for (std::uint64_t row = 0; row < rows.rows; ++row) {
-        const std::string_view first = text_at(rows, info->columns[0].id, row);
-        const bool owned = info->columns.size() > 1 && info->columns[1].name == "name";
-        lines_[{std::string(info->name), owned ? std::string(first) : "",
-                std::string(owned ? text_at(rows, info->columns[1].id, row) : first)}] = of.origins[i].lines[row];
+        const std::string first = word_at(rows, info->columns[0].id, row);
+        key of_row{std::string(info->name), owned ? first : "",
+                   owned ? word_at(rows, info->columns[1].id, row) : first};
+        const place here{of.origins[i].lines[row], of.origins[i].source};
+        const auto [at, fresh] = places_.try_emplace(std::move(of_row), here, here);
+        if (!fresh) at->second.second = here;
       }
     }
   }
-  [[nodiscard]] std::uint32_t find(std::string_view kind, std::string_view owner, std::string_view name) const {
-    const auto found = lines_.find({std::string(kind), std::string(owner), std::string(name)});
-    return found == lines_.end() ? 0 : found->second;
+  /// Of several rows about one object the first; the last where the fault is that there are several.
+  [[nodiscard]] place find(std::string_view kind, std::string_view owner, std::string_view name, bool last) const {
+    const auto found = places_.find({std::string(kind), std::string(owner), std::string(name)});
+    if (found == places_.end()) return {};
+    return last ? found->second.second : found->second.first;
   }
 
  private:
-  std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> lines_;
+  using key = std::tuple<std::string, std::string, std::string>;
+  std::map<key, std::pair<place, place>> places_;
 };
 
 /// What was left out of the cluster: its own faults are errors, what depends on them is worth knowing.
@@ -120,7 +145,11 @@ void add_left_out(checked_file& to, const io::cluster_input& from, const snapsho
     one.kind = kind;
     one.name = owner.empty() ? std::string(name) : fmt::format("{}/{}", owner, name);
     one.text = text_at(rows, col::quarantine_text, row);
-    one.line = lines.find(kind, owner, name);
+    one.field = text_at(rows, col::quarantine_column, row);
+    const bool twice = text_at(rows, col::quarantine_status, row) == status_name(status::duplicate);
+    const line_index::place where = lines.find(kind, owner, name, twice);
+    one.line = where.line;
+    if (where.file != to.name) one.file = where.file;
     to.found.push_back(std::move(one));
   }
   std::stable_sort(to.found.begin(), to.found.end(), [](const finding& a, const finding& b) { return a.how < b.how; });
@@ -135,14 +164,14 @@ checked_file check_tables(std::string name, const result<io::cluster_input>& tab
   one.name = std::move(name);
   if (!tables) {
     one.there = tables.failure().code != status::not_found;
-    add_error(one, tables.failure());
+    add_error(one, told.input, tables.failure());
     shown.skip(check_steps - 1);
     return one;
   }
   shown.next(one.name + ": building the cluster");
   result<cluster> built = io::build_cluster(*tables, told.input.on_invalid);
   if (!built) {
-    add_error(one, built.failure());
+    add_error(one, told.input, built.failure());
     shown.skip(check_steps - 2);
     return one;
   }
@@ -165,7 +194,8 @@ style style_of(severity how) {
 /// `pod group train`, as people say it.
 std::string entity_text(const finding& one) {
   if (one.kind.empty()) return {};
-  return fmt::format("{} {}: ", one.kind == "pod_group" ? "pod group" : one.kind, one.name);
+  const std::string field = one.field.empty() || one.field == "name" ? "" : "." + one.field;
+  return fmt::format("{} {}{}: ", one.kind == "pod_group" ? "pod group" : one.kind, one.name, field);
 }
 
 /// A line of a list that names its file first, so that it can be searched for; what follows is indented.
@@ -179,7 +209,7 @@ void print_hanging(const terminal& out, const std::string& lead, std::string_vie
 }
 
 void print_finding(const terminal& out, const std::string& file, const finding& one) {
-  std::string place = file;
+  std::string place = one.file.empty() ? file : one.file;
   if (one.line != 0) place += fmt::format(":{}", one.line);
   if (one.column != 0) place += fmt::format(":{}", one.column);
   const std::string lead = fmt::format("{}: {}: ", place, out.paint(style_of(one.how), severity_name(one.how)));
@@ -217,6 +247,8 @@ json json_of(const checked_file& one) {
     json object{{"severity", severity_name(what.how)}, {"rule", what.rule}};
     if (!what.kind.empty()) object["kind"] = what.kind;
     if (!what.kind.empty()) object["name"] = what.name;
+    if (!what.field.empty()) object["field"] = what.field;
+    if (!what.file.empty()) object["file"] = what.file;
     if (what.line != 0) object["line"] = what.line;
     if (what.column != 0) object["column"] = what.column;
     object["text"] = what.text;

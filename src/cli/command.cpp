@@ -36,6 +36,11 @@ argument& argument::required() {
   return *this;
 }
 
+argument& argument::writes() {
+  is_output = true;
+  return *this;
+}
+
 argument& argument::or_else(std::string_view meaning) {
   is_attached = true;
   implied = meaning;

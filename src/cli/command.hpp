@@ -48,12 +48,15 @@ struct argument {
   std::string group;
   std::string fallback;      ///< for the help: the value before anything is told
   bool is_required = false;  ///< positions only
+  bool is_output = false;    ///< the value names a file that is written
   bool is_attached = false;  ///< the value is optional and follows after "="
   std::string implied;       ///< what an option with an optional value means without it
   double least = 0;          ///< bounds of numbers; none if equal
   double most = 0;
 
   argument& required();
+  /// The value names a file that is written: it must not be one that the command reads.
+  argument& writes();
   /// May be left without a value, and then means this; a value must follow after "=".
   argument& or_else(std::string_view meaning);
   argument& between(double low, double high);

@@ -33,7 +33,8 @@ void add_common_arguments(command& to, common_arguments& told) {
   to.heading("Output of every command");
   to.option("--json", &told.json_file, file_name({"json"}),
             "Write the result as JSON; without a file to the standard output, and nothing else goes there")
-      .or_else("-");
+      .or_else("-")
+      .writes();
   add_global_arguments(to, told);
 }
 

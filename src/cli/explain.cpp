@@ -184,7 +184,7 @@ int explain(explain_arguments told, const console& to) {
     subjects.push_back(*found);
   }
   const result<decided> ran = decide(*with, loaded->state, loaded->now, shown);
-  if (!ran) return to.fail(ran.failure());
+  if (!ran) return to.fail(about_input(told.input, ran.failure()));
   shown.finish();
   const explanation of{*ran, to, static_cast<std::size_t>(told.nodes)};
   json list = json::array();

@@ -85,6 +85,11 @@ result<io::cluster_input> read_tables(const input_arguments& told) {
   return io::read_cluster(told.cluster.empty() ? told.file : told.cluster);
 }
 
+error about_input(const input_arguments& told, error why) {
+  why.message.insert(0, input_name(told) + ": ");
+  return why;
+}
+
 bool is_small_file(const std::string& path) {
   constexpr std::uintmax_t most_bytes = 32U << 20U;
   std::error_code fault;

@@ -43,6 +43,8 @@ struct loaded_cluster {
   double seconds = 0;
   std::int64_t left_out = 0;  ///< objects that are in quarantine
 };
+/// An error about what the input holds, with its name in front.
+[[nodiscard]] error about_input(const input_arguments& told, error why);
 /// Number of objects of the input that are in quarantine.
 [[nodiscard]] std::int64_t count_left_out(const snapshot& of);
 /// The same for people.

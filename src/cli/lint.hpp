@@ -27,6 +27,8 @@ struct finding {
   std::string text;        ///< a sentence without the entity
   std::uint32_t line = 0;  ///< in the file, from 1; 0: not known
   std::uint32_t column = 0;
+  std::string field = {};  ///< column of the entity that is at fault
+  std::string file = {};   ///< where the line is; empty: in the file that is checked
 };
 
 /// One rule, for the list of rules.

@@ -2,8 +2,11 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,10 +29,43 @@ void turn_help_around(std::vector<std::string>& words) {
   words.emplace_back("--help");
 }
 
+using std::filesystem::path;
+
+/// Files that an argument names.
+std::vector<std::string> files_of(const argument& one) {
+  if (const auto* text = std::get_if<std::string*>(&one.to); text != nullptr && !(*text)->empty()) return {**text};
+  if (const auto* many = std::get_if<std::vector<std::string>*>(&one.to); many != nullptr) return **many;
+  return {};
+}
+
+bool are_one_file(const path& a, const path& b) {
+  std::error_code fault;
+  return std::filesystem::equivalent(a, b, fault) || (fault && path(a).lexically_normal() == b.lexically_normal());
+}
+
+/// What would be lost if the command wrote its files: one that it reads, or another that it writes.
+std::string overwritten(const command& chosen) {
+  for (const auto& output : chosen.arguments()) {
+    if (!output->is_output) continue;
+    for (const std::string& to : files_of(*output)) {
+      for (const auto& other : chosen.arguments()) {
+        if (other == output || !other->form.is_file || to == "-") continue;
+        for (const std::string& from : files_of(*other)) {
+          if (!are_one_file(to, from)) continue;
+          return other->is_output
+                     ? fmt::format("{} and {} would write to the same file, {}", output->names, other->names, to)
+                     : fmt::format("{} would overwrite {}, which is read", output->names, to);
+        }
+      }
+    }
+  }
+  return {};
+}
+
 int answer(const request& asked, const command_list& commands, common_arguments& common, bool any_words) {
   switch (asked.what) {
     case request::kind::version:
-      fmt::print("kaisched {}\n", version_string);
+      console(common).out().line(fmt::format("kaisched {}", version_string));
       return exit_ok;
     case request::kind::help: {
       const console to(common);
@@ -43,11 +79,15 @@ int answer(const request& asked, const command_list& commands, common_arguments&
     case request::kind::mistake: {
       const std::string name = asked.chosen == nullptr ? "" : asked.chosen->name() + " ";
       print_error((asked.chosen == nullptr ? "" : asked.chosen->name() + ": ") + asked.mistake);
-      fmt::print(stderr, "Try: kaisched {}--help\n", name);
+      console(common).err().line(fmt::format("Try: kaisched {}--help", name));
       return exit_usage;
     }
     case request::kind::command:
       break;
+  }
+  if (const std::string loss = overwritten(*asked.chosen); !loss.empty()) {
+    print_error(asked.chosen->name() + ": " + loss);
+    return exit_usage;
   }
   console to(common);
   return asked.chosen->run(to);

@@ -1,7 +1,9 @@
 #include "cli/parser.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <charconv>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -22,10 +24,27 @@ std::string check_choice(const value_form& form, const std::string& value) {
 
 std::string check_bounds(const argument& one, const std::string& value) {
   double number = 0;
-  if (CLI::detail::lexical_cast(value, number) && number >= one.least && number <= one.most) return {};
+  const auto [end, fault] = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool whole = !std::holds_alternative<double*>(one.to);
+  const bool read = fault == std::errc{} && end == value.data() + value.size() &&
+                    !(whole && value.find_first_not_of("-0123456789") != std::string::npos);
+  if (read && number >= one.least && number <= one.most) return {};
   return fmt::format("expected {} from {} to {}, found {}", whole ? "an integer" : "a number", one.least, one.most,
                      value);
+}
+
+/// Decimal digits only: the library would take "010" for eight and wrap "-1" around.
+template <class Integer>
+std::string canonical_integer(const argument& one, std::string& value) {
+  Integer number = 0;
+  const auto [end, fault] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (value.empty() || fault != std::errc{} || end != value.data() + value.size()) {
+    if (one.least != one.most) return check_bounds(one, value);
+    return fmt::format("expected an integer from {} to {}, found {}", std::numeric_limits<Integer>::min(),
+                       std::numeric_limits<Integer>::max(), value.empty() ? "nothing" : value);
+  }
+  value = std::to_string(number);
+  return {};
 }
 
 void add_value(CLI::App& to, const argument& one, const std::string& names) {
@@ -43,6 +62,11 @@ void add_value(CLI::App& to, const argument& one, const std::string& names) {
         }
         if (!one.form.choices.empty()) {
           made->check([&one](const std::string& value) { return check_choice(one.form, value); });
+        }
+        using held_type = std::remove_pointer_t<decltype(held)>;
+        if constexpr (std::is_same_v<held_type, std::int64_t> || std::is_same_v<held_type, std::uint64_t>) {
+          made->transform(CLI::Validator(
+              [&one](std::string& value) { return canonical_integer<held_type>(one, value); }, std::string()));
         }
         if (one.least != one.most) {
           made->check([&one](const std::string& value) { return check_bounds(one, value); });
@@ -64,7 +88,8 @@ void add(CLI::App& to, const argument& one) {
 
 /// What of the words nobody understood.
 std::string unexpected(const command_list& commands, const command* chosen, const std::vector<std::string>& extra) {
-  const auto option = std::find_if(extra.begin(), extra.end(), [](const auto& word) { return word.starts_with('-'); });
+  const auto option =
+      std::find_if(extra.begin(), extra.end(), [](const auto& word) { return word.size() > 1 && word.front() == '-'; });
   if (option == extra.end()) {
     if (chosen != nullptr) return fmt::format("nothing is expected where \"{}\" stands", extra.front());
     const std::vector<std::string_view> names = commands.names();
@@ -89,11 +114,32 @@ std::string unexpected(const command_list& commands, const command* chosen, cons
 /// A position that must be told and was not.
 std::string missing(const command& chosen, const CLI::App& parsed) {
   for (const auto& one : chosen.arguments()) {
-    if (one->is_required && parsed.get_option(one->names)->count() == 0) {
+    if (!one->is_required) continue;
+    const auto* many = std::get_if<std::vector<std::string>*>(&one->to);
+    const bool told = parsed.get_option(one->names)->count() > 0 || (many != nullptr && !(*many)->empty());
+    if (!told) {
       return fmt::format("{} is missing: {}", one->names, one->text);
     }
   }
   return {};
+}
+
+/// Gives words to the positions of a command; what is wrong with them.
+std::string take_words(const command& chosen, const CLI::App& parsed, std::vector<std::string> words) {
+  if (words.empty()) return {};
+  for (const auto& one : chosen.arguments()) {
+    if (!one->is_position()) continue;
+    if (auto* const* many = std::get_if<std::vector<std::string>*>(&one->to)) {
+      (*many)->insert((*many)->end(), words.begin(), words.end());
+      return {};
+    }
+    auto* const* text = std::get_if<std::string*>(&one->to);
+    if (text == nullptr || parsed.get_option(one->names)->count() > 0) continue;
+    **text = std::move(words.front());
+    words.erase(words.begin());
+    if (words.empty()) return {};
+  }
+  return fmt::format("nothing is expected where \"{}\" stands", words.front());
 }
 
 /// "--load: ..." is what the library makes of a message; positions are named alike.
@@ -114,6 +160,12 @@ request understand(const command_list& commands, common_arguments& common, std::
     *std::get<std::vector<std::string>*>(first->arguments().front()->to) = std::move(words);
     return {request::kind::command, first, {}};
   }
+  // What stands behind -- is no option, whatever it looks like.
+  std::vector<std::string> behind;
+  if (const auto end = std::find(words.begin(), words.end(), "--"); end != words.end()) {
+    behind.assign(std::next(end), words.end());
+    words.erase(end, words.end());
+  }
   CLI::App app;
   app.set_help_flag("-h,--help");
   app.set_version_flag("-V,--version", "");
@@ -132,10 +184,12 @@ request understand(const command_list& commands, common_arguments& common, std::
     const auto found = app.get_subcommands();
     return found.empty() ? nullptr : commands.find(found.front()->get_name());
   };
+  const std::string name = words.empty() || words.front().starts_with('-') ? std::string() : words.front();
   std::reverse(words.begin(), words.end());  // as the library wants them
   try {
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
+    if (chosen() == nullptr && !name.empty()) return mistake(nullptr, unexpected(commands, nullptr, {name}));
     return {request::kind::help, chosen(), {}};
   } catch (const CLI::CallForVersion&) {
     return {request::kind::version, nullptr, {}};
@@ -147,6 +201,8 @@ request understand(const command_list& commands, common_arguments& common, std::
   if (found == nullptr) return {request::kind::help, nullptr, {}};
   const CLI::App& parsed = *app.get_subcommands().front();
   if (const auto extra = parsed.remaining(); !extra.empty()) return mistake(found, unexpected(commands, found, extra));
+  if (std::string text = take_words(*found, parsed, std::move(behind)); !text.empty())
+    return mistake(found, std::move(text));
   if (std::string text = missing(*found, parsed); !text.empty()) return mistake(found, std::move(text));
   return {request::kind::command, found, {}};
 }

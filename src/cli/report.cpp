@@ -22,7 +22,12 @@ namespace {
 void print_heading(const terminal& out, std::string_view title, std::string_view legend = {}) {
   out.line();
   const std::size_t used = columns_of(title) + columns_of(legend);
-  const std::size_t gap = legend.empty() ? 0 : out.width() > used ? out.width() - used : 1;
+  if (used >= out.width() && !legend.empty()) {
+    out.line(out.paint(style::bold, title));
+    out.line("  " + std::string(legend));
+    return;
+  }
+  const std::size_t gap = legend.empty() ? 0 : out.width() - used;
   out.line(out.paint(style::bold, title) + std::string(gap, ' ') + std::string(legend));
 }
 

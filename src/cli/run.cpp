@@ -48,7 +48,7 @@ int run(const run_arguments& told, console& to) {
   const result<loaded_cluster> loaded = load_cluster(told.input, shown);
   if (!loaded) return to.fail(loaded.failure());
   result<decided> ran = decide(*with, loaded->state, loaded->now, shown);
-  if (!ran) return to.fail(ran.failure());
+  if (!ran) return to.fail(about_input(told.input, ran.failure()));
   shown.finish();
   ran->figures.load_seconds = loaded->seconds;
   ran->figures.left_out = loaded->left_out;
@@ -77,7 +77,8 @@ void add_run(command_list& to) {
   add_policy_arguments(c, told.policy);
   c.heading("Output");
   c.option("--decisions", &told.decisions_file, file_name({"json", "csv"}),
-           "Write the decisions; the ending says the form, - is JSON on the standard output");
+           "Write the decisions; the ending says the form, - is JSON on the standard output")
+      .writes();
   c.flag("--charts", told.charts, "Draw queues and racks as well");
   c.add_example("kaisched run cluster.json --charts");
   c.add_example("kaisched run cluster.json --placement spread --decisions decisions.csv");

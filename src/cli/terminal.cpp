@@ -197,6 +197,7 @@ std::string grouped(std::int64_t number) {
 }
 
 std::string gpus(std::int64_t milli) {
+  if (milli < 0) return "-" + gpus(-milli);
   constexpr std::int64_t without_decimals = 1'000'000;
   if (milli >= without_decimals) return grouped((milli + 500) / 1000);
   const std::int64_t tenths = (milli + 50) / 100;
@@ -225,6 +226,10 @@ std::string seconds(double value) {
   return value < 1.0 ? fmt::format("{:.1f} ms", value * 1e3) : fmt::format("{:.2f} s", value);
 }
 
-void print_error(std::string_view message) { fmt::print(stderr, "kaisched: {}\n", harmless(message, false)); }
+void print_error(std::string_view message) {
+  // Where nobody can be told there is nothing to do about it, and the exit status still says it.
+  const std::string line = fmt::format("kaisched: {}\n", harmless(message, false));
+  static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+}
 
 }  // namespace kaisched::cli

@@ -42,6 +42,12 @@ constexpr std::array options{
 
 constexpr std::array<std::string_view, 1> presets{"kai-0.17"};
 
+std::string number_text(double value) {
+  char text[32];
+  const auto [end, failure] = std::to_chars(text, text + sizeof text, value);
+  return {text, failure == std::errc{} ? end : text};
+}
+
 error bad_value(std::string_view name, std::string_view value, std::string_view expected) {
   return {status::argument,
           "option " + std::string(name) + ": '" + std::string(value) + "' is not " + std::string(expected),
@@ -99,8 +105,10 @@ result<double> parse_number(const option_info& o, std::string_view value) {
   const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool good = failure == std::errc{} && end == value.data() + value.size() && std::isfinite(number) &&
                     number >= o.least && number <= o.most;
-  if (!good) return bad_value(o.name, value, "a number within its bounds");
-  if (o.type == option_type::integer && number != std::floor(number)) return bad_value(o.name, value, "an integer");
+  if (!good || (o.type == option_type::integer && number != std::floor(number))) {
+    const std::string_view kind = o.type == option_type::integer ? "an integer" : "a number";
+    return bad_value(o.name, value, std::string(kind) + " from " + number_text(o.least) + " to " + number_text(o.most));
+  }
   return number;
 }
 
@@ -116,12 +124,6 @@ result<void> check_choice(const option_info& o, std::string_view value) {
 }
 
 std::string_view name_of(placement_strategy s) { return s == placement_strategy::spread ? "spread" : "binpack"; }
-
-std::string number_text(double value) {
-  char text[32];
-  const auto [end, failure] = std::to_chars(text, text + sizeof text, value);
-  return {text, failure == std::errc{} ? end : text};
-}
 
 }  // namespace
 

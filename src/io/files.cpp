@@ -36,7 +36,7 @@ result<std::string> read_file(const std::string& path, std::size_t most) {
     if (n > most - bytes.size()) return error{status::limit, fmt::format("{}: more than {} bytes", path, most), {}};
     bytes.append(buffer.data(), n);
   }
-  if (std::ferror(file.get()) != 0) return system_failure(status::argument, "read", path, errno);
+  if (std::ferror(file.get()) != 0) return system_failure(status::not_found, "read", path, errno);
   return bytes;
 }
 

@@ -131,6 +131,13 @@ result<json_document> json_document::parse(std::string_view text, std::string_vi
   if (text.data() == nullptr) text = "";
   json_document document;
   document_builder builder(document, source);
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {  // the parser takes it for the end
+    const std::string_view before = text.substr(0, nul);
+    const std::size_t line_start = before.rfind('\n') + 1;  // 0 if there is none
+    builder.fail_at(static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1, nul - line_start + 1,
+                    "the control character U+0000 is not allowed here; write \"\\u0000\"");
+    return error{status::argument, builder.take_failure(), {}};
+  }
   json_events events(builder, text);
   const counting_iterator begin(text.data(), events.furthest());
   const counting_iterator end(text.data() + text.size(), nullptr);
@@ -140,6 +147,17 @@ result<json_document> json_document::parse(std::string_view text, std::string_vi
 
 json_value json_document::root() const { return {this, 0}; }
 
+namespace {
+
+/// A number that is no integer of 64 bits, so that nobody takes it for one.
+std::string shown_number(double value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace
+
 std::string json_value::shown() const {
   constexpr std::size_t longest = 40;
   switch (kind()) {
@@ -148,7 +166,7 @@ std::string json_value::shown() const {
     case json_kind::integer:
       return std::to_string(integer());
     case json_kind::number:
-      return fmt::format("{}", number());
+      return shown_number(number());
     case json_kind::string: {
       std::string quoted;
       append_json_string(quoted, text().substr(0, base::utf8_length_below(text(), longest)));

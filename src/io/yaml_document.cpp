@@ -95,6 +95,7 @@ class yaml_events final : public YAML::EventHandler {
     if (base::find_invalid_utf8(value) != std::string::npos) {  // the library makes single bytes of these two
       refuse(mark, "the escapes \\N and \\_ are not supported; write \\u0085 and \\u00A0");
     }
+    last_ = mark;
     if (wants_key()) {
       to_.key(value, line_of(mark));
       key_is_set_ = true;
@@ -114,6 +115,9 @@ class yaml_events final : public YAML::EventHandler {
     open(json_kind::object, mark, tag, anchor);
   }
   void OnMapEnd() override { close(); }
+
+  /// Where the last scalar starts.
+  [[nodiscard]] const YAML::Mark& last_scalar() const { return last_; }
 
  private:
   [[nodiscard]] bool wants_key() const { return to_.in_object() && !key_is_set_; }
@@ -155,7 +159,9 @@ class yaml_events final : public YAML::EventHandler {
       case numeral::not_finite:
         refuse(mark, fmt::format("{} is no finite number", text));
     }
-    const std::optional<double> value = number(form, text);
+    if (form == numeral::octal || form == numeral::hexadecimal)
+      refuse(mark, fmt::format("{} does not fit into an integer of 64 bits", text));
+    const std::optional<double> value = number(text);
     if (!value) refuse(mark, fmt::format("{} is no number that a double can hold", text));
     to_.number(*value, line);
   }
@@ -171,8 +177,7 @@ class yaml_events final : public YAML::EventHandler {
     to_.integer(value, line);
     return true;
   }
-  static std::optional<double> number(numeral form, std::string_view text) {
-    if (form == numeral::octal || form == numeral::hexadecimal) return {};
+  static std::optional<double> number(std::string_view text) {
     double value = 0;
     if (text.starts_with('+')) text.remove_prefix(1);
     const std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -182,6 +187,7 @@ class yaml_events final : public YAML::EventHandler {
 
   document_builder& to_;
   bool key_is_set_ = false;
+  YAML::Mark last_;
 };
 
 /// A text as what the parser reads from. Nothing is copied.
@@ -217,6 +223,24 @@ bool check_characters(std::string_view text, document_builder& to) {
   return true;
 }
 
+/// The parser takes the end of a text for the end of a quoted scalar. `at` is where the last scalar starts.
+bool is_closed(std::string_view text, const YAML::Mark& at) {
+  if (at.is_null()) return true;
+  for (int line = 0; line < at.line; ++line) text.remove_prefix(text.find('\n') + 1);
+  if (at.line == 0 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text.remove_prefix(std::min(text.size(), static_cast<std::size_t>(at.column)));
+  const char quote = text.empty() ? '\0' : text.front();
+  if (quote != '"' && quote != '\'') return true;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    const bool escapes = quote == '"' ? text[i] == '\\' : text.substr(i, 2) == "''";
+    if (escapes)
+      ++i;
+    else if (text[i] == quote)
+      return true;
+  }
+  return false;
+}
+
 void parse_events(std::string_view text, document_builder& to) {
   yaml_events events(to);
   try {
@@ -226,6 +250,10 @@ void parse_events(std::string_view text, document_builder& to) {
     while (parser.HandleNextDocument(events)) {
     }
     if (!to.has_root()) to.fail_at(1, 1, "the text is empty");
+    if (const YAML::Mark& last = events.last_scalar(); !is_closed(text, last)) {
+      to.fail_at(static_cast<std::size_t>(last.line) + 1, static_cast<std::size_t>(last.column) + 1,
+                 "the quote that starts here does not end");
+    }
   } catch (const stopped&) {
     // the builder knows why
   } catch (const YAML::Exception& failure) {

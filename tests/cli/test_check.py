@@ -61,6 +61,28 @@ class Check(Case):
         first = self.findings(queues, nodes, jobs("a"), options=["--on-invalid", "reject"], status=1)
         self.assertEqual([(f["rule"], f["line"]) for f in first["findings"]], [("input", 2)])
 
+    def test_places_of_what_is_left_out(self):
+        one = self.findings(
+            '\n"node": [{"name": "a", "capacity": {"gpu": 1000}, "gpu_memory": -1}',
+            '\n{"name": "b\\u0001", "capacity": {"gpu": 1000}}, {"name": "c", "capacity": {"gpu": 1000}}]',
+            '\n"device": [{"node": "c", "index": 0, "memory": -5}]',
+            status=1,
+        )
+        found = {(f["kind"], f["line"]): f.get("field") for f in one["findings"] if f["severity"] == "error"}
+        self.assertEqual(found[("device", 4)], "memory")
+        self.assertEqual(found[("node", 2)], "gpu_memory")
+        self.assertIn(("node", 3), found)
+        self.assertIn("node a.gpu_memory: -1 is not in", kaisched("check", self.folder / "c.json").stdout)
+
+    def test_places_in_traces(self):
+        nodes = self.file("nodes.csv", "name,gpu_model,gpu_count,cpu_milli,memory_mib\nn,T4,1,1000,1024\nn,T4,1,1000,1024\n")
+        pods = self.file("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1000,1024,1,1000\n")
+        trace = ["--openb-nodes", nodes, "--openb-pods", pods]
+        for mode in ["reject", "quarantine"]:
+            done = kaisched("check", *trace, "--on-invalid", mode)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(f"{nodes}:3: error: ", done.stdout)
+
     def test_several_files(self):
         good = self.file("good.json", cluster(QUEUE, NODE, jobs("a")))
         bad = self.file("bad.json", "{}")

@@ -4,8 +4,9 @@ import csv
 import io
 import json
 import re
+import subprocess
 
-from support import NODE, QUEUE, SHARED, SOURCE, Case, cluster, jobs, main
+from support import NODE, PROGRAM, QUEUE, SHARED, SOURCE, Case, cluster, jobs, kaisched, main
 
 COMMANDS = ["demo", "run", "generate", "options", "schema", "version"]
 TIME = re.compile(r"\d+(\.\d+)? [mµ]?s\b")
@@ -74,6 +75,64 @@ class Errors(Case):
         message = self.run_of(cluster('"pod_group": [{"name": "g", "queue": "nowhere"}]'))
         self.assertTrue(message.startswith("kaisched: c.json:1: pod_group[0].queue: "), message)
         self.assertIn("nowhere", message)
+
+    def test_what_is_read_is_not_overwritten(self):
+        path = self.file("c.json", cluster(QUEUE, NODE, jobs("a")))
+        before = path.read_text()
+        also = self.folder / "." / "c.json"
+        link = self.folder / "link.json"
+        link.symlink_to(path)
+        for command in ["run", "check", "digest"]:
+            for target in [path, also, link]:
+                message = self.fails(2, command, path, f"--json={target}")
+                self.assertIn(f"{command}: --json would overwrite", message)
+        self.assertIn("--decisions would overwrite", self.fails(2, "run", "--cluster", path, "--decisions", link))
+        out = self.folder / "out.json"
+        self.assertIn("would write to the same file", self.fails(2, "run", path, "--decisions", out, f"--json={out}"))
+        self.assertEqual((path.read_text(), out.exists()), (before, False))
+        self.ok("run", path, "--decisions", out)
+
+    def test_words_behind_two_dashes_are_no_options(self):
+        (self.folder / "-x.json").write_text(cluster(QUEUE, NODE, jobs("--help")))
+        where = subprocess.run([PROGRAM, "digest", "--", "-x.json"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((where.returncode, where.stdout.split()[1:]), (0, ["-x.json"]), where.stderr)
+        path = self.file("c.json", cluster(QUEUE, NODE, jobs("--help")))
+        self.assertIn("--help-0", self.ok("explain", path, "--", "--help"))
+        self.assertIn('nothing is expected where "d" stands', self.fails(2, "run", path, "--", "d"))
+        self.assertIn('nothing is expected where "-" stands', self.fails(2, "run", "-", "-"))
+
+    def test_integers_are_decimal_and_in_bounds(self):
+        for seed in ["-1", "18446744073709551616", "99999999999999999999999", "", "1e3", "0x10", " 1"]:
+            message = self.fails(2, "generate", "-", "--gpus", "4", "--seed", seed)
+            self.assertIn("--seed: expected an integer from 0 to 18446744073709551615", message)
+        for gpus in ["0", "1048577", "1e3", "8.5", "x"]:
+            self.assertIn("expected an integer from 1 to", self.fails(2, "generate", "-", "--gpus", gpus))
+        same = [self.ok("generate", "-", "--gpus", "4", "--seed", seed) for seed in ["10", "010"]]
+        self.assertEqual(same[0], same[1])
+        path = self.file("c.json", cluster(QUEUE, NODE, jobs("a")))
+        self.assertIn("'-1' is not a number from 0 to 1e+06", self.fails(2, "run", path, "--set", "proportion.k=-1"))
+
+    def test_help_about_nothing(self):
+        self.assertIn('no command is called "nope"', self.fails(2, "help", "nope"))
+        self.assertIn('no command is called "nope"', self.fails(2, "nope", "--help"))
+        self.assertIn("Usage: kaisched run", self.ok("help", "run"))
+
+    def test_errors_that_nobody_can_read(self):
+        for arguments, status in [(["run", "absent.json"], 2), (["run", "--bogus"], 2)]:
+            line = " ".join([PROGRAM, *arguments])
+            for sink in ["2>&-", "2>/dev/full"]:
+                done = subprocess.run(["sh", "-c", f"{line} {sink}"], capture_output=True)
+                self.assertEqual(done.returncode, status, (line, sink))
+
+    def test_what_is_no_file(self):
+        self.assertIn("cannot read: Is a directory", self.fails(2, "run", self.folder))
+        self.assertEqual(kaisched("check", self.folder).returncode, 2)
+
+    def test_what_is_not_decided_names_the_file(self):
+        pod = '"pod": [{"name": "p", "group": "g", "request": {"gpu": 1000}, "claims": ["c"]}]'
+        path = self.file("c.json", cluster(QUEUE, NODE, '"pod_group": [{"name": "g", "queue": "q"}]', pod))
+        for command in [["run", path], ["explain", path, "p"]]:
+            self.assertIn(f"{path}: pod p.claims: ", self.fails(2, *command))
 
     def test_bad_rows_are_left_out_on_request(self):
         bad = cluster('"queue": [{"name": "q"}, {"name": "lost", "parent": "nowhere"}]', NODE, jobs("a"))

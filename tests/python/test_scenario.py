@@ -68,10 +68,10 @@ def test_minimising_asks_python() -> None:
 @pytest.mark.parametrize("ending", ["json", "yaml", "ks"])
 def test_files_keep_the_digest(tmp_path, ending: str) -> None:
     snapshot, now = ks.Scenario(TEXT).cluster()
-    path = str(tmp_path / f"cluster.{ending}")
-    ks.write_cluster(path, snapshot, now)
-    again, then = ks.read_cluster(path)
-    assert (again.digest, then) == (snapshot.digest, now)
+    for path in [str(tmp_path / f"cluster.{ending}"), tmp_path / f"another.{ending}"]:
+        ks.write_cluster(path, snapshot, now)
+        again, then = ks.read_cluster(path)
+        assert (again.digest, then) == (snapshot.digest, now)
 
 
 def test_a_missing_file_is_named() -> None:

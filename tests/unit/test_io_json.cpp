@@ -173,6 +173,12 @@ TEST_CASE("statuses may be given by number") {
 TEST_CASE("faults of the text name file, line and column") {
   CHECK(fault_of("{\"schema\": ]").starts_with("c.json:1:12: "));
   CHECK(fault_of("").starts_with("c.json:1:1: "));
+  using namespace std::string_view_literals;
+  CHECK(fault_of("{\"schema\": \"kaisched-cluster/1\",\n \"now\": 1}\0,"sv) ==
+        "c.json:2:11: the control character U+0000 is not allowed here; write \"\\u0000\"");
+  // What is no integer does not look like one.
+  CHECK(fault_in(R"("node": [{"name": "a", "capacity": {"cpu": 1.0}}])").find("found 1.0") != std::string::npos);
+  CHECK(fault_in(R"("node": [{"name": "a", "capacity": {"cpu": 1e3}}])").find("found 1000.0") != std::string::npos);
   CHECK(fault_of("{\n \"a\": 1,\n}").starts_with("c.json:3:1: "));
   CHECK(fault_in(R"("queue": [{"name": "a", "name": "b"}])") ==
         "c.json:1: queue[0]: the key \"name\" appears twice in one object (first in line 1)");

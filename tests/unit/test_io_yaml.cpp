@@ -168,9 +168,9 @@ TEST_CASE("plain scalars follow the core schema") {
   CHECK(meaning("0o17") == "15");
   CHECK(meaning("0xfF") == "255");
   CHECK(meaning("+1") == "1");
-  CHECK(meaning("1.") == "1");
+  CHECK(meaning("1.") == "1.0");
   CHECK(meaning(".5") == "0.5");
-  CHECK(meaning("-1.5E+2") == "-150");
+  CHECK(meaning("-1.5E+2") == "-150.0");
   CHECK(meaning("1_000") == "\"1_000\"");
   CHECK(meaning("1:30") == "\"1:30\"");
   CHECK(meaning("0b1") == "\"0b1\"");
@@ -213,13 +213,30 @@ TEST_CASE("what JSON has no word for is refused with its place") {
   CHECK(meaning("a:\n\t- b").starts_with("t:2:"));
 }
 
+TEST_CASE("a quote that does not end is no text") {
+  const std::string start = "schema: kaisched-cluster/1\nnode:\n  - capacity: {cpu: 1}\n    name: ";
+  for (const std::string_view text :
+       {"\"trunc", "\"trunc\n", "'trunc\n", "'it''s\n\n", "\"a\\\"\n", "\"a \\\\\\\"\n"}) {
+    CAPTURE(text);
+    CHECK(fault_of(start + std::string(text)).starts_with("c.yaml:4:"));
+  }
+  for (const std::string_view text :
+       {"\"trunc\"\n", "'it''s'", "\"a\\\"\"  # \"", "\"a\\\\\"", "a\"b\n", "\"a\n      b\"\n"}) {
+    CAPTURE(text);
+    CHECK(fault_of(start + std::string(text)) == "(no fault)");
+  }
+  CHECK(fault_of("\xEF\xBB\xBF\"schema\": 'x\n").starts_with("c.yaml:1:"));
+  CHECK(fault_in("node:\n  - {name: a, capacity: {cpu: 0xFFFFFFFFFFFFFFFF}}\n")
+            .ends_with("0xFFFFFFFFFFFFFFFF does not fit into an integer of 64 bits"));
+}
+
 TEST_CASE("faults of a row name line, row and member") {
   CHECK(fault_in("node:\n  - name: a\n    capacity: {}\n  - name: b\n    capcity: {}\n") ==
         "c.yaml:6: node[1].capcity: node has no such column; did you mean \"capacity\"?");
   CHECK(fault_in("node:\n  - name: a\n    capacity:\n      cpu: 1\n      gpus: 2\n") ==
         "c.yaml:6: node[0].capacity.gpus: no such dimension; did you mean \"gpu\"?");
   CHECK(fault_in("queue:\n  - name: 1.0\n") ==
-        "c.yaml:3: queue[0].name: expected a string, found 1; quotes make it one");
+        "c.yaml:3: queue[0].name: expected a string, found 1.0; quotes make it one");
   CHECK(fault_in("queue:\n  - parent: a\n").starts_with("c.yaml:3: queue[0]: \"name\" is missing: "));
   CHECK(fault_in("nodes: []") == "c.yaml:2: nodes: no such kind of table; did you mean \"node\"?");
   CHECK(fault_in("queue:\n  - <<: {}\n").starts_with("c.yaml:3: queue[0].<<: queue has no such column; "));

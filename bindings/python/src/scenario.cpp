@@ -1,5 +1,6 @@
 #include "scenario.hpp"
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "errors.hpp"
 #include "io/cluster_file.hpp"
@@ -52,19 +54,19 @@ py::tuple first_cluster(const io::scenario& from) {
   return py::make_tuple(std::move(made.first), made.second);
 }
 
-py::tuple read_cluster(const std::string& path) {
+py::tuple read_cluster(const std::filesystem::path& path) {
   auto made = [&] {
     const py::gil_scoped_release released;
-    const io::cluster_input input = unwrap(io::read_cluster(path));
+    const io::cluster_input input = unwrap(io::read_cluster(path.string()));
     cluster built = unwrap(io::build_cluster(input));
     return std::pair(built.take_snapshot(), input.now);
   }();
   return py::make_tuple(std::move(made.first), made.second);
 }
 
-void write_cluster(const std::string& path, const snapshot& from, std::int64_t now) {
+void write_cluster(const std::filesystem::path& path, const snapshot& from, std::int64_t now) {
   const py::gil_scoped_release released;
-  unwrap(io::write_cluster(path, from, now));
+  unwrap(io::write_cluster(path.string(), from, now));
 }
 
 std::string minimise(const io::scenario& from, const py::function& interesting, std::size_t most_trials) {
