@@ -169,7 +169,8 @@ checked_file check_tables(std::string name, const result<io::cluster_input>& tab
     return one;
   }
   shown.next(one.name + ": building the cluster");
-  result<cluster> built = io::build_cluster(*tables, told.input.on_invalid);
+  const bool is_said = !told.input.on_invalid.empty() || !tables->on_invalid.empty();
+  result<cluster> built = io::build_cluster(*tables, is_said ? told.input.on_invalid : "quarantine");
   if (!built) {
     add_error(one, told.input, built.failure());
     shown.skip(check_steps - 2);
@@ -323,14 +324,13 @@ int check(const check_arguments& told, const console& to) {
 void add_check(command_list& to) {
   command& c = to.add("check", group::decide, "Validate cluster files without deciding, and warn of what looks wrong");
   auto& told = c.keep<check_arguments>();
-  told.input.on_invalid = "quarantine";
   c.explain(
       "Reads and builds every cluster, lists every object that is wrong, and applies rules about what is legal and yet "
       "most likely not meant. The exit status is 1 if a file has an error; warnings and notes do not count unless "
       "--fail-on-warning is given.");
   c.heading("Input");
   c.position("FILE", &told.files, cluster_file(), "Clusters; - is the standard input");
-  add_input_options(c, told.input);
+  add_input_options(c, told.input, "quarantine");
   add_policy_arguments(c, told.policy);
   c.heading("Output");
   c.flag("--fail-on-warning", told.fail_on_warning, "Warnings give exit status 1 as well");

@@ -34,14 +34,17 @@ value_form cluster_file() {
   return file_name(std::move(endings));
 }
 
-void add_input_options(command& to, input_arguments& told) {
+void add_input_options(command& to, input_arguments& told, std::string_view on_invalid) {
   to.heading("Input");
   to.option("--cluster", &told.cluster, cluster_file(), "The same as FILE by position");
   to.option("--openb-nodes", &told.openb_nodes, file_name({"csv"}),
             "Nodes of an openb trace instead of a cluster file");
   to.option("--openb-pods", &told.openb_pods, file_name({"csv"}), "Pods of that trace, all pending at once");
-  to.option("--on-invalid", &told.on_invalid, one_of("WHAT", {"reject", "quarantine"}),
-            "A bad row ends everything, or is left out with what depends on it");
+  to.option(
+      "--on-invalid", &told.on_invalid, one_of("WHAT", {"reject", "quarantine"}),
+      fmt::format("A bad row ends everything, or is left out with what depends on it. If not given: as a scenario "
+                  "says, else {}. One of",
+                  on_invalid));
 }
 
 void add_input_arguments(command& to, input_arguments& told) {

@@ -22,10 +22,11 @@ struct input_arguments {
   std::string cluster;  ///< by --cluster
   std::string openb_nodes;
   std::string openb_pods;
-  std::string on_invalid = "reject";
+  std::string on_invalid;  ///< empty: what the file says, else the default
 };
-/// The options; the position is the command's own, because some take more words.
-void add_input_options(command& to, input_arguments& told);
+/// The options; the position is the command's own, because some take more words. `on_invalid` is what counts where
+/// neither the arguments nor the file say what becomes of bad rows.
+void add_input_options(command& to, input_arguments& told, std::string_view on_invalid = "reject");
 /// FILE and the options.
 void add_input_arguments(command& to, input_arguments& told);
 /// What is wrong with the combination, and nothing about the files themselves.

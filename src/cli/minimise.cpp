@@ -41,18 +41,6 @@ struct minimise_arguments {
   std::uint64_t trials = 100'000;
 };
 
-result<io::scenario_settings> settings_of(const std::vector<std::string>& texts, std::string_view option) {
-  io::scenario_settings made;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) {
-      return error{status::argument, fmt::format("{} {}: expected OPTION=VALUE", option, text), {}};
-    }
-    made.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return made;
-}
-
 /// A file that is gone when it is no longer needed.
 class scratch_file {
  public:
@@ -166,10 +154,17 @@ result<void> check(const minimise_arguments& told) {
 int minimise(const minimise_arguments& told, console& to) {
   if (auto good = check(told); !good) return to.fail(good.failure(), exit_usage);
   if (auto claimed = to.claim("--out", told.out); !claimed) return to.fail(claimed.failure(), exit_usage);
-  const result<io::scenario_settings> with = settings_of(told.settings, "--set");
-  if (!with) return to.fail(with.failure(), exit_usage);
-  result<io::scenario_settings> against = settings_of(told.differs, "--differs");
-  if (!against) return to.fail(against.failure(), exit_usage);
+  const auto wrong = [&](std::string_view option, const error& why) {
+    return to.fail({why.code, fmt::format("{} {}", option, why.message), {}}, exit_usage);
+  };
+  result<io::scenario_settings> with = io::read_settings(told.settings);
+  if (!with) return wrong("--set", with.failure());
+  result<io::scenario_settings> against = io::read_settings(told.differs, *with);
+  if (!against) return wrong("--differs", against.failure());
+  if (!told.keeps.empty()) {
+    if (auto good = io::check_decision(told.keeps); !good) return wrong("--keeps", good.failure());
+  }
+  if (!told.input.on_invalid.empty()) with->insert(with->begin(), {"on_invalid", told.input.on_invalid});
   if (!against->empty()) against->insert(against->begin(), with->begin(), with->end());
 
   progress shown(to, load_steps + 2);

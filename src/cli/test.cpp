@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -65,11 +66,9 @@ class runner {
   runner(const test_arguments& arguments, console& to) : arguments_(arguments), to_(to), out_(to.out()) {}
 
   int run() {
-    for (const std::string& setting : arguments_.settings) {
-      const std::size_t equals = setting.find('=');
-      if (equals == std::string::npos) return usage(fmt::format("--set {}: expected OPTION=VALUE", setting));
-      setup_.settings.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
-    }
+    result<io::scenario_settings> settings = io::read_settings(arguments_.settings);
+    if (!settings) return usage(fmt::format("--set {}", settings.failure().message));
+    setup_.settings = std::move(*settings);
     const result<std::vector<std::string>> files = files_of(arguments_.paths);
     if (!files) return usage(files.failure().message);
     for (const std::string& path : *files) {

@@ -49,7 +49,10 @@ result<cluster> build_cluster(const cluster_input& input, std::string_view on_in
     given.push_back(i);
   }
   cluster built;
-  if (auto done = built.set("on_invalid", on_invalid); !done) return done.take_failure();
+  if (on_invalid.empty()) on_invalid = input.on_invalid;
+  if (!on_invalid.empty()) {
+    if (auto done = built.set("on_invalid", on_invalid); !done) return done.take_failure();
+  }
   auto applied = built.apply(std::span<const table_view>(views));
   if (applied) return built;
   error failure = applied.take_failure();

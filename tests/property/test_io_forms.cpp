@@ -185,13 +185,19 @@ std::vector<table> random_tables() {
   table& pod = tables.emplace_back(adding(table_kind::pod));
   auto& pod_name = pod.add(col::pod_name, column_type::string);
   auto& in_group = pod.add(col::pod_group_ref, column_type::string);
+  auto& status = pod.add(col::pod_status_column, column_type::u8);
+  auto& on_node = pod.add(col::pod_node, column_type::string);
   auto& request = pod.add(col::pod_request, column_type::i64, 1);
   auto& pod_labels = pod.add(col::pod_labels, column_type::string_list);
   auto& selector = pod.add(col::pod_node_selector, column_type::string_list);
   auto& obstacle = pod.add(col::pod_obstacle, column_type::string);
   for (const std::string& name : pods) {
     pod_name.push(std::string_view(name));
-    in_group.push(std::string_view(one_of(groups)));
+    // Pods without a group are those that run somewhere.
+    const bool alone = draw(0, 3) == 0;
+    in_group.push(alone ? std::string_view{} : std::string_view(one_of(groups)));
+    status.push(static_cast<std::uint8_t>(alone ? pod_status::running : pod_status::pending));
+    on_node.push(alone ? std::string_view(one_of(nodes)) : std::string_view{});
     request.push(std::int64_t{draw(0, 3)});
     push_pairs(pod_labels);
     push_pairs(selector);

@@ -138,6 +138,39 @@ TEST_CASE("ranges make rows, and values move with them") {
   CHECK(rows_of("scenario 1\nnode \"n[1-2]\" gpu=1\n") == texts{"scenario 1", "node \"n[1-2]\" gpu=1"});
 }
 
+TEST_CASE("a bracket in a name is a range or quoted") {
+  for (const std::string name :
+       {"n[1-99999999999999999999]", "n[1-", "n[1..3]", "n[1,3]", "n[", "n[1-2][", "[[1-2]", "n[-1-2]"}) {
+    CAPTURE(name);
+    const std::string fault =
+        "a bracket in \"" + name + "\" starts no range such as n[1-4]; a name that has it is quoted";
+    CHECK(fault_of("scenario 1\nnode " + name + " gpu=1\n") == "s.ks:2:6: " + fault);
+    CHECK(fault_of("scenario 1\nremove node " + name + "\n") == "s.ks:2:13: " + fault);
+    CHECK(rows_of("scenario 1\nnode \"" + name + "\" gpu=1\n") == texts{"scenario 1", "node \"" + name + "\" gpu=1"});
+  }
+}
+
+TEST_CASE("an amount for all dimensions may be followed by single ones") {
+  CHECK(rows_of("scenario 1\nqueue q quota=2 quota.gpu=4 limit={cpu=3} limit.gpu=4\n") ==
+        texts{"scenario 1", "queue q quota={cpu=2,memory=2,gpu=4} limit={cpu=3,gpu=4}"});
+}
+
+TEST_CASE("a row without owner says so") {
+  const std::string text =
+      "scenario 1\nqueue q\nnode n gpu=2 pods=9\npod_group g queue=q\npod p group=g gpu=1\n"
+      "pod d group=\"\" gpu=1 status=running node=n\n";
+  const texts rows = rows_of(text);
+  CHECK(rows.back().starts_with("pod p group=g "));
+  CHECK(rows.at(rows.size() - 2).starts_with("pod d group=\"\" gpu=1 "));
+  std::string again;
+  for (const std::string& row : rows) again += row + "\n";
+  CHECK(digest_of(again) == digest_of(text));
+  const scenario made = parsed(text);
+  minimise_setup how;
+  how.interesting = [](const scenario& one) { return one.text.find("pod d") != std::string::npos; };
+  CHECK(must(minimise_scenario(made, how)).text.find("pod d group=\"\"") != std::string::npos);
+}
+
 TEST_CASE("a line may end with the text, and what ranges make is bounded") {
   CHECK(rows_of("scenario 1\nnode n gpu=1 \\") == texts{"scenario 1", "node n gpu=1"});
   CHECK(rows_of("scenario 1\nnode n gpu=1\\\n") == texts{"scenario 1", "node n gpu=1"});
@@ -182,11 +215,35 @@ TEST_CASE("what a parser refuses, and how it says so") {
       {"", "s.ks:1:1: expected \"scenario 1\" first"},
       {"node n\n", "s.ks:1:1: expected \"scenario 1\" first"},
       {"scenario 2\n", "s.ks:1:10: expected \"scenario 1\": this is the only version"},
-      {"scenario 1\nscenario 1\n", "s.ks:2:1: no statement starts with \"scenario\"; did you mean \"scenario\"?"},
+      {"scenario 1\nscenario 1\n", "s.ks:2:1: \"scenario\" stands only once, as the first statement"},
+      {"scenario 1\nnode=1\n", "s.ks:2:1: a statement starts with a word, not with \"node=\""},
+      {"scenario 1\nnode n \\\n gpu=1 \\\n  gpus=1\n", "s.ks:4:3: node has no column \"gpus\"; did you mean \"gpu\"?"},
+      {"scenario 1\nrun\nexpect \\\n\tbnid a b\n",
+       "s.ks:4:2: nothing of the name \"bnid\" can be expected; did you mean \"bind\"?"},
+      {"scenario 1\nnode n \\\n labels={a=b, \\\n  a=c}\n", "s.ks:4:3: labels: a is given twice"},
+      {"\xEF\xBB\xBFscenario 1\nnode n gpu=x\n",
+       "s.ks:2:12: gpu: expected an amount such as 4, 0.5, 500m or 16Gi, found \"x\""},
+      {"\xEF\xBB\xBFscenario 2\n", "s.ks:1:10: expected \"scenario 1\": this is the only version"},
+      {"scenario 1\n\xEF\xBB\xBFnode n\n",
+       "s.ks:2:1: no statement starts with \"\xEF\xBB\xBFnode\"; did you mean \"node\"?"},
       {"scenario 1\nnoode n\n", "s.ks:2:1: no statement starts with \"noode\"; did you mean \"node\"?"},
       {"scenario 1\nnode n gpus=1\n", "s.ks:2:8: node has no column \"gpus\"; did you mean \"gpu\"?"},
       {"scenario 1\nnode n gpu=x\n", "s.ks:2:12: gpu: expected an amount such as 4, 0.5, 500m or 16Gi, found \"x\""},
-      {"scenario 1\nnode n gpu=1 gpu=2 labels={a=b} labels={}\n", "s.ks:2:33: labels is given twice"},
+      {"scenario 1\nnode n gpu=1 labels={a=b} labels={}\n", "s.ks:2:27: labels is given twice"},
+      {"scenario 1\nnode n gpu=1 gpu=2\n", "s.ks:2:14: gpu is given twice"},
+      {"scenario 1\nnode n capacity.cpu=1 cpu=2\n", "s.ks:2:23: cpu is given twice"},
+      {"scenario 1\nnode n capacity={cpu=1} cpu=2\n", "s.ks:2:25: cpu is given twice"},
+      {"scenario 1\nnode n cpu=1 capacity={gpu=2}\n", "s.ks:2:14: capacity is given twice"},
+      {"scenario 1\nqueue q quota={gpu=7,gpu=8}\n", "s.ks:2:22: quota: gpu is given twice"},
+      {"scenario 1\nqueue q limit.gpu=1 limit=unlimited\n", "s.ks:2:21: limit is given twice"},
+      {"scenario 1\nnode n unschedulable=true unschedulable=false\n", "s.ks:2:27: unschedulable is given twice"},
+      {"scenario 1\noption mode=strict mode=compat\n", "s.ks:2:20: mode is given twice"},
+      {"scenario 1\nrun\nexpect counts bind=1 bind=2\n", "s.ks:3:22: bind is given twice"},
+      {"scenario 1\nqueue q limit=-1\n",
+       "s.ks:2:15: limit: expected an amount, or unlimited for no bound at all, found \"-1\""},
+      {"scenario 1\nqueue q quota={memory=-1}\n",
+       "s.ks:2:15: quota: expected an amount, or unlimited for no bound at all, found \"-1\""},
+      {"scenario 1\nqueue q quota.=1\n", "s.ks:2:9: queue has no column \"quota.\"; did you mean \"quota\"?"},
       {"scenario 1\nnode n labels=[a]\n", "s.ks:2:15: labels: expected keys and values such as {zone=a,rack=r1}"},
       {"scenario 1\nnode\n", "s.ks:2:1: expected the name of the node"},
       {"scenario 1\nnode n name=m\n", "s.ks:2:8: the name is given as a word, without \"name=\""},
@@ -224,6 +281,11 @@ TEST_CASE("what a parser refuses, and how it says so") {
     CAPTURE(text);
     CHECK(fault_of(text) == message);
   }
+}
+
+TEST_CASE("messages of the parser can be printed") {
+  CHECK(fault_of("scenario 1\nchange \"\\u0001\" a\n").find("no kind of entity \"\\x01\"") != std::string::npos);
+  CHECK(fault_of("scenario 1\nnode n " + std::string(2000, 'x') + "=1\n").size() < 1100);
 }
 
 TEST_CASE("what can be expected of quarantine") {
@@ -294,7 +356,7 @@ TEST_CASE("quarantine: all entries in any order, and no change without a word") 
   CHECK(findings_of(wrong) == texts{"5: expected quarantine queue a column=name",
                                     "6:    found quarantine queue a column=parent status=not_found"});
   CHECK(played(wrong).updated ==
-        text + "  expect quarantine queue b\n  expect quarantine queue a column=parent status=not_found\n");
+        text + "  expect quarantine queue a column=parent status=not_found\n  expect quarantine queue b\n");
   CHECK(played(played(wrong).updated).passed());
   // Nothing is expected, too much is expected, something that is not there.
   CHECK(findings_of(text + "expect quarantine nothing\n").size() == 3);
@@ -329,6 +391,8 @@ TEST_CASE("the reasons of a group that waits") {
   CHECK(played(text + "expect unschedulable train\nexpect reason train dimension=gpu\n").passed());
   CHECK(findings_of(text + "expect unschedulable train\nexpect reason train dimension=cpu\n").size() == 1);
   CHECK(findings_of(text + "expect unschedulable train need=4\n").size() == 2);
+  CHECK(findings_of(text + "expect unschedulable train\nexpect reason idle nede=3\n") ==
+        texts{"9: reason has no column \"nede\"; did you mean \"need\"?"});
 }
 
 TEST_CASE("renewal writes what was found, and nothing else") {
@@ -354,6 +418,23 @@ TEST_CASE("renewal writes what was found, and nothing else") {
   CHECK(before.updated.find("expect digest 00") == std::string::npos);
 }
 
+TEST_CASE("fields that no line has are told once, and their lines stay") {
+  const std::string text = std::string(small_cluster) + "run\nexpect bind train-0 n1 device=[0,1]\n";
+  const std::string finding = "7: decision has no column \"device\"; did you mean \"devices\"?";
+  CHECK(findings_of(text + "expect bind train-1 n2\n") == texts{finding});
+  CHECK(played(text + "expect bind train-1 n2\n").updated == text + "expect bind train-1 n2\n");
+  // Apart from it a difference is renewed, beside it none is.
+  const scenario_outcome apart = played(text + "expect bind train-1 n3\n");
+  CHECK(apart.unresolved.size() == 1);
+  CHECK(apart.updated == text + "expect bind train-1 n2 devices=[0,1] commit=1\n");
+  const std::string beside = std::string(small_cluster) + "run\nexpect bind train-0 n3 devices=x\n";
+  CHECK(played(beside).updated == beside);
+  CHECK(played(beside).unresolved.size() == played(beside).findings.size());
+  CHECK(findings_of(beside) == texts{"7: devices: expected an integer, found \"x\"",
+                                     "7:    found bind train-0 n1 devices=[0,1] commit=1",
+                                     "7:    found bind train-1 n2 devices=[0,1] commit=1"});
+}
+
 TEST_CASE("settling makes facts of decisions") {
   const std::string text =
       std::string(small_cluster) + "now 5m\nrun\nexpect counts bind=2\nsettle\nnow +1m\nrun\nexpect nothing\n";
@@ -368,6 +449,24 @@ TEST_CASE("settling makes facts of decisions") {
         std::string::npos);
 }
 
+TEST_CASE("settling asks for groups that there are") {
+  const std::string text = std::string(small_cluster) + "run\nexpect counts bind=2\n";
+  CHECK(findings_of(text + "settle groups=[nope]\n") == texts{"8: groups: the last session has no pod group \"nope\""});
+  CHECK(findings_of(text + "settle groups=[train,trian]\n") ==
+        texts{"8: groups: the last session has no pod group \"trian\"; did you mean \"train\"?"});
+  CHECK(played(text + "settle groups=[train]\nrun\nexpect nothing\n").passed());
+  // Smaller scenarios name those that are left.
+  minimise_setup how;
+  const std::string several =
+      "scenario 1\nnode n gpu=2 pods=9\nqueue q\npod_group a\npod_group b\nrun\nsettle groups=[a,b]\n";
+  how.interesting = [](const scenario& one) {
+    return play_scenario(one).unresolved.empty() && one.text.find("settle") != std::string::npos &&
+           one.text.find("pod_group b") != std::string::npos;
+  };
+  CHECK(must(minimise_scenario(parsed(several), how)).text ==
+        "scenario 1\nqueue q\npod_group b queue=q\nrun\nsettle groups=[b]\n");
+}
+
 TEST_CASE("a scenario is a cluster as well") {
   const std::string written = must(
       format_scenario(must(build_cluster(must(initial_cluster(parsed(small_cluster))))).take_snapshot(), 7, "a title"));
@@ -375,6 +474,16 @@ TEST_CASE("a scenario is a cluster as well") {
   CHECK(digest_of(written) == digest_of(small_cluster));
   CHECK(must(initial_cluster(parsed(written))).now == 7);
   CHECK_FALSE(initial_cluster(parsed("scenario 1\nqueue a\napply\nremove queue a\n")).ok());
+  const std::string bad = "queue a parent=nowhere\nrun\noption on_invalid=reject\n";
+  const cluster_input lenient =
+      must(initial_cluster(parsed("scenario 1\noption mode=compat on_invalid=quarantine\n" + bad)));
+  CHECK(lenient.on_invalid == "quarantine");
+  CHECK(build_cluster(lenient).ok());
+  CHECK_FALSE(build_cluster(lenient, "reject").ok());
+  CHECK_FALSE(build_cluster(must(initial_cluster(parsed("scenario 1\n" + bad)))).ok());
+  CHECK(initial_cluster(parsed("scenario 1\nqueue a\noption on_invalid=perhaps\n"))
+            .failure()
+            .message.starts_with("s.ks:3:1: option on_invalid: 'perhaps'"));
 }
 
 TEST_CASE("names that must be quoted survive") {
@@ -428,6 +537,7 @@ TEST_CASE("a line that asks for a decision") {
                                CHECK_FALSE(decides(ran, "nothing").ok());
                                CHECK_FALSE(decides(ran, "digest 00").ok());
                                CHECK_FALSE(decides(ran, "bind").ok());
+                               CHECK_FALSE(decides(ran, "bind train-0 nodes=1").ok());
                              }};
   static_cast<void>(play_scenario(parsed(text), setup));
 }

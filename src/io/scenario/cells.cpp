@@ -112,6 +112,9 @@ result<std::int64_t> parse_scalar(const column_info& column, std::string_view te
     }
     return found - known.begin();
   }
+  if (column.shape == column_shape::quotas && text.starts_with('-')) {
+    return wrong(fmt::format("expected an amount, or unlimited for no bound at all, found \"{}\"", text));
+  }
   if (column.shape != column_shape::one) return parse_quantity(text, amount_unit);
   const scale how = scale_of(column);
   if (how.kind == scale_kind::time) return parse_time(text, context.now);

@@ -26,7 +26,8 @@ using reference = std::pair<entity_kind, std::string>;  ///< an entity by its na
 /// A statement that can be left out: a row, or a step.
 struct part {
   std::optional<row_text> row;
-  std::string text;           ///< of a step
+  std::string text;  ///< of a step
+  std::optional<scenario_settle> settle;
   std::set<reference> names;  ///< what a row adds
   std::set<reference> needs;  ///< what it refers to
 };
@@ -122,7 +123,7 @@ class minimiser {
   }
 
  private:
-  void add_step(std::string text) { parts_.push_back({std::nullopt, std::move(text), {}, {}}); }
+  void add_step(std::string text) { parts_.push_back({std::nullopt, std::move(text), std::nullopt, {}, {}}); }
 
   void take(const scenario_delta& delta) {
     for (const table& one : delta.tables) {
@@ -134,7 +135,10 @@ class minimiser {
   }
   void take(const scenario_option& option) { add_step(settings_text("option", option.settings)); }
   void take(const scenario_run& run) { add_step(settings_text("run", run.settings)); }
-  void take(const scenario_settle& settle) { add_step(settle_text(settle)); }
+  void take(const scenario_settle& settle) {
+    add_step(settle_text(settle));
+    parts_.back().settle = settle;
+  }
 
   [[nodiscard]] std::string text_of(const std::vector<part>& parts) const {
     std::string out = fmt::format("scenario {}", scenario_version);
@@ -154,6 +158,22 @@ class minimiser {
     const bool interesting = candidate && how_.interesting(*candidate);
     if (how_.progress) how_.progress(made_.trials, interesting ? parts.size() : parts_.size());
     return interesting;
+  }
+
+  static bool is_gone(const std::string& group, const std::set<reference>& gone) {
+    return gone.contains({entity_kind::pod_group, group});
+  }
+  /// Without names of groups it would be about all of them.
+  static bool loses_all_groups(const part& one, const std::set<reference>& gone) {
+    return one.settle && !one.settle->groups.empty() &&
+           std::all_of(one.settle->groups.begin(), one.settle->groups.end(),
+                       [&](const std::string& group) { return is_gone(group, gone); });
+  }
+  static part without_groups(part one, const std::set<reference>& gone) {
+    if (!one.settle) return one;
+    std::erase_if(one.settle->groups, [&](const std::string& group) { return is_gone(group, gone); });
+    one.text = settle_text(*one.settle);
+    return one;
   }
 
   /// What is left without some parts and without everything that needs them.
@@ -178,7 +198,7 @@ class minimiser {
       }
     }
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      if (!out[i]) left.push_back(parts_[i]);
+      if (!out[i] && !loses_all_groups(parts_[i], gone)) left.push_back(without_groups(parts_[i], gone));
     }
     return left;
   }

@@ -75,25 +75,39 @@ cell_context output_rows::context(std::size_t row) const {
   return {dimensions_, 0, row_dimension_};
 }
 
-result<std::string> output_rows::difference(const item& wanted, std::size_t row) const {
-  const std::string& name = wanted.name.text;
+result<cell> output_rows::with_field(const item& field, const cell_context& about, cell has) const {
+  const std::string& name = field.name.text;
+  const named which = resolve(name);
+  result<cell> given = std::move(has);
+  if (which.entry.empty()) {
+    given = parse_cell(*which.column, field.given, about);
+  } else if (auto done = parse_entry(*which.column, which.entry, field.given, about, *given); !done) {
+    given = done.take_failure();
+  }
+  if (!given) return error{status::argument, fmt::format("{}: {}", name, given.failure().message), {}};
+  return given;
+}
+
+result<void> output_rows::check(const item& field) const {
+  const std::string& name = field.name.text;
   const named which = resolve(name);
   if (which.column == nullptr) {
     return error{status::argument,
                  fmt::format("{} has no column \"{}\"; {}", info_->name, name, suggestion(name, column_names())),
                  {}};
   }
-  const cell_context about = context(row);
-  const cell has = at(*which.column, row);
-  result<cell> given = has;
-  if (which.entry.empty()) {
-    given = parse_cell(*which.column, wanted.given, about);
-  } else if (auto done = parse_entry(*which.column, which.entry, wanted.given, about, *given); !done) {
-    given = done.take_failure();
-  }
-  if (!given) return error{status::argument, fmt::format("{}: {}", name, given.failure().message), {}};
-  if (*given == has) return std::string();
-  return field(name, row);
+  // Thousandths of cores are the finest unit that an amount of some row can have.
+  const auto given =
+      with_field(field, {dimensions_, 0, quota_names().front()}, default_cell(*which.column, dimensions_.size()));
+  return given ? result<void>{} : result<void>(given.failure());
+}
+
+result<std::string> output_rows::difference(const item& wanted, std::size_t row) const {
+  if (auto good = check(wanted); !good) return good.failure();
+  const cell has = at(*resolve(wanted.name.text).column, row);
+  const result<cell> given = with_field(wanted, context(row), has);
+  if (!given) return given.failure();
+  return *given == has ? std::string() : field(wanted.name.text, row);
 }
 
 std::string output_rows::field(std::string_view name, std::size_t row) const {
@@ -110,6 +124,17 @@ std::string output_rows::field(std::string_view name, std::size_t row) const {
   if (single.type == column_type::f64) return fmt::format("{}={}", name, has.numbers[i]);
   if (has.integers[i] == unlimited) return fmt::format("{}=unlimited", name);
   return fmt::format("{}={}", name, format_quantity(has.integers[i], unit_of_dimension(*entry)));
+}
+
+result<void> check_fields(table_kind kind, const statement& from, std::size_t first) {
+  table none(static_cast<std::uint32_t>(kind), 0);
+  for (const column_info& column : schema_of(static_cast<std::uint32_t>(kind))->columns) none.add(column.id, column.type);
+  const output_rows rows(std::move(none), {});
+  for (std::size_t i = first; i < from.items.size(); ++i) {
+    if (!from.items[i].is_field()) continue;
+    if (auto good = rows.check(from.items[i]); !good) return good;
+  }
+  return {};
 }
 
 }  // namespace kaisched::io::scenario_text

@@ -35,6 +35,8 @@ class output_rows {
   /// Rows whose column of text has this value.
   [[nodiscard]] std::vector<std::size_t> find(std::string_view column, std::string_view value) const;
 
+  /// Error: no row can have this field, because there is no such column or the value cannot be one of it.
+  [[nodiscard]] result<void> check(const item& field) const;
   /// A field of an `expect` line against a row: empty if the row has this value, else what the row has, as a field.
   /// Error: no such column, or the value cannot be one of it.
   [[nodiscard]] result<std::string> difference(const item& field, std::size_t row) const;
@@ -47,6 +49,8 @@ class output_rows {
     std::string entry;  ///< of a map of amounts
   };
   [[nodiscard]] named resolve(std::string_view name) const;
+  /// What a row would have if it had the field and is `has` otherwise.
+  [[nodiscard]] result<cell> with_field(const item& field, const cell_context& about, cell has) const;
   [[nodiscard]] cell_context context(std::size_t row) const;
 
   table rows_;
@@ -55,5 +59,8 @@ class output_rows {
   std::vector<std::string> dimensions_;
   mutable std::string row_dimension_;
 };
+
+/// Whether there can be rows of a kind with the fields of a statement from item `first` on, as `check` says.
+[[nodiscard]] result<void> check_fields(table_kind kind, const statement& from, std::size_t first);
 
 }  // namespace kaisched::io::scenario_text

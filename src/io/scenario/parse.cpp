@@ -1,6 +1,7 @@
 // Statements -> steps.
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ class parser {
   result<scenario> parse() {
     const result<std::vector<statement>> statements = scenario_text::split(made_.text, made_.source);
     if (!statements) return statements.failure();
-    if (statements->empty()) return failure_at(made_.source, 1, 1, "expected \"scenario 1\" first");
+    if (statements->empty()) return failure_at(made_.source, {1, 1}, "expected \"scenario 1\" first");
     for (const statement& one : *statements) {
       if (auto done = take(one); !done) return done.take_failure();
     }
@@ -46,17 +47,17 @@ class parser {
   }
 
  private:
-  [[nodiscard]] error fail(const statement& at, const item& where, std::string_view what) const {
-    return failure_at(made_.source, at.first_line, where.name.column, what);
+  [[nodiscard]] error fail(const item& where, std::string_view what) const {
+    return failure_at(made_.source, where.name.at, what);
   }
 
   result<void> take(const statement& from) {
     const item& first = from.items.front();
     const std::string& verb = first.name.text;
-    const bool is_first = !seen_header_;
-    if (is_first != (verb == "scenario") || first.is_field()) {
-      return fail(from, first, is_first ? "expected \"scenario 1\" first" : unknown(verb));
-    }
+    if (!seen_header_ && (verb != "scenario" || first.is_field())) return fail(first, "expected \"scenario 1\" first");
+    if (first.is_field()) return fail(first, fmt::format("a statement starts with a word, not with \"{}=\"", verb));
+    if (seen_header_ && verb == "scenario") return fail(first, "\"scenario\" stands only once, as the first statement");
+    if (auto done = refuse_repeated(from); !done) return done;
     if (verb == "scenario") return header(from);
     if (verb == "rule") return rule(from);
     if (verb == "expect") return expect(from);
@@ -67,10 +68,26 @@ class parser {
     if (verb == "now") return set_now(from);
     if (verb == "apply")
       return from.items.size() == 1 ? result<void>{}
-                                    : result<void>(fail(from, from.items[1], "expected nothing after \"apply\""));
+                                    : result<void>(fail(from.items[1], "expected nothing after \"apply\""));
     if (verb == "option") return option(from);
     if (verb == "run") return run(from);
     return settle(from);
+  }
+
+  /// Fields of one name, and keys of a map.
+  [[nodiscard]] result<void> refuse_repeated(const statement& from) const {
+    std::set<std::string_view> fields;
+    for (const item& one : from.items) {
+      if (one.is_field() && !fields.insert(one.name.text).second) {
+        return fail(one, fmt::format("{} is given twice", one.name.text));
+      }
+      std::set<std::string_view> keys;
+      for (const scenario_text::word& key : one.given.keys) {
+        if (keys.insert(key.text).second) continue;
+        return failure_at(made_.source, key.at, fmt::format("{}: {} is given twice", one.name.text, key.text));
+      }
+    }
+    return {};
   }
 
   [[nodiscard]] static std::string unknown(std::string_view word) {
@@ -84,11 +101,11 @@ class parser {
   result<void> header(const statement& from) {
     seen_header_ = true;
     if (from.items.size() < 2 || from.items[1].name.text != scenario_version || from.items[1].is_field()) {
-      return fail(from, from.items.back(),
+      return fail(from.items.back(),
                   fmt::format("expected \"scenario {}\": this is the only version", scenario_version));
     }
     if (from.items.size() > 3 || (from.items.size() == 3 && from.items[2].is_field())) {
-      return fail(from, from.items[2], "expected one title, in quotes");
+      return fail(from.items[2], "expected one title, in quotes");
     }
     if (from.items.size() == 3) made_.title = from.items[2].name.text;
     return {};
@@ -96,22 +113,22 @@ class parser {
 
   result<void> rule(const statement& from) {
     for (std::size_t i = 1; i < from.items.size(); ++i) {
-      if (from.items[i].is_field()) return fail(from, from.items[i], "expected the number of a rule");
+      if (from.items[i].is_field()) return fail(from.items[i], "expected the number of a rule");
       made_.rules.push_back(from.items[i].name.text);
     }
-    if (from.items.size() == 1) return fail(from, from.items.front(), "expected the number of a rule");
+    if (from.items.size() == 1) return fail(from.items.front(), "expected the number of a rule");
     return {};
   }
 
   result<void> entity(const statement& from) {
     if (const table_info* kind = schema_of(from.items.front().name.text); kind == nullptr || !kind->input) {
-      return fail(from, from.items.front(), unknown(from.items.front().name.text));
+      return fail(from.items.front(), unknown(from.items.front().name.text));
     }
     return row(from, 0, table_op::add);
   }
 
   result<void> row(const statement& from, std::size_t first, table_op op) {
-    if (from.items.size() <= first) return fail(from, from.items.front(), "expected a kind of entity and a name");
+    if (from.items.size() <= first) return fail(from.items.front(), "expected a kind of entity and a name");
     if (rows_.empty()) {
       delta_first_line_ = from.first_line;
     }
@@ -130,10 +147,10 @@ class parser {
 
   result<void> set_now(const statement& from) {
     if (from.items.size() != 2 || from.items[1].is_field())
-      return fail(from, from.items.front(), "expected a time: now 1h, now +5m");
+      return fail(from.items.front(), "expected a time: now 1h, now +5m");
     const std::string& text = from.items[1].name.text;
     const result<std::int64_t> time = scenario_text::parse_time(text.starts_with('+') ? "now" + text : text, now_);
-    if (!time) return fail(from, from.items[1], time.failure().message);
+    if (!time) return fail(from.items[1], time.failure().message);
     now_ = *time;
     expects_allowed_ = false;
     return {};
@@ -144,7 +161,7 @@ class parser {
     for (std::size_t i = 1; i < from.items.size(); ++i) {
       const item& one = from.items[i];
       if (one.given.kind != value_kind::text && one.given.kind != value_kind::list) {
-        return fail(from, one, "expected OPTION=VALUE");
+        return fail(one, "expected OPTION=VALUE");
       }
       std::string value;
       for (const auto& part : one.given.items) value += (value.empty() ? "" : ",") + part.text;
@@ -156,7 +173,7 @@ class parser {
   result<void> option(const statement& from) {
     result<scenario_settings> made = settings(from);
     if (!made) return made.take_failure();
-    if (made->empty()) return fail(from, from.items.front(), "expected OPTION=VALUE");
+    if (made->empty()) return fail(from.items.front(), "expected OPTION=VALUE");
     add_step(from.first_line, from.last_line, scenario_option{std::move(*made)});
     expects_allowed_ = true;
     return {};
@@ -173,7 +190,7 @@ class parser {
 
   result<void> settle(const statement& from) {
     constexpr std::array<std::string_view, 3> fates{"pending", "releasing", "gone"};
-    if (!has_run_) return fail(from, from.items.front(), "there was no session before");
+    if (!has_run_) return fail(from.items.front(), "there was no session before");
     scenario_settle made;
     for (std::size_t i = 1; i < from.items.size(); ++i) {
       const item& one = from.items[i];
@@ -182,11 +199,11 @@ class parser {
       } else if (one.name.text == "evicted" && one.given.kind == value_kind::text) {
         const auto fate = std::find(fates.begin(), fates.end(), one.given.front().text);
         if (fate == fates.end()) {
-          return fail(from, one, fmt::format("evicted: no such fate; {}", suggestion(one.given.front().text, fates)));
+          return fail(one, fmt::format("evicted: no such fate; {}", suggestion(one.given.front().text, fates)));
         }
         made.evicted = static_cast<scenario_settle::evicted_pods>(fate - fates.begin());
       } else {
-        return fail(from, one, "expected evicted=pending|releasing|gone or groups=[...]");
+        return fail(one, "expected evicted=pending|releasing|gone or groups=[...]");
       }
     }
     add_step(from.first_line, from.last_line, std::move(made));
@@ -195,20 +212,19 @@ class parser {
   }
 
   result<void> expect(const statement& from) {
-    if (from.items.size() < 2 || from.items[1].is_field())
-      return fail(from, from.items.front(), "expected what is expected");
+    if (from.items.size() < 2 || from.items[1].is_field()) return fail(from.items.front(), "expected what is expected");
     const std::string& what = from.items[1].name.text;
     if (std::find(expectations.begin(), expectations.end(), what) == expectations.end()) {
-      return fail(from, from.items[1],
+      return fail(from.items[1],
                   fmt::format("nothing of the name \"{}\" can be expected; {}", what, suggestion(what, expectations)));
     }
     end_delta();
     if (!expects_allowed_ || made_.steps.empty())
-      return fail(from, from.items.front(), "there is nothing before that this could be about");
+      return fail(from.items.front(), "there is nothing before that this could be about");
     scenario_step& about = made_.steps.back();
     const bool is_run = std::holds_alternative<scenario_run>(about.what);
     if (!is_run && what != "error" && what != "quarantine") {
-      return fail(from, from.items[1], fmt::format("\"{}\" is expected of a session: \"run\" is missing", what));
+      return fail(from.items[1], fmt::format("\"{}\" is expected of a session: \"run\" is missing", what));
     }
     if (what == "error" && std::holds_alternative<scenario_delta>(about.what)) rows_.forget_last();
     if (auto done = check_form(from, what); !done) return done;
@@ -229,31 +245,30 @@ class parser {
       least = most = from.items[2].name.text == "nothing" ? 1 : 2;
     }
     if (words < least || words > most) {
-      return fail(from, from.items[1],
+      return fail(from.items[1],
                   fmt::format("{} words behind \"{}\", expected {}", words, what,
                               least == most ? std::to_string(least) : fmt::format("{} or {}", least, most)));
     }
     for (std::size_t i = 2 + words; i < from.items.size(); ++i) {
       const item& one = from.items[i];
-      if (!one.is_field()) return fail(from, one, "words stand before fields");
+      if (!one.is_field()) return fail(one, "words stand before fields");
       const bool empty_quarantine = what == "quarantine" && most == 1;
       if (what == "nothing" || what == "error" || what == "digest" || empty_quarantine)
-        return fail(from, one, fmt::format("\"{}\" has no fields", what));
+        return fail(one, fmt::format("\"{}\" has no fields", what));
     }
     return {};
   }
 
   /// The word behind `expect quarantine`.
   [[nodiscard]] result<void> check_quarantine(const statement& from) const {
-    if (from.items.size() < 3) return fail(from, from.items[1], "expected a kind of entity and a name, or \"nothing\"");
+    if (from.items.size() < 3) return fail(from.items[1], "expected a kind of entity and a name, or \"nothing\"");
     const std::string& word = from.items[2].name.text;
     std::vector<std::string_view> known{"nothing"};
     for (const table_info& one : schema()) {
       if (one.input) known.push_back(one.name);
     }
     if (std::find(known.begin(), known.end(), word) != known.end()) return {};
-    return fail(from, from.items[2],
-                fmt::format("no kind of entity is called \"{}\"; {}", word, suggestion(word, known)));
+    return fail(from.items[2], fmt::format("no kind of entity is called \"{}\"; {}", word, suggestion(word, known)));
   }
 
   scenario made_;
@@ -271,15 +286,25 @@ class parser {
 result<scenario> parse_scenario(std::string_view text, std::string_view source) { return parser(text, source).parse(); }
 
 result<cluster_input> initial_cluster(scenario from) {
+  constexpr std::string_view on_invalid = "on_invalid";
   cluster_input made;
   for (scenario_step& step : from.steps) {
     made.now = step.now;
     if (std::holds_alternative<scenario_run>(step.what)) break;
+    if (const auto* option = std::get_if<scenario_option>(&step.what)) {
+      for (const auto& [name, value] : option->settings) {
+        if (name != on_invalid) continue;
+        if (auto done = cluster().set(name, value); !done) {
+          return failure_at(from.source, {step.first_line, 1}, done.failure().message);
+        }
+        made.on_invalid = value;
+      }
+    }
     auto* delta = std::get_if<scenario_delta>(&step.what);
     if (delta == nullptr) continue;
     for (std::size_t i = 0; i < delta->tables.size(); ++i) {
       if (delta->tables[i].op() != static_cast<std::uint32_t>(table_op::add)) {
-        return failure_at(from.source, delta->lines[i].front(), 1,
+        return failure_at(from.source, {delta->lines[i].front(), 1},
                           "only rows that add may stand before the first \"run\" of a file that is read as a cluster");
       }
     }

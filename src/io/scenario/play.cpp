@@ -8,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "io/column_form.hpp"
+#include "base/nearest.hpp"
+#include "base/utf8.hpp"
 #include "io/scenario/output.hpp"
 #include "io/scenario/scenario.hpp"
 #include "io/scenario/settle.hpp"
@@ -62,8 +63,14 @@ class decision_lines {
     return out + " " + decisions_.field("commit", row);
   }
 
-  /// Empty if the line expects this decision; otherwise what is different.
-  [[nodiscard]] result<bool> fits(const statement& wanted, std::size_t row) const {
+  /// Error: a field that no decision has.
+  [[nodiscard]] static result<void> check(const statement& wanted) {
+    const bool waits = wanted.items[1].name.text == "unschedulable";
+    return scenario_text::check_fields(waits ? table_kind::reason : table_kind::decision, wanted, 2);
+  }
+
+  /// Whether the line expects this decision. Fields that no decision has are as if they were not there.
+  [[nodiscard]] bool fits(const statement& wanted, std::size_t row) const {
     const std::string what = kind(row);
     if (wanted.items[1].name.text != what) return false;
     const bool waits = what == "unschedulable";
@@ -75,12 +82,12 @@ class decision_lines {
     }
     const std::vector<std::size_t> reason =
         waits ? reasons_.find("group", decisions_.text("group", row)) : std::vector<std::size_t>{row};
+    const output_rows& rows = waits ? reasons_ : decisions_;
     for (; next < wanted.items.size(); ++next) {
+      if (!rows.check(wanted.items[next])) continue;
       if (reason.empty()) return false;
-      const result<std::string> differs =
-          (waits ? reasons_ : decisions_).difference(wanted.items[next], reason.front());
-      if (!differs) return differs.failure();
-      if (!differs->empty()) return false;
+      const result<std::string> differs = rows.difference(wanted.items[next], reason.front());
+      if (!differs || !differs->empty()) return false;
     }
     return true;
   }
@@ -108,45 +115,60 @@ class decision_lines {
   bool several_actions_;
 };
 
-/// A text by lines, some of which are to be replaced.
+/// A text by lines, some of which are to be replaced. What is new ends as the first line does.
 class line_edits {
  public:
   explicit line_edits(std::string_view text) : text_(text) {
-    while (true) {
-      const std::size_t end = text.find('\n');
-      lines_.push_back(text.substr(0, end));
-      if (end == std::string_view::npos) break;
-      text.remove_prefix(end + 1);
+    const std::size_t first = text.find('\n');
+    ending_ = first != std::string_view::npos && first > 0 && text[first - 1] == '\r' ? "\r\n" : "\n";
+    while (!text.empty()) {
+      const std::size_t size = std::min(text.find('\n'), text.size() - 1) + 1;
+      lines_.push_back(text.substr(0, size));
+      text.remove_prefix(size);
     }
   }
 
-  [[nodiscard]] std::string_view indent(std::size_t line) const {
+  [[nodiscard]] std::string indent(std::size_t line) const {
     const std::string_view whole = lines_[line - 1];
-    return whole.substr(0, std::min(whole.find_first_not_of(" \t"), whole.size()));
+    return std::string(whole.substr(0, std::min(whole.find_first_not_of(" \t"), whole.size())));
   }
-  void remove(std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i <= last; ++i) removed_.insert(i);
+  void remove(const statement& old) {
+    for (std::size_t i = old.first_line; i <= old.last_line; ++i) removed_.insert(i);
+  }
+  /// The new line keeps the indentation and the comment.
+  void replace(const statement& old, std::string_view text) {
+    remove(old);
+    insert_before(old.first_line, indent(old.first_line).append(text).append(old.comment));
   }
   void insert_before(std::size_t line, std::string text) { before_[line].push_back(std::move(text)); }
   void insert_after(std::size_t line, std::string text) { after_[line].push_back(std::move(text)); }
 
   [[nodiscard]] std::string apply() const {
     if (removed_.empty() && before_.empty() && after_.empty()) return std::string(text_);
-    std::vector<std::string> out;
+    std::string out;
+    const auto end_line = [&] {
+      if (!out.empty() && !out.ends_with('\n')) out += ending_;
+    };
+    const auto add = [&](const std::map<std::size_t, std::vector<std::string>>& from, std::size_t line) {
+      const auto found = from.find(line);
+      if (found == from.end()) return;
+      for (const std::string& one : found->second) {
+        end_line();
+        out.append(one).append(ending_);
+      }
+    };
     for (std::size_t line = 1; line <= lines_.size(); ++line) {
-      if (const auto found = before_.find(line); found != before_.end())
-        out.insert(out.end(), found->second.begin(), found->second.end());
-      if (!removed_.contains(line)) out.emplace_back(lines_[line - 1]);
-      if (const auto found = after_.find(line); found != after_.end())
-        out.insert(out.end(), found->second.begin(), found->second.end());
+      add(before_, line);
+      if (!removed_.contains(line)) out += lines_[line - 1];
+      add(after_, line);
     }
-    std::string text = fmt::format("{}", fmt::join(out, "\n"));
-    if (!text.ends_with('\n')) text += '\n';
-    return text;
+    end_line();
+    return out;
   }
 
  private:
   std::string_view text_;
+  std::string_view ending_;
   std::vector<std::string_view> lines_;
   std::set<std::size_t> removed_;
   std::map<std::size_t, std::vector<std::string>> before_;
@@ -162,6 +184,24 @@ bool is_of_clusters(std::string_view option) {
   const std::span<const option_info> all = option_list();
   const auto found = std::find_if(all.begin(), all.end(), [&](const option_info& one) { return one.name == option; });
   return found != all.end() && found->applies_to == option_target::cluster;
+}
+
+/// Those of the settings that are options of clusters.
+result<void> set_cluster(const scenario_settings& settings, cluster& of) {
+  for (const auto& [name, value] : settings) {
+    if (!is_of_clusters(name)) continue;
+    if (auto done = of.set(name, value); !done) return done;
+  }
+  return {};
+}
+
+/// The others.
+result<void> set_engine(const scenario_settings& settings, engine& of) {
+  for (const auto& [name, value] : settings) {
+    if (is_of_clusters(name)) continue;
+    if (auto done = of.set(name, value); !done) return done;
+  }
+  return {};
 }
 
 class player {
@@ -201,23 +241,6 @@ class player {
     }
     judge_call(step, done, line);
     judge_quarantine(step);
-  }
-
-  /// Those of the settings that are options of clusters.
-  static result<void> set_cluster(const scenario_settings& settings, cluster& of) {
-    for (const auto& [name, value] : settings) {
-      if (!is_of_clusters(name)) continue;
-      if (auto done = of.set(name, value); !done) return done;
-    }
-    return {};
-  }
-  /// The others.
-  static result<void> set_engine(const scenario_settings& settings, engine& of) {
-    for (const auto& [name, value] : settings) {
-      if (is_of_clusters(name)) continue;
-      if (auto done = of.set(name, value); !done) return done;
-    }
-    return {};
   }
 
   void take(const scenario_step& step, const scenario_option& option) {
@@ -262,11 +285,32 @@ class player {
 
   void take(const scenario_step& step, const scenario_settle& settle) {
     if (!last_) return add(step.first_line, "there is no session to settle: it failed");
+    if (auto known = check_groups(settle.groups); !known) return add(step.first_line, known.failure().message);
     const result<std::vector<table>> tables = scenario_text::settle_tables(*last_, settle, last_now_, settled_);
     if (!tables) return add(step.first_line, tables.failure().message);
     std::vector<table_view> views;
     for (const table& one : *tables) views.push_back(one.view());
     if (auto done = cluster_.apply(views); !done) add(step.first_line, done.failure().message);
+  }
+
+  /// Error: a group that the last session does not know.
+  [[nodiscard]] result<void> check_groups(const std::vector<std::string>& groups) const {
+    if (groups.empty()) return {};
+    const result<table> rows = last_->base().to_table(table_kind::pod_group);
+    if (!rows) return rows.failure();
+    const table_view view = rows->view();
+    std::set<std::string_view> known;
+    for (std::uint64_t row = 0; row < view.rows; ++row) known.insert(view.find(col::pod_group_name)->string(row));
+    for (const std::string& group : groups) {
+      if (known.contains(group)) continue;
+      const std::vector<std::string_view> names(known.begin(), known.end());
+      const std::string_view nearest = base::nearest_name(group, names);
+      return error{status::not_found,
+                   fmt::format("groups: the last session has no pod group \"{}\"{}", group,
+                               nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest)),
+                   {}};
+    }
+    return {};
   }
 
   // ---- expectations -----------------------------------------------------------------------------------------------
@@ -307,7 +351,8 @@ class player {
     left_out_ = found;
 
     const bool nothing = !wanted.empty() && wanted.front()->items[2].name.text == "nothing";
-    const std::vector<bool> named = match_quarantine(wanted, rows);
+    std::vector<const statement*> unmet;
+    const std::vector<bool> named = match_quarantine(wanted, rows, unmet);
     std::vector<std::string> fresh;
     for (std::size_t row = 0; row < found.size(); ++row) {
       if (!named[row]) fresh.push_back(found[row]);
@@ -315,36 +360,36 @@ class player {
     if (found.empty() && !nothing) fresh.emplace_back("expect quarantine nothing");
     const std::size_t at = wanted.empty() ? step.last_line : wanted.back()->last_line;
     if (wanted.empty()) add_mended(step.first_line, "what is in quarantine changes, and nothing expects it");
-    const std::string indent(wanted.empty() ? std::string_view{} : edits_.indent(wanted.back()->first_line));
-    for (const std::string& one : fresh) {
-      add_mended(at, fmt::format("   found {}", one.substr(one.find(' ') + 1)));
-      edits_.insert_after(at, indent + one);
-    }
+    for (const std::string& one : fresh) add_mended(at, fmt::format("   found {}", one.substr(one.find(' ') + 1)));
+    renew_lines(unmet, fresh, at, edits_.indent(wanted.empty() ? step.first_line : wanted.back()->first_line));
   }
 
-  /// Which entries are expected; expectations without an entry are findings.
-  std::vector<bool> match_quarantine(const std::vector<const statement*>& wanted, const output_rows& rows) {
+  /// Which entries are expected; expectations without an entry are findings, and `unmet` if they can be renewed.
+  std::vector<bool> match_quarantine(const std::vector<const statement*>& wanted, const output_rows& rows,
+                                     std::vector<const statement*>& unmet) {
     std::vector<bool> named(rows.size(), false);
     for (const statement* one : wanted) {
+      const auto good = scenario_text::check_fields(table_kind::quarantine, *one, 4);
+      if (!good) add(one->first_line, good.failure().message);
       bool met = one->items[2].name.text == "nothing" && rows.size() == 0 && wanted.size() == 1;
       for (std::size_t row = 0; row < rows.size() && !met; ++row) {
         met = !named[row] && is_entry(*one, rows, row);
         named[row] = named[row] || met;
       }
-      if (met) continue;
+      if (met || !good) continue;
       add_mended(one->first_line, fmt::format("expected {}", written(*one)));
-      edits_.remove(one->first_line, one->last_line);
+      unmet.push_back(one);
     }
     return named;
   }
 
-  bool is_entry(const statement& wanted, const output_rows& rows, std::size_t row) {
+  static bool is_entry(const statement& wanted, const output_rows& rows, std::size_t row) {
     if (wanted.items.size() < 4 || rows.text("kind", row) != wanted.items[2].name.text ||
         rows.text("name", row) != wanted.items[3].name.text)
       return false;
     for (std::size_t i = 4; i < wanted.items.size(); ++i) {
+      if (!rows.check(wanted.items[i])) continue;
       const result<std::string> differs = rows.difference(wanted.items[i], row);
-      if (!differs) add(wanted.first_line, differs.failure().message);
       if (!differs || !differs->empty()) return false;
     }
     return true;
@@ -381,11 +426,13 @@ class player {
     if (nothing && !lines.empty())
       return add(wanted.front()->first_line, "\"expect nothing\" stands beside other decisions");
 
-    const auto fits = [&](std::size_t line, std::size_t row) {
-      const result<bool> same = found.fits(*lines[line], row);
-      if (!same) add(lines[line]->first_line, same.failure().message);
-      return same.ok() && *same;
-    };
+    std::vector<bool> faulty;
+    for (const statement* one : lines) {
+      const result<void> good = decision_lines::check(*one);
+      if (!good) add(one->first_line, good.failure().message);
+      faulty.push_back(!good);
+    }
+    const auto fits = [&](std::size_t line, std::size_t row) { return found.fits(*lines[line], row); };
     // What agrees at both ends stays as it is written; between, what was found replaces what was expected.
     std::size_t head = 0;
     while (head < lines.size() && head < found.size() && fits(head, head)) ++head;
@@ -400,41 +447,62 @@ class player {
         nothing == (found.size() == 0 && lines.empty()))
       return;
 
-    if (says_nothing_yet) add_mended(step.first_line, "the session has no expectation");
-    for (std::size_t i = head; i < expected_end; ++i)
-      add_mended(lines[i]->first_line, fmt::format("expected {}", written(*lines[i])));
-    if (nothing && found.size() > 0) add_mended(wanted.front()->first_line, "expected nothing");
+    // A line with a field that cannot be is for people to mend, and with it what it may have meant.
+    const bool mends =
+        std::none_of(faulty.begin() + static_cast<std::ptrdiff_t>(head),
+                     faulty.begin() + static_cast<std::ptrdiff_t>(expected_end), [](bool f) { return f; });
+    const auto tell = [&](std::size_t line, std::string text) {
+      mends ? add_mended(line, std::move(text)) : add(line, std::move(text));
+    };
+    if (says_nothing_yet) tell(step.first_line, "the session has no expectation");
+    for (std::size_t i = head; i < expected_end; ++i) {
+      if (!faulty[i]) tell(lines[i]->first_line, fmt::format("expected {}", written(*lines[i])));
+    }
+    if (nothing && found.size() > 0) tell(wanted.front()->first_line, "expected nothing");
     const std::size_t at =
         head < lines.size() ? lines[head]->first_line : (wanted.empty() ? step.first_line : wanted.back()->first_line);
     std::vector<std::string> fresh;
     for (std::size_t row = head; row < found_end; ++row) {
       fresh.push_back(found.line(row));
-      add_mended(at, fmt::format("   found {}", fresh.back().substr(fresh.back().find(' ') + 1)));
+      tell(at, fmt::format("   found {}", fresh.back().substr(fresh.back().find(' ') + 1)));
     }
     if (found.size() == 0) {
       fresh.emplace_back("expect nothing");
-      add_mended(at, "   found nothing");
+      tell(at, "   found nothing");
     }
-    replace(step, wanted, lines, head, expected_end, std::move(fresh));
+    if (mends) replace(step, wanted, lines, head, expected_end, fresh);
   }
 
   void replace(const scenario_step& step, const std::vector<const statement*>& wanted,
                const std::vector<const statement*>& lines, std::size_t head, std::size_t end,
-               std::vector<std::string> fresh) {
-    for (const statement* one : wanted) {
-      if (one->items[1].name.text == "nothing") edits_.remove(one->first_line, one->last_line);
+               const std::vector<std::string>& fresh) {
+    std::vector<const statement*> old(lines.begin() + static_cast<std::ptrdiff_t>(head),
+                                      lines.begin() + static_cast<std::ptrdiff_t>(end));
+    if (lines.empty()) old = wanted;  // "expect nothing"
+    if (!old.empty()) {
+      renew_lines(old, fresh, old.back()->last_line, edits_.indent(old.back()->first_line));
+    } else if (head < lines.size()) {
+      const std::size_t line = lines[head]->first_line;
+      for (const std::string& one : fresh) edits_.insert_before(line, edits_.indent(line) + one);
+    } else if (wanted.empty()) {
+      renew_lines({}, fresh, step.last_line, edits_.indent(step.first_line));
+    } else {
+      renew_lines({}, fresh, wanted.back()->last_line, edits_.indent(wanted.back()->first_line));
     }
-    for (std::size_t i = head; i < end; ++i) edits_.remove(lines[i]->first_line, lines[i]->last_line);
-    const bool before = head < lines.size();
-    std::size_t at = step.last_line;
-    if (before) {
-      at = lines[head]->first_line;
-    } else if (!wanted.empty()) {
-      at = wanted.back()->last_line;
+  }
+
+  /// New lines take the places of old ones; those beyond go behind the line `last`.
+  void renew_lines(const std::vector<const statement*>& old, const std::vector<std::string>& fresh, std::size_t last,
+                   const std::string& indent) {
+    for (std::size_t i = 0; i < std::max(old.size(), fresh.size()); ++i) {
+      if (i >= fresh.size()) {
+        edits_.remove(*old[i]);
+      } else if (i < old.size()) {
+        edits_.replace(*old[i], fresh[i]);
+      } else {
+        edits_.insert_after(last, indent + fresh[i]);
+      }
     }
-    const std::string indent(edits_.indent(at));
-    for (std::string& one : fresh)
-      before ? edits_.insert_before(at, indent + one) : edits_.insert_after(at, indent + one);
   }
 
   /// A statement as in the file, without its first word.
@@ -459,8 +527,7 @@ class player {
 
   void renew(const statement& wanted, const std::string& fresh) {
     add_mended(wanted.first_line, fmt::format("expected {}, found {}", written(wanted), fresh));
-    edits_.remove(wanted.first_line, wanted.last_line);
-    edits_.insert_before(wanted.first_line, fmt::format("{}expect {}", edits_.indent(wanted.first_line), fresh));
+    edits_.replace(wanted, "expect " + fresh);
   }
 
   void judge_other(const statement& wanted, const session& ran, const decision_lines& decisions) {
@@ -509,14 +576,15 @@ class player {
   void judge_reason(const statement& wanted, const session& ran) {
     const result<output_rows> rows = rows_of(ran, table_kind::reason);
     if (!rows) return add(wanted.first_line, rows.failure().message);
+    if (auto good = scenario_text::check_fields(table_kind::reason, wanted, 3); !good)
+      return add(wanted.first_line, good.failure().message);
     std::string found;
     for (const std::size_t row : rows->find("group", wanted.items[2].name.text)) {
       bool same = true;
       std::string values;
       for (std::size_t i = 3; i < wanted.items.size(); ++i) {
         const result<std::string> differs = rows->difference(wanted.items[i], row);
-        if (!differs) return add(wanted.items[i].name.column == 0 ? 0 : wanted.first_line, differs.failure().message);
-        same = same && differs->empty();
+        same = same && differs && differs->empty();
         values += " " + rows->field(wanted.items[i].name.text, row);
       }
       if (same) return;
@@ -563,20 +631,66 @@ class player {
 
 scenario_outcome play_scenario(const scenario& what, const scenario_setup& with) { return player(what, with).play(); }
 
-result<bool> decides(const session& ran, std::string_view line) {
-  const result<scenario> parsed = parse_scenario(fmt::format("scenario 1\nrun\nexpect {}\n", line), "decision");
-  if (!parsed) return parsed.failure();
-  const statement& wanted = parsed->steps.front().expectations.front().text;
-  if (!is_decision(wanted.items[1].name.text) || wanted.items.size() < 3) {
-    return error{status::argument,
-                 fmt::format("\"{}\" is no decision such as \"evict POD\" or \"unschedulable GROUP\"", line),
-                 {}};
+result<scenario_settings> read_settings(std::span<const std::string> texts, const scenario_settings& before) {
+  scenario_settings made;
+  engine trial;
+  cluster empty;
+  if (auto done = set_engine(before, trial); !done) return done.failure();
+  for (const std::string& text : texts) {
+    const auto fail = [&](std::string_view what) {
+      return error{status::argument, fmt::format("{}: {}", text, what), {}};
+    };
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) return fail("expected OPTION=VALUE");
+    const scenario_settings one{{text.substr(0, equals), text.substr(equals + 1)}};
+    result<void> done = set_engine(one, trial);
+    if (done) done = set_cluster(one, empty);
+    // Names of actions and parts are only looked up by sessions.
+    if (done) {
+      if (const auto opened = trial.open(empty.take_snapshot(), 0); !opened) done = opened.failure();
+    }
+    if (!done) return fail(done.failure().message);
+    made.push_back(one.front());
   }
+  return made;
+}
+
+namespace {
+
+result<statement> parse_decision(std::string_view line) {
+  const auto fail = [&](std::string_view what) {
+    return error{status::argument, fmt::format("\"{}\": {}", base::printable(line, line.size()), what), {}};
+  };
+  if (line.find('\n') != std::string_view::npos) return fail("expected one line");
+  result<scenario> parsed = parse_scenario(fmt::format("scenario 1\nrun\nexpect {}\n", line), "");
+  if (!parsed) {
+    // The place is one of the text around the line.
+    const std::string& what = parsed.failure().message;
+    return fail(std::string_view(what).substr(what.find(": ") + 2));
+  }
+  if (parsed->steps.front().expectations.empty()) return fail("expected a decision such as \"evict POD\"");
+  statement& wanted = parsed->steps.front().expectations.front().text;
+  if (!is_decision(wanted.items[1].name.text) || wanted.items.size() < 3) {
+    return fail("no decision such as \"evict POD\" or \"unschedulable GROUP\"");
+  }
+  if (auto good = decision_lines::check(wanted); !good) return fail(good.failure().message);
+  return std::move(wanted);
+}
+
+}  // namespace
+
+result<void> check_decision(std::string_view line) {
+  const result<statement> wanted = parse_decision(line);
+  return wanted ? result<void>{} : result<void>(wanted.failure());
+}
+
+result<bool> decides(const session& ran, std::string_view line) {
+  const result<statement> wanted = parse_decision(line);
+  if (!wanted) return wanted.failure();
   const result<decision_lines> found = decision_lines::of(ran);
   if (!found) return found.failure();
   for (std::size_t row = 0; row < found->size(); ++row) {
-    const result<bool> fits = found->fits(wanted, row);
-    if (!fits || *fits) return fits;
+    if (found->fits(*wanted, row)) return true;
   }
   return false;
 }

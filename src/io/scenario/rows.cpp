@@ -1,6 +1,7 @@
 #include "io/scenario/rows.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -82,9 +83,7 @@ delta_rows::delta_rows(std::string_view source, std::size_t text_size)
   dimensions_before_ = dimensions_;
 }
 
-error delta_rows::fail(const statement& at, std::uint32_t column, std::string_view what) const {
-  return failure_at(source_, at.first_line, column, what);
-}
+error delta_rows::fail(place at, std::string_view what) const { return failure_at(source_, at, what); }
 
 result<void> delta_rows::add(const statement& from, std::size_t first, table_op op, std::int64_t now) {
   if (batches_.empty()) dimensions_before_ = dimensions_;
@@ -95,16 +94,15 @@ result<void> delta_rows::add(const statement& from, std::size_t first, table_op 
     for (const table_info& one : schema()) {
       if (one.input) known.push_back(one.name);
     }
-    return fail(
-        from, kind_name.column,
-        fmt::format("there is no kind of entity \"{}\"; {}", kind_name.text, suggestion(kind_name.text, known)));
+    return fail(kind_name.at, fmt::format("there is no kind of entity \"{}\"; {}", kind_name.text,
+                                          suggestion(kind_name.text, known)));
   }
   std::size_t names = first + 1;
   while (names < from.items.size() && !from.items[names].is_field() && (names == first + 1 || op == table_op::remove)) {
     ++names;
   }
   if (names == first + 1)
-    return fail(from, kind_name.column, fmt::format("expected the {} of the {}", name_column(*kind).name, kind->name));
+    return fail(kind_name.at, fmt::format("expected the {} of the {}", name_column(*kind).name, kind->name));
   for (std::size_t i = first + 1; i < names; ++i) {
     if (auto done = add_rows(from, *kind, from.items[i], names, op, now); !done) return done;
   }
@@ -114,14 +112,15 @@ result<void> delta_rows::add(const statement& from, std::size_t first, table_op 
 result<void> delta_rows::add_rows(const statement& from, const table_info& kind, const item& named,
                                   std::size_t first_field, table_op op, std::int64_t now) {
   const column_info& naming = name_column(kind);
-  const result<name_pattern> names = name_pattern::parse(named.name, most_rows);
-  if (!names) return fail(from, named.name.column, names.failure().message);
+  const result<name_pattern> names = name_pattern::parse_name(named.name, most_rows);
+  if (!names) return fail(named.name.at, names.failure().message);
   std::vector<prepared_field> fields;
   for (std::size_t i = first_field; i < from.items.size(); ++i) {
-    result<prepared_field> field = prepare(kind, from, from.items[i], *names);
+    result<prepared_field> field = prepare(kind, from.items[i], *names);
     if (!field) return field.take_failure();
     fields.push_back(std::move(*field));
   }
+  if (auto done = refuse_repeated(fields); !done) return done;
   std::vector<parsed_row> rows;
   for (std::size_t n = 0; n < names->count(); ++n) {
     const std::vector<std::size_t> positions = names->positions(n);
@@ -129,31 +128,31 @@ result<void> delta_rows::add_rows(const statement& from, const table_info& kind,
     row.line = from.first_line;
     value given;
     given.kind = value_kind::text;
-    given.items = {{names->name(positions), true, named.name.column}};
+    given.items = {{names->name(positions), true, named.name.at}};
     result<cell> name = parse_cell(naming, given, {dimensions_, now, {}});
-    if (!name) return fail(from, named.name.column, fmt::format("{}: {}", naming.name, name.failure().message));
+    if (!name) return fail(named.name.at, fmt::format("{}: {}", naming.name, name.failure().message));
     row.at(index_of(kind, naming)) = std::move(*name);
     for (const prepared_field& field : fields) {
-      if (auto done = set_field(kind, from, field, positions, now, row); !done) return done;
+      if (auto done = set_field(kind, field, positions, now, row); !done) return done;
     }
-    if (n == 0 && !affords(row, names->count())) return fail(from, named.name.column, too_much);
+    if (n == 0 && !affords(row, names->count())) return fail(named.name.at, too_much);
     rows.push_back(std::move(row));
   }
   if (op == table_op::add) {
     if (auto done = give_owners(kind, from, rows); !done) return done;
-    if (auto done = check_required(kind, from, named, rows); !done) return done;
+    if (auto done = check_required(kind, named, rows); !done) return done;
     remember(kind, rows);
   }
   append(kind, op, std::move(rows));
   return {};
 }
 
-result<void> delta_rows::check_required(const table_info& kind, const statement& from, const item& named,
+result<void> delta_rows::check_required(const table_info& kind, const item& named,
                                         std::vector<parsed_row>& rows) const {
   for (const column_info& column : kind.columns) {
     if (!column.required || rows.front().find(index_of(kind, column)) != nullptr) continue;
     if (column.shape != column_shape::dimensions) {
-      return fail(from, named.name.column,
+      return fail(named.name.at,
                   fmt::format("{} \"{}\" needs {}=...: {}", kind.name, named.name.text, column.name, column.doc));
     }
     // Nothing is an amount as well.
@@ -162,7 +161,7 @@ result<void> delta_rows::check_required(const table_info& kind, const statement&
   return {};
 }
 
-result<delta_rows::prepared_field> delta_rows::prepare(const table_info& kind, const statement& from, const item& field,
+result<delta_rows::prepared_field> delta_rows::prepare(const table_info& kind, const item& field,
                                                        const name_pattern& names) const {
   const std::string& key = field.name.text;
   prepared_field made;
@@ -171,7 +170,8 @@ result<delta_rows::prepared_field> delta_rows::prepare(const table_info& kind, c
   if (made.column == nullptr) {
     const std::size_t dot = key.find('.');
     if (dot != std::string::npos) made.column = find_column(kind, std::string_view(key).substr(0, dot));
-    if (made.column != nullptr && entries_of(*made.column, {dimensions_, 0, {}}).empty()) made.column = nullptr;
+    const bool has_entries = made.column != nullptr && !entries_of(*made.column, {dimensions_, 0, {}}).empty();
+    if (!has_entries || dot + 1 == key.size()) made.column = nullptr;
     if (made.column != nullptr) made.entry = key.substr(dot + 1);
   }
   const column_info* amounts = amounts_column(kind);
@@ -184,26 +184,39 @@ result<delta_rows::prepared_field> delta_rows::prepare(const table_info& kind, c
     std::vector<std::string_view> known;
     for (const column_info& one : kind.columns) known.push_back(one.name);
     if (amounts != nullptr) known.insert(known.end(), dimensions_.begin(), dimensions_.end());
-    return fail(from, field.name.column,
-                fmt::format("{} has no column \"{}\"; {}", kind.name, key, suggestion(key, known)));
+    return fail(field.name.at, fmt::format("{} has no column \"{}\"; {}", kind.name, key, suggestion(key, known)));
   }
   if (made.column == &name_column(kind)) {
-    return fail(from, field.name.column, fmt::format("the {} is given as a word, without \"{}=\"", key, key));
+    return fail(field.name.at, fmt::format("the {} is given as a word, without \"{}=\"", key, key));
   }
   if (field.given.kind != value_kind::text) return made;
   const word& value_word = field.given.front();
   result<name_pattern> moving = name_pattern::parse(value_word, most_rows);
-  if (!moving) return fail(from, value_word.column, moving.failure().message);
+  if (!moving) return fail(value_word.at, moving.failure().message);
   if (moving->ranges() == 0) return made;
   if (!moving->moves_with(names)) {
-    return fail(from, value_word.column,
+    return fail(value_word.at,
                 fmt::format("the ranges of \"{}\" are not as long as those of the name", value_word.text));
   }
   made.moving = std::move(*moving);
   return made;
 }
 
-result<void> delta_rows::set_field(const table_info& kind, const statement& from, const prepared_field& field,
+result<void> delta_rows::refuse_repeated(const std::vector<prepared_field>& fields) const {
+  std::set<std::pair<const column_info*, std::string_view>> given;  // a whole column is the entry without a name
+  for (const prepared_field& field : fields) {
+    const auto first = given.lower_bound({field.column, {}});
+    const bool any = first != given.end() && first->first == field.column;
+    if (field.entry.empty() ? any : given.contains({field.column, field.entry})) {
+      return fail(field.from->name.at, fmt::format("{} is given twice", field.from->name.text));
+    }
+    given.emplace(field.column, field.entry);
+    for (const word& key : field.from->given.keys) given.emplace(field.column, key.text);
+  }
+  return {};
+}
+
+result<void> delta_rows::set_field(const table_info& kind, const prepared_field& field,
                                    const std::vector<std::size_t>& positions, std::int64_t now, parsed_row& row) const {
   const cell_context context{dimensions_, now, {}};
   const item& written = *field.from;
@@ -212,18 +225,17 @@ result<void> delta_rows::set_field(const table_info& kind, const statement& from
   if (field.moving) given.items.front().text = field.moving->name(positions);
   const std::size_t index = index_of(kind, *field.column);
   const bool given_before = row.find(index) != nullptr;
-  const std::uint32_t place = given.kind == value_kind::none ? written.name.column : given.column;
+  const place where = given.kind == value_kind::none ? written.name.at : given.at;
   if (field.entry.empty()) {
-    if (given_before) return fail(from, written.name.column, fmt::format("{} is given twice", key));
     result<cell> parsed = parse_cell(*field.column, given, context);
-    if (!parsed) return fail(from, place, fmt::format("{}: {}", key, parsed.failure().message));
+    if (!parsed) return fail(where, fmt::format("{}: {}", key, parsed.failure().message));
     row.at(index) = std::move(*parsed);
     return {};
   }
   cell& to = row.at(index);
   if (!given_before) to = default_cell(*field.column, dimensions_.size());
   if (auto done = parse_entry(*field.column, field.entry, given, context, to); !done) {
-    return fail(from, place, fmt::format("{}: {}", key, done.failure().message));
+    return fail(where, fmt::format("{}: {}", key, done.failure().message));
   }
   return {};
 }
@@ -234,15 +246,15 @@ result<void> delta_rows::give_owners(const table_info& kind, const statement& fr
   const auto found =
       std::find_if(owners_.begin(), owners_.end(), [&](const owner& one) { return one.kind == column->refers_to; });
   if (found == owners_.end()) {
-    return fail(from, from.items.front().name.column,
+    return fail(from.items.front().name.at,
                 fmt::format("{}=... is missing, and no {} has been added above", column->name, column->name));
   }
   if (found->names.size() > 1 && !is_local(kind)) {
-    return fail(from, from.items.front().name.column,
+    return fail(from.items.front().name.at,
                 fmt::format("{}=... is missing, and the statement above added several", column->name));
   }
   if (found->names.size() > 1 && !affords(rows.front(), found->names.size() * rows.size())) {
-    return fail(from, from.items.front().name.column, too_much);
+    return fail(from.items.front().name.at, too_much);
   }
   std::vector<parsed_row> owned;
   for (const std::string& name : found->names) {

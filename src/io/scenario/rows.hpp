@@ -72,19 +72,20 @@ class delta_rows {
     std::string entry;                   ///< of a map of amounts; empty: the whole column
     std::optional<name_pattern> moving;  ///< the value has ranges
   };
-  result<prepared_field> prepare(const table_info& kind, const statement& from, const item& field,
-                                 const name_pattern& names) const;
-  result<void> set_field(const table_info& kind, const statement& from, const prepared_field& field,
-                         const std::vector<std::size_t>& positions, std::int64_t now, parsed_row& row) const;
-  result<void> check_required(const table_info& kind, const statement& from, const item& named,
-                              std::vector<parsed_row>& rows) const;
+  result<prepared_field> prepare(const table_info& kind, const item& field, const name_pattern& names) const;
+  /// Error: a column, or an entry of a map, that several fields of a statement give. An amount for all entries may be
+  /// followed by single ones.
+  [[nodiscard]] result<void> refuse_repeated(const std::vector<prepared_field>& fields) const;
+  result<void> set_field(const table_info& kind, const prepared_field& field, const std::vector<std::size_t>& positions,
+                         std::int64_t now, parsed_row& row) const;
+  result<void> check_required(const table_info& kind, const item& named, std::vector<parsed_row>& rows) const;
   result<void> give_owners(const table_info& kind, const statement& from, std::vector<parsed_row>& rows);
   void remember(const table_info& kind, const std::vector<parsed_row>& rows);
   void append(const table_info& kind, table_op op, std::vector<parsed_row> rows);
   [[nodiscard]] static table make_table(const batch& from);
   /// Takes so many rows like this one out of the budget.
   [[nodiscard]] bool affords(const parsed_row& row, std::size_t rows);
-  [[nodiscard]] error fail(const statement& at, std::uint32_t column, std::string_view what) const;
+  [[nodiscard]] error fail(place at, std::string_view what) const;
 
   std::string source_;
   std::size_t budget_;  ///< values that may still be made

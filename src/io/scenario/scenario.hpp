@@ -118,6 +118,14 @@ struct scenario_setup {
 /// with the same digest.
 [[nodiscard]] result<std::string> format_scenario(const snapshot& from, std::int64_t now, std::string_view title);
 
+/// `OPTION=VALUE` texts as settings that are to win over those of a scenario. The error names the text: no such option,
+/// or a value that it cannot have together with those before it.
+[[nodiscard]] result<scenario_settings> read_settings(std::span<const std::string> texts,
+                                                      const scenario_settings& before = {});
+
+/// Error: a line that `decides` does not understand, whatever the session.
+[[nodiscard]] result<void> check_decision(std::string_view line);
+
 /// Whether a session has a decision that fits a line without its `expect`: `evict p1`, `bind p1 n1 devices=[0]`.
 /// Error: the line is none that could be expected.
 [[nodiscard]] result<bool> decides(const session& ran, std::string_view line);

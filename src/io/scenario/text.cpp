@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/utf8.hpp"
+#include "io/fault_log.hpp"
 
 namespace kaisched::io::scenario_text {
 
@@ -37,7 +38,9 @@ void append_code_point(std::string& out, std::uint32_t code) {
 /// Walks over the characters; a backslash at the end of a line joins it with the next one.
 class reader {
  public:
-  reader(std::string_view text, std::string_view source) : text_(text), source_(source) {}
+  reader(std::string_view text, std::string_view source) : text_(text), source_(source) {
+    if (text.starts_with(byte_order_mark)) at_ = line_start_ = byte_order_mark.size();
+  }
 
   result<std::vector<statement>> read() {
     std::vector<statement> all;
@@ -55,7 +58,7 @@ class reader {
 
  private:
   [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\n'; }
-  [[nodiscard]] std::uint32_t column() const { return static_cast<std::uint32_t>(at_ - line_start_ + 1); }
+  [[nodiscard]] place here() const { return {line_, static_cast<std::uint32_t>(at_ - line_start_ + 1)}; }
 
   void next_line() {
     ++at_;
@@ -63,10 +66,10 @@ class reader {
     line_start_ = at_;
   }
 
-  void fail(std::uint32_t column, std::string_view what) {
+  void fail(place at, std::string_view what) {
     if (failed_) return;
     failed_ = true;
-    failure_ = failure_at(source_, line_, column, what);
+    failure_ = failure_at(source_, at, what);
   }
 
   /// True if a backslash ends the line: it has been skipped then.
@@ -93,12 +96,19 @@ class reader {
   void read_statement(statement& to) {
     while (!failed_) {
       skip_blanks();
-      if (peek() == '#') {
-        while (peek() != '\n') ++at_;
-      }
+      if (peek() == '#') to.comment = read_comment();
       if (peek() == '\n') return;
       to.items.push_back(read_item());
     }
+  }
+
+  std::string read_comment() {
+    std::size_t from = at_;
+    while (from > line_start_ && is_blank(text_[from - 1])) --from;
+    while (peek() != '\n') ++at_;
+    std::size_t end = at_;
+    while (is_blank(text_[end - 1])) --end;
+    return std::string(from == line_start_ ? " " : "").append(text_.substr(from, end - from));
   }
 
   item read_item() {
@@ -106,12 +116,12 @@ class reader {
     if (peek() == '"') {
       one.name = read_quoted();
       if (!failed_ && peek() != '\n' && peek() != '#' && !is_blank(peek()))
-        fail(column(), "expected a blank after the quotes");
+        fail(here(), "expected a blank after the quotes");
       return one;
     }
     one.name = read_word("=", "a word");
     if (peek() != '=') return one;
-    if (one.name.text.empty()) fail(column(), "expected a name before '='");
+    if (one.name.text.empty()) fail(here(), "expected a name before '='");
     ++at_;
     one.given = read_value();
     return one;
@@ -119,7 +129,7 @@ class reader {
 
   value read_value() {
     value given;
-    given.column = column();
+    given.at = here();
     if (peek() == '[' || peek() == '{') {
       given.kind = peek() == '[' ? value_kind::list : value_kind::map;
       read_elements(given);
@@ -128,7 +138,7 @@ class reader {
       given.items.push_back(peek() == '"' ? read_quoted() : read_word("", "a value"));
     }
     if (!failed_ && peek() != '\n' && peek() != '#' && peek() != '\\' && !is_blank(peek())) {
-      fail(column(), "expected a blank after the value");
+      fail(here(), "expected a blank after the value");
     }
     return given;
   }
@@ -147,7 +157,7 @@ class reader {
       if (map) {
         to.keys.push_back(peek() == '"' ? read_quoted() : read_word("=,]}", "a key"));
         skip_blanks();
-        if (peek() != '=') return fail(column(), "expected '=' after the key");
+        if (peek() != '=') return fail(here(), "expected '=' after the key");
         ++at_;
         skip_blanks();
       }
@@ -157,7 +167,7 @@ class reader {
         ++at_;
         return;
       }
-      if (peek() != ',') return fail(column(), fmt::format("expected ',' or '{}'", close));
+      if (peek() != ',') return fail(here(), fmt::format("expected ',' or '{}'", close));
       ++at_;
     }
   }
@@ -165,14 +175,14 @@ class reader {
   /// Up to a blank, a quote, a comment, or one of the characters that end it here.
   word read_word(std::string_view ends, std::string_view expected) {
     word one;
-    one.column = column();
+    one.at = here();
     while (peek() != '\n' && !is_blank(peek()) && peek() != '#' && ends.find(peek()) == std::string_view::npos) {
       if (peek() == '"') {
-        fail(column(), "a quote inside a word: quote the whole text");
+        fail(here(), "a quote inside a word: quote the whole text");
         return one;
       }
       if (static_cast<unsigned char>(peek()) < 0x20 || peek() == 0x7F) {
-        fail(column(), "a control character");
+        fail(here(), "a control character");
         return one;
       }
       if (peek() == '\\') {
@@ -183,18 +193,18 @@ class reader {
       one.text += peek();
       ++at_;
     }
-    if (one.text.empty() && expected != "a word") fail(one.column, fmt::format("expected {}", expected));
+    if (one.text.empty() && expected != "a word") fail(one.at, fmt::format("expected {}", expected));
     return one;
   }
 
   word read_quoted() {
     word one;
     one.quoted = true;
-    one.column = column();
+    one.at = here();
     ++at_;
     while (!failed_ && peek() != '"') {
       if (peek() == '\n') {
-        fail(one.column, "the quotes are not closed");
+        fail(one.at, "the quotes are not closed");
       } else if (peek() == '\\') {
         read_escape(one.text);
       } else {
@@ -208,7 +218,7 @@ class reader {
 
   void read_escape(std::string& to) {
     constexpr std::string_view plain = "\"\\/";
-    const std::uint32_t start = column();
+    const place start = here();
     ++at_;
     const char c = peek();
     ++at_;
@@ -228,7 +238,7 @@ class reader {
     }
   }
 
-  std::uint32_t read_hexadecimal(std::uint32_t start) {
+  std::uint32_t read_hexadecimal(place start) {
     std::uint32_t code = 0;
     const std::string_view digits = text_.substr(std::min(at_, text_.size()), 4);
     const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
@@ -240,7 +250,7 @@ class reader {
     return code;
   }
 
-  void read_code_point(std::string& to, std::uint32_t start) {
+  void read_code_point(std::string& to, place start) {
     std::uint32_t code = read_hexadecimal(start);
     if (code >= 0xD800 && code < 0xDC00 && text_.substr(std::min(at_, text_.size()), 2) == "\\u") {
       at_ += 2;
@@ -270,8 +280,10 @@ bool read_number(std::string_view text, std::size_t& at, std::uint64_t& number) 
 
 }  // namespace
 
-error failure_at(std::string_view source, std::size_t line, std::uint32_t column, std::string_view what) {
-  return {status::argument, fmt::format("{}:{}:{}: {}", source, line, column, what), {}};
+error failure_at(std::string_view source, place at, std::string_view what) {
+  return {status::argument,
+          fmt::format("{}:{}:{}: {}", source, at.line, at.column, base::printable(what, longest_message)),
+          {}};
 }
 
 result<std::vector<statement>> split(std::string_view text, std::string_view source) {
@@ -279,13 +291,13 @@ result<std::vector<statement>> split(std::string_view text, std::string_view sou
     const std::string_view before = text.substr(0, bad);
     const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
     const std::size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-    return failure_at(source, line, static_cast<std::uint32_t>(bad - start + 1), "the text is not valid UTF-8");
+    return failure_at(source, {line, static_cast<std::uint32_t>(bad - start + 1)}, "the text is not valid UTF-8");
   }
   return reader(text, source).read();
 }
 
 std::string quoted_if_needed(std::string_view text, text_place place) {
-  constexpr std::array<std::string_view, 4> ends{" \"#\\=", " \"#\\", " \"#\\,]}", " \"#\\,]}="};
+  constexpr std::array<std::string_view, 4> ends{" \"#\\=[", " \"#\\", " \"#\\,]}", " \"#\\,]}="};
   const std::string_view special = ends[static_cast<std::size_t>(place)];
   name_pattern::range unused;
   std::uint64_t last = 0;
@@ -345,6 +357,17 @@ result<name_pattern> name_pattern::parse(const word& from, std::size_t most) {
     made.ranges_.push_back(one);
   }
   return made;
+}
+
+result<name_pattern> name_pattern::parse_name(const word& from, std::size_t most) {
+  result<name_pattern> made = parse(from, most);
+  if (!made || from.quoted) return made;
+  const auto brackets = std::count(from.text.begin(), from.text.end(), '[');
+  if (static_cast<std::size_t>(brackets) == made->ranges()) return made;
+  return error{
+      status::argument,
+      fmt::format("a bracket in \"{}\" starts no range such as n[1-4]; a name that has it is quoted", from.text),
+      {}};
 }
 
 bool name_pattern::moves_with(const name_pattern& other) const {

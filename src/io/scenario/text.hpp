@@ -12,11 +12,17 @@
 
 namespace kaisched::io::scenario_text {
 
+/// Where something stands in the file, both from 1.
+struct place {
+  std::size_t line = 0;
+  std::uint32_t column = 0;
+};
+
 /// One text, with or without quotes.
 struct word {
   std::string text;
   bool quoted = false;
-  std::uint32_t column = 0;  ///< in its line, from 1
+  place at;
 };
 
 enum class value_kind : std::uint8_t { none, text, list, map };
@@ -26,7 +32,7 @@ struct value {
   value_kind kind = value_kind::none;
   std::vector<word> items;  ///< the text, the elements of a list, or the values of a map
   std::vector<word> keys;   ///< of a map
-  std::uint32_t column = 0;
+  place at;
 
   [[nodiscard]] const word& front() const { return items.front(); }
 };
@@ -43,10 +49,14 @@ struct statement {
   std::size_t first_line = 0;
   std::size_t last_line = 0;
   std::vector<item> items;
+  std::string comment;  ///< behind it, from the blanks in front of `#` on; empty if there is none
 };
 
+/// What editors may put in front of UTF-8.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// An error at a place: `source:line:column: what`.
-[[nodiscard]] error failure_at(std::string_view source, std::size_t line, std::uint32_t column, std::string_view what);
+[[nodiscard]] error failure_at(std::string_view source, place at, std::string_view what);
 
 /// All statements. Errors name source, line and column.
 [[nodiscard]] result<std::vector<statement>> split(std::string_view text, std::string_view source);
@@ -61,6 +71,8 @@ class name_pattern {
  public:
   /// Error: more than `most` names, or a range that descends.
   [[nodiscard]] static result<name_pattern> parse(const word& from, std::size_t most);
+  /// The same for a word that names something: there a bracket that starts no range is an error as well.
+  [[nodiscard]] static result<name_pattern> parse_name(const word& from, std::size_t most);
 
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] std::size_t ranges() const { return ranges_.size(); }

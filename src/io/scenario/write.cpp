@@ -50,6 +50,7 @@ row_text row_as_text(const table_view& rows, std::uint64_t row, const std::vecto
   made.kind = schema_of(rows.kind);
   made.op = static_cast<table_op>(rows.op);
   const column_info& naming = name_column(*made.kind);
+  const column_info* owner = owner_column(*made.kind);
   const cell_context context{dimensions, 0, {}};
   for (const column_info& column : made.kind->columns) {
     const column_view* values = rows.find(column.id);
@@ -59,7 +60,8 @@ row_text row_as_text(const table_view& rows, std::uint64_t row, const std::vecto
       made.name = has.texts.empty() ? std::to_string(has.integers.front()) : has.texts.front();
     } else if (made.op == table_op::add && &column == amounts_column(*made.kind)) {
       append_amounts(*made.kind, column, has, context, made.fields);
-    } else if (made.op != table_op::add || column.required || has != default_cell(column, dimensions.size())) {
+    } else if (made.op != table_op::add || column.required || &column == owner ||
+               has != default_cell(column, dimensions.size())) {
       made.fields.emplace_back(column.name, format_cell(column, has, context));
     }
   }

@@ -26,7 +26,8 @@ struct row_text {
   [[nodiscard]] std::string line() const;
 };
 
-/// Row of a table as a statement. Columns with their defaults are left out of rows that add.
+/// Row of a table as a statement. Columns with their defaults are left out of rows that add, except for the owner: a
+/// row that does not say that it has none would belong to the one above.
 [[nodiscard]] row_text row_as_text(const table_view& rows, std::uint64_t row,
                                    const std::vector<std::string>& dimensions);
 
