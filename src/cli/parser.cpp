@@ -55,7 +55,7 @@ void add_value(CLI::App& to, const argument& one, const std::string& names) {
           if (one.is_position()) {
             made->expected(-1);
           } else {
-            made->expected(1)->take_all();
+            made->expected(1)->take_all()->allow_extra_args(false);
           }
         } else {
           made->take_last();

@@ -23,6 +23,7 @@ bool is_anything(std::string_view /*text*/) { return true; }
 
 /// The first statement, behind comments and blank lines.
 bool starts_as_scenario(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   while (true) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return false;

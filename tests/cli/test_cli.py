@@ -101,6 +101,12 @@ class Errors(Case):
         self.assertIn('nothing is expected where "d" stands', self.fails(2, "run", path, "--", "d"))
         self.assertIn('nothing is expected where "-" stands', self.fails(2, "run", "-", "-"))
 
+    def test_an_option_takes_one_value_each_time(self):
+        path = self.file("c.json", cluster(QUEUE, NODE, jobs("a")))
+        wanted = json.loads(self.ok("run", path, "--mode", "compat", "--json"))["digest"]
+        found = json.loads(self.ok("run", "--set", "proportion.k=0", "--set", "mode=compat", path, "--json"))
+        self.assertEqual((found["mode"], found["digest"]), ("compat", wanted))
+
     def test_integers_are_decimal_and_in_bounds(self):
         for seed in ["-1", "18446744073709551616", "99999999999999999999999", "", "1e3", "0x10", " 1"]:
             message = self.fails(2, "generate", "-", "--gpus", "4", "--seed", seed)

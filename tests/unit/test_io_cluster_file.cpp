@@ -60,6 +60,15 @@ TEST_CASE("the ending of a name says the form, and else the text does") {
   CHECK_FALSE(is_read(yaml, "c.json"));
 }
 
+TEST_CASE("a byte order mark does not hide what a text is") {
+  for (const std::string_view text : {json, yaml, std::string_view("# a comment\nscenario 1\nnow 7ns\nqueue a\n")}) {
+    CAPTURE(text);
+    const result<io::cluster_input> input = io::parse_cluster("\xEF\xBB\xBF" + std::string(text), "standard input");
+    REQUIRE(input.ok());
+    CHECK(input->now == 7);
+  }
+}
+
 TEST_CASE("what is written can be read, in every form") {
   const folder in;
   const result<io::cluster_input> input = io::parse_cluster(json, "c.json");

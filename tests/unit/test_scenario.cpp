@@ -473,6 +473,8 @@ TEST_CASE("a scenario is a cluster as well") {
   CHECK(written.starts_with("scenario 1 \"a title\"\nnow 7ns\n"));
   CHECK(digest_of(written) == digest_of(small_cluster));
   CHECK(must(initial_cluster(parsed(written))).now == 7);
+  CHECK(must(initial_cluster(parsed("scenario 1\nqueue a\nnow 9ns\n"))).now == 9);
+  CHECK(must(initial_cluster(parsed("scenario 1\nqueue a\nrun\nnow 9ns\n"))).now == 0);
   CHECK_FALSE(initial_cluster(parsed("scenario 1\nqueue a\napply\nremove queue a\n")).ok());
   const std::string bad = "queue a parent=nowhere\nrun\noption on_invalid=reject\n";
   const cluster_input lenient =

@@ -43,6 +43,7 @@ class parser {
       if (auto done = take(one); !done) return done.take_failure();
     }
     end_delta();
+    made_.end = now_;
     return std::move(made_);
   }
 
@@ -288,9 +289,12 @@ result<scenario> parse_scenario(std::string_view text, std::string_view source) 
 result<cluster_input> initial_cluster(scenario from) {
   constexpr std::string_view on_invalid = "on_invalid";
   cluster_input made;
+  made.now = from.end;
   for (scenario_step& step : from.steps) {
-    made.now = step.now;
-    if (std::holds_alternative<scenario_run>(step.what)) break;
+    if (std::holds_alternative<scenario_run>(step.what)) {
+      made.now = step.now;
+      break;
+    }
     if (const auto* option = std::get_if<scenario_option>(&step.what)) {
       for (const auto& [name, value] : option->settings) {
         if (name != on_invalid) continue;

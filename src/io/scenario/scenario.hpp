@@ -79,6 +79,7 @@ struct scenario {
   std::string title;
   std::vector<std::string> rules;
   std::vector<scenario_step> steps;
+  std::int64_t end = 0;  ///< the clock behind the last statement
 };
 
 /// Reads a scenario. Errors name source, line and column, what was expected, and the nearest name that is known.
