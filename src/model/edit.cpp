@@ -21,7 +21,8 @@ result<void> edit::run(std::span<const table_view> tables) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     result<table_reader> reader = table_reader::open(tables[i], i, s_.dims());
     if (!reader) return reader.failure();
-    if (auto done = one_table(*reader); !done) return done;
+    tables_.push_back(std::move(*reader));
+    if (auto done = one_table(tables_.back()); !done) return done;
   }
   return finish();
 }
@@ -98,8 +99,7 @@ result<void> edit::check_name(const table_reader& t, std::uint64_t row, std::uin
   if (name.empty()) return t.fail(status::argument, row, column, "a name must not be empty");
   if (name.size() > max_name_size) {
     return t.fail(status::limit, row, column,
-                  "'" + base::shown(name) + "': a name has at most " + std::to_string(max_name_size) +
-                      " bytes, this one has " + std::to_string(name.size()));
+                  "'" + base::shown(name) + "': a name has at most " + std::to_string(max_name_size) + " bytes");
   }
   const std::size_t control = base::find_control(name);
   if (control == std::string_view::npos) return {};
