@@ -116,7 +116,9 @@ SAME(KAISCHED_CONSTRAINT_QUEUE_MISSING, constraint::queue_missing);
 SAME(KAISCHED_CONSTRAINT_GANG_INCOMPLETE, constraint::gang_incomplete);
 SAME(KAISCHED_CONSTRAINT_GATED, constraint::gated);
 SAME(KAISCHED_CONSTRAINT_PLUGIN, constraint::plugin);
-static_assert(KAISCHED_CONSTRAINT_PLUGIN + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_SUB_GROUP_MISSING, constraint::sub_group_missing);
+SAME(KAISCHED_CONSTRAINT_NOT_TRIED, constraint::not_tried);
+static_assert(KAISCHED_CONSTRAINT_NOT_TRIED + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);

@@ -50,8 +50,10 @@ enum class constraint : std::uint8_t {
   gang_incomplete = 15,       ///< fewer pods exist than the gang needs
   gated = 16,                 ///< pods are gated
   plugin = 17,                ///< a plug-in refused the node
+  sub_group_missing = 18,     ///< pods name a sub-group that does not exist or that has children
+  not_tried = 19,             ///< a node would take the pod, but no action has tried the group
 };
-inline constexpr std::uint8_t constraint_count = 18;
+inline constexpr std::uint8_t constraint_count = 20;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.

@@ -32,7 +32,13 @@ std::string character_name(std::string_view text, std::size_t at) {
   return name;
 }
 
-std::string shown(std::string_view text) { return printable(text, 80); }
+std::string shown(std::string_view text) {
+  constexpr std::size_t longest = 64;
+  constexpr std::size_t one_more = 8;
+  std::string cut = printable(text, longest);
+  if (cut != printable(text, longest + one_more)) cut += " (" + std::to_string(text.size()) + " bytes)";
+  return cut;
+}
 
 std::string cleaned(std::string_view text) {
   std::string good;

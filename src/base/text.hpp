@@ -13,7 +13,7 @@ namespace kaisched::base {
 /// "U+000A" for the character at a position of a UTF-8 text.
 [[nodiscard]] std::string character_name(std::string_view text, std::size_t at);
 
-/// A text for a message, as `printable`, cut after 80 bytes.
+/// A text for a message, as `printable`; what is cut after 64 bytes tells its size: `nnn... (2000 bytes)`.
 [[nodiscard]] std::string shown(std::string_view text);
 /// A UTF-8 text without control characters: what cannot stay becomes U+FFFD.
 [[nodiscard]] std::string cleaned(std::string_view text);

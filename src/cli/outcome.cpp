@@ -228,6 +228,7 @@ int weight_of(constraint what) {
     case constraint::gated:
     case constraint::obstacle:
     case constraint::larger_than_any_node:
+    case constraint::not_tried:
       return 0;
     case constraint::queue_limit:
     case constraint::queue_quota:
@@ -246,6 +247,7 @@ int weight_of(constraint what) {
       return 5;
     case constraint::node_unschedulable:
     case constraint::node_not_ready:
+    case constraint::sub_group_missing:
     case constraint::none:
       break;
   }
@@ -321,6 +323,10 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
       return "fewer pods exist than the gang needs";
     case constraint::gated:
       return "the pods are gated";
+    case constraint::sub_group_missing:
+      return "the pods name a sub-group that does not exist or that has children";
+    case constraint::not_tried:
+      return "no action has tried the job";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

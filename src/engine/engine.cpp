@@ -5,6 +5,7 @@
 
 #include "actions/actions.hpp"
 #include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "engine/session_impl.hpp"
 #include "engine/undecided.hpp"
 #include "policy/parts.hpp"
@@ -26,7 +27,7 @@ struct engine::impl {
 namespace {
 
 error unknown_name(std::string_view kind, std::string_view name, std::span<const std::string_view> known) {
-  std::string message = "there is no " + std::string(kind) + " '" + std::string(name) + "'";
+  std::string message = "there is no " + std::string(kind) + " '" + base::shown(name) + "'";
   const std::string_view nearest = base::nearest_name(name, known);
   if (!nearest.empty()) message += "; did you mean '" + std::string(nearest) + "'?";
   return {status::not_found, std::move(message), {}};

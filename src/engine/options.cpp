@@ -5,6 +5,7 @@
 #include <kaisched/options.hpp>
 
 #include "base/nearest.hpp"
+#include "base/text.hpp"
 
 namespace kaisched {
 
@@ -50,7 +51,7 @@ std::string number_text(double value) {
 
 error bad_value(std::string_view name, std::string_view value, std::string_view expected) {
   return {status::argument,
-          "option " + std::string(name) + ": '" + std::string(value) + "' is not " + std::string(expected),
+          "option " + std::string(name) + ": '" + base::shown(value) + "' is not " + std::string(expected),
           {}};
 }
 
@@ -84,7 +85,7 @@ const option_info* find_option(std::string_view name) {
 error unknown_option(std::string_view name) {
   std::vector<std::string_view> names;
   for (const option_info& o : options) names.push_back(o.name);
-  std::string message = "there is no option '" + std::string(name) + "'";
+  std::string message = "there is no option '" + base::shown(name) + "'";
   const std::string_view nearest = base::nearest_name(name, names);
   if (!nearest.empty()) message += "; did you mean '" + std::string(nearest) + "'?";
   return {status::not_found, std::move(message), {}};
@@ -186,7 +187,7 @@ result<std::string> policy_options::get(std::string_view name) const {
 
 result<policy_options> preset(std::string_view name) {
   if (name != "kai" && name != "kai-0.17") {
-    return error{status::not_found, "there is no preset '" + std::string(name) + "'; there are: kai (kai-0.17)", {}};
+    return error{status::not_found, "there is no preset '" + base::shown(name) + "'; there are: kai (kai-0.17)", {}};
   }
   policy_options o;
   o.parts = split_names(kai_parts);

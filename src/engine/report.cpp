@@ -9,6 +9,8 @@
 #include "base/int128.hpp"
 #include "base/sha256.hpp"
 #include "engine/session_impl.hpp"
+#include "model/account.hpp"
+#include "model/pod_plan.hpp"
 #include "model/schema_writer.hpp"
 #include "session/members.hpp"
 
@@ -174,6 +176,8 @@ reason queue_reason(const core& c, const work::failure& f) {
   return why;
 }
 
+bool has_pending(const core& c, group_row group) { return work::count_pods(c, group, &model::sub_counts::pending) > 0; }
+
 pod_row first_pending(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
@@ -182,6 +186,31 @@ pod_row first_pending(const core& c, group_row group) {
     }
   }
   return no_row;
+}
+
+/// Pending pods of a group that belong to none of its pod sets.
+struct strays {
+  std::int64_t count = 0;
+  pod_row first = no_row;  ///< by name
+};
+
+strays pending_strays(const core& c, group_row group) {
+  const model::cluster_state& s = c.state();
+  strays found;
+  for (pod_row p = s.group_extras[group].first_stray; p != no_row; p = s.pods[p].next) {
+    if (static_cast<pod_status>(c.live.pod_state[p]) != pod_status::pending) continue;
+    ++found.count;
+    if (found.first == no_row || s.pod_names[p] < s.pod_names[found.first]) found.first = p;
+  }
+  return found;
+}
+
+void add_stray_reason(const core& c, group_row group, std::vector<reason>& all) {
+  const strays found = pending_strays(c, group);
+  if (found.count == 0) return;
+  all.push_back(group_reason(group, constraint::sub_group_missing, reason_scope::group));
+  all.back().pod = found.first;
+  all.back().need = found.count;
 }
 
 void add_reasons(const core& c, group_row group, const work::failure* f, node_reasons& nodes,
@@ -217,8 +246,9 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
   std::uint32_t refusing = 0;
   for (const reason& why : found) refusing += why.nodes;
   if (refusing < c.state().node_count() || found.empty()) {
-    // The pod fits somewhere, the gang as a whole does not.
-    reason why = group_reason(group, constraint::resource_busy, reason_scope::group);
+    // The pod fits somewhere: the gang as a whole does not, or nobody has looked.
+    const constraint what = f == nullptr ? constraint::not_tried : constraint::resource_busy;
+    reason why = group_reason(group, what, reason_scope::group);
     why.pod = pod;
     all.push_back(why);
   }
@@ -232,6 +262,17 @@ std::string amount_text(const core& c, dimension d, std::int64_t amount) {
   if (d == dim_cpu) return fmt::format("{:g} CPU", static_cast<double>(amount) / 1000.0);
   if (d == dim_memory) return fmt::format("{:.4g} GB", static_cast<double>(amount) / 1e9);
   return fmt::format("{} {}", amount, (*c.state().dimensions)[d].name);
+}
+
+std::string stray_text(const core& c, const reason& why) {
+  const std::string_view name = c.state().pod_extras[why.pod].sub_name;
+  const std::string pod = fmt::format("pod '{}'", c.state().pod_names[why.pod]);
+  const std::string rest =
+      why.need == 1 ? std::string{} : fmt::format("; {} pods of the group wait for such a reason", why.need);
+  if (c.state().group_extras[why.group].has_sub_groups && name == model::implied_pod_set) {
+    return fmt::format("{} is in no sub-group, but its group has some{}", pod, rest);
+  }
+  return fmt::format("{} names sub-group '{}', which does not exist or has children{}", pod, name, rest);
 }
 
 std::string node_count_text(std::uint32_t nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
@@ -411,9 +452,19 @@ reason judge_node(const core& c, const model::pod_class& ask, node_row row) {
 }
 
 std::vector<decision> waiting_groups(const core& c) {
-  std::vector<decision> waiting;
+  std::vector<group_row> rows;
   for (const group_row g : *c.state().pending_groups) {
-    if (work::count_pods(c, g, &model::sub_counts::pending) == 0) continue;
+    if (has_pending(c, g)) rows.push_back(g);
+  }
+  const auto strays_begin = static_cast<std::ptrdiff_t>(rows.size());
+  for (const group_row g : *c.state().stray_groups) {
+    if (!has_pending(c, g) && pending_strays(c, g).count > 0) rows.push_back(g);
+  }
+  std::inplace_merge(rows.begin(), rows.begin() + strays_begin, rows.end(),
+                     [&](group_row a, group_row b) { return model::group_before(c.state(), a, b); });
+  std::vector<decision> waiting;
+  waiting.reserve(rows.size());
+  for (const group_row g : rows) {
     decision d;
     d.kind = decision_kind::unschedulable;
     d.group = g;
@@ -427,7 +478,10 @@ std::vector<reason> reasons_of(const core& c, std::span<const decision> waiting)
   for (const work::failure& f : c.failures) last[f.group] = &f;
   node_reasons nodes(c);
   std::vector<reason> all;
-  for (const decision& d : waiting) add_reasons(c, d.group, last[d.group], nodes, all);
+  for (const decision& d : waiting) {
+    if (has_pending(c, d.group)) add_reasons(c, d.group, last[d.group], nodes, all);
+    add_stray_reason(c, d.group, all);
+  }
   return all;
 }
 
@@ -453,6 +507,10 @@ std::string reason_text(const core& c, const reason& why) {
                          amount_text(c, why.dim, why.have));
     case constraint::resource_busy:
       return "every pod fits somewhere, but not all that must start together";
+    case constraint::sub_group_missing:
+      return stray_text(c, why);
+    case constraint::not_tried:
+      return "a node would take its first pod, but no action has tried the group";
     default:
       return std::string(constraint_name(why.what));
   }

@@ -168,6 +168,14 @@ void count_pod(live_state& live, sub_group_row sub, pod_status status, std::int3
   if (is_in(status, holding)) n.holding += step;
 }
 
+bool group_before(const cluster_state& s, group_row a, group_row b) {
+  const group_core& x = s.groups[a];
+  const group_core& y = s.groups[b];
+  if (x.priority != y.priority) return x.priority > y.priority;
+  if (x.created != y.created) return x.created < y.created;
+  return s.group_names[a] < s.group_names[b];
+}
+
 bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
                     device_amount amount, device_set& chosen) {
   chosen = {};

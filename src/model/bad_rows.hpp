@@ -32,4 +32,10 @@ struct bad_row {
 
 using bad_rows = std::map<row_place, bad_row>;
 
+/// The first bad row of a delta that adds an object.
+struct refused_add {
+  row_place place;
+  bool takes_name = false;  ///< its name can be one: a later row that adds it is a duplicate
+};
+
 }  // namespace kaisched::model

@@ -96,7 +96,7 @@ snapshot cluster::take_snapshot() { return snapshot(std::make_shared<const model
 namespace {
 
 error not_found(std::string_view kind, std::string_view name) {
-  return {status::not_found, "there is no " + std::string(kind) + " '" + std::string(name) + "'", {}};
+  return {status::not_found, "there is no " + std::string(kind) + " '" + base::shown(name) + "'", {}};
 }
 
 }  // namespace

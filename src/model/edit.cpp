@@ -21,7 +21,8 @@ result<void> edit::run(std::span<const table_view> tables) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     result<table_reader> reader = table_reader::open(tables[i], i, s_.dims());
     if (!reader) return reader.failure();
-    if (auto done = one_table(*reader); !done) return done;
+    tables_.push_back(std::move(*reader));
+    if (auto done = one_table(tables_.back()); !done) return done;
   }
   return finish();
 }
@@ -98,8 +99,7 @@ result<void> edit::check_name(const table_reader& t, std::uint64_t row, std::uin
   if (name.empty()) return t.fail(status::argument, row, column, "a name must not be empty");
   if (name.size() > max_name_size) {
     return t.fail(status::limit, row, column,
-                  "'" + base::shown(name) + "': a name has at most " + std::to_string(max_name_size) +
-                      " bytes, this one has " + std::to_string(name.size()));
+                  "'" + base::shown(name) + "': a name has at most " + std::to_string(max_name_size) + " bytes");
   }
   const std::size_t control = base::find_control(name);
   if (control == std::string_view::npos) return {};
@@ -204,13 +204,7 @@ void edit::merge_pending() {
   if (touched_.empty()) return;
   std::sort(touched_.begin(), touched_.end());
   touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
-  const auto before = [&](group_row a, group_row b) {
-    const group_core& x = s_.groups[a];
-    const group_core& y = s_.groups[b];
-    if (x.priority != y.priority) return x.priority > y.priority;
-    if (x.created != y.created) return x.created < y.created;
-    return s_.group_names[a] < s_.group_names[b];
-  };
+  const auto before = [&](group_row a, group_row b) { return group_before(s_, a, b); };
   const auto has_pending = [&](group_row g) {
     const group_core& group = s_.groups[g];
     for (sub_group_row sub = group.first_sub; group.live && sub < group.first_sub + group.sub_count; ++sub) {
@@ -218,17 +212,27 @@ void edit::merge_pending() {
     }
     return false;
   };
-  std::vector<group_row> kept;
-  for (const group_row g : *s_.pending_groups) {
-    if (!std::binary_search(touched_.begin(), touched_.end(), g)) kept.push_back(g);
-  }
-  std::vector<group_row> fresh;
-  std::copy_if(touched_.begin(), touched_.end(), std::back_inserter(fresh), has_pending);
-  std::sort(fresh.begin(), fresh.end(), before);
-  std::vector<group_row> merged;
-  merged.reserve(kept.size() + fresh.size());
-  std::merge(kept.begin(), kept.end(), fresh.begin(), fresh.end(), std::back_inserter(merged), before);
-  s_.pending_groups = base::cow(std::move(merged));
+  const auto has_pending_stray = [&](group_row g) {
+    pod_row p = s_.groups[g].live ? s_.group_extras[g].first_stray : no_row;
+    while (p != no_row && static_cast<pod_status>(s_.live.pod_state[p]) != pod_status::pending) p = s_.pods[p].next;
+    return p != no_row;
+  };
+  const auto merge = [&](base::cow<std::vector<group_row>>& list, auto belongs) {
+    std::vector<group_row> kept;
+    for (const group_row g : *list) {
+      if (!std::binary_search(touched_.begin(), touched_.end(), g)) kept.push_back(g);
+    }
+    std::vector<group_row> fresh;
+    std::copy_if(touched_.begin(), touched_.end(), std::back_inserter(fresh), belongs);
+    if (fresh.empty() && kept.size() == list->size()) return;
+    std::sort(fresh.begin(), fresh.end(), before);
+    std::vector<group_row> merged;
+    merged.reserve(kept.size() + fresh.size());
+    std::merge(kept.begin(), kept.end(), fresh.begin(), fresh.end(), std::back_inserter(merged), before);
+    list = base::cow(std::move(merged));
+  };
+  merge(s_.pending_groups, has_pending);
+  merge(s_.stray_groups, has_pending_stray);
 }
 
 void edit::compact_names() {

@@ -82,9 +82,16 @@ class edit {
     return !bad_.empty() && bad_.contains({t.number(), row});
   }
   result<void> refuse(const table_reader& t, std::uint64_t row, error why);
+  /// Of rows that add the same object the first one counts, even if it is bad.
+  [[nodiscard]] result<void> check_first(const table_reader& t, std::uint64_t row) const;
+  /// The row is the first bad one of the delta that adds this object.
+  bool note_first(const table_reader& t, std::uint64_t row, const quarantine_key& key);
   void note(const table_reader& t, std::uint64_t row, const bad_row& bad);
   void refresh_entries();
   result<void> blame(const row_place& place, error why, std::string because_of = {});
+  /// An error of a row that an earlier table gave; the column counts if the row is of that kind.
+  [[nodiscard]] error fail_at(const row_place& place, status code, table_kind kind, std::uint32_t column,
+                              std::string_view what, entity_id subject) const;
   [[nodiscard]] result<void> stop_if_blamed() const;
   [[nodiscard]] quarantine_key key_of(const table_reader& t, std::uint64_t row) const;
   [[nodiscard]] bool exists(const quarantine_key& key) const;
@@ -129,7 +136,10 @@ class edit {
   result<void> check_removed_nodes();
   result<void> check_capacities();
   result<void> check_devices();
-  result<void> blame_devices(std::uint32_t slot, const error& why);
+  result<void> check_devices_of(std::uint32_t slot);
+  result<void> blame_devices(std::uint32_t slot, std::uint32_t device_column, std::string_view what);
+  [[nodiscard]] const std::string* lost_device(std::uint32_t slot) const;
+  [[nodiscard]] std::span<const touched_slot> touched(std::uint32_t slot) const;
   result<void> check_topology_users();
 
   // workload side
@@ -249,12 +259,15 @@ class edit {
   bad_rows bad_;            ///< of this attempt and those before
   std::string because_of_;  ///< the object in quarantine that the present row depends on
   std::vector<quarantine_key> noted_;
+  std::map<quarantine_key, refused_add> refused_adds_;
+  std::vector<table_reader> tables_;  ///< of the delta, as far as they have been read
   bool retry_ = false;
   std::vector<name_change> journal_;
   std::vector<std::pair<sub_group_row, pod_row>> relinks_;
   std::set<pod_row> choosing_;  ///< pods of the table that came without devices
   std::vector<group_row> touched_;
-  std::vector<touched_slot> checked_nodes_;  ///< nodes whose devices must match their capacity
+  std::vector<touched_slot> checked_nodes_;                       ///< nodes whose devices must match their capacity
+  std::multimap<std::uint32_t, quarantine_key> refused_devices_;  ///< bad rows that add one, by node slot
   std::vector<removed_queue> removed_queues_;
   std::vector<removed_node> removed_nodes_;
   std::vector<std::pair<std::string, row_place>> changed_topologies_;

@@ -13,13 +13,34 @@ bool is_part(table_kind kind) {
   return kind == table_kind::device || kind == table_kind::sub_group || kind == table_kind::numa_zone;
 }
 
+std::uint32_t name_column(const table_reader& t) { return t.info().columns[is_part(t.info().kind) ? 1 : 0].id; }
+
 }  // namespace
 
 result<void> edit::start_row(const table_reader& t, std::uint64_t row) {
   because_of_.clear();
   if (is_known_bad(t, row)) return bad_.at({t.number(), row}).why;
-  const error* defect = t.text_defect(row);
-  return defect == nullptr ? result<void>{} : result<void>{*defect};
+  if (const error* defect = t.text_defect(row)) return *defect;
+  return check_first(t, row);
+}
+
+result<void> edit::check_first(const table_reader& t, std::uint64_t row) const {
+  if (t.op() != table_op::add || refused_adds_.empty()) return {};
+  const quarantine_key key = key_of(t, row);
+  const auto first = refused_adds_.find(key);
+  if (first == refused_adds_.end() || !first->second.takes_name) return {};
+  if (!(first->second.place < row_place{t.number(), row})) return {};
+  return t.fail(status::duplicate, row, name_column(t),
+                "'" + base::shown(key.name) + "' comes twice, and the first row that adds it is in quarantine");
+}
+
+bool edit::note_first(const table_reader& t, std::uint64_t row, const quarantine_key& key) {
+  const row_place place{t.number(), row};
+  const std::uint32_t column = name_column(t);
+  const bool takes_name = key.kind == table_kind::device || t.text(column, row) == key.name;
+  const auto [first, fresh] = refused_adds_.try_emplace(key, refused_add{place, takes_name});
+  if (!fresh && place < first->second.place) first->second = {place, takes_name};
+  return first->second.place == place;
 }
 
 result<void> edit::refuse(const table_reader& t, std::uint64_t row, error why) {
@@ -38,6 +59,7 @@ result<void> edit::refuse(const table_reader& t, std::uint64_t row, error why) {
 
 void edit::note(const table_reader& t, std::uint64_t row, const bad_row& bad) {
   quarantine_key key = key_of(t, row);
+  if (t.op() == table_op::add && !note_first(t, row, key)) return;
   const auto before = s_.quarantine->find(key);
   const bool known = before != s_.quarantine->end();
   // What was left out stays so for its first reason until it is sent again as a whole.
@@ -72,6 +94,12 @@ result<void> edit::blame(const row_place& place, error why, std::string because_
   bad_.try_emplace(place, bad_row{std::move(why), std::move(because_of)});
   retry_ = true;
   return {};
+}
+
+error edit::fail_at(const row_place& place, status code, table_kind kind, std::uint32_t column, std::string_view what,
+                    entity_id subject) const {
+  const table_reader& t = tables_[place.table];
+  return t.fail(code, place.row, t.info().kind == kind ? column : no_row, what, subject);
 }
 
 result<void> edit::stop_if_blamed() const {
@@ -136,7 +164,11 @@ void edit::settle_entry(const table_reader& t, std::uint64_t row) {
   if (t.op() == table_op::remove) return clear_entry(key, true);
   const auto it = s_.quarantine->find(key);
   if (it == s_.quarantine->end()) return;
-  if (t.op() == table_op::add) return clear_entry(key, false);
+  if (t.op() == table_op::add) {
+    // What cannot be a name may look like this one in quarantine.
+    if (!refused_adds_.contains(key)) clear_entry(key, false);
+    return;
+  }
   // A stand-in follows the pod that it stands for; another object is as it should be once the column at fault came
   // well.
   if (it->second->stands_in) return;
@@ -146,14 +178,17 @@ void edit::settle_entry(const table_reader& t, std::uint64_t row) {
 }
 
 void edit::clear_entry(const quarantine_key& key, bool with_parts) {
-  quarantine_list& list = s_.quarantine.write();
-  list.erase(key);
-  if (!with_parts || (key.kind != table_kind::node && key.kind != table_kind::pod_group)) return;
-  for (const table_kind part : {table_kind::device, table_kind::sub_group, table_kind::numa_zone}) {
-    if ((part == table_kind::sub_group) != (key.kind == table_kind::pod_group)) continue;
-    auto it = list.lower_bound({part, key.name, {}});
-    while (it != list.end() && it->first.kind == part && it->first.owner == key.name) it = list.erase(it);
-  }
+  const auto clear = [&](auto& list) {
+    list.erase(key);
+    if (!with_parts || (key.kind != table_kind::node && key.kind != table_kind::pod_group)) return;
+    for (const table_kind part : {table_kind::device, table_kind::sub_group, table_kind::numa_zone}) {
+      if ((part == table_kind::sub_group) != (key.kind == table_kind::pod_group)) continue;
+      auto it = list.lower_bound({part, key.name, {}});
+      while (it != list.end() && it->first.kind == part && it->first.owner == key.name) it = list.erase(it);
+    }
+  };
+  clear(s_.quarantine.write());
+  clear(refused_adds_);
 }
 
 }  // namespace kaisched::model

@@ -156,7 +156,8 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
   if (t.has(col::node_labels)) {
     result<label_list> labels = parse_labels(t.text(col::node_labels, row));
     if (!labels)
-      return t.fail(status::argument, row, col::node_labels, "node '" + node.name + "': " + labels.failure().message);
+      return t.fail(status::argument, row, col::node_labels,
+                    "node '" + base::shown(node.name) + "': " + labels.failure().message);
     node.labels = std::move(*labels);
     node.labels_text = t.text(col::node_labels, row);
   }
@@ -165,7 +166,8 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
     for (const std::string_view one : split_list(t.text(col::node_taints, row))) {
       result<taint> parsed = parse_taint(one);
       if (!parsed)
-        return t.fail(status::argument, row, col::node_taints, "node '" + node.name + "': " + parsed.failure().message);
+        return t.fail(status::argument, row, col::node_taints,
+                      "node '" + base::shown(node.name) + "': " + parsed.failure().message);
       node.taints.push_back(std::move(*parsed));
     }
     node.taints_text = t.text(col::node_taints, row);
@@ -184,7 +186,7 @@ result<void> edit::devices(const table_reader& t) {
   if (!t.has(col::device_node) || !t.has(col::device_index)) {
     return error{status::argument, "device tables need the columns node and index", {}};
   }
-  return each_row(t, [&](std::uint64_t row) -> result<void> {
+  const auto one = [&](std::uint64_t row) -> result<void> {
     result<std::uint32_t> slot = slot_of(t, row, col::device_node, entity_kind::node);
     if (!slot) return slot.failure();
     const node_row at = (*s_.node_row_of_slot)[*slot];
@@ -193,6 +195,12 @@ result<void> edit::devices(const table_reader& t) {
     s_.nodes.write()[at] = std::move(node);
     node_changed(*slot, {t.number(), row}, false);
     return {};
+  };
+  return each_row(t, one, [&](std::uint64_t row) {
+    if (t.op() != table_op::add) return;
+    quarantine_key key = key_of(t, row);
+    const std::uint32_t slot = names_.nodes.find(key.owner);
+    if (slot != base::name_map::none) refused_devices_.emplace(slot, std::move(key));
   });
 }
 
@@ -200,14 +208,15 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
   const std::uint32_t index = t.u32(col::device_index, row);
   if (index >= max_devices_per_node) {
     return t.fail(status::limit, row, col::device_index,
-                  "node '" + node.name + "': index " + std::to_string(index) + " is not in 0 .. 63");
+                  "node '" + base::shown(node.name) + "': index " + std::to_string(index) + " is not in 0 .. 63");
   }
   const auto it =
       std::find_if(node.devices.begin(), node.devices.end(), [&](const device_info& d) { return d.index == index; });
   const bool exists = it != node.devices.end();
   if (exists == (t.op() == table_op::add)) {
-    return t.fail(exists ? status::duplicate : status::not_found, row, col::device_index,
-                  "node '" + node.name + "' has " + (exists ? "a" : "no") + " device " + std::to_string(index));
+    return t.fail(
+        exists ? status::duplicate : status::not_found, row, col::device_index,
+        "node '" + base::shown(node.name) + "' has " + (exists ? "a" : "no") + " device " + std::to_string(index));
   }
   if (t.op() == table_op::remove) {
     node.devices.erase(it);
@@ -257,11 +266,11 @@ result<void> edit::check_removed_nodes() {
       w_.free_nodes.write().push_back(gone.slot);
       continue;
     }
-    const error why{status::state,
-                    "node '" + base::shown(gone.name) + "' cannot be removed while " + std::to_string(pods) +
-                        " pods are on it: remove or move them in the same delta",
-                    entity_id(entity_kind::node, (*s_.node_generation)[gone.slot], gone.slot)};
-    if (auto done = blame(gone.place, why); !done) return done;
+    const std::string what = "node '" + base::shown(gone.name) + "' cannot be removed while " + std::to_string(pods) +
+                             " pods are on it: remove or move them in the same delta";
+    const entity_id id(entity_kind::node, (*s_.node_generation)[gone.slot], gone.slot);
+    error why = fail_at(gone.place, status::state, table_kind::node, no_row, what, id);
+    if (auto done = blame(gone.place, std::move(why)); !done) return done;
   }
   if (removed_nodes_.empty()) return {};
   const auto is_gone = [&](std::uint32_t slot) { return slot != no_row && (*s_.node_row_of_slot)[slot] == no_row; };
@@ -272,22 +281,40 @@ result<void> edit::check_removed_nodes() {
   return {};
 }
 
+/// Rows in their order: those with which the sum of a dimension passes the bound are too much.
 result<void> edit::check_capacities() {
-  for (dimension d = 0; !checked_nodes_.empty() && d < s_.dims(); ++d) {
-    base::int128 sum = 0;
-    for (std::size_t i = d; i < s_.capacity->size(); i += s_.dims()) sum += (*s_.capacity)[i];
-    // Of many nodes that come at once the last ones are too much.
-    for (auto last = checked_nodes_.rbegin(); sum > max_sum && last != checked_nodes_.rend(); ++last) {
-      const node_row at = (*s_.node_row_of_slot)[last->slot];
-      const std::int64_t amount = at == no_row ? 0 : (*s_.capacity)[static_cast<std::size_t>(at) * s_.dims() + d];
-      if (amount == 0) continue;
-      sum -= amount;
-      const error why{status::limit,
-                      "node '" + base::shown((*s_.nodes)[at]->name) + "', column capacity: the sum of all " +
-                          (*s_.dimensions)[d].name + " exceeds 2^62",
-                      entity_id(entity_kind::node, (*s_.node_generation)[last->slot], last->slot)};
-      if (auto done = blame(last->place, why); !done) return done;
+  const std::uint32_t dims = s_.dims();
+  std::vector<touched_slot> given;  // the last row that gave each capacity
+  std::vector<bool> seen(s_.node_row_of_slot->size(), false);
+  for (auto it = checked_nodes_.rbegin(); it != checked_nodes_.rend(); ++it) {
+    if (tables_[it->place.table].info().kind != table_kind::node || seen[it->slot]) continue;
+    seen[it->slot] = true;
+    if ((*s_.node_row_of_slot)[it->slot] != no_row) given.push_back(*it);
+  }
+  if (given.empty()) return {};
+  std::vector<base::int128> sums(dims, 0);
+  for (std::size_t i = 0; i < s_.capacity->size(); ++i) sums[i % dims] += (*s_.capacity)[i];
+  if (std::all_of(sums.begin(), sums.end(), [](const base::int128& sum) { return sum <= max_sum; })) return {};
+  const auto amounts = [&](const touched_slot& x) {
+    return std::span(*s_.capacity).subspan(std::size_t{(*s_.node_row_of_slot)[x.slot]} * dims, dims);
+  };
+  for (const touched_slot& one : given) {
+    for (dimension d = 0; d < dims; ++d) sums[d] -= amounts(one)[d];
+  }
+  for (auto one = given.rbegin(); one != given.rend(); ++one) {
+    const std::span<const std::int64_t> amount = amounts(*one);
+    dimension over = 0;
+    while (over < dims && sums[over] + amount[over] <= max_sum) ++over;
+    if (over == dims) {
+      for (dimension d = 0; d < dims; ++d) sums[d] += amount[d];
+      continue;
     }
+    const std::string& name = (*s_.nodes)[(*s_.node_row_of_slot)[one->slot]]->name;
+    const std::string what =
+        "node '" + base::shown(name) + "': the sum of all " + (*s_.dimensions)[over].name + " exceeds 2^62";
+    const entity_id id(entity_kind::node, (*s_.node_generation)[one->slot], one->slot);
+    error why = fail_at(one->place, status::limit, table_kind::node, col::node_capacity, what, id);
+    if (auto done = blame(one->place, std::move(why)); !done) return done;
   }
   return {};
 }
@@ -296,48 +323,68 @@ result<void> edit::check_devices() {
   std::stable_sort(checked_nodes_.begin(), checked_nodes_.end(),
                    [](const touched_slot& a, const touched_slot& b) { return a.slot < b.slot; });
   std::uint32_t last = no_row;
-  for (const touched_slot& touched : checked_nodes_) {
-    const std::uint32_t slot = touched.slot;
-    const node_row at = (*s_.node_row_of_slot)[slot];
-    if (slot == last || at == no_row || (*s_.nodes)[at]->devices.empty()) continue;
-    last = slot;
-    const node_info& node = *(*s_.nodes)[at];
-    const entity_id id(entity_kind::node, (*s_.node_generation)[slot], slot);
-    std::int64_t offered = 0;
-    bool gap = false;
-    for (std::size_t i = 0; i < node.devices.size(); ++i) {
-      gap = gap || node.devices[i].index != i;
-      if (node.devices[i].healthy) offered += node.devices[i].share;
-    }
-    const std::string name = "node '" + base::shown(node.name) + "'";
-    if (gap) {
-      const error why{status::argument, name + ": device indices must be 0, 1, 2, ... without gaps", id};
-      if (auto done = blame_devices(slot, why); !done) return done;
-    } else if (offered != gpu_of(node)) {
-      const error why{status::argument,
-                      name + ", column capacity: gpu is " + std::to_string(gpu_of(node)) +
-                          " milli-GPU, but its healthy devices offer " + std::to_string(offered),
-                      id};
-      if (auto done = blame_devices(slot, why); !done) return done;
-    }
+  for (const touched_slot& one : checked_nodes_) {
+    if (one.slot == last || (*s_.node_row_of_slot)[one.slot] == no_row) continue;
+    last = one.slot;
+    if (auto done = check_devices_of(one.slot); !done) return done;
   }
   return {};
 }
 
-/// A new node comes with all its devices or not at all; a node that exists stays as it was.
-result<void> edit::blame_devices(std::uint32_t slot, const error& why) {
+result<void> edit::check_devices_of(std::uint32_t slot) {
+  const node_info& node = *(*s_.nodes)[(*s_.node_row_of_slot)[slot]];
+  const std::string* lost = lost_device(slot);
+  if (node.devices.empty() && lost == nullptr) return {};  // nothing is said of its devices
+  std::int64_t offered = 0;
+  bool gap = false;
+  for (std::size_t i = 0; i < node.devices.size(); ++i) {
+    gap = gap || node.devices[i].index != i;
+    if (node.devices[i].healthy) offered += node.devices[i].share;
+  }
+  if (gap) return blame_devices(slot, col::device_index, "device indices must be 0, 1, 2, ... without gaps");
+  if (offered != gpu_of(node)) {
+    return blame_devices(slot, no_row,
+                         "gpu is " + std::to_string(gpu_of(node)) + " milli-GPU, but its healthy devices offer " +
+                             std::to_string(offered));
+  }
+  const std::span<const touched_slot> rows = touched(slot);
+  const bool added = std::any_of(rows.begin(), rows.end(), [](const touched_slot& x) { return x.added; });
+  if (lost == nullptr || !added) return {};
+  return blame_devices(slot, no_row, "its device " + *lost + " is in quarantine");
+}
+
+/// Index of a device that a row of this delta should have added, if there is none.
+const std::string* edit::lost_device(std::uint32_t slot) const {
+  const auto [first, last] = refused_devices_.equal_range(slot);
+  const auto lost = std::find_if(first, last, [&](const auto& one) { return !exists(one.second); });
+  return lost == last ? nullptr : &lost->second.name;
+}
+
+/// Rows about one node, in their order; `checked_nodes_` is sorted.
+std::span<const touched_slot> edit::touched(std::uint32_t slot) const {
   const auto [first, last] =
       std::equal_range(checked_nodes_.begin(), checked_nodes_.end(), touched_slot{slot},
                        [](const touched_slot& a, const touched_slot& b) { return a.slot < b.slot; });
+  return {first, last};
+}
+
+/// A new node comes with all its devices or not at all; a node that exists stays as it was.
+result<void> edit::blame_devices(std::uint32_t slot, std::uint32_t device_column, std::string_view what) {
+  const std::span<const touched_slot> rows = touched(slot);
   const std::string& name = (*s_.nodes)[(*s_.node_row_of_slot)[slot]]->name;
+  const entity_id id(entity_kind::node, (*s_.node_generation)[slot], slot);
   const auto device = s_.quarantine->lower_bound({table_kind::device, name, {}});
   const bool known =
       device != s_.quarantine->end() && device->first.kind == table_kind::device && device->first.owner == name;
   const std::string because_of = known ? text_of(device->first) : std::string{};
-  const bool added = std::any_of(first, last, [](const touched_slot& x) { return x.added; });
-  for (auto it = first; it != last; ++it) {
-    if (added && !it->added) continue;
-    if (auto done = blame(it->place, why, because_of); !done) return done;
+  const bool added = std::any_of(rows.begin(), rows.end(), [](const touched_slot& x) { return x.added; });
+  const std::string whole = "node '" + base::shown(name) + "': " + std::string(what);
+  for (const touched_slot& one : rows) {
+    if (added && !one.added) continue;
+    const bool of_node = tables_[one.place.table].info().kind == table_kind::node;
+    error why = fail_at(one.place, status::argument, of_node ? table_kind::node : table_kind::device,
+                        of_node ? std::uint32_t{col::node_capacity} : device_column, whole, id);
+    if (auto done = blame(one.place, std::move(why), because_of); !done) return done;
   }
   return {};
 }

@@ -175,12 +175,13 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
     if (!t.has(column)) continue;
     const auto values = t.row_values<double>(column, row);
     for (std::size_t r = 0; r < values.size(); ++r) {
-      // -1 is what KAI gives departments without a quota; it only matters beside siblings.
+      // -1 is the weight of KAI's departments without one.
       const bool good = std::isfinite(values[r]) && values[r] <= 1e12 &&
                         (values[r] >= 0 || (values[r] == -1 && column == col::queue_over_quota_weight));
       if (!good)
         return t.fail(status::argument, row, column,
-                      queue_text(q.name) + ": must be finite, not negative and at most 1e12");
+                      queue_text(q.name) + ": must be finite, not negative" +
+                          (column == col::queue_usage ? " and" : " (or -1) and") + " at most 1e12");
       (*target)[r] = values[r] == 0 ? 0 : values[r];  // no -0: what is equal has equal digests
     }
   }
@@ -234,11 +235,11 @@ result<void> edit::check_removed_queues() {
       w_.free_queues.write().push_back(gone.row);
       continue;
     }
-    const error why{status::state,
-                    queue_text(q.name) + " cannot be removed: it has " + std::to_string(children) +
-                        " child queues and " + std::to_string(q.groups) + " pod groups",
-                    entity_id(entity_kind::queue, q.generation, gone.row)};
-    if (auto done = blame(gone.place, why); !done) return done;
+    const std::string what = queue_text(q.name) + " cannot be removed: it has " + std::to_string(children) +
+                             " child queues and " + std::to_string(q.groups) + " pod groups";
+    const entity_id id(entity_kind::queue, q.generation, gone.row);
+    error why = fail_at(gone.place, status::state, table_kind::queue, no_row, what, id);
+    if (auto done = blame(gone.place, std::move(why)); !done) return done;
   }
   return {};
 }

@@ -172,14 +172,15 @@ result<void> edit::check_topology_users() {
                         (ask->required_level.empty() || has_level(*topology, ask->required_level)) &&
                         (ask->preferred_level.empty() || has_level(*topology, ask->preferred_level));
       if (good) continue;
-      const error why{status::state,
-                      "topology '" + base::shown(ask->topology) + "' cannot lose what pod group '" +
-                          base::shown(s_.group_names[g]) +
-                          "' names: " + (topology == nullptr ? "the topology" : "a level of it"),
-                      entity_id(entity_kind::pod_group, group.generation, g)};
+      const std::string what = "topology '" + base::shown(ask->topology) + "' cannot lose what pod group '" +
+                               base::shown(s_.group_names[g]) +
+                               "' names: " + (topology == nullptr ? "the topology" : "a level of it");
+      const std::uint32_t column = topology == nullptr ? no_row : std::uint32_t{col::topology_levels};
+      const entity_id id(entity_kind::pod_group, group.generation, g);
       for (const auto& [name, place] : changed_topologies_) {
         if (name != ask->topology) continue;
-        if (auto done = blame(place, why); !done) return done;
+        error why = fail_at(place, status::state, table_kind::topology, column, what, id);
+        if (auto done = blame(place, std::move(why)); !done) return done;
       }
     }
   }

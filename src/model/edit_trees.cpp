@@ -90,6 +90,7 @@ result<void> edit::read_sub_group(const table_reader& t, std::uint64_t row, grou
   const std::string_view name = t.text(col::sub_group_name, row);
   auto it = std::find_if(all.begin(), all.end(), [&](const sub_definition& d) { return d.name == name; });
   if (t.op() == table_op::add) {
+    if (auto first = check_first(t, row); !first) return first;
     if (auto good = check_name(t, row, col::sub_group_name); !good) return good;
   }
   if ((t.op() == table_op::add) == (it != all.end())) {

@@ -43,7 +43,9 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "queue_missing",
                                                                         "gang_incomplete",
                                                                         "gated",
-                                                                        "plugin"};
+                                                                        "plugin",
+                                                                        "sub_group_missing",
+                                                                        "not_tried"};
   return pick(names, c);
 }
 

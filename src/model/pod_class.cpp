@@ -7,6 +7,8 @@
 #include <kaisched/schema.hpp>
 #include <kaisched/table.hpp>
 
+#include "base/text.hpp"
+
 namespace kaisched::model {
 
 namespace {
@@ -67,7 +69,7 @@ result<void> check_claims(std::string_view list) {
   if (!names.empty() && names.front().empty()) return error{status::argument, "a name must not be empty", {}};
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return {};
-  return error{status::argument, "'" + std::string(*twice) + "' is named twice", {}};
+  return error{status::argument, "'" + base::shown(*twice) + "' is named twice", {}};
 }
 
 }  // namespace

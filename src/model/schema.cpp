@@ -35,8 +35,10 @@ constexpr std::array queue_columns{
                 "Deserved amount of cpu, memory, gpu; -1 is unlimited."},
     column_info{col::queue_limit, "limit", ct::i64, cs::quotas, false, ek::none, "fixed units", "-1",
                 "Most that the queue may hold; -1 is unlimited."},
-    column_info{col::queue_over_quota_weight, "over_quota_weight", ct::f64, cs::quotas, false, ek::none, "", "1",
-                "Weight in the division of what is left after all quotas; 0 gets nothing."},
+    column_info{
+        col::queue_over_quota_weight, "over_quota_weight", ct::f64, cs::quotas, false, ek::none, "", "1",
+        "Weight in the division of what is left after all quotas, 0 to 1e12; 0 gets nothing. -1, which KAI gives "
+        "departments, counts as 0 in strict and as the number -1 in compat; strict counts at most 1e9."},
     column_info{col::queue_usage, "usage", ct::f64, cs::quotas, false, ek::none, "part of capacity", "0",
                 "Historical usage, decayed, as a part of the cluster's capacity."},
     column_info{col::queue_reclaim_min_runtime, "reclaim_min_runtime", ct::i64, cs::one, false, ek::none, "ns", "unset",

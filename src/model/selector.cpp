@@ -6,13 +6,15 @@
 
 #include <kaisched/table.hpp>
 
+#include "base/text.hpp"
+
 namespace kaisched::model {
 
 namespace {
 
 error bad(std::string_view what, std::string_view text, std::string_view expected) {
   std::string message;
-  message.append(what).append(" '").append(text).append("': expected ").append(expected);
+  message.append(what).append(" '").append(base::shown(text)).append("': expected ").append(expected);
   return {status::argument, std::move(message), {}};
 }
 

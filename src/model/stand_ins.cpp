@@ -49,6 +49,10 @@ pod_row edit::stand_in_of(std::string_view name) const {
 void edit::keep_place(const table_reader& t, std::uint64_t row) {
   if (t.op() == table_op::remove) return;
   const quarantine_key key = key_of(t, row);
+  if (t.op() == table_op::add) {  // what the first row says holds
+    const auto first = refused_adds_.find(key);
+    if (first != refused_adds_.end() && first->second.place != row_place{t.number(), row}) return;
+  }
   const pod_row p = names_.pods.find(key.name);
   const pod_row stand_in = stand_in_of(key.name);
   if (p != base::name_map::none && stand_in == no_row) {

@@ -259,7 +259,8 @@ struct cluster_state {
   base::cow_column<std::string_view> group_names;
   std::uint32_t group_slots = 0;
   std::uint32_t live_groups = 0;
-  base::cow<std::vector<group_row>> pending_groups;  ///< groups with pending pods: priority down, created, name
+  base::cow<std::vector<group_row>> pending_groups;  ///< groups with pending pods, by `group_before`
+  base::cow<std::vector<group_row>> stray_groups;    ///< groups of pending pods that belong to no pod set, likewise
 
   base::cow_column<sub_info> subs;
   std::uint32_t sub_slots = 0;

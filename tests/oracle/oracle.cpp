@@ -56,7 +56,7 @@ class oracle_session {
     all.decisions = decisions_;
     std::vector<std::size_t> waiting;
     for (std::size_t g = 0; g < w_.groups.size(); ++g) {
-      if (pending(g) > 0) waiting.push_back(g);
+      if (pending(g) > 0 || has_pending_stray(g)) waiting.push_back(g);
     }
     std::sort(waiting.begin(), waiting.end(), [&](auto a, auto b) { return canonical(a) < canonical(b); });
     for (const std::size_t g : waiting) all.waiting.push_back(w_.groups[g].name);
@@ -261,6 +261,13 @@ class oracle_session {
     std::int64_t sum = 0;
     for (const member& m : w_.groups[g].tree) sum += count(m, [](pod_status s) { return s == pod_status::pending; });
     return sum;
+  }
+
+  [[nodiscard]] bool has_pending_stray(std::size_t g) const {
+    for (std::size_t p = 0; p < w_.pods.size(); ++p) {
+      if (w_.pods[p].group == g && w_.pods[p].stray && w_.states[p].status == pod_status::pending) return true;
+    }
+    return false;
   }
 
   /// Pods of a pod set that are placed; members of a set that have all they need.

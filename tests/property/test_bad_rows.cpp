@@ -37,6 +37,7 @@ struct queue {
   std::string parent;
   std::int64_t quota = -1;
   bool bad = false;
+  bool twin = false;  ///< a good row of the same name comes next
 };
 struct node {
   std::string name;
@@ -44,6 +45,7 @@ struct node {
   bool lists_devices = false;
   bool bad = false;
   bool bad_device = false;
+  bool twin = false;
 };
 struct group {
   std::string name;
@@ -52,6 +54,7 @@ struct group {
   bool bad = false;
   std::vector<std::string> subs;  ///< none: no sub-groups
   bool bad_sub = false;           ///< the last one
+  bool twin = false;
 };
 enum class fault { none, group, labels, ports, node, status, devices, request };
 struct pod {
@@ -62,6 +65,7 @@ struct pod {
   std::string node;
   pod_status status = pod_status::pending;
   fault what = fault::none;
+  bool twin = false;
 };
 struct world {
   std::vector<queue> queues;
@@ -83,11 +87,13 @@ world random_world() {
     const std::string parent = i == 0 || chance(30) ? "" : "q" + std::to_string(draw(0, i - 1));
     w.queues.push_back({"q" + std::to_string(i), parent, draw(-1, 4) * 1000, chance(15)});
     if (w.queues.back().quota < 0) w.queues.back().quota = -1;
+    w.queues.back().twin = chance(10);
   }
   const int nodes = draw(1, 4);
   for (int i = 0; i < nodes; ++i) {
     const bool lists = chance(40);
     w.nodes.push_back({"n" + std::to_string(i), draw(1, 4), lists, chance(15), lists && chance(20)});
+    w.nodes.back().twin = chance(10);
   }
   const int groups = draw(1, 6);
   for (int i = 0; i < groups; ++i) {
@@ -95,6 +101,7 @@ world random_world() {
     const int subs = chance(40) ? draw(1, 3) : 0;
     for (int k = 0; k < subs; ++k) g.subs.push_back("s" + std::to_string(k));
     g.bad_sub = subs > 0 && chance(20);
+    g.twin = chance(10);
     w.groups.push_back(g);
     const int pods = draw(0, 4);
     for (int k = 0; k < pods; ++k) {
@@ -118,6 +125,7 @@ world random_world() {
           p.what = fault::labels;
         }
       }
+      p.twin = chance(10);
       w.pods.push_back(p);
     }
   }
@@ -135,11 +143,15 @@ void apply_all(cluster& c, const tables& all) {
 /// The input, faults included.
 tables faulty(const world& w) {
   test::rows queues = test::add(kind::queue, {"name", "parent", "quota"});
-  for (const queue& q : w.queues) queues.add({q.name, q.parent, numbers{0, 0, q.bad ? std::int64_t{-7} : q.quota}});
+  for (const queue& q : w.queues) {
+    queues.add({q.name, q.parent, numbers{0, 0, q.bad ? std::int64_t{-7} : q.quota}});
+    if (q.twin) queues.add({q.name, "", numbers{0, 0, 1000}});
+  }
   test::rows nodes = test::add(kind::node, {"name", "capacity"});
   test::rows devices = test::add(kind::device, {"node", "index"});
   for (const node& n : w.nodes) {
     nodes.add({n.name, numbers{n.bad ? std::int64_t{-1} : std::int64_t{64000}, 1 << 30, n.gpus * 1000, 110}});
+    if (n.twin) nodes.add({n.name, numbers{64000, 1 << 30, 0, 110}});
     for (std::int64_t i = 0; n.lists_devices && i < n.gpus; ++i) {
       devices.add({n.name, n.bad_device && i == n.gpus - 1 ? std::int64_t{64} : i});
     }
@@ -148,6 +160,7 @@ tables faulty(const world& w) {
   test::rows subs = test::add(kind::sub_group, {"group", "name", "min_member"});
   for (const group& g : w.groups) {
     groups.add({g.name, g.bad ? std::string("nowhere") : g.queue, g.min_member});
+    if (g.twin) groups.add({g.name, w.queues.back().name, 1});
     for (const std::string& s : g.subs) subs.add({g.name, s, g.bad_sub && s == g.subs.back() ? -1 : 1});
   }
   test::rows pods = test::add(
@@ -158,6 +171,8 @@ tables faulty(const world& w) {
               p.what == fault::status ? std::int64_t{99} : static_cast<std::int64_t>(p.status),
               p.what == fault::node ? std::string("n99") : p.node, p.what == fault::devices ? numbers{63} : numbers{},
               p.what == fault::labels ? texts{"odd"} : texts{}, p.what == fault::ports ? texts{"no port"} : texts{}});
+    if (p.twin)
+      pods.add({p.name, p.group, "", numbers{1000, 0, 0}, pod_status::pending, "", numbers{}, texts{}, texts{}});
   }
   tables all;
   all.push_back(queues);
@@ -182,6 +197,7 @@ survivors survive(const world& w) {
   survivors s;
   test::rows queues = test::add(kind::queue, {"name", "parent", "quota"});
   for (const queue& q : w.queues) {  // parents have smaller numbers
+    if (q.twin) s.left_out.insert("queue " + q.name);
     if (q.bad || (!q.parent.empty() && !s.queues.contains(q.parent))) {
       s.left_out.insert("queue " + q.name);
       continue;
@@ -192,12 +208,15 @@ survivors survive(const world& w) {
   test::rows nodes = test::add(kind::node, {"name", "capacity"});
   test::rows devices = test::add(kind::device, {"node", "index"});
   for (const node& n : w.nodes) {
-    // A bad device of several makes the amounts differ; of one alone nothing is listed, so nothing differs.
-    const bool gone = n.bad || (n.bad_device && n.gpus > 1);
+    if (n.twin) s.left_out.insert("node " + n.name);
+    const bool gone = n.bad || n.bad_device;
     for (std::int64_t i = 0; n.lists_devices && i < n.gpus; ++i) {
       const bool is_bad = n.bad_device && i == n.gpus - 1;
-      if (gone || is_bad) s.left_out.insert("device " + n.name + "/" + std::to_string(is_bad ? 64 : i));
-      if (!gone && !is_bad) devices.add({n.name, i});
+      if (gone) {
+        s.left_out.insert("device " + n.name + "/" + std::to_string(is_bad ? 64 : i));
+      } else {
+        devices.add({n.name, i});
+      }
     }
     if (gone) {
       s.left_out.insert("node " + n.name);
@@ -210,7 +229,7 @@ survivors survive(const world& w) {
   test::rows subs = test::add(kind::sub_group, {"group", "name", "min_member"});
   for (const group& g : w.groups) {
     const bool gone = g.bad || g.bad_sub || !s.queues.contains(g.queue);
-    if (gone) s.left_out.insert("pod_group " + g.name);
+    if (gone || g.twin) s.left_out.insert("pod_group " + g.name);
     for (const std::string& sub : g.subs) {
       if (gone) s.left_out.insert("sub_group " + g.name + "/" + sub);
     }
@@ -221,6 +240,7 @@ survivors survive(const world& w) {
   }
   test::rows pods = test::add(kind::pod, {"name", "group", "sub_group", "request", "status", "node"});
   for (const pod& p : w.pods) {
+    if (p.twin) s.left_out.insert("pod " + p.name);
     const bool on_node = s.nodes.contains(p.node);
     if (p.what == fault::none && s.groups.contains(p.group) && (p.node.empty() || on_node)) {
       pods.add({p.name, p.group, p.sub, numbers{1000, 0, p.gpu}, p.status, p.node});
@@ -340,11 +360,19 @@ TEST_CASE("sending everything again without faults makes everything good") {
     world w = random_world();
     cluster c = lenient();
     apply_all(c, faulty(w));
-    const std::set<std::string> left_out = survive(w).left_out;
-    for (queue& q : w.queues) q.bad = false;
-    for (node& n : w.nodes) n.bad = n.bad_device = false;
-    for (group& g : w.groups) g.bad = g.bad_sub = false;
-    for (pod& p : w.pods) p.what = fault::none;
+    world once = w;  // what only came twice is there, and comes once more
+    for (queue& q : once.queues) q.twin = false;
+    for (node& n : once.nodes) n.twin = false;
+    for (group& g : once.groups) g.twin = false;
+    for (pod& p : once.pods) p.twin = false;
+    const std::set<std::string> left_out = survive(once).left_out;
+    for (queue& q : w.queues) q.bad = q.twin = false;
+    for (node& n : w.nodes) n.bad = n.bad_device = n.twin = false;
+    for (group& g : w.groups) g.bad = g.bad_sub = g.twin = false;
+    for (pod& p : w.pods) {
+      p.what = fault::none;
+      p.twin = false;
+    }
     cluster wanted;
     apply_all(wanted, faulty(w));
     // What is there already is a duplicate and stays; what was left out comes. Devices of nodes that stayed are there.
@@ -369,10 +397,13 @@ TEST_CASE("sending everything again without faults makes everything good") {
 TEST_CASE("changes with faults keep the place of pods and nothing else") {
   CHECK(rc::check([] {
     world w = random_world();
-    for (queue& q : w.queues) q.bad = false;
-    for (node& n : w.nodes) n.bad = n.bad_device = false;
-    for (group& g : w.groups) g.bad = g.bad_sub = false;
-    for (pod& p : w.pods) p.what = fault::none;
+    for (queue& q : w.queues) q.bad = q.twin = false;
+    for (node& n : w.nodes) n.bad = n.bad_device = n.twin = false;
+    for (group& g : w.groups) g.bad = g.bad_sub = g.twin = false;
+    for (pod& p : w.pods) {
+      p.what = fault::none;
+      p.twin = false;
+    }
     if (w.pods.empty()) return;
     cluster c = lenient();
     cluster wanted;

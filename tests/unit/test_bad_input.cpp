@@ -211,9 +211,9 @@ TEST_CASE("figures of queues") {
           "queue 'q': -2 is neither an amount nor -1 (unlimited)");
   refuses(figures("limit", numbers{max_sum + 1, 0, 0}), "queue q", "limit", "argument",
           "queue 'q': 4611686018427387905 is neither an amount nor -1 (unlimited)");
-  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), -0.5, 1e13}) {
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), -0.5, -2.0, 1e13}) {
     refuses(figures("over_quota_weight", reals{1, bad, 1}), "queue q", "over_quota_weight", "argument",
-            "queue 'q': must be finite, not negative and at most 1e12");
+            "queue 'q': must be finite, not negative (or -1) and at most 1e12");
     refuses(figures("usage", reals{bad, 0, 0}), "queue q", "usage", "argument",
             "queue 'q': must be finite, not negative and at most 1e12");
   }
@@ -234,7 +234,7 @@ TEST_CASE("figures of queues") {
 
 TEST_CASE("queues that are in use cannot be removed, nor can what is above them") {
   refuses(remove(kind::queue, {"name"}).add({"root"}).add({"team"}),
-          "queue 'root' cannot be removed: it has 1 child queues and 0 pod groups",
+          "table 0 (queue, remove), row 0: queue 'root' cannot be removed: it has 1 child queues and 0 pod groups",
           {"*queue root (state): queue 'root' cannot be removed: it has 1 child queues and 0 pod groups",
            "*queue team (state): queue 'team' cannot be removed: it has 0 child queues and 2 pod groups"});
   refuses(remove(kind::queue, {"name"}).add({"nobody"}), "queue nobody", "name", "not_found",
@@ -264,12 +264,12 @@ TEST_CASE("names") {
   refuses(named("\xC0\xAF"), "queue " + bad + bad, "name", "argument", "is not UTF-8 at byte 0");
   const std::string mega(1 << 20, 'x');
   refuses(named(mega), "queue " + mega.substr(0, 4096), "name", "limit",
-          "'" + mega.substr(0, 80) + "...': a name has at most 4096 bytes, this one has 1048576");
+          "'" + mega.substr(0, 64) + "... (1048576 bytes)': a name has at most 4096 bytes");
   // A cut never splits a character.
   std::string wide;
   for (int i = 0; i < 3000; ++i) wide += "\xE2\x82\xAC";
   refuses(named(wide), "queue " + wide.substr(0, 4095), "name", "limit",
-          "'" + wide.substr(0, 78) + "...': a name has at most 4096 bytes, this one has 9000");
+          "'" + wide.substr(0, 63) + "... (9000 bytes)': a name has at most 4096 bytes");
 }
 
 TEST_CASE("every kind of object has the same rules for its name") {
@@ -341,16 +341,26 @@ TEST_CASE("amounts of nodes") {
   // All nodes together: of 1,025 that are as large as can be the last one is too much.
   test::rows many = add(kind::node, {"name", "capacity"});
   for (int i = 0; i < 1025; ++i) many.add({"big" + std::to_string(i), numbers{0, max_amount}});
-  refuses(many, "node 'big1024', column capacity: the sum of all memory exceeds 2^62",
-          {"node big1023 (limit): node 'big1023', column capacity: the sum of all memory exceeds 2^62",
-           "node big1024 (limit): node 'big1024', column capacity: the sum of all memory exceeds 2^62"});
+  refuses(many, "table 0 (node, add), row 1023, column capacity: node 'big1023': the sum of all memory exceeds 2^62",
+          {"node big1023, capacity (limit): node 'big1023': the sum of all memory exceeds 2^62",
+           "node big1024, capacity (limit): node 'big1024': the sum of all memory exceeds 2^62"});
+  // Devices are no capacities: the row of the node is too much. What still fits behind it fits.
+  test::rows some = add(kind::node, {"name", "capacity"});
+  for (int i = 0; i < 1024; ++i) some.add({"big" + std::to_string(i), numbers{0, max_amount, 1000}});
+  some.add({"small", numbers{0, 1}});
+  refuses({some, add(kind::device, {"node", "index"}).add({"big1022", 0}).add({"big1023", 0})},
+          "table 0 (node, add), row 1023, column capacity: node 'big1023': the sum of all memory exceeds 2^62",
+          {"node big1023, capacity (limit): node 'big1023': the sum of all memory exceeds 2^62",
+           "device big1023/0, node (not_found): node 'big1023' is in quarantine <- node big1023"});
 }
 
 TEST_CASE("nodes in use cannot be removed") {
-  refuses(remove(kind::node, {"name"}).add({"n1"}).add({"cpu"}),
-          "node 'n1' cannot be removed while 1 pods are on it: remove or move them in the same delta",
-          {"*node n1 (state): node 'n1' cannot be removed while 1 pods are on it: remove or move them in the same "
-           "delta"});
+  refuses(
+      remove(kind::node, {"name"}).add({"n1"}).add({"cpu"}),
+      "table 0 (node, remove), row 0: node 'n1' cannot be removed while 1 pods are on it: remove or move them in the "
+      "same delta",
+      {"*node n1 (state): node 'n1' cannot be removed while 1 pods are on it: remove or move them in the same "
+       "delta"});
 }
 
 TEST_CASE("devices") {
@@ -365,21 +375,147 @@ TEST_CASE("devices") {
   // Those of a node that exists: all of them or none.
   const test::rows half =
       add(kind::device, {"node", "index", "share"}).add({"n1", 0, 1000}).add({"n1", 2, 1000}).add({"cpu", 0, 500});
-  refuses(
-      half, "node 'n1': device indices must be 0, 1, 2, ... without gaps",
-      {"device cpu/0 (argument): node 'cpu', column capacity: gpu is 0 milli-GPU, but its healthy devices offer 500",
-       "device n1/0 (argument): node 'n1': device indices must be 0, 1, 2, ... without gaps",
-       "device n1/2 (argument): node 'n1': device indices must be 0, 1, 2, ... without gaps"});
+  refuses(half,
+          "table 0 (device, add), row 0, column index: node 'n1': device indices must be 0, 1, 2, ... without gaps",
+          {"device cpu/0 (argument): node 'cpu': gpu is 0 milli-GPU, but its healthy devices offer 500",
+           "device n1/0, index (argument): node 'n1': device indices must be 0, 1, 2, ... without gaps",
+           "device n1/2, index (argument): node 'n1': device indices must be 0, 1, 2, ... without gaps"});
   // A node that comes with its devices goes with them, and its pods as well.
   refuses({add(kind::node, {"name", "capacity"}).add({"n2", numbers{1000, 0, 2000, 9}}),
            add(kind::device, {"node", "index", "share"}).add({"n2", 0, 1000}).add({"n2", 1, 2000}),
            pod("p", {1000}, "n2", pod_status::running)},
           "table 1 (device, add), row 1, column share: 2000 is not in 1 .. 1000",
-          {"node n2 (argument): node 'n2', column capacity: gpu is 2000 milli-GPU, but its healthy devices offer 1000 "
+          {"node n2, capacity (argument): node 'n2': gpu is 2000 milli-GPU, but its healthy devices offer 1000 "
            "<- device n2/1",
            "device n2/0, node (not_found): node 'n2' is in quarantine <- node n2",
            "device n2/1, share (limit): 2000 is not in 1 .. 1000",
            "pod p, node (not_found): node 'n2' is in quarantine <- node n2"});
+  refuses(
+      {add(kind::node, {"name", "capacity"}).add({"n2", numbers{1000, 0, 1000, 9}}),
+       add(kind::device, {"node", "index", "memory"}).add({"n2", 0, 7}),
+       change(kind::node, {"name", "capacity"}).add({"n2", numbers{1000, 0, 2000, 9}})},
+      "table 0 (node, add), row 0, column capacity: node 'n2': gpu is 2000 milli-GPU, but its healthy devices offer "
+      "1000",
+      {"node n2, capacity (argument): node 'n2': gpu is 2000 milli-GPU, but its healthy devices offer 1000",
+       "device n2/0, node (not_found): node 'n2' is in quarantine <- node n2"});
+}
+
+TEST_CASE("a node whose only device is bad has no other one") {
+  const test::rows node = add(kind::node, {"name", "capacity"}).add({"n2", numbers{1000, 0, 1000, 9}});
+  refuses({node, add(kind::device, {"node", "index", "memory"}).add({"n2", 0, -1}),
+           pod("p", {1000}, "n2", pod_status::running)},
+          "table 1 (device, add), row 0, column memory: -1 is not in 0 .. 4503599627370496",
+          {"node n2, capacity (argument): node 'n2': gpu is 1000 milli-GPU, but its healthy devices offer 0 "
+           "<- device n2/0",
+           "device n2/0, memory (argument): -1 is not in 0 .. 4503599627370496",
+           "pod p, node (not_found): node 'n2' is in quarantine <- node n2"});
+  // Nor does it lack one that offers nothing.
+  refuses({node, add(kind::device, {"node", "index", "memory", "healthy"}).add({"n2", 0, 7, 1}).add({"n2", 1, -1, 0})},
+          "table 1 (device, add), row 1, column memory: -1 is not in 0 .. 4503599627370496",
+          {"node n2, capacity (argument): node 'n2': its device 1 is in quarantine <- device n2/1",
+           "device n2/0, node (not_found): node 'n2' is in quarantine <- node n2",
+           "device n2/1, memory (argument): -1 is not in 0 .. 4503599627370496"});
+  // A device that is sent twice is there.
+  refuses({node, add(kind::device, {"node", "index", "memory"}).add({"n2", 0, 7}).add({"n2", 0, 8})},
+          "table 1 (device, add), row 1, column index: node 'n2' has a device 0",
+          {"*device n2/0, index (duplicate): node 'n2' has a device 0"});
+  // One that was there stays as it was.
+  refuses({change(kind::node, {"name", "capacity"}).add({"cpu", numbers{1000, 0, 1000, 9}}),
+           add(kind::device, {"node", "index", "memory"}).add({"cpu", 0, -1})},
+          "table 1 (device, add), row 0, column memory: -1 is not in 0 .. 4503599627370496",
+          {"*node cpu, capacity (argument): node 'cpu': gpu is 1000 milli-GPU, but its healthy devices offer 0 "
+           "<- device cpu/0",
+           "device cpu/0, memory (argument): -1 is not in 0 .. 4503599627370496"});
+  refuses({add(kind::device, {"node", "index", "memory"}).add({"n1", 0, -1}),
+           change(kind::node, {"name", "labels"}).add({"n1", texts{"zone", "a"}})},
+          "table 0 (device, add), row 0, column memory: -1 is not in 0 .. 4503599627370496",
+          {"device n1/0, memory (argument): -1 is not in 0 .. 4503599627370496"});
+}
+
+// ---- names that come twice ---------------------------------------------------------------------------------------
+
+TEST_CASE("of two rows that add a name the first one counts, even if it is bad") {
+  refuses(add(kind::node, {"name", "capacity"}).add({"n", numbers{-1}}).add({"n", numbers{1}}),
+          "table 0 (node, add), row 0, column capacity: node 'n': cpu -1 is not in 0 .. 2^52",
+          {"node n, capacity (argument): node 'n': cpu -1 is not in 0 .. 2^52"});
+  refuses(add(kind::queue, {"name", "priority"}).add({"q", max_amount + 1}).add({"q", 1}),
+          "table 0 (queue, add), row 0, column priority: 4503599627370497 is not in -4503599627370496 .. "
+          "4503599627370496",
+          {"queue q, priority (limit): 4503599627370497 is not in -4503599627370496 .. 4503599627370496"});
+  // Also where its fault shows later than that of the second.
+  refuses({a_queue("q", "nowhere"), a_queue("q"), a_queue("x", "nowhere").add({"x", ""})},
+          "table 0 (queue, add), row 0, column parent: there is no queue 'nowhere'",
+          {"queue q, parent (not_found): there is no queue 'nowhere'",
+           "queue x, parent (not_found): there is no queue 'nowhere'"});
+  refuses(add(kind::pod_group, {"name", "queue"}).add({"g", "nowhere"}).add({"g", "team"}),
+          "table 0 (pod_group, add), row 0, column queue: there is no queue 'nowhere'",
+          {"pod_group g, queue (not_found): there is no queue 'nowhere'"});
+  refuses(add(kind::sub_group, {"group", "name", "min_member"}).add({"wait", "s", -3}).add({"wait", "s", 1}),
+          "table 0 (sub_group, add), row 0, column min_member: -3 is not in 0 .. 4503599627370496",
+          {"sub_group wait/s, min_member (argument): -3 is not in 0 .. 4503599627370496"});
+  refuses(add(kind::sub_group, {"group", "name", "parent"}).add({"wait", "s", "t"}).add({"wait", "s", ""}),
+          "table 0 (sub_group, add), row 1, column name: pod group 'wait' has a sub-group 's'",
+          {"sub_group wait/s, parent (not_found): pod group 'wait', sub-group 's': there is no parent 't'"});
+  refuses(
+      {add(kind::node, {"name", "capacity"}).add({"m", numbers{1, 0, 1000}}),
+       add(kind::device, {"node", "index", "numa"}).add({"m", 0, -2}).add({"m", 0, 0})},
+      "table 1 (device, add), row 0, column numa: -2 is not in -1 .. 1023",
+      {"node m, capacity (argument): node 'm': gpu is 1000 milli-GPU, but its healthy devices offer 0 <- device m/0",
+       "device m/0, numa (argument): -2 is not in -1 .. 1023"});
+  refuses(add(kind::numa_zone, {"node", "name", "capacity"}).add({"n1", "z", numbers{-1}}).add({"n1", "z", numbers{1}}),
+          "table 0 (numa_zone, add), row 0, column capacity: node 'n1', zone 'z': cpu -1 is not in 0 .. 2^52",
+          {"numa_zone n1/z, capacity (argument): node 'n1', zone 'z': cpu -1 is not in 0 .. 2^52"});
+  refuses(add(kind::topology, {"name", "levels"}).add({"t", texts{}}).add({"t", texts{"zone"}}),
+          "table 0 (topology, add), row 0, column levels: needs at least one level",
+          {"topology t, levels (argument): needs at least one level"});
+  refuses(add(kind::resource_claim, {"name", "count"}).add({"c", -1}).add({"c", 1}),
+          "table 0 (resource_claim, add), row 0, column count: -1 is not in 0 .. 4503599627370496",
+          {"resource_claim c, count (argument): -1 is not in 0 .. 4503599627370496"});
+  // Two tables of one delta are one delta.
+  refuses({pod("p", {-1}), pod("p", {1000})},
+          "table 0 (pod, add), row 0, column request: pod 'p': cpu -1 is not in 0 .. 2^52",
+          {"pod p, request (argument): pod 'p': cpu -1 is not in 0 .. 2^52"});
+  // A row that goes with others goes for good.
+  refuses({a_queue("a", "b").add({"b", "a"}).add({"a", ""})},
+          "table 0 (queue, add), row 2, column name: 'a' exists already",
+          {"queue a, parent (argument): the parents form a cycle: a -> b -> a",
+           "queue b, parent (argument): the parents form a cycle: b -> a -> b"});
+}
+
+TEST_CASE("a removal between two rows that add the same name frees it") {
+  cluster c = start();
+  CHECK(left_out(c, {pod("p", {-1}), remove(kind::pod, {"name"}).add({"p"}), pod("p", {1000})}).empty());
+  CHECK(c.find(entity_kind::pod, "p").ok());
+  cluster parts = start();
+  const auto gang = [](const char* queue) -> test::rows {
+    return add(kind::pod_group, {"name", "queue"}).add({"gang", queue});
+  };
+  const test::rows sub = add(kind::sub_group, {"group", "name"}).add({"gang", "s"});
+  CHECK(left_out(parts, {gang("nowhere"), sub, remove(kind::pod_group, {"name"}).add({"gang"}), gang("team"), sub})
+            .empty());
+}
+
+TEST_CASE("what only looks like a name in quarantine takes none") {
+  // Both are known as the name with U+FFFD, but only one has it.
+  cluster c = start();
+  CHECK(
+      left_out(c, {pod("p\x01", {1000}).add({"p\xEF\xBF\xBD", "wait", numbers{1000}, pod_status::pending, ""})}) ==
+      lines{"*pod p\xEF\xBF\xBD, name (argument): a name must not hold control characters, this one has U+0001 at byte "
+            "1"});
+  CHECK(c.find(entity_kind::pod, "p\xEF\xBF\xBD").ok());
+}
+
+TEST_CASE("the first row says what a pod holds") {
+  cluster c = start();
+  const std::int64_t before = idle_gpu(c.take_snapshot(), "n1");
+  const lines kept = left_out(c, {pod("a", {1000, 0, 2000}, "n1", pod_status::running, "nobody")
+                                      .add({"a", "wait", numbers{1000, 0, 1000}, pod_status::pending, ""})
+                                      .add({"a", "nobody", numbers{1000, 0, 4000}, pod_status::running, "n1"})});
+  CHECK(kept == lines{"*pod a, group (not_found): there is no pod_group 'nobody'"});
+  CHECK(idle_gpu(c.take_snapshot(), "n1") == before - 2000);
+  // The next delta has its own first row.
+  CHECK(left_out(c, {pod("a", {1000, 0, 1000})}).empty());
+  CHECK(idle_gpu(c.take_snapshot(), "n1") == before);
 }
 
 // ---- groups and sub-groups ---------------------------------------------------------------------------------------

@@ -116,9 +116,10 @@ TEST_CASE("a topology keeps what groups name") {
   cluster c = small();
   must(c.apply(level("tree", "rack")));
   CHECK(refused(c, remove(kind::topology, {"name"}).add({"tree"})) ==
-        "topology 'tree' cannot lose what pod group 'train' names: the topology");
+        "table 0 (topology, remove), row 0: topology 'tree' cannot lose what pod group 'train' names: the topology");
   CHECK(refused(c, change(kind::topology, {"name", "levels"}).add({"tree", texts{"zone"}})) ==
-        "topology 'tree' cannot lose what pod group 'train' names: a level of it");
+        "table 0 (topology, change), row 0, column levels: topology 'tree' cannot lose what pod group 'train' names: a "
+        "level of it");
   must(c.apply(change(kind::topology, {"name", "levels"}).add({"tree", texts{"rack", "host"}})));
   must(c.apply(remove(kind::topology, {"name"}).add({"other"})));
   const table gone = remove(kind::topology, {"name"}).add({"tree"});

@@ -102,6 +102,44 @@ TEST_CASE("a gang starts as a whole or not at all") {
   CHECK(s.base().group_name(why.front().group) == "big");
 }
 
+TEST_CASE("pods that no sub-group takes are a reason of their group") {
+  builder b = two_nodes();
+  b << builder::group{"g", "q", 1} << builder::group{"h", "q", 1};
+  b << builder::pod{"g-b", "g", 1000, "", 1000, "wrokers"} << builder::pod{"g-a", "g", 1000, "", 1000, "nowhere"};
+  b << builder::pod{"h-0", "h"} << builder::pod{"h-1", "h", 1000, "", 1000, "wrokers"};
+  b << builder::pod{"h-2", "h", 9000};
+  session s = must(engine().run(b.take(), 0));
+  const auto texts_of = [](const session& of) {
+    strings all;
+    for (const reason& why : of.reasons()) all.push_back(std::string(constraint_name(why.what)) + ": " + of.text(why));
+    return all;
+  };
+  CHECK(texts_of(s) == strings{"sub_group_missing: pod 'g-a' names sub-group 'nowhere', which does not exist or has "
+                               "children; 2 pods of the group wait for such a reason",
+                               "larger_than_any_node: needs 9 GPU, the largest node has 4 GPU",
+                               "sub_group_missing: pod 'h-1' names sub-group 'wrokers', which does not exist or has "
+                               "children"});
+  CHECK(must(s.to_table(table_kind::reason)).rows() == 3);
+  CHECK(must(s.to_table(table_kind::decision)).rows() == 3);  // h-0 starts, g and h wait
+  // Nothing of that where every pod is part of its group.
+  builder good = two_nodes();
+  good.gang("g", "q", 1);
+  CHECK(must(engine().run(good.take(), 0)).reasons().empty());
+}
+
+TEST_CASE("nobody is said to have found no place before anything has tried") {
+  builder b = two_nodes();
+  b.gang("one", "q", 1).gang("wide", "q", 1, 9000);
+  session s = must(engine().open(b.take(), 0));
+  REQUIRE(s.reasons().size() == 2);
+  CHECK(s.reasons()[0].what == constraint::not_tried);
+  CHECK(s.text(s.reasons()[0]) == "a node would take its first pod, but no action has tried the group");
+  CHECK(s.reasons()[1].what == constraint::larger_than_any_node);
+  must(s.run());
+  REQUIRE(s.reasons().size() == 1);
+  CHECK(s.reasons()[0].what == constraint::larger_than_any_node);
+}
+
 TEST_CASE("a pod waits for resources that are being released, and its gang waits with it") {
   builder b;
   b << builder::queue{"q"} << builder::node{"n1", 2};

@@ -264,7 +264,9 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_QUEUE_MISSING = 14,         ///< the group's queue does not exist or has child queues
   KAISCHED_CONSTRAINT_GANG_INCOMPLETE = 15,       ///< fewer pods exist than the gang needs
   KAISCHED_CONSTRAINT_GATED = 16,                 ///< pods are gated
-  KAISCHED_CONSTRAINT_PLUGIN = 17                 ///< a plug-in refused the node
+  KAISCHED_CONSTRAINT_PLUGIN = 17,                ///< a plug-in refused the node
+  KAISCHED_CONSTRAINT_SUB_GROUP_MISSING = 18,     ///< pods name a sub-group that does not exist or that has children
+  KAISCHED_CONSTRAINT_NOT_TRIED = 19              ///< a node would take the pod, but no action has tried the group
 };
 
 /// Where a constraint applies.
@@ -392,7 +394,8 @@ enum kaisched_queue_column {
   KAISCHED_QUEUE_COL_QUOTA = 5,
   /// i64 x 3, default -1. Most that the queue may hold; -1 is unlimited. [fixed units]
   KAISCHED_QUEUE_COL_LIMIT = 6,
-  /// f64 x 3, default 1. Weight in the division of what is left after all quotas; 0 gets nothing.
+  /// f64 x 3, default 1. Weight in the division of what is left after all quotas, 0 to 1e12; 0 gets nothing. -1, which
+  /// KAI gives departments, counts as 0 in strict and as the number -1 in compat; strict counts at most 1e9.
   KAISCHED_QUEUE_COL_OVER_QUOTA_WEIGHT = 7,
   /// f64 x 3, default 0. Historical usage, decayed, as a part of the cluster's capacity. [part of capacity]
   KAISCHED_QUEUE_COL_USAGE = 8,
