@@ -128,7 +128,8 @@ std::string output_rows::field(std::string_view name, std::size_t row) const {
 
 result<void> check_fields(table_kind kind, const statement& from, std::size_t first) {
   table none(static_cast<std::uint32_t>(kind), 0);
-  for (const column_info& column : schema_of(static_cast<std::uint32_t>(kind))->columns) none.add(column.id, column.type);
+  for (const column_info& column : schema_of(static_cast<std::uint32_t>(kind))->columns)
+    none.add(column.id, column.type);
   const output_rows rows(std::move(none), {});
   for (std::size_t i = first; i < from.items.size(); ++i) {
     if (!from.items[i].is_field()) continue;
