@@ -27,6 +27,10 @@ enum class decision_kind : std::uint8_t {
 enum class action_kind : std::uint8_t {
   none = 0,
   allocate = 1,
+  consolidation = 2,
+  reclaim = 3,
+  preempt = 4,
+  stale_gang_eviction = 5,
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;
 

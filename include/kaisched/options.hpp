@@ -55,6 +55,12 @@ enum class placement_strategy : std::uint8_t {
   spread,   ///< prefer the emptiest nodes
 };
 
+/// Whose promise of minimum runtime protects a victim of `reclaim`.
+enum class runtime_resolution : std::uint8_t {
+  lca,    ///< from the queue below the lowest one that victim and reclaimer share, upwards
+  queue,  ///< from the victim's own queue upwards
+};
+
 /// The options in the form in which the engine uses them. `policy_options::set` is the only way from text.
 struct policy_options {
   std::string preset = "kai-0.17";
@@ -64,9 +70,20 @@ struct policy_options {
   placement_strategy gpu_placement = placement_strategy::binpack;
   placement_strategy cpu_placement = placement_strategy::binpack;
   double fair_share_k = 1.0;              ///< weight of history in the division of over-quota resources
-  std::int64_t allocate_queue_depth = 0;  ///< jobs per queue that the action looks at; 0 = all
-  bool restrict_node_scheduling = false;  ///< GPU pods need a gpu-worker node, others a cpu-worker node
-  bool reference_path = false;            ///< scan all nodes for every pod instead of using the indexes
+  double saturation_multiplier = 1.0;     ///< of a reclaimer's saturation, compared with that of its siblings
+  std::int64_t allocate_queue_depth = 0;  ///< groups per queue that the action looks at; 0 = all
+  std::int64_t consolidation_queue_depth = 0;
+  std::int64_t reclaim_queue_depth = 0;
+  std::int64_t preempt_queue_depth = 0;
+  std::int64_t consolidation_victims = 16;  ///< groups that may be moved for one; `unlimited`, 0: no consolidation
+  std::int64_t min_runtime_reclaim = 0;     ///< nanoseconds, where no queue says otherwise
+  std::int64_t min_runtime_preempt = 0;
+  runtime_resolution min_runtime_from = runtime_resolution::lca;
+  std::int64_t staleness_grace = 60'000'000'000;  ///< nanoseconds, where no group says otherwise; negative: for ever
+  bool reclaim_moves = true;                      ///< victims of `reclaim` that find another place have lost nothing
+  bool signatures = true;                         ///< groups like one that has just failed are not searched victims for
+  bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node
+  bool reference_path = false;                    ///< scan all nodes for every pod instead of using the indexes
 
   /// Sets one option from text. The error names the option, what was expected and, for a wrong name, the nearest one.
   result<void> set(std::string_view name, std::string_view value);

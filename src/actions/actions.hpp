@@ -22,5 +22,13 @@ struct action_entry {
 
 /// Starts pending pods on free resources, most deserving group first; gangs completely or not at all.
 result<void> allocate(work::core& c);
+/// Moves pods together so that a pending group fits; nobody may lose anything.
+result<void> consolidation(work::core& c);
+/// Takes from other queues what a queue is entitled to.
+result<void> reclaim(work::core& c);
+/// Takes from groups of lower priority in the same queue.
+result<void> preempt(work::core& c);
+/// Evicts what runs of gangs that have been incomplete for longer than their grace period.
+result<void> evict_stale_gangs(work::core& c);
 
 }  // namespace kaisched::actions

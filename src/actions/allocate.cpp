@@ -27,14 +27,17 @@ std::vector<group_row> groups_to_try(const core& c) {
 result<bool> try_group(core& c, group_row group) {
   ++c.statistics.back().groups_tried;
   failure why;
-  result<bool> placed = place_group(c, group, false, why);
+  const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
+  result<bool> placed = place_group(c, group, {}, why);
   if (!placed) return placed;
   if (!*placed) {
     c.failures.push_back(why);
     return false;
   }
-  if (work::must_wait_as_a_whole(c, group)) c.convert_to_pipelined(group);
+  const bool waits = work::must_wait_as_a_whole(c, group);
+  if (waits) c.convert_to_pipelined(group);
   c.commit();
+  if (!waits && !had_started) c.note_start(group);
   ++c.statistics.back().groups_placed;
   if (auto sound = c.verify(); !sound) return sound.failure();
   return true;
@@ -57,7 +60,13 @@ result<void> allocate(core& c) {
 }
 
 std::span<const action_entry> action_list() noexcept {
-  static constexpr std::array entries{action_entry{"allocate", action_kind::allocate, allocate}};
+  static constexpr std::array entries{
+      action_entry{"allocate", action_kind::allocate, allocate},
+      action_entry{"consolidation", action_kind::consolidation, consolidation},
+      action_entry{"reclaim", action_kind::reclaim, reclaim},
+      action_entry{"preempt", action_kind::preempt, preempt},
+      action_entry{"stalegangeviction", action_kind::stale_gang_eviction, evict_stale_gangs},
+  };
   return entries;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Which pod group is served next: a tree of queues with a heap per queue (KAI's JobsOrderByQueues).
+/// Which pod group is served next, and which victims are offered next: a tree of queues with a heap per queue (KAI's
+/// JobsOrderByQueues).
 
 #include <cstdint>
 #include <memory>
@@ -14,27 +15,43 @@
 
 namespace kaisched::actions {
 
-/// Pops the best group of the most deserving leaf queue.
+/// What the queue is for.
+enum class serving : std::uint8_t {
+  groups,   ///< the most deserving queue first, its best group
+  victims,  ///< the reverse: the most over-served queue first, its worst group
+};
+
+/// Pops the best group of the most deserving leaf queue, or the worst of the least deserving.
 ///
 /// `compat` repeats KAI's heaps to the letter: a queue is placed by the first group pushed into it, and an entry that
 /// is not at the top is not moved when its queue changes. `strict` orders the filled tree and repairs it from the
 /// leaves up, so that the order of arrival does not matter and a queue always stands with its best group.
 class job_queue {
  public:
-  job_queue(work::core& c, std::size_t depth) : c_(c), depth_(depth) {}
+  job_queue(work::core& c, std::size_t depth, serving what = serving::groups) : c_(c), depth_(depth), what_(what) {}
 
   /// Fills the empty queue.
   result<void> fill(std::span<const group_row> groups);
   /// Adds one group again, with its present keys.
   result<void> push(group_row group);
+  /// Adds some pods of a group as if they were the whole of it.
+  result<void> push(group_row group, std::vector<pod_row> pods);
   [[nodiscard]] bool empty() const { return roots_.empty(); }
   [[nodiscard]] group_row pop();
+  /// Pods of the entry that was popped last: empty where it was the whole group.
+  [[nodiscard]] std::vector<pod_row>& popped_pods() { return popped_pods_; }
+  /// Orders everything anew, after amounts or groups have changed that are not at the top. Nothing in `compat`.
+  result<void> reorder();
 
  private:
+  static constexpr std::uint32_t never = 0xFFFFFFFFU;
   struct entry {
     group_row group = no_row;
-    std::uint32_t keys = 0;         ///< position in `keys_`
-    model::quota_vector request{};  ///< of the next chunk
+    std::uint32_t keys = 0;             ///< position in `keys_`
+    std::uint32_t changes = 0;          ///< of the group when the keys were made
+    std::uint32_t amount_made = never;  ///< the same of the amount
+    model::quota_vector amount{};       ///< of the next chunk; of victims: what they hold
+    std::vector<pod_row> pods;          ///< empty: all of the group
   };
   struct node {
     queue_row queue = no_row;
@@ -43,28 +60,41 @@ class job_queue {
     std::uint32_t parent = no_row;
     heap<std::uint32_t> entries;  ///< of a leaf: positions in `entries_`; else nodes
   };
+  /// Victims that a leaf has given so far.
+  struct given {
+    std::vector<policy::kai_amounts> native;
+    model::quota_vector sum{};
+  };
 
-  result<void> add(group_row group);
+  result<void> add(group_row group, std::vector<pod_row> pods);
+  result<void> set_keys(entry& e) const;
+  void refresh(std::uint32_t position) const;
+  const model::quota_vector& amount_of(std::uint32_t position) const;
   std::uint32_t node_of(queue_row q, bool leaf, bool& fresh);
   void link(std::uint32_t n);
   void mark(std::uint32_t n);
   void after_pop(std::uint32_t n);
+  void order_queues();
   void order_nodes(std::uint32_t n);
   void settle(heap<std::uint32_t>& level);
   [[nodiscard]] std::uint32_t best_leaf();
-  [[nodiscard]] const entry& best_entry(std::uint32_t n) const;
+  [[nodiscard]] std::uint32_t leaf_of(std::uint32_t n) const;
   [[nodiscard]] bool entry_before(std::uint32_t a, std::uint32_t b) const;
   [[nodiscard]] bool node_before(std::uint32_t a, std::uint32_t b) const;
-  [[nodiscard]] policy::kai_side side(std::uint32_t n) const;
+  [[nodiscard]] bool serves_before(std::uint32_t a, std::uint32_t b) const;
+  [[nodiscard]] bool groups_in_order(const entry& x, const entry& y) const;
 
   work::core& c_;
   std::size_t depth_;
-  std::size_t orders_ = 0;  ///< parts that order groups
-  std::vector<order_key> keys_;
-  std::vector<entry> entries_;
+  serving what_;
+  mutable std::size_t orders_ = 0;  ///< parts that order groups
+  mutable std::vector<order_key> keys_;
+  mutable std::vector<entry> entries_;
   std::vector<node> nodes_;
   std::vector<std::uint32_t> node_of_queue_;
+  mutable std::vector<given> given_;  ///< by queue; victims only
   heap<std::uint32_t> roots_;
+  std::vector<pod_row> popped_pods_;
 };
 
 }  // namespace kaisched::actions

@@ -16,8 +16,7 @@ using work::failure;
 /// Goes down the tree of sub-groups; never back to a sibling that has been placed.
 class walk {
  public:
-  walk(core& c, group_row group, bool only_claims, failure& why)
-      : c_(c), group_(group), only_claims_(only_claims), why_(why) {}
+  walk(core& c, group_row group, const placing& how, failure& why) : c_(c), group_(group), how_(how), why_(why) {}
 
   result<bool> place(sub_group_row member, std::span<const pod_row> chunk) {
     if (!c_.state().subs[member].is_set) return place_pods(member, chunk);
@@ -48,6 +47,14 @@ class walk {
     });
   }
 
+  /// The pod is leaving this node. The reference asks nodes for their pods, and a pod that was moved before is one of
+  /// two nodes.
+  bool is_on(pod_row pod, std::uint32_t node) const {
+    if (c_.live.pod_node[pod] == node) return true;
+    return c_.compat() && std::any_of(c_.leaving.begin(), c_.leaving.end(),
+                                      [&](const leaving_pod& g) { return g.pod == pod && g.node == node; });
+  }
+
   result<bool> place_pod(pod_row pod) {
     // Queues are asked again per pod, because the ones placed before have been charged.
     if (c_.has_proportion && c_.has_predicates &&
@@ -55,7 +62,7 @@ class walk {
       why_.pod = pod;
       return false;
     }
-    result<work::place> found = c_.choice.best(c_, pod, only_claims_);
+    result<work::place> found = c_.choice.best(c_, pod, how_.only_claims, how_.among);
     if (!found) return found.failure();
     if (found->row == no_row) {
       why_ = {};
@@ -63,7 +70,11 @@ class walk {
       why_.pod = pod;
       return false;
     }
-    if (found->must_wait) {
+    const std::uint32_t eviction =
+        static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing ? c_.eviction_of(pod) : no_row;
+    if (eviction != no_row && is_on(pod, (*c_.state().nodes)[found->row]->slot)) {
+      c_.unevict(eviction);  // back in its own place: nothing happened to it
+    } else if (found->must_wait) {
       c_.pipeline(pod, found->row, found->devices);
     } else {
       c_.allocate(pod, found->row, found->devices);
@@ -73,15 +84,14 @@ class walk {
 
   core& c_;
   group_row group_;
-  bool only_claims_;
+  const placing& how_;
   failure& why_;
 };
 
 }  // namespace
 
-result<bool> place_group(core& c, group_row group, bool only_claims, failure& why) {
-  std::vector<pod_row> chunk;
-  work::next_chunk(c, group, chunk);
+result<bool> place_group(core& c, group_row group, const placing& how, failure& why) {
+  const std::vector<pod_row> chunk = c.chunk_of(group, how.only_claims);
   why = {};
   why.group = group;
   if (chunk.empty()) {
@@ -91,7 +101,7 @@ result<bool> place_group(core& c, group_row group, bool only_claims, failure& wh
   if (c.has_proportion && c.queues_refuse(group, work::request_of(c, chunk), why)) return false;
   const std::uint32_t start = c.depth();
   const std::string before = c.digest_for_checks();
-  walk w(c, group, only_claims, why);
+  walk w(c, group, how, why);
   const model::group_core& g = c.state().groups[group];
   result<bool> placed = g.sub_count == 2 ? w.place_pods(g.first_sub + 1, chunk) : w.place(g.first_sub, chunk);
   if (!placed || !*placed) {

@@ -8,7 +8,13 @@
 
 namespace kaisched::actions {
 
+/// How pods are placed.
+struct placing {
+  bool only_claims = false;               ///< a simulation: nobody starts, victims may come back
+  const work::node_set* among = nullptr;  ///< only these nodes; null: all
+};
+
 /// True if every pod of the chunk has a place; else the statement is as before and `why` tells the obstacle.
-[[nodiscard]] result<bool> place_group(work::core& c, group_row group, bool only_claims, work::failure& why);
+[[nodiscard]] result<bool> place_group(work::core& c, group_row group, const placing& how, work::failure& why);
 
 }  // namespace kaisched::actions

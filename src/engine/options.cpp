@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include <kaisched/options.hpp>
 
@@ -12,10 +14,20 @@ namespace kaisched {
 namespace {
 
 constexpr std::string_view kai_parts =
-    "predicates,proportion,priority,elastic,nodeavailability,resourcetype,nominatednode,nodeplacement";
+    "predicates,proportion,priority,elastic,nodeavailability,resourcetype,nominatednode,nodeplacement,minruntime,"
+    "sg-nodelocalgreedy,sg-multinodegang";
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
+    option_info{"consolidation.max_victims", option_type::integer, "16", -1, 1e9, "",
+                "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off"},
+    option_info{"min_runtime.from", option_type::choice, "lca", 0, 0, "lca queue",
+                "where the minimum runtime of a victim of reclaim is looked for: below the lowest queue that both "
+                "share, or from its own queue upwards"},
+    option_info{"min_runtime.preempt", option_type::number, "0", 0, 1e9, "",
+                "seconds for which a started group is not preempted, where no queue says otherwise"},
+    option_info{"min_runtime.reclaim", option_type::number, "0", 0, 1e9, "",
+                "seconds for which a started group is not reclaimed, where no queue says otherwise"},
     option_info{"mode", option_type::choice, "strict", 0, 0, "compat strict",
                 "compat: as the reference, floating point and defects included; strict: exact arithmetic and the "
                 "documented repairs"},
@@ -35,11 +47,53 @@ constexpr std::array options{
                 "weight of historical usage in the division of over-quota resources"},
     option_info{"queue_depth.allocate", option_type::integer, "0", 0, 1e9, "",
                 "pod groups per queue that allocate looks at; 0 is all"},
+    option_info{"queue_depth.consolidation", option_type::integer, "0", 0, 1e9, "", "the same for consolidation"},
+    option_info{"queue_depth.preempt", option_type::integer, "0", 0, 1e9, "", "the same for preempt"},
+    option_info{"queue_depth.reclaim", option_type::integer, "0", 0, 1e9, "", "the same for reclaim"},
+    option_info{"reclaim.moves", option_type::boolean, "true", 0, 0, "",
+                "victims of reclaim that find another place have lost nothing"},
+    option_info{"reclaim.saturation_multiplier", option_type::number, "1", 1, 1e6, "",
+                "how much less saturated than its siblings a reclaimer must be"},
     option_info{"reference_path", option_type::boolean, "false", 0, 0, "",
                 "ask every part about every node instead of using indexes; for tests, same decisions"},
     option_info{"restrict_node_scheduling", option_type::boolean, "false", 0, 0, "",
                 "GPU pods need nodes labelled gpu-worker, other pods nodes labelled cpu-worker"},
+    option_info{"signatures", option_type::boolean, "true", 0, 0, "",
+                "groups like one that has just failed are not searched victims for in the same action"},
+    option_info{"staleness_grace", option_type::number, "60", -1, 1e9, "",
+                "seconds for which an incomplete gang may run, where its group says nothing; negative is for ever"},
 };
+
+constexpr std::array integers{
+    std::pair{std::string_view("consolidation.max_victims"), &policy_options::consolidation_victims},
+    std::pair{std::string_view("queue_depth.allocate"), &policy_options::allocate_queue_depth},
+    std::pair{std::string_view("queue_depth.consolidation"), &policy_options::consolidation_queue_depth},
+    std::pair{std::string_view("queue_depth.preempt"), &policy_options::preempt_queue_depth},
+    std::pair{std::string_view("queue_depth.reclaim"), &policy_options::reclaim_queue_depth},
+};
+constexpr std::array seconds{
+    std::pair{std::string_view("min_runtime.preempt"), &policy_options::min_runtime_preempt},
+    std::pair{std::string_view("min_runtime.reclaim"), &policy_options::min_runtime_reclaim},
+    std::pair{std::string_view("staleness_grace"), &policy_options::staleness_grace},
+};
+constexpr std::array numbers{
+    std::pair{std::string_view("proportion.k"), &policy_options::fair_share_k},
+    std::pair{std::string_view("reclaim.saturation_multiplier"), &policy_options::saturation_multiplier},
+};
+constexpr std::array flags{
+    std::pair{std::string_view("reclaim.moves"), &policy_options::reclaim_moves},
+    std::pair{std::string_view("reference_path"), &policy_options::reference_path},
+    std::pair{std::string_view("restrict_node_scheduling"), &policy_options::restrict_node_scheduling},
+    std::pair{std::string_view("signatures"), &policy_options::signatures},
+};
+constexpr double nanoseconds = 1e9;
+
+/// The member that holds an option, or null.
+template <class Members>
+auto member_of(const Members& members, std::string_view name) -> decltype(members.front().second) {
+  const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.first == name; });
+  return found == members.end() ? nullptr : found->second;
+}
 
 constexpr std::array<std::string_view, 1> presets{"kai-0.17"};
 
@@ -157,14 +211,16 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     gpu_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
   } else if (name == "placement.cpu") {
     cpu_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
-  } else if (name == "proportion.k") {
-    fair_share_k = number;
-  } else if (name == "queue_depth.allocate") {
-    allocate_queue_depth = static_cast<std::int64_t>(number);
-  } else if (name == "reference_path") {
-    return set_flag(reference_path, name, value);
+  } else if (name == "min_runtime.from") {
+    min_runtime_from = value == "queue" ? runtime_resolution::queue : runtime_resolution::lca;
+  } else if (const auto integer = member_of(integers, name); integer != nullptr) {
+    this->*integer = static_cast<std::int64_t>(number);
+  } else if (const auto duration = member_of(seconds, name); duration != nullptr) {
+    this->*duration = std::llround(number * nanoseconds);
+  } else if (const auto real = member_of(numbers, name); real != nullptr) {
+    this->*real = number;
   } else {
-    return set_flag(restrict_node_scheduling, name, value);
+    return set_flag(this->*member_of(flags, name), name, value);
   }
   return {};
 }
@@ -179,10 +235,12 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "parts") return join_names(parts);
   if (name == "placement.gpu") return std::string(name_of(gpu_placement));
   if (name == "placement.cpu") return std::string(name_of(cpu_placement));
-  if (name == "proportion.k") return number_text(fair_share_k);
-  if (name == "queue_depth.allocate") return std::to_string(allocate_queue_depth);
-  const bool flag = name == "reference_path" ? reference_path : restrict_node_scheduling;
-  return std::string(flag ? "true" : "false");
+  if (name == "min_runtime.from") return std::string(min_runtime_from == runtime_resolution::queue ? "queue" : "lca");
+  if (const auto integer = member_of(integers, name); integer != nullptr) return std::to_string(this->*integer);
+  if (const auto duration = member_of(seconds, name); duration != nullptr)
+    return number_text(static_cast<double>(this->*duration) / nanoseconds);
+  if (const auto real = member_of(numbers, name); real != nullptr) return number_text(this->*real);
+  return std::string(this->*member_of(flags, name) ? "true" : "false");
 }
 
 result<policy_options> preset(std::string_view name) {

@@ -12,6 +12,13 @@
 
 namespace kaisched {
 
+/// A pod that was evicted in the session and holds a claim on another node: it is still leaving the old one.
+struct leaving_pod {
+  pod_row pod;
+  std::uint32_t node;  ///< slot
+  device_set devices;
+};
+
 /// The inside of a `session_view`: owned by the session, borrowed by everything below it.
 class session_access {
  public:
@@ -21,8 +28,18 @@ class session_access {
   std::int64_t now = 0;
   std::span<const model::quota_vector> fair_share;  ///< by queue
   std::span<const pod_row> repelling_pods;          ///< pods with required anti-affinity, wherever they are
+  const std::vector<leaving_pod>* leaving = nullptr;
+
+  /// A group that is looked at in part has smaller gangs: thresholds by sub-group from this one on.
+  sub_group_row part_first = no_row;
+  std::span<const std::int64_t> part_min;
 
   [[nodiscard]] bool compat() const { return options->mode == decision_mode::compat; }
+  /// Threshold of a sub-group: pods of a pod set; members of a set, or `unset` for all.
+  [[nodiscard]] std::int64_t min_of(sub_group_row sub) const {
+    const std::uint32_t i = sub - part_first;  // wraps around below the first
+    return part_first != no_row && i < part_min.size() ? part_min[i] : state->subs[sub].min;
+  }
 };
 
 namespace policy {

@@ -31,6 +31,10 @@ std::unique_ptr<policy_part> make_node_placement(const policy_options&);
 std::unique_ptr<policy_part> make_nominated_node(const policy_options&);
 // Queues: what it switches on is built into the actions.
 std::unique_ptr<policy_part> make_proportion(const policy_options&);
+// Victims: what they switch on is built into the actions.
+std::unique_ptr<policy_part> make_minimum_runtime(const policy_options&);
+std::unique_ptr<policy_part> make_node_local_greedy(const policy_options&);
+std::unique_ptr<policy_part> make_multi_node_gang(const policy_options&);
 
 /// 0: some pod set has fewer active pods than its gang needs; 1: all have exactly that; 2: some have more.
 [[nodiscard]] int fullness(const session_view& view, group_row group);

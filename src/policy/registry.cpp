@@ -7,6 +7,7 @@ namespace kaisched::policy {
 std::span<const part_entry> built_in_parts() noexcept {
   static constexpr std::array entries{
       part_entry{"elastic", make_elastic, "groups below the size of their gang first, elastic surplus last"},
+      part_entry{"minruntime", make_minimum_runtime, "minimum runtime of victims, as queues promise it"},
       part_entry{"nodeavailability", make_node_availability, "nodes where the pod can start now first"},
       part_entry{"nodeplacement", make_node_placement, "binpack or spread, by GPUs or by CPU"},
       part_entry{"nominatednode", make_nominated_node, "the node that was promised to the pod first"},
@@ -15,6 +16,9 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"priority", make_priority, "groups of higher priority first"},
       part_entry{"proportion", make_proportion, "fair shares, order of queues, limits and quotas"},
       part_entry{"resourcetype", make_resource_type, "pods without GPUs prefer nodes without GPUs"},
+      part_entry{"sg-multinodegang", make_multi_node_gang,
+                 "sets of victims: the smallest nodes that free enough together"},
+      part_entry{"sg-nodelocalgreedy", make_node_local_greedy, "sets of victims: all that touch one node"},
   };
   return entries;
 }

@@ -22,10 +22,17 @@ void add_bytes(base::sha256& hash, const std::vector<T>& values) {
   hash.update(std::as_bytes(std::span(values)));
 }
 
-/// Sums of queues as a session keeps them: claims made in the session count, pods evicted in it do not.
+/// Sums of queues as a session keeps them: claims made in the session count, pods evicted in it do not, and those that
+/// KAI evicts twice have given twice.
 std::vector<quota_vector> expected_allocation(const core& c, const model::live_state& recounted) {
   const model::cluster_state& s = c.state();
   std::vector<quota_vector> sums = *recounted.queue_allocated;
+  const auto add = [&](pod_row p, std::int64_t sign) {
+    const quota_vector amount = model::quota_request(s.class_of(p));
+    for (queue_row q = s.groups[s.pods[p].group].queue; q != no_row; q = (*s.queues)[q].parent) {
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) sums[q][r] += sign * amount[r];
+    }
+  };
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     if (!s.pods[p].live || s.pods[p].sub == no_row) continue;
     const auto before = static_cast<pod_status>(s.live.pod_state[p]);
@@ -34,17 +41,16 @@ std::vector<quota_vector> expected_allocation(const core& c, const model::live_s
                               : now == pod_status::pipelined    ? 1
                               : before == pod_status::pipelined ? -1
                                                                 : 0;
-    const quota_vector amount = model::quota_request(s.class_of(p));
-    for (queue_row q = s.groups[s.pods[p].group].queue; sign != 0 && q != no_row; q = (*s.queues)[q].parent) {
-      for (std::uint32_t r = 0; r < quota_dimensions; ++r) sums[q][r] += sign * amount[r];
-    }
+    if (sign != 0) add(p, sign);
   }
+  for (const pod_row p : c.evicted_twice) add(p, -1);
   return sums;
 }
 
-/// Nodes of pods that were evicted while they only had a claim. As in KAI such a pod counts as leaving, so it is
-/// charged to what is idle without ever having been there.
-std::vector<bool> nodes_with_evicted_claims(const core& c) {
+/// Nodes that may be promised twice. A pod that was evicted while it only had a claim counts as leaving, as in KAI, so
+/// it is charged to what is idle without ever having been there; and a pod that was moved and sent back to the node
+/// that it is still leaving keeps its claim on the other one.
+std::vector<bool> nodes_promised_twice(const core& c) {
   const model::cluster_state& s = c.state();
   std::vector<bool> nodes(s.node_count(), false);
   const auto mark = [&](pod_row p, std::uint32_t slot) {
@@ -57,13 +63,16 @@ std::vector<bool> nodes_with_evicted_claims(const core& c) {
     if (s.pods[p].live && static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing)
       mark(p, c.live.pod_node[p]);
   }
-  for (const ghost& g : c.ghosts) mark(g.pod, g.node);
+  for (const leaving_pod& g : c.leaving) {
+    mark(g.pod, g.node);
+    if (c.compat()) mark(g.pod, c.live.pod_node[g.pod]);
+  }
   return nodes;
 }
 
 result<void> check_capacity(const core& c) {
   const model::cluster_state& s = c.state();
-  const std::vector<bool> exempt = nodes_with_evicted_claims(c);
+  const std::vector<bool> exempt = nodes_promised_twice(c);
   for (std::size_t i = 0; i < s.capacity->size(); ++i) {
     const std::int64_t idle = (*c.live.idle)[i];
     const std::int64_t free = idle + (*c.live.releasing)[i];
@@ -89,18 +98,29 @@ result<void> check_capacity(const core& c) {
   return {};
 }
 
-/// A group that got something must have its gangs complete. Exception of `compat`: groups with `min_sub_group`, which
-/// KAI starts partly.
+/// A group that got something must have its gangs complete, unless it lost something too: who has lost pods may get
+/// some back, and a gang that was broken may be moved. Exceptions of `compat`: groups with `min_sub_group`, which KAI
+/// starts partly, and gangs that were broken before, which it completes as far as their pods go when they are victims.
 result<void> check_gangs(const core& c) {
+  std::vector<bool> lost(c.state().group_slots, false);
+  for (const decision& d : c.decisions) {
+    if (d.kind == decision_kind::evict || d.kind == decision_kind::move) lost[d.group] = true;
+  }
   for (const decision& d : c.decisions) {
     if (d.action == action_kind::none) continue;  // the host's own operations may start a part of a gang
-    if (d.kind != decision_kind::bind && d.kind != decision_kind::pipeline) continue;
+    if ((d.kind != decision_kind::bind && d.kind != decision_kind::pipeline) || lost[d.group]) continue;
     const model::group_core& g = c.state().groups[d.group];
     bool optional_members = false;
+    bool incomplete_before = false;
+    bool active_before = false;
     for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-      optional_members = optional_members || (c.state().subs[sub].is_set && c.state().subs[sub].min != unset);
+      const model::sub_info& info = c.state().subs[sub];
+      const std::uint32_t before = c.state().live.counts[sub].active_used;
+      optional_members = optional_members || (info.is_set && info.min != unset);
+      incomplete_before = incomplete_before || (!info.is_set && static_cast<std::int64_t>(before) < info.min);
+      active_before = active_before || before > 0;
     }
-    if (c.compat() && optional_members) continue;
+    if (c.compat() && (optional_members || (incomplete_before && active_before))) continue;
     if (!is_satisfied(c, g.first_sub)) {
       return violated("gang of pod group '" + std::string(c.state().group_names[d.group]) + "' is broken");
     }
@@ -116,7 +136,7 @@ result<void> core::check() const {
   copy.live.pod_node = live.pod_node;
   copy.live.pod_devices = live.pod_devices;
   model::recount(copy);
-  for (const ghost& g : ghosts) {
+  for (const leaving_pod& g : leaving) {
     model::charge_node(copy, copy.live, state().class_of(g.pod), (*state().node_row_of_slot)[g.node],
                        pod_status::releasing, g.devices, 1);
   }
@@ -135,7 +155,7 @@ result<void> core::check() const {
     return violated("the sum of a queue differs from its pods");
   }
   if (auto done = check_capacity(*this); !done) return done;
-  return log.empty() ? check_gangs(*this) : result<void>{};
+  return log.empty() && !abandoned ? check_gangs(*this) : result<void>{};
 }
 
 result<void> core::verify() const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "session/members.hpp"
+
 namespace kaisched::work {
 
 using model::bit;
@@ -10,6 +12,15 @@ using model::cluster_state;
 using model::group_core;
 using model::pod_class;
 using model::quota_vector;
+
+namespace {
+
+void insert_once(std::vector<group_row>& sorted, group_row group) {
+  const auto at = std::lower_bound(sorted.begin(), sorted.end(), group);
+  if (at == sorted.end() || *at != group) sorted.insert(at, group);
+}
+
+}  // namespace
 
 double to_native(std::uint32_t resource, std::int64_t amount) {
   return resource == dim_gpu ? static_cast<double>(amount) / static_cast<double>(whole_device)
@@ -26,7 +37,7 @@ std::int64_t to_fixed(std::uint32_t resource, double amount) {
 
 core::core(snapshot b, policy_options o, std::int64_t t, part_list f)
     : base(std::move(b)), options(std::move(o)), now(t), factories(std::move(f)), live(base.state().live) {
-  access = {&base.state(), &live, &options, now, {}, {}};
+  access = {&base.state(), &live, &options, now, {}, {}, &leaving, no_row, {}};
 }
 
 core::core(const core& other)
@@ -44,15 +55,24 @@ core::core(const core& other)
       total(other.total),
       fair_share(other.fair_share),
       repelling_pods(other.repelling_pods),
+      chunks(other.chunks),
+      signatures(other.signatures),
+      all_groups(other.all_groups),
+      started_groups(other.started_groups),
+      evicted_groups(other.evicted_groups),
+      evicted_here(other.evicted_here),
+      placed_here(other.placed_here),
+      abandoned(other.abandoned),
+      evicted_twice(other.evicted_twice),
       log(other.log),
-      ghosts(other.ghosts),
+      leaving(other.leaving),
       decisions(other.decisions),
       failures(other.failures),
       statistics(other.statistics),
       action(other.action),
       commits(other.commits),
       frees(other.frees) {
-  access = {&base.state(), &live, &options, now, fair_share, repelling_pods};
+  access = {&base.state(), &live, &options, now, fair_share, repelling_pods, &leaving, no_row, {}};
   for (const auto& [name, make] : factories) {
     parts.push_back(make(options));
     (void)parts.back()->session_open(view());  // opened once already with the same snapshot and options
@@ -85,7 +105,27 @@ result<void> core::open() {
 
 // ---- statement ---------------------------------------------------------------------------------------------------
 
+void core::forget_chunk(pod_row pod) {
+  const group_row group = state().pods[pod].group;
+  if (chunks.empty() || group == no_row) return;
+  chunks[group].has_chunk = false;
+  chunks[group].has_request = false;
+  ++chunks[group].changes;
+}
+
+void core::mark_evicted(pod_row pod, std::uint32_t mark) {
+  if (evicted_here.empty()) evicted_here.resize(state().pod_slots, 0);
+  evicted_here[pod] = mark;
+}
+
+void core::note_placed(pod_row pod, bool placed) {
+  if (!compat() || (placed_here.empty() && !placed)) return;
+  if (placed_here.empty()) placed_here.resize(state().pod_slots, false);
+  placed_here[pod] = placed;
+}
+
 void core::set_status(pod_row pod, pod_status status) {
+  forget_chunk(pod);
   const auto old = static_cast<pod_status>(live.pod_state[pod]);
   if (old == status) return;
   const sub_group_row sub = state().pods[pod].sub;
@@ -124,8 +164,8 @@ void core::sync_queue(queue_row q) {
 
 void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices, operation_kind kind) {
   const auto old = static_cast<pod_status>(live.pod_state[pod]);
-  log.push_back({kind, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
-  if (old == pod_status::releasing) ghosts.push_back({pod, live.pod_node[pod], live.pod_devices[pod]});
+  log.push_back({kind, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
+  if (old == pod_status::releasing) leaving.push_back({pod, live.pod_node[pod], live.pod_devices[pod]});
   set_status(pod, status);
   live.pod_node.write(pod) = (*state().nodes)[node]->slot;
   live.pod_devices.write(pod) = devices;
@@ -142,17 +182,26 @@ void core::pipeline(pod_row pod, node_row node, const device_set& devices) {
 }
 
 void core::evict(pod_row pod) {
-  log.push_back({operation_kind::evict, false, static_cast<pod_status>(live.pod_state[pod]), pod, live.pod_node[pod],
-                 live.pod_devices[pod], 0});
-  release_in_place(pod);
+  log.push_back({operation_kind::evict, false, false, static_cast<pod_status>(live.pod_state[pod]), pod,
+                 live.pod_node[pod], live.pod_devices[pod], 0});
+  release_in_place(pod, depth());
 }
 
-void core::release_in_place(pod_row pod) {
+void core::evict_again(pod_row pod) {
+  operation op = log[eviction_of(pod)];
+  op.again = true;
+  log.push_back(op);
+  forget_chunk(pod);
+  charge_queues(pod, -1);
+}
+
+void core::release_in_place(pod_row pod, std::uint32_t mark) {
   const node_row row = (*state().node_row_of_slot)[live.pod_node[pod]];
   charge_node(pod, row, static_cast<pod_status>(live.pod_state[pod]), live.pod_devices[pod], -1);
   set_status(pod, pod_status::releasing);
   charge_node(pod, row, pod_status::releasing, live.pod_devices[pod], 1);
   charge_queues(pod, -1);
+  mark_evicted(pod, mark);
 }
 
 void core::restore_evicted(const operation& op) {
@@ -161,14 +210,12 @@ void core::restore_evicted(const operation& op) {
   set_status(op.pod, op.old_status);
   charge_node(op.pod, row, op.old_status, op.old_devices, 1);
   charge_queues(op.pod, 1);
+  mark_evicted(op.pod, 0);
 }
 
 std::uint32_t core::eviction_of(pod_row pod) const {
-  for (std::uint32_t i = depth(); i-- > 0;) {
-    const operation& op = log[i];
-    if (op.kind == operation_kind::evict && op.pod == pod && !op.undone && op.old_node == live.pod_node[pod]) return i;
-  }
-  return no_row;
+  const std::uint32_t mark = evicted_here.empty() ? 0 : evicted_here[pod];
+  return mark == 0 || mark > depth() || log[mark - 1].old_node != live.pod_node[pod] ? no_row : mark - 1;
 }
 
 void core::unevict(std::uint32_t eviction) {
@@ -189,8 +236,9 @@ void core::undo_put(const operation& op) {
   live.pod_node.write(op.pod) = op.old_node;
   live.pod_devices.write(op.pod) = op.old_devices;
   if (op.old_status == pod_status::releasing) {
-    const auto it = std::find_if(ghosts.rbegin(), ghosts.rend(), [&](const ghost& g) { return g.pod == op.pod; });
-    ghosts.erase(std::next(it).base());
+    const auto it =
+        std::find_if(leaving.rbegin(), leaving.rend(), [&](const leaving_pod& g) { return g.pod == op.pod; });
+    leaving.erase(std::next(it).base());
   }
 }
 
@@ -204,11 +252,14 @@ void core::undo(std::uint32_t position) {
       undo_put(op);
       break;
     case operation_kind::evict:
-      restore_evicted(op);
+      if (op.again)
+        charge_queues(op.pod, 1);
+      else
+        restore_evicted(op);
       break;
     case operation_kind::unevict:
       log[op.undoes].undone = false;
-      release_in_place(op.pod);
+      release_in_place(op.pod, op.undoes + 1);
       break;
   }
 }
@@ -226,6 +277,9 @@ void core::convert_to_pipelined(group_row group) {
     (converts ? mine : kept).push_back(op);
   }
   log = std::move(kept);
+  for (std::uint32_t i = 0; i < depth(); ++i) {
+    if (log[i].kind == operation_kind::evict && !log[i].undone && !log[i].again) mark_evicted(log[i].pod, i + 1);
+  }
   for (const operation& op : mine) {
     const node_row row = (*state().node_row_of_slot)[live.pod_node[op.pod]];
     undo_put(op);
@@ -239,6 +293,13 @@ void core::convert_to_pipelined(group_row group) {
 void core::commit() {
   if (log.empty()) return;
   ++commits;
+  std::vector<pod_row> moved;  // one decision each instead of an eviction and a claim
+  for (const operation& op : log) {
+    if (op.kind == operation_kind::pipeline && is_evicted_here(op.pod) && evicted_here[op.pod] != no_row)
+      moved.push_back(op.pod);
+  }
+  std::sort(moved.begin(), moved.end());
+  std::vector<bool> announced(moved.size(), false);
   for (const operation& op : log) {
     if (op.undone || op.kind == operation_kind::unevict) continue;
     decision d;
@@ -247,26 +308,128 @@ void core::commit() {
     d.pod = op.pod;
     d.group = state().pods[op.pod].group;
     if (op.kind == operation_kind::evict) {
+      if (op.again) evicted_twice.push_back(op.pod);
+      if (action == action_kind::stale_gang_eviction) {
+        mark_evicted(op.pod, !placed_here.empty() && placed_here[op.pod] ? no_row : 0);
+      } else {
+        mark_evicted(op.pod, 0);
+        note_placed(op.pod, false);
+        insert_once(evicted_groups, d.group);
+      }
+      const auto at = static_cast<std::size_t>(std::lower_bound(moved.begin(), moved.end(), op.pod) - moved.begin());
+      if (at < moved.size() && moved[at] == op.pod && !announced[at]) {
+        announced[at] = true;
+        continue;
+      }
       d.kind = decision_kind::evict;
       d.node = (*state().node_row_of_slot)[op.old_node];
       d.devices = op.old_devices;
     } else {
-      const bool moved = op.old_status == pod_status::releasing;
+      const bool moves = op.kind == operation_kind::pipeline && std::binary_search(moved.begin(), moved.end(), op.pod);
       d.kind = op.kind == operation_kind::allocate ? decision_kind::bind
-               : moved                             ? decision_kind::move
+               : moves                             ? decision_kind::move
                                                    : decision_kind::pipeline;
+      if (!moves) note_placed(op.pod, true);
       d.node = (*state().node_row_of_slot)[live.pod_node[op.pod]];
       d.devices = live.pod_devices[op.pod];
-      if (moved) {  // one decision instead of an eviction and a claim
-        std::erase_if(decisions, [&](const decision& e) {
-          return e.commit == commits && e.pod == op.pod && e.kind == decision_kind::evict;
-        });
-      }
       if (op.kind == operation_kind::allocate) set_status(op.pod, pod_status::binding);
     }
     decisions.push_back(d);
   }
   log.clear();
+}
+
+void core::abandon() {
+  abandoned = true;
+  for (const operation& op : log) {
+    if (op.undone || op.kind == operation_kind::unevict) continue;
+    note_placed(op.pod, true);
+    if (op.kind != operation_kind::evict) continue;
+    if (op.again) evicted_twice.push_back(op.pod);
+    mark_evicted(op.pod, no_row);  // of no statement
+  }
+  log.clear();
+}
+
+// ---- what groups try to start -------------------------------------------------------------------------------------
+
+void core::keep_chunks() {
+  if (chunks.empty()) chunks.resize(state().group_slots);
+}
+
+std::vector<pod_row> core::chunk_of(group_row group, bool simulated) {
+  if (group == partial.group) return partial.chunk;
+  const startable which = simulated ? startable::pending_or_evicted : startable::pending;
+  std::vector<pod_row> chunk;
+  if (!compat() || chunks.empty()) {
+    next_chunk(*this, group, which, chunk);
+    return chunk;
+  }
+  chunk_memory& kept = chunks[group];
+  if (!kept.has_chunk) {
+    kept.chunk.clear();
+    next_chunk(*this, group, which, kept.chunk);
+    kept.has_chunk = true;
+  }
+  return kept.chunk;
+}
+
+quota_vector core::chunk_request(group_row group) {
+  if (group == partial.group) return partial.request;
+  if (!compat() || chunks.empty()) {
+    std::vector<pod_row> chunk;
+    next_chunk(*this, group, startable::pending_or_evicted, chunk);
+    return request_of(*this, chunk);
+  }
+  chunk_memory& kept = chunks[group];
+  if (kept.has_request) return kept.request;
+  std::vector<pod_row> chunk = chunk_of(group, true);
+  std::erase_if(chunk, [&](pod_row p) {  // a chunk that was kept may name pods that cannot be started any more
+    const auto status = static_cast<pod_status>(live.pod_state[p]);
+    return status != pod_status::pending && !(status == pod_status::releasing && is_evicted_here(p));
+  });
+  kept.request = request_of(*this, chunk);
+  kept.has_request = true;
+  return kept.request;
+}
+
+void core::take_part(group_row group, std::span<const pod_row> pods) {
+  drop_part();
+  const group_core& g = state().groups[group];
+  partial.group = group;
+  partial.pods.assign(pods.begin(), pods.end());
+  std::sort(partial.pods.begin(), partial.pods.end());
+  partial.min.resize(g.sub_count);
+  std::vector<std::int64_t> own(g.sub_count, 0);
+  for (const pod_row p : pods) ++own[state().pods[p].sub - g.first_sub];
+  fill_part(g.first_sub, own);
+  access.part_first = g.first_sub;
+  access.part_min = partial.min;
+  next_chunk(*this, group, startable::pending, partial.chunk);
+  partial.request = request_of(*this, partial.chunk);
+}
+
+/// Sets the thresholds of a member and of all below it; true if it contains pods.
+bool core::fill_part(sub_group_row member, std::span<const std::int64_t> own) {
+  const model::sub_info& info = state().subs[member];
+  const std::uint32_t i = member - state().groups[partial.group].first_sub;
+  std::int64_t filled = 0;
+  if (info.is_set) {
+    for (sub_group_row child = info.first_child; child != no_row; child = state().subs[child].next_sibling) {
+      filled += fill_part(child, own) ? 1 : 0;
+    }
+  } else {
+    filled = own[i] + live.counts[member].active_allocated;
+  }
+  const bool reduces = info.is_set ? info.min != unset : filled > 0;
+  partial.min[i] = reduces ? std::min(info.min, filled) : info.min;
+  return filled > 0;
+}
+
+void core::drop_part() {
+  partial = {};
+  access.part_first = no_row;
+  access.part_min = {};
 }
 
 // ---- queues ------------------------------------------------------------------------------------------------------
@@ -276,30 +439,63 @@ bool core::is_schedulable_queue(queue_row q) const {
 }
 
 bool core::queues_refuse(group_row g, const quota_vector& requested, failure& why) const {
-  const group_core& group = state().groups[g];
+  // Limits of the whole path come before quotas.
+  return bound_refuses(g, requested, false, why) || quota_refuses(g, requested, why);
+}
+
+bool core::quota_refuses(group_row g, const quota_vector& requested, failure& why) const {
+  return !state().groups[g].preemptible && bound_refuses(g, requested, true, why);
+}
+
+bool core::bound_refuses(group_row g, const quota_vector& requested, bool quota, failure& why) const {
   policy::kai_amounts native{};
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) native[r] = to_native(r, requested[r]);
-  // Limits of the whole path come before quotas.
-  for (const bool quota : {false, true}) {
-    if (quota && group.preemptible) break;
-    for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) {
-      const std::uint32_t r = compat() ? quota ? policy::kai_over_quota(kai_queues[q], native)
-                                               : policy::kai_over_limit(kai_queues[q], native)
-                              : quota ? policy::exact_over_quota(exact_queues[q], requested)
-                                       : policy::exact_over_limit(exact_queues[q], requested);
-      if (r == no_row) continue;
-      const model::queue_info& info = (*state().queues)[q];
-      why.group = g;
-      why.what = quota ? constraint::queue_quota : constraint::queue_limit;
-      why.queue = q;
-      why.resource = r;
-      why.need = requested[r];
-      why.have =
-          quota ? info.quota[r] - (*live.queue_nonpreemptible)[q][r] : info.limit[r] - (*live.queue_allocated)[q][r];
-      return true;
-    }
+  for (queue_row q = state().groups[g].queue; q != no_row; q = (*state().queues)[q].parent) {
+    const std::uint32_t r =
+        compat() ? quota ? policy::kai_over_quota(kai_queues[q], native) : policy::kai_over_limit(kai_queues[q], native)
+        : quota ? policy::exact_over_quota(exact_queues[q], requested)
+                 : policy::exact_over_limit(exact_queues[q], requested);
+    if (r == no_row) continue;
+    const model::queue_info& info = (*state().queues)[q];
+    why.group = g;
+    why.what = quota ? constraint::queue_quota : constraint::queue_limit;
+    why.queue = q;
+    why.resource = r;
+    why.need = requested[r];
+    why.have =
+        quota ? info.quota[r] - (*live.queue_nonpreemptible)[q][r] : info.limit[r] - (*live.queue_allocated)[q][r];
+    return true;
   }
   return false;
+}
+
+// ---- groups ------------------------------------------------------------------------------------------------------
+
+std::span<const group_row> core::groups_in_order() {
+  if (!all_groups.empty()) return all_groups;
+  const cluster_state& s = state();
+  for (group_row g = 0; g < s.group_slots; ++g) {
+    if (s.groups[g].live) all_groups.push_back(g);
+  }
+  std::sort(all_groups.begin(), all_groups.end(), [&](group_row a, group_row b) {
+    const group_core& x = s.groups[a];
+    const group_core& y = s.groups[b];
+    if (x.priority != y.priority) return x.priority > y.priority;
+    return x.created != y.created ? x.created < y.created : s.group_names[a] < s.group_names[b];
+  });
+  return all_groups;
+}
+
+void core::note_start(group_row group) { insert_once(started_groups, group); }
+
+std::int64_t core::last_start(group_row group) const {
+  const bool now_started = std::binary_search(started_groups.begin(), started_groups.end(), group);
+  return now_started ? now : state().group_extras[group].last_start;
+}
+
+std::int64_t core::last_eviction(group_row group) const {
+  const bool now_evicted = std::binary_search(evicted_groups.begin(), evicted_groups.end(), group);
+  return now_evicted ? now : state().group_extras[group].last_eviction;
 }
 
 std::vector<queue_row> core::queues_by_name() const {

@@ -3,6 +3,8 @@
 /// The working state of a session: a private copy of the live part of a snapshot, the statement with its undo log, and
 /// the figures of queues. Actions work on this; the public `session` wraps it.
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,18 +28,12 @@ enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict };
 struct operation {
   operation_kind kind = operation_kind::allocate;
   bool undone = false;  ///< evictions only: taken back by a later `unevict`
+  bool again = false;   ///< evictions only: the pod had been evicted already
   pod_status old_status = pod_status::pending;
   pod_row pod = no_row;
   std::uint32_t old_node = no_row;  ///< slot
   device_set old_devices{};
   std::uint32_t undoes = 0;  ///< unevict: position of the eviction
-};
-
-/// A pod that was evicted here and holds a claim on another node: it is still leaving the old one.
-struct ghost {
-  pod_row pod;
-  std::uint32_t node;  ///< slot
-  device_set devices;
 };
 
 /// Why a group found no place when it was last tried.
@@ -49,6 +45,29 @@ struct failure {
   std::uint32_t resource = no_row;  ///< index among the quota dimensions
   std::int64_t need = 0;
   std::int64_t have = 0;
+};
+
+/// A group cut to its active pods and some of its pending ones, asking for no larger gangs than these can make: the
+/// problem that victims are searched for (KAI's partial job).
+struct partial_group {
+  group_row group = no_row;
+  std::vector<std::int64_t> min;  ///< by sub-group of the group
+  std::vector<pod_row> pods;      ///< the pending ones, sorted
+  std::vector<pod_row> chunk;     ///< what it tries to start
+  model::quota_vector request{};  ///< of the chunk
+
+  [[nodiscard]] bool may_start(group_row g, pod_row pod) const {
+    return g != group || std::binary_search(pods.begin(), pods.end(), pod);
+  }
+};
+
+/// What a group tries to start next, and what that asks of queues.
+struct chunk_memory {
+  bool has_chunk = false;
+  bool has_request = false;
+  std::uint32_t changes = 0;  ///< grows with every change of the status of one of its pods
+  std::vector<pod_row> chunk;
+  model::quota_vector request{};
 };
 
 using part_list = std::vector<std::pair<std::string, part_factory>>;
@@ -72,6 +91,9 @@ class core {
   void allocate(pod_row pod, node_row node, const device_set& devices);
   void pipeline(pod_row pod, node_row node, const device_set& devices);
   void evict(pod_row pod);
+  /// Evicts a pod that has been evicted already: its queue gets the amount back a second time. KAI does that where a
+  /// victim is listed twice; only `compat` repeats it.
+  void evict_again(pod_row pod);
   void unevict(std::uint32_t eviction);
   /// Position of the eviction in the statement that took the pod from the node where it is leaving now, or no_row.
   [[nodiscard]] std::uint32_t eviction_of(pod_row pod) const;
@@ -79,11 +101,40 @@ class core {
   /// All new allocations of the group become claims on the same nodes: nobody starts now.
   void convert_to_pipelined(group_row group);
   void commit();
+  /// Forgets the statement and keeps what it has done: neither decided nor undone (a defect of KAI).
+  void abandon();
+  /// The pod was evicted by operations that have not been committed.
+  [[nodiscard]] bool is_evicted_here(pod_row pod) const { return !evicted_here.empty() && evicted_here[pod] != 0; }
+
+  // ---- what groups try to start
+  /// From now on what groups try to start is kept until a pod of them changes its status. For actions that look at the
+  /// same groups many times.
+  void keep_chunks();
+  /// The next chunk of a group, with its victims if they are simulated to leave. `compat` keeps the answer until a pod
+  /// of the group changes its status, as KAI does.
+  [[nodiscard]] std::vector<pod_row> chunk_of(group_row group, bool simulated);
+  /// What the chunk, victims included, asks of its queues.
+  [[nodiscard]] model::quota_vector chunk_request(group_row group);
+  /// Grows with every change of the status of a pod of the group, where chunks are kept.
+  [[nodiscard]] std::uint32_t changes_of(group_row group) const { return chunks.empty() ? 0 : chunks[group].changes; }
+  /// From now on the group is only this part of it; ends with `drop_part`.
+  void take_part(group_row group, std::span<const pod_row> pods);
+  void drop_part();
 
   // ---- queues
   /// A request that a queue on the path refuses.
   [[nodiscard]] bool queues_refuse(group_row group, const model::quota_vector& requested, failure& why) const;
+  /// The same for quotas alone, which bind non-preemptible groups.
+  [[nodiscard]] bool quota_refuses(group_row group, const model::quota_vector& requested, failure& why) const;
   [[nodiscard]] bool is_schedulable_queue(queue_row q) const;
+
+  // ---- groups
+  /// All groups by priority, creation time and name.
+  [[nodiscard]] std::span<const group_row> groups_in_order();
+  /// When the group started last, was evicted last: before the session or in it, or `unset`.
+  [[nodiscard]] std::int64_t last_start(group_row group) const;
+  [[nodiscard]] std::int64_t last_eviction(group_row group) const;
+  void note_start(group_row group);
 
   // ---- sub-groups
   [[nodiscard]] const model::sub_counts& counts(sub_group_row sub) const { return live.counts[sub]; }
@@ -114,8 +165,26 @@ class core {
   std::vector<model::quota_vector> fair_share;  ///< by slot, fixed units
   std::vector<pod_row> repelling_pods;          ///< pods with required anti-affinity
 
+  partial_group partial;
+  std::vector<chunk_memory> chunks;  ///< by group; empty unless they are kept
+  /// What groups that failed ask of nodes. As in KAI they are kept for the session, also when pods are placed.
+  std::map<group_row, std::string> signatures;
+
+  std::vector<group_row> all_groups;      ///< by priority, creation time and name; empty: not asked for yet
+  std::vector<group_row> started_groups;  ///< in this session, sorted
+  std::vector<group_row> evicted_groups;  ///< in this session, sorted
+  /// By pod: 0, or 1 + the position in the statement of the eviction that has not been committed. Empty before the
+  /// first eviction.
+  std::vector<std::uint32_t> evicted_here;
+
+  /// By pod, `compat` only, empty before the first: placed by a statement that stands and not evicted by one since. KAI
+  /// takes such a pod for startable again when it is evicted with its stale gang.
+  std::vector<bool> placed_here;
+  bool abandoned = false;              ///< a statement of this session was
+  std::vector<pod_row> evicted_twice;  ///< by statements that stand; their queues got the amount back twice
+
   std::vector<operation> log;
-  std::vector<ghost> ghosts;
+  std::vector<leaving_pod> leaving;  ///< beside their claims on other nodes
   std::vector<decision> decisions;
   std::vector<failure> failures;  ///< one per group that was tried in vain, last one counts
   std::vector<action_statistics> statistics;
@@ -125,13 +194,19 @@ class core {
 
  private:
   void set_status(pod_row pod, pod_status status);
+  void forget_chunk(pod_row pod);
+  void mark_evicted(pod_row pod, std::uint32_t mark);
+  void note_placed(pod_row pod, bool placed);
+  [[nodiscard]] bool bound_refuses(group_row group, const model::quota_vector& requested, bool quota,
+                                   failure& why) const;
   void charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign);
   void charge_queues(pod_row pod, std::int64_t sign);
   void put(pod_row pod, node_row node, pod_status status, const device_set& devices, operation_kind kind);
   void undo(std::uint32_t position);
   void undo_put(const operation& op);
-  void release_in_place(pod_row pod);
+  void release_in_place(pod_row pod, std::uint32_t mark);
   void restore_evicted(const operation& op);
+  bool fill_part(sub_group_row member, std::span<const std::int64_t> own);
   void divide_shares();
   void count_total();
   void divide_compat();

@@ -9,83 +9,117 @@ namespace kaisched::work {
 namespace {
 
 /// Satisfied members are ordered by active / threshold; members without a threshold come last, by active.
-bool less_filled(const core& c, sub_group_row a, sub_group_row b, bool& equal) {
-  const std::int64_t x = members_active(c, a);
-  const std::int64_t y = members_active(c, b);
-  const std::int64_t x_needed = members_needed(c, a);
-  const std::int64_t y_needed = members_needed(c, b);
-  equal = false;
+bool less_filled(const core& c, const member_state& a, const member_state& b) {
+  const std::int64_t x = a.active;
+  const std::int64_t y = b.active;
+  const std::int64_t x_needed = members_needed(c, a.member);
+  const std::int64_t y_needed = members_needed(c, b.member);
   if ((x_needed == 0) != (y_needed == 0)) return y_needed == 0;
-  if (x_needed == 0) {
-    equal = x == y;
-    return x < y;
-  }
+  if (x_needed == 0) return x < y;
   if (c.compat()) {
-    const double p = static_cast<double>(x) / static_cast<double>(x_needed);
-    const double q = static_cast<double>(y) / static_cast<double>(y_needed);
-    equal = p == q;
-    return p < q;
+    return static_cast<double>(x) / static_cast<double>(x_needed) <
+           static_cast<double>(y) / static_cast<double>(y_needed);
   }
-  const base::int128 p = static_cast<base::int128>(x) * y_needed;
-  const base::int128 q = static_cast<base::int128>(y) * x_needed;
-  equal = p == q;
-  return p < q;
+  return static_cast<base::int128>(x) * y_needed < static_cast<base::int128>(y) * x_needed;
 }
 
-void take_pods(const core& c, sub_group_row pod_set, std::vector<pod_row>& chunk) {
-  const model::cluster_state& s = c.state();
+/// Pods of a pod set that were evicted by the open statement.
+std::int64_t count_evicted(const core& c, sub_group_row pod_set) {
   const model::sub_counts& n = c.counts(pod_set);
-  std::int64_t wanted = std::max<std::int64_t>(1, s.subs[pod_set].min - n.active_allocated);
-  if (n.pending == 0) return;
-  for (pod_row p = s.subs[pod_set].first_pod; p != no_row && wanted > 0; p = s.pods[p].next) {
-    if (static_cast<pod_status>(c.live.pod_state[p]) != pod_status::pending) continue;
-    chunk.push_back(p);
-    --wanted;
+  if (c.evicted_here.empty() || n.active_used == n.active_allocated) return 0;
+  std::int64_t evicted = 0;
+  for (pod_row p = c.state().subs[pod_set].first_pod; p != no_row; p = c.state().pods[p].next) {
+    evicted += c.is_evicted_here(p) ? 1 : 0;
   }
+  return evicted;
 }
 
-void take_from(const core& c, sub_group_row member, std::vector<pod_row>& chunk);
-
-/// As in KAI: the first `needed` members, of which those already satisfied are skipped.
-void complete_compat(const core& c, sub_group_row set, std::vector<pod_row>& chunk) {
-  const std::vector<sub_group_row> members = children_in_order(c, set);
-  const auto needed = std::min<std::int64_t>(members_needed(c, set), static_cast<std::int64_t>(members.size()));
-  for (std::int64_t i = 0; i < needed; ++i) {
-    const sub_group_row member = members[static_cast<std::size_t>(i)];
-    if (!is_satisfied(c, member)) take_from(c, member, chunk);
+/// Enough pods are there or can be started; in a simulation victims can.
+bool can_be_completed(const core& c, sub_group_row member, startable which) {
+  if (which == startable::pending || is_ready(c, member)) return is_ready(c, member);
+  const model::sub_info& info = c.state().subs[member];
+  if (!info.is_set) {
+    const model::sub_counts& n = c.counts(member);
+    return static_cast<std::int64_t>(n.alive) - n.gated + count_evicted(c, member) >= members_needed(c, member);
   }
+  std::int64_t ready = 0;
+  for (sub_group_row child = info.first_child; child != no_row; child = c.state().subs[child].next_sibling) {
+    ready += can_be_completed(c, child, which) ? 1 : 0;
+  }
+  return ready >= members_needed(c, member);
 }
 
-/// Repaired: as many further members as are missing, of those that have enough pods.
-void complete_strict(const core& c, sub_group_row set, std::vector<pod_row>& chunk) {
-  std::int64_t missing = members_needed(c, set) - members_active(c, set);
-  for (const sub_group_row member : children_in_order(c, set)) {
-    if (missing <= 0) break;
-    if (is_satisfied(c, member) || !is_ready(c, member)) continue;
-    take_from(c, member, chunk);
-    --missing;
-  }
-}
+/// Goes down the tree of a group and collects what it wants to start.
+class collector {
+ public:
+  collector(const core& c, startable which, std::vector<pod_row>& chunk) : c_(c), which_(which), chunk_(chunk) {}
 
-void take_from(const core& c, sub_group_row member, std::vector<pod_row>& chunk) {
-  if (!c.state().subs[member].is_set) {
-    take_pods(c, member, chunk);
-    return;
+  void take_from(sub_group_row member) {
+    if (!c_.state().subs[member].is_set) {
+      take_pods(member);
+      return;
+    }
+    if (!is_satisfied(c_, member)) {
+      if (c_.compat())
+        complete_compat(member);
+      else
+        complete_strict(member);
+      return;
+    }
+    for (const sub_group_row child : children_in_order(c_, member)) {
+      const std::size_t before = chunk_.size();
+      if (!c_.compat() && !can_be_completed(c_, child, which_)) continue;  // the reference starts a part of it
+      take_from(child);
+      if (chunk_.size() > before) return;
+    }
   }
-  if (!is_satisfied(c, member)) {
-    if (c.compat())
-      complete_compat(c, member, chunk);
-    else
-      complete_strict(c, member, chunk);
-    return;
+
+  void take_pods(sub_group_row pod_set) {
+    const model::cluster_state& s = c_.state();
+    const model::sub_counts& n = c_.counts(pod_set);
+    std::int64_t wanted = std::max<std::int64_t>(1, members_needed(c_, pod_set) - n.active_allocated);
+    const bool evicted_too = which_ == startable::pending_or_evicted && n.active_used != n.active_allocated;
+    if (n.pending == 0 && !evicted_too) return;
+    for (pod_row p = s.subs[pod_set].first_pod; p != no_row && wanted > 0; p = s.pods[p].next) {
+      if (!may_start(p)) continue;
+      chunk_.push_back(p);
+      --wanted;
+    }
   }
-  for (const sub_group_row child : children_in_order(c, member)) {
-    const std::size_t before = chunk.size();
-    if (!c.compat() && !is_ready(c, child)) continue;  // the reference starts a part of it
-    take_from(c, child, chunk);
-    if (chunk.size() > before) return;
+
+ private:
+  [[nodiscard]] bool may_start(pod_row p) const {
+    const auto status = static_cast<pod_status>(c_.live.pod_state[p]);
+    if (status == pod_status::pending)
+      return c_.partial.group == no_row || c_.partial.may_start(c_.state().pods[p].group, p);
+    return which_ == startable::pending_or_evicted && status == pod_status::releasing && c_.is_evicted_here(p);
   }
-}
+
+  /// As in KAI: the first `needed` members, of which those already satisfied are skipped.
+  void complete_compat(sub_group_row set) {
+    const std::vector<sub_group_row> members = children_in_order(c_, set);
+    const auto needed = std::min<std::int64_t>(members_needed(c_, set), static_cast<std::int64_t>(members.size()));
+    for (std::int64_t i = 0; i < needed; ++i) {
+      const sub_group_row member = members[static_cast<std::size_t>(i)];
+      if (!is_satisfied(c_, member)) take_from(member);
+    }
+  }
+
+  /// Repaired: as many further members as are missing, of those that have enough pods.
+  void complete_strict(sub_group_row set) {
+    std::int64_t missing = members_needed(c_, set) - members_active(c_, set);
+    for (const sub_group_row member : children_in_order(c_, set)) {
+      if (missing <= 0) break;
+      if (is_satisfied(c_, member) || !can_be_completed(c_, member, which_)) continue;
+      take_from(member);
+      --missing;
+    }
+  }
+
+  const core& c_;
+  startable which_;
+  std::vector<pod_row>& chunk_;
+};
 
 }  // namespace
 
@@ -101,7 +135,8 @@ std::int64_t members_active(const core& c, sub_group_row member) {
 
 std::int64_t members_needed(const core& c, sub_group_row member) {
   const model::sub_info& info = c.state().subs[member];
-  return info.is_set && info.min == unset ? info.members : info.min;
+  const std::int64_t min = c.access.min_of(member);
+  return info.is_set && min == unset ? info.members : min;
 }
 
 bool is_satisfied(const core& c, sub_group_row member) {
@@ -110,12 +145,21 @@ bool is_satisfied(const core& c, sub_group_row member) {
 
 bool is_ready(const core& c, sub_group_row member) {
   const model::sub_info& info = c.state().subs[member];
-  if (!info.is_set) return static_cast<std::int64_t>(c.counts(member).alive) - c.counts(member).gated >= info.min;
+  if (!info.is_set) {
+    return static_cast<std::int64_t>(c.counts(member).alive) - c.counts(member).gated >= members_needed(c, member);
+  }
   std::int64_t ready = 0;
   for (sub_group_row child = info.first_child; child != no_row; child = c.state().subs[child].next_sibling) {
     ready += is_ready(c, child) ? 1 : 0;
   }
   return ready >= members_needed(c, member);
+}
+
+bool member_before(const core& c, const member_state& a, const member_state& b) {
+  const bool a_satisfied = a.active >= members_needed(c, a.member);
+  const bool b_satisfied = b.active >= members_needed(c, b.member);
+  if (a_satisfied != b_satisfied) return b_satisfied;
+  return a_satisfied && less_filled(c, a, b);
 }
 
 std::vector<sub_group_row> children_in_order(const core& c, sub_group_row set) {
@@ -125,12 +169,7 @@ std::vector<sub_group_row> children_in_order(const core& c, sub_group_row set) {
     members.push_back(child);  // in name order, which a stable sort keeps
   }
   std::stable_sort(members.begin(), members.end(), [&](sub_group_row a, sub_group_row b) {
-    const bool a_satisfied = is_satisfied(c, a);
-    const bool b_satisfied = is_satisfied(c, b);
-    if (a_satisfied != b_satisfied) return b_satisfied;
-    if (!a_satisfied) return false;
-    bool equal = false;
-    return less_filled(c, a, b, equal) && !equal;
+    return member_before(c, {a, members_active(c, a)}, {b, members_active(c, b)});
   });
   return members;
 }
@@ -153,16 +192,14 @@ std::uint32_t count_pods(const core& c, group_row group, std::uint32_t model::su
   return sum;
 }
 
-void next_chunk(const core& c, group_row group, std::vector<pod_row>& chunk) {
+void next_chunk(const core& c, group_row group, startable which, std::vector<pod_row>& chunk) {
   const sub_group_row root = c.state().groups[group].first_sub;
-  if (c.state().groups[group].sub_count == 2) {  // one pod set below the root: the tree decides nothing
-    const std::int64_t needed = members_needed(c, root);
-    if (needed == 1) {
-      take_pods(c, root + 1, chunk);
-      return;
-    }
+  collector all(c, which, chunk);
+  if (c.state().groups[group].sub_count == 2 && members_needed(c, root) == 1) {
+    all.take_pods(root + 1);  // one pod set below the root: the tree decides nothing
+  } else {
+    all.take_from(root);
   }
-  take_from(c, root, chunk);
 }
 
 model::quota_vector request_of(const core& c, std::span<const pod_row> chunk) {

@@ -15,6 +15,13 @@ namespace kaisched::work {
 [[nodiscard]] bool is_satisfied(const core& c, sub_group_row member);
 /// Enough pods exist and are not gated.
 [[nodiscard]] bool is_ready(const core& c, sub_group_row member);
+/// A member with what it has: active pods, or satisfied children.
+struct member_state {
+  sub_group_row member;
+  std::int64_t active;
+};
+/// Members below their threshold first, then by filling. False for equals: the name decides between these.
+[[nodiscard]] bool member_before(const core& c, const member_state& a, const member_state& b);
 /// Children of a set: those below their threshold first, then by filling, then by name.
 [[nodiscard]] std::vector<sub_group_row> children_in_order(const core& c, sub_group_row set);
 /// Some pod set has claims, and without them too few pods: then nobody of the group starts now.
@@ -22,8 +29,14 @@ namespace kaisched::work {
 /// Pods of the group in a state of the set.
 [[nodiscard]] std::uint32_t count_pods(const core& c, group_row group, std::uint32_t model::sub_counts::* field);
 
+/// Which pods may be started.
+enum class startable : std::uint8_t {
+  pending,             ///< those that wait
+  pending_or_evicted,  ///< in a simulation: also victims of the open statement, which may find another place
+};
+
 /// What the group tries to start next: the missing part of its gangs, or one elastic pod. Appended to `chunk`.
-void next_chunk(const core& c, group_row group, std::vector<pod_row>& chunk);
+void next_chunk(const core& c, group_row group, startable which, std::vector<pod_row>& chunk);
 /// What the chunk asks of its queues.
 [[nodiscard]] model::quota_vector request_of(const core& c, std::span<const pod_row> chunk);
 

@@ -121,19 +121,20 @@ bool node_choice::may_use_overdrawn(const core& c, const model::pod_class& ask) 
   return !c.compat() && ask.requests(dim_cpu) == 0 && !entries.empty() && entries.front().key < 0;
 }
 
-result<place> node_choice::best(core& c, pod_row pod, bool only_claims) {
+result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const node_set* among) {
   const class_row row = c.state().pods[pod].pod_class;
   class_facts& known = facts(c, row);
   if (known.cluster.what != constraint::none) return place{};
   const model::pod_class& ask = *c.state().classes[row];
+  among_ = among;
   // Nothing came free since the class found no node: it finds none now.
-  const bool remembers = fast_ && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
+  const bool remembers = fast_ && among == nullptr && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
   const bool by_index =
       fast_ && (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
                                 : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
-  result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, known, only_claims);
+  result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, only_claims);
   if (remembers && found && found->row == no_row) known.failed_at = c.frees + 1;
   return found;
 }
@@ -165,6 +166,7 @@ place node_choice::scan_index(core& c, pod_row pod, const class_facts& known, fr
   place found;
   for (std::size_t i = spread.used ? 0 : index.first_at_least(ask.requests(d)); i < index.entries().size(); ++i) {
     const node_row row = index.entries()[i].row;
+    if (among_ != nullptr && (*among_)[row] == 0) continue;
     if (!known.open_everywhere && !known.accepted[row]) continue;
     if (node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (node_kind == 1)) continue;
     if (!others.empty() && others[row] != constraint::none) continue;
@@ -186,8 +188,8 @@ result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& know
   place found;
   const std::uint32_t slot = s.pod_extras[pod].nominated;
   const node_row promised = !nominated_ || slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
-  if (promised != no_row && (known.open_everywhere || known.accepted[promised]) &&
-      (others.empty() || others[promised] == constraint::none) &&
+  if (promised != no_row && (among_ == nullptr || (*among_)[promised] != 0) &&
+      (known.open_everywhere || known.accepted[promised]) && (others.empty() || others[promised] == constraint::none) &&
       ((!only_claims && try_node(c, ask, promised, free_amount::idle, found)) ||
        try_node(c, ask, promised, free_amount::idle_or_releasing, found))) {
     return found;
@@ -208,15 +210,17 @@ result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& know
   return found;
 }
 
-result<place> node_choice::best_by_scan(core& c, pod_row pod, class_facts&, bool only_claims) {
+result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) {
   const model::cluster_state& s = c.state();
   const model::pod_class& ask = s.class_of(pod);
   const session_view view = c.view();
-  const std::size_t n = rows_by_name_.size();
+  std::vector<node_row> rows = rows_by_name_;
+  if (among_ != nullptr) std::erase_if(rows, [&](node_row row) { return (*among_)[row] == 0; });
+  const std::size_t n = rows.size();
   std::vector<double> scores(n, 0.0);
   for (const auto& part : c.parts) {
     if ((part->capabilities() & part_scores_nodes) == 0) continue;
-    if (auto done = part->score_nodes(view, pod, rows_by_name_, scores); !done) return done.failure();
+    if (auto done = part->score_nodes(view, pod, rows, scores); !done) return done.failure();
     for (const double score : scores) {
       if (!std::isfinite(score)) {
         return error{status::plugin, "part '" + std::string(part->name()) + "' gave a score that is not finite", {}};
@@ -228,13 +232,12 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, class_facts&, bool
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
   std::vector<constraint> verdicts(n, constraint::none);
   for (std::size_t i = 0; i < n; ++i) {
-    if (!policy::fits(c.access, ask, rows_by_name_[i], free_amount::idle_or_releasing))
-      verdicts[i] = constraint::resource;
+    if (!policy::fits(c.access, ask, rows[i], free_amount::idle_or_releasing)) verdicts[i] = constraint::resource;
   }
   for (const auto& part : c.parts) {
     if ((part->capabilities() & part_filters_nodes) == 0) continue;
     std::vector<constraint> judged = verdicts;
-    if (auto done = part->filter_nodes(view, pod, rows_by_name_, judged); !done) return done.failure();
+    if (auto done = part->filter_nodes(view, pod, rows, judged); !done) return done.failure();
     for (std::size_t i = 0; i < n; ++i) {
       if (verdicts[i] == constraint::none) verdicts[i] = judged[i];  // a refusal cannot be taken back
     }
@@ -242,8 +245,8 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, class_facts&, bool
   for (const std::uint32_t i : order) {
     if (verdicts[i] != constraint::none) continue;
     place found;
-    if (!only_claims && try_node(c, ask, rows_by_name_[i], free_amount::idle, found)) return found;
-    if (try_node(c, ask, rows_by_name_[i], free_amount::idle_or_releasing, found)) return found;
+    if (!only_claims && try_node(c, ask, rows[i], free_amount::idle, found)) return found;
+    if (try_node(c, ask, rows[i], free_amount::idle_or_releasing, found)) return found;
   }
   return place{};
 }

@@ -17,6 +17,9 @@ namespace kaisched::work {
 
 class core;
 
+/// A set of nodes: one byte by row, 0 is out.
+using node_set = std::vector<std::uint8_t>;
+
 /// Where a pod may go.
 struct place {
   node_row row = no_row;
@@ -33,8 +36,8 @@ class node_choice {
  public:
   /// Decides which way is taken and prepares it.
   void open(const core& c);
-  /// A node for a pod, or `no_row`. Errors come from plug-ins.
-  [[nodiscard]] result<place> best(core& c, pod_row pod, bool only_claims);
+  /// A node for a pod, or `no_row`; among some nodes (bytes by row, 0: not this one) or all. Errors come from plug-ins.
+  [[nodiscard]] result<place> best(core& c, pod_row pod, bool only_claims, const node_set* among = nullptr);
   /// Keeps the orders of the fast way after the amounts of a node have changed.
   void node_changed(const core& c, node_row row);
 
@@ -61,7 +64,7 @@ class node_choice {
   class_facts& facts(const core& c, class_row row);
   [[nodiscard]] static bool may_use_overdrawn(const core& c, const model::pod_class& ask);
   [[nodiscard]] result<place> best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims);
-  [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, class_facts& known, bool only_claims);
+  [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, bool only_claims);
   [[nodiscard]] place scan_index(core& c, pod_row pod, const class_facts& known, policy::free_amount which,
                                  int node_kind, const std::vector<constraint>& others);
   [[nodiscard]] bool try_node(core& c, const model::pod_class& ask, node_row row, policy::free_amount which,
@@ -69,6 +72,7 @@ class node_choice {
   void open_spread(const core& c, spread_index& spread, dimension d);
   static void update_spread(const core& c, spread_index& spread, node_row row, dimension d);
 
+  const node_set* among_ = nullptr;  ///< while a pod is placed
   bool fast_ = false;
   bool predicates_ = false;
   bool resource_type_ = false;

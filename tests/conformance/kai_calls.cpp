@@ -19,6 +19,7 @@
 #include "conformance/unsupported.hpp"
 #include "policy/entitlement/kai_division.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
+#include "policy/reclaim/reclaim_rules.hpp"
 
 namespace kaisched::conformance {
 
@@ -237,6 +238,59 @@ json comparable(json out) {
   return out;
 }
 
+// ---- what a queue may take from others -------------------------------------------------------------------
+
+policy::reclaim::kai_claim claim_of(const named_queues& named, const json& record) {
+  return {named.index_of(text_or_empty(record, "queue")), three_of(record.at("required")),
+          value_or(record, "preemptible", false)};
+}
+
+json can_reclaim_resources(const json& in) {
+  const named_queues named(in);
+  return {
+      {"result", policy::reclaim::may_reclaim(std::span(named.queues), claim_of(named, in.at("reclaimer")), false)}};
+}
+
+json filter_victim(const json& in) {
+  const named_queues named(in);
+  const policy::reclaim::kai_claim claim = claim_of(named, in.at("reclaimer"));
+  const std::uint32_t victim = named.index_of(text_or_empty(in, "victim_queue"));
+  return {{"result", policy::reclaim::may_give(std::span(named.queues), claim, victim, false)}};
+}
+
+json reclaimable(const json& in) {
+  const named_queues named(in);
+  std::vector<policy::reclaim_victims<three>> victims;
+  for (const json& record : items(in, "victims")) {
+    victims.push_back({named.index_of(text_or_empty(record, "queue")), {}});
+    for (const json& amount : items(record, "resources")) victims.back().units.push_back(three_of(amount));
+  }
+  return {{"result", policy::reclaim::may_take(std::span(named.queues), claim_of(named, in.at("reclaimer")),
+                                               std::span<const policy::reclaim_victims<three>>(victims),
+                                               in.at("saturation_multiplier").get<double>())}};
+}
+
+json strategy_maintain_fair_share(const json& in) {
+  return {{"result",
+           policy::reclaim::over_allocatable(queue_of(in.at("victim_queue")), three_of(in.at("victim_remaining")))}};
+}
+
+json strategy_guarantee_deserved_quota(const json& in) {
+  return {{"result", policy::reclaim::guarantees_quota(
+                         queue_of(in.at("reclaimer_queue")), three_of(member(in, "reclaimer_resources")),
+                         queue_of(in.at("victim_queue")), three_of(in.at("victim_remaining")))}};
+}
+
+json reclaimer_fits_deserved_quota(const json& in) {
+  return {{"result", policy::reclaim::fits_quota_with(queue_of(in.at("reclaimer_queue")),
+                                                      three_of(member(in, "reclaimer_resources")))}};
+}
+
+json victim_exceeds_deserved_quota(const json& in) {
+  return {{"result",
+           policy::reclaim::over_quota(queue_of(in.at("victim_queue")), three_of(member(in, "victim_remaining")))}};
+}
+
 // ---- the registry --------------------------------------------------------------------------------------
 
 struct call_kind {
@@ -256,6 +310,13 @@ constexpr std::array kinds{
     call_kind{"is_job_over_queue_capacity", job_over_capacity},
     call_kind{"is_non_preemptible_job_over_quota", job_over_quota},
     call_kind{"is_task_allocation_on_node_over_capacity", job_over_capacity},
+    call_kind{"can_reclaim_resources", can_reclaim_resources},
+    call_kind{"filter_victim", filter_victim},
+    call_kind{"reclaimable", reclaimable},
+    call_kind{"strategy_maintain_fair_share", strategy_maintain_fair_share},
+    call_kind{"strategy_guarantee_deserved_quota", strategy_guarantee_deserved_quota},
+    call_kind{"reclaimer_fits_deserved_quota", reclaimer_fits_deserved_quota},
+    call_kind{"victim_exceeds_deserved_quota", victim_exceeds_deserved_quota},
 };
 
 const call_kind* kind_named(std::string_view name) {

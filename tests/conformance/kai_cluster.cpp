@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <limits>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -321,6 +323,21 @@ std::int64_t last_start_of(const json& job, const kai_starts& starts, bool resta
   return started ? kai_now - age_of_a_started_job_s * second : unset;
 }
 
+/// When jobs were created, by rank: ranks are exact and ages are rounded, so ages count as far as the order allows.
+std::map<std::int64_t, std::int64_t> creation_times(const json& jobs) {
+  std::map<std::int64_t, std::int64_t> times;
+  for (const json& job : jobs) {
+    const std::int64_t rank = job.at("created_rank").get<std::int64_t>();
+    times.try_emplace(rank, has(job, "age_s") ? time_of_age(job, "age_s") : kai_now);
+  }
+  std::int64_t earliest = std::numeric_limits<std::int64_t>::min();
+  for (auto& [rank, time] : times) {
+    time = std::max(time, earliest);
+    earliest = time + 1;
+  }
+  return times;
+}
+
 std::int64_t stale_since(const json& job) {
   return value_or(job, "stale", false) ? time_of_age(job, "stale_age_s") : unset;
 }
@@ -365,6 +382,7 @@ table group_table(const json& resolved, const kai_starts& starts, bool restart_c
   column& grace = made.add(col::pod_group_staleness_grace, column_type::i64);
   constraint_columns topology(made, col::pod_group_topology, col::pod_group_required_level,
                               col::pod_group_preferred_level);
+  const std::map<std::int64_t, std::int64_t> creations = creation_times(items(resolved, "jobs"));
   for (const json& job : items(resolved, "jobs")) {
     const json& root = job.at("root");
     const bool flat = is_flat(root);
@@ -372,7 +390,7 @@ table group_table(const json& resolved, const kai_starts& starts, bool restart_c
     push_text(queue, job.at("queue").get<std::string>());
     priority.push(job.at("priority").get<std::int64_t>());
     push_flag(preemptible, job.at("preemptible").get<bool>());
-    created.push(job.at("created_rank").get<std::int64_t>() * second);
+    created.push(creations.at(job.at("created_rank").get<std::int64_t>()));
     min_member.push(flat ? value_or(root.at("pod_sets").front(), "min_available", std::int64_t{0}) : std::int64_t{0});
     min_sub_group.push(flat ? unset : min_sub_group_of(root));
     push_text(name_space, text_or_empty(job, "namespace"));

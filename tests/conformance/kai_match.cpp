@@ -63,10 +63,11 @@ struct commit {
 std::vector<commit> commits_of(const std::vector<kai_event>& events) {
   std::vector<commit> commits;
   for (const kai_event& event : events) {
-    auto found = std::find_if(commits.begin(), commits.end(), [&](const commit& one) {
-      return one.action == event.action && one.number == event.commit;
-    });
-    if (found == commits.end()) found = commits.insert(commits.end(), {event.action, event.commit, {}});
+    // The reference evicts stale gangs outside of transactions, in no order.
+    const std::int64_t number = event.action == "stalegangeviction" ? 0 : event.commit;
+    auto found = std::find_if(commits.begin(), commits.end(),
+                              [&](const commit& one) { return one.action == event.action && one.number == number; });
+    if (found == commits.end()) found = commits.insert(commits.end(), {event.action, number, {}});
     found->happened.emplace_back(event.type, event.task, event.node, event.gpu_groups.size());
   }
   for (commit& one : commits) std::sort(one.happened.begin(), one.happened.end());
@@ -86,8 +87,11 @@ std::string text_of(const std::vector<commit>& commits) {
 std::vector<kai_event> recorded_events(const json& recorded_round) {
   std::vector<kai_event> events;
   for (const json& event : items(recorded_round, "events")) {
+    // Where the session had put a pod that is no longer to go there is told by the event that put it there.
+    const bool unbound = value_or(event, "unbound", false);
     events.push_back({text_or_empty(event, "action"), value_or(event, "commit", std::int64_t{0}),
-                      text_or_empty(event, "type"), text_or_empty(event, "task"), text_or_empty(event, "node"),
+                      text_or_empty(event, "type"), text_or_empty(event, "task"),
+                      unbound ? std::string() : text_or_empty(event, "node"),
                       items(event, "gpu_groups").get<std::vector<std::string>>()});
   }
   return events;

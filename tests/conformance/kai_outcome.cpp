@@ -2,6 +2,7 @@
 
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -56,7 +57,7 @@ void add_events(kai_outcome& outcome, const session& played, const kai_starts& s
       evicted.type = "evict";
       evicted.gpu_groups.clear();
       const auto before = starts.find(event.task);
-      if (before != starts.end() && !before->second.node.empty()) evicted.node = before->second.node;
+      evicted.node = before == starts.end() ? std::string() : before->second.node;
       outcome.events.push_back(std::move(evicted));
       if (one.kind == decision_kind::evict) continue;
     }

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 1> known_actions{"allocate"};
+constexpr std::array<std::string_view, 5> known_actions{"allocate", "consolidation", "reclaim", "preempt",
+                                                        "stalegangeviction"};
 
 // Features as the cases name them, for `--supported-only`.
 constexpr std::array<std::string_view, 7> features_out_of_reach{"fraction", "multi_fraction", "gpu_memory", "mig",
@@ -164,6 +165,26 @@ std::vector<std::pair<std::string, std::string>> kai_options(const json& session
     options.emplace_back("proportion.k", weight.is_string() ? weight.get<std::string>() : weight.dump());
   const json& depth = member(member(params, "queue_depth_per_action"), "allocate");
   if (!depth.is_null()) options.emplace_back("queue_depth.allocate", depth.dump());
+  for (const std::string_view action : {"consolidation", "reclaim", "preempt"}) {
+    const json& limit = member(member(params, "queue_depth_per_action"), action);
+    if (!limit.is_null()) options.emplace_back("queue_depth." + std::string(action), limit.dump());
+  }
+  const auto copy = [&](const json& from, std::string_view name, const std::string& option) {
+    const json& value = member(from, name);
+    if (!value.is_null()) options.emplace_back(option, value.is_string() ? value.get<std::string>() : value.dump());
+  };
+  copy(params, "max_consolidation_preemptees", "consolidation.max_victims");
+  copy(params, "allow_consolidating_reclaim", "reclaim.moves");
+  copy(params, "use_scheduling_signatures", "signatures");
+  copy(params, "staleness_grace_period_s", "staleness_grace");
+  const json& multiplier = member(arguments_of(session_case, "proportion"), "relcaimerSaturationMultiplier");
+  if (!multiplier.is_null()) {  // the reference takes less than 1 for 1
+    const double asked = multiplier.is_string() ? std::stod(multiplier.get<std::string>()) : multiplier.get<double>();
+    options.emplace_back("reclaim.saturation_multiplier", json(std::max(1.0, asked)).dump());
+  }
+  copy(arguments_of(session_case, "minruntime"), "reclaimResolveMethod", "min_runtime.from");
+  copy(arguments_of(session_case, "minruntime"), "defaultReclaimMinRuntime", "min_runtime.reclaim");
+  copy(arguments_of(session_case, "minruntime"), "defaultPreemptMinRuntime", "min_runtime.preempt");
   if (value_or(params, "restrict_scheduling_nodes", false)) options.emplace_back("restrict_node_scheduling", "true");
   return options;
 }

@@ -1,5 +1,7 @@
 // kaisched_conformance: replays recorded cases of reference schedulers and says which of them the engine matches.
 
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -8,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "conformance/folder.hpp"
 
@@ -20,13 +23,14 @@ constexpr int exit_usage = 2;
 constexpr int exit_skipped = 77;  // what the test runner knows as "skipped"
 
 constexpr std::string_view usage_text =
-    "usage: kaisched_conformance DIR [--json FILE] [--only TEXT] [--verbose] [--supported-only] [--amounts]\n"
+    "usage: kaisched_conformance DIR [--json FILE] [--only TEXT] [--verbose] [--supported-only] [--at-least N] "
+    "[--amounts]\n"
     "                            [--reference-path] [--as-scenarios]\n"
     "  DIR               folder with cases (or one file of cases); @NAME is the folder NAME of the reference data\n"
     "  --json FILE       write the report there\n"
     "  --only TEXT       only files whose path contains TEXT\n"
     "  --verbose         all findings instead of the first ones\n"
-    "  --supported-only  leave out cases that say that they need features which the engine does not have\n"
+    "  --supported-only  leave out cases that need features which the engine does not have\n"
     "  --amounts         also compare amounts of nodes and queues at the end of every round\n"
     "  --as-scenarios    write sessions as scenario files (.ks), read these back and compare clusters and places\n"
     "  --reference-path  scan all nodes for every pod instead of using the indexes\n";
@@ -35,6 +39,7 @@ struct arguments {
   std::string folder;
   std::string json;
   bool verbose = false;
+  std::uint64_t at_least = 0;
   kaisched::conformance::folder_options options;
 };
 
@@ -55,6 +60,11 @@ std::optional<arguments> parse(int count, char** values) {
       parsed.verbose = true;
     } else if (value == "--supported-only") {
       parsed.options.supported_only = true;
+    } else if (value == "--at-least") {
+      std::string number;
+      if (!text(number)) return std::nullopt;
+      const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), parsed.at_least);
+      if (failure != std::errc{} || end != number.data() + number.size()) return std::nullopt;
     } else if (value == "--amounts") {
       parsed.options.judge.amounts = true;
     } else if (value == "--as-scenarios") {
@@ -98,6 +108,10 @@ int run(const arguments& asked) {
     if (!out) throw std::runtime_error("cannot write " + asked.json);
   }
   found.print(std::cout, asked.verbose);
+  if (found.passed() < asked.at_least) {
+    std::cout << "at least " << asked.at_least << " were to pass\n";
+    return exit_failed;
+  }
   // A folder without cases is a mistyped folder, not a success.
   return found.failed() > 0 || found.passed() == 0 ? exit_failed : EXIT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 """Random small clusters, decided by the engine and by the specification: they must agree on every decision.
 
-    python3 compare.py --binary FILE [--spec FOLDER] [--count N] [--seed TEXT] [--first N] [--jobs N] [--work FOLDER]
+    python3 compare.py --binary FILE [--spec FOLDER] [--count N] [--seed TEXT] [--first N] [--contended] [--jobs N]
+                       [--work FOLDER]
 
 The program that judges recorded cases (kaisched_conformance) judges these too. Of what differs the first cases are
 made as small as possible, written to the work folder and printed. Ends with `N passed, M failed`; status 1 if any
@@ -40,6 +41,11 @@ class Engine:
         answer.unlink(missing_ok=True)
         run = subprocess.run([self.binary, lines, "--json", answer, "--amounts", *self.options], capture_output=True,
                              text=True, check=False)
+        if run.returncode < 0 and len(cases) > 1:       # a crash: which of them it is
+            return {index: gates for index, case in enumerate(cases)
+                    for gates in self.failures([case], f"{name}-{index}").values()}
+        if run.returncode < 0:
+            return {0: {"crash": run.stderr.strip().splitlines()[-1] if run.stderr.strip() else str(run.returncode)}}
         if run.returncode not in (0, 1) or not answer.exists():
             raise RuntimeError(f"{self.binary} ended with {run.returncode} on {lines}:\n{run.stdout}{run.stderr}")
         report = json.loads(answer.read_text(encoding="utf-8"))
@@ -54,40 +60,47 @@ class Engine:
 
 
 def compare_chunk(arguments):
-    """Runs in a process of its own. -> (number of cases with a decision, {number: {gate: why}})"""
-    spec, seed, first, count, engine = arguments
+    """Runs in a process of its own. -> (numbers of cases with a decision and without an answer, {number: {gate: why}})
+    """
+    spec, seed, first, count, contended, engine = arguments
     specification = generate.Specification(spec)
-    cases = [specification.decide(generate.make_case(seed, number)) for number in range(first, first + count)]
-    found = engine.failures(cases, f"cases-{first}")
-    busy = sum(bool(case["rounds"][0]["events"]) for case in cases)
-    return busy, {first + index: gates for index, gates in found.items()}
+    answered = {}
+    for number in range(first, first + count):
+        case = specification.answer(generate.make_case(seed, number, contended))
+        if case:
+            answered[number] = case
+    numbers = list(answered)
+    found = engine.failures(list(answered.values()), f"cases-{first}")
+    busy = sum(any(played["events"] for played in case["rounds"]) for case in answered.values())
+    return (busy, count - len(answered)), {numbers[index]: gates for index, gates in found.items()}
 
 
 def compare_all(options, engine, say):
-    chunks = [(options.spec, options.seed, first, min(CHUNK, options.first + options.count - first), engine)
+    chunks = [(options.spec, options.seed, first, min(CHUNK, options.first + options.count - first), options.contended,
+               engine)
               for first in range(options.first, options.first + options.count, CHUNK)]
-    busy, found, begun = 0, {}, time.monotonic()
+    busy, silent, found, begun = 0, 0, {}, time.monotonic()
     with ProcessPoolExecutor(options.jobs) as pool:
-        for number, (with_decisions, different) in enumerate(pool.map(compare_chunk, chunks), start=1):
+        for number, ((with_decisions, unanswered), different) in enumerate(pool.map(compare_chunk, chunks), start=1):
             busy += with_decisions
+            silent += unanswered
             found.update(different)
             if number % 20 == 0:
                 say(f"{number * CHUNK} cases, {len(found)} differ, {time.monotonic() - begun:.0f} s")
     seconds = time.monotonic() - begun
     say(f"{options.count} cases of seed {options.seed}, {busy} with decisions, in {seconds:.1f} s"
         f" ({options.count / seconds:.0f} per second)")
+    if silent:
+        say(f"{silent} of them without an answer: the specification does not say what happens there")
+    if silent * 1000 > options.count:
+        raise RuntimeError("too many cases without an answer")
     return found
 
 
 def smallest(case, gate, specification, engine):
     """The smallest case that the same gate refuses."""
     def shows(cases):
-        decided = []
-        for one in cases:
-            try:
-                decided.append(specification.decide(one))
-            except Exception:       # the edit has made nonsense of the case
-                decided.append(None)
+        decided = [specification.answer(one) for one in cases]      # an edit can make nonsense of a case
         kept = [one for one in decided if one]
         found = engine.failures(kept, "shrink") if kept else {}
         different = {id(kept[index]) for index, gates in found.items() if gate in gates}
@@ -98,7 +111,7 @@ def smallest(case, gate, specification, engine):
 def show(number, gates, options, engine):
     specification = generate.Specification(options.spec)
     gate = next(iter(gates))
-    case = generate.make_case(options.seed, number)
+    case = generate.make_case(options.seed, number, options.contended)
     case = smallest(specification.decide(case), gate, specification, engine)
     file = engine.work / f"smallest-{options.seed}-{number}.json"
     file.write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
@@ -111,7 +124,8 @@ def describe(case):
     """The case in a few lines; empty things are left out."""
     resolved = case["resolved"]
     lines = [f"    {name}: {json.dumps(value)}" for name, value in resolved["params"].items()
-             if value and name.startswith(("queue_", "restrict_"))]
+             if value and not name.endswith("_mib")]
+    lines.append("    actions: " + " ".join(case["actions"]) + f" ({case['kind']}, {len(case['rounds'])} rounds)")
     lines.append("    plug-ins: " + " ".join(_plugin(plugin) for plugin in resolved["plugins"]))
     for kind in ("nodes", "queues", "jobs"):
         for one in resolved[kind]:
@@ -140,7 +154,9 @@ def main():
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--contended", action="store_true", help="most pods run already, all actions are taken")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--show", type=int, default=SHOWN, help="differences that are made small and printed")
     parser.add_argument("--work", help="folder for the smallest cases; a temporary one if not given")
     parser.add_argument("--reference-path", action="store_true", help="the engine scans instead of using its indexes")
     options = parser.parse_args()
@@ -151,9 +167,9 @@ def main():
     Path(work).mkdir(parents=True, exist_ok=True)
     engine = Engine(options.binary, work, ["--reference-path"] if options.reference_path else [])
     found = compare_all(options, engine, lambda text: print(text, flush=True))
-    for number, gates in list(found.items())[:SHOWN]:
+    for number, gates in list(found.items())[:options.show]:
         show(number, gates, options, engine)
-    if len(found) > SHOWN:
+    if len(found) > options.show:
         print("\nall that differ: " + " ".join(str(number) for number in found))
     print(f"{options.count - len(found)} passed, {len(found)} failed")
     return 1 if found else 0

@@ -1,6 +1,6 @@
 """Random small clusters, each with what the specification decides about it.
 
-    python3 generate.py --spec FOLDER [--seed TEXT] [--first N] [--count N] [--out FILE]
+    python3 generate.py --spec FOLDER [--seed TEXT] [--first N] [--count N] [--contended] [--out FILE]
 
 One case per line in the form of the recorded session cases (schema kai-session-case/1), so that the program which
 judges recordings judges these too. A case follows from seed and number alone: any of them can be made again.
@@ -27,6 +27,7 @@ ON_A_NODE = ("Running",) * 12 + ("Bound", "Binding", "Releasing", "Releasing", "
                                  "Pipelined")
 ON_NO_NODE = ("Pending",) * 24 + ("Gated", "Succeeded", "Failed", "Unknown")
 GIGA = 10 ** 9
+ALL_ACTIONS = ["allocate", "consolidation", "reclaim", "preempt", "stalegangeviction"]
 
 
 class Dice:
@@ -56,13 +57,20 @@ class Dice:
 
 # ------------------------------------------------------------------------------------------------ a case
 
-def make_case(seed, number):
-    """A case without outcome. Which features it may have is thrown first: mixtures of all hide each other."""
+def make_case(seed, number, contended=False):
+    """A case without outcome. Which features it may have is thrown first: mixtures of all hide each other.
+
+    `contended`: most pods run already and all actions are taken, one of them alone or all for several rounds."""
     dice = Dice(f"{seed}/{number}")
     style = {name: dice.one_in(n) for name, n in (
         ("labels", 2), ("taints", 4), ("pod_affinity", 4), ("extended", 3), ("slots", 4), ("trees", 3), ("crowd", 8),
         ("overcommitted", 8), ("priorities", 3), ("deep", 2), ("limits", 2), ("fractions", 8), ("same_age", 12),
         ("workers", 12), ("plugins", 6), ("mixed_tasks", 4), ("many_tasks", 12), ("roomy", 3))}
+    style["contended"] = contended
+    if contended:
+        style.update({name: style[name] and dice.one_in(3) for name in ("labels", "pod_affinity", "extended", "workers",
+                                                                        "overcommitted", "plugins", "roomy")})
+        style.update(gpus_only=dice.one_in(2), priorities=dice.one_in(2), promises=dice.one_in(4))
     nodes = [_node(dice, style, f"n{i}") for i in dice.shuffled(range(dice.of(1, 1, 2, 2, 3, 3, 4, 6, 9)))]
     nodes.sort(key=lambda node: node["name"])
     queues = _queues(dice, style, nodes)
@@ -74,7 +82,42 @@ def make_case(seed, number):
     filled = _Filled(dice, style, nodes)
     jobs = [_job(dice, style, f"j{i}", leaves, rank, filled) for i, rank in enumerate(ranks)]
     jobs.sort(key=lambda job: (-job["priority"], job["created_rank"], job["name"]))
-    return _case(dice, style, f"{seed}/{number}", nodes, queues, jobs)
+    case = _case(dice, style, f"{seed}/{number}", nodes, queues, jobs)
+    return _contended(dice, style, case) if contended else case
+
+
+def _contended(dice, style, case):
+    """Actions, rounds and what only actions that evict look at."""
+    case["actions"] = dice.of(ALL_ACTIONS, ALL_ACTIONS, ALL_ACTIONS[1:2], ALL_ACTIONS[2:3], ALL_ACTIONS[3:4],
+                              dice.shuffled(ALL_ACTIONS))
+    if dice.one_in(2):
+        case.update(kind="integration", integration={"rounds_until_match": dice.upto(4, 2), "rounds_after_match": 0})
+    resolved = case["resolved"]
+    resolved["params"].update({
+        "max_consolidation_preemptees": dice.of(16, 16, -1, 0, 1, 3), "allow_consolidating_reclaim": not dice.one_in(6),
+        "use_scheduling_signatures": dice.one_in(4), "staleness_grace_period_s": dice.of(0, 60, 60, 100)})
+    if resolved["params"]["queue_depth_per_action"]:
+        resolved["params"]["queue_depth_per_action"] = {action: dice.upto(4, 1) for action in ALL_ACTIONS[:4]}
+    arguments = {plugin["name"]: plugin.setdefault("arguments", {}) for plugin in resolved["plugins"]}
+    if style["promises"]:
+        for queue in resolved["queues"]:
+            for kind in ("reclaim", "preempt"):
+                if dice.one_in(3):
+                    queue[f"{kind}_min_runtime_s"] = dice.of(0, 30, 90, 300)
+        if "minruntime" in arguments:
+            arguments["minruntime"].update(dice.of({}, {"reclaimResolveMethod": "queue"}))
+    if "proportion" in arguments and dice.one_in(8):
+        arguments["proportion"]["relcaimerSaturationMultiplier"] = dice.of("0.5", "1.5", "3")
+    for job in resolved["jobs"]:
+        if "last_start_age_s" in job:
+            job["last_start_age_s"] = dice.of(10, 60, 200)
+        if dice.one_in(15):
+            job["preemption_delay_s"] = dice.of(0, 100, 990, 1000, 5000)
+        if dice.one_in(6):
+            job.update(stale=True, stale_age_s=dice.of(0, 59, 60, 61, 1000))
+        if dice.one_in(8):
+            job["staleness_grace_period_s"] = dice.of(-1, 0, 30, 60)
+    return case
 
 
 def _case(dice, style, name, nodes, queues, jobs):
@@ -233,6 +276,8 @@ def _job(dice, style, name, leaves, rank, filled):
     template = _template(dice, style)
     leader = dice.of(*LEADERS)
     placed = dice.of(0, 0, 0, 0, 0, 1, 1, 2)          # none, some, all pods have been started before
+    if style["contended"]:
+        placed = dice.of(0, 0, 1, 2, 2, 2, 2)
     tasks = []
     for i in range(count):
         asked = _template(dice, style) if style["mixed_tasks"] and dice.one_in(2) else template
@@ -240,11 +285,11 @@ def _job(dice, style, name, leaves, rank, filled):
         task["labels"].update(_order_labels(dice, leader, first=i == 0))
         if leaf_names != ["default"]:
             task["sub_group"] = dice.of(*leaf_names)
-        _set_status(dice, task, placed, filled)
+        _set_status(dice, style, task, placed, filled)
         tasks.append(task)
     priority = dice.of(50, 50, 75, 100, 125) if style["priorities"] else dice.of(50, 50, 50, 100)
     return {"name": name, "queue": dice.of(*leaves), "namespace": "", "priority": priority,
-            "preemptible": not dice.one_in(4), "created_rank": rank, "age_s": 1000 - rank,
+            "preemptible": not dice.one_in(4 if not style["contended"] else 7), "created_rank": rank, "age_s": 1000 - rank,
             **({"last_start_age_s": 60} if any("node" in task for task in tasks) else {}),
             "root": root, "tasks": tasks}
 
@@ -253,9 +298,11 @@ def _text_copy(value):
     return json.loads(json.dumps(value))
 
 
-def _set_status(dice, task, placed, filled):
+def _set_status(dice, style, task, placed, filled):
     if placed == 2 or (placed == 1 and dice.one_in(2)):
         status = dice.of(*ON_A_NODE)
+        if style["contended"] and not dice.one_in(4):
+            status = "Running"
         node = filled.place(task, status == "Pipelined")
         if node:
             task.update(status=status, node=node)
@@ -310,6 +357,8 @@ def _template(dice, style):
                "memory": dice.of(0, 1, 1, 1, 2, 4) * GIGA, "gpu": dice.of(0, 0, 1, 1, 1, 1, 2, 3)}
     if style["extended"] and dice.one_in(3):
         request[dice.of(NIC, FPGA)] = dice.upto(3, 1)
+    if style["contended"] and style["gpus_only"]:
+        request.update(cpu_milli=100, memory=0, gpu=dice.of(1, 1, 1, 2, 2, 3, 4))
     request = {name: amount for name, amount in request.items() if amount}
     asked = {"request": request, "gpu_request": {"gpu": request["gpu"]} if "gpu" in request else {}, "labels": {}}
     if dice.one_in(60):
@@ -388,6 +437,13 @@ class Specification:
         import rounds
         self._oracle, self._rounds = oracle, rounds
 
+    def answer(self, case):
+        """`decide`, or None: the specification fails where it does not say what happens."""
+        try:
+            return self.decide(case)
+        except Exception:
+            return None
+
     def decide(self, case):
         """Fills in the rounds of a case, and the share of every queue."""
         planned = {**case, "rounds": self._oracle.planned(case)}
@@ -408,9 +464,9 @@ def _compact(played):
     return {**{name: played[name] for name in ("phase", "actions", "events", "fair_share")}, "result": kept}
 
 
-def write_cases(specification, seed, first, count, out):
+def write_cases(specification, seed, first, count, contended, out):
     for number in range(first, first + count):
-        json.dump(specification.decide(make_case(seed, number)), out, separators=(",", ":"))
+        json.dump(specification.decide(make_case(seed, number, contended)), out, separators=(",", ":"))
         out.write("\n")
 
 
@@ -420,10 +476,11 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--contended", action="store_true", help="most pods run already, all actions are taken")
     parser.add_argument("--out", help="file to write, else standard output")
     options = parser.parse_args()
     with open(options.out, "w", encoding="utf-8") if options.out else sys.stdout as out:
-        write_cases(Specification(options.spec), options.seed, options.first, options.count, out)
+        write_cases(Specification(options.spec), options.seed, options.first, options.count, options.contended, out)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,14 @@ def _changes(resolved):
             yield from _simpler_task(i, k, task)
 
 
+def _drop_plugin(i):
+    def change(resolved):
+        if resolved["plugins"].pop(i)["name"] == "proportion":      # see _case of generate.py
+            for queue in resolved["queues"]:
+                queue["created_rank"] = 0
+    return change
+
+
 def _drop(part, i):
     def change(resolved):
         del resolved[part][i]
@@ -130,7 +138,7 @@ def _simpler_options(resolved):
     yield _set(lambda r: r["params"], "queue_depth_per_action", {})
     yield _set(lambda r: r["params"], "restrict_scheduling_nodes", False)
     for i, plugin in enumerate(resolved["plugins"]):
-        yield _drop("plugins", i)
+        yield _drop_plugin(i)
         yield _set(lambda r, i=i: r["plugins"][i], "arguments", None)
 
 

@@ -27,8 +27,9 @@ int fullness(const session_view& view, group_row group) {
     const model::sub_info& info = a.state->subs[sub];
     if (info.is_set) continue;
     const std::int64_t active = a.live->counts[sub].active_allocated;
-    if (active < info.min) return 0;
-    exact = exact && active == info.min;
+    const std::int64_t needed = a.min_of(sub);
+    if (active < needed) return 0;
+    exact = exact && active == needed;
   }
   return exact ? 1 : 2;
 }

@@ -48,13 +48,14 @@ bool uses_without_share(const exact_side& side) {
   return false;
 }
 
-fraction saturation(const exact_queue& queue, const exact_amounts& more, const exact_amounts& total) {
+fraction saturation(const exact_queue& queue, const exact_amounts& more, const exact_amounts& less,
+                    const exact_amounts& total) {
   fraction most;
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
     const exact_share& s = queue.shares[r];
     std::int64_t share = exact_allocatable(s);
     if (share == unlimited) share = total[r];
-    const std::int64_t held = std::max<std::int64_t>(0, s.allocated + more[r]);
+    const std::int64_t held = std::max<std::int64_t>(0, s.allocated + more[r] - less[r]);
     const fraction part = held == 0 ? fraction{} : fraction{held, share};
     if (compare(part, most) > 0) most = part;
   }
@@ -89,9 +90,10 @@ bool exact_serves_before(const exact_side& left, const exact_side& right, const 
   const bool left_violates = uses_without_share(left);
   const bool right_violates = uses_without_share(right);
   if (left_violates != right_violates) return right_violates;
-  int order = compare(saturation(*left.queue, left.job, total), saturation(*right.queue, right.job, total));
+  int order = compare(saturation(*left.queue, left.job, left.victims, total),
+                      saturation(*right.queue, right.job, right.victims, total));
   if (order != 0) return order < 0;
-  order = compare(saturation(*left.queue, {}, total), saturation(*right.queue, {}, total));
+  order = compare(saturation(*left.queue, {}, {}, total), saturation(*right.queue, {}, {}, total));
   if (order != 0) return order < 0;
   for (std::uint32_t r = quota_dimensions; r-- > 0;) {  // gpu decides first
     const std::int64_t x = exact_allocatable(left.queue->shares[r]);

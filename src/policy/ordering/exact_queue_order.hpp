@@ -14,6 +14,7 @@ using exact_amounts = std::array<std::int64_t, quota_dimensions>;
 struct exact_side {
   const exact_queue* queue;
   exact_amounts job{};
+  exact_amounts victims{};  ///< what they hold, all together
 };
 
 /// True if left is served first. Repairs: fractions are compared by cross multiplication; a resource that the queue has

@@ -21,12 +21,22 @@ node_row node_of(const session_access& a, pod_row p) {
   return slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
 }
 
-/// Calls `visit(pod, node row)` for every pod on a node.
+/// Calls `visit(pod, node row)` for every pod on a node; one that is moved is on two.
 template <class Visit>
 void for_pods_on_nodes(const session_access& a, Visit visit) {
   for (pod_row p = 0; p < a.state->pod_slots; ++p) {
     const node_row row = node_of(a, p);
     if (row != no_row) visit(p, row);
+  }
+  for (const leaving_pod& one : *a.leaving) visit(one.pod, (*a.state->node_row_of_slot)[one.node]);
+}
+
+/// The nodes that a pod is on.
+template <class Visit>
+void for_nodes_of(const session_access& a, pod_row p, Visit visit) {
+  if (const node_row row = node_of(a, p); row != no_row) visit(row);
+  for (const leaving_pod& one : *a.leaving) {
+    if (one.pod == p) visit((*a.state->node_row_of_slot)[one.node]);
   }
 }
 
@@ -100,14 +110,16 @@ void judge_anti_affinity(const session_access& a, pod_row pod, std::span<const n
   }
   const model::label_list own_labels = labels_of(s, pod);
   for (const pod_row other : a.repelling_pods) {
-    const node_row at = node_of(a, other);
-    if (at == no_row || name_space(s, other) != name_space(s, pod)) continue;
+    if (name_space(s, other) != name_space(s, pod)) continue;
     for (const affinity_term& term : s.class_of(other).anti_affinity) {
-      const std::string* theirs = domain(s, at, term);
-      if (theirs == nullptr || !term.pods.matches(own_labels)) continue;
-      refuse_where(verdicts, nodes, constraint::pod_anti_affinity, [&](node_row row) {
-        const std::string* mine = domain(s, row, term);
-        return mine != nullptr && *mine == *theirs;
+      if (!term.pods.matches(own_labels)) continue;
+      for_nodes_of(a, other, [&](node_row at) {
+        const std::string* theirs = domain(s, at, term);
+        if (theirs == nullptr) return;
+        refuse_where(verdicts, nodes, constraint::pod_anti_affinity, [&](node_row row) {
+          const std::string* mine = domain(s, row, term);
+          return mine != nullptr && *mine == *theirs;
+        });
       });
     }
   }

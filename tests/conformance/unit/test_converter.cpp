@@ -169,7 +169,8 @@ TEST_CASE("plug-ins become parts in their order; those that were not opened or d
       {"preset", "kai-0.17"},      {"mode", "compat"},
       {"actions", "allocate"},     {"parts", "b,a,nodeplacement,proportion"},
       {"placement.gpu", "spread"}, {"placement.cpu", "binpack"},
-      {"proportion.k", "0.5"},     {"queue_depth.allocate", "4"}};
+      {"proportion.k", "0.5"},     {"queue_depth.allocate", "4"},
+      {"staleness_grace", "60"}};
   CHECK(options == expected);
   CHECK_THROWS_AS((void)kai_options(one, {"a", "predicates", "proportion", "nodeplacement"}), unsupported);
 }

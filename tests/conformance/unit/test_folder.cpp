@@ -67,7 +67,7 @@ TEST_CASE("files are chosen by a part of their path, cases by what they say that
   const folder here;
   here.write("a/lines.jsonl", unknown_call);
   here.write("b/one.json", R"({"schema": "kai-session-case/1", "actions": ["allocate"], "features": ["numa"]})");
-  here.write("b/two.json", R"({"schema": "kai-session-case/1", "actions": ["reclaim"], "features": []})");
+  here.write("b/two.json", R"({"schema": "kai-session-case/1", "actions": ["backup"], "features": []})");
   folder_options options;
   options.only = "b/";
   CHECK(judge_folder(here.path(), options).failed() == 2);

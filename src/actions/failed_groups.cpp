@@ -1,0 +1,127 @@
+#include "actions/failed_groups.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <span>
+
+#include "actions/victim_search.hpp"
+
+namespace kaisched::actions {
+
+namespace {
+
+using work::core;
+using request = std::vector<std::int64_t>;
+
+void append_text(std::string& to, std::string_view text) {
+  to += std::to_string(text.size());
+  to += ':';
+  to += text;
+}
+
+/// Every amount of the first is at most that of the second.
+bool fits(const request& a, const request& b) {
+  for (std::size_t d = 0; d < std::max(a.size(), b.size()); ++d) {
+    if ((d < a.size() ? a[d] : 0) > (d < b.size() ? b[d] : 0)) return false;
+  }
+  return true;
+}
+
+/// Of the pods that wait, by GPUs, cores and memory.
+std::vector<request> requests_of(const core& c, group_row group) {
+  std::vector<request> found;
+  for (const pod_row p : pods_of(c, group)) {
+    if (static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pending)
+      found.push_back(c.state().class_of(p).ask.request);
+  }
+  const auto amount = [](const request& r, std::uint32_t d) { return d < r.size() ? r[d] : 0; };
+  std::stable_sort(found.begin(), found.end(), [&](const request& a, const request& b) {
+    for (const std::uint32_t d : {dim_gpu, dim_cpu, dim_memory}) {
+      if (amount(a, d) != amount(b, d)) return amount(a, d) < amount(b, d);
+    }
+    return false;
+  });
+  return found;
+}
+
+/// Fewer pods, or somewhere in the two sorted lists a smaller request. Requests that cannot be compared are passed
+/// over.
+bool is_easier(const std::vector<request>& mine, const std::vector<request>& failed) {
+  if (mine.empty() || failed.empty()) return false;
+  if (failed.size() > mine.size()) return true;
+  for (std::size_t i = 0; i < std::min(mine.size(), failed.size()); ++i) {
+    if (fits(mine[i], failed[i]) && !fits(failed[i], mine[i])) return true;
+  }
+  return false;
+}
+
+bool is_not_larger(const std::vector<request>& mine, const std::vector<request>& known) {
+  if (mine.empty() || known.empty() || mine.size() > known.size()) return false;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (!fits(mine[i], known[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string failed_groups::constraints_of(pod_row pod) const {
+  const model::pod_ask& ask = c_.state().class_of(pod).ask;
+  std::string text;
+  for (const std::string* one : {&ask.obstacle, &ask.node_selector, &ask.node_affinity, &ask.affinity,
+                                 &ask.anti_affinity, &ask.tolerations, &ask.host_ports}) {
+    append_text(text, *one);
+  }
+  return text;
+}
+
+const std::string& failed_groups::signature_of(group_row group) {
+  const auto [at, fresh] = c_.signatures.try_emplace(group);
+  if (!fresh) return at->second;
+  const model::cluster_state& s = c_.state();
+  const model::group_core& g = s.groups[group];
+  std::vector<std::string> pod_sets;
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    if (s.subs[sub].is_set) continue;
+    std::vector<std::string> waiting;
+    for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
+      if (!model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::active_allocated))
+        waiting.push_back(constraints_of(p));
+    }
+    std::string text;
+    if (!waiting.empty()) {
+      for (sub_group_row up = sub; up != no_row; up = s.subs[up].parent) {
+        const model::topology_ask* ask = s.subs[up].together.get();
+        for (const std::string_view part :
+             {ask == nullptr ? std::string_view{} : std::string_view(ask->topology),
+              ask == nullptr ? std::string_view{} : std::string_view(ask->required_level),
+              ask == nullptr ? std::string_view{} : std::string_view(ask->preferred_level)})
+          append_text(text, part);
+      }
+      std::sort(waiting.begin(), waiting.end());
+      for (const std::string& one : waiting) append_text(text, one);
+    }
+    pod_sets.push_back(std::move(text));
+  }
+  std::sort(pod_sets.begin(), pod_sets.end());
+  for (const std::string& one : pod_sets) append_text(at->second, one);
+  return at->second;
+}
+
+failed_groups::key failed_groups::key_of(group_row group) {
+  return {per_queue_ ? c_.state().groups[group].queue : no_row, signature_of(group)};
+}
+
+bool failed_groups::tell_that_hopeless(group_row group) {
+  if (!c_.options.signatures) return false;
+  const auto known = smallest_.find(key_of(group));
+  return known != smallest_.end() && !is_easier(requests_of(c_, group), requests_of(c_, known->second));
+}
+
+void failed_groups::add(group_row group) {
+  if (!c_.options.signatures) return;
+  const auto [known, fresh] = smallest_.try_emplace(key_of(group), group);
+  if (!fresh && is_not_larger(requests_of(c_, group), requests_of(c_, known->second))) known->second = group;
+}
+
+}  // namespace kaisched::actions

@@ -1,0 +1,406 @@
+// The actions that evict: reclaim, preempt, consolidation, and the eviction of stale gangs.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include "actions/actions.hpp"
+#include "actions/failed_groups.hpp"
+#include "actions/job_queue.hpp"
+#include "actions/victim_search.hpp"
+#include "policy/reclaim/reclaim_rules.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::actions {
+
+namespace {
+
+using model::quota_vector;
+using work::core;
+
+bool is_active(const core& c, pod_row p) {
+  return model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::active_allocated);
+}
+
+policy::kai_amounts in_native(const quota_vector& amount) {
+  policy::kai_amounts native{};
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) native[r] = work::to_native(r, amount[r]);
+  return native;
+}
+
+/// More pods than some pod set needs.
+bool is_elastic(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    const model::sub_info& info = c.state().subs[sub];
+    if (!info.is_set && info.min < static_cast<std::int64_t>(c.counts(sub).total)) return true;
+  }
+  return false;
+}
+
+/// May be taken from at all: in a queue that can be served, preemptible, with pods on nodes.
+bool can_lose(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  return g.live && g.preemptible && c.is_schedulable_queue(g.queue) &&
+         work::count_pods(c, group, &model::sub_counts::active_allocated) > 0;
+}
+
+// ---- pending groups ----------------------------------------------------------------------------------------------
+
+/// Evicts nobody before it has waited for its delay, since its creation or since it was evicted last.
+bool within_preemption_delay(const core& c, group_row group) {
+  const model::group_extra& extra = c.state().group_extras[group];
+  if (extra.preemption_delay == unset || extra.preemption_delay <= 0) return false;
+  const std::int64_t evicted = c.last_eviction(group);
+  const std::int64_t since =
+      evicted == unset ? c.state().groups[group].created : std::max(c.state().groups[group].created, evicted);
+  return c.now - since < extra.preemption_delay;
+}
+
+std::vector<group_row> groups_that_may_evict(const core& c, bool preemptible_only) {
+  std::vector<group_row> groups;
+  for (const group_row g : *c.state().pending_groups) {
+    if (c.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
+        work::count_pods(c, g, &model::sub_counts::pending) > 0 &&
+        (!preemptible_only || c.state().groups[g].preemptible) && !within_preemption_delay(c, g)) {
+      groups.push_back(g);
+    }
+  }
+  return groups;
+}
+
+/// No eviction could help: something else is in the way of one of the pods.
+bool has_obstacle(const core& c, std::span<const pod_row> chunk) {
+  return c.has_predicates && std::any_of(chunk.begin(), chunk.end(), [&](pod_row p) {
+           return policy::judge_cluster(c.access, c.state().class_of(p)).what != constraint::none;
+         });
+}
+
+// ---- minimum runtime ---------------------------------------------------------------------------------------------
+
+/// Which promise of runtime counts.
+enum class loss : std::uint8_t { by_preemption, by_reclaim };
+
+std::int64_t promise_of(const core& c, queue_row q, loss how) {
+  const model::queue_info& info = (*c.state().queues)[q];
+  return how == loss::by_preemption ? info.preempt_min_runtime : info.reclaim_min_runtime;
+}
+
+/// Queues whose promise counts, the first that says something: those from the victim's to its root; for reclaim from
+/// the one below the lowest queue that both share, of different trees the victim's root only.
+std::vector<queue_row> queues_that_promise(const core& c, queue_row mine, queue_row victim, loss how) {
+  const std::vector<model::queue_info>& all = *c.state().queues;
+  std::vector<queue_row> theirs;
+  for (queue_row q = victim; q != no_row; q = all[q].parent) theirs.push_back(q);
+  if (how == loss::by_preemption || c.options.min_runtime_from == runtime_resolution::queue) return theirs;
+  std::vector<queue_row> path;
+  for (queue_row q = mine; q != no_row; q = all[q].parent) path.push_back(q);
+  if (path.back() != theirs.back()) return {theirs.back()};
+  const auto shared = std::find_if(theirs.begin(), theirs.end(),
+                                   [&](queue_row q) { return std::find(path.begin(), path.end(), q) != path.end(); });
+  return {shared == theirs.begin() ? shared : shared - 1, theirs.end()};
+}
+
+/// It has run for less than its queue promises.
+bool is_protected(const core& c, group_row group, group_row victim, loss how) {
+  const std::int64_t started = c.last_start(victim);
+  if (!c.has("minruntime") || started == unset) return false;
+  std::int64_t promised = how == loss::by_preemption ? c.options.min_runtime_preempt : c.options.min_runtime_reclaim;
+  for (const queue_row q : queues_that_promise(c, c.state().groups[group].queue, c.state().groups[victim].queue, how)) {
+    if (promise_of(c, q, how) == unset) continue;
+    promised = promise_of(c, q, how);
+    break;
+  }
+  return c.now - started < promised;
+}
+
+/// A protected elastic group may lose surplus pods, not its core.
+bool cores_are_respected(const core& c, const scenario& what, loss how) {
+  for (const victim_unit& one : victims_by_group(what)) {
+    if (!is_elastic(c, one.group) || !is_protected(c, what.group, one.group, how)) continue;
+    const model::group_core& g = c.state().groups[one.group];
+    for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+      if (c.state().subs[sub].is_set) continue;
+      const std::int64_t lost =
+          std::count_if(one.pods.begin(), one.pods.end(), [&](pod_row p) { return c.state().pods[p].sub == sub; });
+      if (lost > 0 && static_cast<std::int64_t>(c.counts(sub).active_used) - lost < c.state().subs[sub].min)
+        return false;
+    }
+  }
+  return true;
+}
+
+// ---- reclaim -----------------------------------------------------------------------------------------------------
+
+/// What is judged at once: each surplus pod alone, then the core of the gang together. Victims that were placed again
+/// lost nothing, unless victims may not be moved.
+std::vector<quota_vector> units_of(const core& c, const victim_unit& of) {
+  const model::group_core& g = c.state().groups[of.group];
+  std::vector<std::vector<pod_row>> units;
+  std::vector<pod_row> gang;
+  std::vector<sub_group_row> pod_sets;
+  // As in the reference pod sets of inner sets come before those beside them.
+  const std::function<void(sub_group_row)> collect = [&](sub_group_row member) {
+    if (!c.state().subs[member].is_set) return pod_sets.push_back(member);
+    for (const bool sets : {true, false}) {
+      for (sub_group_row child = c.state().subs[member].first_child; child != no_row;
+           child = c.state().subs[child].next_sibling) {
+        if (c.state().subs[child].is_set == sets) collect(child);
+      }
+    }
+  };
+  collect(g.first_sub);
+  for (const sub_group_row sub : pod_sets) {
+    std::int64_t room = c.state().subs[sub].min;
+    for (const pod_row p : of.pods) {
+      if (c.state().pods[p].sub != sub) continue;
+      if (room-- > 0)
+        gang.push_back(p);
+      else
+        units.push_back({p});
+    }
+  }
+  units.push_back(std::move(gang));
+  std::vector<quota_vector> amounts;
+  for (const std::vector<pod_row>& unit : units) {
+    quota_vector sum{};
+    bool any = false;
+    for (const pod_row p : unit) {
+      if (c.options.reclaim_moves && is_active(c, p)) continue;
+      any = true;
+      const quota_vector one = model::quota_request(c.state().class_of(p));
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
+    }
+    if (any) amounts.push_back(sum);
+  }
+  return amounts;
+}
+
+/// Victims of a scenario by leaf queue. `strict` keeps the order of victims, the reference joins those of a leaf.
+std::vector<std::pair<queue_row, std::vector<quota_vector>>> losses_of(const core& c, const scenario& what) {
+  std::vector<std::pair<queue_row, std::vector<quota_vector>>> found;
+  for (const victim_unit& one : victims_by_group(what)) {
+    std::vector<quota_vector> units = units_of(c, one);
+    if (units.empty()) continue;
+    const queue_row leaf = c.state().groups[one.group].queue;
+    auto at = c.compat() ? std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == leaf; })
+                         : found.end();
+    if (at == found.end()) {
+      found.emplace_back(leaf, std::move(units));
+    } else {
+      at->second.insert(at->second.end(), units.begin(), units.end());
+    }
+  }
+  return found;
+}
+
+/// The rules of one arithmetic.
+template <class Queue, class Amounts>
+class reclaim_judge {
+ public:
+  reclaim_judge(const core& c, group_row group, const std::vector<Queue>& queues, Amounts required)
+      : c_(c), queues_(queues) {
+    claim_ = {c.state().groups[group].queue, required, c.state().groups[group].preemptible};
+  }
+  [[nodiscard]] std::span<const Queue> queues() const { return queues_; }
+  [[nodiscard]] bool may_reclaim() const { return policy::reclaim::may_reclaim(queues(), claim_, !c_.compat()); }
+  [[nodiscard]] bool may_give(queue_row leaf) const {
+    return policy::reclaim::may_give(queues(), claim_, leaf, !c_.compat());
+  }
+  template <class Multiplier, class Convert>
+  [[nodiscard]] bool may_take(const scenario& what, Multiplier multiplier, Convert convert) const {
+    std::vector<policy::reclaim_victims<Amounts>> victims;
+    for (const auto& [leaf, units] : losses_of(c_, what)) {
+      victims.push_back({leaf, {}});
+      for (const quota_vector& one : units) victims.back().units.push_back(convert(one));
+    }
+    return policy::reclaim::may_take(queues(), claim_, std::span<const policy::reclaim_victims<Amounts>>(victims),
+                                     multiplier);
+  }
+
+ private:
+  const core& c_;
+  std::vector<Queue> queues_;  ///< as they were before the search
+  policy::reclaimer<Amounts> claim_;
+};
+
+/// One pending group of `reclaim`, whatever the arithmetic.
+struct reclaim_case {
+  std::function<bool()> may_reclaim;
+  std::function<bool(queue_row)> may_give;
+  std::function<bool(const scenario&)> may_take;
+};
+
+template <class Judge, class Multiplier, class Convert>
+reclaim_case case_of(std::shared_ptr<Judge> judge, Multiplier multiplier, Convert convert) {
+  return {[judge] { return judge->may_reclaim(); }, [judge](queue_row q) { return judge->may_give(q); },
+          [=](const scenario& what) { return judge->may_take(what, multiplier, convert); }};
+}
+
+reclaim_case case_of(core& c, group_row group) {
+  const quota_vector required = c.chunk_request(group);
+  const double multiplier = std::max(1.0, c.options.saturation_multiplier);
+  if (c.compat()) {
+    using judge = reclaim_judge<policy::kai_queue, policy::kai_amounts>;
+    return case_of(std::make_shared<judge>(c, group, c.kai_queues, in_native(required)), multiplier, in_native);
+  }
+  using judge = reclaim_judge<policy::exact_queue, policy::exact_amounts>;
+  return case_of(std::make_shared<judge>(c, group, c.exact_queues, required), std::llround(multiplier * 1000),
+                 [](const quota_vector& amount) { return amount; });
+}
+
+// ---- drivers -----------------------------------------------------------------------------------------------------
+
+/// What a driver asks of its action for one pending group.
+struct attempt {
+  bool skip = false;   ///< not a failure that says something about others
+  bool fails = false;  ///< a failure without a search
+  victim_rules rules;
+};
+
+/// Each pending group once, in queue order.
+template <class Prepare>
+result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t depth, Prepare prepare) {
+  c.keep_chunks();
+  job_queue queue(c, static_cast<std::size_t>(depth));
+  if (auto done = queue.fill(groups_that_may_evict(c, preemptible_only)); !done) return done;
+  failed_groups failed(c, per_queue);
+  while (!queue.empty()) {
+    const group_row group = queue.pop();
+    attempt one = prepare(group, failed);
+    if (one.skip) continue;
+    if (one.fails) {
+      failed.add(group);
+      continue;
+    }
+    ++c.statistics.back().groups_tried;
+    result<search_outcome> found = find_victims(c, group, one.rules);
+    if (!found) return found.failure();
+    if (*found == search_outcome::solved) {
+      c.commit();
+      ++c.statistics.back().groups_placed;
+      if (auto sound = c.verify(); !sound) return sound;
+      if (auto done = queue.reorder(); !done) return done;
+      continue;
+    }
+    if (*found == search_outcome::abandoned) c.abandon();
+    failed.add(group);
+  }
+  return {};
+}
+
+/// Like a group that has failed, or with an obstacle that evictions cannot remove.
+bool not_worth_trying(core& c, group_row group, failed_groups& failed) {
+  return failed.tell_that_hopeless(group) || has_obstacle(c, c.chunk_of(group, true));
+}
+
+bool has_known_place(const core& c, group_row group) {
+  for (const pod_row p : pods_of(c, group)) {
+    if (model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::alive)) return true;
+  }
+  return false;
+}
+
+bool gpus_suffice(const core& c, std::span<const pod_row> chunk) {
+  std::int64_t left = 0;
+  for (node_row row = 0; row < c.state().node_count(); ++row) left += free_gpus(c, row);
+  for (const pod_row p : chunk) left -= c.state().class_of(p).requests(dim_gpu);
+  return left >= 0;
+}
+
+}  // namespace
+
+result<void> reclaim(core& c) {
+  if (!c.has_proportion) return {};
+  return drive(c, false, true, c.options.reclaim_queue_depth, [&](group_row group, failed_groups& failed) {
+    attempt one;
+    const reclaim_case rules = case_of(c, group);
+    one.skip = !rules.may_reclaim() || not_worth_trying(c, group, failed);
+    if (one.skip) return one;
+    const queue_row mine = c.state().groups[group].queue;
+    for (const group_row victim : c.groups_in_order()) {
+      const queue_row theirs = c.state().groups[victim].queue;
+      if (theirs == mine || !can_lose(c, victim) || !rules.may_give(theirs)) continue;
+      if (is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_reclaim))
+        one.rules.candidates.push_back(victim);
+    }
+    one.rules.accepts = [&c, rules](const scenario& what) {
+      return rules.may_take(what) && cores_are_respected(c, what, loss::by_reclaim);
+    };
+    return one;
+  });
+}
+
+result<void> preempt(core& c) {
+  return drive(c, false, true, c.options.preempt_queue_depth, [&](group_row group, failed_groups& failed) {
+    attempt one;
+    one.skip = not_worth_trying(c, group, failed);
+    if (one.skip) return one;
+    const model::group_core& mine = c.state().groups[group];
+    work::failure why;
+    one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), why);
+    if (one.fails) return one;
+    for (const group_row victim : c.groups_in_order()) {
+      const model::group_core& theirs = c.state().groups[victim];
+      if (theirs.queue != mine.queue || theirs.priority >= mine.priority || victim == group || !can_lose(c, victim) ||
+          !has_known_place(c, victim)) {
+        continue;
+      }
+      if (is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_preemption))
+        one.rules.candidates.push_back(victim);
+    }
+    one.rules.accepts = [&c](const scenario& what) { return cores_are_respected(c, what, loss::by_preemption); };
+    return one;
+  });
+}
+
+result<void> consolidation(core& c) {
+  const std::int64_t most = c.options.consolidation_victims;
+  if (most == 0) return {};
+  return drive(c, true, false, c.options.consolidation_queue_depth, [&](group_row group, failed_groups& failed) {
+    attempt one;
+    one.skip = not_worth_trying(c, group, failed);
+    if (one.skip) return one;
+    one.fails = !gpus_suffice(c, c.chunk_of(group, true));
+    if (one.fails) return one;
+    for (const group_row victim : c.groups_in_order()) {
+      if (victim == group || !can_lose(c, victim) || !has_known_place(c, victim)) continue;
+      one.rules.candidates.push_back(victim);
+      // The reference lets one more pass.
+      if (most != unlimited && static_cast<std::int64_t>(one.rules.candidates.size()) > most) break;
+    }
+    one.rules.accepts = [&c](const scenario& what) {
+      const std::vector<pod_row> victims = what.pods();
+      return std::none_of(victims.begin(), victims.end(), [&](pod_row p) {
+        return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing;
+      });
+    };
+    return one;
+  });
+}
+
+result<void> evict_stale_gangs(core& c) {
+  for (const group_row group : c.groups_in_order()) {
+    const model::group_core& g = c.state().groups[group];
+    const bool done = work::count_pods(c, group, &model::sub_counts::succeeded) > 0;
+    bool incomplete = false;
+    for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+      const model::sub_info& info = c.state().subs[sub];
+      incomplete = incomplete || (!info.is_set && static_cast<std::int64_t>(c.counts(sub).active_used) < info.min);
+    }
+    const bool stale = !done && incomplete && work::count_pods(c, group, &model::sub_counts::active_used) > 0;
+    if (!stale) continue;
+    const model::group_extra& extra = c.state().group_extras[group];
+    const std::int64_t age = extra.stale_since == unset ? 0 : c.now - extra.stale_since;
+    const std::int64_t grace = extra.staleness_grace == unset ? c.options.staleness_grace : extra.staleness_grace;
+    if (grace < 0 || age < grace) continue;
+    for (const pod_row p : pods_of(c, group)) {
+      if (is_active(c, p)) c.evict(p);
+    }
+    c.commit();
+    if (auto sound = c.verify(); !sound) return sound;
+  }
+  return {};
+}
+
+}  // namespace kaisched::actions

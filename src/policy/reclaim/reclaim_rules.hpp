@@ -1,0 +1,248 @@
+#pragma once
+/// @file
+/// What a queue may take from others: the gate of a reclaimer, the filter of victims' queues, and the verdict on a set
+/// of victims. Rules of KAI Scheduler 0.17 (`plugins/proportion/reclaimable`).
+///
+/// The same rules serve both arithmetics: `kai_queue` in the doubles of `compat`, `exact_queue` in integers. What
+/// `strict` repairs is said at each rule.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/int128.hpp"
+#include "policy/ordering/exact_queue_order.hpp"
+#include "policy/ordering/kai_queue_order.hpp"
+
+namespace kaisched::policy {
+
+/// A pending group that wants to take.
+template <class Amounts>
+struct reclaimer {
+  queue_row queue = no_row;  ///< leaf
+  Amounts required{};        ///< what it would start next
+  bool preemptible = true;
+};
+
+/// Victims of one leaf queue, by what is judged at once.
+template <class Amounts>
+struct reclaim_victims {
+  queue_row queue = no_row;
+  std::vector<Amounts> units;
+};
+
+namespace reclaim {
+
+using kai_claim = reclaimer<kai_amounts>;
+using exact_claim = reclaimer<exact_amounts>;
+
+/// a <= b, where unlimited equals itself and exceeds everything else.
+template <class T>
+[[nodiscard]] bool at_most(T a, T b) {
+  if (a == T{unlimited} || b == T{unlimited}) return b == T{unlimited};
+  return a <= b;
+}
+
+template <class Amounts>
+[[nodiscard]] Amounts plus(const Amounts& a, const Amounts& b) {
+  Amounts sum{};
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] = a[r] + b[r];
+  return sum;
+}
+template <class Amounts>
+[[nodiscard]] Amounts minus(const Amounts& a, const Amounts& b) {
+  Amounts rest{};
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) rest[r] = a[r] - b[r];
+  return rest;
+}
+
+[[nodiscard]] inline double allocatable(const kai_share& s) { return kai_allocatable(s); }
+[[nodiscard]] inline std::int64_t allocatable(const exact_share& s) { return exact_allocatable(s); }
+
+[[nodiscard]] inline kai_amounts allocated(const kai_queue& q) {
+  return {q.shares[0].allocated, q.shares[1].allocated, q.shares[2].allocated};
+}
+[[nodiscard]] inline exact_amounts allocated(const exact_queue& q) {
+  return {q.shares[0].allocated, q.shares[1].allocated, q.shares[2].allocated};
+}
+
+/// Strategy "maintain fair share": a queue that holds this holds more than it may keep, in some resource.
+template <class Queue, class Amounts>
+[[nodiscard]] bool over_allocatable(const Queue& q, const Amounts& held) {
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    if (!at_most(held[r], allocatable(q.shares[r]))) return true;
+  }
+  return false;
+}
+
+template <class Queue, class Amounts>
+[[nodiscard]] bool over_quota(const Queue& q, const Amounts& held) {
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    if (!at_most(held[r], q.shares[r].deserved)) return true;
+  }
+  return false;
+}
+
+template <class Queue, class Amounts>
+[[nodiscard]] bool fits_quota_with(const Queue& q, const Amounts& required) {
+  return !over_quota(q, plus(allocated(q), required));
+}
+
+template <class Queue, class Amounts>
+[[nodiscard]] bool nonpreemptible_fits_quota(const Queue& q, const Amounts& required) {
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    if (!at_most(q.shares[r].nonpreemptible + required[r], q.shares[r].deserved)) return false;
+  }
+  return true;
+}
+
+/// Strategy "guarantee deserved quota": the reclaimer stays within its quota, the victim is over its own.
+template <class Queue, class Amounts>
+[[nodiscard]] bool guarantees_quota(const Queue& mine, const Amounts& required, const Queue& victim,
+                                    const Amounts& held) {
+  return fits_quota_with(mine, required) && over_quota(victim, held);
+}
+
+/// From a leaf to its root.
+template <class Queue>
+[[nodiscard]] std::vector<queue_row> path_of(std::span<const Queue> queues, queue_row leaf) {
+  std::vector<queue_row> path;
+  for (queue_row q = leaf; q != no_row; q = queues[q].parent) path.push_back(q);
+  return path;
+}
+
+/// The two queues at the first level from the root where the paths part. Where one path is the beginning of the other
+/// both are the last queue that they share.
+template <class Queue>
+[[nodiscard]] std::pair<queue_row, queue_row> diverging(std::span<const Queue> queues, queue_row a, queue_row b) {
+  const std::vector<queue_row> mine = path_of(queues, a);
+  const std::vector<queue_row> theirs = path_of(queues, b);
+  std::pair<queue_row, queue_row> found{no_row, no_row};
+  for (std::size_t i = 1; i <= std::min(mine.size(), theirs.size()); ++i) {
+    found = {mine[mine.size() - i], theirs[theirs.size() - i]};
+    if (found.first != found.second) break;
+  }
+  return found;
+}
+
+/// The gate: with its next chunk the leaf queue stays within its fair share, and a non-preemptible group within the
+/// quota. `asked_only` (a repair): only of resources that are asked for.
+template <class Queue, class Amounts>
+[[nodiscard]] bool may_reclaim(std::span<const Queue> queues, const reclaimer<Amounts>& claim, bool asked_only) {
+  const Queue& leaf = queues[claim.queue];
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    if (asked_only && claim.required[r] == 0) continue;
+    const auto& s = leaf.shares[r];
+    if (!at_most(s.allocated + claim.required[r], s.fair_share)) return false;
+    if (!claim.preemptible && !at_most(s.nonpreemptible + claim.required[r], s.deserved)) return false;
+  }
+  return true;
+}
+
+/// Over its quota in a resource asked for, or under it in none of them.
+template <class Queue, class Amounts>
+[[nodiscard]] bool quota_candidate(const Queue& victim, const Amounts& required) {
+  bool under = false;
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    const auto& s = victim.shares[r];
+    if (!(required[r] > 0) || s.deserved == unlimited) continue;
+    if (s.allocated > s.deserved) return true;
+    under = under || s.allocated < s.deserved;
+  }
+  return !under;
+}
+
+/// Groups of this leaf are worth looking at for this reclaimer. `as_judged` (a repair): whatever the verdict on some
+/// victim of it could accept.
+template <class Queue, class Amounts>
+[[nodiscard]] bool may_give(std::span<const Queue> queues, const reclaimer<Amounts>& claim, queue_row victim_leaf,
+                            bool as_judged) {
+  const auto [mine, theirs] = diverging(queues, claim.queue, victim_leaf);
+  if (mine == no_row) return true;
+  const Queue& victim = queues[theirs];
+  if (as_judged) {
+    return over_allocatable(victim, allocated(victim)) ||
+           guarantees_quota(queues[mine], claim.required, victim, allocated(victim));
+  }
+  if (!fits_quota_with(queues[mine], claim.required)) return over_allocatable(victim, allocated(victim));
+  return quota_candidate(victim, claim.required);
+}
+
+/// a / b < c / d for positive b and d, without products.
+[[nodiscard]] inline bool fraction_below(base::int128 a, base::int128 b, base::int128 c, base::int128 d) {
+  bool swapped = false;
+  while (true) {
+    const base::int128 x = a / b;
+    const base::int128 y = c / d;
+    if (x != y) return (x < y) != swapped;
+    a -= x * b;
+    c -= y * d;
+    if (a == 0 || c == 0) return swapped ? c == 0 && a != 0 : a == 0 && c != 0;
+    std::swap(a, b);
+    std::swap(c, d);
+    swapped = !swapped;
+  }
+}
+
+/// A queue over its fair share stays strictly below a sibling that loses something: (held / share) * multiplier is less
+/// than what the sibling is left with. A sibling without a fair share, or with an unlimited one, never blocks.
+[[nodiscard]] bool less_saturated(double share, double held, double sibling_share, double left, double multiplier);
+/// `multiplier` in thousandths.
+[[nodiscard]] bool less_saturated(std::int64_t share, std::int64_t held, std::int64_t sibling_share, std::int64_t left,
+                                  std::int64_t multiplier);
+
+/// Whether the reclaimer may take all these victims. Units are judged one by one, each before it is taken, in the order
+/// given. Then at every level of the reclaimer's path its queue is compared with siblings that lose something.
+template <class Queue, class Amounts, class Multiplier>
+[[nodiscard]] bool may_take(std::span<const Queue> queues, const reclaimer<Amounts>& claim,
+                            std::span<const reclaim_victims<Amounts>> victims, Multiplier multiplier) {
+  std::map<queue_row, Amounts> remaining;
+  std::map<queue_row, std::array<bool, quota_dimensions>> touched;
+  const auto left_of = [&](queue_row q) {
+    const auto at = remaining.find(q);
+    return at == remaining.end() ? allocated(queues[q]) : at->second;
+  };
+  for (const reclaim_victims<Amounts>& of : victims) {
+    const auto [mine, theirs] = diverging(queues, claim.queue, of.queue);
+    remaining.try_emplace(theirs, allocated(queues[theirs]));
+    std::array<bool, quota_dimensions> involved{};
+    for (const Amounts& unit : of.units) {
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) involved[r] = involved[r] || unit[r] > 0;
+    }
+    for (const Amounts& unit : of.units) {
+      const Amounts held = remaining.at(theirs);
+      if (!over_allocatable(queues[theirs], held) &&
+          !guarantees_quota(queues[mine], claim.required, queues[theirs], held)) {
+        return false;
+      }
+      for (const queue_row q : path_of(queues, of.queue)) {
+        remaining.insert_or_assign(q, minus(left_of(q), unit));
+        for (std::uint32_t r = 0; r < quota_dimensions; ++r) touched[q][r] = touched[q][r] || involved[r];
+      }
+    }
+  }
+  for (const queue_row q : path_of(queues, claim.queue)) {
+    const Amounts mine = plus(left_of(q), claim.required);
+    for (const auto& [other, held] : remaining) {
+      if (queues[other].parent != queues[q].parent || other == q) continue;
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+        const auto at = touched.find(other);
+        const bool counts = claim.required[r] > 0 || (at != touched.end() && at->second[r]);
+        if (counts && !less_saturated(queues[q].shares[r].fair_share, mine[r], queues[other].shares[r].fair_share,
+                                      held[r], multiplier)) {
+          return false;
+        }
+      }
+    }
+    if (!claim.preemptible && !nonpreemptible_fits_quota(queues[q], claim.required)) return false;
+  }
+  return true;
+}
+
+}  // namespace reclaim
+}  // namespace kaisched::policy
