@@ -30,7 +30,9 @@ struct settings {
 
 /// Scenarios whose actions and features the engine has.
 std::vector<std::string> supported_scenarios() {
-  return {"fill", "overflow", "gang", "gang64", "distributed", "mixed"};
+  return {"fill",          "overflow",     "overflow_full",     "gang",               "gang64",      "distributed",
+          "mixed",         "mixed_cycle",  "steady",            "reclaim_large",      "reclaim_large_half",
+          "reclaim_many",  "reclaim_many_cycle", "reclaim_swap_cycle", "reclaim_fail", "preempt", "consolidation"};
 }
 
 double seconds(const std::function<void()>& work) {
@@ -78,6 +80,7 @@ nlohmann::json run_scenario(const std::string& name, const settings& s) {
   for (const table& t : tables) views.push_back(t.view());
   engine e;
   must(e.set("mode", s.mode));
+  must(e.set("consolidation.max_victims", "-1"));
   timings t;
   nlohmann::json row;
   reset_peak();
@@ -118,11 +121,12 @@ nlohmann::json run_scenario(const std::string& name, const settings& s) {
 
 void print_row(const nlohmann::json& r) {
   fmt::print(
-      "{:<14}{:>7}{:>9}  load {:>9.3f} ms  snapshot {:>8.4f} ms  open {:>8.3f} ms  actions {:>9.3f} ms  binds {:>7}  "
-      "{}\n",
+      "{:<19}{:>7}{:>9}  load {:>9.3f} ms  snapshot {:>8.4f} ms  open {:>8.3f} ms  actions {:>9.3f} ms  binds {:>6}  "
+      "evicts {:>6}  pipelines {:>6}  {}\n",
       r["scenario"].get<std::string>(), r["nodes"].get<int>(), r["pods"].get<std::int64_t>(),
       r["load_s"].get<double>() * 1e3, r["snapshot_s"].get<double>() * 1e3, r["open_s"].get<double>() * 1e3,
       r["actions_s"].get<double>() * 1e3, r["binds"].get<std::int64_t>(),
+      r["evicts"].get<std::int64_t>(), r["pipelines"].get<std::int64_t>(),
       r["decisions_sha256"].get<std::string>().substr(0, 12));
 }
 

@@ -49,7 +49,9 @@ result<void> allocate(core& c) {
   job_queue queue(c, static_cast<std::size_t>(c.options.allocate_queue_depth));
   if (auto done = queue.fill(groups_to_try(c)); !done) return done;
   while (!queue.empty()) {
-    const group_row group = queue.pop();
+    result<group_row> next = queue.pop();
+    if (!next) return next.failure();
+    const group_row group = *next;
     result<bool> placed = try_group(c, group);
     if (!placed) return placed.failure();
     if (*placed && work::count_pods(c, group, &model::sub_counts::pending) > 0) {

@@ -1,6 +1,8 @@
 #include "actions/job_queue.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "session/members.hpp"
 
@@ -58,17 +60,126 @@ result<void> job_queue::fill(std::span<const group_row> groups) {
   return {};
 }
 
-result<void> job_queue::reorder() {
-  if (c_.compat()) return {};
-  for (node& one : nodes_) {
-    if (!one.is_leaf) continue;
-    for (const std::uint32_t position : one.entries.items()) {
-      if (auto done = set_keys(entries_[position]); !done) return done;
-    }
-    one.entries.rebuild([&](std::uint32_t x, std::uint32_t y) { return entry_before(x, y); });
+result<void> job_queue::fill_from(const group_index& index, std::function<bool(group_row)> accepts,
+                                  std::span<const group_row> others, std::span<const group_row> late) {
+  node_of_queue_.assign(c_.state().queues->size(), no_row);
+  if (what_ == serving::victims) given_.resize(c_.state().queues->size());
+  index_ = &index;
+  accepts_ = std::move(accepts);
+  std::vector<std::uint32_t> leaves;
+  const auto leaf_of_queue = [&](queue_row q) {
+    bool fresh = false;
+    const std::uint32_t leaf = node_of(q, true, fresh);
+    if (fresh) leaves.push_back(leaf);
+    return leaf;
+  };
+  for (const queue_row q : index.leaves()) {
+    group_index::cursor members = index.members_of(q);
+    group_row first = members.next();
+    while (first != no_row && !accepts_(first)) first = members.next();
+    if (first == no_row) continue;
+    const std::uint32_t leaf = leaf_of_queue(q);
+    result<std::uint32_t> head = new_entry(first, {});
+    if (!head) return head.failure();
+    entries_[*head].position = index.rank_of(first);
+    nodes_[leaf].members = members;
+    nodes_[leaf].head = *head;
   }
-  order_queues();
+  const auto add_other = [&](group_row group, std::uint32_t position) -> result<void> {
+    result<std::uint32_t> made = new_entry(group, {});
+    if (!made) return made.failure();
+    entries_[*made].position = position;
+    const std::uint32_t leaf = leaf_of_queue(c_.state().groups[group].queue);
+    nodes_[leaf].entries.push(*made, 0, [&](std::uint32_t a, std::uint32_t b) { return entry_before(a, b); });
+    nodes_[leaf].others.push_back(*made);
+    return {};
+  };
+  for (const group_row g : others) {
+    if (auto done = add_other(g, index.rank_of(g)); !done) return done;
+  }
+  const auto all = static_cast<std::uint32_t>(c_.state().group_slots);
+  for (std::uint32_t i = 0; i < late.size(); ++i) {
+    if (auto done = add_other(late[i], all + i); !done) return done;
+  }
+  if (leaves.size() == 1 || !c_.compat()) {
+    for (const std::uint32_t leaf : leaves) link(leaf);
+  } else if (auto done = link_in_order(leaves); !done) {
+    return done;
+  }
+  for (const std::uint32_t leaf : leaves) mark(leaf);
+  if (!c_.compat()) order_queues();
   return {};
+}
+
+/// KAI places a queue by the first group that is pushed into it, among queues as they are at that moment.
+result<void> job_queue::link_in_order(std::span<const std::uint32_t> leaves) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> firsts;  // position, leaf
+  for (const std::uint32_t leaf : leaves) {
+    std::uint32_t first = index_->first_by_rank(nodes_[leaf].queue, no_row, accepts_);
+    for (const std::uint32_t other : nodes_[leaf].others) first = std::min(first, entries_[other].position);
+    firsts.emplace_back(first, leaf);
+  }
+  std::sort(firsts.begin(), firsts.end());
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    for (std::size_t k = 0; k <= i; ++k) {
+      result<std::uint32_t> best = best_until(firsts[k].second, firsts[i].first);
+      if (!best) return best.failure();
+      nodes_[firsts[k].second].shown = *best;
+    }
+    link(firsts[i].second);
+  }
+  for (const std::uint32_t leaf : leaves) nodes_[leaf].shown = no_row;
+  return {};
+}
+
+/// The best entry of a leaf among those that are added up to a position.
+result<std::uint32_t> job_queue::best_until(std::uint32_t leaf, std::uint32_t position) {
+  std::uint32_t best = no_row;
+  const auto offer = [&](std::uint32_t one) {
+    if (best == no_row || entry_before(one, best)) best = one;
+  };
+  for (const std::uint32_t other : nodes_[leaf].others) {
+    if (entries_[other].position <= position) offer(other);
+  }
+  const std::uint32_t head = nodes_[leaf].head;
+  if (head != no_row && entries_[head].position <= position) {
+    offer(head);
+    return best;
+  }
+  if (head == no_row) return best;
+  group_row found = no_row;  // the best member by its order, which the index knows
+  std::vector<group_row> candidates;
+  (void)index_->first_by_rank(nodes_[leaf].queue, position, [&](group_row g) {
+    if (accepts_(g)) candidates.push_back(g);
+    return false;
+  });
+  for (const group_row g : candidates) {
+    if (found == no_row || index_->before(g, found)) found = g;
+  }
+  if (found == no_row) return best;
+  result<std::uint32_t> made = new_entry(found, {});
+  if (!made) return made;
+  offer(*made);
+  return best;
+}
+
+/// The next member of the index becomes the head of its leaf.
+result<void> job_queue::advance(std::uint32_t leaf) {
+  nodes_[leaf].head = no_row;
+  group_row next = nodes_[leaf].members.next();
+  while (next != no_row && !accepts_(next)) next = nodes_[leaf].members.next();
+  if (next == no_row) return {};
+  result<std::uint32_t> made = new_entry(next, {});
+  if (!made) return made.failure();
+  nodes_[leaf].head = *made;
+  return {};
+}
+
+std::uint32_t job_queue::top_of(const node& leaf) const {
+  if (leaf.shown != no_row) return leaf.shown;
+  if (leaf.entries.empty()) return leaf.head;
+  const std::uint32_t own = leaf.entries.top();
+  return leaf.head != no_row && entry_before(leaf.head, own) ? leaf.head : own;
 }
 
 void job_queue::order_queues() {
@@ -136,17 +247,22 @@ void job_queue::refresh(std::uint32_t position) const {
   if (c_.compat() && e.changes != c_.changes_of(e.group)) (void)set_keys(e);
 }
 
-result<void> job_queue::add(group_row group, std::vector<pod_row> pods) {
+result<std::uint32_t> job_queue::new_entry(group_row group, std::vector<pod_row> pods) {
   entry e;
   e.group = group;
   e.keys = static_cast<std::uint32_t>(keys_.size());
   e.pods = std::move(pods);
-  if (auto done = set_keys(e); !done) return done;
-  const auto position = static_cast<std::uint32_t>(entries_.size());
+  if (auto done = set_keys(e); !done) return done.failure();
   entries_.push_back(std::move(e));
+  return static_cast<std::uint32_t>(entries_.size() - 1);
+}
+
+result<void> job_queue::add(group_row group, std::vector<pod_row> pods) {
+  result<std::uint32_t> made = new_entry(group, std::move(pods));
+  if (!made) return made.failure();
   bool fresh = false;
   const std::uint32_t leaf = node_of(c_.state().groups[group].queue, true, fresh);
-  nodes_[leaf].entries.push(position, depth_, [&](std::uint32_t a, std::uint32_t b) { return entry_before(a, b); });
+  nodes_[leaf].entries.push(*made, depth_, [&](std::uint32_t a, std::uint32_t b) { return entry_before(a, b); });
   if (fresh) link(leaf);
   mark(leaf);
   return {};
@@ -207,25 +323,23 @@ std::uint32_t job_queue::best_leaf() {
   }
 }
 
-group_row job_queue::pop() {
+result<group_row> job_queue::pop() {
   const std::uint32_t leaf = best_leaf();
-  const std::uint32_t position =
-      nodes_[leaf].entries.pop([&](std::uint32_t a, std::uint32_t b) { return entry_before(a, b); });
-  entry& e = entries_[position];
-  if (what_ == serving::victims) {
-    given& so_far = given_[nodes_[leaf].queue];
-    const model::quota_vector& amount = amount_of(position);
-    so_far.native.push_back(in_native(amount));
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) so_far.sum[r] += amount[r];
+  const std::uint32_t position = top_of(nodes_[leaf]);
+  if (what_ == serving::victims) given_[nodes_[leaf].queue].entries.push_back(position);
+  if (position == nodes_[leaf].head) {
+    if (auto done = advance(leaf); !done) return done.failure();
+  } else {
+    (void)nodes_[leaf].entries.pop([&](std::uint32_t a, std::uint32_t b) { return entry_before(a, b); });
   }
   after_pop(leaf);
-  popped_pods_ = std::move(e.pods);
-  return e.group;
+  popped_pods_ = what_ == serving::victims ? entries_[position].pods : std::move(entries_[position].pods);
+  return entries_[position].group;
 }
 
 void job_queue::after_pop(std::uint32_t n) {
   const auto before = [&](std::uint32_t a, std::uint32_t b) { return node_before(a, b); };
-  while (n != no_row && nodes_[n].entries.empty()) {  // an empty queue leaves the tree; it is the top of its heap
+  while (n != no_row && !has_entries(nodes_[n])) {  // an empty queue leaves the tree; it is the top of its heap
     const std::uint32_t parent = nodes_[n].parent;
     node_of_queue_[nodes_[n].queue] = no_row;
     (parent == no_row ? roots_ : nodes_[parent].entries).pop(before);
@@ -240,16 +354,8 @@ std::uint32_t job_queue::leaf_of(std::uint32_t n) const {
 }
 
 bool job_queue::groups_in_order(const entry& x, const entry& y) const {
-  for (std::size_t i = 0; i < orders_; ++i) {
-    const order_key& p = keys_[x.keys + i];
-    const order_key& q = keys_[y.keys + i];
-    if (p.first != q.first) return p.first < q.first;
-    if (p.second != q.second) return p.second < q.second;
-  }
-  const model::cluster_state& s = c_.state();
-  const std::int64_t p = s.groups[x.group].created;
-  const std::int64_t q = s.groups[y.group].created;
-  return p != q ? p < q : s.group_names[x.group] < s.group_names[y.group];
+  return group_is_before(c_.state(), x.group, std::span(keys_).subspan(x.keys, orders_), y.group,
+                         std::span(keys_).subspan(y.keys, orders_));
 }
 
 bool job_queue::entry_before(std::uint32_t a, std::uint32_t b) const {
@@ -264,6 +370,15 @@ bool job_queue::node_before(std::uint32_t a, std::uint32_t b) const {
   return what_ == serving::groups ? first : !first;
 }
 
+/// What a leaf has given is only added up where queues are compared.
+void job_queue::sum_up(given& so_far) const {
+  for (; so_far.summed < so_far.entries.size(); ++so_far.summed) {
+    const model::quota_vector& amount = amount_of(so_far.entries[so_far.summed]);
+    if (c_.compat()) so_far.native.push_back(in_native(amount));
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) so_far.sum[r] += amount[r];
+  }
+}
+
 /// Inner queues are compared with their own amounts, but with the group of their best leaf.
 bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
   if (!c_.has_proportion) {
@@ -276,8 +391,9 @@ bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
   std::array<policy::exact_side, 2> exact{};
   for (std::size_t i = 0; i < 2; ++i) {
     const node& leaf = nodes_[leaf_of(both[i])];
-    const std::uint32_t best = leaf.entries.top();
+    const std::uint32_t best = top_of(leaf);
     const model::quota_vector& amount = amount_of(best);
+    if (what_ == serving::victims) sum_up(given_[leaf.queue]);
     const queue_row q = nodes_[both[i]].queue;
     if (c_.compat()) {
       native[i].queue = &c_.kai_queues[q];

@@ -4,22 +4,18 @@
 /// JobsOrderByQueues).
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include <kaisched/result.hpp>
 
+#include "actions/group_index.hpp"
 #include "actions/heap.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::actions {
-
-/// What the queue is for.
-enum class serving : std::uint8_t {
-  groups,   ///< the most deserving queue first, its best group
-  victims,  ///< the reverse: the most over-served queue first, its worst group
-};
 
 /// Pops the best group of the most deserving leaf queue, or the worst of the least deserving.
 ///
@@ -32,16 +28,19 @@ class job_queue {
 
   /// Fills the empty queue.
   result<void> fill(std::span<const group_row> groups);
+  /// Fills the empty queue with the members of an index that are accepted and with some groups of their own keys, as if
+  /// all had been added in the order of priority, age and name, except for those that `late` lists at the end. Members are
+  /// taken from the index as they are popped.
+  result<void> fill_from(const group_index& index, std::function<bool(group_row)> accepts,
+                         std::span<const group_row> others = {}, std::span<const group_row> late = {});
   /// Adds one group again, with its present keys.
   result<void> push(group_row group);
   /// Adds some pods of a group as if they were the whole of it.
   result<void> push(group_row group, std::vector<pod_row> pods);
   [[nodiscard]] bool empty() const { return roots_.empty(); }
-  [[nodiscard]] group_row pop();
+  [[nodiscard]] result<group_row> pop();
   /// Pods of the entry that was popped last: empty where it was the whole group.
   [[nodiscard]] std::vector<pod_row>& popped_pods() { return popped_pods_; }
-  /// Orders everything anew, after amounts or groups have changed that are not at the top. Nothing in `compat`.
-  result<void> reorder();
 
  private:
   static constexpr std::uint32_t never = 0xFFFFFFFFU;
@@ -52,6 +51,7 @@ class job_queue {
     std::uint32_t amount_made = never;  ///< the same of the amount
     model::quota_vector amount{};       ///< of the next chunk; of victims: what they hold
     std::vector<pod_row> pods;          ///< empty: all of the group
+    std::uint32_t position = 0;         ///< in the order of adding, where queues are filled from an index
   };
   struct node {
     queue_row queue = no_row;
@@ -59,17 +59,30 @@ class job_queue {
     bool moved = false;  ///< its key may have changed since it was put in its heap
     std::uint32_t parent = no_row;
     heap<std::uint32_t> entries;  ///< of a leaf: positions in `entries_`; else nodes
+    group_index::cursor members;  ///< of a leaf that is filled from an index
+    std::uint32_t head = no_row;  ///< its best member that is left, as an entry
+    std::uint32_t shown = no_row;  ///< while queues are linked: the best of those that have been added
+    std::vector<std::uint32_t> others;  ///< the same: entries that do not come from the index
   };
   /// Victims that a leaf has given so far.
   struct given {
-    std::vector<policy::kai_amounts> native;
+    std::vector<std::uint32_t> entries;
+    std::vector<policy::kai_amounts> native;  ///< of those that queues have been compared by
     model::quota_vector sum{};
+    std::size_t summed = 0;
   };
 
   result<void> add(group_row group, std::vector<pod_row> pods);
+  result<std::uint32_t> new_entry(group_row group, std::vector<pod_row> pods);
+  result<void> advance(std::uint32_t leaf);
+  result<void> link_in_order(std::span<const std::uint32_t> leaves);
+  result<std::uint32_t> best_until(std::uint32_t leaf, std::uint32_t position);
+  [[nodiscard]] std::uint32_t top_of(const node& leaf) const;
+  [[nodiscard]] static bool has_entries(const node& one) { return !one.entries.empty() || one.head != no_row; }
   result<void> set_keys(entry& e) const;
   void refresh(std::uint32_t position) const;
   const model::quota_vector& amount_of(std::uint32_t position) const;
+  void sum_up(given& so_far) const;
   std::uint32_t node_of(queue_row q, bool leaf, bool& fresh);
   void link(std::uint32_t n);
   void mark(std::uint32_t n);
@@ -95,6 +108,8 @@ class job_queue {
   mutable std::vector<given> given_;  ///< by queue; victims only
   heap<std::uint32_t> roots_;
   std::vector<pod_row> popped_pods_;
+  const group_index* index_ = nullptr;
+  std::function<bool(group_row)> accepts_;
 };
 
 }  // namespace kaisched::actions

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "actions/actions.hpp"
@@ -36,13 +37,6 @@ bool is_elastic(const core& c, group_row group) {
     if (!info.is_set && info.min < static_cast<std::int64_t>(c.counts(sub).total)) return true;
   }
   return false;
-}
-
-/// May be taken from at all: in a queue that can be served, preemptible, with pods on nodes.
-bool can_lose(const core& c, group_row group) {
-  const model::group_core& g = c.state().groups[group];
-  return g.live && g.preemptible && c.is_schedulable_queue(g.queue) &&
-         work::count_pods(c, group, &model::sub_counts::active_allocated) > 0;
 }
 
 // ---- pending groups ----------------------------------------------------------------------------------------------
@@ -258,35 +252,96 @@ struct attempt {
   victim_rules rules;
 };
 
+/// The pending groups of an action, each once.
+class waiting_line {
+ public:
+  waiting_line(core& c, std::int64_t depth) : c_(c), queue_(c, static_cast<std::size_t>(depth)), index_(c, serving::groups), depth_(depth) {}
+
+  result<void> fill(const std::vector<group_row>& groups) {
+    if (c_.compat()) return queue_.fill(groups);
+    waits_.assign(c_.state().group_slots, false);
+    if (auto done = index_.fill(groups); !done) return done;
+    for (const queue_row leaf : index_.leaves()) {
+      group_index::cursor members = index_.members_of(leaf);
+      group_row g = members.next();
+      for (std::int64_t i = 0; g != no_row && (depth_ == 0 || i < depth_); ++i) {
+        waits_[g] = true;
+        g = members.next();
+      }
+    }
+    return {};
+  }
+
+  /// The next group, or no_row.
+  result<group_row> next() {
+    if (c_.compat()) return queue_.empty() ? no_row : queue_.pop();
+    // Queues stand as they are now, whatever has been decided since.
+    job_queue queue(c_, 0);
+    if (auto done = queue.fill_from(index_, [this](group_row g) { return waits_[g]; }); !done) return done.failure();
+    if (queue.empty()) return no_row;
+    result<group_row> found = queue.pop();
+    if (!found) return found;
+    waits_[*found] = false;
+    if (auto done = index_.update(*found, false); !done) return done.failure();
+    return found;
+  }
+
+  /// Groups have got or lost pods.
+  result<void> changed(std::span<const group_row> groups) {
+    if (c_.compat()) return {};
+    for (const group_row g : groups) {
+      if (g == no_row || !waits_[g]) continue;
+      if (auto done = index_.update(g, true); !done) return done;
+    }
+    return {};
+  }
+
+ private:
+  core& c_;
+  job_queue queue_;
+  group_index index_;
+  std::int64_t depth_;
+  std::vector<bool> waits_;  ///< by group
+};
+
 /// Each pending group once, in queue order.
 template <class Prepare>
 result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t depth, Prepare prepare) {
   c.keep_chunks();
-  job_queue queue(c, static_cast<std::size_t>(depth));
-  if (auto done = queue.fill(groups_that_may_evict(c, preemptible_only)); !done) return done;
+  const std::vector<group_row> groups = groups_that_may_evict(c, preemptible_only);
+  if (groups.empty()) return {};
+  waiting_line line(c, depth);
+  if (auto done = line.fill(groups); !done) return done;
   failed_groups failed(c, per_queue);
-  while (!queue.empty()) {
-    const group_row group = queue.pop();
-    attempt one = prepare(group, failed);
+  victim_search search(c);
+  if (auto done = search.open(); !done) return done;
+  while (true) {
+    result<group_row> next = line.next();
+    if (!next) return next.failure();
+    const group_row group = *next;
+    if (group == no_row) return {};
+    attempt one = prepare(group, failed, search);
     if (one.skip) continue;
     if (one.fails) {
       failed.add(group);
       continue;
     }
     ++c.statistics.back().groups_tried;
-    result<search_outcome> found = find_victims(c, group, one.rules);
+    result<search_outcome> found = search.find(group, one.rules);
     if (!found) return found.failure();
+    if (*found != search_outcome::failed) {
+      std::vector<group_row> touched;
+      for (const work::operation& op : c.log) touched.push_back(c.state().pods[op.pod].group);
+      if (auto done = search.finish(*found); !done) return done;
+      if (auto done = line.changed(touched); !done) return done;
+    }
     if (*found == search_outcome::solved) {
-      c.commit();
       ++c.statistics.back().groups_placed;
       if (auto sound = c.verify(); !sound) return sound;
-      if (auto done = queue.reorder(); !done) return done;
-      continue;
+    } else {
+      failed.add(group);
     }
-    if (*found == search_outcome::abandoned) c.abandon();
-    failed.add(group);
   }
-  return {};
 }
 
 /// Like a group that has failed, or with an obstacle that evictions cannot remove.
@@ -294,36 +349,31 @@ bool not_worth_trying(core& c, group_row group, failed_groups& failed) {
   return failed.tell_that_hopeless(group) || has_obstacle(c, c.chunk_of(group, true));
 }
 
-bool has_known_place(const core& c, group_row group) {
-  for (const pod_row p : pods_of(c, group)) {
-    if (model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::alive)) return true;
-  }
-  return false;
-}
-
-bool gpus_suffice(const core& c, std::span<const pod_row> chunk) {
-  std::int64_t left = 0;
-  for (node_row row = 0; row < c.state().node_count(); ++row) left += free_gpus(c, row);
-  for (const pod_row p : chunk) left -= c.state().class_of(p).requests(dim_gpu);
-  return left >= 0;
+std::int64_t gpus_of(const core& c, std::span<const pod_row> chunk) {
+  std::int64_t sum = 0;
+  for (const pod_row p : chunk) sum += c.state().class_of(p).requests(dim_gpu);
+  return sum;
 }
 
 }  // namespace
 
 result<void> reclaim(core& c) {
   if (!c.has_proportion) return {};
-  return drive(c, false, true, c.options.reclaim_queue_depth, [&](group_row group, failed_groups& failed) {
+  return drive(c, false, true, c.options.reclaim_queue_depth, [&](group_row group, failed_groups& failed, victim_search&) {
     attempt one;
     const reclaim_case rules = case_of(c, group);
     one.skip = !rules.may_reclaim() || not_worth_trying(c, group, failed);
     if (one.skip) return one;
     const queue_row mine = c.state().groups[group].queue;
-    for (const group_row victim : c.groups_in_order()) {
+    // The answer of a queue is the same for all of its groups.
+    auto gives = std::make_shared<std::map<queue_row, bool>>();
+    one.rules.may_lose = [&c, rules, mine, group, gives](group_row victim) {
       const queue_row theirs = c.state().groups[victim].queue;
-      if (theirs == mine || !can_lose(c, victim) || !rules.may_give(theirs)) continue;
-      if (is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_reclaim))
-        one.rules.candidates.push_back(victim);
-    }
+      if (theirs == mine) return false;
+      const auto [known, fresh] = gives->try_emplace(theirs, false);
+      if (fresh) known->second = rules.may_give(theirs);
+      return known->second && (is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_reclaim));
+    };
     one.rules.accepts = [&c, rules](const scenario& what) {
       return rules.may_take(what) && cores_are_respected(c, what, loss::by_reclaim);
     };
@@ -332,7 +382,7 @@ result<void> reclaim(core& c) {
 }
 
 result<void> preempt(core& c) {
-  return drive(c, false, true, c.options.preempt_queue_depth, [&](group_row group, failed_groups& failed) {
+  return drive(c, false, true, c.options.preempt_queue_depth, [&](group_row group, failed_groups& failed, victim_search&) {
     attempt one;
     one.skip = not_worth_trying(c, group, failed);
     if (one.skip) return one;
@@ -340,15 +390,11 @@ result<void> preempt(core& c) {
     work::failure why;
     one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), why);
     if (one.fails) return one;
-    for (const group_row victim : c.groups_in_order()) {
+    one.rules.may_lose = [&c, group, queue = mine.queue, priority = mine.priority](group_row victim) {
       const model::group_core& theirs = c.state().groups[victim];
-      if (theirs.queue != mine.queue || theirs.priority >= mine.priority || victim == group || !can_lose(c, victim) ||
-          !has_known_place(c, victim)) {
-        continue;
-      }
-      if (is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_preemption))
-        one.rules.candidates.push_back(victim);
-    }
+      return theirs.queue == queue && theirs.priority < priority &&
+             (is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_preemption));
+    };
     one.rules.accepts = [&c](const scenario& what) { return cores_are_respected(c, what, loss::by_preemption); };
     return one;
   });
@@ -357,18 +403,15 @@ result<void> preempt(core& c) {
 result<void> consolidation(core& c) {
   const std::int64_t most = c.options.consolidation_victims;
   if (most == 0) return {};
-  return drive(c, true, false, c.options.consolidation_queue_depth, [&](group_row group, failed_groups& failed) {
+  return drive(c, true, false, c.options.consolidation_queue_depth, [&](group_row group, failed_groups& failed, victim_search& search) {
     attempt one;
     one.skip = not_worth_trying(c, group, failed);
     if (one.skip) return one;
-    one.fails = !gpus_suffice(c, c.chunk_of(group, true));
+    one.fails = gpus_of(c, c.chunk_of(group, true)) > search.free_gpus();
     if (one.fails) return one;
-    for (const group_row victim : c.groups_in_order()) {
-      if (victim == group || !can_lose(c, victim) || !has_known_place(c, victim)) continue;
-      one.rules.candidates.push_back(victim);
-      // The reference lets one more pass.
-      if (most != unlimited && static_cast<std::int64_t>(one.rules.candidates.size()) > most) break;
-    }
+    one.rules.may_lose = [](group_row) { return true; };
+    // The reference lets one more pass.
+    if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + 1;
     one.rules.accepts = [&c](const scenario& what) {
       const std::vector<pod_row> victims = what.pods();
       return std::none_of(victims.begin(), victims.end(), [&](pod_row p) {

@@ -7,8 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "actions/group_index.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
+#include "model/account.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -177,38 +179,173 @@ struct set_hash {
   }
 };
 
+// ---- what is kept between searches -----------------------------------------------------------------------------------
+
+}  // namespace
+
+/// Amounts and marks by node or group that one search leaves as it found them.
+struct victim_search_state {
+  explicit victim_search_state(core& of) : c(of), pending(of, serving::groups), victims(of, serving::victims) {}
+
+  result<void> open() {
+    const model::cluster_state& s = c.state();
+    std::vector<group_row> waiting;
+    for (const group_row g : *s.pending_groups) {
+      if (waits(g)) waiting.push_back(g);
+    }
+    std::vector<group_row> losing;
+    is_spread.assign(s.group_slots, false);
+    for (const group_row g : c.groups_in_order()) {
+      if (!can_lose(c, g)) continue;
+      losing.push_back(g);
+      note_group(g);
+    }
+    for (node_row row = 0; row < s.node_count(); ++row) {
+      largest_node = std::max(largest_node, (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu]);
+    }
+    if (auto done = pending.fill(waiting); !done) return done;
+    if (auto done = victims.fill(losing); !done) return done;
+    with_gpus.assign(s.node_count(), 0);
+    every_node.assign(s.node_count(), 1);
+    for (node_row row = 0; row < s.node_count(); ++row) note_node(row);
+    freed_here.assign(s.node_count(), 0);
+    touched_at.assign(s.node_count(), no_row);
+    units_on.resize(s.node_count());
+    units_of.resize(s.group_slots);
+    return {};
+  }
+
+  [[nodiscard]] bool waits(group_row g) const {
+    return c.is_schedulable_queue(c.state().groups[g].queue) && work::count_pods(c, g, &model::sub_counts::pending) > 0;
+  }
+
+  /// Looks at a group again after it has changed.
+  void note_group(group_row g) {
+    bool spread = false;
+    bool old_chunk = false;
+    if (can_lose(c, g)) {
+      std::uint32_t node = no_row;
+      const model::group_core& group = c.state().groups[g];
+      for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
+        for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
+          if (c.live.pod_node[p] == no_row) continue;
+          spread = spread || (node != no_row && c.live.pod_node[p] != node);
+          node = c.live.pod_node[p];
+        }
+      }
+      old_chunk = c.has_old_chunk(g);
+    }
+    spread_groups += (spread ? 1U : 0U) - (is_spread[g] ? 1U : 0U);
+    is_spread[g] = spread;
+    has_old_chunks = has_old_chunks || old_chunk;
+  }
+
+  /// Adds what a node has free to the sums, again after it has changed.
+  void note_node(node_row row) {
+    const std::size_t at = static_cast<std::size_t>(row) * c.state().dims() + dim_gpu;
+    if (known_free.size() < with_gpus.size()) known_free.resize(with_gpus.size(), 0);
+    free_everywhere -= known_free[row];
+    if (with_gpus[row] != 0) free_with_gpus -= known_free[row];
+    known_free[row] = free_gpus(c, row);
+    with_gpus[row] = (*c.live.idle)[at] > 0 || (*c.live.releasing)[at] > 0 ? 1 : 0;
+    free_everywhere += known_free[row];
+    if (with_gpus[row] != 0) free_with_gpus += known_free[row];
+  }
+
+  core& c;
+  group_index pending;
+  group_index victims;
+  node_set with_gpus;   ///< nodes with GPUs that are free or coming free
+  node_set every_node;
+  std::vector<std::int64_t> known_free;  ///< by node, as it is in the sums
+  std::int64_t largest_node = 0;  ///< GPUs of the largest node
+  std::vector<bool> is_spread;    ///< by group: may lose pods and has some on several nodes
+  std::uint32_t spread_groups = 0;
+  /// Some group that may lose pods remembers a chunk that it could not start any more. KAI forgets it when the group is
+  /// simulated to leave, so that simulations cannot be left out.
+  bool has_old_chunks = false;
+  std::int64_t free_everywhere = 0;
+  std::int64_t free_with_gpus = 0;
+
+  // Of one search.
+  std::vector<std::int64_t> freed_here;                ///< by node: GPUs of victims
+  std::vector<std::uint32_t> touched_at;               ///< by node: position among the nodes of victims
+  std::vector<std::vector<std::uint32_t>> units_on;    ///< by node: new units with pods there
+  std::vector<std::vector<std::uint32_t>> units_of;    ///< by group: its new units
+};
+
+namespace {
+
+/// Of all states of free GPUs by node, how many pods of one size fit.
+std::int64_t places_for(const core& c, std::int64_t request) {
+  const std::vector<model::node_index::entry>& entries = c.live.by_gpu->entries();
+  std::int64_t places = 0;
+  for (std::size_t i = c.live.by_gpu->first_at_least(request); i < entries.size();) {
+    const std::size_t next = c.live.by_gpu->first_at_least(entries[i].key + 1);
+    places += entries[i].key / request * static_cast<std::int64_t>(next - i);
+    i = next;
+  }
+  return places;
+}
+
 /// Collects victims in victim order; they only accumulate.
 class builder {
  public:
-  builder(core& c, const std::vector<victim_unit>& recorded, const std::vector<group_row>& candidates,
-          const node_set& feasible)
-      : c_(c),
+  builder(victim_search_state& kept, const victim_rules& rules, group_row waiting,
+          const std::vector<victim_unit>& recorded, const node_set& feasible, std::int64_t free_of_feasible)
+      : kept_(kept),
+        c_(kept.c),
+        rules_(rules),
+        waiting_(waiting),
         recorded_(recorded),
         recorded_pods_(pods_in(recorded)),
         feasible_(feasible),
-        queue_(c, 0, serving::victims),
-        free_(c.state().node_count()) {
+        queue_(kept.c, 0, serving::victims) {
+    for (const pod_row p : c_.partial.chunk) requests_.push_back(gpus_of(c_, p));
+    if (requests_.empty()) return;
+    smallest_ = *std::min_element(requests_.begin(), requests_.end());
+    largest_ = *std::max_element(requests_.begin(), requests_.end());
+    same_size_ = smallest_ > 0 && smallest_ == largest_;
+    needed_ = std::accumulate(requests_.begin(), requests_.end(), std::int64_t{0}) - free_of_feasible;
+    if (same_size_) places_ = places_for(c_, smallest_);
+    for (const pod_row p : recorded_pods_) {
+      const node_row row = row_of(c_, p);
+      if (feasible_[row] != 0) needed_ -= gpus_of(c_, p);
+      freed_by_recorded_[row] += gpus_of(c_, p);
+      free_more(p);
+    }
+    places_before_ = places_;
     std::sort(recorded_pods_.begin(), recorded_pods_.end());
-    for (node_row n = 0; n < free_.size(); ++n) free_[n] = free_gpus(c, n);
-    for (const pod_row p : recorded_pods_) free_[row_of(c, p)] += gpus_of(c, p);
-    for (const pod_row p : c.partial.chunk) {
-      requests_.push_back(gpus_of(c, p));
-      const model::pod_class& ask = c.state().class_of(p);
+    for (const pod_row p : c_.partial.chunk) {
+      const model::pod_class& ask = c_.state().class_of(p);
       if (!ask.node_selector.empty() || !ask.node_affinity.empty()) choosy_.push_back(p);
     }
-    candidates_ = &candidates;
+    for (node_row row = 0; !choosy_.empty() && row < feasible_.size(); ++row) {
+      if (feasible_[row] != 0) satisfy(row);
+    }
   }
+
+  ~builder() {
+    for (const node_row row : freed_rows_) kept_.freed_here[row] = 0;
+    for (const node_row row : touched_) {
+      kept_.touched_at[row] = no_row;
+      kept_.units_on[row].clear();
+    }
+    for (const victim_unit& one : potential_) kept_.units_of[one.group].clear();
+  }
+  builder(const builder&) = delete;
+  builder& operator=(const builder&) = delete;
 
   /// Calls `visit` for the scenario without new victims and then for ever more, those that may work. It returns true to
   /// end the search.
   template <class Visit>
   result<bool> each_state(Visit visit) {
-    if (c_.partial.chunk.empty()) return false;
-    if (auto done = queue_.fill(*candidates_); !done) return done.failure();
+    if (requests_.empty()) return false;
     if (plausible()) {
       result<bool> ends = visit();
       if (!ends || *ends) return ends;
     }
+    if (auto done = fill(); !done) return done.failure();
     while (!queue_.empty()) {
       result<bool> added = advance();
       if (!added) return added;
@@ -221,14 +358,96 @@ class builder {
 
   [[nodiscard]] const std::vector<victim_unit>& recorded() const { return recorded_; }
   [[nodiscard]] const std::vector<victim_unit>& potential() const { return potential_; }
-  [[nodiscard]] const std::vector<std::int64_t>& requests() const { return requests_; }
-  /// GPUs of a node that are free, coming free or held by victims of the state.
-  [[nodiscard]] std::int64_t freed(node_row row) const { return free_[row]; }
-  [[nodiscard]] const node_set& feasible() const { return feasible_; }
+  /// New units with pods on a node, and of a group, by their positions.
+  [[nodiscard]] const std::vector<std::uint32_t>& units_on(node_row row) const { return kept_.units_on[row]; }
+  [[nodiscard]] const std::vector<std::uint32_t>& units_of(group_row group) const { return kept_.units_of[group]; }
+  /// GPUs that the pending pods need beyond what nodes without new victims have free.
+  [[nodiscard]] std::int64_t needed() const { return needed_; }
+  /// Nodes of new victims: by GPUs that are free, coming free or held by victims, then by first victim.
+  struct touched_node {
+    std::int64_t freed;
+    std::uint32_t position;
+    node_row row;
+    auto operator<=>(const touched_node&) const = default;
+  };
+  [[nodiscard]] const std::set<touched_node>& touched() const { return by_freed_; }
+  [[nodiscard]] std::int64_t smallest_request() const { return smallest_; }
+
+  /// The pending pods need more places than all nodes have when these new victims leave: no simulation could end well.
+  [[nodiscard]] bool too_small(const std::vector<victim_unit>& chosen) const {
+    if (!same_size_) return false;
+    const auto wanted = static_cast<std::int64_t>(requests_.size());
+    std::int64_t places = places_before_;
+    std::vector<std::pair<node_row, std::int64_t>> more;
+    for (const victim_unit& one : chosen) {
+      for (const pod_row p : one.pods) {
+        if (std::binary_search(recorded_pods_.begin(), recorded_pods_.end(), p)) continue;
+        const node_row row = row_of(c_, p);
+        if (more.empty() || more.back().first != row) more.emplace_back(row, 0);
+        more.back().second += gpus_of(c_, p);
+      }
+    }
+    std::sort(more.begin(), more.end());
+    for (std::size_t i = 0; i < more.size();) {
+      const node_row row = more[i].first;
+      const auto recorded = freed_by_recorded_.find(row);
+      const std::int64_t before = free_gpus(c_, row) + (recorded == freed_by_recorded_.end() ? 0 : recorded->second);
+      std::int64_t after = before;
+      for (; i < more.size() && more[i].first == row; ++i) after += more[i].second;
+      places += places_on(after) - places_on(before);
+    }
+    return places < wanted;
+  }
+  /// Even the largest node, emptied beside what recorded victims leave, has not places enough.
+  [[nodiscard]] bool one_node_is_too_small() const {
+    return same_size_ && places_before_ + kept_.largest_node / smallest_ < static_cast<std::int64_t>(requests_.size());
+  }
 
  private:
+  [[nodiscard]] std::int64_t places_on(std::int64_t free) const { return std::max<std::int64_t>(0, free) / smallest_; }
+
+  [[nodiscard]] std::int64_t freed(node_row row) const { return free_gpus(c_, row) + kept_.freed_here[row]; }
+
+  result<void> fill() {
+    const auto accepts = [this](group_row g) { return g != waiting_ && rules_.may_lose(g); };
+    if (rules_.most == 0) return queue_.fill_from(kept_.victims, accepts);
+    std::vector<group_row> first;
+    for (const group_row g : c_.groups_in_order()) {
+      if (first.size() == rules_.most) break;
+      if (can_lose(c_, g) && accepts(g)) first.push_back(g);
+    }
+    return queue_.fill(first);
+  }
+
+  /// The pod's GPUs count as free on its node.
+  void free_more(pod_row p) {
+    const node_row row = row_of(c_, p);
+    const std::int64_t before = freed(row);
+    if (kept_.freed_here[row] == 0) freed_rows_.push_back(row);
+    kept_.freed_here[row] += gpus_of(c_, p);
+    if (same_size_) places_ += places_on(freed(row)) - places_on(before);
+  }
+
+  void touch(pod_row p, std::uint32_t unit) {
+    const node_row row = row_of(c_, p);
+    std::uint32_t& position = kept_.touched_at[row];
+    if (position == no_row) {
+      position = static_cast<std::uint32_t>(touched_.size());
+      touched_.push_back(row);
+      if (feasible_[row] != 0) needed_ += freed(row);
+      if (!choosy_.empty()) satisfy(row);
+    } else {
+      by_freed_.erase({freed(row), position, row});
+    }
+    free_more(p);
+    by_freed_.insert({freed(row), position, row});
+    if (kept_.units_on[row].empty() || kept_.units_on[row].back() != unit) kept_.units_on[row].push_back(unit);
+  }
+
   result<bool> advance() {
-    const group_row group = queue_.pop();
+    result<group_row> next = queue_.pop();
+    if (!next) return next.failure();
+    const group_row group = *next;
     const bool whole = queue_.popped_pods().empty();
     const std::vector<pod_row> pods = whole ? pods_of(c_, group) : std::move(queue_.popped_pods());
     std::vector<pod_row> unit = next_unit(c_, group, pods);
@@ -252,31 +471,28 @@ class builder {
                    [&](pod_row p) { return !std::binary_search(sorted.begin(), sorted.end(), p); });
       if (auto done = queue_.push(group, std::move(rest)); !done) return done.failure();
     }
-    for (const pod_row p : unit) free_[row_of(c_, p)] += gpus_of(c_, p);
+    const auto number = static_cast<std::uint32_t>(potential_.size());
+    for (const pod_row p : unit) touch(p, number);
+    kept_.units_of[group].push_back(number);
     potential_.push_back({group, std::move(unit)});
     return true;
   }
 
-  [[nodiscard]] bool plausible() const { return affinities_possible() && nodes_large_enough(); }
-
-  [[nodiscard]] bool affinities_possible() const {
-    return std::all_of(choosy_.begin(), choosy_.end(), [&](pod_row p) {
-      const model::pod_class& ask = c_.state().class_of(p);
-      const auto matches = [&](node_row row) { return ask.matches_labels((*c_.state().nodes)[row]->labels); };
-      for (node_row row = 0; row < c_.state().node_count(); ++row) {
-        if (feasible_[row] != 0 && matches(row)) return true;
-      }
-      const auto any_matches = [&](const std::vector<victim_unit>& units) {
-        return std::any_of(units.begin(), units.end(), [&](const victim_unit& one) {
-          return std::any_of(one.pods.begin(), one.pods.end(), [&](pod_row v) { return matches(row_of(c_, v)); });
-        });
-      };
-      return any_matches(recorded_) || any_matches(potential_);
+  /// Pending pods that ask for certain nodes and have seen none yet.
+  void satisfy(node_row row) {
+    std::erase_if(choosy_, [&](pod_row p) {
+      return c_.state().class_of(p).matches_labels((*c_.state().nodes)[row]->labels);
     });
   }
 
+  [[nodiscard]] bool plausible() const { return choosy_.empty() && nodes_large_enough(); }
+
   [[nodiscard]] bool nodes_large_enough() const {
-    std::vector<std::int64_t> largest = free_;
+    // With pods of one size the largest nodes hold as many as all nodes do.
+    if (requests_.empty() || largest_ == 0) return true;
+    if (same_size_) return places_ >= static_cast<std::int64_t>(requests_.size());
+    std::vector<std::int64_t> largest(c_.state().node_count());
+    for (node_row row = 0; row < largest.size(); ++row) largest[row] = freed(row);
     const std::size_t count = std::min(requests_.size(), largest.size());
     std::partial_sort(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(count), largest.end(),
                       std::greater<>());
@@ -284,16 +500,27 @@ class builder {
     return first_fit(requests_, largest);
   }
 
+  victim_search_state& kept_;
   core& c_;
+  const victim_rules& rules_;
+  group_row waiting_;
   const std::vector<victim_unit>& recorded_;
   std::vector<pod_row> recorded_pods_;  ///< sorted
   const node_set& feasible_;
-  const std::vector<group_row>* candidates_ = nullptr;
   job_queue queue_;
   std::vector<victim_unit> potential_;
-  std::vector<std::int64_t> free_;  ///< by node
   std::vector<std::int64_t> requests_;
-  std::vector<pod_row> choosy_;  ///< pending pods that ask for certain nodes
+  std::int64_t smallest_ = 0;
+  std::int64_t largest_ = 0;
+  bool same_size_ = false;
+  std::int64_t places_ = 0;         ///< for pods of that size
+  std::int64_t places_before_ = 0;  ///< the same without new victims
+  std::map<node_row, std::int64_t> freed_by_recorded_;
+  std::int64_t needed_ = 0;
+  std::vector<pod_row> choosy_;
+  std::vector<node_row> freed_rows_;
+  std::vector<node_row> touched_;
+  std::set<touched_node> by_freed_;
 };
 
 // ---- generators --------------------------------------------------------------------------------------------------
@@ -312,8 +539,12 @@ std::vector<node_row> nodes_of_group(const core& c, group_row group) {
   return rows;
 }
 
-bool touches(const core& c, const victim_unit& unit, node_row row) {
-  return std::any_of(unit.pods.begin(), unit.pods.end(), [&](pod_row p) { return row_of(c, p) == row; });
+std::vector<victim_unit> units_at(const std::vector<victim_unit>& all, std::vector<std::uint32_t> positions) {
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  std::vector<victim_unit> chosen;
+  for (const std::uint32_t i : positions) chosen.push_back(all[i]);
+  return chosen;
 }
 
 /// One node of the newest victim at a time: all victims so far that touch it.
@@ -328,19 +559,20 @@ result<bool> node_local(const core& c, builder& from, Try attempt) {
     std::vector<std::vector<pod_row>> seen;
     for (const node_row row : nodes_of_group(c, potential.back().group)) {
       std::set<group_row> groups;
-      for (const victim_unit& one : potential) {
-        if (touches(c, one, row)) groups.insert(one.group);
+      std::vector<std::uint32_t> positions;
+      for (const std::uint32_t i : from.units_on(row)) {
+        if (!groups.insert(potential[i].group).second) continue;
+        const std::vector<std::uint32_t>& own = from.units_of(potential[i].group);
+        positions.insert(positions.end(), own.begin(), own.end());
       }
       std::vector<victim_unit> chosen;
       // In `compat` recorded units of these groups come along again, so that their pods are victims twice.
-      if (c.compat()) {
+      if (c.compat() && !groups.empty()) {
         for (const victim_unit& one : from.recorded()) {
           if (groups.contains(one.group)) chosen.push_back(one);
         }
       }
-      for (const victim_unit& one : potential) {
-        if (groups.contains(one.group)) chosen.push_back(one);
-      }
+      for (victim_unit& one : units_at(potential, std::move(positions))) chosen.push_back(std::move(one));
       chosen = joined(std::move(chosen));
       std::vector<pod_row> pods = pods_in(chosen);
       std::sort(pods.begin(), pods.end());
@@ -353,55 +585,29 @@ result<bool> node_local(const core& c, builder& from, Try attempt) {
   });
 }
 
-/// How many of the smallest nodes free enough together, or no_row.
-std::size_t smallest_prefix(const std::vector<std::int64_t>& amounts, std::int64_t needed) {
-  if (needed <= 0) return 0;
-  for (std::size_t i = 0; i < amounts.size(); ++i) {
-    needed -= amounts[i];
-    if (needed <= 0) return i + 1;
-  }
-  return no_row;
-}
-
 /// The smallest nodes that together free enough for all pending pods, then ever more nodes.
 template <class Try>
-result<bool> multi_node(const core& c, builder& from, Try attempt) {
+result<bool> multi_node(builder& from, Try attempt) {
   return from.each_state([&]() -> result<bool> {
     const std::vector<victim_unit>& potential = from.potential();
     if (potential.empty()) return attempt(from.recorded(), std::vector<victim_unit>{});
-    std::vector<bool> touched(c.state().node_count(), false);
-    std::vector<node_row> rows;  // by first victim
-    for (const victim_unit& one : potential) {
-      for (const pod_row p : one.pods) {
-        if (!touched[row_of(c, p)]) rows.push_back(row_of(c, p));
-        touched[row_of(c, p)] = true;
-      }
-    }
-    const std::int64_t smallest = *std::min_element(from.requests().begin(), from.requests().end());
-    std::erase_if(rows, [&](node_row row) { return smallest > 0 && from.freed(row) < smallest; });
-    std::stable_sort(rows.begin(), rows.end(), [&](node_row a, node_row b) { return from.freed(a) < from.freed(b); });
-    std::int64_t needed = std::accumulate(from.requests().begin(), from.requests().end(), std::int64_t{0});
-    for (node_row row = 0; row < touched.size(); ++row) {
-      if (from.feasible()[row] != 0 && !touched[row]) needed -= from.freed(row);
-    }
-    std::vector<std::int64_t> amounts;
-    for (const node_row row : rows) amounts.push_back(from.freed(row));
-    std::size_t size = smallest_prefix(amounts, needed);
-    std::vector<bool> chosen_rows(touched.size(), false);
-    std::size_t taken = 0;
-    for (std::size_t step = 1; size != no_row; step *= 2) {
-      for (; taken < size; ++taken) chosen_rows[rows[taken]] = true;
-      std::vector<victim_unit> chosen;
-      for (const victim_unit& one : potential) {
-        const bool touches_one =
-            std::any_of(one.pods.begin(), one.pods.end(), [&](pod_row p) { return chosen_rows[row_of(c, p)]; });
-        if (touches_one) chosen.push_back(one);
-      }
-      result<bool> ends = attempt(from.recorded(), std::move(chosen));
+    auto next = from.smallest_request() > 0 ? from.touched().lower_bound({from.smallest_request(), 0, 0})
+                                            : from.touched().begin();
+    std::int64_t needed = from.needed();
+    std::vector<std::uint32_t> positions;
+    const auto take = [&] {
+      needed -= next->freed;
+      positions.insert(positions.end(), from.units_on(next->row).begin(), from.units_on(next->row).end());
+      ++next;
+    };
+    while (needed > 0 && next != from.touched().end()) take();
+    if (needed > 0) return false;
+    for (std::size_t step = 1;; step *= 2) {
+      result<bool> ends = attempt(from.recorded(), units_at(potential, positions));
       if (!ends || *ends) return ends;
-      size = size >= rows.size() ? no_row : std::min(size + step, rows.size());
+      if (next == from.touched().end()) return false;
+      for (std::size_t i = 0; i < step && next != from.touched().end(); ++i) take();
     }
-    return false;
   });
 }
 
@@ -409,7 +615,8 @@ result<bool> multi_node(const core& c, builder& from, Try attempt) {
 
 class search {
  public:
-  search(core& c, group_row group, const victim_rules& rules) : c_(c), group_(group), rules_(rules) {}
+  search(victim_search_state& kept, group_row group, const victim_rules& rules)
+      : kept_(kept), c_(kept.c), group_(group), rules_(rules) {}
 
   result<search_outcome> run() {
     const std::vector<pod_row> chunk = c_.chunk_of(group_, true);
@@ -437,12 +644,7 @@ class search {
   /// For a group that needs GPUs everywhere: nodes with GPUs that are free or coming free.
   void find_feasible() {
     const std::vector<pod_row> pods = pods_of(c_, group_);
-    const bool gpus_only = std::all_of(pods.begin(), pods.end(), [&](pod_row p) { return gpus_of(c_, p) > 0; });
-    feasible_.assign(c_.state().node_count(), 1);
-    for (node_row row = 0; gpus_only && row < feasible_.size(); ++row) {
-      const std::size_t at = static_cast<std::size_t>(row) * c_.state().dims() + dim_gpu;
-      feasible_[row] = (*c_.live.idle)[at] > 0 || (*c_.live.releasing)[at] > 0 ? 1 : 0;
-    }
+    gpus_only_ = std::all_of(pods.begin(), pods.end(), [&](pod_row p) { return gpus_of(c_, p) > 0; });
   }
 
   /// All pod sets have their gangs; leaving pods count.
@@ -492,9 +694,13 @@ class search {
   /// True: the statement holds a solution, and `found_` its victims.
   result<bool> probe(std::span<const pod_row> pods) {
     c_.take_part(group_, pods);
-    node_set nodes = feasible_;
-    for (const pod_row p : pods_in(recorded_)) nodes[row_of(c_, p)] = 1;
-    builder from(c_, recorded_, rules_.candidates, nodes);
+    node_set nodes = gpus_only_ ? kept_.with_gpus : kept_.every_node;
+    std::int64_t free_gpus_there = gpus_only_ ? kept_.free_with_gpus : kept_.free_everywhere;
+    for (const pod_row p : pods_in(recorded_)) {
+      if (nodes[row_of(c_, p)] == 0) free_gpus_there += free_gpus(c_, row_of(c_, p));
+      nodes[row_of(c_, p)] = 1;
+    }
+    builder from(kept_, rules_, group_, recorded_, nodes, free_gpus_there);
     const auto attempt = [&](const std::vector<victim_unit>& recorded,
                              std::vector<victim_unit> potential) -> result<bool> {
       scenario what{group_, recorded, std::move(potential)};
@@ -503,11 +709,14 @@ class search {
       for (const victim_unit& one : what.recorded) key[1].add(one.pods);
       for (const victim_unit& one : what.potential) key[2].add(one.pods);
       if (hopeless_.contains(key)) return false;
+      if (!kept_.has_old_chunks && from.too_small(what.potential)) return false;
       result<bool> solved = simulate(what, nodes);
       if (solved && !*solved) hopeless_.insert(key);
       return solved;
     };
-    result<bool> solved = gang_ ? multi_node(c_, from, attempt) : node_local(c_, from, attempt);
+    // No group reaches over several nodes, so each set that is tried frees one node beside the recorded ones.
+    const bool hopeless = !gang_ && kept_.spread_groups == 0 && !kept_.has_old_chunks && from.one_node_is_too_small();
+    result<bool> solved = hopeless ? false : gang_ ? multi_node(from, attempt) : node_local(c_, from, attempt);
     c_.drop_part();
     return solved;
   }
@@ -577,47 +786,82 @@ class search {
   /// A victim that finds no place stays evicted; the pending group must find one.
   result<bool> place_all(const scenario& what, const node_set& nodes) {
     std::set<group_row> victims;
-    std::vector<group_row> groups;
-    const auto served = [&](group_row g) { return c_.is_schedulable_queue(c_.state().groups[g].queue); };
-    for (const group_row g : *c_.state().pending_groups) {
-      if (served(g) && work::count_pods(c_, g, &model::sub_counts::pending) > 0) groups.push_back(g);
-    }
+    std::vector<group_row> waiting{group_};
+    std::vector<group_row> late;  // that did not wait before
     for (const auto* units : {&what.recorded, &what.potential}) {
       for (const victim_unit& one : *units) {
-        if (!victims.insert(one.group).second) continue;
-        if (served(one.group) && work::count_pods(c_, one.group, &model::sub_counts::pending) == 0)
-          groups.push_back(one.group);
+        if (one.group == group_ || !victims.insert(one.group).second ||
+            !c_.is_schedulable_queue(c_.state().groups[one.group].queue)) {
+          continue;
+        }
+        (work::count_pods(c_, one.group, &model::sub_counts::pending) > 0 ? waiting : late).push_back(one.group);
       }
     }
+    waiting.insert(waiting.end(), late.begin(), late.end());
+    std::map<queue_row, std::size_t> open;  // groups that are still to be served, by leaf queue
+    for (const group_row g : waiting) ++open[c_.state().groups[g].queue];
+    const std::size_t late_from = waiting.size() - late.size();
     job_queue queue(c_, 0);
-    if (auto done = queue.fill(groups); !done) return done.failure();
-    std::size_t open = victims.size() + 1;
-    bool placed = false;
-    const placing how{true, &nodes};
-    work::failure why;
-    while (!queue.empty() && open > 0) {
-      const group_row group = queue.pop();
-      const bool waits = group == group_;
-      if (!waits && !victims.contains(group)) continue;
-      --open;
-      result<bool> done = place_group(c_, group, how, why);
-      if (!done) return done;
-      if (*done) {
-        placed = placed || waits;
-      } else if (waits) {
-        return false;
-      } else {
-        (void)c_.chunk_of(group, true);  // so KAI keeps this chunk, victims included
-      }
+    if (open.size() > 1) {
+      const auto others = [&](group_row g) { return g != group_ && !victims.contains(g); };
+      const std::span<const group_row> all(waiting);
+      if (auto done = queue.fill_from(kept_.pending, others, all.first(late_from), all.subspan(late_from)); !done)
+        return done.failure();
     }
-    return placed;
+    while (open.size() > 1) {
+      result<group_row> next = queue.pop();
+      if (!next) return next.failure();
+      if (*next != group_ && !victims.contains(*next)) continue;
+      const auto leaf = open.find(c_.state().groups[*next].queue);
+      if (--leaf->second == 0) open.erase(leaf);
+      std::erase(waiting, *next);
+      result<bool> done = place_one(*next, nodes);
+      if (!done) return done;
+      if (!*done) return false;
+    }
+    // Groups of one leaf are served in their order whatever the other queues hold.
+    result<void> sorted = sort_groups(waiting);
+    if (!sorted) return sorted.failure();
+    for (const group_row g : waiting) {
+      result<bool> done = place_one(g, nodes);
+      if (!done) return done;
+      if (!*done) return false;
+    }
+    return true;
   }
 
+  result<void> sort_groups(std::vector<group_row>& groups) const {
+    if (groups.size() < 2) return {};
+    std::vector<std::vector<order_key>> keys(groups.size());
+    std::vector<std::size_t> order(groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      order[i] = i;
+      if (auto done = keys_of_group(c_, groups[i], keys[i]); !done) return done.failure();
+    }
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return group_is_before(c_.state(), groups[a], keys[a], groups[b], keys[b]);
+    });
+    std::vector<group_row> sorted;
+    for (const std::size_t i : order) sorted.push_back(groups[i]);
+    groups = std::move(sorted);
+    return {};
+  }
+
+  /// False: the group that waits found no place.
+  result<bool> place_one(group_row group, const node_set& nodes) {
+    work::failure why;
+    result<bool> placed = place_group(c_, group, {true, &nodes}, why);
+    if (!placed || group == group_) return placed;
+    if (!*placed) (void)c_.chunk_of(group, true);  // so KAI keeps this chunk, victims included
+    return true;
+  }
+
+  victim_search_state& kept_;
   core& c_;
   group_row group_;
   const victim_rules& rules_;
   bool gang_ = false;  ///< the second generator
-  node_set feasible_;
+  bool gpus_only_ = false;
   std::vector<victim_unit> recorded_;
   std::vector<victim_unit> found_;
   std::set<std::array<set_hash, 3>> hopeless_;  ///< scenarios that failed
@@ -655,8 +899,49 @@ std::int64_t free_gpus(const core& c, node_row row) {
   return (*c.live.idle)[at] + (*c.live.releasing)[at];
 }
 
-result<search_outcome> find_victims(core& c, group_row group, const victim_rules& rules) {
-  return search(c, group, rules).run();
+bool can_lose(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  return g.live && g.preemptible && c.is_schedulable_queue(g.queue) &&
+         work::count_pods(c, group, &model::sub_counts::active_allocated) > 0;
+}
+
+victim_search::victim_search(core& c) : state_(std::make_unique<victim_search_state>(c)) {}
+victim_search::~victim_search() = default;
+
+result<void> victim_search::open() { return state_->open(); }
+std::int64_t victim_search::free_gpus() const { return state_->free_everywhere; }
+
+result<search_outcome> victim_search::find(group_row group, const victim_rules& rules) {
+  return search(*state_, group, rules).run();
+}
+
+result<void> victim_search::finish(search_outcome outcome) {
+  core& c = state_->c;
+  std::vector<group_row> groups;
+  std::vector<node_row> rows;
+  const std::vector<std::uint32_t>& row_of_slot = *c.state().node_row_of_slot;
+  for (const work::operation& op : c.log) {
+    groups.push_back(c.state().pods[op.pod].group);
+    for (const std::uint32_t slot : {op.old_node, c.live.pod_node[op.pod]}) {
+      if (slot != no_row) rows.push_back(row_of_slot[slot]);
+    }
+  }
+  if (outcome == search_outcome::abandoned)
+    c.abandon();
+  else
+    c.commit();
+  for (std::vector<std::uint32_t>* one : {&groups, &rows}) {
+    std::sort(one->begin(), one->end());
+    one->erase(std::unique(one->begin(), one->end()), one->end());
+  }
+  for (const node_row row : rows) state_->note_node(row);
+  for (const group_row g : groups) {
+    if (g == no_row) continue;
+    state_->note_group(g);
+    if (auto done = state_->pending.update(g, state_->waits(g)); !done) return done;
+    if (auto done = state_->victims.update(g, can_lose(c, g)); !done) return done;
+  }
+  return {};
 }
 
 }  // namespace kaisched::actions

@@ -9,8 +9,8 @@
 /// and its victims are placed again in queue order, and whoever found no place is a victim.
 
 #include <functional>
+#include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include <kaisched/result.hpp>
@@ -40,8 +40,12 @@ struct scenario {
 
 /// What differs between the actions.
 struct victim_rules {
-  std::vector<group_row> candidates;             ///< groups that may lose pods, in canonical order
-  std::function<bool(const scenario&)> accepts;  ///< the outcome of a simulation, the statement being open
+  /// Groups that may lose pods: those that `can_lose` and are accepted here.
+  std::function<bool(group_row)> may_lose;
+  /// Of these at most so many, the first by priority, age and name. 0: all.
+  std::size_t most = 0;
+  /// The outcome of a simulation, the statement being open.
+  std::function<bool(const scenario&)> accepts;
 };
 
 /// What became of a search.
@@ -51,8 +55,32 @@ enum class search_outcome : std::uint8_t {
   abandoned,  ///< as in KAI: victims were found for a part of the tree of sub-groups that does not count as the whole
 };
 
-/// Looks for victims for the next chunk of a group.
-[[nodiscard]] result<search_outcome> find_victims(work::core& c, group_row group, const victim_rules& rules);
+struct victim_search_state;
+
+/// Looks for victims for one group after the other. What it knows of groups and nodes is kept from one to the next and
+/// follows what is committed, so that a search costs what it looks at.
+class victim_search {
+ public:
+  explicit victim_search(work::core& c);
+  ~victim_search();
+  victim_search(const victim_search&) = delete;
+  victim_search& operator=(const victim_search&) = delete;
+
+  /// Reads the session. To be called first.
+  result<void> open();
+  /// GPUs of all nodes that are free or coming free, in milli-GPU.
+  [[nodiscard]] std::int64_t free_gpus() const;
+  /// Looks for victims for the next chunk of a group.
+  [[nodiscard]] result<search_outcome> find(group_row group, const victim_rules& rules);
+  /// Ends a search that has not failed: commits the statement, or abandons it.
+  result<void> finish(search_outcome outcome);
+
+ private:
+  std::unique_ptr<victim_search_state> state_;
+};
+
+/// May be taken from at all: in a queue that can be served, preemptible, with pods on nodes.
+[[nodiscard]] bool can_lose(const work::core& c, group_row group);
 
 /// What the group could lose next: one surplus pod or sub-group, else all its active pods. `pods`: the pods that are
 /// left of the group.

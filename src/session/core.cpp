@@ -374,6 +374,14 @@ std::vector<pod_row> core::chunk_of(group_row group, bool simulated) {
   return kept.chunk;
 }
 
+bool core::has_old_chunk(group_row group) const {
+  if (!compat() || chunks.empty() || !chunks[group].has_chunk) return false;
+  const std::vector<pod_row>& chunk = chunks[group].chunk;
+  return std::any_of(chunk.begin(), chunk.end(), [&](pod_row p) {
+    return static_cast<pod_status>(live.pod_state[p]) != pod_status::pending;
+  });
+}
+
 quota_vector core::chunk_request(group_row group) {
   if (group == partial.group) return partial.request;
   if (!compat() || chunks.empty()) {

@@ -115,6 +115,8 @@ class core {
   [[nodiscard]] std::vector<pod_row> chunk_of(group_row group, bool simulated);
   /// What the chunk, victims included, asks of its queues.
   [[nodiscard]] model::quota_vector chunk_request(group_row group);
+  /// A kept chunk names a pod that cannot be started any more.
+  [[nodiscard]] bool has_old_chunk(group_row group) const;
   /// Grows with every change of the status of a pod of the group, where chunks are kept.
   [[nodiscard]] std::uint32_t changes_of(group_row group) const { return chunks.empty() ? 0 : chunks[group].changes; }
   /// From now on the group is only this part of it; ends with `drop_part`.
