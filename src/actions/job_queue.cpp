@@ -60,8 +60,9 @@ result<void> job_queue::fill(std::span<const group_row> groups) {
   return {};
 }
 
-result<void> job_queue::fill_from(const group_index& index, std::function<bool(group_row)> accepts,
-                                  std::span<const group_row> others, std::span<const group_row> late) {
+result<void> job_queue::fill_from(const group_index& index, std::span<const queue_row> leaf_queues,
+                                  std::function<bool(group_row)> accepts, std::span<const group_row> others,
+                                  std::span<const group_row> late) {
   node_of_queue_.assign(c_.state().queues->size(), no_row);
   if (what_ == serving::victims) given_.resize(c_.state().queues->size());
   index_ = &index;
@@ -73,7 +74,7 @@ result<void> job_queue::fill_from(const group_index& index, std::function<bool(g
     if (fresh) leaves.push_back(leaf);
     return leaf;
   };
-  for (const queue_row q : index.leaves()) {
+  for (const queue_row q : leaf_queues) {
     group_index::cursor members = index.members_of(q);
     group_row first = members.next();
     while (first != no_row && !accepts_(first)) first = members.next();

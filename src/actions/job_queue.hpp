@@ -28,10 +28,11 @@ class job_queue {
 
   /// Fills the empty queue.
   result<void> fill(std::span<const group_row> groups);
-  /// Fills the empty queue with the members of an index that are accepted and with some groups of their own keys, as if
+  /// Fills the empty queue with the accepted members of some leaf queues in an index and with some groups of their own keys, as if
   /// all had been added in the order of priority, age and name, except for those that `late` lists at the end. Members are
   /// taken from the index as they are popped.
-  result<void> fill_from(const group_index& index, std::function<bool(group_row)> accepts,
+  result<void> fill_from(const group_index& index, std::span<const queue_row> leaves,
+                         std::function<bool(group_row)> accepts,
                          std::span<const group_row> others = {}, std::span<const group_row> late = {});
   /// Adds one group again, with its present keys.
   result<void> push(group_row group);

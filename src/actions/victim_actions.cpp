@@ -277,7 +277,7 @@ class waiting_line {
     if (c_.compat()) return queue_.empty() ? no_row : queue_.pop();
     // Queues stand as they are now, whatever has been decided since.
     job_queue queue(c_, 0);
-    if (auto done = queue.fill_from(index_, [this](group_row g) { return waits_[g]; }); !done) return done.failure();
+    if (auto done = queue.fill_from(index_, index_.leaves(), [this](group_row g) { return waits_[g]; }); !done) return done.failure();
     if (queue.empty()) return no_row;
     result<group_row> found = queue.pop();
     if (!found) return found;
@@ -367,12 +367,14 @@ result<void> reclaim(core& c) {
     const queue_row mine = c.state().groups[group].queue;
     // The answer of a queue is the same for all of its groups.
     auto gives = std::make_shared<std::map<queue_row, bool>>();
-    one.rules.may_lose = [&c, rules, mine, group, gives](group_row victim) {
-      const queue_row theirs = c.state().groups[victim].queue;
+    one.rules.queue_may_lose = [rules, mine, gives](queue_row theirs) {
       if (theirs == mine) return false;
       const auto [known, fresh] = gives->try_emplace(theirs, false);
       if (fresh) known->second = rules.may_give(theirs);
-      return known->second && (is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_reclaim));
+      return known->second;
+    };
+    one.rules.may_lose = [&c, group](group_row victim) {
+      return is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_reclaim);
     };
     one.rules.accepts = [&c, rules](const scenario& what) {
       return rules.may_take(what) && cores_are_respected(c, what, loss::by_reclaim);
@@ -390,9 +392,9 @@ result<void> preempt(core& c) {
     work::failure why;
     one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), why);
     if (one.fails) return one;
-    one.rules.may_lose = [&c, group, queue = mine.queue, priority = mine.priority](group_row victim) {
-      const model::group_core& theirs = c.state().groups[victim];
-      return theirs.queue == queue && theirs.priority < priority &&
+    one.rules.queue_may_lose = [queue = mine.queue](queue_row theirs) { return theirs == queue; };
+    one.rules.may_lose = [&c, group, priority = mine.priority](group_row victim) {
+      return c.state().groups[victim].priority < priority &&
              (is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_preemption));
     };
     one.rules.accepts = [&c](const scenario& what) { return cores_are_respected(c, what, loss::by_preemption); };
@@ -409,6 +411,7 @@ result<void> consolidation(core& c) {
     if (one.skip) return one;
     one.fails = gpus_of(c, c.chunk_of(group, true)) > search.free_gpus();
     if (one.fails) return one;
+    one.rules.queue_may_lose = [](queue_row) { return true; };
     one.rules.may_lose = [](group_row) { return true; };
     // The reference lets one more pass.
     if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + 1;

@@ -194,7 +194,6 @@ struct victim_search_state {
       if (waits(g)) waiting.push_back(g);
     }
     std::vector<group_row> losing;
-    is_spread.assign(s.group_slots, false);
     for (const group_row g : c.groups_in_order()) {
       if (!can_lose(c, g)) continue;
       losing.push_back(g);
@@ -235,8 +234,10 @@ struct victim_search_state {
       }
       old_chunk = c.has_old_chunk(g);
     }
-    spread_groups += (spread ? 1U : 0U) - (is_spread[g] ? 1U : 0U);
-    is_spread[g] = spread;
+    if (spread)
+      spread_groups.insert(g);
+    else
+      spread_groups.erase(g);
     has_old_chunks = has_old_chunks || old_chunk;
   }
 
@@ -259,8 +260,7 @@ struct victim_search_state {
   node_set every_node;
   std::vector<std::int64_t> known_free;  ///< by node, as it is in the sums
   std::int64_t largest_node = 0;  ///< GPUs of the largest node
-  std::vector<bool> is_spread;    ///< by group: may lose pods and has some on several nodes
-  std::uint32_t spread_groups = 0;
+  std::set<group_row> spread_groups;  ///< that may lose pods and have some on several nodes
   /// Some group that may lose pods remembers a chunk that it could not start any more. KAI forgets it when the group is
   /// simulated to leave, so that simulations cannot be left out.
   bool has_old_chunks = false;
@@ -398,6 +398,13 @@ class builder {
     }
     return places < wanted;
   }
+  /// The same for the new victims of a node, where none of their groups reaches over several nodes.
+  [[nodiscard]] bool node_is_too_small(node_row row) const {
+    if (!same_size_ || kept_.has_old_chunks || !alone_on_nodes_) return false;
+    const auto recorded = freed_by_recorded_.find(row);
+    const std::int64_t before = free_gpus(c_, row) + (recorded == freed_by_recorded_.end() ? 0 : recorded->second);
+    return places_before_ + places_on(freed(row)) - places_on(before) < static_cast<std::int64_t>(requests_.size());
+  }
   /// Even the largest node, emptied beside what recorded victims leave, has not places enough.
   [[nodiscard]] bool one_node_is_too_small() const {
     return same_size_ && places_before_ + kept_.largest_node / smallest_ < static_cast<std::int64_t>(requests_.size());
@@ -410,11 +417,17 @@ class builder {
 
   result<void> fill() {
     const auto accepts = [this](group_row g) { return g != waiting_ && rules_.may_lose(g); };
-    if (rules_.most == 0) return queue_.fill_from(kept_.victims, accepts);
+    if (rules_.most == 0) {
+      std::vector<queue_row> leaves;
+      for (const queue_row q : kept_.victims.leaves()) {
+        if (rules_.queue_may_lose(q)) leaves.push_back(q);
+      }
+      return queue_.fill_from(kept_.victims, leaves, accepts);
+    }
     std::vector<group_row> first;
     for (const group_row g : c_.groups_in_order()) {
       if (first.size() == rules_.most) break;
-      if (can_lose(c_, g) && accepts(g)) first.push_back(g);
+      if (can_lose(c_, g) && rules_.queue_may_lose(c_.state().groups[g].queue) && accepts(g)) first.push_back(g);
     }
     return queue_.fill(first);
   }
@@ -474,6 +487,7 @@ class builder {
     const auto number = static_cast<std::uint32_t>(potential_.size());
     for (const pod_row p : unit) touch(p, number);
     kept_.units_of[group].push_back(number);
+    alone_on_nodes_ = alone_on_nodes_ && !kept_.spread_groups.contains(group);
     potential_.push_back({group, std::move(unit)});
     return true;
   }
@@ -516,6 +530,7 @@ class builder {
   std::int64_t places_ = 0;         ///< for pods of that size
   std::int64_t places_before_ = 0;  ///< the same without new victims
   std::map<node_row, std::int64_t> freed_by_recorded_;
+  bool alone_on_nodes_ = true;  ///< no group of new victims is on several nodes
   std::int64_t needed_ = 0;
   std::vector<pod_row> choosy_;
   std::vector<node_row> freed_rows_;
@@ -558,6 +573,7 @@ result<bool> node_local(const core& c, builder& from, Try attempt) {
     }
     std::vector<std::vector<pod_row>> seen;
     for (const node_row row : nodes_of_group(c, potential.back().group)) {
+      if (from.node_is_too_small(row)) continue;
       std::set<group_row> groups;
       std::vector<std::uint32_t> positions;
       for (const std::uint32_t i : from.units_on(row)) {
@@ -715,10 +731,17 @@ class search {
       return solved;
     };
     // No group reaches over several nodes, so each set that is tried frees one node beside the recorded ones.
-    const bool hopeless = !gang_ && kept_.spread_groups == 0 && !kept_.has_old_chunks && from.one_node_is_too_small();
+    const bool hopeless = !gang_ && !kept_.has_old_chunks && from.one_node_is_too_small() && !any_spread();
     result<bool> solved = hopeless ? false : gang_ ? multi_node(from, attempt) : node_local(c_, from, attempt);
     c_.drop_part();
     return solved;
+  }
+
+  /// Some group that may be taken from has pods on several nodes.
+  [[nodiscard]] bool any_spread() const {
+    return std::any_of(kept_.spread_groups.begin(), kept_.spread_groups.end(), [&](group_row g) {
+      return g != group_ && rules_.queue_may_lose(c_.state().groups[g].queue) && rules_.may_lose(g);
+    });
   }
 
   /// Evicts all victims, then lets the group and the victims be placed in queue order.
@@ -805,7 +828,8 @@ class search {
     if (open.size() > 1) {
       const auto others = [&](group_row g) { return g != group_ && !victims.contains(g); };
       const std::span<const group_row> all(waiting);
-      if (auto done = queue.fill_from(kept_.pending, others, all.first(late_from), all.subspan(late_from)); !done)
+      if (auto done = queue.fill_from(kept_.pending, kept_.pending.leaves(), others, all.first(late_from),
+                                      all.subspan(late_from)); !done)
         return done.failure();
     }
     while (open.size() > 1) {
@@ -891,6 +915,7 @@ std::vector<pod_row> pods_of(const core& c, group_row group) {
 }
 
 std::vector<pod_row> next_unit(const core& c, group_row group, std::span<const pod_row> pods) {
+  if (pods.size() == 1) return is_active(c, pods.front()) ? std::vector<pod_row>{pods.front()} : std::vector<pod_row>{};
   return remaining_group(c, group, pods).unit();
 }
 

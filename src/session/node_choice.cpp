@@ -167,6 +167,12 @@ place node_choice::scan_index(core& c, pod_row pod, const class_facts& known, fr
   for (std::size_t i = spread.used ? 0 : index.first_at_least(ask.requests(d)); i < index.entries().size(); ++i) {
     const node_row row = index.entries()[i].row;
     if (among_ != nullptr && (*among_)[row] == 0) continue;
+    if (which == free_amount::idle && ask.requests(d) != 0 &&
+        (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + d] < ask.requests(d)) {
+      ++c.statistics.back().candidates;
+      ++c.statistics.back().filtered;
+      continue;
+    }
     if (!known.open_everywhere && !known.accepted[row]) continue;
     if (node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (node_kind == 1)) continue;
     if (!others.empty() && others[row] != constraint::none) continue;
