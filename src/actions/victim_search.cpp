@@ -276,15 +276,12 @@ struct victim_search_state {
 
 namespace {
 
-/// Of all states of free GPUs by node, how many pods of one size fit.
+/// How many pods of one size the nodes have places for.
 std::int64_t places_for(const core& c, std::int64_t request) {
-  const std::vector<model::node_index::entry>& entries = c.live.by_gpu->entries();
   std::int64_t places = 0;
-  for (std::size_t i = c.live.by_gpu->first_at_least(request); i < entries.size();) {
-    const std::size_t next = c.live.by_gpu->first_at_least(entries[i].key + 1);
-    places += entries[i].key / request * static_cast<std::int64_t>(next - i);
-    i = next;
-  }
+  c.live.by_gpu->each_key_from(request, [&](std::int64_t free, std::size_t nodes) {
+    places += free / request * static_cast<std::int64_t>(nodes);
+  });
   return places;
 }
 

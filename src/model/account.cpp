@@ -108,9 +108,11 @@ void reset_amounts(const cluster_state& s, live_state& live) {
 
 }  // namespace
 
-void charge_node(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
-                 const device_set& devices, std::int64_t sign) {
-  const free_amounts before = amounts_of(s, live, row);
+namespace {
+
+/// `charge_node` without the orders of nodes.
+void charge_amounts(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
+                    const device_set& devices, std::int64_t sign) {
   const std::uint32_t dims = s.dims();
   const std::size_t at = static_cast<std::size_t>(row) * dims;
   const std::vector<std::int64_t>& capacity = *s.capacity;
@@ -132,6 +134,22 @@ void charge_node(const cluster_state& s, live_state& live, const pod_class& c, n
     }
   }
   if (devices.mask != 0) charge_devices(s, live, row, status, devices, sign);
+}
+
+}  // namespace
+
+void charge_node(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
+                 const device_set& devices, std::int64_t sign) {
+  const free_amounts before = amounts_of(s, live, row);
+  charge_amounts(s, live, c, row, status, devices, sign);
+  move_in_indexes(s, live, row, before);
+}
+
+void charge_node_anew(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status from,
+                      pod_status to, const device_set& devices) {
+  const free_amounts before = amounts_of(s, live, row);
+  charge_amounts(s, live, c, row, from, devices, -1);
+  charge_amounts(s, live, c, row, to, devices, 1);
   move_in_indexes(s, live, row, before);
 }
 

@@ -17,6 +17,10 @@ namespace kaisched::model {
 void charge_node(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
                  const device_set& devices, std::int64_t sign);
 
+/// A pod on a node changes its status: the same as taking off and adding, for what is free in the end.
+void charge_node_anew(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status from,
+                      pod_status to, const device_set& devices);
+
 /// Adds (`sign` 1) or takes off (-1) what a pod holds, on its queue and all ancestors.
 void charge_queues(const cluster_state& s, live_state& live, const group_core& group, const pod_class& c,
                    std::int64_t sign);

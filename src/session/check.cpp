@@ -192,7 +192,7 @@ std::string core::state_digest() const {
   add_bytes(hash, *live.queue_allocated);
   add_bytes(hash, *live.queue_nonpreemptible);
   for (const model::node_index* index : {&*live.by_gpu, &*live.by_cpu}) {
-    for (const model::node_index::entry& e : index->entries()) {
+    for (const model::node_index::entry& e : *index) {
       const std::int64_t words[] = {e.key, e.rank, e.row};
       hash.update(std::as_bytes(std::span(words)));
     }

@@ -140,6 +140,12 @@ void core::charge_node(pod_row pod, node_row row, pod_status status, const devic
   choice.node_changed(*this, row);
 }
 
+void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices) {
+  model::charge_node_anew(state(), live, state().class_of(pod), row, from, to, devices);
+  ++frees;
+  choice.node_changed(*this, row);
+}
+
 void core::charge_queues(pod_row pod, std::int64_t sign) {
   if (state().pods[pod].sub == no_row) return;  // bystanders, and strays, which are no part of their group
   const group_core& group = state().groups[state().pods[pod].group];
@@ -197,18 +203,17 @@ void core::evict_again(pod_row pod) {
 
 void core::release_in_place(pod_row pod, std::uint32_t mark) {
   const node_row row = (*state().node_row_of_slot)[live.pod_node[pod]];
-  charge_node(pod, row, static_cast<pod_status>(live.pod_state[pod]), live.pod_devices[pod], -1);
+  charge_node_anew(pod, row, static_cast<pod_status>(live.pod_state[pod]), pod_status::releasing,
+                   live.pod_devices[pod]);
   set_status(pod, pod_status::releasing);
-  charge_node(pod, row, pod_status::releasing, live.pod_devices[pod], 1);
   charge_queues(pod, -1);
   mark_evicted(pod, mark);
 }
 
 void core::restore_evicted(const operation& op) {
   const node_row row = (*state().node_row_of_slot)[op.old_node];
-  charge_node(op.pod, row, pod_status::releasing, op.old_devices, -1);
+  charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
   set_status(op.pod, op.old_status);
-  charge_node(op.pod, row, op.old_status, op.old_devices, 1);
   charge_queues(op.pod, 1);
   mark_evicted(op.pod, 0);
 }

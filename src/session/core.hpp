@@ -202,6 +202,7 @@ class core {
   [[nodiscard]] bool bound_refuses(group_row group, const model::quota_vector& requested, bool quota,
                                    failure& why) const;
   void charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign);
+  void charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices);
   void charge_queues(pod_row pod, std::int64_t sign);
   void put(pod_row pod, node_row node, pod_status status, const device_set& devices, operation_kind kind);
   void undo(std::uint32_t position);

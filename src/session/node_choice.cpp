@@ -117,8 +117,8 @@ node_choice::class_facts& node_choice::facts(const core& c, class_row row) {
 
 /// A pod that asks for no CPU may be placed on a node that is overdrawn in it, outside of what the index offers.
 bool node_choice::may_use_overdrawn(const core& c, const model::pod_class& ask) {
-  const std::vector<model::node_index::entry>& entries = c.live.by_cpu->entries();
-  return !c.compat() && ask.requests(dim_cpu) == 0 && !entries.empty() && entries.front().key < 0;
+  const model::node_index& index = *c.live.by_cpu;
+  return !c.compat() && ask.requests(dim_cpu) == 0 && !index.empty() && index.begin()->key < 0;
 }
 
 result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const node_set* among) {
@@ -164,8 +164,8 @@ place node_choice::scan_index(core& c, pod_row pod, const class_facts& known, fr
   const spread_index& spread = ask.wants_gpu() ? spread_gpu_ : spread_cpu_;
   const model::node_index& index = spread.used ? spread.index : ask.wants_gpu() ? *c.live.by_gpu : *c.live.by_cpu;
   place found;
-  for (std::size_t i = spread.used ? 0 : index.first_at_least(ask.requests(d)); i < index.entries().size(); ++i) {
-    const node_row row = index.entries()[i].row;
+  for (auto at = spread.used ? index.begin() : index.first_at_least(ask.requests(d)); at != index.end(); ++at) {
+    const node_row row = at->row;
     if (among_ != nullptr && (*among_)[row] == 0) continue;
     if (which == free_amount::idle && ask.requests(d) != 0 &&
         (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + d] < ask.requests(d)) {
