@@ -38,11 +38,15 @@ bool is_elastic(const core& c, group_row group) {
   return false;
 }
 
-/// May be taken from at all: in a queue that can be served, preemptible, with pods on nodes.
-bool can_lose(const core& c, group_row group) {
+/// Preemptible, with pods on nodes.
+bool has_pods_to_lose(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
-  return g.live && g.preemptible && c.is_schedulable_queue(g.queue) &&
-         work::count_pods(c, group, &model::sub_counts::active_allocated) > 0;
+  return g.live && g.preemptible && work::count_pods(c, group, &model::sub_counts::active_allocated) > 0;
+}
+
+/// May be taken from at all: also in a queue that can be served.
+bool can_lose(const core& c, group_row group) {
+  return c.is_schedulable_queue(c.state().groups[group].queue) && has_pods_to_lose(c, group);
 }
 
 // ---- pending groups ----------------------------------------------------------------------------------------------
@@ -198,8 +202,7 @@ std::vector<std::pair<queue_row, std::vector<quota_vector>>> losses_of(const cor
 template <class Queue, class Amounts>
 class reclaim_judge {
  public:
-  reclaim_judge(const core& c, group_row group, const std::vector<Queue>& queues, Amounts required)
-      : c_(c), queues_(queues) {
+  reclaim_judge(core& c, group_row group, const std::vector<Queue>& queues, Amounts required) : c_(c), queues_(queues) {
     claim_ = {c.state().groups[group].queue, required, c.state().groups[group].preemptible};
   }
   [[nodiscard]] std::span<const Queue> queues() const { return queues_; }
@@ -214,12 +217,14 @@ class reclaim_judge {
       victims.push_back({leaf, {}});
       for (const quota_vector& one : units) victims.back().units.push_back(convert(one));
     }
-    return policy::reclaim::may_take(queues(), claim_, std::span<const policy::reclaim_victims<Amounts>>(victims),
+    policy::reclaimer<Amounts> claim = claim_;
+    if (c_.compat()) claim.required = convert(c_.chunk_request(what.group));  // of the part that is searched for
+    return policy::reclaim::may_take(queues(), claim, std::span<const policy::reclaim_victims<Amounts>>(victims),
                                      multiplier);
   }
 
  private:
-  const core& c_;
+  core& c_;
   std::vector<Queue> queues_;  ///< as they were before the search
   policy::reclaimer<Amounts> claim_;
 };
@@ -363,11 +368,14 @@ result<void> consolidation(core& c) {
     if (one.skip) return one;
     one.fails = !gpus_suffice(c, c.chunk_of(group, true));
     if (one.fails) return one;
+    std::int64_t counted = 0;
     for (const group_row victim : c.groups_in_order()) {
-      if (victim == group || !can_lose(c, victim) || !has_known_place(c, victim)) continue;
-      one.rules.candidates.push_back(victim);
-      // The reference lets one more pass.
-      if (most != unlimited && static_cast<std::int64_t>(one.rules.candidates.size()) > most) break;
+      // The reference counts those of queues that are not served as well, and lets one more pass.
+      const bool served = c.is_schedulable_queue(c.state().groups[victim].queue);
+      if (victim == group || (!served && !c.compat()) || !has_pods_to_lose(c, victim) || !has_known_place(c, victim))
+        continue;
+      if (served) one.rules.candidates.push_back(victim);
+      if (most != unlimited && ++counted > most) break;
     }
     one.rules.accepts = [&c](const scenario& what) {
       const std::vector<pod_row> victims = what.pods();
