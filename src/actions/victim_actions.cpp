@@ -192,8 +192,7 @@ std::vector<std::pair<queue_row, std::vector<quota_vector>>> losses_of(const cor
 template <class Queue, class Amounts>
 class reclaim_judge {
  public:
-  reclaim_judge(const core& c, group_row group, const std::vector<Queue>& queues, Amounts required)
-      : c_(c), queues_(queues) {
+  reclaim_judge(core& c, group_row group, const std::vector<Queue>& queues, Amounts required) : c_(c), queues_(queues) {
     claim_ = {c.state().groups[group].queue, required, c.state().groups[group].preemptible};
   }
   [[nodiscard]] std::span<const Queue> queues() const { return queues_; }
@@ -208,12 +207,14 @@ class reclaim_judge {
       victims.push_back({leaf, {}});
       for (const quota_vector& one : units) victims.back().units.push_back(convert(one));
     }
-    return policy::reclaim::may_take(queues(), claim_, std::span<const policy::reclaim_victims<Amounts>>(victims),
+    policy::reclaimer<Amounts> claim = claim_;
+    if (c_.compat()) claim.required = convert(c_.chunk_request(what.group));  // of the part that is searched for
+    return policy::reclaim::may_take(queues(), claim, std::span<const policy::reclaim_victims<Amounts>>(victims),
                                      multiplier);
   }
 
  private:
-  const core& c_;
+  core& c_;
   std::vector<Queue> queues_;  ///< as they were before the search
   policy::reclaimer<Amounts> claim_;
 };

@@ -52,6 +52,12 @@ std::vector<victim_unit> joined(std::vector<victim_unit> units) {
   return made;
 }
 
+/// Preemptible, with pods on nodes.
+bool has_pods_to_lose(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  return g.live && g.preemptible && work::count_pods(c, group, &model::sub_counts::active_allocated) > 0;
+}
+
 // ---- what a group can lose ---------------------------------------------------------------------------------------
 
 /// A group of which some pods are left.
@@ -422,9 +428,15 @@ class builder {
       return queue_.fill_from(kept_.victims, leaves, accepts);
     }
     std::vector<group_row> first;
+    std::size_t counted = 0;
     for (const group_row g : c_.groups_in_order()) {
-      if (first.size() == rules_.most) break;
-      if (can_lose(c_, g) && rules_.queue_may_lose(c_.state().groups[g].queue) && accepts(g)) first.push_back(g);
+      if (!has_pods_to_lose(c_, g) || !accepts(g)) continue;
+      // The reference counts groups of queues that are not served as well.
+      const queue_row leaf = c_.state().groups[g].queue;
+      const bool served = c_.is_schedulable_queue(leaf) && rules_.queue_may_lose(leaf);
+      if (served) first.push_back(g);
+      if (served || c_.compat()) ++counted;
+      if (counted == rules_.most) break;
     }
     return queue_.fill(first);
   }
@@ -922,9 +934,7 @@ std::int64_t free_gpus(const core& c, node_row row) {
 }
 
 bool can_lose(const core& c, group_row group) {
-  const model::group_core& g = c.state().groups[group];
-  return g.live && g.preemptible && c.is_schedulable_queue(g.queue) &&
-         work::count_pods(c, group, &model::sub_counts::active_allocated) > 0;
+  return c.is_schedulable_queue(c.state().groups[group].queue) && has_pods_to_lose(c, group);
 }
 
 victim_search::victim_search(core& c) : state_(std::make_unique<victim_search_state>(c)) {}

@@ -170,8 +170,15 @@ void core::sync_queue(queue_row q) {
 
 void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices, operation_kind kind) {
   const auto old = static_cast<pod_status>(live.pod_state[pod]);
-  log.push_back({kind, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
-  if (old == pod_status::releasing) leaving.push_back({pod, live.pod_node[pod], live.pod_devices[pod]});
+  log.push_back({kind, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
+  if (old == pod_status::releasing) {
+    // KAI's nodes know a pod once: a claim on the node that it is leaving takes the place of what it holds there.
+    log.back().replaces = live.pod_node[pod] == (*state().nodes)[node]->slot;
+    if (log.back().replaces)
+      charge_node(pod, node, old, live.pod_devices[pod], -1);
+    else
+      leaving.push_back({pod, live.pod_node[pod], live.pod_devices[pod]});
+  }
   set_status(pod, status);
   live.pod_node.write(pod) = (*state().nodes)[node]->slot;
   live.pod_devices.write(pod) = devices;
@@ -188,7 +195,7 @@ void core::pipeline(pod_row pod, node_row node, const device_set& devices) {
 }
 
 void core::evict(pod_row pod) {
-  log.push_back({operation_kind::evict, false, false, static_cast<pod_status>(live.pod_state[pod]), pod,
+  log.push_back({operation_kind::evict, false, false, false, static_cast<pod_status>(live.pod_state[pod]), pod,
                  live.pod_node[pod], live.pod_devices[pod], 0});
   release_in_place(pod, depth());
 }
@@ -240,7 +247,9 @@ void core::undo_put(const operation& op) {
   set_status(op.pod, op.old_status);
   live.pod_node.write(op.pod) = op.old_node;
   live.pod_devices.write(op.pod) = op.old_devices;
-  if (op.old_status == pod_status::releasing) {
+  if (op.replaces) {
+    charge_node(op.pod, row, op.old_status, op.old_devices, 1);
+  } else if (op.old_status == pod_status::releasing) {
     const auto it =
         std::find_if(leaving.rbegin(), leaving.rend(), [&](const leaving_pod& g) { return g.pod == op.pod; });
     leaving.erase(std::next(it).base());
@@ -388,22 +397,27 @@ bool core::has_old_chunk(group_row group) const {
 }
 
 quota_vector core::chunk_request(group_row group) {
-  if (group == partial.group) return partial.request;
-  if (!compat() || chunks.empty()) {
+  const bool is_part = group == partial.group;
+  if (is_part && partial.asked) return partial.request;
+  if (!is_part && (!compat() || chunks.empty())) {
     std::vector<pod_row> chunk;
     next_chunk(*this, group, startable::pending_or_evicted, chunk);
     return request_of(*this, chunk);
   }
-  chunk_memory& kept = chunks[group];
-  if (kept.has_request) return kept.request;
+  if (!is_part && chunks[group].has_request) return chunks[group].request;
   std::vector<pod_row> chunk = chunk_of(group, true);
-  std::erase_if(chunk, [&](pod_row p) {  // a chunk that was kept may name pods that cannot be started any more
-    const auto status = static_cast<pod_status>(live.pod_state[p]);
-    return status != pod_status::pending && !(status == pod_status::releasing && is_evicted_here(p));
-  });
-  kept.request = request_of(*this, chunk);
-  kept.has_request = true;
-  return kept.request;
+  // A chunk that was kept may name pods that cannot be started any more. Of a part nothing is left once it has been
+  // placed: KAI then lets it reclaim as if it asked for nothing, and remembers that.
+  if (compat()) {
+    std::erase_if(chunk, [&](pod_row p) {
+      const auto status = static_cast<pod_status>(live.pod_state[p]);
+      return status != pod_status::pending && !(status == pod_status::releasing && is_evicted_here(p));
+    });
+  }
+  const quota_vector request = request_of(*this, chunk);
+  (is_part ? partial.request : chunks[group].request) = request;
+  (is_part ? partial.asked : chunks[group].has_request) = true;
+  return request;
 }
 
 void core::take_part(group_row group, std::span<const pod_row> pods) {
@@ -418,8 +432,7 @@ void core::take_part(group_row group, std::span<const pod_row> pods) {
   fill_part(g.first_sub, own);
   access.part_first = g.first_sub;
   access.part_min = partial.min;
-  next_chunk(*this, group, startable::pending, partial.chunk);
-  partial.request = request_of(*this, partial.chunk);
+  next_chunk(*this, group, startable::pending_or_evicted, partial.chunk);
 }
 
 /// Sets the thresholds of a member and of all below it; true if it contains pods.

@@ -27,8 +27,9 @@ enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict };
 /// One entry of the undo log: what was before.
 struct operation {
   operation_kind kind = operation_kind::allocate;
-  bool undone = false;  ///< evictions only: taken back by a later `unevict`
-  bool again = false;   ///< evictions only: the pod had been evicted already
+  bool undone = false;    ///< evictions only: taken back by a later `unevict`
+  bool replaces = false;  ///< claims only: the pod was leaving that very node
+  bool again = false;     ///< evictions only: the pod had been evicted already
   pod_status old_status = pod_status::pending;
   pod_row pod = no_row;
   std::uint32_t old_node = no_row;  ///< slot
@@ -54,6 +55,7 @@ struct partial_group {
   std::vector<std::int64_t> min;  ///< by sub-group of the group
   std::vector<pod_row> pods;      ///< the pending ones, sorted
   std::vector<pod_row> chunk;     ///< what it tries to start
+  bool asked = false;             ///< somebody wanted to know the request
   model::quota_vector request{};  ///< of the chunk
 
   [[nodiscard]] bool may_start(group_row g, pod_row pod) const {

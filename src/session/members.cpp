@@ -90,9 +90,9 @@ class collector {
  private:
   [[nodiscard]] bool may_start(pod_row p) const {
     const auto status = static_cast<pod_status>(c_.live.pod_state[p]);
-    if (status == pod_status::pending)
-      return c_.partial.group == no_row || c_.partial.may_start(c_.state().pods[p].group, p);
-    return which_ == startable::pending_or_evicted && status == pod_status::releasing && c_.is_evicted_here(p);
+    const bool waits = status == pod_status::pending || (which_ == startable::pending_or_evicted &&
+                                                         status == pod_status::releasing && c_.is_evicted_here(p));
+    return waits && (c_.partial.group == no_row || c_.partial.may_start(c_.state().pods[p].group, p));
   }
 
   /// As in KAI: the first `needed` members, of which those already satisfied are skipped.

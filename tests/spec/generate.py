@@ -368,8 +368,10 @@ def _template(dice, style):
     affinity = {}
     if style["labels"]:
         if dice.one_in(4):
-            asked["node_selector"] = {key: dice.of(*values) for key, values in dice.some(
+            selector = {key: dice.of(*values) for key, values in dice.some(
                 ((ZONE, ("east", "west")), ("disk", ("ssd", "hdd")), (RACK, ("r1", ""))), 2)}
+            if selector:            # recordings have none that is empty: its signature would not be that of no selector
+                asked["node_selector"] = selector
         if dice.one_in(4):
             affinity["nodeAffinity"] = _required({"nodeSelectorTerms": [
                 _node_term(dice) for _ in range(dice.of(1, 1, 2))]})
