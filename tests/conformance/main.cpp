@@ -25,7 +25,7 @@ constexpr int exit_skipped = 77;  // what the test runner knows as "skipped"
 constexpr std::string_view usage_text =
     "usage: kaisched_conformance DIR [--json FILE] [--only TEXT] [--verbose] [--supported-only] [--at-least N] "
     "[--amounts]\n"
-    "                            [--reference-path] [--as-scenarios]\n"
+    "                            [--reference-path] [--as-scenarios] [--markdown]\n"
     "  DIR               folder with cases (or one file of cases); @NAME is the folder NAME of the reference data\n"
     "  --json FILE       write the report there\n"
     "  --only TEXT       only files whose path contains TEXT\n"
@@ -33,12 +33,14 @@ constexpr std::string_view usage_text =
     "  --supported-only  leave out cases that need features which the engine does not have\n"
     "  --amounts         also compare amounts of nodes and queues at the end of every round\n"
     "  --as-scenarios    write sessions as scenario files (.ks), read these back and compare clusters and places\n"
+    "  --markdown        print tables for a page instead of the report\n"
     "  --reference-path  scan all nodes for every pod instead of using the indexes\n";
 
 struct arguments {
   std::string folder;
   std::string json;
   bool verbose = false;
+  bool markdown = false;
   std::uint64_t at_least = 0;
   kaisched::conformance::folder_options options;
 };
@@ -60,6 +62,8 @@ std::optional<arguments> parse(int count, char** values) {
       parsed.verbose = true;
     } else if (value == "--supported-only") {
       parsed.options.supported_only = true;
+    } else if (value == "--markdown") {
+      parsed.markdown = true;
     } else if (value == "--at-least") {
       std::string number;
       if (!text(number)) return std::nullopt;
@@ -106,6 +110,10 @@ int run(const arguments& asked) {
     std::ofstream out(asked.json);
     out << found.to_json().dump(1) << '\n';
     if (!out) throw std::runtime_error("cannot write " + asked.json);
+  }
+  if (asked.markdown) {
+    found.print_markdown(std::cout);
+    return EXIT_SUCCESS;
   }
   found.print(std::cout, asked.verbose);
   if (found.passed() < asked.at_least) {

@@ -37,8 +37,21 @@ std::string summary(const std::vector<std::string>& whys) {
 
 }  // namespace
 
+const finding* verdict::unsupported() const {
+  const auto found =
+      std::find_if(findings.begin(), findings.end(), [](const finding& f) { return f.gate == "unsupported"; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+void report::tally::add(const verdict& one) { ++(one.passed() ? passed : one.unsupported() ? unsupported : failed); }
+
 void report::add(verdict one) {
   if (one.features.empty()) one.features.emplace_back("plain");
+  schema_tally& counts = by_schema_[one.schema];
+  counts.all.add(one);
+  for (const std::string& feature : one.features) counts.by_feature[feature].add(one);
+  if (const finding* lacks = one.unsupported(); lacks != nullptr)
+    ++lacking_[lacks->why.substr(0, lacks->why.find(':'))];
   for (const std::string& feature : one.features) {
     count& counted = by_feature_[feature];
     ++(one.passed() ? counted.passed : counted.failed);
@@ -86,6 +99,20 @@ void report::print(std::ostream& out, bool verbose) const {
   }
   if (skipped_ > 0) out << skipped_ << " left out by --supported-only\n";
   out << passed_ << " passed, " << failed() << " failed\n";
+}
+
+void report::print_markdown(std::ostream& out) const {
+  const auto row = [&](const std::string& name, const tally& counts) {
+    out << "| " << name << " | " << counts.passed << " | " << counts.unsupported << " | " << counts.failed << " |\n";
+  };
+  for (const auto& [schema, counts] : by_schema_) {
+    out << "| `" << schema << "` | passed | not in reach | failed |\n|---|---:|---:|---:|\n";
+    row("**all**", counts.all);
+    for (const auto& [feature, of_feature] : counts.by_feature) row(feature, of_feature);
+    out << '\n';
+  }
+  out << "| not in reach | cases |\n|---|---:|\n";
+  for (const auto& [what, cases] : lacking_) out << "| " << what << " | " << cases << " |\n";
 }
 
 }  // namespace kaisched::conformance
