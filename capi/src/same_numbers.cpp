@@ -219,6 +219,8 @@ SAME(KAISCHED_POD_GROUP_COL_RUNTIME_ESTIMATE, col::pod_group_runtime_estimate);
 SAME(KAISCHED_POD_GROUP_COL_TOPOLOGY, col::pod_group_topology);
 SAME(KAISCHED_POD_GROUP_COL_REQUIRED_LEVEL, col::pod_group_required_level);
 SAME(KAISCHED_POD_GROUP_COL_PREFERRED_LEVEL, col::pod_group_preferred_level);
+SAME(KAISCHED_POD_GROUP_COL_DEADLINE, col::pod_group_deadline);
+SAME(KAISCHED_POD_GROUP_COL_ATTAINED_SERVICE, col::pod_group_attained_service);
 
 SAME(KAISCHED_SUB_GROUP_COL_GROUP, col::sub_group_group);
 SAME(KAISCHED_SUB_GROUP_COL_NAME, col::sub_group_name);

@@ -115,6 +115,8 @@ enum pod_group : std::uint32_t {
   pod_group_topology = 15,
   pod_group_required_level = 16,
   pod_group_preferred_level = 17,
+  pod_group_deadline = 18,
+  pod_group_attained_service = 19,
 };
 enum sub_group : std::uint32_t {
   sub_group_group = 1,

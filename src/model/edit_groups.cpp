@@ -171,8 +171,14 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
         std::pair{std::uint32_t{col::pod_group_stale_since}, &extra.stale_since},
         std::pair{std::uint32_t{col::pod_group_preemption_delay}, &extra.preemption_delay},
         std::pair{std::uint32_t{col::pod_group_staleness_grace}, &extra.staleness_grace},
-        std::pair{std::uint32_t{col::pod_group_runtime_estimate}, &extra.runtime_estimate}}) {
+        std::pair{std::uint32_t{col::pod_group_runtime_estimate}, &extra.runtime_estimate},
+        std::pair{std::uint32_t{col::pod_group_deadline}, &extra.deadline}}) {
     if (t.has(column)) *target = t.i64(column, row);
+  }
+  if (t.has(col::pod_group_attained_service)) {
+    auto v = bounded(t, row, col::pod_group_attained_service, 0, max_amount);
+    if (!v) return v.failure();
+    extra.attained_service = *v;
   }
   return {};
 }

@@ -186,6 +186,8 @@ table export_groups(const cluster_state& s) {
     w.put(col::pod_group_runtime_estimate, extra.runtime_estimate);
     put_topology(w, s.subs[group.first_sub], col::pod_group_topology, col::pod_group_required_level,
                  col::pod_group_preferred_level);
+    w.put(col::pod_group_deadline, extra.deadline);
+    w.put(col::pod_group_attained_service, extra.attained_service);
   }
   return w.take();
 }

@@ -118,6 +118,10 @@ constexpr std::array pod_group_columns{
     column_info{col::pod_group_preferred_level, "preferred_level", ct::string, cs::ragged, false, ek::none,
                 "node label key", "",
                 "Level of the topology: the pods should be in one of its domains; empty: no preference."},
+    column_info{col::pod_group_deadline, "deadline", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "When the group should be done; for the part deadline."},
+    column_info{col::pod_group_attained_service, "attained_service", ct::i64, cs::one, false, ek::none,
+                "milli-GPU seconds", "0", "GPU time that the group has had before its last start; for the part las."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",

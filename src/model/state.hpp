@@ -144,8 +144,10 @@ struct group_extra {
   std::int64_t preemption_delay = unset;
   std::int64_t staleness_grace = unset;
   std::int64_t runtime_estimate = unset;
-  bool has_sub_groups = false;   ///< false: the tree is the implied root with one pod set
-  pod_row first_stray = no_row;  ///< pods that name a sub-group that does not exist
+  std::int64_t deadline = unset;
+  std::int64_t attained_service = 0;  ///< milli-GPU seconds
+  bool has_sub_groups = false;        ///< false: the tree is the implied root with one pod set
+  pod_row first_stray = no_row;       ///< pods that name a sub-group that does not exist
 };
 
 /// Where the pods of a group or sub-group must or should be together.

@@ -23,6 +23,11 @@ struct part_entry {
 // Ordering of groups inside a queue.
 std::unique_ptr<policy_part> make_priority(const policy_options&);
 std::unique_ptr<policy_part> make_elastic(const policy_options&);
+std::unique_ptr<policy_part> make_age(const policy_options&);
+std::unique_ptr<policy_part> make_deadline(const policy_options&);
+std::unique_ptr<policy_part> make_drf(const policy_options&);
+std::unique_ptr<policy_part> make_fifo(const policy_options&);
+std::unique_ptr<policy_part> make_las(const policy_options&);
 // Nodes.
 std::unique_ptr<policy_part> make_predicates(const policy_options&);
 std::unique_ptr<policy_part> make_node_availability(const policy_options&);

@@ -6,7 +6,12 @@ namespace kaisched::policy {
 
 std::span<const part_entry> built_in_parts() noexcept {
   static constexpr std::array entries{
+      part_entry{"age", make_age, "groups that have waited longest first"},
+      part_entry{"deadline", make_deadline, "groups with the earliest deadline first"},
+      part_entry{"drf", make_drf, "groups with the smallest dominant share first"},
       part_entry{"elastic", make_elastic, "groups below the size of their gang first, elastic surplus last"},
+      part_entry{"fifo", make_fifo, "older groups first"},
+      part_entry{"las", make_las, "groups that have had the least GPU time first"},
       part_entry{"minruntime", make_minimum_runtime, "minimum runtime of victims, as queues promise it"},
       part_entry{"nodeavailability", make_node_availability, "nodes where the pod can start now first"},
       part_entry{"nodeplacement", make_node_placement, "binpack or spread, by GPUs or by CPU"},

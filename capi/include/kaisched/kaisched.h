@@ -491,7 +491,11 @@ enum kaisched_pod_group_column {
   KAISCHED_POD_GROUP_COL_REQUIRED_LEVEL = 16,
   /// string, default empty. Level of the topology: the pods should be in one of its domains; empty: no preference.
   /// [node label key]
-  KAISCHED_POD_GROUP_COL_PREFERRED_LEVEL = 17
+  KAISCHED_POD_GROUP_COL_PREFERRED_LEVEL = 17,
+  /// i64, default unset. When the group should be done; for the part deadline. [ns]
+  KAISCHED_POD_GROUP_COL_DEADLINE = 18,
+  /// i64, default 0. GPU time that the group has had before its last start; for the part las. [milli-GPU seconds]
+  KAISCHED_POD_GROUP_COL_ATTAINED_SERVICE = 19
 };
 
 /// Columns of KAISCHED_TABLE_SUB_GROUP.

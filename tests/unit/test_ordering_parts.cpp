@@ -1,0 +1,110 @@
+// Keys of the parts that order groups: exact where amounts are large, total where values are missing.
+#include <limits>
+#include <tuple>
+
+#include "policy/ordering/dominant_share.hpp"
+#include "rows.hpp"
+#include "support.hpp"
+
+using namespace kaisched;
+using kind = table_kind;
+using policy::dominant_share;
+using test::add;
+using test::change;
+using test::must;
+using strings = std::vector<std::string>;
+
+namespace {
+
+std::pair<std::int64_t, std::int64_t> share(std::int64_t held, std::int64_t total) {
+  const order_key key = dominant_share({held, 0, 0}, {total, 0, 0});
+  return {key.first, key.second};
+}
+
+/// Groups in the order in which they start on a node that has room for all of them.
+strings starts(const char* part, cluster& c, std::int64_t now) {
+  engine e;
+  must(e.set("parts", std::string("predicates,") + part));
+  const session s = must(e.run(c.take_snapshot(), now));
+  strings names;
+  for (const decision& d : s.decisions()) {
+    if (d.kind == decision_kind::bind) names.emplace_back(s.base().group_name(d.group));
+  }
+  return names;
+}
+
+/// A node, a queue, and groups with one pod that runs there and one that waits.
+cluster groups(std::int64_t count, std::int64_t gpus_each) {
+  cluster c;
+  must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  must(c.apply(add(kind::node, {"name", "capacity"}).add({"n", test::numbers{1'000'000, 0, 4000, 100}})));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::string g = "g" + std::to_string(i);
+    must(c.apply(add(kind::pod_group, {"name", "queue", "created"}).add({g, "q", i})));
+    must(c.apply(add(kind::pod, {"name", "group", "request", "status", "node"})
+                     .add({g + "-0", g, test::numbers{1, 0, gpus_each, 1}, pod_status::running, "n"})
+                     .add({g + "-1", g, test::numbers{1, 0, 0, 1}, pod_status::pending, ""})));
+  }
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("dominant shares are equal where fractions are, and in their order however close they are") {
+  constexpr std::int64_t large = max_amount * 1000;
+  CHECK(share(1, 3) == share(max_amount, 3 * max_amount));
+  CHECK(share(0, 3) == std::pair<std::int64_t, std::int64_t>(0, 0));
+  CHECK(share(0, 0) == share(0, 3));
+  // These differ by less than a double can tell.
+  CHECK(share(large - 2, large - 1) < share(large - 1, large));
+  CHECK(share(large / 2, large) < share(large / 2 + 1, large));
+  CHECK(share(1, large) < share(1, large - 1));
+  CHECK(share(large, large) < share(large + 1, large));  // more than there is: nodes were cordoned
+  CHECK(share(1, 0) > share(large, 1));
+  CHECK(share(1, 0) == share(2, 0));
+}
+
+TEST_CASE("the resource with the largest part decides") {
+  const auto key = [](const model::quota_vector& held) {
+    const order_key k = dominant_share(held, {8, 4, 2});
+    return std::tuple(k.first, k.second);
+  };
+  CHECK(key({4, 1, 0}) == key({0, 2, 1}));
+  CHECK(key({4, 3, 1}) > key({5, 2, 1}));
+  CHECK(key({0, 0, 0}) < key({1, 0, 0}));
+}
+
+TEST_CASE("gpu time is exact: no sum overflows, and a nanosecond counts") {
+  cluster c = groups(3, 1000);
+  constexpr std::int64_t late = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t early = std::numeric_limits<std::int64_t>::min() + 1;
+  must(c.apply(change(kind::pod_group, {"name", "attained_service", "last_start"})
+                   .add({"g0", max_amount, early})
+                   .add({"g1", max_amount, early + 1})
+                   .add({"g2", max_amount - 1, early})));
+  CHECK(starts("las", c, late) == strings{"g2", "g1", "g0"});
+}
+
+TEST_CASE("groups of equal keys are left to age and name") {
+  cluster c = groups(3, 1000);
+  for (const char* part : {"las", "drf", "age", "fifo", "deadline"}) {
+    CAPTURE(part);
+    CHECK(starts(part, c, 0) == strings{"g0", "g1", "g2"});
+  }
+}
+
+TEST_CASE("the last nanosecond is a deadline like any other") {
+  cluster c = groups(3, 1000);
+  must(c.apply(change(kind::pod_group, {"name", "deadline"})
+                   .add({"g1", std::numeric_limits<std::int64_t>::max()})
+                   .add({"g2", std::numeric_limits<std::int64_t>::min() + 1})));
+  CHECK(starts("deadline", c, 0) == strings{"g2", "g1", "g0"});
+}
+
+TEST_CASE("gpu time before the first start is refused where it is less than none") {
+  cluster c = groups(1, 0);
+  const auto applied = c.apply(change(kind::pod_group, {"name", "attained_service"}).add({"g0", -1}));
+  REQUIRE_FALSE(applied.ok());
+  CHECK(applied.failure().message ==
+        "table 0 (pod_group, change), row 0, column attained_service: -1 is not in 0 .. 4503599627370496");
+}
