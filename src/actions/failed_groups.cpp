@@ -27,21 +27,36 @@ bool fits(const request& a, const request& b) {
   return true;
 }
 
-/// Of the pods that wait, by GPUs, cores and memory.
+/// By GPUs, cores and memory.
+void sort_requests(std::vector<request>& requests) {
+  const auto amount = [](const request& r, std::uint32_t d) { return d < r.size() ? r[d] : 0; };
+  std::stable_sort(requests.begin(), requests.end(), [&](const request& a, const request& b) {
+    for (const std::uint32_t d : {dim_gpu, dim_cpu, dim_memory}) {
+      if (amount(a, d) != amount(b, d)) return amount(a, d) < amount(b, d);
+    }
+    return false;
+  });
+}
+
+/// Of the pods that wait, sorted.
 std::vector<request> requests_of(const core& c, group_row group) {
   std::vector<request> found;
   for (const pod_row p : pods_of(c, group)) {
     if (static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pending)
       found.push_back(c.state().class_of(p).ask.request);
   }
-  const auto amount = [](const request& r, std::uint32_t d) { return d < r.size() ? r[d] : 0; };
-  std::stable_sort(found.begin(), found.end(), [&](const request& a, const request& b) {
-    for (const std::uint32_t d : {dim_gpu, dim_cpu, dim_memory}) {
-      if (amount(a, d) != amount(b, d)) return amount(a, d) < amount(b, d);
-    }
-    return false;
-  });
+  sort_requests(found);
   return found;
+}
+
+/// Each request of the second, the largest first, is at most its counterpart in the first.
+bool contains(const std::vector<request>& larger, const std::vector<request>& smaller) {
+  if (smaller.size() > larger.size()) return false;
+  const std::size_t surplus = larger.size() - smaller.size();
+  for (std::size_t i = 0; i < smaller.size(); ++i) {
+    if (!fits(smaller[i], larger[i + surplus])) return false;
+  }
+  return true;
 }
 
 /// Fewer pods, or somewhere in the two sorted lists a smaller request. Requests that cannot be compared are passed
@@ -112,16 +127,69 @@ failed_groups::key failed_groups::key_of(group_row group) {
   return {per_queue_ ? c_.state().groups[group].queue : no_row, signature_of(group)};
 }
 
+failed_groups::key failed_groups::strict_key_of(group_row group) const {
+  const model::cluster_state& s = c_.state();
+  const model::group_core& g = s.groups[group];
+  std::vector<std::string> pods;
+  for (const pod_row p : c_.chunk_of(group, true)) {
+    std::string text = constraints_of(p);
+    append_text(text, s.pod_extras[p].labels);
+    append_text(text, std::to_string(s.pods[p].sub - g.first_sub));
+    append_text(text, std::to_string(s.pod_extras[p].nominated));
+    pods.push_back(std::move(text));
+  }
+  std::sort(pods.begin(), pods.end());
+  pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
+  std::string all(g.preemptible ? "p" : "n");
+  append_text(all, s.group_extras[group].name_space);
+  for (const std::string& one : pods) append_text(all, one);
+  return {g.queue, all};
+}
+
+failed_groups::failed_chunk failed_groups::chunk_of(group_row group) const {
+  failed_chunk made;
+  made.priority = c_.state().groups[group].priority;
+  for (const pod_row p : c_.chunk_of(group, true)) made.requests.push_back(c_.state().class_of(p).ask.request);
+  sort_requests(made.requests);
+  return made;
+}
+
+void failed_groups::forget_if_changed() {
+  if (commits_ == c_.commits) return;
+  commits_ = c_.commits;
+  failed_.clear();
+}
+
 bool failed_groups::tell_that_hopeless(group_row group) {
   if (!c_.options.signatures) return false;
-  const auto known = smallest_.find(key_of(group));
-  return known != smallest_.end() && !is_easier(requests_of(c_, group), requests_of(c_, known->second));
+  if (c_.compat()) {
+    const auto known = smallest_.find(key_of(group));
+    return known != smallest_.end() && !is_easier(requests_of(c_, group), requests_of(c_, known->second));
+  }
+  forget_if_changed();
+  if (failed_.empty()) return false;
+  const auto known = failed_.find(strict_key_of(group));
+  if (known == failed_.end()) return false;
+  const failed_chunk mine = chunk_of(group);
+  return std::any_of(known->second.begin(), known->second.end(), [&](const failed_chunk& theirs) {
+    return mine.priority <= theirs.priority && contains(mine.requests, theirs.requests);
+  });
 }
 
 void failed_groups::add(group_row group) {
   if (!c_.options.signatures) return;
-  const auto [known, fresh] = smallest_.try_emplace(key_of(group), group);
-  if (!fresh && is_not_larger(requests_of(c_, group), requests_of(c_, known->second))) known->second = group;
+  if (c_.compat()) {
+    const auto [known, fresh] = smallest_.try_emplace(key_of(group), group);
+    if (!fresh && is_not_larger(requests_of(c_, group), requests_of(c_, known->second))) known->second = group;
+    return;
+  }
+  forget_if_changed();
+  failed_chunk mine = chunk_of(group);
+  std::vector<failed_chunk>& known = failed_[strict_key_of(group)];
+  std::erase_if(known, [&](const failed_chunk& theirs) {  // says less than the new one
+    return theirs.priority <= mine.priority && contains(theirs.requests, mine.requests);
+  });
+  known.push_back(std::move(mine));
 }
 
 }  // namespace kaisched::actions

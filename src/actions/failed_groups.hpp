@@ -14,6 +14,11 @@ namespace kaisched::actions {
 
 /// The smallest failed group of each signature. A signature is what the pods that are not running ask of nodes: labels,
 /// affinity, tolerations, ports, claims and topology, but no amounts.
+///
+/// `compat` decides as KAI does, which compares lists of requests place by place, passes over requests that cannot be
+/// compared, and remembers across commits. `strict` leaves a group out only where its failure follows from the other
+/// one: in the same leaf queue, as preemptible, of no higher priority, nothing having been committed since, and with a
+/// chunk that has a pod at least as large, of the same constraints, for each pod of the chunk that failed.
 class failed_groups {
  public:
   /// `per_queue`: what fails in one leaf queue says nothing about another.
@@ -25,13 +30,23 @@ class failed_groups {
 
  private:
   using key = std::pair<queue_row, std::string>;
+  /// What `strict` knows of a group that failed.
+  struct failed_chunk {
+    std::int64_t priority = 0;
+    std::vector<std::vector<std::int64_t>> requests;  ///< of its next chunk, sorted
+  };
   [[nodiscard]] key key_of(group_row group);
+  [[nodiscard]] key strict_key_of(group_row group) const;
+  [[nodiscard]] failed_chunk chunk_of(group_row group) const;
+  void forget_if_changed();
   [[nodiscard]] const std::string& signature_of(group_row group);
   [[nodiscard]] std::string constraints_of(pod_row pod) const;
 
   work::core& c_;
   bool per_queue_;
-  std::map<key, group_row> smallest_;
+  std::map<key, group_row> smallest_;                   ///< compat
+  std::map<key, std::vector<failed_chunk>> failed_;     ///< strict
+  std::uint32_t commits_ = 0;                           ///< when those were noted
 };
 
 }  // namespace kaisched::actions
