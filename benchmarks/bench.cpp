@@ -30,9 +30,23 @@ struct settings {
 
 /// Scenarios whose actions and features the engine has.
 std::vector<std::string> supported_scenarios() {
-  return {"fill",          "overflow",     "overflow_full",     "gang",               "gang64",      "distributed",
-          "mixed",         "mixed_cycle",  "steady",            "reclaim_large",      "reclaim_large_half",
-          "reclaim_many",  "reclaim_many_cycle", "reclaim_swap_cycle", "reclaim_fail", "preempt", "consolidation"};
+  return {"fill",
+          "overflow",
+          "overflow_full",
+          "gang",
+          "gang64",
+          "distributed",
+          "mixed",
+          "mixed_cycle",
+          "steady",
+          "reclaim_large",
+          "reclaim_large_half",
+          "reclaim_many",
+          "reclaim_many_cycle",
+          "reclaim_swap_cycle",
+          "reclaim_fail",
+          "preempt",
+          "consolidation"};
 }
 
 double seconds(const std::function<void()>& work) {
@@ -125,9 +139,8 @@ void print_row(const nlohmann::json& r) {
       "evicts {:>6}  pipelines {:>6}  {}\n",
       r["scenario"].get<std::string>(), r["nodes"].get<int>(), r["pods"].get<std::int64_t>(),
       r["load_s"].get<double>() * 1e3, r["snapshot_s"].get<double>() * 1e3, r["open_s"].get<double>() * 1e3,
-      r["actions_s"].get<double>() * 1e3, r["binds"].get<std::int64_t>(),
-      r["evicts"].get<std::int64_t>(), r["pipelines"].get<std::int64_t>(),
-      r["decisions_sha256"].get<std::string>().substr(0, 12));
+      r["actions_s"].get<double>() * 1e3, r["binds"].get<std::int64_t>(), r["evicts"].get<std::int64_t>(),
+      r["pipelines"].get<std::int64_t>(), r["decisions_sha256"].get<std::string>().substr(0, 12));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ enum class constraint : std::uint8_t {
   gated = 16,                 ///< pods are gated
   plugin = 17,                ///< a plug-in refused the node
   sub_group_missing = 18,     ///< pods name a sub-group that does not exist or that has children
-  not_tried = 19,             ///< a node would take the pod, but no action has tried the group
+  not_tried = 19,             ///< a node would take the pod, but no action has tried to start the group
 };
 inline constexpr std::uint8_t constraint_count = 20;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
@@ -100,6 +100,33 @@ struct decision {
   device_set devices{};
 
   friend bool operator==(const decision&, const decision&) = default;
+};
+
+/// How the search of an action that evicts ended for one group that waits.
+enum class attempt_outcome : std::uint8_t {
+  placed,           ///< its chunk was placed
+  delayed,          ///< its preemption delay is not over
+  not_preemptible,  ///< the action makes room for preemptible groups only
+  over_share,       ///< its queue would hold more than it may reclaim
+  over_quota,       ///< non-preemptible pods of a queue would hold more than its quota
+  like_failed,      ///< a group like it had just failed
+  obstacle,         ///< an eviction would not remove what is in the way
+  too_few_gpus,     ///< all nodes together have fewer GPUs free than the chunk asks for
+  no_victims,       ///< no pods that it may take would be enough: no set of victims was tried
+  no_solution,      ///< no set of victims that was tried is a solution
+};
+[[nodiscard]] std::string_view attempt_outcome_name(attempt_outcome o) noexcept;
+
+/// What an action that evicts did for one group that waited.
+struct eviction_attempt {
+  action_kind action = action_kind::none;
+  group_row group = no_row;
+  attempt_outcome outcome = attempt_outcome::no_solution;
+  std::uint64_t sets = 0;     ///< sets of victims that were tried
+  std::uint64_t refused = 0;  ///< of these, made room but were refused by the rules of the action
+  bool spared = false;        ///< a group was left alone because of its minimum runtime
+
+  friend bool operator==(const eviction_attempt&, const eviction_attempt&) = default;
 };
 
 }  // namespace kaisched

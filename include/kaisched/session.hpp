@@ -93,6 +93,8 @@ class session {
   /// SHA-256 over preset, mode and decisions (names, not rows), as 64 hexadecimal digits.
   [[nodiscard]] std::string digest() const;
   [[nodiscard]] std::span<const action_statistics> statistics() const;
+  /// What the actions that evict did for the groups that they found waiting, in the order in which they ended.
+  [[nodiscard]] std::span<const eviction_attempt> attempts() const;
 
   /// Pod and node as the session sees them now.
   [[nodiscard]] session_view view() const;

@@ -140,8 +140,7 @@ group_row group_index::cursor::next() {
   const bool any_sorted = sorted_ < list.sorted.size();
   const bool any_moved = moved_ < list.moved.size();
   if (!any_sorted && !any_moved) return no_row;
-  if (any_sorted &&
-      (!any_moved || index_->before(list.sorted[sorted_].group, list.moved[moved_].group))) {
+  if (any_sorted && (!any_moved || index_->before(list.sorted[sorted_].group, list.moved[moved_].group))) {
     return list.sorted[sorted_++].group;
   }
   return list.moved[moved_++].group;

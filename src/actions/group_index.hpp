@@ -77,7 +77,7 @@ class group_index {
   };
   struct leaf_list {
     std::vector<item> sorted;
-    std::size_t first = 0;  ///< all before are dead
+    std::size_t first = 0;    ///< all before are dead
     std::vector<item> moved;  ///< sorted as well: members that were ordered anew
     std::vector<std::uint32_t> by_rank;
     std::size_t first_rank = 0;  ///< none before is a member
@@ -93,7 +93,7 @@ class group_index {
   work::core& c_;
   serving what_;
   std::size_t orders_ = 0;
-  std::vector<order_key> keys_;         ///< by group, `orders_` each
+  std::vector<order_key> keys_;          ///< by group, `orders_` each
   std::vector<std::uint32_t> versions_;  ///< by group; 0: no member
   std::vector<std::uint32_t> last_version_;
   std::vector<std::uint32_t> ranks_;

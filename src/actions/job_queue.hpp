@@ -28,12 +28,12 @@ class job_queue {
 
   /// Fills the empty queue.
   result<void> fill(std::span<const group_row> groups);
-  /// Fills the empty queue with the accepted members of some leaf queues in an index and with some groups of their own keys, as if
-  /// all had been added in the order of priority, age and name, except for those that `late` lists at the end. Members are
-  /// taken from the index as they are popped.
+  /// Fills the empty queue with the accepted members of some leaf queues in an index and with some groups of their own
+  /// keys, as if all had been added in the order of priority, age and name, except for those that `late` lists at the
+  /// end. Members are taken from the index as they are popped.
   result<void> fill_from(const group_index& index, std::span<const queue_row> leaves,
-                         std::function<bool(group_row)> accepts,
-                         std::span<const group_row> others = {}, std::span<const group_row> late = {});
+                         std::function<bool(group_row)> accepts, std::span<const group_row> others = {},
+                         std::span<const group_row> late = {});
   /// Adds one group again, with its present keys.
   result<void> push(group_row group);
   /// Adds some pods of a group as if they were the whole of it.
@@ -59,10 +59,10 @@ class job_queue {
     bool is_leaf = false;
     bool moved = false;  ///< its key may have changed since it was put in its heap
     std::uint32_t parent = no_row;
-    heap<std::uint32_t> entries;  ///< of a leaf: positions in `entries_`; else nodes
-    group_index::cursor members;  ///< of a leaf that is filled from an index
-    std::uint32_t head = no_row;  ///< its best member that is left, as an entry
-    std::uint32_t shown = no_row;  ///< while queues are linked: the best of those that have been added
+    heap<std::uint32_t> entries;        ///< of a leaf: positions in `entries_`; else nodes
+    group_index::cursor members;        ///< of a leaf that is filled from an index
+    std::uint32_t head = no_row;        ///< its best member that is left, as an entry
+    std::uint32_t shown = no_row;       ///< while queues are linked: the best of those that have been added
     std::vector<std::uint32_t> others;  ///< the same: entries that do not come from the index
   };
   /// Victims that a leaf has given so far.

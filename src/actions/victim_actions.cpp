@@ -51,12 +51,25 @@ bool within_preemption_delay(const core& c, group_row group) {
   return c.now - since < extra.preemption_delay;
 }
 
-std::vector<group_row> groups_that_may_evict(const core& c, bool preemptible_only) {
+void remember(core& c, group_row group, attempt_outcome outcome, eviction_attempt what = {}) {
+  what.action = c.action;
+  what.group = group;
+  what.outcome = outcome;
+  c.attempts.push_back(what);
+}
+
+std::vector<group_row> groups_that_may_evict(core& c, bool preemptible_only) {
   std::vector<group_row> groups;
   for (const group_row g : *c.state().pending_groups) {
-    if (c.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
-        work::count_pods(c, g, &model::sub_counts::pending) > 0 &&
-        (!preemptible_only || c.state().groups[g].preemptible) && !within_preemption_delay(c, g)) {
+    if (!c.is_schedulable_queue(c.state().groups[g].queue) || !work::is_ready(c, c.state().groups[g].first_sub) ||
+        work::count_pods(c, g, &model::sub_counts::pending) == 0) {
+      continue;
+    }
+    if (preemptible_only && !c.state().groups[g].preemptible) {
+      remember(c, g, attempt_outcome::not_preemptible);
+    } else if (within_preemption_delay(c, g)) {
+      remember(c, g, attempt_outcome::delayed);
+    } else {
       groups.push_back(g);
     }
   }
@@ -248,15 +261,18 @@ reclaim_case case_of(core& c, group_row group) {
 
 /// What a driver asks of its action for one pending group.
 struct attempt {
-  bool skip = false;   ///< not a failure that says something about others
-  bool fails = false;  ///< a failure without a search
+  bool skip = false;                                   ///< not a failure that says something about others
+  bool fails = false;                                  ///< a failure without a search
+  attempt_outcome why = attempt_outcome::no_solution;  ///< of these two
+  std::shared_ptr<eviction_attempt> told = std::make_shared<eviction_attempt>();  ///< shared with the rules
   victim_rules rules;
 };
 
 /// The pending groups of an action, each once.
 class waiting_line {
  public:
-  waiting_line(core& c, std::int64_t depth) : c_(c), queue_(c, static_cast<std::size_t>(depth)), index_(c, serving::groups), depth_(depth) {}
+  waiting_line(core& c, std::int64_t depth)
+      : c_(c), queue_(c, static_cast<std::size_t>(depth)), index_(c, serving::groups), depth_(depth) {}
 
   result<void> fill(const std::vector<group_row>& groups) {
     if (c_.compat()) return queue_.fill(groups);
@@ -278,7 +294,8 @@ class waiting_line {
     if (c_.compat()) return queue_.empty() ? no_row : queue_.pop();
     // Queues stand as they are now, whatever has been decided since.
     job_queue queue(c_, 0);
-    if (auto done = queue.fill_from(index_, index_.leaves(), [this](group_row g) { return waits_[g]; }); !done) return done.failure();
+    if (auto done = queue.fill_from(index_, index_.leaves(), [this](group_row g) { return waits_[g]; }); !done)
+      return done.failure();
     if (queue.empty()) return no_row;
     result<group_row> found = queue.pop();
     if (!found) return found;
@@ -322,14 +339,28 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     const group_row group = *next;
     if (group == no_row) return {};
     attempt one = prepare(group, failed, search);
+    if (one.skip || one.fails) remember(c, group, one.why, *one.told);
     if (one.skip) continue;
     if (one.fails) {
       failed.add(group);
       continue;
     }
+    eviction_attempt& told = *one.told;
+    one.rules.accepts = [&told, accepts = std::move(one.rules.accepts)](const scenario& what) {
+      const bool accepted = accepts(what);
+      if (!accepted) ++told.refused;
+      return accepted;
+    };
+    const std::uint64_t sets_before = c.sets_tried;
     ++c.statistics.back().groups_tried;
     result<search_outcome> found = search.find(group, one.rules);
     if (!found) return found.failure();
+    told.sets = c.sets_tried - sets_before;
+    remember(c, group,
+             *found == search_outcome::solved ? attempt_outcome::placed
+             : told.sets == 0                 ? attempt_outcome::no_victims
+                                              : attempt_outcome::no_solution,
+             told);
     if (*found != search_outcome::failed) {
       std::vector<group_row> touched;
       for (const work::operation& op : c.log) touched.push_back(c.state().pods[op.pod].group);
@@ -345,9 +376,15 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
   }
 }
 
-/// Like a group that has failed, or with an obstacle that evictions cannot remove.
-bool not_worth_trying(core& c, group_row group, failed_groups& failed) {
-  return failed.tell_that_hopeless(group) || has_obstacle(c, c.chunk_of(group, true));
+/// Passes over a group like one that has failed, or with an obstacle that evictions cannot remove.
+bool not_worth_trying(core& c, group_row group, failed_groups& failed, attempt& one) {
+  one.why = attempt_outcome::like_failed;
+  if (!failed.tell_that_hopeless(group)) {
+    one.why = attempt_outcome::obstacle;
+    if (!has_obstacle(c, c.chunk_of(group, true))) return false;
+  }
+  one.skip = true;
+  return true;
 }
 
 std::int64_t gpus_of(const core& c, std::span<const pod_row> chunk) {
@@ -360,70 +397,78 @@ std::int64_t gpus_of(const core& c, std::span<const pod_row> chunk) {
 
 result<void> reclaim(core& c) {
   if (!c.has_proportion) return {};
-  return drive(c, false, true, c.options.reclaim_queue_depth, [&](group_row group, failed_groups& failed, victim_search&) {
-    attempt one;
-    const reclaim_case rules = case_of(c, group);
-    one.skip = !rules.may_reclaim() || not_worth_trying(c, group, failed);
-    if (one.skip) return one;
-    const queue_row mine = c.state().groups[group].queue;
-    // The answer of a queue is the same for all of its groups.
-    auto gives = std::make_shared<std::map<queue_row, bool>>();
-    one.rules.queue_may_lose = [rules, mine, gives](queue_row theirs) {
-      if (theirs == mine) return false;
-      const auto [known, fresh] = gives->try_emplace(theirs, false);
-      if (fresh) known->second = rules.may_give(theirs);
-      return known->second;
-    };
-    one.rules.may_lose = [&c, group](group_row victim) {
-      return is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_reclaim);
-    };
-    one.rules.accepts = [&c, rules](const scenario& what) {
-      return rules.may_take(what) && cores_are_respected(c, what, loss::by_reclaim);
-    };
-    return one;
-  });
+  return drive(c, false, true, c.options.reclaim_queue_depth,
+               [&](group_row group, failed_groups& failed, victim_search&) {
+                 attempt one;
+                 const reclaim_case rules = case_of(c, group);
+                 one.skip = !rules.may_reclaim();
+                 one.why = attempt_outcome::over_share;
+                 if (one.skip || not_worth_trying(c, group, failed, one)) return one;
+                 const queue_row mine = c.state().groups[group].queue;
+                 // The answer of a queue is the same for all of its groups.
+                 auto gives = std::make_shared<std::map<queue_row, bool>>();
+                 one.rules.queue_may_lose = [rules, mine, gives](queue_row theirs) {
+                   if (theirs == mine) return false;
+                   const auto [known, fresh] = gives->try_emplace(theirs, false);
+                   if (fresh) known->second = rules.may_give(theirs);
+                   return known->second;
+                 };
+                 one.rules.may_lose = [&c, group, told = one.told](group_row victim) {
+                   const bool spared = !is_elastic(c, victim) && is_protected(c, group, victim, loss::by_reclaim);
+                   told->spared = told->spared || spared;
+                   return !spared;
+                 };
+                 one.rules.accepts = [&c, rules](const scenario& what) {
+                   return rules.may_take(what) && cores_are_respected(c, what, loss::by_reclaim);
+                 };
+                 return one;
+               });
 }
 
 result<void> preempt(core& c) {
-  return drive(c, false, true, c.options.preempt_queue_depth, [&](group_row group, failed_groups& failed, victim_search&) {
-    attempt one;
-    one.skip = not_worth_trying(c, group, failed);
-    if (one.skip) return one;
-    const model::group_core& mine = c.state().groups[group];
-    work::failure why;
-    one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), why);
-    if (one.fails) return one;
-    one.rules.queue_may_lose = [queue = mine.queue](queue_row theirs) { return theirs == queue; };
-    one.rules.may_lose = [&c, group, priority = mine.priority](group_row victim) {
-      return c.state().groups[victim].priority < priority &&
-             (is_elastic(c, victim) || !is_protected(c, group, victim, loss::by_preemption));
-    };
-    one.rules.accepts = [&c](const scenario& what) { return cores_are_respected(c, what, loss::by_preemption); };
-    return one;
-  });
+  return drive(
+      c, false, true, c.options.preempt_queue_depth, [&](group_row group, failed_groups& failed, victim_search&) {
+        attempt one;
+        if (not_worth_trying(c, group, failed, one)) return one;
+        const model::group_core& mine = c.state().groups[group];
+        work::failure why;
+        one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), why);
+        one.why = attempt_outcome::over_quota;
+        if (one.fails) return one;
+        one.rules.queue_may_lose = [queue = mine.queue](queue_row theirs) { return theirs == queue; };
+        one.rules.may_lose = [&c, group, priority = mine.priority, told = one.told](group_row victim) {
+          if (c.state().groups[victim].priority >= priority) return false;
+          const bool spared = !is_elastic(c, victim) && is_protected(c, group, victim, loss::by_preemption);
+          told->spared = told->spared || spared;
+          return !spared;
+        };
+        one.rules.accepts = [&c](const scenario& what) { return cores_are_respected(c, what, loss::by_preemption); };
+        return one;
+      });
 }
 
 result<void> consolidation(core& c) {
   const std::int64_t most = c.options.consolidation_victims;
   if (most == 0) return {};
-  return drive(c, true, false, c.options.consolidation_queue_depth, [&](group_row group, failed_groups& failed, victim_search& search) {
-    attempt one;
-    one.skip = not_worth_trying(c, group, failed);
-    if (one.skip) return one;
-    one.fails = gpus_of(c, c.chunk_of(group, true)) > search.free_gpus();
-    if (one.fails) return one;
-    one.rules.queue_may_lose = [](queue_row) { return true; };
-    one.rules.may_lose = [](group_row) { return true; };
-    // The reference lets one more pass.
-    if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + 1;
-    one.rules.accepts = [&c](const scenario& what) {
-      const std::vector<pod_row> victims = what.pods();
-      return std::none_of(victims.begin(), victims.end(), [&](pod_row p) {
-        return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing;
-      });
-    };
-    return one;
-  });
+  return drive(c, true, false, c.options.consolidation_queue_depth,
+               [&](group_row group, failed_groups& failed, victim_search& search) {
+                 attempt one;
+                 if (not_worth_trying(c, group, failed, one)) return one;
+                 one.why = attempt_outcome::too_few_gpus;
+                 one.fails = gpus_of(c, c.chunk_of(group, true)) > search.free_gpus();
+                 if (one.fails) return one;
+                 one.rules.queue_may_lose = [](queue_row) { return true; };
+                 one.rules.may_lose = [](group_row) { return true; };
+                 // The reference lets one more pass.
+                 if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + 1;
+                 one.rules.accepts = [&c](const scenario& what) {
+                   const std::vector<pod_row> victims = what.pods();
+                   return std::none_of(victims.begin(), victims.end(), [&](pod_row p) {
+                     return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing;
+                   });
+                 };
+                 return one;
+               });
 }
 
 result<void> evict_stale_gangs(core& c) {

@@ -185,7 +185,8 @@ struct set_hash {
   }
 };
 
-// ---- what is kept between searches -----------------------------------------------------------------------------------
+// ---- what is kept between searches
+// -----------------------------------------------------------------------------------
 
 }  // namespace
 
@@ -262,11 +263,11 @@ struct victim_search_state {
   core& c;
   group_index pending;
   group_index victims;
-  node_set with_gpus;   ///< nodes with GPUs that are free or coming free
+  node_set with_gpus;  ///< nodes with GPUs that are free or coming free
   node_set every_node;
   std::vector<std::int64_t> known_free;  ///< by node, as it is in the sums
-  std::int64_t largest_node = 0;  ///< GPUs of the largest node
-  std::set<group_row> spread_groups;  ///< that may lose pods and have some on several nodes
+  std::int64_t largest_node = 0;         ///< GPUs of the largest node
+  std::set<group_row> spread_groups;     ///< that may lose pods and have some on several nodes
   /// Some group that may lose pods remembers a chunk that it could not start any more. KAI forgets it when the group is
   /// simulated to leave, so that simulations cannot be left out.
   bool has_old_chunks = false;
@@ -274,10 +275,10 @@ struct victim_search_state {
   std::int64_t free_with_gpus = 0;
 
   // Of one search.
-  std::vector<std::int64_t> freed_here;                ///< by node: GPUs of victims
-  std::vector<std::uint32_t> touched_at;               ///< by node: position among the nodes of victims
-  std::vector<std::vector<std::uint32_t>> units_on;    ///< by node: new units with pods there
-  std::vector<std::vector<std::uint32_t>> units_of;    ///< by group: its new units
+  std::vector<std::int64_t> freed_here;              ///< by node: GPUs of victims
+  std::vector<std::uint32_t> touched_at;             ///< by node: position among the nodes of victims
+  std::vector<std::vector<std::uint32_t>> units_on;  ///< by node: new units with pods there
+  std::vector<std::vector<std::uint32_t>> units_of;  ///< by group: its new units
 };
 
 namespace {
@@ -503,9 +504,8 @@ class builder {
 
   /// Pending pods that ask for certain nodes and have seen none yet.
   void satisfy(node_row row) {
-    std::erase_if(choosy_, [&](pod_row p) {
-      return c_.state().class_of(p).matches_labels((*c_.state().nodes)[row]->labels);
-    });
+    std::erase_if(choosy_,
+                  [&](pod_row p) { return c_.state().class_of(p).matches_labels((*c_.state().nodes)[row]->labels); });
   }
 
   [[nodiscard]] bool plausible() const { return choosy_.empty() && nodes_large_enough(); }
@@ -760,6 +760,7 @@ class search {
     if (victims.empty()) return false;
     const std::uint32_t start = c_.depth();
     ++c_.statistics.back().candidates;
+    ++c_.sets_tried;
     node_set nodes = feasible;
     std::vector<pod_row> twice;
     for (const pod_row p : victims) {
@@ -839,7 +840,8 @@ class search {
       const auto others = [&](group_row g) { return g != group_ && !victims.contains(g); };
       const std::span<const group_row> all(waiting);
       if (auto done = queue.fill_from(kept_.pending, kept_.pending.leaves(), others, all.first(late_from),
-                                      all.subspan(late_from)); !done)
+                                      all.subspan(late_from));
+          !done)
         return done.failure();
     }
     while (open.size() > 1) {

@@ -40,7 +40,8 @@ struct scenario {
 
 /// What differs between the actions.
 struct victim_rules {
-  /// Groups that may lose pods: those that `can_lose`, are in a leaf queue that is accepted and are accepted themselves.
+  /// Groups that may lose pods: those that `can_lose`, are in a leaf queue that is accepted and are accepted
+  /// themselves.
   std::function<bool(queue_row)> queue_may_lose;
   std::function<bool(group_row)> may_lose;
   /// Of these at most so many, the first by priority, age and name. 0: all.

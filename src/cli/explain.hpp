@@ -55,6 +55,14 @@ enum class with_node : bool { no, yes };
 [[nodiscard]] const decision* decision_about(const decided& ran, pod_row pod);
 /// Why a group waits, or nullptr if it does not.
 [[nodiscard]] const waiting_group* waiting_of(const decided& ran, group_row group);
+/// What an action that evicts did for a group, as a sentence without the action.
+[[nodiscard]] std::string attempt_text(const decided& ran, const eviction_attempt& one);
+/// Why nobody makes room for a group that waits: what every action that evicts did for it.
+void print_attempts(const explanation& of, group_row group);
+[[nodiscard]] json attempts_json(const decided& ran, group_row group);
+/// Why a pod leaves or moves: for whom, and with whom.
+void print_eviction(const explanation& of, const decision& d);
+[[nodiscard]] json eviction_json(const decided& ran, const decision& d);
 /// What a queue holds beside what it deserves: `holds 400 of a fair share of 537.6 GPUs (quota 491, no limit)`.
 [[nodiscard]] std::string share_text(const decided& ran, queue_row queue);
 

@@ -17,6 +17,8 @@ struct members {
   std::int64_t before = 0;  ///< on nodes since before the session
   std::int64_t started = 0;
   std::int64_t claiming = 0;
+  std::int64_t moving = 0;
+  std::int64_t leaving = 0;
   std::int64_t waiting = 0;
 };
 
@@ -35,8 +37,12 @@ members members_of(const explanation& of, group_row group) {
       if (view.node_of(p) != no_row) ++all.before;
     } else if (last->kind == decision_kind::bind) {
       ++all.started;
-    } else if (last->kind == decision_kind::pipeline || last->kind == decision_kind::move) {
+    } else if (last->kind == decision_kind::pipeline) {
       ++all.claiming;
+    } else if (last->kind == decision_kind::move) {
+      ++all.moving;
+    } else if (last->kind == decision_kind::evict) {
+      ++all.leaving;
     }
   }
   return all;
@@ -64,6 +70,8 @@ std::string fate_of_all(const members& all) {
   add(all.before, "on nodes before");
   add(all.started, "starting now");
   add(all.claiming, "to follow when others have left");
+  add(all.moving, "moving");
+  add(all.leaving, "evicted");
   add(all.waiting, "waiting");
   return text;
 }
@@ -72,6 +80,8 @@ std::string headline(const members& all, const waiting_group* waiting) {
   if (waiting != nullptr) return all.started + all.claiming > 0 ? "starts in part, the rest waits" : "waits";
   if (all.started > 0) return "starts";
   if (all.claiming > 0) return "will start when others have left";
+  if (all.leaving > 0) return all.before + all.moving > 0 ? "loses pods" : "is evicted";
+  if (all.moving > 0) return "moves";
   return all.before > 0 ? "is on its nodes, as before" : "has nothing to start";
 }
 
@@ -111,6 +121,7 @@ void print_group(const explanation& of, group_row group, const members& all, con
   if (waiting != nullptr) {
     print_section(out, fmt::format("Why it waits: {}", waiting->headline));
     for (const reason& why : waiting->reasons) print_item(out, over.text(why));
+    print_attempts(of, group);
   }
   print_pods(of, all);
   if (all.pods.empty()) return;
@@ -147,9 +158,12 @@ json explain_group(const explanation& of, group_row group) {
           {"pods_before", all.before},
           {"pods_started", all.started},
           {"pods_claiming", all.claiming},
+          {"pods_moving", all.moving},
+          {"pods_evicted", all.leaving},
           {"pods_waiting", all.waiting},
           {"headline", waiting == nullptr ? "" : waiting->headline},
           {"reasons", std::move(reasons)},
+          {"attempts", attempts_json(of.ran, group)},
           {"pods", std::move(pods)}};
 }
 

@@ -144,6 +144,7 @@ void print_waiting(const explanation& of, pod_row pod, const waiting_group* grou
   }
   if (over.view().status_of(pod) == pod_status::gated)
     print_item(out, "the pod is gated: it asks for nothing before something outside has opened it");
+  if (group != nullptr) print_attempts(of, group->group);
   if (table.fitting > 0) {
     print_section(out, fmt::format("At the end of the session {} of {} could take this pod alone",
                                    grouped(table.fitting), counted(std::ssize(table.nodes), "node")));
@@ -212,6 +213,8 @@ json facts_json(const explanation& of, pod_row pod) {
                        {"commit", last->commit},
                        {"node", view.node_name(last->node)},
                        {"devices", devices_json(last->devices)}};
+    if (last->kind == decision_kind::evict || last->kind == decision_kind::move)
+      one["eviction"] = eviction_json(of.ran, *last);
   }
   return one;
 }
@@ -224,18 +227,26 @@ result<json> explain_pod(const explanation& of, pod_row pod) {
   if (of.to.shows_report()) print_facts(of, pod);
   const bool pending = waits(over.view().status_of(pod));
   const waiting_group* group = pending ? waiting_of(of.ran, over.view().pod_group(pod)) : nullptr;
+  const decision* last = decision_about(of.ran, pod);
+  const bool leaves = last != nullptr && (last->kind == decision_kind::evict || last->kind == decision_kind::move);
+  if (leaves && of.to.shows_report()) print_eviction(of, *last);
+  if (leaves && last->kind == decision_kind::evict) return one;
   const result<candidate_table> table = over.candidates(pod);
   if (!table && table.failure().code != status::state) return table.failure();
   if (!table) {
     if (of.to.shows_report()) {
       of.to.out().line();
       of.to.out().line("  It was there before the session, and this session has not touched it.");
+      const group_row mine = over.view().pod_group(pod);
+      if (mine != no_row && !over.view().group_preemptible(mine))
+        of.to.out().line("  Its group is not preemptible: its place is given to nobody.");
     }
     return one;
   }
   if (group != nullptr) {
     one["reasons"] = json::array();
     for (const reason& why : group->reasons) one["reasons"].push_back(reason_json(over, why));
+    one["attempts"] = attempts_json(of.ran, group->group);
   }
   one["candidates"] = table_json(of, *table);
   if (!of.to.shows_report()) return one;

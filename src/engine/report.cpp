@@ -510,7 +510,7 @@ std::string reason_text(const core& c, const reason& why) {
     case constraint::sub_group_missing:
       return stray_text(c, why);
     case constraint::not_tried:
-      return "a node would take its first pod, but no action has tried the group";
+      return "a node would take its first pod, but no action has tried to start the group";
     default:
       return std::string(constraint_name(why.what));
   }

@@ -163,6 +163,7 @@ std::string session::digest() const { return engine_detail::decision_digest(impl
 std::span<const action_statistics> session::statistics() const {
   return std::span(impl_->core.statistics).subspan(1);  // the first entry counts what the host does between actions
 }
+std::span<const eviction_attempt> session::attempts() const { return impl_->core.attempts; }
 session_view session::view() const { return impl_->core.view(); }
 const snapshot& session::base() const { return impl_->core.base; }
 std::string session::text(const reason& why) const { return engine_detail::reason_text(impl_->core, why); }

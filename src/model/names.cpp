@@ -50,6 +50,13 @@ std::string_view constraint_name(constraint c) noexcept {
   return pick(names, c);
 }
 
+std::string_view attempt_outcome_name(attempt_outcome o) noexcept {
+  static constexpr std::array<std::string_view, 10> names{
+      "placed",      "delayed",  "not_preemptible", "over_share", "over_quota",
+      "like_failed", "obstacle", "too_few_gpus",    "no_victims", "no_solution"};
+  return pick(names, o);
+}
+
 std::string_view reason_scope_name(reason_scope s) noexcept {
   static constexpr std::array<std::string_view, 5> names{"none", "node", "queue", "group", "cluster"};
   return pick(names, s);

@@ -68,6 +68,8 @@ core::core(const core& other)
       leaving(other.leaving),
       decisions(other.decisions),
       failures(other.failures),
+      attempts(other.attempts),
+      sets_tried(other.sets_tried),
       statistics(other.statistics),
       action(other.action),
       commits(other.commits),
@@ -391,9 +393,8 @@ std::vector<pod_row> core::chunk_of(group_row group, bool simulated) {
 bool core::has_old_chunk(group_row group) const {
   if (!compat() || chunks.empty() || !chunks[group].has_chunk) return false;
   const std::vector<pod_row>& chunk = chunks[group].chunk;
-  return std::any_of(chunk.begin(), chunk.end(), [&](pod_row p) {
-    return static_cast<pod_status>(live.pod_state[p]) != pod_status::pending;
-  });
+  return std::any_of(chunk.begin(), chunk.end(),
+                     [&](pod_row p) { return static_cast<pod_status>(live.pod_state[p]) != pod_status::pending; });
 }
 
 quota_vector core::chunk_request(group_row group) {

@@ -190,7 +190,9 @@ class core {
   std::vector<operation> log;
   std::vector<leaving_pod> leaving;  ///< beside their claims on other nodes
   std::vector<decision> decisions;
-  std::vector<failure> failures;  ///< one per group that was tried in vain, last one counts
+  std::vector<failure> failures;           ///< one per group that was tried in vain, last one counts
+  std::vector<eviction_attempt> attempts;  ///< of the actions that evict, as they ended
+  std::uint64_t sets_tried = 0;            ///< of victims, since the session opened
   std::vector<action_statistics> statistics;
   action_kind action = action_kind::none;
   std::uint32_t commits = 0;

@@ -17,6 +17,38 @@ THREE = cluster(
     '{"name": "third", "group": "third", "request": {"gpu": 4000}}]',
 )
 
+VICTIMS = """scenario 1 "b takes what it deserves"
+node n1 gpu=4 pods=10
+queue a quota.gpu=2
+queue b quota.gpu=2
+pod_group firm queue=a preemptible=false
+  pod firm-0 gpu=2 node=n1 status=running
+pod_group a queue=a
+  pod a-[0-1] gpu=1 node=n1 status=running
+pod_group gets queue=b priority=60
+  pod gets-0 gpu=1
+pod_group more queue=b
+  pod more-0 gpu=2
+pod_group slow queue=b priority=40 preemption_delay=1h
+  pod slow-0 gpu=1
+pod_group low queue=b priority=30 preemptible=false
+  pod low-0 gpu=2
+"""
+# elastic may lose one of its pods, which is too little; kept has just started.
+PROTECTED = """scenario 1 "protected victims"
+now 1h
+node n1 gpu=3 pods=10
+queue q preempt_min_runtime=1h
+pod_group elastic priority=1 last_start=now
+  pod elastic-[0-1] gpu=1 node=n1 status=running
+pod_group kept priority=1 last_start=now
+  pod kept-0 gpu=1 node=n1 status=running
+pod_group high priority=9
+  pod high-0 gpu=2
+pod_group twin priority=8
+  pod twin-0 gpu=2
+"""
+
 
 class Explain(Case):
     def setUp(self):
@@ -51,6 +83,49 @@ class Explain(Case):
             "the cluster of the file and the 1 decision before it",
         ]:
             self.assertIn(sentence, text)
+
+    def test_who_made_room_and_why_nobody_does(self):
+        path = self.file("v.ks", VICTIMS)
+        actions = ["--actions", "allocate,reclaim,preempt,consolidation"]
+        names = ["a-1", "firm-0", "group/a", "group/gets", "group/more", "group/slow", "group/low"]
+        text = self.ok("explain", path, *names, *actions)
+        for sentence in [
+            "reclaim makes room for gets of queue b: 1 pod placed in commit 1",
+            "Its group is not preemptible: its place is given to nobody",
+            "pod group a  loses pods",
+            "2 pods, 1 on nodes before, 1 evicted",
+            "reclaim: with its next pods queue b would hold more than its fair share",
+            "preempt: no group of its queue with a lower priority has pods",
+            "consolidation: all nodes together have fewer GPUs free than it asks for",
+            "reclaim: its preemption delay is not over",
+            "consolidation: room is made for preemptible groups only",
+            "more than its fair share, or its non-preemptible",
+        ]:
+            self.assertIn(sentence, text)
+        report = json.loads(self.ok("explain", path, *names, "--json", *actions))["explanations"]
+        self.assertEqual(
+            report[0]["eviction"], {"for": ["gets"], "pods_placed": 1, "victims": ["a"], "pods_lost": 1}
+        )
+        self.assertEqual((report[2]["pods_before"], report[2]["pods_evicted"]), (1, 1))
+        outcomes = {
+            one["name"]: [(a["action"], a["outcome"]) for a in one["attempts"]] for one in report if "attempts" in one
+        }
+        self.assertEqual(outcomes["gets"], [("reclaim", "placed")])
+        self.assertEqual(
+            outcomes["more"],
+            [("reclaim", "over_share"), ("preempt", "no_victims"), ("consolidation", "too_few_gpus")],
+        )
+        self.assertEqual({outcome for _, outcome in outcomes["slow"]}, {"delayed"})
+
+    def test_victims_that_did_not_help(self):
+        path = self.file("p.ks", PROTECTED)
+        found = json.loads(self.ok("explain", path, "group/high", "group/twin", "--actions", "preempt", "--json"))
+        high, twin = ([one["attempts"][0]] for one in found["explanations"])
+        told = [high[0][key] for key in ("outcome", "sets", "refused", "spared")]
+        self.assertEqual(told, ["no_solution", 1, 1, True])
+        self.assertEqual(twin[0]["outcome"], "like_failed")
+        text = self.ok("explain", path, "group/high", "--actions", "preempt")
+        self.assertIn("1 set of victims was tried; all made room but took more than minimum runtimes", text)
 
     def test_nodes_that_are_listed(self):
         self.assertEqual(len(self.explained("first-0", options=["--nodes", "1"])[0]["candidates"]["best"]), 1)

@@ -133,7 +133,7 @@ TEST_CASE("nobody is said to have found no place before anything has tried") {
   session s = must(engine().open(b.take(), 0));
   REQUIRE(s.reasons().size() == 2);
   CHECK(s.reasons()[0].what == constraint::not_tried);
-  CHECK(s.text(s.reasons()[0]) == "a node would take its first pod, but no action has tried the group");
+  CHECK(s.text(s.reasons()[0]) == "a node would take its first pod, but no action has tried to start the group");
   CHECK(s.reasons()[1].what == constraint::larger_than_any_node);
   must(s.run());
   REQUIRE(s.reasons().size() == 1);

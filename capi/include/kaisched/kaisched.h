@@ -266,7 +266,7 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_GATED = 16,                 ///< pods are gated
   KAISCHED_CONSTRAINT_PLUGIN = 17,                ///< a plug-in refused the node
   KAISCHED_CONSTRAINT_SUB_GROUP_MISSING = 18,     ///< pods name a sub-group that does not exist or that has children
-  KAISCHED_CONSTRAINT_NOT_TRIED = 19              ///< a node would take the pod, but no action has tried the group
+  KAISCHED_CONSTRAINT_NOT_TRIED = 19  ///< a node would take the pod, but no action has tried to start the group
 };
 
 /// Where a constraint applies.
