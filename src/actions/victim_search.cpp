@@ -836,7 +836,10 @@ class search {
     for (const group_row g : waiting) ++open[c_.state().groups[g].queue];
     const std::size_t late_from = waiting.size() - late.size();
     job_queue queue(c_, 0);
-    if (open.size() > 1) {
+    // In `compat` what the group asks for is remembered when its queue is first compared with others, and the verdict of
+    // reclaim is by that.
+    bool to_be_asked = c_.compat() && c_.has_proportion && c_.action == action_kind::reclaim && !c_.partial.asked;
+    if (open.size() > 1 || to_be_asked) {
       const auto others = [&](group_row g) { return g != group_ && !victims.contains(g); };
       const std::span<const group_row> all(waiting);
       if (auto done = queue.fill_from(kept_.pending, kept_.pending.leaves(), others, all.first(late_from),
@@ -844,9 +847,10 @@ class search {
           !done)
         return done.failure();
     }
-    while (open.size() > 1) {
+    while (open.size() > 1 || (to_be_asked && !open.empty())) {
       result<group_row> next = queue.pop();
       if (!next) return next.failure();
+      to_be_asked = to_be_asked && *next != group_;
       if (*next != group_ && !victims.contains(*next)) continue;
       const auto leaf = open.find(c_.state().groups[*next].queue);
       if (--leaf->second == 0) open.erase(leaf);
