@@ -97,6 +97,11 @@ SAME(KAISCHED_DECISION_UNSCHEDULABLE, decision_kind::unschedulable);
 
 SAME(KAISCHED_ACTION_NONE, action_kind::none);
 SAME(KAISCHED_ACTION_ALLOCATE, action_kind::allocate);
+SAME(KAISCHED_ACTION_CONSOLIDATION, action_kind::consolidation);
+SAME(KAISCHED_ACTION_RECLAIM, action_kind::reclaim);
+SAME(KAISCHED_ACTION_PREEMPT, action_kind::preempt);
+SAME(KAISCHED_ACTION_STALE_GANG_EVICTION, action_kind::stale_gang_eviction);
+SAME(KAISCHED_ACTION_BACKFILL, action_kind::backfill);
 
 SAME(KAISCHED_CONSTRAINT_NONE, constraint::none);
 SAME(KAISCHED_CONSTRAINT_RESOURCE, constraint::resource);
@@ -118,7 +123,8 @@ SAME(KAISCHED_CONSTRAINT_GATED, constraint::gated);
 SAME(KAISCHED_CONSTRAINT_PLUGIN, constraint::plugin);
 SAME(KAISCHED_CONSTRAINT_SUB_GROUP_MISSING, constraint::sub_group_missing);
 SAME(KAISCHED_CONSTRAINT_NOT_TRIED, constraint::not_tried);
-static_assert(KAISCHED_CONSTRAINT_NOT_TRIED + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_RESERVATION, constraint::reservation);
+static_assert(KAISCHED_CONSTRAINT_RESERVATION + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);

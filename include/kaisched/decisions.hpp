@@ -23,7 +23,7 @@ enum class decision_kind : std::uint8_t {
 };
 [[nodiscard]] std::string_view decision_kind_name(decision_kind k) noexcept;
 
-/// Actions, in the words of the KAI Scheduler. Values are part of the ABI.
+/// Actions, in the words of the KAI Scheduler where it has them. Values are part of the ABI.
 enum class action_kind : std::uint8_t {
   none = 0,
   allocate = 1,
@@ -31,6 +31,7 @@ enum class action_kind : std::uint8_t {
   reclaim = 3,
   preempt = 4,
   stale_gang_eviction = 5,
+  backfill = 6,  ///< not one of KAI
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;
 
@@ -56,8 +57,9 @@ enum class constraint : std::uint8_t {
   plugin = 17,                ///< a plug-in refused the node
   sub_group_missing = 18,     ///< pods name a sub-group that does not exist or that has children
   not_tried = 19,             ///< a node would take the pod, but no action has tried to start the group
+  reservation = 20,           ///< there is a place, but the group at the head of the queue order would start later
 };
-inline constexpr std::uint8_t constraint_count = 20;
+inline constexpr std::uint8_t constraint_count = 21;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.
@@ -70,7 +72,7 @@ struct reason {
   pod_row pod = no_row;  ///< the first pod that found no place, or no_row
   constraint what = constraint::none;
   reason_scope scope = reason_scope::cluster;
-  entity_id subject{};        ///< the queue that refuses, or none
+  entity_id subject{};        ///< the queue that refuses, the group that has a reservation, or none
   dimension dim = no_row;     ///< the dimension that is short, or no_row
   std::int64_t need = 0;      ///< in the unit of the dimension (pods for gangs)
   std::int64_t have = 0;      ///< most that one node (or the queue) still has

@@ -30,5 +30,11 @@ result<void> reclaim(work::core& c);
 result<void> preempt(work::core& c);
 /// Evicts what runs of gangs that have been incomplete for longer than their grace period.
 result<void> evict_stale_gangs(work::core& c);
+/// Starts groups in queue order up to the first that waits for others to end, and behind it those that do not delay it.
+result<void> backfill(work::core& c);
+
+/// A group that has just found no place waits for others to end, and what is behind it may only start if it starts no
+/// later for that.
+[[nodiscard]] result<bool> is_head(work::core& c, const work::failure& of);
 
 }  // namespace kaisched::actions

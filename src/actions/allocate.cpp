@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "actions/actions.hpp"
@@ -12,17 +13,6 @@ namespace {
 using work::core;
 using work::failure;
 
-std::vector<group_row> groups_to_try(const core& c) {
-  std::vector<group_row> groups;
-  for (const group_row g : *c.state().pending_groups) {
-    if (c.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
-        work::count_pods(c, g, &model::sub_counts::pending) > 0) {
-      groups.push_back(g);
-    }
-  }
-  return groups;
-}
-
 /// One attempt; the statement is committed or empty afterwards.
 result<bool> try_group(core& c, group_row group) {
   ++c.statistics.back().groups_tried;
@@ -36,10 +26,7 @@ result<bool> try_group(core& c, group_row group) {
   }
   const bool waits = work::must_wait_as_a_whole(c, group);
   if (waits) c.convert_to_pipelined(group);
-  c.commit();
-  if (!waits && !had_started) c.note_start(group);
-  ++c.statistics.back().groups_placed;
-  if (auto sound = c.verify(); !sound) return sound.failure();
+  if (auto done = commit_group(c, group, waits, had_started); !done) return done.failure();
   return true;
 }
 
@@ -47,13 +34,20 @@ result<bool> try_group(core& c, group_row group) {
 
 result<void> allocate(core& c) {
   job_queue queue(c, static_cast<std::size_t>(c.options.allocate_queue_depth));
-  if (auto done = queue.fill(groups_to_try(c)); !done) return done;
+  if (auto done = queue.fill(groups_to_start(c)); !done) return done;
+  const bool stops_at_head =
+      std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
   while (!queue.empty()) {
     result<group_row> next = queue.pop();
     if (!next) return next.failure();
     const group_row group = *next;
     result<bool> placed = try_group(c, group);
     if (!placed) return placed.failure();
+    if (!*placed && stops_at_head) {
+      result<bool> head = is_head(c, c.failures.back());
+      if (!head) return head.failure();
+      if (*head) break;  // the rest is left to backfill
+    }
     if (*placed && work::count_pods(c, group, &model::sub_counts::pending) > 0) {
       if (auto done = queue.push(group); !done) return done;  // the next elastic pod competes again
     }
@@ -68,6 +62,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"reclaim", action_kind::reclaim, reclaim},
       action_entry{"preempt", action_kind::preempt, preempt},
       action_entry{"stalegangeviction", action_kind::stale_gang_eviction, evict_stale_gangs},
+      action_entry{"backfill", action_kind::backfill, backfill},
   };
   return entries;
 }

@@ -112,4 +112,22 @@ result<bool> place_group(core& c, group_row group, const placing& how, failure& 
   return placed;
 }
 
+std::vector<group_row> groups_to_start(const core& c) {
+  std::vector<group_row> groups;
+  for (const group_row g : *c.state().pending_groups) {
+    if (c.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
+        work::count_pods(c, g, &model::sub_counts::pending) > 0) {
+      groups.push_back(g);
+    }
+  }
+  return groups;
+}
+
+result<void> commit_group(core& c, group_row group, bool waits, bool had_started) {
+  c.commit();
+  if (!waits && !had_started) c.note_start(group);
+  ++c.statistics.back().groups_placed;
+  return c.verify();
+}
+
 }  // namespace kaisched::actions

@@ -229,6 +229,7 @@ int weight_of(constraint what) {
     case constraint::obstacle:
     case constraint::larger_than_any_node:
     case constraint::not_tried:
+    case constraint::reservation:
       return 0;
     case constraint::queue_limit:
     case constraint::queue_quota:
@@ -327,6 +328,8 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
       return "the pods name a sub-group that does not exist or that has children";
     case constraint::not_tried:
       return "no action has tried the job";
+    case constraint::reservation:
+      return "a larger job that waits would start later";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

@@ -229,6 +229,11 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     all.push_back(queue_reason(c, *f));
     return;
   }
+  if (f != nullptr && f->what == constraint::reservation) {
+    all.push_back(group_reason(group, f->what, reason_scope::group));
+    all.back().subject = id_of_group(c, f->head);
+    return;
+  }
   const pod_row pod = f != nullptr && f->pod != no_row ? f->pod : first_pending(c, group);
   if (pod == no_row) return;
   const policy::cluster_verdict verdict =
@@ -511,6 +516,9 @@ std::string reason_text(const core& c, const reason& why) {
       return stray_text(c, why);
     case constraint::not_tried:
       return "a node would take its first pod, but no action has tried to start the group";
+    case constraint::reservation:
+      return fmt::format("there is a place, but pod group '{}', which waits at the head, would start later",
+                         c.base.name(why.subject));
     default:
       return std::string(constraint_name(why.what));
   }

@@ -21,8 +21,8 @@ std::string_view decision_kind_name(decision_kind k) noexcept {
 }
 
 std::string_view action_name(action_kind a) noexcept {
-  static constexpr std::array<std::string_view, 6> names{"none",    "allocate", "consolidation",
-                                                         "reclaim", "preempt",  "stalegangeviction"};
+  static constexpr std::array<std::string_view, 7> names{"none",    "allocate",          "consolidation", "reclaim",
+                                                         "preempt", "stalegangeviction", "backfill"};
   return pick(names, a);
 }
 
@@ -46,7 +46,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "gated",
                                                                         "plugin",
                                                                         "sub_group_missing",
-                                                                        "not_tried"};
+                                                                        "not_tried",
+                                                                        "reservation"};
   return pick(names, c);
 }
 

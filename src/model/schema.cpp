@@ -257,7 +257,7 @@ constexpr std::array reason_columns{
     column_info{col::reason_scope, "scope", ct::string, cs::ragged, true, ek::none, "scope", "",
                 "node, queue, group or cluster."},
     column_info{col::reason_subject, "subject", ct::u64, cs::one, true, ek::none, "id", "",
-                "Queue that refuses, or 0."},
+                "Queue that refuses, or pod group that would start later; 0 if neither."},
     column_info{col::reason_dimension, "dimension", ct::string, cs::ragged, true, ek::resource, "resource", "",
                 "Dimension that is short, or empty."},
     column_info{col::reason_need, "need", ct::i64, cs::one, true, ek::none, "fixed units", "", "What is needed."},

@@ -210,6 +210,20 @@ void core::evict_again(pod_row pod) {
   charge_queues(pod, -1);
 }
 
+/// Queues do not count claims of earlier sessions.
+bool core::is_charged(pod_row pod, pod_status status) const {
+  return status != pod_status::pipelined ||
+         static_cast<pod_status>(state().live.pod_state[pod]) != pod_status::pipelined;
+}
+
+void core::finish(pod_row pod) {
+  const auto old = static_cast<pod_status>(live.pod_state[pod]);
+  log.push_back({operation_kind::finish, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
+  charge_node(pod, (*state().node_row_of_slot)[live.pod_node[pod]], old, live.pod_devices[pod], -1);
+  if (is_charged(pod, old)) charge_queues(pod, -1);
+  set_status(pod, pod_status::succeeded);
+}
+
 void core::release_in_place(pod_row pod, std::uint32_t mark) {
   const node_row row = (*state().node_row_of_slot)[live.pod_node[pod]];
   charge_node_anew(pod, row, static_cast<pod_status>(live.pod_state[pod]), pod_status::releasing,
@@ -272,6 +286,11 @@ void core::undo(std::uint32_t position) {
         charge_queues(op.pod, 1);
       else
         restore_evicted(op);
+      break;
+    case operation_kind::finish:
+      set_status(op.pod, op.old_status);
+      charge_node(op.pod, (*state().node_row_of_slot)[op.old_node], op.old_status, op.old_devices, 1);
+      if (is_charged(op.pod, op.old_status)) charge_queues(op.pod, 1);
       break;
     case operation_kind::unevict:
       log[op.undoes].undone = false;

@@ -22,7 +22,7 @@
 
 namespace kaisched::work {
 
-enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict };
+enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict, finish };
 
 /// One entry of the undo log: what was before.
 struct operation {
@@ -43,6 +43,7 @@ struct failure {
   pod_row pod = no_row;  ///< the pod that found no node, or no_row
   constraint what = constraint::none;
   queue_row queue = no_row;
+  group_row head = no_row;          ///< the group that would start later
   std::uint32_t resource = no_row;  ///< index among the quota dimensions
   std::int64_t need = 0;
   std::int64_t have = 0;
@@ -97,6 +98,8 @@ class core {
   /// victim is listed twice; only `compat` repeats it.
   void evict_again(pod_row pod);
   void unevict(std::uint32_t eviction);
+  /// A look ahead: the pod has ended and holds nothing any more. Must be undone before the statement is committed.
+  void finish(pod_row pod);
   /// Position of the eviction in the statement that took the pod from the node where it is leaving now, or no_row.
   [[nodiscard]] std::uint32_t eviction_of(pod_row pod) const;
   void rollback(std::uint32_t to);
@@ -213,6 +216,7 @@ class core {
   void undo_put(const operation& op);
   void release_in_place(pod_row pod, std::uint32_t mark);
   void restore_evicted(const operation& op);
+  [[nodiscard]] bool is_charged(pod_row pod, pod_status status) const;
   bool fill_part(sub_group_row member, std::span<const std::int64_t> own);
   void divide_shares();
   void count_total();

@@ -243,7 +243,15 @@ enum kaisched_decision_kind {
 };
 
 /// Actions of a session.
-enum kaisched_action { KAISCHED_ACTION_NONE = 0, KAISCHED_ACTION_ALLOCATE = 1 };
+enum kaisched_action {
+  KAISCHED_ACTION_NONE = 0,
+  KAISCHED_ACTION_ALLOCATE = 1,
+  KAISCHED_ACTION_CONSOLIDATION = 2,
+  KAISCHED_ACTION_RECLAIM = 3,
+  KAISCHED_ACTION_PREEMPT = 4,
+  KAISCHED_ACTION_STALE_GANG_EVICTION = 5,
+  KAISCHED_ACTION_BACKFILL = 6
+};
 
 /// What a reason is about.
 enum kaisched_constraint {
@@ -266,7 +274,8 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_GATED = 16,                 ///< pods are gated
   KAISCHED_CONSTRAINT_PLUGIN = 17,                ///< a plug-in refused the node
   KAISCHED_CONSTRAINT_SUB_GROUP_MISSING = 18,     ///< pods name a sub-group that does not exist or that has children
-  KAISCHED_CONSTRAINT_NOT_TRIED = 19  ///< a node would take the pod, but no action has tried to start the group
+  KAISCHED_CONSTRAINT_NOT_TRIED = 19,  ///< a node would take the pod, but no action has tried to start the group
+  KAISCHED_CONSTRAINT_RESERVATION = 20            ///< the group at the head of the queue order would start later
 };
 
 /// Where a constraint applies.
@@ -652,7 +661,7 @@ enum kaisched_reason_column {
   KAISCHED_REASON_COL_CONSTRAINT = 4,
   /// string. node, queue, group or cluster. [scope]
   KAISCHED_REASON_COL_SCOPE = 5,
-  /// u64. Queue that refuses, or 0. [id]
+  /// u64. Queue that refuses, or pod group that would start later; 0 if neither. [id]
   KAISCHED_REASON_COL_SUBJECT = 6,
   /// string. Dimension that is short, or empty. [resource]
   KAISCHED_REASON_COL_DIMENSION = 7,

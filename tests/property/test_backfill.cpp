@@ -1,0 +1,187 @@
+// Backfill on random small clusters whose groups end when they are expected to: who waits at the head never starts
+// later than it would if nothing behind it were started.
+#include <bit>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include <rapidcheck.h>
+
+#include "rows.hpp"
+#include "support.hpp"
+
+using namespace kaisched;
+using test::add;
+
+namespace {
+
+constexpr std::int64_t minute = 60 * test::second;
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+template <class T>
+T got(result<T> r) {
+  if (!r.ok()) RC_FAIL(r.failure().message);
+  return std::move(r).value();
+}
+
+int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
+
+struct job_pod {
+  std::string name;
+  std::int64_t gpu;
+  std::string node{};  ///< empty: waits
+  std::vector<std::int64_t> devices{};
+};
+
+/// A pod group; they are served in the order in which they stand.
+struct job {
+  std::string name;
+  std::int64_t least;
+  std::int64_t runs;      ///< as estimated
+  bool estimated = true;  ///< the engine is told
+  std::vector<job_pod> pods;
+  std::int64_t started = -1;
+  bool ended = false;
+
+  [[nodiscard]] std::int64_t end() const { return started + runs; }
+};
+
+struct world {
+  std::vector<std::int64_t> nodes;  ///< GPUs of each
+  std::vector<job> jobs;
+  std::int64_t now = 0;
+};
+
+snapshot taken(const world& w) {
+  cluster c;
+  auto nodes = add(table_kind::node, {"name", "capacity"});
+  for (std::size_t n = 0; n < w.nodes.size(); ++n) {
+    nodes.add({"n" + std::to_string(n), test::numbers{64'000, 64'000'000'000, w.nodes[n] * 1000, 100}});
+  }
+  auto groups =
+      add(table_kind::pod_group, {"name", "queue", "min_member", "created", "last_start", "runtime_estimate"});
+  auto pods = add(table_kind::pod, {"name", "group", "request", "status", "node", "devices"});
+  for (std::size_t j = 0; j < w.jobs.size(); ++j) {
+    const job& one = w.jobs[j];
+    if (one.ended) continue;
+    groups.add({one.name, "q", one.least, static_cast<std::int64_t>(j) * test::second,
+                one.started < 0 ? unset : one.started, one.estimated ? one.runs : unset});
+    for (const job_pod& p : one.pods) {
+      pods.add({p.name, one.name, test::numbers{100, 0, p.gpu, 1},
+                p.node.empty() ? pod_status::pending : pod_status::running, p.node, p.devices});
+    }
+  }
+  RC_ASSERT(c.apply(nodes).ok());
+  RC_ASSERT(c.apply(add(table_kind::queue, {"name"}).add({"q"})).ok());
+  RC_ASSERT(c.apply(groups).ok());
+  RC_ASSERT(c.apply(pods).ok());
+  return c.take_snapshot();
+}
+
+/// One session; what it binds runs. Only the first `count` jobs may start.
+void decide(world& w, const engine& with, std::size_t count) {
+  world seen = w;
+  for (std::size_t j = count; j < seen.jobs.size(); ++j)
+    seen.jobs[j].ended = seen.jobs[j].ended || seen.jobs[j].started < 0;
+  const session s = got(with.run(taken(seen), w.now));
+  RC_ASSERT(s.check().ok());
+  for (const decision& d : s.decisions()) {
+    RC_ASSERT(d.kind == decision_kind::bind);
+    const std::string_view name = s.base().pod_name(d.pod);
+    for (job& one : w.jobs) {
+      for (job_pod& p : one.pods) {
+        if (p.name != name) continue;
+        p.node = s.base().node_name(d.node);
+        for (std::uint64_t left = d.devices.mask; left != 0; left &= left - 1) {
+          p.devices.push_back(std::countr_zero(left));
+        }
+        if (one.started < 0) one.started = w.now;
+      }
+    }
+  }
+  for (const job& one : w.jobs) {  // no gang starts in part
+    std::int64_t running = 0;
+    for (const job_pod& p : one.pods) running += p.node.empty() ? 0 : 1;
+    RC_ASSERT(running == 0 || running >= one.least);
+  }
+}
+
+/// Moves on to the next end; false if there is none.
+bool wait(world& w) {
+  std::int64_t next = never;
+  for (const job& one : w.jobs) {
+    if (one.started >= 0 && !one.ended && one.runs < never) next = std::min(next, one.end());
+  }
+  if (next == never) return false;
+  w.now = next;
+  for (job& one : w.jobs) one.ended = one.ended || (one.started >= 0 && one.runs < never && one.end() <= next);
+  return true;
+}
+
+std::optional<std::size_t> first_waiting(const world& w) {
+  for (std::size_t j = 0; j < w.jobs.size(); ++j) {
+    if (w.jobs[j].started < 0) return j;
+  }
+  return std::nullopt;
+}
+
+/// When a job starts if those behind it never do and those without an estimate stay; nothing if it does not.
+std::optional<std::int64_t> start_alone(world w, const engine& with, std::size_t job) {
+  for (auto& one : w.jobs) {
+    if (!one.estimated) one.runs = never;
+  }
+  while (true) {
+    decide(w, with, job + 1);
+    if (w.jobs[job].started >= 0) return w.jobs[job].started;
+    if (!wait(w)) return std::nullopt;
+  }
+}
+
+/// A cluster and jobs, each of which fits when nothing else runs. Where some have no estimate, and more may come free
+/// than is looked ahead to, pods of a job are equal: more room then never does harm.
+world random_world(bool all_estimated) {
+  world w;
+  const int nodes = draw(1, 4);
+  for (int n = 0; n < nodes; ++n) w.nodes.push_back(draw(1, 4));
+  engine e;
+  const int jobs = draw(2, 9);
+  for (int j = 0; j < jobs; ++j) {
+    const int pods = draw(1, 4);
+    job one{"j" + std::to_string(j), draw(1, pods), draw(1, 6) * minute, all_estimated || draw(0, 2) > 0, {}};
+    const bool mixed = all_estimated && draw(0, 2) == 0;
+    std::int64_t gpu = 0;
+    for (int p = 0; p < pods; ++p) {
+      if (p == 0 || mixed)
+        gpu = std::vector<std::int64_t>{500, 1000, 1000, 2000, 3000, 300}[static_cast<std::size_t>(draw(0, 5))];
+      one.pods.push_back({one.name + "-" + std::to_string(p), gpu});
+    }
+    world alone{w.nodes, {one}, 0};
+    decide(alone, e, 1);
+    if (alone.jobs[0].started >= 0) w.jobs.push_back(std::move(one));
+  }
+  return w;
+}
+
+}  // namespace
+
+TEST_CASE("with estimates that hold the head starts as soon as without those behind it") {
+  const bool held = rc::check([] {
+    engine e;
+    const std::string actions = draw(0, 1) == 0 ? "backfill" : "allocate,backfill";
+    RC_ASSERT(e.set("actions", actions).ok());
+    RC_ASSERT(e.set("mode", draw(0, 1) == 0 ? "strict" : "compat").ok());
+    world w = random_world(draw(0, 2) > 0);
+    std::map<std::size_t, std::optional<std::int64_t>> promised;
+    while (first_waiting(w)) {
+      world before = w;
+      decide(w, e, w.jobs.size());
+      const std::optional<std::size_t> head = first_waiting(w);
+      if (head && !promised.contains(*head)) promised[*head] = start_alone(std::move(before), e, *head);
+      if (head) RC_ASSERT(wait(w));
+    }
+    for (const auto& [job, start] : promised) {
+      if (start) RC_ASSERT(w.jobs[job].started <= *start);
+    }
+  });
+  CHECK(held);
+}
