@@ -31,6 +31,7 @@ enum class action_kind : std::uint8_t {
   reclaim = 3,
   preempt = 4,
   stale_gang_eviction = 5,
+  runtime_limit = 6,
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;
 
@@ -56,8 +57,10 @@ enum class constraint : std::uint8_t {
   plugin = 17,                ///< a plug-in refused the node
   sub_group_missing = 18,     ///< pods name a sub-group that does not exist or that has children
   not_tried = 19,             ///< a node would take the pod, but no action has tried the group
+  requeue_delay = 20,         ///< the group was evicted and waits for its delay
+  gpu_type_limit = 21,        ///< a queue on the path would pass its limit for the GPUs of the node
 };
-inline constexpr std::uint8_t constraint_count = 20;
+inline constexpr std::uint8_t constraint_count = 22;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.

@@ -1,8 +1,13 @@
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "actions/actions.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
+#include "actions/runtime.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -16,7 +21,7 @@ std::vector<group_row> groups_to_try(const core& c) {
   std::vector<group_row> groups;
   for (const group_row g : *c.state().pending_groups) {
     if (c.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
-        work::count_pods(c, g, &model::sub_counts::pending) > 0) {
+        work::count_pods(c, g, &model::sub_counts::pending) > 0 && requeue_delay_of(c, g).left() == 0) {
       groups.push_back(g);
     }
   }
@@ -46,16 +51,27 @@ result<bool> try_group(core& c, group_row group) {
 }  // namespace
 
 result<void> allocate(core& c) {
-  job_queue queue(c, static_cast<std::size_t>(c.options.allocate_queue_depth));
-  if (auto done = queue.fill(groups_to_try(c)); !done) return done;
-  while (!queue.empty()) {
-    result<group_row> next = queue.pop();
+  // Where the key of a group depends on what others hold, all groups are ordered anew after every start.
+  const bool shared_order = std::any_of(c.parts.begin(), c.parts.end(), [](const auto& part) {
+    return (part->capabilities() & part_order_is_shared) != 0;
+  });
+  const auto depth = static_cast<std::size_t>(c.options.allocate_queue_depth);
+  std::vector<group_row> groups = groups_to_try(c);
+  std::optional<job_queue> queue(std::in_place, c, depth);
+  if (auto done = queue->fill(groups); !done) return done;
+  while (!queue->empty()) {
+    result<group_row> next = queue->pop();
     if (!next) return next.failure();
     const group_row group = *next;
     result<bool> placed = try_group(c, group);
     if (!placed) return placed.failure();
-    if (*placed && work::count_pods(c, group, &model::sub_counts::pending) > 0) {
-      if (auto done = queue.push(group); !done) return done;  // the next elastic pod competes again
+    const bool competes = *placed && work::count_pods(c, group, &model::sub_counts::pending) > 0;
+    if (shared_order && !competes) std::erase(groups, group);
+    if (shared_order && *placed) {
+      queue.emplace(c, depth);
+      if (auto done = queue->fill(groups); !done) return done;
+    } else if (competes) {
+      if (auto done = queue->push(group); !done) return done;  // the next elastic pod competes again
     }
   }
   return {};
@@ -68,6 +84,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"reclaim", action_kind::reclaim, reclaim},
       action_entry{"preempt", action_kind::preempt, preempt},
       action_entry{"stalegangeviction", action_kind::stale_gang_eviction, evict_stale_gangs},
+      action_entry{"runtimelimit", action_kind::runtime_limit, limit_runtime},
   };
   return entries;
 }
