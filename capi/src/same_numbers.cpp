@@ -102,6 +102,7 @@ SAME(KAISCHED_ACTION_RECLAIM, action_kind::reclaim);
 SAME(KAISCHED_ACTION_PREEMPT, action_kind::preempt);
 SAME(KAISCHED_ACTION_STALE_GANG_EVICTION, action_kind::stale_gang_eviction);
 SAME(KAISCHED_ACTION_BACKFILL, action_kind::backfill);
+SAME(KAISCHED_ACTION_RUNTIME_LIMIT, action_kind::runtime_limit);
 
 SAME(KAISCHED_CONSTRAINT_NONE, constraint::none);
 SAME(KAISCHED_CONSTRAINT_RESOURCE, constraint::resource);
@@ -124,7 +125,9 @@ SAME(KAISCHED_CONSTRAINT_PLUGIN, constraint::plugin);
 SAME(KAISCHED_CONSTRAINT_SUB_GROUP_MISSING, constraint::sub_group_missing);
 SAME(KAISCHED_CONSTRAINT_NOT_TRIED, constraint::not_tried);
 SAME(KAISCHED_CONSTRAINT_RESERVATION, constraint::reservation);
-static_assert(KAISCHED_CONSTRAINT_RESERVATION + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_REQUEUE_DELAY, constraint::requeue_delay);
+SAME(KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT, constraint::gpu_type_limit);
+static_assert(KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);
@@ -187,6 +190,8 @@ SAME(KAISCHED_QUEUE_COL_OVER_QUOTA_WEIGHT, col::queue_over_quota_weight);
 SAME(KAISCHED_QUEUE_COL_USAGE, col::queue_usage);
 SAME(KAISCHED_QUEUE_COL_RECLAIM_MIN_RUNTIME, col::queue_reclaim_min_runtime);
 SAME(KAISCHED_QUEUE_COL_PREEMPT_MIN_RUNTIME, col::queue_preempt_min_runtime);
+SAME(KAISCHED_QUEUE_COL_MAX_RUNTIME, col::queue_max_runtime);
+SAME(KAISCHED_QUEUE_COL_GPU_LIMITS, col::queue_gpu_limits);
 
 SAME(KAISCHED_NODE_COL_NAME, col::node_name);
 SAME(KAISCHED_NODE_COL_CAPACITY, col::node_capacity);
@@ -227,6 +232,11 @@ SAME(KAISCHED_POD_GROUP_COL_REQUIRED_LEVEL, col::pod_group_required_level);
 SAME(KAISCHED_POD_GROUP_COL_PREFERRED_LEVEL, col::pod_group_preferred_level);
 SAME(KAISCHED_POD_GROUP_COL_DEADLINE, col::pod_group_deadline);
 SAME(KAISCHED_POD_GROUP_COL_ATTAINED_SERVICE, col::pod_group_attained_service);
+SAME(KAISCHED_POD_GROUP_COL_MAX_RUNTIME, col::pod_group_max_runtime);
+SAME(KAISCHED_POD_GROUP_COL_REQUEUE_DELAY, col::pod_group_requeue_delay);
+SAME(KAISCHED_POD_GROUP_COL_USER, col::pod_group_user);
+SAME(KAISCHED_POD_GROUP_COL_PRIORITY_CLASS, col::pod_group_priority_class);
+SAME(KAISCHED_POD_GROUP_COL_EVICTIONS, col::pod_group_evictions);
 
 SAME(KAISCHED_SUB_GROUP_COL_GROUP, col::sub_group_group);
 SAME(KAISCHED_SUB_GROUP_COL_NAME, col::sub_group_name);
@@ -308,6 +318,8 @@ SAME(KAISCHED_QUEUE_SHARE_COL_FAIR_SHARE, col::share_fair_share);
 SAME(KAISCHED_QUEUE_SHARE_COL_REQUEST, col::share_request);
 SAME(KAISCHED_QUEUE_SHARE_COL_ALLOCATED, col::share_allocated);
 SAME(KAISCHED_QUEUE_SHARE_COL_PENDING_PODS, col::share_pending_pods);
+SAME(KAISCHED_QUEUE_SHARE_COL_EVICTIONS, col::share_evictions);
+SAME(KAISCHED_QUEUE_SHARE_COL_EVICTED_PODS, col::share_evicted_pods);
 
 SAME(KAISCHED_PLACEMENT_COL_POD, col::placement_pod);
 SAME(KAISCHED_PLACEMENT_COL_POD_NAME, col::placement_pod_name);

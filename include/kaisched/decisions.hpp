@@ -32,6 +32,7 @@ enum class action_kind : std::uint8_t {
   preempt = 4,
   stale_gang_eviction = 5,
   backfill = 6,  ///< not one of KAI
+  runtime_limit = 7,  ///< not one of KAI
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;
 
@@ -58,8 +59,10 @@ enum class constraint : std::uint8_t {
   sub_group_missing = 18,     ///< pods name a sub-group that does not exist or that has children
   not_tried = 19,             ///< a node would take the pod, but no action has tried to start the group
   reservation = 20,           ///< there is a place, but the group at the head of the queue order would start later
+  requeue_delay = 21,         ///< the group was evicted and waits for its delay
+  gpu_type_limit = 22,        ///< a queue on the path would pass its limit for the GPUs of the node
 };
-inline constexpr std::uint8_t constraint_count = 21;
+inline constexpr std::uint8_t constraint_count = 23;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.

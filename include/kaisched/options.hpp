@@ -79,6 +79,7 @@ struct policy_options {
   std::int64_t min_runtime_reclaim = 0;     ///< nanoseconds, where no queue says otherwise
   std::int64_t min_runtime_preempt = 0;
   runtime_resolution min_runtime_from = runtime_resolution::lca;
+  std::int64_t requeue_delay = 0;                 ///< nanoseconds, where no group says otherwise
   std::int64_t staleness_grace = 60'000'000'000;  ///< nanoseconds, where no group says otherwise; negative: for ever
   bool reclaim_moves = true;                      ///< victims of `reclaim` that find another place have lost nothing
   bool signatures = true;                         ///< groups like one that has just failed are not searched victims for

@@ -78,6 +78,9 @@ enum part_capability : std::uint32_t {
   part_orders_groups = 1U << 0U,
   part_filters_nodes = 1U << 1U,
   part_scores_nodes = 1U << 2U,
+  /// Beside `part_orders_groups`: the key of a group depends on what other groups hold, so `allocate` asks for all
+  /// keys again after every start.
+  part_order_is_shared = 1U << 3U,
 };
 
 /// One named rule. Calls for one session come from one thread at a time; a part that is given to several engines must

@@ -74,6 +74,8 @@ enum queue : std::uint32_t {
   queue_usage = 8,
   queue_reclaim_min_runtime = 9,
   queue_preempt_min_runtime = 10,
+  queue_max_runtime = 11,
+  queue_gpu_limits = 12,
 };
 enum node : std::uint32_t {
   node_name = 1,
@@ -117,6 +119,11 @@ enum pod_group : std::uint32_t {
   pod_group_preferred_level = 17,
   pod_group_deadline = 18,
   pod_group_attained_service = 19,
+  pod_group_max_runtime = 20,
+  pod_group_requeue_delay = 21,
+  pod_group_user = 22,
+  pod_group_priority_class = 23,
+  pod_group_evictions = 24,
 };
 enum sub_group : std::uint32_t {
   sub_group_group = 1,
@@ -205,6 +212,8 @@ enum queue_share : std::uint32_t {
   share_request = 7,
   share_allocated = 8,
   share_pending_pods = 9,
+  share_evictions = 10,
+  share_evicted_pods = 11,
 };
 enum placement : std::uint32_t {
   placement_pod = 1,

@@ -28,6 +28,8 @@ result<void> consolidation(work::core& c);
 result<void> reclaim(work::core& c);
 /// Takes from groups of lower priority in the same queue.
 result<void> preempt(work::core& c);
+/// Evicts groups that have run for as long as they and their queues allow.
+result<void> limit_runtime(work::core& c);
 /// Evicts what runs of gangs that have been incomplete for longer than their grace period.
 result<void> evict_stale_gangs(work::core& c);
 /// Starts groups in queue order up to the first that waits for others to end, and behind it those that do not delay it.

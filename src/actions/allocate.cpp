@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "actions/actions.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
+#include "actions/runtime.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -33,12 +37,18 @@ result<bool> try_group(core& c, group_row group) {
 }  // namespace
 
 result<void> allocate(core& c) {
-  job_queue queue(c, static_cast<std::size_t>(c.options.allocate_queue_depth));
-  if (auto done = queue.fill(groups_to_start(c)); !done) return done;
+  // Where the key of a group depends on what others hold, all groups are ordered anew after every start.
+  const bool shared_order = std::any_of(c.parts.begin(), c.parts.end(), [](const auto& part) {
+    return (part->capabilities() & part_order_is_shared) != 0;
+  });
   const bool stops_at_head =
       std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
-  while (!queue.empty()) {
-    result<group_row> next = queue.pop();
+  const auto depth = static_cast<std::size_t>(c.options.allocate_queue_depth);
+  std::vector<group_row> groups = groups_to_start(c);
+  std::optional<job_queue> queue(std::in_place, c, depth);
+  if (auto done = queue->fill(groups); !done) return done;
+  while (!queue->empty()) {
+    result<group_row> next = queue->pop();
     if (!next) return next.failure();
     const group_row group = *next;
     result<bool> placed = try_group(c, group);
@@ -48,8 +58,13 @@ result<void> allocate(core& c) {
       if (!head) return head.failure();
       if (*head) break;  // the rest is left to backfill
     }
-    if (*placed && work::count_pods(c, group, &model::sub_counts::pending) > 0) {
-      if (auto done = queue.push(group); !done) return done;  // the next elastic pod competes again
+    const bool competes = *placed && work::count_pods(c, group, &model::sub_counts::pending) > 0;
+    if (shared_order && !competes) std::erase(groups, group);
+    if (shared_order && *placed) {
+      queue.emplace(c, depth);
+      if (auto done = queue->fill(groups); !done) return done;
+    } else if (competes) {
+      if (auto done = queue->push(group); !done) return done;  // the next elastic pod competes again
     }
   }
   return {};
@@ -63,6 +78,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"preempt", action_kind::preempt, preempt},
       action_entry{"stalegangeviction", action_kind::stale_gang_eviction, evict_stale_gangs},
       action_entry{"backfill", action_kind::backfill, backfill},
+      action_entry{"runtimelimit", action_kind::runtime_limit, limit_runtime},
   };
   return entries;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "actions/runtime.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -116,7 +117,7 @@ std::vector<group_row> groups_to_start(const core& c) {
   std::vector<group_row> groups;
   for (const group_row g : *c.state().pending_groups) {
     if (c.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
-        work::count_pods(c, g, &model::sub_counts::pending) > 0) {
+        work::count_pods(c, g, &model::sub_counts::pending) > 0 && requeue_delay_of(c, g).left() == 0) {
       groups.push_back(g);
     }
   }

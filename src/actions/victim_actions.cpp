@@ -8,6 +8,7 @@
 #include "actions/actions.hpp"
 #include "actions/failed_groups.hpp"
 #include "actions/job_queue.hpp"
+#include "actions/runtime.hpp"
 #include "actions/victim_search.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
 #include "session/members.hpp"

@@ -230,6 +230,7 @@ int weight_of(constraint what) {
     case constraint::larger_than_any_node:
     case constraint::not_tried:
     case constraint::reservation:
+    case constraint::requeue_delay:
       return 0;
     case constraint::queue_limit:
     case constraint::queue_quota:
@@ -241,6 +242,7 @@ int weight_of(constraint what) {
     case constraint::pod_anti_affinity:
     case constraint::host_port:
     case constraint::plugin:
+    case constraint::gpu_type_limit:
       return 3;
     case constraint::node_selector:
       return 4;
@@ -330,6 +332,8 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
       return "no action has tried the job";
     case constraint::reservation:
       return "a larger job that waits would start later";
+    case constraint::requeue_delay:
+      return "the job was evicted and waits for its delay";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

@@ -56,6 +56,8 @@ constexpr std::array options{
                 "how much less saturated than its siblings a reclaimer must be"},
     option_info{"reference_path", option_type::boolean, "false", 0, 0, "",
                 "ask every part about every node instead of using indexes; for tests, same decisions"},
+    option_info{"requeue_delay", option_type::number, "0", 0, 1e9, "",
+                "seconds for which a group is not served after an eviction, where it says nothing"},
     option_info{"restrict_node_scheduling", option_type::boolean, "false", 0, 0, "",
                 "GPU pods need nodes labelled gpu-worker, other pods nodes labelled cpu-worker"},
     option_info{"signatures", option_type::boolean, "true", 0, 0, "",
@@ -74,6 +76,7 @@ constexpr std::array integers{
 constexpr std::array seconds{
     std::pair{std::string_view("min_runtime.preempt"), &policy_options::min_runtime_preempt},
     std::pair{std::string_view("min_runtime.reclaim"), &policy_options::min_runtime_reclaim},
+    std::pair{std::string_view("requeue_delay"), &policy_options::requeue_delay},
     std::pair{std::string_view("staleness_grace"), &policy_options::staleness_grace},
 };
 constexpr std::array numbers{

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "actions/runtime.hpp"
 #include "base/int128.hpp"
 #include "base/sha256.hpp"
 #include "engine/session_impl.hpp"
@@ -220,6 +221,12 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     all.back().subject = id_of_queue(c, c.state().groups[group].queue);
     return;
   }
+  if (const actions::requeue_delay delay = actions::requeue_delay_of(c, group); delay.left() > 0) {
+    all.push_back(group_reason(group, constraint::requeue_delay, reason_scope::group));
+    all.back().need = delay.delay;
+    all.back().have = delay.waited;
+    return;
+  }
   const bool nothing_to_start = f != nullptr && f->what == constraint::gang_incomplete;
   if (nothing_to_start || !work::is_ready(c, c.state().groups[group].first_sub)) {
     all.push_back(incomplete(c, group));
@@ -302,6 +309,8 @@ std::string node_reason_text(const core& c, const reason& why) {
       return fmt::format("{} with a taint that the pod does not tolerate", nodes);
     case constraint::host_port:
       return fmt::format("{} where the host port is taken", nodes);
+    case constraint::gpu_type_limit:
+      return fmt::format("{} with GPUs of a type of which a queue may hold no more", nodes);
     case constraint::pod_affinity:
       return fmt::format("{} without the pods that it must be with", nodes);
     case constraint::pod_anti_affinity:
@@ -353,6 +362,30 @@ table reason_table(const core& c, std::span<const reason> all) {
   return w.take();
 }
 
+/// By queue, those below included.
+struct losses {
+  std::vector<std::int64_t> evictions;  ///< of groups, in this session and before
+  std::vector<std::int64_t> pods;       ///< in this session
+};
+
+losses losses_of_queues(const core& c) {
+  const std::vector<model::queue_info>& queues = *c.state().queues;
+  losses found{std::vector<std::int64_t>(queues.size(), 0), std::vector<std::int64_t>(queues.size(), 0)};
+  std::vector<std::int64_t> pods(c.state().group_slots, 0);
+  for (const decision& d : c.decisions) {
+    if (d.kind == decision_kind::evict || d.kind == decision_kind::move) ++pods[d.group];
+  }
+  for (group_row g = 0; g < c.state().group_slots; ++g) {
+    if (!c.state().groups[g].live) continue;
+    const std::int64_t evictions = c.state().group_extras[g].evictions + (pods[g] > 0 ? 1 : 0);
+    for (queue_row q = c.state().groups[g].queue; evictions > 0 && q != no_row; q = queues[q].parent) {
+      found.evictions[q] += evictions;
+      found.pods[q] += pods[g];
+    }
+  }
+  return found;
+}
+
 table share_table(const core& c) {
   const std::vector<model::queue_info>& queues = *c.state().queues;
   std::vector<std::int64_t> pending(queues.size(), 0);
@@ -360,6 +393,7 @@ table share_table(const core& c) {
     const std::int64_t pods = work::count_pods(c, g, &model::sub_counts::pending);
     for (queue_row q = c.state().groups[g].queue; q != no_row; q = queues[q].parent) pending[q] += pods;
   }
+  const losses lost = losses_of_queues(c);
   std::vector<queue_row> rows;
   for (queue_row q = 0; q < queues.size(); ++q) {
     if (queues[q].live) rows.push_back(q);
@@ -379,6 +413,8 @@ table share_table(const core& c) {
       w[col::share_allocated].push((*c.live.queue_allocated)[q][r]);
     }
     w[col::share_pending_pods].push(pending[q]);
+    w[col::share_evictions].push(lost.evictions[q]);
+    w[col::share_evicted_pods].push(lost.pods[q]);
   }
   return w.take();
 }
@@ -510,6 +546,9 @@ std::string reason_text(const core& c, const reason& why) {
     case constraint::larger_than_any_node:
       return fmt::format("needs {}, the largest node has {}", amount_text(c, why.dim, why.need),
                          amount_text(c, why.dim, why.have));
+    case constraint::requeue_delay:
+      return fmt::format("was evicted and waits for {:g} s, {:g} s have passed", static_cast<double>(why.need) / 1e9,
+                         static_cast<double>(why.have) / 1e9);
     case constraint::resource_busy:
       return "every pod fits somewhere, but not all that must start together";
     case constraint::sub_group_missing:

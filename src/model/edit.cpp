@@ -131,6 +131,15 @@ result<std::int64_t> edit::bounded(const table_reader& t, std::uint64_t row, std
   return value;
 }
 
+result<void> edit::duration(const table_reader& t, std::uint64_t row, std::uint32_t column,
+                            std::int64_t& target) const {
+  if (t.i64(column, row) < 0 && t.i64(column, row) != unset) {
+    return t.fail(status::argument, row, column, std::to_string(t.i64(column, row)) + " is no length of time");
+  }
+  target = t.i64(column, row);
+  return {};
+}
+
 error edit::not_among(const table_reader& t, std::uint64_t row, std::uint32_t column,
                       std::span<const std::string_view> names) const {
   const std::string_view text = t.text(column, row);
@@ -257,6 +266,7 @@ void edit::compact_names() {
     if (!s_.groups[g].live) continue;
     rename(names_.groups, s_.group_names, g);
     s_.group_extras.write(g).name_space = fresh->add(s_.group_extras[g].name_space);
+    s_.group_extras.write(g).user = fresh->add(s_.group_extras[g].user);
     const group_core& group = s_.groups[g];
     for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
       s_.subs.write(sub).name = fresh->add(s_.subs[sub].name);

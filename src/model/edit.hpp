@@ -108,6 +108,7 @@ class edit {
   result<void> check_primary(const table_reader& t);
   result<void> queues(const table_reader& t);
   result<void> read_queue(const table_reader& t, std::uint64_t row, queue_info& q) const;
+  result<void> read_gpu_limits(const table_reader& t, std::uint64_t row, queue_info& q) const;
   result<void> plan_queues(const table_reader& t, queue_plan& plan);
   result<void> plan_parents(const table_reader& t, queue_plan& plan);
   result<void> leave_children_out(const table_reader& t, queue_plan& plan);
@@ -145,6 +146,7 @@ class edit {
   // workload side
   result<void> groups(const table_reader& t);
   result<void> plan_group(const table_reader& t, std::uint64_t row, group_plan& plan);
+  result<void> read_priority_class(const table_reader& t, std::uint64_t row, group_core& group) const;
   void put_group(group_plan plan, group_row g);
   result<void> add_group(const table_reader& t, std::uint64_t row);
   result<void> change_group(const table_reader& t, std::uint64_t row);
@@ -234,6 +236,8 @@ class edit {
   result<std::int64_t> bounded(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t least,
                                std::int64_t most) const;
   result<bool> flag(const table_reader& t, std::uint64_t row, std::uint32_t column) const;
+  /// A length of time, or `unset`.
+  result<void> duration(const table_reader& t, std::uint64_t row, std::uint32_t column, std::int64_t& target) const;
   /// The value whose name a text column holds; the error names the nearest one.
   template <class Enum, std::size_t N>
   result<Enum> one_of(const table_reader& t, std::uint64_t row, std::uint32_t column, const std::array<Enum, N>& values,

@@ -1,4 +1,7 @@
 // Deltas of pod groups.
+#include <algorithm>
+#include <array>
+
 #include "base/text.hpp"
 #include "model/account.hpp"
 #include "model/edit.hpp"
@@ -59,11 +62,13 @@ result<void> edit::change_group(const table_reader& t, std::uint64_t row) {
   plan.core = s_.groups[g];
   plan.extra = s_.group_extras[g];
   plan.name_space = plan.extra.name_space;
+  plan.user = plan.extra.user;
   plan.pod_min = s_.subs[plan.core.first_sub + 1].min;
   plan.root_min = s_.subs[plan.core.first_sub].min;
   plan.together = s_.subs[plan.core.first_sub].together;
   if (auto done = plan_group(t, row, plan); !done) return done;
-  const bool moves = t.has(col::pod_group_queue) || t.has(col::pod_group_preemptible);
+  const bool moves =
+      t.has(col::pod_group_queue) || t.has(col::pod_group_preemptible) || t.has(col::pod_group_priority_class);
   const std::vector<pod_row> members = moves ? pods_of(g) : std::vector<pod_row>{};
   for (const pod_row p : members) account_pod(s_, s_.live, p, -1);
   put_group(std::move(plan), g);
@@ -89,16 +94,18 @@ void edit::put_group(group_plan plan, group_row g) {
   s_.subs.write(group.first_sub).min = plan.root_min;
   set_topology(group.first_sub, std::move(plan.together));
   group_extra& extra = s_.group_extras.write(g);
-  const std::string_view before = extra.name_space;
-  const pod_row first_stray = extra.first_stray;
+  const group_extra before = extra;
   extra = plan.extra;
   extra.has_sub_groups = !implied;
-  extra.first_stray = first_stray;
-  extra.name_space = before;
-  if (before != plan.name_space) {
-    discard(before);
-    extra.name_space = s_.names->add(plan.name_space);
-  }
+  extra.first_stray = before.first_stray;
+  const auto rename = [&](std::string_view old, std::string_view fresh, std::string_view& kept) {
+    kept = old;
+    if (old == fresh) return;
+    discard(old);
+    kept = s_.names->add(fresh);
+  };
+  rename(before.name_space, plan.name_space, extra.name_space);
+  rename(before.user, plan.user, extra.user);
   touch(g);
 }
 
@@ -118,6 +125,7 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
   --s_.queues.write()[group.queue].groups;
   for (const sub_definition& d : definitions_of(g)) discard(d.name);
   discard(s_.group_extras[g].name_space);
+  discard(s_.group_extras[g].user);
   free_block(group.first_sub, group.sub_count);
   group.live = false;
   group.queue = no_row;
@@ -145,6 +153,9 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
     auto v = flag(t, row, col::pod_group_preemptible);
     if (!v) return v.failure();
     group.preemptible = *v;
+  }
+  if (t.has(col::pod_group_priority_class)) {
+    if (auto done = read_priority_class(t, row, group); !done) return done;
   }
   if (t.has(col::pod_group_created)) group.created = t.i64(col::pod_group_created, row);
   if (t.has(col::pod_group_min_member)) {
@@ -175,11 +186,34 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
         std::pair{std::uint32_t{col::pod_group_deadline}, &extra.deadline}}) {
     if (t.has(column)) *target = t.i64(column, row);
   }
-  if (t.has(col::pod_group_attained_service)) {
-    auto v = bounded(t, row, col::pod_group_attained_service, 0, max_amount);
+  if (t.has(col::pod_group_user)) plan.user = t.text(col::pod_group_user, row);
+  for (const auto& [column, target] :
+       {std::pair{std::uint32_t{col::pod_group_attained_service}, &extra.attained_service},
+        std::pair{std::uint32_t{col::pod_group_evictions}, &extra.evictions}}) {
+    if (!t.has(column)) continue;
+    auto v = bounded(t, row, column, 0, max_amount);
     if (!v) return v.failure();
-    extra.attained_service = *v;
+    *target = *v;
   }
+  for (const auto& [column, target] : {std::pair{std::uint32_t{col::pod_group_max_runtime}, &extra.max_runtime},
+                                       std::pair{std::uint32_t{col::pod_group_requeue_delay}, &extra.requeue_delay}}) {
+    if (!t.has(column)) continue;
+    if (auto done = duration(t, row, column, *target); !done) return done;
+  }
+  return {};
+}
+
+/// The classes that KAI installs.
+result<void> edit::read_priority_class(const table_reader& t, std::uint64_t row, group_core& group) const {
+  static constexpr std::array<std::string_view, 4> names{"train", "build-preemptible", "build", "inference"};
+  static constexpr std::array<std::int64_t, names.size()> priorities{50, 75, 100, 125};
+  constexpr std::int64_t first_kept = 100;
+  const std::string_view name = t.text(col::pod_group_priority_class, row);
+  if (name.empty()) return {};
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return not_among(t, row, col::pod_group_priority_class, names);
+  group.priority = priorities[static_cast<std::size_t>(found - names.begin())];
+  group.preemptible = group.priority < first_kept;
   return {};
 }
 

@@ -1,6 +1,7 @@
 // Deltas of queues. Parents may come after their children in a table, so a table is read as a whole before it changes
 // anything.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -20,6 +21,19 @@ std::string cycle_text(const std::vector<queue_info>& all, const std::vector<que
   std::string text = "the parents form a cycle: ";
   for (std::size_t i = 0; i < std::min(most, cycle.size()); ++i) text += name(i) + " -> ";
   return text + (cycle.size() > most ? "... -> " : "") + name(0);
+}
+
+/// Devices with up to three decimals in milli-GPU, or -1.
+std::int64_t parse_devices(std::string_view text) {
+  const std::size_t point = std::min(text.find('.'), text.size());
+  std::string digits(text.substr(0, point));
+  std::string_view decimals = text.substr(std::min(point + 1, text.size()));
+  if (digits.empty() || decimals.size() > 3 || (point < text.size() && decimals.empty())) return -1;
+  digits.append(decimals).append(3 - decimals.size(), '0');
+  std::int64_t amount = -1;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), amount);
+  const bool good = failure == std::errc{} && end == digits.data() + digits.size() && amount <= max_sum;
+  return good && digits.front() != '-' ? amount : -1;
 }
 
 }  // namespace
@@ -187,6 +201,24 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
   }
   if (t.has(col::queue_reclaim_min_runtime)) q.reclaim_min_runtime = t.i64(col::queue_reclaim_min_runtime, row);
   if (t.has(col::queue_preempt_min_runtime)) q.preempt_min_runtime = t.i64(col::queue_preempt_min_runtime, row);
+  if (t.has(col::queue_max_runtime)) {
+    if (auto done = duration(t, row, col::queue_max_runtime, q.max_runtime); !done) return done;
+  }
+  return t.has(col::queue_gpu_limits) ? read_gpu_limits(t, row, q) : result<void>();
+}
+
+result<void> edit::read_gpu_limits(const table_reader& t, std::uint64_t row, queue_info& q) const {
+  const auto refuse = [&](const std::string& what) {
+    return t.fail(status::argument, row, col::queue_gpu_limits, queue_text(q.name) + ": " + what);
+  };
+  const result<label_list> limits = parse_labels(t.text(col::queue_gpu_limits, row));
+  if (!limits) return refuse(limits.failure().message);
+  q.gpu_limits.clear();
+  for (const auto& [product, text] : *limits) {
+    const std::int64_t most = parse_devices(text);
+    if (most < 0) return refuse("'" + base::shown(text) + "' is not a number of GPUs such as 8 or 0.5");
+    q.gpu_limits.emplace_back(product, most);
+  }
   return {};
 }
 

@@ -54,6 +54,15 @@ table export_topologies(const cluster_state& s) {
   return w.take();
 }
 
+/// Milli-GPU in devices, without zeros at the end.
+std::string device_text(std::int64_t amount) {
+  std::string text = std::to_string(amount / whole_device);
+  std::string rest = std::to_string(whole_device + amount % whole_device);
+  while (rest.ends_with('0')) rest.pop_back();
+  if (rest.size() > 1) text.append(".").append(rest, 1);
+  return text;
+}
+
 table export_queues(const cluster_state& s) {
   schema_writer w(table_kind::queue, table_op::add, s.dims());
   const std::vector<queue_info>& all = *s.queues;
@@ -72,6 +81,12 @@ table export_queues(const cluster_state& s) {
     w.put_row(col::queue_usage, q.usage, quota_dimensions);
     w.put(col::queue_reclaim_min_runtime, q.reclaim_min_runtime);
     w.put(col::queue_preempt_min_runtime, q.preempt_min_runtime);
+    w.put(col::queue_max_runtime, q.max_runtime);
+    std::string limits;
+    for (const auto& [product, most] : q.gpu_limits) {
+      limits.append(product).append(1, '\0').append(device_text(most)).append(1, '\0');
+    }
+    w.put_raw(col::queue_gpu_limits, limits);
   }
   return w.take();
 }
@@ -188,6 +203,11 @@ table export_groups(const cluster_state& s) {
                  col::pod_group_preferred_level);
     w.put(col::pod_group_deadline, extra.deadline);
     w.put(col::pod_group_attained_service, extra.attained_service);
+    w.put(col::pod_group_max_runtime, extra.max_runtime);
+    w.put(col::pod_group_requeue_delay, extra.requeue_delay);
+    w.put(col::pod_group_user, extra.user);
+    w.put(col::pod_group_priority_class, std::string_view{});
+    w.put(col::pod_group_evictions, extra.evictions);
   }
   return w.take();
 }

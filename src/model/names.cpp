@@ -21,8 +21,8 @@ std::string_view decision_kind_name(decision_kind k) noexcept {
 }
 
 std::string_view action_name(action_kind a) noexcept {
-  static constexpr std::array<std::string_view, 7> names{"none",    "allocate",          "consolidation", "reclaim",
-                                                         "preempt", "stalegangeviction", "backfill"};
+  static constexpr std::array<std::string_view, 8> names{"none",    "allocate",          "consolidation", "reclaim",
+                                                         "preempt", "stalegangeviction", "backfill",      "runtimelimit"};
   return pick(names, a);
 }
 
@@ -47,7 +47,9 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "plugin",
                                                                         "sub_group_missing",
                                                                         "not_tried",
-                                                                        "reservation"};
+                                                                        "reservation",
+                                                                        "requeue_delay",
+                                                                        "gpu_type_limit"};
   return pick(names, c);
 }
 

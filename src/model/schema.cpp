@@ -45,6 +45,12 @@ constexpr std::array queue_columns{
                 "A group that runs for less is not reclaimed."},
     column_info{col::queue_preempt_min_runtime, "preempt_min_runtime", ct::i64, cs::one, false, ek::none, "ns", "unset",
                 "A group that runs for less is not preempted."},
+    column_info{col::queue_max_runtime, "max_runtime", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "Longest time for which a group of the queue or of one below may run; for the action runtimelimit."},
+    column_info{col::queue_gpu_limits, "gpu_limits", ct::string_list, cs::ragged, false, ek::none,
+                "key, value, key, value, ...", "",
+                "Most GPUs of a type that the queue may hold, by the label nvidia.com/gpu.product of nodes; for the "
+                "part gputypes."},
 };
 constexpr std::array node_columns{
     column_info{col::node_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -122,6 +128,17 @@ constexpr std::array pod_group_columns{
                 "When the group should be done; for the part deadline."},
     column_info{col::pod_group_attained_service, "attained_service", ct::i64, cs::one, false, ek::none,
                 "milli-GPU seconds", "0", "GPU time that the group has had before its last start; for the part las."},
+    column_info{col::pod_group_max_runtime, "max_runtime", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "Longest time for which the group may run; for the action runtimelimit."},
+    column_info{col::pod_group_requeue_delay, "requeue_delay", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "After an eviction the group is not served for so long."},
+    column_info{col::pod_group_user, "user", ct::string, cs::ragged, false, ek::none, "name", "",
+                "Whose group it is; for the part userfairness."},
+    column_info{col::pod_group_priority_class, "priority_class", ct::string, cs::ragged, false, ek::none, "class", "",
+                "Stands for both priority and preemptible: train (50), build-preemptible (75), build (100), inference "
+                "(125); below 100 groups are preemptible. Read only: what is kept is the two."},
+    column_info{col::pod_group_evictions, "evictions", ct::i64, cs::one, false, ek::none, "", "0",
+                "How often pods of the group were evicted before; for reports."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",
@@ -286,6 +303,10 @@ constexpr std::array queue_share_columns{
                 "Held at the end of the session."},
     column_info{col::share_pending_pods, "pending_pods", ct::i64, cs::one, true, ek::none, "pods", "",
                 "Pods of the queue and its children that still wait."},
+    column_info{col::share_evictions, "evictions", ct::i64, cs::one, true, ek::none, "", "",
+                "How often groups of the queue and its children were evicted, in this session and before."},
+    column_info{col::share_evicted_pods, "evicted_pods", ct::i64, cs::one, true, ek::none, "pods", "",
+                "Pods of the queue and its children that this session evicts or moves."},
 };
 constexpr std::array placement_columns{
     column_info{col::placement_pod, "pod", ct::u64, cs::one, true, ek::pod, "id", "", "Pod."},

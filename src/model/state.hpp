@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <kaisched/decisions.hpp>
@@ -70,8 +71,10 @@ struct queue_info {
   std::array<double, quota_dimensions> usage{};
   std::int64_t reclaim_min_runtime = unset;
   std::int64_t preempt_min_runtime = unset;
-  std::uint32_t children = 0;  ///< number of child queues
-  std::uint32_t groups = 0;    ///< number of pod groups
+  std::int64_t max_runtime = unset;
+  std::vector<std::pair<std::string, std::int64_t>> gpu_limits;  ///< milli-GPU by product, sorted
+  std::uint32_t children = 0;                                    ///< number of child queues
+  std::uint32_t groups = 0;                                      ///< number of pod groups
 };
 
 struct device_info {
@@ -146,8 +149,12 @@ struct group_extra {
   std::int64_t runtime_estimate = unset;
   std::int64_t deadline = unset;
   std::int64_t attained_service = 0;  ///< milli-GPU seconds
-  bool has_sub_groups = false;        ///< false: the tree is the implied root with one pod set
-  pod_row first_stray = no_row;       ///< pods that name a sub-group that does not exist
+  std::int64_t max_runtime = unset;
+  std::int64_t requeue_delay = unset;
+  std::int64_t evictions = 0;
+  std::string_view user;
+  bool has_sub_groups = false;   ///< false: the tree is the implied root with one pod set
+  pod_row first_stray = no_row;  ///< pods that name a sub-group that does not exist
 };
 
 /// Where the pods of a group or sub-group must or should be together.

@@ -34,6 +34,8 @@ class session_access {
   sub_group_row part_first = no_row;
   std::span<const std::int64_t> part_min;
 
+  std::uint64_t changes = 0;  ///< grows with every change of the status of a pod
+
   [[nodiscard]] bool compat() const { return options->mode == decision_mode::compat; }
   /// Threshold of a sub-group: pods of a pod set; members of a set, or `unset` for all.
   [[nodiscard]] std::int64_t min_of(sub_group_row sub) const {

@@ -28,12 +28,14 @@ std::unique_ptr<policy_part> make_deadline(const policy_options&);
 std::unique_ptr<policy_part> make_drf(const policy_options&);
 std::unique_ptr<policy_part> make_fifo(const policy_options&);
 std::unique_ptr<policy_part> make_las(const policy_options&);
+std::unique_ptr<policy_part> make_user_fairness(const policy_options&);
 // Nodes.
 std::unique_ptr<policy_part> make_predicates(const policy_options&);
 std::unique_ptr<policy_part> make_node_availability(const policy_options&);
 std::unique_ptr<policy_part> make_resource_type(const policy_options&);
 std::unique_ptr<policy_part> make_node_placement(const policy_options&);
 std::unique_ptr<policy_part> make_nominated_node(const policy_options&);
+std::unique_ptr<policy_part> make_gpu_types(const policy_options&);
 // Queues: what it switches on is built into the actions.
 std::unique_ptr<policy_part> make_proportion(const policy_options&);
 // Victims: what they switch on is built into the actions.

@@ -11,6 +11,7 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"drf", make_drf, "groups with the smallest dominant share first"},
       part_entry{"elastic", make_elastic, "groups below the size of their gang first, elastic surplus last"},
       part_entry{"fifo", make_fifo, "older groups first"},
+      part_entry{"gputypes", make_gpu_types, "limits of queues on types of GPUs"},
       part_entry{"las", make_las, "groups that have had the least GPU time first"},
       part_entry{"minruntime", make_minimum_runtime, "minimum runtime of victims, as queues promise it"},
       part_entry{"nodeavailability", make_node_availability, "nodes where the pod can start now first"},
@@ -24,6 +25,7 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"sg-multinodegang", make_multi_node_gang,
                  "sets of victims: the smallest nodes that free enough together"},
       part_entry{"sg-nodelocalgreedy", make_node_local_greedy, "sets of victims: all that touch one node"},
+      part_entry{"userfairness", make_user_fairness, "groups of users who hold less of the queue first"},
   };
   return entries;
 }

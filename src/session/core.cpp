@@ -130,6 +130,7 @@ void core::set_status(pod_row pod, pod_status status) {
   forget_chunk(pod);
   const auto old = static_cast<pod_status>(live.pod_state[pod]);
   if (old == status) return;
+  ++access.changes;
   const sub_group_row sub = state().pods[pod].sub;
   model::count_pod(live, sub, old, -1);
   model::count_pod(live, sub, status, 1);

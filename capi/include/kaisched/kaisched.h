@@ -250,7 +250,8 @@ enum kaisched_action {
   KAISCHED_ACTION_RECLAIM = 3,
   KAISCHED_ACTION_PREEMPT = 4,
   KAISCHED_ACTION_STALE_GANG_EVICTION = 5,
-  KAISCHED_ACTION_BACKFILL = 6
+  KAISCHED_ACTION_BACKFILL = 6,
+  KAISCHED_ACTION_RUNTIME_LIMIT = 7
 };
 
 /// What a reason is about.
@@ -275,7 +276,9 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_PLUGIN = 17,                ///< a plug-in refused the node
   KAISCHED_CONSTRAINT_SUB_GROUP_MISSING = 18,     ///< pods name a sub-group that does not exist or that has children
   KAISCHED_CONSTRAINT_NOT_TRIED = 19,  ///< a node would take the pod, but no action has tried to start the group
-  KAISCHED_CONSTRAINT_RESERVATION = 20            ///< the group at the head of the queue order would start later
+  KAISCHED_CONSTRAINT_RESERVATION = 20,           ///< the group at the head of the queue order would start later
+  KAISCHED_CONSTRAINT_REQUEUE_DELAY = 21,         ///< the group was evicted and waits for its delay
+  KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT = 22         ///< a queue would pass its limit for the GPUs of the node
 };
 
 /// Where a constraint applies.
@@ -411,7 +414,13 @@ enum kaisched_queue_column {
   /// i64, default unset. A group that runs for less is not reclaimed. [ns]
   KAISCHED_QUEUE_COL_RECLAIM_MIN_RUNTIME = 9,
   /// i64, default unset. A group that runs for less is not preempted. [ns]
-  KAISCHED_QUEUE_COL_PREEMPT_MIN_RUNTIME = 10
+  KAISCHED_QUEUE_COL_PREEMPT_MIN_RUNTIME = 10,
+  /// i64, default unset. Longest time for which a group of the queue or of one below may run; for the action
+  /// runtimelimit. [ns]
+  KAISCHED_QUEUE_COL_MAX_RUNTIME = 11,
+  /// string_list, default empty. Most GPUs of a type that the queue may hold, by the label nvidia.com/gpu.product of
+  /// nodes; for the part gputypes. [key, value, key, value, ...]
+  KAISCHED_QUEUE_COL_GPU_LIMITS = 12
 };
 
 /// Columns of KAISCHED_TABLE_NODE.
@@ -504,7 +513,18 @@ enum kaisched_pod_group_column {
   /// i64, default unset. When the group should be done; for the part deadline. [ns]
   KAISCHED_POD_GROUP_COL_DEADLINE = 18,
   /// i64, default 0. GPU time that the group has had before its last start; for the part las. [milli-GPU seconds]
-  KAISCHED_POD_GROUP_COL_ATTAINED_SERVICE = 19
+  KAISCHED_POD_GROUP_COL_ATTAINED_SERVICE = 19,
+  /// i64, default unset. Longest time for which the group may run; for the action runtimelimit. [ns]
+  KAISCHED_POD_GROUP_COL_MAX_RUNTIME = 20,
+  /// i64, default unset. After an eviction the group is not served for so long. [ns]
+  KAISCHED_POD_GROUP_COL_REQUEUE_DELAY = 21,
+  /// string, default empty. Whose group it is; for the part userfairness. [name]
+  KAISCHED_POD_GROUP_COL_USER = 22,
+  /// string, default empty. Stands for both priority and preemptible: train (50), build-preemptible (75), build (100),
+  /// inference (125); below 100 groups are preemptible. Read only: what is kept is the two. [class]
+  KAISCHED_POD_GROUP_COL_PRIORITY_CLASS = 23,
+  /// i64, default 0. How often pods of the group were evicted before; for reports.
+  KAISCHED_POD_GROUP_COL_EVICTIONS = 24
 };
 
 /// Columns of KAISCHED_TABLE_SUB_GROUP.
@@ -696,7 +716,11 @@ enum kaisched_queue_share_column {
   /// i64 x 3. Held at the end of the session. [fixed units]
   KAISCHED_QUEUE_SHARE_COL_ALLOCATED = 8,
   /// i64. Pods of the queue and its children that still wait. [pods]
-  KAISCHED_QUEUE_SHARE_COL_PENDING_PODS = 9
+  KAISCHED_QUEUE_SHARE_COL_PENDING_PODS = 9,
+  /// i64. How often groups of the queue and its children were evicted, in this session and before.
+  KAISCHED_QUEUE_SHARE_COL_EVICTIONS = 10,
+  /// i64. Pods of the queue and its children that this session evicts or moves. [pods]
+  KAISCHED_QUEUE_SHARE_COL_EVICTED_PODS = 11
 };
 
 /// Columns of KAISCHED_TABLE_PLACEMENT.

@@ -93,6 +93,26 @@ void add_times(std::vector<table>& to, const std::set<std::string>& groups, std:
   to.push_back(std::move(changed));
 }
 
+/// Counts one eviction more for each group.
+result<void> add_evictions(std::vector<table>& to, const session& of, const std::set<std::string>& groups) {
+  if (groups.empty()) return {};
+  const result<table> before = of.base().to_table(table_kind::pod_group);
+  if (!before) return before.failure();
+  const table_view view = before->view();
+  const column_view* names = view.find(col::pod_group_name);
+  const std::span<const std::int64_t> counts = view.find(col::pod_group_evictions)->values<std::int64_t>(view.rows);
+  table changed = change_of(table_kind::pod_group);
+  table::column& name = changed.add(col::pod_group_name, column_type::string, 0);
+  table::column& evictions = changed.add(col::pod_group_evictions, column_type::i64);
+  for (std::uint64_t row = 0; row < view.rows; ++row) {
+    if (groups.count(std::string(names->string(row))) == 0) continue;
+    name.push(names->string(row));
+    evictions.push(counts[row] + 1);
+  }
+  to.push_back(std::move(changed));
+  return {};
+}
+
 }  // namespace
 
 result<std::vector<table>> settle_tables(const session& of, const scenario_settle& how, std::int64_t now,
@@ -143,6 +163,7 @@ result<std::vector<table>> settle_tables(const session& of, const scenario_settl
                       std::inserter(fresh, fresh.end()));
   add_times(made, fresh, col::pod_group_last_start, now);
   add_times(made, found.evicted, col::pod_group_last_eviction, now);
+  if (auto done = add_evictions(made, of, found.evicted); !done) return done.failure();
   for (std::size_t row = 0; row < decisions->size(); ++row) {
     const std::string group = decisions->text("group", row);
     if (how.groups.empty() || std::find(how.groups.begin(), how.groups.end(), group) != how.groups.end())

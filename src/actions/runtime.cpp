@@ -1,0 +1,62 @@
+#include "actions/runtime.hpp"
+
+#include <limits>
+
+#include "actions/actions.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::actions {
+
+namespace {
+
+using work::core;
+
+/// The time since, within what an integer can hold.
+std::int64_t time_since(const core& c, std::int64_t then) {
+  if (then >= c.now) return 0;
+  const bool fits = then >= 0 || c.now <= std::numeric_limits<std::int64_t>::max() + then;
+  return fits ? c.now - then : std::numeric_limits<std::int64_t>::max();
+}
+
+void evict_group(core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
+      if (model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::active_allocated)) c.evict(p);
+    }
+  }
+}
+
+}  // namespace
+
+requeue_delay requeue_delay_of(const core& c, group_row group) {
+  const std::int64_t evicted = c.last_eviction(group);
+  if (evicted == unset) return {};
+  const std::int64_t own = c.state().group_extras[group].requeue_delay;
+  return {own == unset ? c.options.requeue_delay : own, time_since(c, evicted)};
+}
+
+std::int64_t max_runtime_of(const core& c, group_row group) {
+  std::int64_t most = c.state().group_extras[group].max_runtime;
+  for (queue_row q = c.state().groups[group].queue; q != no_row; q = (*c.state().queues)[q].parent) {
+    const std::int64_t theirs = (*c.state().queues)[q].max_runtime;
+    if (theirs != unset) most = most == unset ? theirs : std::min(most, theirs);
+  }
+  return most;
+}
+
+result<void> limit_runtime(core& c) {
+  for (const group_row group : c.groups_in_order()) {
+    const std::int64_t most = max_runtime_of(c, group);
+    const std::int64_t started = c.last_start(group);
+    if (most == unset || started == unset || time_since(c, started) < most) continue;
+    // The last start of a group that only has claims was that of an earlier run.
+    if (work::count_pods(c, group, &model::sub_counts::holding) == 0) continue;
+    evict_group(c, group);
+    c.commit();
+    if (auto sound = c.verify(); !sound) return sound;
+  }
+  return {};
+}
+
+}  // namespace kaisched::actions

@@ -1,0 +1,26 @@
+#pragma once
+/// @file
+/// How long groups may run, and how long they wait after they were evicted.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// How long a group waits after an eviction.
+struct requeue_delay {
+  std::int64_t delay = 0;
+  std::int64_t waited = 0;
+  /// What is left of it: 0 if the group may be served.
+  [[nodiscard]] std::int64_t left() const { return std::max<std::int64_t>(0, delay - waited); }
+};
+
+/// Of a group that was never evicted: none.
+[[nodiscard]] requeue_delay requeue_delay_of(const work::core& c, group_row group);
+
+/// The longest time for which a group may run: the smallest of its own and those of its queues, or `unset`.
+[[nodiscard]] std::int64_t max_runtime_of(const work::core& c, group_row group);
+
+}  // namespace kaisched::actions

@@ -1,0 +1,165 @@
+// Random clusters under the policies that the preset does not have: limits hold, users take turns, sums stay right.
+#include <algorithm>
+#include <map>
+
+#include <rapidcheck.h>
+
+#include "model/account.hpp"
+#include "model/state.hpp"
+#include "rows.hpp"
+#include "support.hpp"
+
+using namespace kaisched;
+using kind = table_kind;
+using test::add;
+using test::change;
+using test::numbers;
+using test::texts;
+
+namespace {
+
+constexpr std::int64_t now = 1000 * test::second;
+
+template <class T>
+T got(result<T> r) {
+  if (!r.ok()) RC_FAIL(r.failure().message);
+  return std::move(r).value();
+}
+void got(const result<void>& r) {
+  if (!r.ok()) RC_FAIL(r.failure().message);
+}
+
+int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
+
+std::string pick(std::initializer_list<const char*> from) {
+  return *(from.begin() + draw(0, static_cast<int>(from.size()) - 1));
+}
+
+/// Queues with limits on types of GPUs and on run times, groups with users, times and counters.
+cluster random_cluster() {
+  cluster c;
+  const auto limit = [] { return draw(0, 1) == 0 ? texts{} : texts{"A", "1", "B", "2.5"}; };
+  const auto time = [](int most) { return draw(0, 1) == 0 ? unset : draw(0, most) * test::second; };
+  got(c.apply(add(kind::queue, {"name", "parent", "gpu_limits", "max_runtime"})
+                  .add({"root", "", limit(), time(900)})
+                  .add({"q0", "root", limit(), time(900)})
+                  .add({"q1", pick({"root", ""}), limit(), time(900)})));
+  const int nodes = draw(1, 4);
+  for (int n = 0; n < nodes; ++n) {
+    got(c.apply(add(kind::node, {"name", "capacity", "labels"})
+                    .add({"n" + std::to_string(n), numbers{8000, 0, std::int64_t{1000} * draw(0, 4), 20},
+                          texts{"nvidia.com/gpu.product", std::string_view(draw(0, 1) == 0 ? "A" : "B")}})));
+  }
+  const int groups = draw(1, 8);
+  for (int g = 0; g < groups; ++g) {
+    const std::string name = "g" + std::to_string(g);
+    const int pods = draw(1, 3);
+    got(c.apply(add(kind::pod_group, {"name", "queue", "min_member", "created", "user", "last_start", "last_eviction",
+                                      "max_runtime", "requeue_delay", "deadline", "attained_service", "evictions"})
+                    .add({name, pick({"q0", "q1"}), draw(1, pods), draw(0, 3), pick({"", "ann", "bob"}), time(1000),
+                          time(1000), time(900), time(900), time(3), draw(0, 2), draw(0, 2)})));
+    const std::int64_t gpu = std::vector<std::int64_t>{0, 500, 1000, 2000}[static_cast<std::size_t>(draw(0, 3))];
+    for (int p = 0; p < pods; ++p) {
+      const bool on = draw(0, 2) == 0;
+      got(c.apply(add(kind::pod, {"name", "group", "request", "status", "node"})
+                      .add({name + "-" + std::to_string(p), name, numbers{std::int64_t{500} * draw(0, 2), 0, gpu, 1},
+                            on ? pod_status::running : pod_status::pending,
+                            on ? "n" + std::to_string(draw(0, nodes - 1)) : std::string()})));
+    }
+  }
+  return c;
+}
+
+/// Milli-GPU by queue and type that active pods hold, counted pod by pod.
+std::map<std::pair<queue_row, std::string>, std::int64_t> held_by_type(const session& s) {
+  const session_view view = s.view();
+  const model::cluster_state& state = s.base().state();
+  std::map<std::pair<queue_row, std::string>, std::int64_t> held;
+  for (pod_row p = 0; p < state.pod_slots; ++p) {
+    const node_row node = view.node_of(p);
+    if (node == no_row || !model::is_in(view.status_of(p), model::active_allocated)) continue;
+    const std::string type(view.node_label(node, "nvidia.com/gpu.product"));
+    for (queue_row q = view.group_queue(view.pod_group(p)); q != no_row; q = view.queue_parent(q)) {
+      held[{q, type}] += view.pod_request(p)[dim_gpu];
+    }
+  }
+  return held;
+}
+
+}  // namespace
+
+TEST_CASE("with any orders and limits sums stay right, and the order of parts is all that counts") {
+  const bool good = rc::check("policies", [] {
+    cluster c = random_cluster();
+    const snapshot s = c.take_snapshot();
+    engine e;
+    const std::string order = pick({"drf", "las", "age", "fifo", "deadline", "userfairness", "userfairness,drf"});
+    got(e.set("parts", "predicates,proportion," + order + ",nodeavailability,nodeplacement,gputypes"));
+    got(e.set("actions", pick({"allocate", "runtimelimit,allocate", "allocate,runtimelimit"})));
+    got(e.set("mode", pick({"strict", "compat"})));
+    const session ran = got(e.run(s, now));
+    got(ran.check());
+    RC_ASSERT(got(e.run(got(snapshot::load(s.save())), now)).digest() == ran.digest());
+
+    // No queue holds more of a type than its limit, unless it did before.
+    const auto before = held_by_type(got(e.open(s, now)));
+    const model::cluster_state& state = s.state();
+    for (const auto& [of, held] : held_by_type(ran)) {
+      for (const auto& [product, most] : (*state.queues)[of.first].gpu_limits) {
+        if (product != of.second) continue;
+        const auto old = before.find(of);
+        RC_ASSERT(held <= std::max(most, old == before.end() ? 0 : old->second));
+      }
+    }
+
+    // Who starts has waited for its delay, who is stopped has run for as long as it may.
+    for (const decision& d : ran.decisions()) {
+      const model::group_extra& group = state.group_extras[d.group];
+      if (d.kind == decision_kind::evict) {
+        std::int64_t most = group.max_runtime == unset ? now : group.max_runtime;
+        for (queue_row q = state.groups[d.group].queue; q != no_row; q = (*state.queues)[q].parent) {
+          if ((*state.queues)[q].max_runtime != unset) most = std::min(most, (*state.queues)[q].max_runtime);
+        }
+        const bool started_here = group.last_start == unset || most == 0;
+        RC_ASSERT(started_here || now - group.last_start >= most);
+      } else if (group.last_eviction != unset && group.requeue_delay != unset) {
+        RC_ASSERT(now - group.last_eviction >= group.requeue_delay);
+      }
+    }
+  });
+  CHECK(good);
+}
+
+TEST_CASE("of the users of a queue nobody is ahead by more than one job while others wait") {
+  const bool good = rc::check("turns", [] {
+    cluster c;
+    got(c.apply(add(kind::queue, {"name"}).add({"q"})));
+    got(c.apply(
+        add(kind::node, {"name", "capacity"}).add({"n", numbers{64000, 0, std::int64_t{1000} * draw(1, 8), 100}})));
+    const int jobs = draw(1, 12);
+    for (int j = 0; j < jobs; ++j) {
+      const std::string name = "j" + std::to_string(j);
+      got(c.apply(add(kind::pod_group, {"name", "queue", "created", "user"})
+                      .add({name, "q", draw(0, 3), pick({"ann", "bob", "cy"})})));
+      got(c.apply(add(kind::pod, {"name", "group", "request"}).add({name + "-0", name, numbers{0, 0, 1000, 1}})));
+    }
+    engine e;
+    got(e.set("parts", "predicates,proportion,userfairness,nodeavailability"));
+    got(e.set("mode", pick({"strict", "compat"})));
+    const snapshot s = c.take_snapshot();
+    const session ran = got(e.run(s, 0));
+    std::map<std::string, int> started;
+    const model::cluster_state& state = s.state();
+    std::map<std::string, int> left;
+    for (group_row g = 0; g < state.group_slots; ++g) ++left[std::string(state.group_extras[g].user)];
+    for (const decision& d : ran.decisions()) {
+      const std::string user(state.group_extras[d.group].user);
+      for (const auto& [other, jobs_left] : left) {
+        if (jobs_left > 0) RC_ASSERT(started[user] <= started[other]);
+      }
+      ++started[user];
+      --left[user];
+    }
+  });
+  CHECK(good);
+}
