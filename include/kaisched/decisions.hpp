@@ -31,7 +31,7 @@ enum class action_kind : std::uint8_t {
   reclaim = 3,
   preempt = 4,
   stale_gang_eviction = 5,
-  backfill = 6,  ///< not one of KAI
+  backfill = 6,       ///< not one of KAI
   runtime_limit = 7,  ///< not one of KAI
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actions/actions.hpp"
+#include "actions/group_index.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
 #include "actions/runtime.hpp"
@@ -38,9 +39,7 @@ result<bool> try_group(core& c, group_row group) {
 
 result<void> allocate(core& c) {
   // Where the key of a group depends on what others hold, all groups are ordered anew after every start.
-  const bool shared_order = std::any_of(c.parts.begin(), c.parts.end(), [](const auto& part) {
-    return (part->capabilities() & part_order_is_shared) != 0;
-  });
+  const bool shared_order = has_shared_order(c);
   const bool stops_at_head =
       std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
   const auto depth = static_cast<std::size_t>(c.options.allocate_queue_depth);

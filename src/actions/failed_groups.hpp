@@ -44,9 +44,9 @@ class failed_groups {
 
   work::core& c_;
   bool per_queue_;
-  std::map<key, group_row> smallest_;                   ///< compat
-  std::map<key, std::vector<failed_chunk>> failed_;     ///< strict
-  std::uint32_t commits_ = 0;                           ///< when those were noted
+  std::map<key, group_row> smallest_;                ///< compat
+  std::map<key, std::vector<failed_chunk>> failed_;  ///< strict
+  std::uint32_t commits_ = 0;                        ///< when those were noted
 };
 
 }  // namespace kaisched::actions

@@ -12,6 +12,11 @@ constexpr std::size_t most_moved = 256;  ///< beyond, members that were ordered 
 
 }  // namespace
 
+bool has_shared_order(const core& c) {
+  return std::any_of(c.parts.begin(), c.parts.end(),
+                     [](const auto& part) { return (part->capabilities() & part_order_is_shared) != 0; });
+}
+
 result<std::size_t> keys_of_group(const core& c, group_row group, std::vector<order_key>& to) {
   std::size_t count = 0;
   for (const auto& part : c.parts) {

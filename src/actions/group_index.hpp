@@ -18,6 +18,9 @@ enum class serving : std::uint8_t {
   victims,  ///< the reverse: the most over-served queue first, its worst group
 };
 
+/// The key of a group can depend on what others hold: then all are ordered anew after every change.
+[[nodiscard]] bool has_shared_order(const work::core& c);
+
 /// Keys of one group, from the parts that order groups. Returns the number of keys.
 [[nodiscard]] result<std::size_t> keys_of_group(const work::core& c, group_row group, std::vector<order_key>& to);
 

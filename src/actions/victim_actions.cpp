@@ -308,6 +308,13 @@ class waiting_line {
   /// Groups have got or lost pods.
   result<void> changed(std::span<const group_row> groups) {
     if (c_.compat()) return {};
+    if (has_shared_order(c_)) {
+      std::vector<group_row> left;
+      for (group_row g = 0; g < waits_.size(); ++g) {
+        if (waits_[g]) left.push_back(g);
+      }
+      return index_.fill(left);
+    }
     for (const group_row g : groups) {
       if (g == no_row || !waits_[g]) continue;
       if (auto done = index_.update(g, true); !done) return done;

@@ -196,21 +196,11 @@ struct victim_search_state {
 
   result<void> open() {
     const model::cluster_state& s = c.state();
-    std::vector<group_row> waiting;
-    for (const group_row g : *s.pending_groups) {
-      if (waits(g)) waiting.push_back(g);
-    }
-    std::vector<group_row> losing;
-    for (const group_row g : c.groups_in_order()) {
-      if (!can_lose(c, g)) continue;
-      losing.push_back(g);
-      note_group(g);
-    }
+    if (auto done = fill_indexes(); !done) return done;
+    for (const group_row g : c.groups_in_order()) note_group(g);
     for (node_row row = 0; row < s.node_count(); ++row) {
       largest_node = std::max(largest_node, (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu]);
     }
-    if (auto done = pending.fill(waiting); !done) return done;
-    if (auto done = victims.fill(losing); !done) return done;
     with_gpus.assign(s.node_count(), 0);
     every_node.assign(s.node_count(), 1);
     for (node_row row = 0; row < s.node_count(); ++row) note_node(row);
@@ -218,6 +208,33 @@ struct victim_search_state {
     touched_at.assign(s.node_count(), no_row);
     units_on.resize(s.node_count());
     units_of.resize(s.group_slots);
+    return {};
+  }
+
+  result<void> fill_indexes() {
+    std::vector<group_row> waiting;
+    for (const group_row g : *c.state().pending_groups) {
+      if (waits(g)) waiting.push_back(g);
+    }
+    std::vector<group_row> losing;
+    for (const group_row g : c.groups_in_order()) {
+      if (can_lose(c, g)) losing.push_back(g);
+    }
+    if (auto done = pending.fill(waiting); !done) return done;
+    return victims.fill(losing);
+  }
+
+  /// Groups have got or lost pods.
+  result<void> update_indexes(std::span<const group_row> groups) {
+    for (const group_row g : groups) {
+      if (g != no_row) note_group(g);
+    }
+    if (has_shared_order(c)) return fill_indexes();
+    for (const group_row g : groups) {
+      if (g == no_row) continue;
+      if (auto done = pending.update(g, waits(g)); !done) return done;
+      if (auto done = victims.update(g, can_lose(c, g)); !done) return done;
+    }
     return {};
   }
 
@@ -836,8 +853,8 @@ class search {
     for (const group_row g : waiting) ++open[c_.state().groups[g].queue];
     const std::size_t late_from = waiting.size() - late.size();
     job_queue queue(c_, 0);
-    // In `compat` what the group asks for is remembered when its queue is first compared with others, and the verdict of
-    // reclaim is by that.
+    // In `compat` what the group asks for is remembered when its queue is first compared with others, and the verdict
+    // of reclaim is by that.
     bool to_be_asked = c_.compat() && c_.has_proportion && c_.action == action_kind::reclaim && !c_.partial.asked;
     if (open.size() > 1 || to_be_asked) {
       const auto others = [&](group_row g) { return g != group_ && !victims.contains(g); };
@@ -974,13 +991,7 @@ result<void> victim_search::finish(search_outcome outcome) {
     one->erase(std::unique(one->begin(), one->end()), one->end());
   }
   for (const node_row row : rows) state_->note_node(row);
-  for (const group_row g : groups) {
-    if (g == no_row) continue;
-    state_->note_group(g);
-    if (auto done = state_->pending.update(g, state_->waits(g)); !done) return done;
-    if (auto done = state_->victims.update(g, can_lose(c, g)); !done) return done;
-  }
-  return {};
+  return state_->update_indexes(groups);
 }
 
 }  // namespace kaisched::actions

@@ -21,8 +21,8 @@ std::string_view decision_kind_name(decision_kind k) noexcept {
 }
 
 std::string_view action_name(action_kind a) noexcept {
-  static constexpr std::array<std::string_view, 8> names{"none",    "allocate",          "consolidation", "reclaim",
-                                                         "preempt", "stalegangeviction", "backfill",      "runtimelimit"};
+  static constexpr std::array<std::string_view, 8> names{
+      "none", "allocate", "consolidation", "reclaim", "preempt", "stalegangeviction", "backfill", "runtimelimit"};
   return pick(names, a);
 }
 

@@ -124,9 +124,8 @@ class node_index {
 
   /// The first block that can hold an entry, by its last one; the number of blocks if all end before it.
   [[nodiscard]] std::size_t block_of(const entry& e) const {
-    const auto at = std::partition_point(order_.begin(), order_.end(), [&](std::uint32_t id) {
-      return pool_[id].items[pool_[id].size - 1].before(e);
-    });
+    const auto at = std::partition_point(
+        order_.begin(), order_.end(), [&](std::uint32_t id) { return pool_[id].items[pool_[id].size - 1].before(e); });
     return static_cast<std::size_t>(at - order_.begin());
   }
   [[nodiscard]] static std::size_t position(const block& one, const entry& e) {
