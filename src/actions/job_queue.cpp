@@ -9,6 +9,7 @@
 namespace kaisched::actions {
 
 using work::core;
+using work::in_native;
 
 namespace {
 
@@ -39,12 +40,6 @@ order_key fullness_of(const core& c, group_row group, std::span<const pod_row> p
     exact = exact && active[i] == info.min;
   }
   return {exact ? 1 : 2, 0};
-}
-
-policy::kai_amounts in_native(const model::quota_vector& amount) {
-  policy::kai_amounts native{};
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) native[r] = work::to_native(r, amount[r]);
-  return native;
 }
 
 }  // namespace

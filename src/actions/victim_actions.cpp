@@ -19,16 +19,8 @@ namespace {
 
 using model::quota_vector;
 using work::core;
-
-bool is_active(const core& c, pod_row p) {
-  return model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::active_allocated);
-}
-
-policy::kai_amounts in_native(const quota_vector& amount) {
-  policy::kai_amounts native{};
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) native[r] = work::to_native(r, amount[r]);
-  return native;
-}
+using work::is_active;
+using work::in_native;
 
 /// More pods than some pod set needs.
 bool is_elastic(const core& c, group_row group) {

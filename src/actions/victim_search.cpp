@@ -18,11 +18,8 @@ namespace kaisched::actions {
 namespace {
 
 using work::core;
+using work::is_active;
 using work::node_set;
-
-bool is_active(const core& c, pod_row p) {
-  return model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::active_allocated);
-}
 
 node_row row_of(const core& c, pod_row p) { return (*c.state().node_row_of_slot)[c.live.pod_node[p]]; }
 

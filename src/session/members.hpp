@@ -40,4 +40,16 @@ void next_chunk(const core& c, group_row group, startable which, std::vector<pod
 /// What the chunk asks of its queues.
 [[nodiscard]] model::quota_vector request_of(const core& c, std::span<const pod_row> chunk);
 
+/// The pod is on a node, or has a claim on one, and is not leaving.
+[[nodiscard]] inline bool is_active(const core& c, pod_row p) {
+  return model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::active_allocated);
+}
+
+/// Amounts in KAI's units.
+[[nodiscard]] inline policy::kai_amounts in_native(const model::quota_vector& amount) {
+  policy::kai_amounts native{};
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) native[r] = to_native(r, amount[r]);
+  return native;
+}
+
 }  // namespace kaisched::work
