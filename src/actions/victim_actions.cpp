@@ -19,8 +19,8 @@ namespace {
 
 using model::quota_vector;
 using work::core;
-using work::is_active;
 using work::in_native;
+using work::is_active;
 
 /// More pods than some pod set needs.
 bool is_elastic(const core& c, group_row group) {

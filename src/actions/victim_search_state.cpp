@@ -1,0 +1,89 @@
+#include "actions/victim_search_state.hpp"
+
+#include <algorithm>
+
+#include "session/members.hpp"
+
+namespace kaisched::actions {
+
+result<void> victim_search_state::open() {
+  const model::cluster_state& s = c.state();
+  if (auto done = fill_indexes(); !done) return done;
+  for (const group_row g : c.groups_in_order()) note_group(g);
+  for (node_row row = 0; row < s.node_count(); ++row) {
+    largest_node = std::max(largest_node, (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu]);
+  }
+  with_gpus.assign(s.node_count(), 0);
+  every_node.assign(s.node_count(), 1);
+  for (node_row row = 0; row < s.node_count(); ++row) note_node(row);
+  freed_here.assign(s.node_count(), 0);
+  touched_at.assign(s.node_count(), no_row);
+  units_on.resize(s.node_count());
+  units_of.resize(s.group_slots);
+  return {};
+}
+
+result<void> victim_search_state::fill_indexes() {
+  std::vector<group_row> waiting;
+  for (const group_row g : *c.state().pending_groups) {
+    if (waits(g)) waiting.push_back(g);
+  }
+  std::vector<group_row> losing;
+  for (const group_row g : c.groups_in_order()) {
+    if (can_lose(c, g)) losing.push_back(g);
+  }
+  if (auto done = pending.fill(waiting); !done) return done;
+  return victims.fill(losing);
+}
+
+result<void> victim_search_state::update_indexes(std::span<const group_row> groups) {
+  for (const group_row g : groups) {
+    if (g != no_row) note_group(g);
+  }
+  if (has_shared_order(c)) return fill_indexes();
+  for (const group_row g : groups) {
+    if (g == no_row) continue;
+    if (auto done = pending.update(g, waits(g)); !done) return done;
+    if (auto done = victims.update(g, can_lose(c, g)); !done) return done;
+  }
+  return {};
+}
+
+bool victim_search_state::waits(group_row g) const {
+  return c.is_schedulable_queue(c.state().groups[g].queue) && work::count_pods(c, g, &model::sub_counts::pending) > 0;
+}
+
+void victim_search_state::note_group(group_row g) {
+  bool spread = false;
+  bool old_chunk = false;
+  if (can_lose(c, g)) {
+    std::uint32_t node = no_row;
+    const model::group_core& group = c.state().groups[g];
+    for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
+      for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
+        if (c.live.pod_node[p] == no_row) continue;
+        spread = spread || (node != no_row && c.live.pod_node[p] != node);
+        node = c.live.pod_node[p];
+      }
+    }
+    old_chunk = c.has_old_chunk(g);
+  }
+  if (spread)
+    spread_groups.insert(g);
+  else
+    spread_groups.erase(g);
+  has_old_chunks = has_old_chunks || old_chunk;
+}
+
+void victim_search_state::note_node(node_row row) {
+  const std::size_t at = static_cast<std::size_t>(row) * c.state().dims() + dim_gpu;
+  if (known_free.size() < with_gpus.size()) known_free.resize(with_gpus.size(), 0);
+  free_everywhere -= known_free[row];
+  if (with_gpus[row] != 0) free_with_gpus -= known_free[row];
+  known_free[row] = free_gpus(c, row);
+  with_gpus[row] = (*c.live.idle)[at] > 0 || (*c.live.releasing)[at] > 0 ? 1 : 0;
+  free_everywhere += known_free[row];
+  if (with_gpus[row] != 0) free_with_gpus += known_free[row];
+}
+
+}  // namespace kaisched::actions

@@ -1,0 +1,77 @@
+#pragma once
+/// @file
+/// What victims are: units that leave together, sets of them, and who may be taken from.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// Victims that were offered together: a whole gang, or one surplus pod.
+struct victim_unit {
+  group_row group = no_row;
+  std::vector<pod_row> pods;
+};
+
+/// Units of one group joined, in the order of first appearance.
+[[nodiscard]] std::vector<victim_unit> joined(std::vector<victim_unit> units);
+
+/// All pods of units, in their order.
+[[nodiscard]] std::vector<pod_row> pods_in(std::span<const victim_unit> units);
+
+/// A set of victims that is tried.
+struct scenario {
+  group_row group = no_row;            ///< that waits
+  std::vector<victim_unit> recorded;   ///< found for fewer pending pods
+  std::vector<victim_unit> potential;  ///< new ones
+
+  /// All victims, recorded ones first. `compat`: the same pod may be there twice.
+  [[nodiscard]] std::vector<pod_row> pods() const;
+};
+
+/// Victims of a scenario by group, in the order of their first units.
+[[nodiscard]] std::vector<victim_unit> victims_by_group(const scenario& of);
+
+/// What differs between the actions.
+struct victim_rules {
+  /// Groups that may lose pods: those that `can_lose`, are in a leaf queue that is accepted and are accepted
+  /// themselves.
+  std::function<bool(queue_row)> queue_may_lose;
+  std::function<bool(group_row)> may_lose;
+  /// Of these at most so many, the first by priority, age and name. 0: all.
+  std::size_t most = 0;
+  /// The outcome of a simulation, the statement being open.
+  std::function<bool(const scenario&)> accepts;
+};
+
+/// Preemptible, with pods on nodes.
+[[nodiscard]] bool has_pods_to_lose(const work::core& c, group_row group);
+
+/// May be taken from at all: in a queue that can be served, preemptible, with pods on nodes.
+[[nodiscard]] bool can_lose(const work::core& c, group_row group);
+
+/// What the group could lose next: one surplus pod or sub-group, else all its active pods. `pods`: the pods that are
+/// left of the group.
+[[nodiscard]] std::vector<pod_row> next_unit(const work::core& c, group_row group, std::span<const pod_row> pods);
+
+/// All pods that belong to the tree of a group, in task order within pod sets.
+[[nodiscard]] std::vector<pod_row> pods_of(const work::core& c, group_row group);
+
+/// GPUs of a node that are free or coming free, in milli-GPU.
+[[nodiscard]] std::int64_t free_gpus(const work::core& c, node_row row);
+
+/// The node that a pod is on.
+[[nodiscard]] inline node_row node_of(const work::core& c, pod_row p) {
+  return (*c.state().node_row_of_slot)[c.live.pod_node[p]];
+}
+
+/// GPUs that a pod asks for, in milli-GPU.
+[[nodiscard]] inline std::int64_t gpus_of(const work::core& c, pod_row p) {
+  return c.state().class_of(p).requests(dim_gpu);
+}
+
+}  // namespace kaisched::actions
