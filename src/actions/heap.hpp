@@ -40,6 +40,8 @@ class heap {
     for (std::size_t i = items_.size() / 2; i-- > 0;) down(i, before);
   }
 
+  void clear() { items_.clear(); }
+
   [[nodiscard]] const Item& top() const { return items_.front(); }
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::size_t size() const { return items_.size(); }

@@ -44,6 +44,17 @@ order_key fullness_of(const core& c, group_row group, std::span<const pod_row> p
 
 }  // namespace
 
+void job_queue::clear() {
+  keys_.clear();
+  entries_.clear();
+  nodes_.clear();
+  given_.clear();
+  roots_.clear();
+  popped_pods_.clear();
+  index_ = nullptr;
+  accepts_ = nullptr;
+}
+
 result<void> job_queue::fill(std::span<const group_row> groups) {
   node_of_queue_.assign(c_.state().queues->size(), no_row);
   if (what_ == serving::victims) given_.resize(c_.state().queues->size());
@@ -165,7 +176,7 @@ result<void> job_queue::advance(std::uint32_t leaf) {
   group_row next = nodes_[leaf].members.next();
   while (next != no_row && !accepts_(next)) next = nodes_[leaf].members.next();
   if (next == no_row) return {};
-  result<std::uint32_t> made = new_entry(next, {});
+  result<std::uint32_t> made = new_entry(next, {}, what_ != serving::victims);
   if (!made) return made.failure();
   nodes_[leaf].head = *made;
   return {};
@@ -195,6 +206,7 @@ result<void> job_queue::push(group_row group, std::vector<pod_row> pods) { retur
 
 /// Keys and amount of an entry as they are now.
 result<void> job_queue::set_keys(entry& e) const {
+  if (e.keys == never) e.keys = static_cast<std::uint32_t>(keys_.size());
   std::size_t next = e.keys;
   for (const auto& part : c_.parts) {
     if ((part->capabilities() & part_orders_groups) == 0) continue;
@@ -240,15 +252,17 @@ const model::quota_vector& job_queue::amount_of(std::uint32_t position) const {
 /// As in KAI the heaps of `compat` compare groups as they are at that moment.
 void job_queue::refresh(std::uint32_t position) const {
   entry& e = entries_[position];
-  if (c_.compat() && e.changes != c_.changes_of(e.group)) (void)set_keys(e);
+  if (e.keys == never || (c_.compat() && e.changes != c_.changes_of(e.group))) (void)set_keys(e);
 }
 
-result<std::uint32_t> job_queue::new_entry(group_row group, std::vector<pod_row> pods) {
+/// A member of an index stands there in its order: while nothing is decided its keys can wait until it is compared.
+result<std::uint32_t> job_queue::new_entry(group_row group, std::vector<pod_row> pods, bool set_keys_now) {
   entry e;
   e.group = group;
-  e.keys = static_cast<std::uint32_t>(keys_.size());
   e.pods = std::move(pods);
-  if (auto done = set_keys(e); !done) return done.failure();
+  if (set_keys_now) {
+    if (auto done = set_keys(e); !done) return done.failure();
+  }
   entries_.push_back(std::move(e));
   return static_cast<std::uint32_t>(entries_.size() - 1);
 }

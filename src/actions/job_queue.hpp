@@ -34,6 +34,8 @@ class job_queue {
   result<void> fill_from(const group_index& index, std::span<const queue_row> leaves,
                          std::function<bool(group_row)> accepts, std::span<const group_row> others = {},
                          std::span<const group_row> late = {});
+  /// Empties the queue. What it has allocated is kept for the next filling.
+  void clear();
   /// Adds one group again, with its present keys.
   result<void> push(group_row group);
   /// Adds some pods of a group as if they were the whole of it.
@@ -47,7 +49,7 @@ class job_queue {
   static constexpr std::uint32_t never = 0xFFFFFFFFU;
   struct entry {
     group_row group = no_row;
-    std::uint32_t keys = 0;             ///< position in `keys_`
+    std::uint32_t keys = never;         ///< position in `keys_`
     std::uint32_t changes = 0;          ///< of the group when the keys were made
     std::uint32_t amount_made = never;  ///< the same of the amount
     model::quota_vector amount{};       ///< of the next chunk; of victims: what they hold
@@ -74,7 +76,7 @@ class job_queue {
   };
 
   result<void> add(group_row group, std::vector<pod_row> pods);
-  result<std::uint32_t> new_entry(group_row group, std::vector<pod_row> pods);
+  result<std::uint32_t> new_entry(group_row group, std::vector<pod_row> pods, bool set_keys_now = true);
   result<void> advance(std::uint32_t leaf);
   result<void> link_in_order(std::span<const std::uint32_t> leaves);
   result<std::uint32_t> best_until(std::uint32_t leaf, std::uint32_t position);

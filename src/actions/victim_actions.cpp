@@ -206,6 +206,9 @@ class reclaim_judge {
   [[nodiscard]] bool may_give(queue_row leaf) const {
     return policy::reclaim::may_give(queues(), claim_, leaf, !c_.compat());
   }
+  [[nodiscard]] bool may_end_with_less(queue_row leaf) const {
+    return policy::reclaim::may_end_with_less(queues(), claim_.queue, leaf);
+  }
   template <class Multiplier, class Convert>
   [[nodiscard]] bool may_take(const scenario& what, Multiplier multiplier, Convert convert) const {
     std::vector<policy::reclaim_victims<Amounts>> victims;
@@ -229,12 +232,14 @@ class reclaim_judge {
 struct reclaim_case {
   std::function<bool()> may_reclaim;
   std::function<bool(queue_row)> may_give;
+  std::function<bool(queue_row)> may_end_with_less;
   std::function<bool(const scenario&)> may_take;
 };
 
 template <class Judge, class Multiplier, class Convert>
 reclaim_case case_of(std::shared_ptr<Judge> judge, Multiplier multiplier, Convert convert) {
   return {[judge] { return judge->may_reclaim(); }, [judge](queue_row q) { return judge->may_give(q); },
+          [judge](queue_row q) { return judge->may_end_with_less(q); },
           [=](const scenario& what) { return judge->may_take(what, multiplier, convert); }};
 }
 
@@ -413,6 +418,7 @@ result<void> reclaim(core& c) {
                    if (fresh) known->second = rules.may_give(theirs);
                    return known->second;
                  };
+                 one.rules.queue_may_end_with_less = rules.may_end_with_less;
                  one.rules.may_lose = [&c, group, told = one.told](group_row victim) {
                    const bool spared = !is_elastic(c, victim) && is_protected(c, group, victim, loss::by_reclaim);
                    told->spared = told->spared || spared;
@@ -459,6 +465,7 @@ result<void> consolidation(core& c) {
                  if (one.fails) return one;
                  one.rules.queue_may_lose = [](queue_row) { return true; };
                  one.rules.may_lose = [](group_row) { return true; };
+                 one.rules.queue_may_end_with_less = [](queue_row) { return false; };
                  // The reference lets one more pass.
                  if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + 1;
                  one.rules.accepts = [&c](const scenario& what) {

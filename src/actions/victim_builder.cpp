@@ -54,7 +54,8 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
       recorded_(recorded),
       recorded_pods_(pods_in(recorded)),
       feasible_(feasible),
-      queue_(kept.c, 0, serving::victims) {
+      queue_(kept.victim_queue) {
+  queue_.clear();
   for (const pod_row p : c_.partial.chunk) requests_.push_back(gpus_of(c_, p));
   if (requests_.empty()) return;
   smallest_ = *std::min_element(requests_.begin(), requests_.end());
@@ -66,9 +67,10 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
     const node_row row = node_of(c_, p);
     if (feasible_[row] != 0) needed_ -= gpus_of(c_, p);
     freed_by_recorded_[row] += gpus_of(c_, p);
-    free_more(p);
+    free_more(row, gpus_of(c_, p));
+    places_before_ -= places_taken_back(p);
   }
-  places_before_ = places_;
+  places_before_ += places_;
   std::sort(recorded_pods_.begin(), recorded_pods_.end());
   for (const pod_row p : c_.partial.chunk) {
     const model::pod_class& ask = c_.state().class_of(p);
@@ -83,6 +85,7 @@ victim_builder::~victim_builder() {
   for (const node_row row : freed_rows_) kept_.freed_here[row] = 0;
   for (const node_row row : touched_) {
     kept_.touched_at[row] = no_row;
+    kept_.taken_back_on[row] = 0;
     kept_.units_on[row].clear();
   }
   for (const victim_unit& one : potential_) kept_.units_of[one.group].clear();
@@ -105,7 +108,7 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
   return false;
 }
 
-bool victim_builder::too_small(const std::vector<victim_unit>& chosen) const {
+bool victim_builder::too_small(const std::vector<victim_unit>& chosen) {
   if (!same_size_) return false;
   const auto wanted = static_cast<std::int64_t>(requests_.size());
   std::int64_t places = places_before_;
@@ -116,6 +119,7 @@ bool victim_builder::too_small(const std::vector<victim_unit>& chosen) const {
       const node_row row = node_of(c_, p);
       if (more.empty() || more.back().first != row) more.emplace_back(row, 0);
       more.back().second += gpus_of(c_, p);
+      places -= places_taken_back(p);
     }
   }
   std::sort(more.begin(), more.end());
@@ -130,11 +134,21 @@ bool victim_builder::too_small(const std::vector<victim_unit>& chosen) const {
   return places < wanted;
 }
 
-bool victim_builder::node_is_too_small(node_row row) const {
+std::int64_t victim_builder::places_taken_back(pod_row p) {
+  const std::int64_t places = same_size_ ? places_on(gpus_of(c_, p)) : 0;
+  if (places == 0 || !rules_.queue_may_end_with_less) return 0;
+  const queue_row leaf = c_.state().groups[c_.state().pods[p].group].queue;
+  const auto [known, fresh] = may_end_with_less_.try_emplace(leaf, true);
+  if (fresh) known->second = rules_.queue_may_end_with_less(leaf);
+  return known->second ? 0 : places;
+}
+
+bool victim_builder::node_is_too_small(node_row row) {
   if (!same_size_ || kept_.has_old_chunks || !alone_on_nodes_) return false;
   const auto recorded = freed_by_recorded_.find(row);
   const std::int64_t before = free_gpus(c_, row) + (recorded == freed_by_recorded_.end() ? 0 : recorded->second);
-  return places_before_ + places_on(freed(row)) - places_on(before) < static_cast<std::int64_t>(requests_.size());
+  return places_before_ + places_on(freed(row)) - places_on(before) - kept_.taken_back_on[row] <
+         static_cast<std::int64_t>(requests_.size());
 }
 
 bool victim_builder::one_node_is_too_small() const {
@@ -164,12 +178,12 @@ result<void> victim_builder::fill() {
   return queue_.fill(first);
 }
 
-void victim_builder::free_more(pod_row p) {
-  const node_row row = node_of(c_, p);
+void victim_builder::free_more(node_row row, std::int64_t gpus) {
+  if (gpus == 0) return;
   const std::int64_t before = freed(row);
   if (kept_.freed_here[row] == 0) freed_rows_.push_back(row);
-  kept_.freed_here[row] += gpus_of(c_, p);
-  if (same_size_) places_ += places_on(freed(row)) - places_on(before);
+  kept_.freed_here[row] += gpus;
+  if (same_size_) places_ += places_on(before + gpus) - places_on(before);
 }
 
 void victim_builder::touch(pod_row p, std::uint32_t unit) {
@@ -180,11 +194,12 @@ void victim_builder::touch(pod_row p, std::uint32_t unit) {
     touched_.push_back(row);
     if (feasible_[row] != 0) needed_ += freed(row);
     if (!choosy_.empty()) satisfy(row);
-  } else {
+  } else if (orders_nodes_) {
     by_freed_.erase({freed(row), position, row});
   }
-  free_more(p);
-  by_freed_.insert({freed(row), position, row});
+  free_more(row, gpus_of(c_, p));
+  kept_.taken_back_on[row] += places_taken_back(p);
+  if (orders_nodes_) by_freed_.insert({freed(row), position, row});
   if (kept_.units_on[row].empty() || kept_.units_on[row].back() != unit) kept_.units_on[row].push_back(unit);
 }
 
@@ -193,6 +208,11 @@ result<bool> victim_builder::advance() {
   if (!next) return next.failure();
   const group_row group = *next;
   const bool whole = queue_.popped_pods().empty();
+  const pod_row only = whole ? only_pod_of(group) : no_row;
+  if (only != no_row && is_active(c_, only) && recorded_pods_.empty()) {
+    offer(group, {only});
+    return true;
+  }
   const std::vector<pod_row> pods = whole ? pods_of(c_, group) : std::move(queue_.popped_pods());
   std::vector<pod_row> unit = next_unit(c_, group, pods);
   const auto is_recorded = [&](pod_row p) {
@@ -215,12 +235,24 @@ result<bool> victim_builder::advance() {
                  [&](pod_row p) { return !std::binary_search(sorted.begin(), sorted.end(), p); });
     if (auto done = queue_.push(group, std::move(rest)); !done) return done.failure();
   }
+  offer(group, std::move(unit));
+  return true;
+}
+
+/// The pod of a group that has one, or no_row.
+pod_row victim_builder::only_pod_of(group_row group) const {
+  const model::group_core& g = c_.state().groups[group];
+  if (g.sub_count != 2) return no_row;
+  const model::sub_info& set = c_.state().subs[g.first_sub + 1];
+  return set.first_pod == set.last_pod ? set.first_pod : no_row;
+}
+
+void victim_builder::offer(group_row group, std::vector<pod_row> unit) {
   const auto number = static_cast<std::uint32_t>(potential_.size());
   for (const pod_row p : unit) touch(p, number);
   kept_.units_of[group].push_back(number);
   alone_on_nodes_ = alone_on_nodes_ && !kept_.spread_groups.contains(group);
   potential_.push_back({group, std::move(unit)});
-  return true;
 }
 
 void victim_builder::satisfy(node_row row) {

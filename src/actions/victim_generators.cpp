@@ -72,6 +72,7 @@ result<bool> node_local(const core& c, victim_builder& from, const victim_attemp
 }
 
 result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
+  from.keep_nodes_in_order();
   return from.each_state([&]() -> result<bool> {
     const std::vector<victim_unit>& potential = from.potential();
     if (potential.empty()) return attempt(from.recorded(), std::vector<victim_unit>{});

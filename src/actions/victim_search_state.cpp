@@ -17,6 +17,7 @@ result<void> victim_search_state::open() {
   every_node.assign(s.node_count(), 1);
   for (node_row row = 0; row < s.node_count(); ++row) note_node(row);
   freed_here.assign(s.node_count(), 0);
+  taken_back_on.assign(s.node_count(), 0);
   touched_at.assign(s.node_count(), no_row);
   units_on.resize(s.node_count());
   units_of.resize(s.group_slots);

@@ -10,6 +10,7 @@
 #include <kaisched/result.hpp>
 
 #include "actions/group_index.hpp"
+#include "actions/job_queue.hpp"
 #include "actions/victim_units.hpp"
 #include "session/core.hpp"
 
@@ -17,7 +18,8 @@ namespace kaisched::actions {
 
 /// Amounts and marks by node or group that one search leaves as it found them.
 struct victim_search_state {
-  explicit victim_search_state(work::core& of) : c(of), pending(of, serving::groups), victims(of, serving::victims) {}
+  explicit victim_search_state(work::core& of)
+      : c(of), pending(of, serving::groups), victims(of, serving::victims), victim_queue(of, 0, serving::victims) {}
 
   /// Reads the session.
   result<void> open();
@@ -43,7 +45,9 @@ struct victim_search_state {
   std::int64_t free_with_gpus = 0;
 
   // Of one search.
+  job_queue victim_queue;
   std::vector<std::int64_t> freed_here;              ///< by node: GPUs of victims
+  std::vector<std::int64_t> taken_back_on;           ///< by node: places that its new victims need again
   std::vector<std::uint32_t> touched_at;             ///< by node: position among the nodes of victims
   std::vector<std::vector<std::uint32_t>> units_on;  ///< by node: new units with pods there
   std::vector<std::vector<std::uint32_t>> units_of;  ///< by group: its new units

@@ -173,6 +173,16 @@ template <class Queue, class Amounts>
   return quota_candidate(victim, claim.required);
 }
 
+/// False: the verdict refuses every set of victims of which this leaf loses some, whatever part of a group is reclaimed
+/// for. The first loss is judged with all that the queue holds, later ones with less.
+template <class Queue>
+[[nodiscard]] bool may_end_with_less(std::span<const Queue> queues, queue_row mine, queue_row victim_leaf) {
+  const queue_row theirs = diverging(queues, mine, victim_leaf).second;
+  if (theirs == no_row) return true;
+  const Queue& victim = queues[theirs];
+  return over_allocatable(victim, allocated(victim)) || over_quota(victim, allocated(victim));
+}
+
 /// a / b < c / d for positive b and d, without products.
 [[nodiscard]] inline bool fraction_below(base::int128 a, base::int128 b, base::int128 c, base::int128 d) {
   bool swapped = false;
