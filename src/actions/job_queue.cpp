@@ -53,6 +53,7 @@ void job_queue::clear() {
   popped_pods_.clear();
   index_ = nullptr;
   accepts_ = nullptr;
+  only_leaf_ = no_row;
 }
 
 result<void> job_queue::fill(std::span<const group_row> groups) {
@@ -81,15 +82,15 @@ result<void> job_queue::fill_from(const group_index& index, std::span<const queu
     return leaf;
   };
   for (const queue_row q : leaf_queues) {
-    group_index::cursor members = index.members_of(q);
-    group_row first = members.next();
-    while (first != no_row && !accepts_(first)) first = members.next();
+    node walk;
+    walk.members = index.members_of(q);
+    const group_row first = next_member(walk);
     if (first == no_row) continue;
     const std::uint32_t leaf = leaf_of_queue(q);
     result<std::uint32_t> head = new_entry(first, {});
     if (!head) return head.failure();
     entries_[*head].position = index.rank_of(first);
-    nodes_[leaf].members = members;
+    nodes_[leaf].members = walk.members;
     nodes_[leaf].head = *head;
   }
   const auto add_other = [&](group_row group, std::uint32_t position) -> result<void> {
@@ -115,6 +116,10 @@ result<void> job_queue::fill_from(const group_index& index, std::span<const queu
   }
   for (const std::uint32_t leaf : leaves) mark(leaf);
   if (!c_.compat()) order_queues();
+  if (what_ == serving::victims && leaves.size() == 1 && nodes_[leaves.front()].entries.empty()) {
+    only_leaf_ = leaves.front();
+    next_ = entries_[nodes_[only_leaf_].head].group;
+  }
   return {};
 }
 
@@ -170,11 +175,17 @@ result<std::uint32_t> job_queue::best_until(std::uint32_t leaf, std::uint32_t po
   return best;
 }
 
+/// The next member of the index that is accepted, or no_row.
+group_row job_queue::next_member(node& leaf) const {
+  group_row next = leaf.members.next();
+  while (next != no_row && !accepts_(next)) next = leaf.members.next();
+  return next;
+}
+
 /// The next member of the index becomes the head of its leaf.
 result<void> job_queue::advance(std::uint32_t leaf) {
   nodes_[leaf].head = no_row;
-  group_row next = nodes_[leaf].members.next();
-  while (next != no_row && !accepts_(next)) next = nodes_[leaf].members.next();
+  const group_row next = next_member(nodes_[leaf]);
   if (next == no_row) return {};
   result<std::uint32_t> made = new_entry(next, {}, what_ != serving::victims);
   if (!made) return made.failure();
@@ -268,6 +279,7 @@ result<std::uint32_t> job_queue::new_entry(group_row group, std::vector<pod_row>
 }
 
 result<void> job_queue::add(group_row group, std::vector<pod_row> pods) {
+  if (auto done = leave_only_leaf(); !done) return done;
   result<std::uint32_t> made = new_entry(group, std::move(pods));
   if (!made) return made.failure();
   bool fresh = false;
@@ -333,7 +345,27 @@ std::uint32_t job_queue::best_leaf() {
   }
 }
 
+/// Victims of one leaf, all from the index: nothing is compared.
+group_row job_queue::pop_only_leaf() {
+  const group_row popped = std::exchange(next_, next_member(nodes_[only_leaf_]));
+  popped_pods_.clear();
+  if (next_ == no_row) {
+    nodes_[only_leaf_].head = no_row;
+    after_pop(std::exchange(only_leaf_, no_row));
+  }
+  return popped;
+}
+
+result<void> job_queue::leave_only_leaf() {
+  if (only_leaf_ == no_row) return {};
+  result<std::uint32_t> made = new_entry(next_, {}, false);
+  if (!made) return made.failure();
+  nodes_[std::exchange(only_leaf_, no_row)].head = *made;
+  return {};
+}
+
 result<group_row> job_queue::pop() {
+  if (only_leaf_ != no_row) return pop_only_leaf();
   const std::uint32_t leaf = best_leaf();
   const std::uint32_t position = top_of(nodes_[leaf]);
   if (what_ == serving::victims) given_[nodes_[leaf].queue].entries.push_back(position);

@@ -77,6 +77,9 @@ class job_queue {
 
   result<void> add(group_row group, std::vector<pod_row> pods);
   result<std::uint32_t> new_entry(group_row group, std::vector<pod_row> pods, bool set_keys_now = true);
+  [[nodiscard]] group_row next_member(node& leaf) const;
+  [[nodiscard]] group_row pop_only_leaf();
+  result<void> leave_only_leaf();
   result<void> advance(std::uint32_t leaf);
   result<void> link_in_order(std::span<const std::uint32_t> leaves);
   result<std::uint32_t> best_until(std::uint32_t leaf, std::uint32_t position);
@@ -113,6 +116,8 @@ class job_queue {
   std::vector<pod_row> popped_pods_;
   const group_index* index_ = nullptr;
   std::function<bool(group_row)> accepts_;
+  std::uint32_t only_leaf_ = no_row;  ///< the one leaf of all victims, while none has been added again
+  group_row next_ = no_row;           ///< its best member that is left
 };
 
 }  // namespace kaisched::actions

@@ -68,7 +68,7 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
     if (feasible_[row] != 0) needed_ -= gpus_of(c_, p);
     freed_by_recorded_[row] += gpus_of(c_, p);
     free_more(row, gpus_of(c_, p));
-    places_before_ -= places_taken_back(p);
+    places_before_ -= places_taken_back(c_.state().groups[c_.state().pods[p].group].queue, gpus_of(c_, p));
   }
   places_before_ += places_;
   std::sort(recorded_pods_.begin(), recorded_pods_.end());
@@ -82,13 +82,11 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
 }
 
 victim_builder::~victim_builder() {
-  for (const node_row row : freed_rows_) kept_.freed_here[row] = 0;
-  for (const node_row row : touched_) {
-    kept_.touched_at[row] = no_row;
-    kept_.taken_back_on[row] = 0;
-    kept_.units_on[row].clear();
-  }
-  for (const victim_unit& one : potential_) kept_.units_of[one.group].clear();
+  for (const node_row row : freed_rows_) kept_.marks[row].freed = 0;
+  for (const node_row row : touched_) kept_.marks[row] = {};
+  for (const offered_unit& one : kept_.units) kept_.last_unit_of[one.group] = no_row;
+  kept_.units.clear();
+  kept_.pods.clear();
 }
 
 result<bool> victim_builder::each_state(const std::function<result<bool>()>& visit) {
@@ -108,47 +106,54 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
   return false;
 }
 
-bool victim_builder::too_small(const std::vector<victim_unit>& chosen) {
+victim_unit victim_builder::unit_at(std::uint32_t unit) const {
+  victim_unit made{group_of(unit), {}};
+  for (const offered_pod& one : pods_of_unit(unit)) made.pods.push_back(one.pod);
+  return made;
+}
+
+/// GPUs that are free on a node once the old victims have left it.
+std::int64_t victim_builder::free_before(node_row row) const {
+  const auto recorded = freed_by_recorded_.find(row);
+  return free_gpus(c_, row) + (recorded == freed_by_recorded_.end() ? 0 : recorded->second);
+}
+
+bool victim_builder::too_small(std::span<const std::uint32_t> units) const {
   if (!same_size_) return false;
   const auto wanted = static_cast<std::int64_t>(requests_.size());
   std::int64_t places = places_before_;
-  std::vector<std::pair<node_row, std::int64_t>> more;
-  for (const victim_unit& one : chosen) {
-    for (const pod_row p : one.pods) {
-      if (std::binary_search(recorded_pods_.begin(), recorded_pods_.end(), p)) continue;
-      const node_row row = node_of(c_, p);
-      if (more.empty() || more.back().first != row) more.emplace_back(row, 0);
-      more.back().second += gpus_of(c_, p);
-      places -= places_taken_back(p);
+  kept_.nodes_of_set.clear();
+  for (const std::uint32_t i : units) {
+    places -= kept_.units[i].taken_back;
+    for (const offered_pod& one : pods_of_unit(i)) {
+      if (kept_.freed_by_set[one.row] == 0) kept_.nodes_of_set.push_back(one.row);
+      kept_.freed_by_set[one.row] += one.gpus;
     }
   }
-  std::sort(more.begin(), more.end());
-  for (std::size_t i = 0; i < more.size();) {
-    const node_row row = more[i].first;
-    const auto recorded = freed_by_recorded_.find(row);
-    const std::int64_t before = free_gpus(c_, row) + (recorded == freed_by_recorded_.end() ? 0 : recorded->second);
-    std::int64_t after = before;
-    for (; i < more.size() && more[i].first == row; ++i) after += more[i].second;
-    places += places_on(after) - places_on(before);
+  for (const node_row row : kept_.nodes_of_set) {
+    const std::int64_t more = std::exchange(kept_.freed_by_set[row], 0);
+    if (more == 0) continue;
+    const std::int64_t before = free_before(row);
+    places += places_on(before + more) - places_on(before);
   }
   return places < wanted;
 }
 
-std::int64_t victim_builder::places_taken_back(pod_row p) {
-  const std::int64_t places = same_size_ ? places_on(gpus_of(c_, p)) : 0;
-  if (places == 0 || !rules_.queue_may_end_with_less) return 0;
-  const queue_row leaf = c_.state().groups[c_.state().pods[p].group].queue;
-  const auto [known, fresh] = may_end_with_less_.try_emplace(leaf, true);
-  if (fresh) known->second = rules_.queue_may_end_with_less(leaf);
-  return known->second ? 0 : places;
+bool victim_builder::node_is_too_small(node_row row) const {
+  if (!same_size_ || kept_.has_old_chunks || !alone_on_nodes_) return false;
+  return places_before_ + places_on(freed(row)) - places_on(free_before(row)) - kept_.marks[row].taken_back <
+         static_cast<std::int64_t>(requests_.size());
 }
 
-bool victim_builder::node_is_too_small(node_row row) {
-  if (!same_size_ || kept_.has_old_chunks || !alone_on_nodes_) return false;
-  const auto recorded = freed_by_recorded_.find(row);
-  const std::int64_t before = free_gpus(c_, row) + (recorded == freed_by_recorded_.end() ? 0 : recorded->second);
-  return places_before_ + places_on(freed(row)) - places_on(before) - kept_.taken_back_on[row] <
-         static_cast<std::int64_t>(requests_.size());
+std::int64_t victim_builder::places_taken_back(queue_row leaf, std::int64_t gpus) {
+  const std::int64_t places = same_size_ ? places_on(gpus) : 0;
+  if (places == 0 || !rules_.queue_may_end_with_less) return 0;
+  if (last_leaf_.first != leaf) {
+    const auto [known, fresh] = may_end_with_less_.try_emplace(leaf, true);
+    if (fresh) known->second = rules_.queue_may_end_with_less(leaf);
+    last_leaf_ = *known;
+  }
+  return last_leaf_.second ? 0 : places;
 }
 
 bool victim_builder::one_node_is_too_small() const {
@@ -181,26 +186,30 @@ result<void> victim_builder::fill() {
 void victim_builder::free_more(node_row row, std::int64_t gpus) {
   if (gpus == 0) return;
   const std::int64_t before = freed(row);
-  if (kept_.freed_here[row] == 0) freed_rows_.push_back(row);
-  kept_.freed_here[row] += gpus;
+  std::int64_t& here = kept_.marks[row].freed;
+  if (here == 0) freed_rows_.push_back(row);
+  here += gpus;
   if (same_size_) places_ += places_on(before + gpus) - places_on(before);
 }
 
-void victim_builder::touch(pod_row p, std::uint32_t unit) {
-  const node_row row = node_of(c_, p);
-  std::uint32_t& position = kept_.touched_at[row];
-  if (position == no_row) {
-    position = static_cast<std::uint32_t>(touched_.size());
+void victim_builder::touch(const placed_pod& one, std::uint32_t unit, queue_row leaf) {
+  const auto [pod, row, gpus] = one;
+  node_marks& marks = kept_.marks[row];
+  if (marks.position == no_row) {
+    marks.position = static_cast<std::uint32_t>(touched_.size());
     touched_.push_back(row);
     if (feasible_[row] != 0) needed_ += freed(row);
     if (!choosy_.empty()) satisfy(row);
   } else if (orders_nodes_) {
-    by_freed_.erase({freed(row), position, row});
+    by_freed_.erase({freed(row), marks.position, row});
   }
-  free_more(row, gpus_of(c_, p));
-  kept_.taken_back_on[row] += places_taken_back(p);
-  if (orders_nodes_) by_freed_.insert({freed(row), position, row});
-  if (kept_.units_on[row].empty() || kept_.units_on[row].back() != unit) kept_.units_on[row].push_back(unit);
+  free_more(row, gpus);
+  const std::int64_t taken_back = places_taken_back(leaf, gpus);
+  marks.taken_back += taken_back;
+  kept_.units[unit].taken_back += taken_back;
+  if (orders_nodes_) by_freed_.insert({freed(row), marks.position, row});
+  kept_.pods.push_back({pod, row, unit, marks.last_pod, gpus});
+  marks.last_pod = static_cast<std::uint32_t>(kept_.pods.size() - 1);
 }
 
 result<bool> victim_builder::advance() {
@@ -208,9 +217,8 @@ result<bool> victim_builder::advance() {
   if (!next) return next.failure();
   const group_row group = *next;
   const bool whole = queue_.popped_pods().empty();
-  const pod_row only = whole ? only_pod_of(group) : no_row;
-  if (only != no_row && is_active(c_, only) && recorded_pods_.empty()) {
-    offer(group, {only});
+  if (whole && recorded_pods_.empty() && kept_.lone_pods[group].pod != no_row) {
+    offer(group, kept_.lone_pods[group]);
     return true;
   }
   const std::vector<pod_row> pods = whole ? pods_of(c_, group) : std::move(queue_.popped_pods());
@@ -235,24 +243,30 @@ result<bool> victim_builder::advance() {
                  [&](pod_row p) { return !std::binary_search(sorted.begin(), sorted.end(), p); });
     if (auto done = queue_.push(group, std::move(rest)); !done) return done.failure();
   }
-  offer(group, std::move(unit));
+  offer(group, unit);
   return true;
 }
 
-/// The pod of a group that has one, or no_row.
-pod_row victim_builder::only_pod_of(group_row group) const {
-  const model::group_core& g = c_.state().groups[group];
-  if (g.sub_count != 2) return no_row;
-  const model::sub_info& set = c_.state().subs[g.first_sub + 1];
-  return set.first_pod == set.last_pod ? set.first_pod : no_row;
+/// A unit without pods yet.
+std::uint32_t victim_builder::add_unit(group_row group, std::size_t pods) {
+  const auto number = static_cast<std::uint32_t>(kept_.units.size());
+  std::uint32_t& last = kept_.last_unit_of[group];
+  kept_.units.push_back(
+      {group, static_cast<std::uint32_t>(kept_.pods.size()), static_cast<std::uint32_t>(pods), no_row, last, 0});
+  last = number;
+  alone_on_nodes_ = alone_on_nodes_ && kept_.is_spread[group] == 0;
+  return number;
 }
 
-void victim_builder::offer(group_row group, std::vector<pod_row> unit) {
-  const auto number = static_cast<std::uint32_t>(potential_.size());
-  for (const pod_row p : unit) touch(p, number);
-  kept_.units_of[group].push_back(number);
-  alone_on_nodes_ = alone_on_nodes_ && !kept_.spread_groups.contains(group);
-  potential_.push_back({group, std::move(unit)});
+void victim_builder::offer(group_row group, std::span<const pod_row> unit) {
+  const std::uint32_t number = add_unit(group, unit.size());
+  for (const pod_row p : unit) touch({p, node_of(c_, p), gpus_of(c_, p)}, number, c_.state().groups[group].queue);
+}
+
+void victim_builder::offer(group_row group, const placed_pod& only) {
+  const std::uint32_t number = add_unit(group, 1);
+  touch(only, number, c_.state().groups[group].queue);
+  kept_.units.back().row = only.row;
 }
 
 void victim_builder::satisfy(node_row row) {

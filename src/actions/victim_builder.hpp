@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <kaisched/result.hpp>
@@ -35,10 +37,26 @@ class victim_builder {
   result<bool> each_state(const std::function<result<bool>()>& visit);
 
   [[nodiscard]] const std::vector<victim_unit>& recorded() const { return recorded_; }
-  [[nodiscard]] const std::vector<victim_unit>& potential() const { return potential_; }
-  /// New units with pods on a node, and of a group, by their positions.
-  [[nodiscard]] const std::vector<std::uint32_t>& units_on(node_row row) const { return kept_.units_on[row]; }
-  [[nodiscard]] const std::vector<std::uint32_t>& units_of(group_row group) const { return kept_.units_of[group]; }
+  /// Number of units of new victims.
+  [[nodiscard]] std::size_t size() const { return kept_.units.size(); }
+  [[nodiscard]] group_row group_of(std::uint32_t unit) const { return kept_.units[unit].group; }
+  [[nodiscard]] victim_unit unit_at(std::uint32_t unit) const;
+  [[nodiscard]] std::span<const offered_pod> pods_of_unit(std::uint32_t unit) const {
+    return std::span(kept_.pods).subspan(kept_.units[unit].first_pod, kept_.units[unit].pod_count);
+  }
+  /// Calls `visit` for new units with pods on a node, the newest first; for one of several pods there perhaps again.
+  template <class Visit>
+  void each_unit_on(node_row row, Visit visit) const {
+    for (std::uint32_t i = kept_.marks[row].last_pod; i != no_row; i = kept_.pods[i].previous)
+      visit(kept_.pods[i].unit);
+  }
+  /// The same for the new units of a group, once each.
+  template <class Visit>
+  void each_unit_of(group_row group, Visit visit) const {
+    for (std::uint32_t i = kept_.last_unit_of[group]; i != no_row; i = kept_.units[i].previous) visit(i);
+  }
+  /// The node of a unit that is a group of one pod; no_row for others.
+  [[nodiscard]] node_row only_node_of(std::uint32_t unit) const { return kept_.units[unit].row; }
   /// GPUs that the pending pods need beyond what nodes without new victims have free.
   [[nodiscard]] std::int64_t needed() const { return needed_; }
   /// Nodes of new victims: by GPUs that are free, coming free or held by victims, then by first victim.
@@ -55,9 +73,9 @@ class victim_builder {
 
   /// The pending pods, and those victims that may not be lost, need more places than all nodes have when these new
   /// victims leave: no simulation could end well.
-  [[nodiscard]] bool too_small(const std::vector<victim_unit>& chosen);
+  [[nodiscard]] bool too_small(std::span<const std::uint32_t> units) const;
   /// The same for the new victims of a node, where none of their groups reaches over several nodes.
-  [[nodiscard]] bool node_is_too_small(node_row row);
+  [[nodiscard]] bool node_is_too_small(node_row row) const;
   /// Even the largest node, emptied beside what recorded victims leave, has not places enough.
   [[nodiscard]] bool one_node_is_too_small() const;
 
@@ -65,23 +83,24 @@ class victim_builder {
   [[nodiscard]] std::int64_t places_on(std::int64_t free) const { return std::max<std::int64_t>(0, free) / smallest_; }
 
   /// Places that a victim needs again because its queue may not end with less.
-  [[nodiscard]] std::int64_t places_taken_back(pod_row p);
+  [[nodiscard]] std::int64_t places_taken_back(queue_row leaf, std::int64_t gpus);
 
-  [[nodiscard]] std::int64_t freed(node_row row) const { return free_gpus(c_, row) + kept_.freed_here[row]; }
+  [[nodiscard]] std::int64_t freed(node_row row) const { return free_gpus(c_, row) + kept_.marks[row].freed; }
+  [[nodiscard]] std::int64_t free_before(node_row row) const;
 
   result<void> fill();
 
   /// GPUs of a victim count as free on its node.
   void free_more(node_row row, std::int64_t gpus);
 
-  void touch(pod_row p, std::uint32_t unit);
+  void touch(const placed_pod& one, std::uint32_t unit, queue_row leaf);
 
   result<bool> advance();
 
-  [[nodiscard]] pod_row only_pod_of(group_row group) const;
-
   /// One more unit of new victims.
-  void offer(group_row group, std::vector<pod_row> unit);
+  void offer(group_row group, std::span<const pod_row> unit);
+  void offer(group_row group, const placed_pod& only);
+  [[nodiscard]] std::uint32_t add_unit(group_row group, std::size_t pods);
 
   /// Pending pods that ask for certain nodes and have seen none yet.
   void satisfy(node_row row);
@@ -98,7 +117,6 @@ class victim_builder {
   std::vector<pod_row> recorded_pods_;  ///< sorted
   const work::node_set& feasible_;
   job_queue& queue_;
-  std::vector<victim_unit> potential_;
   std::vector<std::int64_t> requests_;
   std::int64_t smallest_ = 0;
   std::int64_t largest_ = 0;
@@ -106,6 +124,7 @@ class victim_builder {
   std::int64_t places_ = 0;         ///< for pods of that size
   std::int64_t places_before_ = 0;  ///< the same without new victims, less those that old ones need again
   std::map<queue_row, bool> may_end_with_less_;
+  std::pair<queue_row, bool> last_leaf_{no_row, true};  ///< of these, as asked last
   std::map<node_row, std::int64_t> freed_by_recorded_;
   bool alone_on_nodes_ = true;  ///< no group of new victims is on several nodes
   std::int64_t needed_ = 0;

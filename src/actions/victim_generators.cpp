@@ -24,47 +24,56 @@ std::vector<node_row> nodes_of_group(const core& c, group_row group) {
   return rows;
 }
 
-std::vector<victim_unit> units_at(const std::vector<victim_unit>& all, std::vector<std::uint32_t> positions) {
+void sort_and_join(std::vector<std::uint32_t>& positions) {
   std::sort(positions.begin(), positions.end());
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
-  std::vector<victim_unit> chosen;
-  for (const std::uint32_t i : positions) chosen.push_back(all[i]);
-  return chosen;
 }
 
 }  // namespace
 
+std::vector<victim_unit> victim_set::made(const victim_builder& from) const {
+  std::vector<victim_unit> all = again;
+  for (const std::uint32_t i : units) all.push_back(from.unit_at(i));
+  return by_group ? joined(std::move(all)) : all;
+}
+
 result<bool> node_local(const core& c, victim_builder& from, const victim_attempt& attempt) {
   return from.each_state([&]() -> result<bool> {
-    const std::vector<victim_unit>& potential = from.potential();
-    if (potential.empty()) {
+    if (from.size() == 0) {
       if (from.recorded().empty()) return false;
-      return attempt(from.recorded(), std::vector<victim_unit>{});
+      return attempt({});
     }
-    std::vector<std::vector<pod_row>> seen;
-    for (const node_row row : nodes_of_group(c, potential.back().group)) {
-      if (from.node_is_too_small(row)) continue;
+    const auto newest = static_cast<std::uint32_t>(from.size() - 1);
+    const auto try_node = [&](node_row row, std::vector<std::vector<pod_row>>* seen) -> result<bool> {
+      if (from.node_is_too_small(row)) return false;
       std::set<group_row> groups;
-      std::vector<std::uint32_t> positions;
-      for (const std::uint32_t i : from.units_on(row)) {
-        if (!groups.insert(potential[i].group).second) continue;
-        const std::vector<std::uint32_t>& own = from.units_of(potential[i].group);
-        positions.insert(positions.end(), own.begin(), own.end());
-      }
-      std::vector<victim_unit> chosen;
+      victim_set chosen;
+      chosen.by_group = true;
+      from.each_unit_on(row, [&](std::uint32_t i) {
+        if (!groups.insert(from.group_of(i)).second) return;
+        from.each_unit_of(from.group_of(i), [&](std::uint32_t own) { chosen.units.push_back(own); });
+      });
+      sort_and_join(chosen.units);
       // In `compat` recorded units of these groups come along again, so that their pods are victims twice.
       if (c.compat() && !groups.empty()) {
         for (const victim_unit& one : from.recorded()) {
-          if (groups.contains(one.group)) chosen.push_back(one);
+          if (groups.contains(one.group)) chosen.again.push_back(one);
         }
       }
-      for (victim_unit& one : units_at(potential, std::move(positions))) chosen.push_back(std::move(one));
-      chosen = joined(std::move(chosen));
-      std::vector<pod_row> pods = pods_in(chosen);
-      std::sort(pods.begin(), pods.end());
-      if (pods.empty() || std::find(seen.begin(), seen.end(), pods) != seen.end()) continue;
-      seen.push_back(std::move(pods));
-      result<bool> ends = attempt(from.recorded(), std::move(chosen));
+      if (chosen.units.empty() && chosen.again.empty()) return false;
+      if (seen != nullptr) {
+        std::vector<pod_row> pods = pods_in(chosen.made(from));
+        std::sort(pods.begin(), pods.end());
+        if (std::find(seen->begin(), seen->end(), pods) != seen->end()) return false;
+        seen->push_back(std::move(pods));
+      }
+      return attempt(chosen);
+    };
+    const node_row only = from.only_node_of(newest);
+    if (only != no_row) return try_node(only, nullptr);
+    std::vector<std::vector<pod_row>> seen;
+    for (const node_row row : nodes_of_group(c, from.group_of(newest))) {
+      result<bool> ends = try_node(row, &seen);
       if (!ends || *ends) return ends;
     }
     return false;
@@ -74,21 +83,21 @@ result<bool> node_local(const core& c, victim_builder& from, const victim_attemp
 result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
   from.keep_nodes_in_order();
   return from.each_state([&]() -> result<bool> {
-    const std::vector<victim_unit>& potential = from.potential();
-    if (potential.empty()) return attempt(from.recorded(), std::vector<victim_unit>{});
+    if (from.size() == 0) return attempt({});
     auto next = from.smallest_request() > 0 ? from.touched().lower_bound({from.smallest_request(), 0, 0})
                                             : from.touched().begin();
     std::int64_t needed = from.needed();
-    std::vector<std::uint32_t> positions;
+    victim_set chosen;
     const auto take = [&] {
       needed -= next->freed;
-      positions.insert(positions.end(), from.units_on(next->row).begin(), from.units_on(next->row).end());
+      from.each_unit_on(next->row, [&](std::uint32_t i) { chosen.units.push_back(i); });
       ++next;
     };
     while (needed > 0 && next != from.touched().end()) take();
     if (needed > 0) return false;
     for (std::size_t step = 1;; step *= 2) {
-      result<bool> ends = attempt(from.recorded(), units_at(potential, positions));
+      sort_and_join(chosen.units);
+      result<bool> ends = attempt(chosen);
       if (!ends || *ends) return ends;
       if (next == from.touched().end()) return false;
       for (std::size_t i = 0; i < step && next != from.touched().end(); ++i) take();

@@ -12,9 +12,17 @@
 
 namespace kaisched::actions {
 
-/// Tries recorded and new victims; true ends the search.
-using victim_attempt =
-    std::function<result<bool>(const std::vector<victim_unit>& recorded, std::vector<victim_unit> potential)>;
+/// New victims that are to be tried beside the recorded ones.
+struct victim_set {
+  std::vector<std::uint32_t> units;  ///< positions among the units of a builder, ascending
+  std::vector<victim_unit> again;    ///< recorded ones that come along again (`compat`)
+  bool by_group = false;             ///< units of one group are joined
+
+  [[nodiscard]] std::vector<victim_unit> made(const victim_builder& from) const;
+};
+
+/// Tries a set; true ends the search.
+using victim_attempt = std::function<result<bool>(const victim_set&)>;
 
 /// One node of the newest victim at a time: all victims so far that touch it.
 result<bool> node_local(const work::core& c, victim_builder& from, const victim_attempt& attempt);

@@ -133,15 +133,14 @@ class search {
       nodes[node_of(c_, p)] = 1;
     }
     victim_builder from(kept_, rules_, group_, recorded_, nodes, free_gpus_there);
-    const auto attempt = [&](const std::vector<victim_unit>& recorded,
-                             std::vector<victim_unit> potential) -> result<bool> {
-      scenario what{group_, recorded, std::move(potential)};
+    const auto attempt = [&](const victim_set& chosen) -> result<bool> {
+      if (!kept_.has_old_chunks && from.too_small(chosen.units)) return false;
+      scenario what{group_, recorded_, chosen.made(from)};
       std::array<set_hash, 3> key;
       key[0].add(c_.partial.chunk);
       for (const victim_unit& one : what.recorded) key[1].add(one.pods);
       for (const victim_unit& one : what.potential) key[2].add(one.pods);
       if (hopeless_.contains(key)) return false;
-      if (!kept_.has_old_chunks && from.too_small(what.potential)) return false;
       result<bool> solved = simulate(what, nodes);
       if (solved && !*solved) hopeless_.insert(key);
       return solved;

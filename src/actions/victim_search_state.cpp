@@ -9,6 +9,8 @@ namespace kaisched::actions {
 result<void> victim_search_state::open() {
   const model::cluster_state& s = c.state();
   if (auto done = fill_indexes(); !done) return done;
+  is_spread.assign(s.group_slots, 0);
+  lone_pods.assign(s.group_slots, {});
   for (const group_row g : c.groups_in_order()) note_group(g);
   for (node_row row = 0; row < s.node_count(); ++row) {
     largest_node = std::max(largest_node, (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu]);
@@ -16,11 +18,9 @@ result<void> victim_search_state::open() {
   with_gpus.assign(s.node_count(), 0);
   every_node.assign(s.node_count(), 1);
   for (node_row row = 0; row < s.node_count(); ++row) note_node(row);
-  freed_here.assign(s.node_count(), 0);
-  taken_back_on.assign(s.node_count(), 0);
-  touched_at.assign(s.node_count(), no_row);
-  units_on.resize(s.node_count());
-  units_of.resize(s.group_slots);
+  marks.assign(s.node_count(), {});
+  last_unit_of.assign(s.group_slots, no_row);
+  freed_by_set.assign(s.node_count(), 0);
   return {};
 }
 
@@ -69,11 +69,22 @@ void victim_search_state::note_group(group_row g) {
     }
     old_chunk = c.has_old_chunk(g);
   }
+  is_spread[g] = spread ? 1 : 0;
+  note_lone_pod(g);
   if (spread)
     spread_groups.insert(g);
   else
     spread_groups.erase(g);
   has_old_chunks = has_old_chunks || old_chunk;
+}
+
+void victim_search_state::note_lone_pod(group_row g) {
+  lone_pods[g] = {};
+  const model::group_core& group = c.state().groups[g];
+  if (group.sub_count != 2) return;
+  const model::sub_info& set = c.state().subs[group.first_sub + 1];
+  if (set.first_pod == no_row || set.first_pod != set.last_pod || !work::is_active(c, set.first_pod)) return;
+  lone_pods[g] = {set.first_pod, node_of(c, set.first_pod), gpus_of(c, set.first_pod)};
 }
 
 void victim_search_state::note_node(node_row row) {

@@ -16,6 +16,40 @@
 
 namespace kaisched::actions {
 
+/// New victims that were offered together.
+struct offered_unit {
+  group_row group = no_row;
+  std::uint32_t first_pod = 0;  ///< position among all pods that were offered
+  std::uint32_t pod_count = 0;
+  node_row row = no_row;            ///< of a group of one pod: its node
+  std::uint32_t previous = no_row;  ///< the unit of the same group before it
+  std::int64_t taken_back = 0;      ///< places that its pods need again
+};
+
+/// One of their pods.
+struct offered_pod {
+  pod_row pod = no_row;
+  node_row row = no_row;
+  std::uint32_t unit = 0;
+  std::uint32_t previous = no_row;  ///< the pod that was offered before it on the same node
+  std::int64_t gpus = 0;
+};
+
+/// What new victims leave on a node.
+struct node_marks {
+  std::int64_t freed = 0;           ///< GPUs of all victims, old ones too
+  std::int64_t taken_back = 0;      ///< places that victims need again
+  std::uint32_t position = no_row;  ///< among the nodes of new victims
+  std::uint32_t last_pod = no_row;  ///< position of the newest pod that was offered there
+};
+
+/// A pod on a node.
+struct placed_pod {
+  pod_row pod = no_row;
+  node_row row = no_row;
+  std::int64_t gpus = 0;
+};
+
 /// Amounts and marks by node or group that one search leaves as it found them.
 struct victim_search_state {
   explicit victim_search_state(work::core& of)
@@ -38,6 +72,8 @@ struct victim_search_state {
   std::vector<std::int64_t> known_free;  ///< by node, as it is in the sums
   std::int64_t largest_node = 0;         ///< GPUs of the largest node
   std::set<group_row> spread_groups;     ///< that may lose pods and have some on several nodes
+  std::vector<std::uint8_t> is_spread;   ///< by group: 1 for these
+  std::vector<placed_pod> lone_pods;     ///< by group: the active pod of a group that has one pod
   /// Some group that may lose pods remembers a chunk that it could not start any more. KAI forgets it when the group is
   /// simulated to leave, so that simulations cannot be left out.
   bool has_old_chunks = false;
@@ -46,15 +82,17 @@ struct victim_search_state {
 
   // Of one search.
   job_queue victim_queue;
-  std::vector<std::int64_t> freed_here;              ///< by node: GPUs of victims
-  std::vector<std::int64_t> taken_back_on;           ///< by node: places that its new victims need again
-  std::vector<std::uint32_t> touched_at;             ///< by node: position among the nodes of victims
-  std::vector<std::vector<std::uint32_t>> units_on;  ///< by node: new units with pods there
-  std::vector<std::vector<std::uint32_t>> units_of;  ///< by group: its new units
+  std::vector<node_marks> marks;            ///< by node
+  std::vector<std::uint32_t> last_unit_of;  ///< by group: its newest unit
+  std::vector<offered_unit> units;          ///< new victims in the order in which they were offered
+  std::vector<offered_pod> pods;            ///< of the units
+  std::vector<std::int64_t> freed_by_set;   ///< by node
+  std::vector<node_row> nodes_of_set;
 
  private:
   result<void> fill_indexes();
   [[nodiscard]] bool waits(group_row g) const;
+  void note_lone_pod(group_row g);
 };
 
 }  // namespace kaisched::actions

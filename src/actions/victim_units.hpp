@@ -42,8 +42,8 @@ struct victim_rules {
   /// themselves.
   std::function<bool(queue_row)> queue_may_lose;
   std::function<bool(group_row)> may_lose;
-  /// Pods of this leaf queue may be lost, not only moved. False only where `accepts` refuses every such loss. Empty: all
-  /// may be.
+  /// Pods of this leaf queue may be lost, not only moved. False only where `accepts` refuses every such loss. Empty:
+  /// all may be.
   std::function<bool(queue_row)> queue_may_end_with_less;
   /// Of these at most so many, the first by priority, age and name. 0: all.
   std::size_t most = 0;
