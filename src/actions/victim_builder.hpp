@@ -44,6 +44,8 @@ class victim_builder {
   [[nodiscard]] std::span<const offered_pod> pods_of_unit(std::uint32_t unit) const {
     return std::span(kept_.pods).subspan(kept_.units[unit].first_pod, kept_.units[unit].pod_count);
   }
+  /// Changes with every new victim on a node.
+  [[nodiscard]] std::uint32_t newest_on(node_row row) const { return kept_.marks[row].last_pod; }
   /// Calls `visit` for new units with pods on a node, the newest first; for one of several pods there perhaps again.
   template <class Visit>
   void each_unit_on(node_row row, Visit visit) const {
@@ -70,6 +72,8 @@ class victim_builder {
   /// To be called before the first state where `touched` is looked at.
   void keep_nodes_in_order() { orders_nodes_ = true; }
   [[nodiscard]] std::int64_t smallest_request() const { return smallest_; }
+  /// All pending pods ask for the same number of GPUs, and for some.
+  [[nodiscard]] bool requests_are_equal() const { return same_size_; }
 
   /// The pending pods, and those victims that may not be lost, need more places than all nodes have when these new
   /// victims leave: no simulation could end well.

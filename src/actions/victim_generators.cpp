@@ -1,8 +1,11 @@
 #include "actions/victim_generators.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
+
+#include "actions/set_hash.hpp"
 
 namespace kaisched::actions {
 
@@ -82,23 +85,39 @@ result<bool> node_local(const core& c, victim_builder& from, const victim_attemp
 
 result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
   from.keep_nodes_in_order();
+  std::set<set_hash> tried;  // nodes with what was offered on them
+  std::vector<node_row> rows;
+  std::vector<std::uint64_t> marked;  // units, as bits
   return from.each_state([&]() -> result<bool> {
     if (from.size() == 0) return attempt({});
     auto next = from.smallest_request() > 0 ? from.touched().lower_bound({from.smallest_request(), 0, 0})
                                             : from.touched().begin();
     std::int64_t needed = from.needed();
-    victim_set chosen;
+    set_hash key;
+    rows.clear();
     const auto take = [&] {
       needed -= next->freed;
-      from.each_unit_on(next->row, [&](std::uint32_t i) { chosen.units.push_back(i); });
+      rows.push_back(next->row);
+      key.add(std::uint64_t{next->row} << 32U | from.newest_on(next->row));
       ++next;
     };
     while (needed > 0 && next != from.touched().end()) take();
     if (needed > 0) return false;
     for (std::size_t step = 1;; step *= 2) {
-      sort_and_join(chosen.units);
-      result<bool> ends = attempt(chosen);
-      if (!ends || *ends) return ends;
+      if (tried.insert(key).second) {
+        victim_set chosen;
+        marked.assign(from.size() / 64 + 1, 0);
+        for (const node_row row : rows) {
+          from.each_unit_on(row, [&](std::uint32_t i) { marked[i / 64] |= std::uint64_t{1} << (i % 64); });
+        }
+        for (std::uint32_t w = 0; w < marked.size(); ++w) {
+          for (std::uint64_t left = marked[w]; left != 0; left &= left - 1) {
+            chosen.units.push_back(w * 64 + static_cast<std::uint32_t>(std::countr_zero(left)));
+          }
+        }
+        result<bool> ends = attempt(chosen);
+        if (!ends || *ends) return ends;
+      }
       if (next == from.touched().end()) return false;
       for (std::size_t i = 0; i < step && next != from.touched().end(); ++i) take();
     }

@@ -8,8 +8,10 @@
 
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
+#include "actions/set_hash.hpp"
 #include "actions/victim_builder.hpp"
 #include "actions/victim_generators.hpp"
+#include "actions/victim_rehearsal.hpp"
 #include "actions/victim_search_state.hpp"
 #include "session/members.hpp"
 
@@ -19,30 +21,6 @@ namespace {
 
 using work::core;
 using work::node_set;
-
-/// 128-bit sums of mixed numbers: equal for equal multisets.
-struct set_hash {
-  std::uint64_t a = 0;
-  std::uint64_t b = 0;
-
-  void add(std::uint64_t value) {
-    a += mixed(value + 0x9E3779B97F4A7C15U);
-    b += mixed(value ^ 0xD1B54A32D192ED03U);
-  }
-  void add(const std::vector<pod_row>& pods) {
-    for (const pod_row p : pods) add(p);
-  }
-  auto operator<=>(const set_hash&) const = default;
-
- private:
-  static std::uint64_t mixed(std::uint64_t x) {
-    x ^= x >> 30U;
-    x *= 0xBF58476D1CE4E5B9U;
-    x ^= x >> 27U;
-    x *= 0x94D049BB133111EBU;
-    return x ^ (x >> 31U);
-  }
-};
 
 class search {
  public:
@@ -133,8 +111,13 @@ class search {
       nodes[node_of(c_, p)] = 1;
     }
     victim_builder from(kept_, rules_, group_, recorded_, nodes, free_gpus_there);
+    victim_rehearsal rehearsal(kept_, from, nodes, group_);
     const auto attempt = [&](const victim_set& chosen) -> result<bool> {
       if (!kept_.has_old_chunks && from.too_small(chosen.units)) return false;
+      if (chosen.again.empty() && rehearsal.all_return(chosen.units)) {
+        count_set();
+        return verify_hopeless({group_, recorded_, chosen.made(from)}, nodes);
+      }
       scenario what{group_, recorded_, chosen.made(from)};
       std::array<set_hash, 3> key;
       key[0].add(c_.partial.chunk);
@@ -159,13 +142,31 @@ class search {
     });
   }
 
+  /// False. In builds with KAISCHED_CHECKS the simulation that a rehearsal spares is run all the same.
+  result<bool> verify_hopeless([[maybe_unused]] const scenario& what, [[maybe_unused]] const node_set& nodes) {
+#ifdef KAISCHED_CHECKS
+    const action_statistics statistics = c_.statistics.back();
+    const std::uint64_t sets = c_.sets_tried;
+    result<bool> solved = simulate(what, nodes);
+    c_.statistics.back() = statistics;
+    c_.sets_tried = sets;
+    if (!solved) return solved;
+    if (*solved) return error{status::internal, "invariant violated: a rehearsal ruled out a set that helps", {}};
+#endif
+    return false;
+  }
+
+  void count_set() {
+    ++c_.statistics.back().candidates;
+    ++c_.sets_tried;
+  }
+
   /// Evicts all victims, then lets the group and the victims be placed in queue order.
   result<bool> simulate(const scenario& what, const node_set& feasible) {
     const std::vector<pod_row> victims = what.pods();
     if (victims.empty()) return false;
     const std::uint32_t start = c_.depth();
-    ++c_.statistics.back().candidates;
-    ++c_.sets_tried;
+    count_set();
     node_set nodes = feasible;
     std::vector<pod_row> twice;
     for (const pod_row p : victims) {

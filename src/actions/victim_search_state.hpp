@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <kaisched/result.hpp>
 
+#include "actions/gpu_bins.hpp"
 #include "actions/group_index.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/victim_units.hpp"
@@ -88,6 +90,10 @@ struct victim_search_state {
   std::vector<offered_pod> pods;            ///< of the units
   std::vector<std::int64_t> freed_by_set;   ///< by node
   std::vector<node_row> nodes_of_set;
+  gpu_bins bins;                                                   ///< of a rehearsal, as the four below
+  std::vector<std::int32_t> levels;                                ///< by name rank: GPUs
+  std::vector<std::int32_t> base_levels;                           ///< the same before anybody is evicted
+  std::vector<std::pair<std::uint32_t, std::int32_t>> idle_nodes;  ///< by name rank: GPUs that are free now
 
  private:
   result<void> fill_indexes();

@@ -115,6 +115,14 @@ node_choice::class_facts& node_choice::facts(const core& c, class_row row) {
   return f;
 }
 
+bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
+  const class_row row = c.state().pods[pod].pod_class;
+  const class_facts& known = facts(c, row);
+  return known.open_everywhere && known.cluster.what == constraint::none &&
+         (!predicates_ || policy::ignores_other_pods(c.access, *c.state().classes[row])) &&
+         c.state().pod_extras[pod].nominated == no_row;
+}
+
 /// A pod that asks for no CPU may be placed on a node that is overdrawn in it, outside of what the index offers.
 bool node_choice::may_use_overdrawn(const core& c, const model::pod_class& ask) {
   const model::node_index& index = *c.live.by_cpu;

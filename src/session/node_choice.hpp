@@ -38,6 +38,10 @@ class node_choice {
   void open(const core& c);
   /// A node for a pod, or `no_row`; among some nodes (bytes by row, 0: not this one) or all. Errors come from plug-ins.
   [[nodiscard]] result<place> best(core& c, pod_row pod, bool only_claims, const node_set* among = nullptr);
+  /// The fullest node that fits is the best one of a pod that asks for GPUs.
+  [[nodiscard]] bool packs_gpus() const { return fast_ && !spread_gpu_.used; }
+  /// No rule but amounts keeps the pod from a node or prefers one.
+  [[nodiscard]] bool may_go_anywhere(const core& c, pod_row pod);
   /// Keeps the orders of the fast way after the amounts of a node have changed.
   void node_changed(const core& c, node_row row);
 

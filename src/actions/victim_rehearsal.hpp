@@ -1,0 +1,52 @@
+#pragma once
+/// @file
+/// Simulations that need not be run. Where a simulation serves victims before the group that waits, all victims that
+/// find a place again leave it what was free before. A rehearsal counts nothing but whole GPUs by node, so that it
+/// costs some nanoseconds per victim; it speaks only where counting them decides.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "actions/victim_builder.hpp"
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// The simulations of one part of a group, in `compat`.
+class victim_rehearsal {
+ public:
+  victim_rehearsal(victim_search_state& kept, const victim_builder& from, const work::node_set& feasible,
+                   group_row waiting)
+      : kept_(kept), c_(kept.c), from_(from), feasible_(feasible), waiting_(waiting) {}
+
+  /// True: the simulation of these new victims would serve and place all of them, and then find no place for the group
+  /// that waits. False says nothing.
+  [[nodiscard]] bool all_return(std::span<const std::uint32_t> units);
+
+ private:
+  /// What only depends on the group that waits and on the leaf queue of the victims.
+  [[nodiscard]] bool may_speak(queue_row leaf);
+  [[nodiscard]] bool nodes_are_simple() const;
+  [[nodiscard]] bool serves_victims_first(queue_row leaf) const;
+  [[nodiscard]] bool only_siblings(queue_row a, queue_row b) const;
+  [[nodiscard]] bool keeps_limits(queue_row leaf) const;
+  [[nodiscard]] bool is_simple(std::uint32_t unit);
+  void fill_bins();
+  [[nodiscard]] std::uint32_t best_node(std::uint32_t gpus) const;
+  void move(std::uint32_t rank, std::int32_t to);
+  [[nodiscard]] bool place(std::span<const std::uint32_t> units);
+
+  victim_search_state& kept_;
+  work::core& c_;
+  const victim_builder& from_;
+  const work::node_set& feasible_;
+  group_row waiting_;
+  queue_row leaf_ = no_row;
+  std::optional<bool> speaks_;
+  std::vector<std::uint8_t> simple_;  ///< by unit: whether it is, once somebody asked
+  std::vector<std::uint32_t> moved_;
+};
+
+}  // namespace kaisched::actions
