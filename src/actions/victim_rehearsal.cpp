@@ -109,8 +109,8 @@ bool victim_rehearsal::keeps_limits(queue_row leaf) const {
 }
 
 /// As long as a victim is left its leaf is served before that of the group that waits. The more a leaf holds the later
-/// it is served, so that it is enough to ask with all victims back, and with the groups that wait between them.
-bool victim_rehearsal::serves_victims_first(queue_row leaf) const {
+/// it is served, so that it is enough to ask with all victims back, and for each group that waits between them.
+bool victim_rehearsal::serves_victims_first(queue_row leaf) {
   const model::cluster_state& s = c_.state();
   const queue_row mine = s.groups[waiting_].queue;
   group_index::cursor ahead = kept_.pending.members_of(mine);
@@ -122,15 +122,35 @@ bool victim_rehearsal::serves_victims_first(queue_row leaf) const {
     if (!keys_of_group(c_, head, keys_of_head) || !keys_of_group(c_, waiting_, keys_of_mine)) return false;
     if (group_is_before(s, waiting_, keys_of_mine, head, keys_of_head)) head = no_row;
   }
-  const policy::kai_side other{
-      &c_.kai_queues[mine], work::in_native(c_.chunk_request(head == no_row ? waiting_ : head)), {}};
+  other_ = {&c_.kai_queues[mine], work::in_native(c_.chunk_request(head == no_row ? waiting_ : head)), {}};
   policy::kai_side victims{&c_.kai_queues[leaf], {}, {}};
-  if (policy::kai_compare_queues(victims, other, c_.kai_total) >= 0) return false;
-  const group_row last = from_.group_of(0);
-  group_index::cursor between = kept_.pending.members_of(leaf);
-  for (group_row g = between.next(); g != no_row && model::group_before(s, g, last); g = between.next()) {
+  if (policy::kai_compare_queues(victims, other_, c_.kai_total) >= 0) return false;
+  (void)kept_.pending.first_by_rank(leaf, no_row, [&](group_row g) {
     victims.job = work::in_native(c_.chunk_request(g));
-    if (policy::kai_compare_queues(victims, other, c_.kai_total) >= 0) return false;
+    if (policy::kai_compare_queues(victims, other_, c_.kai_total) >= 0) {
+      late_groups_.push_back({kept_.pending.rank_of(g), victims.job});
+    }
+    return false;
+  });
+  return true;
+}
+
+/// The same for groups between the victims of a set that would be served late if all victims were back.
+bool victim_rehearsal::passes_late_groups(std::span<const std::uint32_t> units) const {
+  model::quota_vector behind{};
+  auto unit = units.begin();
+  for (auto late = late_groups_.rbegin(); late != late_groups_.rend(); ++late) {
+    for (; unit != units.end() && kept_.pending.rank_of(from_.group_of(*unit)) > late->rank; ++unit) {
+      for (const offered_pod& one : from_.pods_of_unit(*unit)) {
+        const model::quota_vector amount = model::quota_request(c_.state().class_of(one.pod));
+        for (std::uint32_t r = 0; r < quota_dimensions; ++r) behind[r] += amount[r];
+      }
+    }
+    if (unit == units.begin()) continue;  // served after all victims
+    policy::kai_queue queue = c_.kai_queues[leaf_];
+    const policy::kai_amounts less = work::in_native(behind);
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) queue.shares[r].allocated -= less[r];
+    if (policy::kai_compare_queues({&queue, late->job, {}}, other_, c_.kai_total) >= 0) return false;
   }
   return true;
 }
@@ -235,10 +255,11 @@ bool victim_rehearsal::all_return(std::span<const std::uint32_t> units) {
   std::uint32_t rank_before = no_row;
   for (const std::uint32_t i : units) {
     if (simple_[i] == unknown) simple_[i] = is_simple(i) ? yes : no;
-    const std::uint32_t rank = kept_.victims.rank_of(from_.group_of(i));
+    const std::uint32_t rank = kept_.pending.rank_of(from_.group_of(i));
     if (simple_[i] == no || rank >= rank_before) return false;
     rank_before = rank;
   }
+  if (!passes_late_groups(units)) return false;
   moved_.clear();
   for (const std::uint32_t i : units) {
     for (const offered_pod& one : from_.pods_of_unit(i)) {

@@ -29,7 +29,8 @@ class victim_rehearsal {
   /// What only depends on the group that waits and on the leaf queue of the victims.
   [[nodiscard]] bool may_speak(queue_row leaf);
   [[nodiscard]] bool nodes_are_simple() const;
-  [[nodiscard]] bool serves_victims_first(queue_row leaf) const;
+  [[nodiscard]] bool serves_victims_first(queue_row leaf);
+  [[nodiscard]] bool passes_late_groups(std::span<const std::uint32_t> units) const;
   [[nodiscard]] bool only_siblings(queue_row a, queue_row b) const;
   [[nodiscard]] bool keeps_limits(queue_row leaf) const;
   [[nodiscard]] bool is_simple(std::uint32_t unit);
@@ -45,6 +46,13 @@ class victim_rehearsal {
   group_row waiting_;
   queue_row leaf_ = no_row;
   std::optional<bool> speaks_;
+  policy::kai_side other_{};  ///< the leaf of the group that waits, while it has something before that group
+  /// Groups that wait in the leaf of the victims and ask for so much that it may be served late, by rank.
+  struct late_group {
+    std::uint32_t rank;
+    policy::kai_amounts job;
+  };
+  std::vector<late_group> late_groups_;
   std::vector<std::uint8_t> simple_;  ///< by unit: whether it is, once somebody asked
   std::vector<std::uint32_t> moved_;
 };

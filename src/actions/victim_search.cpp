@@ -116,7 +116,11 @@ class search {
       if (!kept_.has_old_chunks && from.too_small(chosen.units)) return false;
       if (chosen.again.empty() && rehearsal.all_return(chosen.units)) {
         count_set();
+#ifdef KAISCHED_CHECKS
         return verify_hopeless({group_, recorded_, chosen.made(from)}, nodes);
+#else
+        return false;
+#endif
       }
       scenario what{group_, recorded_, chosen.made(from)};
       std::array<set_hash, 3> key;
@@ -142,9 +146,9 @@ class search {
     });
   }
 
-  /// False. In builds with KAISCHED_CHECKS the simulation that a rehearsal spares is run all the same.
-  result<bool> verify_hopeless([[maybe_unused]] const scenario& what, [[maybe_unused]] const node_set& nodes) {
 #ifdef KAISCHED_CHECKS
+  /// False, if the simulation that a rehearsal spares ends as it said.
+  result<bool> verify_hopeless(const scenario& what, const node_set& nodes) {
     const action_statistics statistics = c_.statistics.back();
     const std::uint64_t sets = c_.sets_tried;
     result<bool> solved = simulate(what, nodes);
@@ -152,9 +156,9 @@ class search {
     c_.sets_tried = sets;
     if (!solved) return solved;
     if (*solved) return error{status::internal, "invariant violated: a rehearsal ruled out a set that helps", {}};
-#endif
     return false;
   }
+#endif
 
   void count_set() {
     ++c_.statistics.back().candidates;

@@ -13,7 +13,7 @@ using kai_amounts = std::array<double, quota_dimensions>;
 
 /// One side of a comparison: a queue and what its best pending group would take next, or what its victims hold.
 struct kai_side {
-  const kai_queue* queue;
+  const kai_queue* queue = nullptr;
   kai_amounts job{};
   std::span<const kai_amounts> victims{};
 };
