@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <kaisched/eigen.hpp>
 #include <kaisched/schema.hpp>
 
 #include "model/state.hpp"
@@ -130,20 +131,33 @@ void sort_as_tree(std::vector<queue_figures>& queues) {
   queues = std::move(sorted);
 }
 
+quota_amounts amounts_of(const column_matrix<std::int64_t>& shares, std::uint64_t queue) {
+  quota_amounts found{};
+  const auto row = static_cast<Eigen::Index>(queue);
+  for (Eigen::Index r = 0; r < shares.cols(); ++r) found[static_cast<std::size_t>(r)] = shares(row, r);
+  return found;
+}
+
 result<void> add_queues(const session& from, const table_view& before, outcome& to) {
   const result<table> after = from.to_table(table_kind::queue_share);
   if (!after) return after.failure();
   const table_view rows = after->view();
+  const auto quota = share_matrix(rows, col::share_quota);
+  const auto limit = share_matrix(rows, col::share_limit);
+  const auto fair_share = share_matrix(rows, col::share_fair_share);
+  const auto request = share_matrix(rows, col::share_request);
+  const auto held_before = share_matrix(before, col::share_allocated);
+  const auto held_after = share_matrix(rows, col::share_allocated);
   for (std::uint64_t row = 0; row < rows.rows; ++row) {
     queue_figures& queue = to.shares.emplace_back();
     queue.name = text_at(rows, col::share_queue_name, row);
     queue.parent = text_at(rows, col::share_parent, row);
-    queue.quota = amounts_at(rows, col::share_quota, row);
-    queue.limit = amounts_at(rows, col::share_limit, row);
-    queue.fair_share = amounts_at(rows, col::share_fair_share, row);
-    queue.request = amounts_at(rows, col::share_request, row);
-    queue.before = amounts_at(before, col::share_allocated, row);
-    queue.after = amounts_at(rows, col::share_allocated, row);
+    queue.quota = amounts_of(quota, row);
+    queue.limit = amounts_of(limit, row);
+    queue.fair_share = amounts_of(fair_share, row);
+    queue.request = amounts_of(request, row);
+    queue.before = amounts_of(held_before, row);
+    queue.after = amounts_of(held_after, row);
     queue.waiting_pods = rows.find(col::share_pending_pods)->values<std::int64_t>(rows.rows)[row];
   }
   sort_as_tree(to.shares);
