@@ -53,6 +53,8 @@ class session_view {
   [[nodiscard]] queue_row group_queue(group_row g) const;
   [[nodiscard]] std::int64_t group_priority(group_row g) const;
   [[nodiscard]] bool group_preemptible(group_row g) const;
+  /// Not preemptible, except for what is beyond its gangs.
+  [[nodiscard]] bool group_semi_preemptible(group_row g) const;
   [[nodiscard]] std::int64_t group_created(group_row g) const;
 
   [[nodiscard]] std::string_view queue_name(queue_row q) const;

@@ -124,6 +124,7 @@ enum pod_group : std::uint32_t {
   pod_group_user = 22,
   pod_group_priority_class = 23,
   pod_group_evictions = 24,
+  pod_group_semi_preemptible = 25,
 };
 enum sub_group : std::uint32_t {
   sub_group_group = 1,

@@ -141,6 +141,10 @@ failed_groups::key failed_groups::strict_key_of(group_row group) const {
   std::sort(pods.begin(), pods.end());
   pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
   std::string all(g.preemptible ? "p" : "n");
+  if (g.semi_preemptible) {
+    for (const std::int64_t amount : c_.core_growth(group, c_.chunk_of(group, true)))
+      append_text(all, std::to_string(amount));
+  }
   append_text(all, s.group_extras[group].name_space);
   for (const std::string& one : pods) append_text(all, one);
   return {g.queue, all};

@@ -59,7 +59,7 @@ class walk {
   result<bool> place_pod(pod_row pod) {
     // Queues are asked again per pod, because the ones placed before have been charged.
     if (c_.has_proportion && c_.has_predicates &&
-        c_.queues_refuse(group_, model::quota_request(c_.state().class_of(pod)), why_)) {
+        c_.queues_refuse(group_, model::quota_request(c_.state().class_of(pod)), std::span(&pod, 1), why_)) {
       why_.pod = pod;
       return false;
     }
@@ -99,7 +99,7 @@ result<bool> place_group(core& c, group_row group, const placing& how, failure& 
     why.what = constraint::gang_incomplete;
     return false;
   }
-  if (c.has_proportion && c.queues_refuse(group, work::request_of(c, chunk), why)) return false;
+  if (c.has_proportion && c.queues_refuse(group, work::request_of(c, chunk), chunk, why)) return false;
   const std::uint32_t start = c.depth();
   const std::string before = c.digest_for_checks();
   walk w(c, group, how, why);

@@ -58,7 +58,10 @@ std::vector<group_row> groups_that_may_evict(core& c, bool preemptible_only) {
         work::count_pods(c, g, &model::sub_counts::pending) == 0) {
       continue;
     }
-    if (preemptible_only && !c.state().groups[g].preemptible) {
+    const model::group_core& group = c.state().groups[g];
+    // What a semi-preemptible group starts once it has its core is preemptible.
+    const bool preemptible = group.preemptible || (group.semi_preemptible && work::is_satisfied(c, group.first_sub));
+    if (preemptible_only && !preemptible) {
       remember(c, g, attempt_outcome::not_preemptible);
     } else if (within_preemption_delay(c, g)) {
       remember(c, g, attempt_outcome::delayed);
@@ -151,7 +154,7 @@ std::vector<quota_vector> units_of(const core& c, const victim_unit& of) {
   };
   collect(g.first_sub);
   for (const sub_group_row sub : pod_sets) {
-    std::int64_t room = c.state().subs[sub].min;
+    std::int64_t room = g.semi_preemptible ? 0 : c.state().subs[sub].min;
     for (const pod_row p : of.pods) {
       if (c.state().pods[p].sub != sub) continue;
       if (room-- > 0)
@@ -199,7 +202,12 @@ template <class Queue, class Amounts>
 class reclaim_judge {
  public:
   reclaim_judge(core& c, group_row group, const std::vector<Queue>& queues, Amounts required) : c_(c), queues_(queues) {
-    claim_ = {c.state().groups[group].queue, required, c.state().groups[group].preemptible};
+    claim_ = {c.state().groups[group].queue, required, required, c.state().groups[group].preemptible};
+  }
+  /// Of a semi-preemptible group: by so much its core would grow.
+  void set_core(Amounts growth) {
+    claim_.kept = growth;
+    claim_.preemptible = growth == Amounts{};
   }
   [[nodiscard]] std::span<const Queue> queues() const { return queues_; }
   [[nodiscard]] bool may_reclaim() const { return policy::reclaim::may_reclaim(queues(), claim_, !c_.compat()); }
@@ -217,7 +225,10 @@ class reclaim_judge {
       for (const quota_vector& one : units) victims.back().units.push_back(convert(one));
     }
     policy::reclaimer<Amounts> claim = claim_;
-    if (c_.compat()) claim.required = convert(c_.chunk_request(what.group));  // of the part that is searched for
+    if (c_.compat()) {  // of the part that is searched for
+      claim.required = convert(c_.chunk_request(what.group));
+      if (!c_.state().groups[what.group].semi_preemptible) claim.kept = claim.required;
+    }
     return policy::reclaim::may_take(queues(), claim, std::span<const policy::reclaim_victims<Amounts>>(victims),
                                      multiplier);
   }
@@ -246,13 +257,18 @@ reclaim_case case_of(std::shared_ptr<Judge> judge, Multiplier multiplier, Conver
 reclaim_case case_of(core& c, group_row group) {
   const quota_vector required = c.chunk_request(group);
   const double multiplier = std::max(1.0, c.options.saturation_multiplier);
+  const bool semi = c.state().groups[group].semi_preemptible;
+  const quota_vector growth = semi ? c.core_growth(group, c.chunk_of(group, true)) : quota_vector{};
   if (c.compat()) {
     using judge = reclaim_judge<policy::kai_queue, policy::kai_amounts>;
-    return case_of(std::make_shared<judge>(c, group, c.kai_queues, in_native(required)), multiplier, in_native);
+    auto made = std::make_shared<judge>(c, group, c.kai_queues, in_native(required));
+    if (semi) made->set_core(in_native(growth));
+    return case_of(std::move(made), multiplier, in_native);
   }
   using judge = reclaim_judge<policy::exact_queue, policy::exact_amounts>;
-  return case_of(std::make_shared<judge>(c, group, c.exact_queues, required), std::llround(multiplier * 1000),
-                 [](const quota_vector& amount) { return amount; });
+  auto made = std::make_shared<judge>(c, group, c.exact_queues, required);
+  if (semi) made->set_core(growth);
+  return case_of(std::move(made), std::llround(multiplier * 1000), [](const quota_vector& amount) { return amount; });
 }
 
 // ---- drivers -----------------------------------------------------------------------------------------------------
@@ -438,7 +454,7 @@ result<void> preempt(core& c) {
         if (not_worth_trying(c, group, failed, one)) return one;
         const model::group_core& mine = c.state().groups[group];
         work::failure why;
-        one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), why);
+        one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), c.chunk_of(group, true), why);
         one.why = attempt_outcome::over_quota;
         if (one.fails) return one;
         one.rules.queue_may_lose = [queue = mine.queue](queue_row theirs) { return theirs == queue; };

@@ -223,6 +223,7 @@ result<bool> victim_builder::advance() {
   }
   const std::vector<pod_row> pods = whole ? pods_of(c_, group) : std::move(queue_.popped_pods());
   std::vector<pod_row> unit = next_unit(c_, group, pods);
+  if (unit.empty() && c_.state().groups[group].semi_preemptible) return false;  // only its core is left
   const auto is_recorded = [&](pod_row p) {
     return std::binary_search(recorded_pods_.begin(), recorded_pods_.end(), p);
   };

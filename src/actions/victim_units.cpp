@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "session/members.hpp"
+#include "session/remaining_group.hpp"
 
 namespace kaisched::actions {
 
@@ -16,87 +17,6 @@ using work::is_active;
 void append(std::vector<pod_row>& to, const std::vector<pod_row>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
-
-/// A group of which some pods are left.
-class remaining_group {
- public:
-  remaining_group(const core& c, group_row group, std::span<const pod_row> pods)
-      : c_(c), first_(c.state().groups[group].first_sub) {
-    active_.resize(c.state().groups[group].sub_count);
-    for (const pod_row p : pods) {
-      if (is_active(c, p)) active_[c.state().pods[p].sub - first_].push_back(p);
-    }
-  }
-
-  [[nodiscard]] std::vector<pod_row> unit() const {
-    std::vector<pod_row> found = surplus(first_);
-    return found.empty() ? all_active(first_) : found;
-  }
-
- private:
-  [[nodiscard]] const model::sub_info& info(sub_group_row sub) const { return c_.state().subs[sub]; }
-  [[nodiscard]] std::int64_t active(sub_group_row member) const {
-    if (!info(member).is_set) return static_cast<std::int64_t>(active_[member - first_].size());
-    std::int64_t satisfied = 0;
-    for (sub_group_row child = info(member).first_child; child != no_row; child = info(child).next_sibling) {
-      satisfied += active(child) >= work::members_needed(c_, child) ? 1 : 0;
-    }
-    return satisfied;
-  }
-
-  /// Last in task order first.
-  [[nodiscard]] std::vector<pod_row> all_active(sub_group_row member) const {
-    std::vector<pod_row> pods;
-    if (!info(member).is_set) {
-      const std::vector<pod_row>& mine = active_[member - first_];
-      pods.assign(mine.rbegin(), mine.rend());
-      return pods;
-    }
-    // Member order of the reference: sets before pod sets.
-    for (const bool sets : {true, false}) {
-      for (sub_group_row child = info(member).first_child; child != no_row; child = info(child).next_sibling) {
-        if (info(child).is_set == sets) append(pods, all_active(child));
-      }
-    }
-    return pods;
-  }
-
-  [[nodiscard]] std::vector<pod_row> surplus(sub_group_row member) const {
-    if (!info(member).is_set) {
-      if (active(member) <= work::members_needed(c_, member)) return {};
-      return {active_[member - first_].back()};
-    }
-    const std::int64_t satisfied = active(member);
-    if (satisfied == 0) return {};
-    const std::vector<sub_group_row> members = in_reverse_order(member);
-    for (const sub_group_row child : members) {
-      std::vector<pod_row> found = surplus(child);
-      if (!found.empty()) return found;
-    }
-    if (satisfied <= work::members_needed(c_, member)) return {};
-    for (const sub_group_row child : members) {
-      std::vector<pod_row> found = all_active(child);
-      if (!found.empty()) return found;
-    }
-    return {};
-  }
-
-  [[nodiscard]] std::vector<sub_group_row> in_reverse_order(sub_group_row set) const {
-    std::vector<sub_group_row> members;
-    for (sub_group_row child = info(set).first_child; child != no_row; child = info(child).next_sibling) {
-      members.push_back(child);  // by name
-    }
-    std::stable_sort(members.begin(), members.end(), [&](sub_group_row a, sub_group_row b) {
-      return work::member_before(c_, {a, active(a)}, {b, active(b)});
-    });
-    std::reverse(members.begin(), members.end());
-    return members;
-  }
-
-  const core& c_;
-  sub_group_row first_;
-  std::vector<std::vector<pod_row>> active_;  ///< by sub-group, in task order
-};
 
 }  // namespace
 
@@ -121,7 +41,8 @@ std::vector<victim_unit> joined(std::vector<victim_unit> units) {
 
 bool has_pods_to_lose(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
-  return g.live && g.preemptible && work::count_pods(c, group, &model::sub_counts::active_allocated) > 0;
+  if (!g.live || work::count_pods(c, group, &model::sub_counts::active_allocated) == 0) return false;
+  return g.semi_preemptible ? !next_unit(c, group, pods_of(c, group)).empty() : g.preemptible;
 }
 
 std::vector<pod_row> scenario::pods() const {
@@ -146,8 +67,15 @@ std::vector<pod_row> pods_of(const core& c, group_row group) {
 }
 
 std::vector<pod_row> next_unit(const core& c, group_row group, std::span<const pod_row> pods) {
-  if (pods.size() == 1) return is_active(c, pods.front()) ? std::vector<pod_row>{pods.front()} : std::vector<pod_row>{};
-  return remaining_group(c, group, pods).unit();
+  const bool keeps_core = c.state().groups[group].semi_preemptible;
+  if (pods.size() == 1 && !keeps_core)
+    return is_active(c, pods.front()) ? std::vector<pod_row>{pods.front()} : std::vector<pod_row>{};
+  work::remaining_group left(c, group);
+  for (const pod_row p : pods) {
+    if (is_active(c, p)) left.add(p);
+  }
+  std::vector<pod_row> unit = left.surplus();
+  return unit.empty() && !keeps_core ? left.all() : unit;
 }
 
 std::int64_t free_gpus(const core& c, node_row row) {

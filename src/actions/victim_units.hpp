@@ -51,14 +51,14 @@ struct victim_rules {
   std::function<bool(const scenario&)> accepts;
 };
 
-/// Preemptible, with pods on nodes.
+/// Preemptible, with pods on nodes; semi-preemptible, with pods beyond its core.
 [[nodiscard]] bool has_pods_to_lose(const work::core& c, group_row group);
 
-/// May be taken from at all: in a queue that can be served, preemptible, with pods on nodes.
+/// May be taken from at all: in a queue that can be served, and `has_pods_to_lose`.
 [[nodiscard]] bool can_lose(const work::core& c, group_row group);
 
-/// What the group could lose next: one surplus pod or sub-group, else all its active pods. `pods`: the pods that are
-/// left of the group.
+/// What the group could lose next: one surplus pod or sub-group, else all its active pods, or nothing if it is
+/// semi-preemptible. `pods`: the pods that are left of the group.
 [[nodiscard]] std::vector<pod_row> next_unit(const work::core& c, group_row group, std::span<const pod_row> pods);
 
 /// All pods that belong to the tree of a group, in task order within pod sets.

@@ -185,6 +185,12 @@ const waiting_group* waiting_of(const decided& ran, group_row group) {
   return nullptr;
 }
 
+std::string_view preemptibility_text(const session_view& view, group_row group) {
+  return view.group_semi_preemptible(group) ? "semi-preemptible"
+         : view.group_preemptible(group)    ? "preemptible"
+                                            : "not preemptible";
+}
+
 std::string share_text(const decided& ran, queue_row queue) {
   const std::string_view name = ran.over.base().queue_name(queue);
   for (const queue_figures& one : ran.figures.shares) {

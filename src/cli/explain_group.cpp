@@ -113,9 +113,7 @@ void print_group(const explanation& of, group_row group, const members& all, con
                        headline(all, waiting)));
   if (queue != no_row)
     print_fact(out, "queue", fmt::format("{}; {}", path_text(over, queue), share_text(of.ran, queue)));
-  print_fact(out, "priority",
-             fmt::format("{}, {}", view.group_priority(group),
-                         view.group_preemptible(group) ? "preemptible" : "not preemptible"));
+  print_fact(out, "priority", fmt::format("{}, {}", view.group_priority(group), preemptibility_text(view, group)));
   print_fact(out, "needs", gang_text(over.base().state(), group));
   print_fact(out, "has", fate_of_all(all));
   if (waiting != nullptr) {
@@ -155,6 +153,7 @@ json explain_group(const explanation& of, group_row group) {
           {"queue", path_json(over, view.group_queue(group))},
           {"priority", view.group_priority(group)},
           {"preemptible", view.group_preemptible(group)},
+          {"semi_preemptible", view.group_semi_preemptible(group)},
           {"pods_before", all.before},
           {"pods_started", all.started},
           {"pods_claiming", all.claiming},

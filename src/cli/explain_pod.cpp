@@ -190,7 +190,7 @@ void print_facts(const explanation& of, pod_row pod) {
     const queue_row queue = view.group_queue(group);
     print_fact(out, "group",
                fmt::format("{}, priority {}, {}", view.group_name(group), view.group_priority(group),
-                           view.group_preemptible(group) ? "preemptible" : "not preemptible"));
+                           preemptibility_text(view, group)));
     print_fact(out, "queue", fmt::format("{}; {}", path_text(over, queue), share_text(of.ran, queue)));
   }
   print_fact(out, "asks for", amounts_text(over, view.pod_request(pod)));
@@ -238,7 +238,9 @@ result<json> explain_pod(const explanation& of, pod_row pod) {
       of.to.out().line();
       of.to.out().line("  It was there before the session, and this session has not touched it.");
       const group_row mine = over.view().pod_group(pod);
-      if (mine != no_row && !over.view().group_preemptible(mine))
+      if (mine != no_row && over.view().group_semi_preemptible(mine))
+        of.to.out().line("  Its group is semi-preemptible: only pods beyond its gangs give up their places.");
+      else if (mine != no_row && !over.view().group_preemptible(mine))
         of.to.out().line("  Its group is not preemptible: its place is given to nobody.");
     }
     return one;

@@ -162,7 +162,9 @@ void charge_queues(const cluster_state& s, live_state& live, const group_core& g
   if (group.queue == no_row) return;
   const quota_vector amount = quota_request(c);
   add_along_path(s, group.queue, live.queue_allocated.write(), amount, sign);
-  if (!group.preemptible) add_along_path(s, group.queue, live.queue_nonpreemptible.write(), amount, sign);
+  // Of semi-preemptible groups sessions know which pods count.
+  if (!group.preemptible && !group.semi_preemptible)
+    add_along_path(s, group.queue, live.queue_nonpreemptible.write(), amount, sign);
 }
 
 void charge_request(const cluster_state& s, live_state& live, const group_core& group, const pod_class& c,

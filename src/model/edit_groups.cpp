@@ -67,8 +67,8 @@ result<void> edit::change_group(const table_reader& t, std::uint64_t row) {
   plan.root_min = s_.subs[plan.core.first_sub].min;
   plan.together = s_.subs[plan.core.first_sub].together;
   if (auto done = plan_group(t, row, plan); !done) return done;
-  const bool moves =
-      t.has(col::pod_group_queue) || t.has(col::pod_group_preemptible) || t.has(col::pod_group_priority_class);
+  const bool moves = t.has(col::pod_group_queue) || t.has(col::pod_group_preemptible) ||
+                     t.has(col::pod_group_priority_class) || t.has(col::pod_group_semi_preemptible);
   const std::vector<pod_row> members = moves ? pods_of(g) : std::vector<pod_row>{};
   for (const pod_row p : members) account_pod(s_, s_.live, p, -1);
   put_group(std::move(plan), g);
@@ -86,7 +86,11 @@ void edit::put_group(group_plan plan, group_row g) {
     group.queue = plan.core.queue;
   }
   group.priority = plan.core.priority;
-  group.preemptible = plan.core.preemptible;
+  group.preemptible = plan.core.preemptible && !plan.core.semi_preemptible;
+  if (group.semi_preemptible != plan.core.semi_preemptible) {
+    group.semi_preemptible = plan.core.semi_preemptible;
+    s_.semi_preemptible_groups += group.semi_preemptible ? 1U : ~std::uint32_t{0};  // wraps around to one less
+  }
   group.created = plan.core.created;
   // With sub-groups their own sizes count.
   const bool implied = !s_.group_extras[g].has_sub_groups;
@@ -127,6 +131,7 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
   discard(s_.group_extras[g].name_space);
   discard(s_.group_extras[g].user);
   free_block(group.first_sub, group.sub_count);
+  if (group.semi_preemptible) --s_.semi_preemptible_groups;
   group.live = false;
   group.queue = no_row;
   ++group.generation;
@@ -156,6 +161,11 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
   }
   if (t.has(col::pod_group_priority_class)) {
     if (auto done = read_priority_class(t, row, group); !done) return done;
+  }
+  if (t.has(col::pod_group_semi_preemptible)) {
+    auto v = flag(t, row, col::pod_group_semi_preemptible);
+    if (!v) return v.failure();
+    group.semi_preemptible = *v;
   }
   if (t.has(col::pod_group_created)) group.created = t.i64(col::pod_group_created, row);
   if (t.has(col::pod_group_min_member)) {

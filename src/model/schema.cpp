@@ -139,6 +139,9 @@ constexpr std::array pod_group_columns{
                 "(125); below 100 groups are preemptible. Read only: what is kept is the two."},
     column_info{col::pod_group_evictions, "evictions", ct::i64, cs::one, false, ek::none, "", "0",
                 "How often pods of the group were evicted before; for reports."},
+    column_info{col::pod_group_semi_preemptible, "semi_preemptible", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
+                "1: the core, which is what the gangs of the group need, counts as not preemptible, all beyond it as "
+                "preemptible. preemptible is 0 then."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",

@@ -133,6 +133,7 @@ struct group_core {
   std::uint16_t sub_count = 0;
   bool live = false;
   bool preemptible = true;
+  bool semi_preemptible = false;  ///< only what its gangs need is not preemptible; `preemptible` is false then
   std::uint32_t generation = 0;
   std::int64_t priority = 50;
   std::int64_t created = 0;
@@ -268,6 +269,7 @@ struct cluster_state {
   base::cow_column<std::string_view> group_names;
   std::uint32_t group_slots = 0;
   std::uint32_t live_groups = 0;
+  std::uint32_t semi_preemptible_groups = 0;
   base::cow<std::vector<group_row>> pending_groups;  ///< groups with pending pods, by `group_before`
   base::cow<std::vector<group_row>> stray_groups;    ///< groups of pending pods that belong to no pod set, likewise
 

@@ -47,6 +47,7 @@ std::string_view session_view::group_name(group_row g) const { return state_of(a
 queue_row session_view::group_queue(group_row g) const { return state_of(access_).groups[g].queue; }
 std::int64_t session_view::group_priority(group_row g) const { return state_of(access_).groups[g].priority; }
 bool session_view::group_preemptible(group_row g) const { return state_of(access_).groups[g].preemptible; }
+bool session_view::group_semi_preemptible(group_row g) const { return state_of(access_).groups[g].semi_preemptible; }
 std::int64_t session_view::group_created(group_row g) const { return state_of(access_).groups[g].created; }
 std::string_view session_view::queue_name(queue_row q) const { return (*state_of(access_).queues)[q].name; }
 queue_row session_view::queue_parent(queue_row q) const { return (*state_of(access_).queues)[q].parent; }

@@ -154,6 +154,10 @@ result<void> core::check() const {
   if (expected_allocation(*this, copy.live) != *live.queue_allocated) {
     return violated("the sum of a queue differs from its pods");
   }
+  for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
+    if (!state().groups[g].live || !state().groups[g].semi_preemptible) continue;
+    if (core_growth(g, {}) != quota_vector{}) return violated("the core of a group differs from what queues count");
+  }
   if (auto done = check_capacity(*this); !done) return done;
   return log.empty() && !abandoned ? check_gangs(*this) : result<void>{};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "session/members.hpp"
+#include "session/remaining_group.hpp"
 
 namespace kaisched::work {
 
@@ -57,6 +58,7 @@ core::core(const core& other)
       repelling_pods(other.repelling_pods),
       chunks(other.chunks),
       signatures(other.signatures),
+      core_charges(other.core_charges),
       all_groups(other.all_groups),
       started_groups(other.started_groups),
       evicted_groups(other.evicted_groups),
@@ -90,6 +92,9 @@ result<void> core::open() {
   has_predicates = has("predicates");
   divide_shares();
   access.fair_share = fair_share;
+  for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
+    if (state().groups[g].live && state().groups[g].semi_preemptible) charge_core(g);
+  }
   for (pod_row p = 0; state().pods_with_affinity > 0 && p < state().pod_slots; ++p) {
     if (state().pods[p].live && !state().class_of(p).anti_affinity.empty()) repelling_pods.push_back(p);
   }
@@ -157,6 +162,46 @@ void core::charge_queues(pod_row pod, std::int64_t sign) {
   for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) sync_queue(q);
 }
 
+/// What is left of a group without its surplus, with more pods than it has.
+quota_vector core::core_request(group_row group, std::span<const pod_row> more) const {
+  const group_core& g = state().groups[group];
+  remaining_group left(*this, group);
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    for (pod_row p = state().subs[sub].first_pod; p != no_row; p = state().pods[p].next) {
+      const auto status = static_cast<pod_status>(live.pod_state[p]);
+      const bool holds = model::is_in(status, model::active_allocated) && is_charged(p, status);
+      if (holds || std::find(more.begin(), more.end(), p) != more.end()) left.add(p);
+    }
+  }
+  for (std::vector<pod_row> unit = left.surplus(); !unit.empty(); unit = left.surplus()) left.remove(unit);
+  return request_of(*this, left.all());
+}
+
+quota_vector core::core_growth(group_row group, std::span<const pod_row> pods) const {
+  const auto known = core_charges.find(group);
+  quota_vector growth = core_request(group, pods);
+  for (std::uint32_t r = 0; r < quota_dimensions && known != core_charges.end(); ++r) growth[r] -= known->second[r];
+  return growth;
+}
+
+/// Queues count the core of a group as it is now.
+void core::charge_core(group_row group) {
+  const quota_vector growth = core_growth(group, {});
+  if (growth == quota_vector{}) return;
+  quota_vector& charged = core_charges[group];
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) charged[r] += growth[r];
+  for (queue_row q = state().groups[group].queue; q != no_row; q = (*state().queues)[q].parent) {
+    quota_vector& sum = live.queue_nonpreemptible.write()[q];
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += growth[r];
+    sync_queue(q);
+  }
+}
+
+void core::charge_core_of(pod_row pod) {
+  const group_row group = state().pods[pod].group;
+  if (state().pods[pod].sub != no_row && state().groups[group].semi_preemptible) charge_core(group);
+}
+
 void core::sync_queue(queue_row q) {
   const quota_vector& allocated = (*live.queue_allocated)[q];
   const quota_vector& nonpreemptible = (*live.queue_nonpreemptible)[q];
@@ -187,6 +232,7 @@ void core::put(pod_row pod, node_row node, pod_status status, const device_set& 
   live.pod_devices.write(pod) = devices;
   charge_node(pod, node, status, devices, 1);
   charge_queues(pod, 1);
+  charge_core_of(pod);
 }
 
 void core::allocate(pod_row pod, node_row node, const device_set& devices) {
@@ -223,6 +269,7 @@ void core::finish(pod_row pod) {
   charge_node(pod, (*state().node_row_of_slot)[live.pod_node[pod]], old, live.pod_devices[pod], -1);
   if (is_charged(pod, old)) charge_queues(pod, -1);
   set_status(pod, pod_status::succeeded);
+  charge_core_of(pod);
 }
 
 void core::release_in_place(pod_row pod, std::uint32_t mark) {
@@ -231,6 +278,7 @@ void core::release_in_place(pod_row pod, std::uint32_t mark) {
                    live.pod_devices[pod]);
   set_status(pod, pod_status::releasing);
   charge_queues(pod, -1);
+  charge_core_of(pod);
   mark_evicted(pod, mark);
 }
 
@@ -239,6 +287,7 @@ void core::restore_evicted(const operation& op) {
   charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
   set_status(op.pod, op.old_status);
   charge_queues(op.pod, 1);
+  charge_core_of(op.pod);
   mark_evicted(op.pod, 0);
 }
 
@@ -271,6 +320,7 @@ void core::undo_put(const operation& op) {
         std::find_if(leaving.rbegin(), leaving.rend(), [&](const leaving_pod& g) { return g.pod == op.pod; });
     leaving.erase(std::next(it).base());
   }
+  charge_core_of(op.pod);
 }
 
 void core::undo(std::uint32_t position) {
@@ -292,6 +342,7 @@ void core::undo(std::uint32_t position) {
       set_status(op.pod, op.old_status);
       charge_node(op.pod, (*state().node_row_of_slot)[op.old_node], op.old_status, op.old_devices, 1);
       if (is_charged(op.pod, op.old_status)) charge_queues(op.pod, 1);
+      charge_core_of(op.pod);
       break;
     case operation_kind::unevict:
       log[op.undoes].undone = false;
@@ -485,13 +536,19 @@ bool core::is_schedulable_queue(queue_row q) const {
   return q != no_row && (*state().queues)[q].live && (*state().queues)[q].children == 0;
 }
 
-bool core::queues_refuse(group_row g, const quota_vector& requested, failure& why) const {
+bool core::queues_refuse(group_row g, const quota_vector& requested, std::span<const pod_row> pods,
+                         failure& why) const {
   // Limits of the whole path come before quotas.
-  return bound_refuses(g, requested, false, why) || quota_refuses(g, requested, why);
+  return bound_refuses(g, requested, false, why) || quota_refuses(g, requested, pods, why);
 }
 
-bool core::quota_refuses(group_row g, const quota_vector& requested, failure& why) const {
-  return !state().groups[g].preemptible && bound_refuses(g, requested, true, why);
+bool core::quota_refuses(group_row g, const quota_vector& requested, std::span<const pod_row> pods,
+                         failure& why) const {
+  if (state().groups[g].preemptible) return false;
+  if (!state().groups[g].semi_preemptible) return bound_refuses(g, requested, true, why);
+  quota_vector growth = core_growth(g, pods);
+  for (std::int64_t& amount : growth) amount = std::max<std::int64_t>(0, amount);
+  return growth != quota_vector{} && bound_refuses(g, growth, true, why);
 }
 
 bool core::bound_refuses(group_row g, const quota_vector& requested, bool quota, failure& why) const {

@@ -129,10 +129,14 @@ class core {
   void drop_part();
 
   // ---- queues
-  /// A request that a queue on the path refuses.
-  [[nodiscard]] bool queues_refuse(group_row group, const model::quota_vector& requested, failure& why) const;
-  /// The same for quotas alone, which bind non-preemptible groups.
-  [[nodiscard]] bool quota_refuses(group_row group, const model::quota_vector& requested, failure& why) const;
+  /// A request that a queue on the path refuses; it is that of these pods.
+  [[nodiscard]] bool queues_refuse(group_row group, const model::quota_vector& requested, std::span<const pod_row> pods,
+                                   failure& why) const;
+  /// The same for quotas alone, which bind non-preemptible groups and the cores of semi-preemptible ones.
+  [[nodiscard]] bool quota_refuses(group_row group, const model::quota_vector& requested, std::span<const pod_row> pods,
+                                   failure& why) const;
+  /// By how much the core of a semi-preemptible group grows if these pods start as well.
+  [[nodiscard]] model::quota_vector core_growth(group_row group, std::span<const pod_row> pods) const;
   [[nodiscard]] bool is_schedulable_queue(queue_row q) const;
 
   // ---- groups
@@ -177,6 +181,8 @@ class core {
   /// What groups that failed ask of nodes. As in KAI they are kept for the session, also when pods are placed.
   std::map<group_row, std::string> signatures;
 
+  std::map<group_row, model::quota_vector> core_charges;  ///< what queues count of semi-preemptible groups
+
   std::vector<group_row> all_groups;      ///< by priority, creation time and name; empty: not asked for yet
   std::vector<group_row> started_groups;  ///< in this session, sorted
   std::vector<group_row> evicted_groups;  ///< in this session, sorted
@@ -217,6 +223,9 @@ class core {
   void release_in_place(pod_row pod, std::uint32_t mark);
   void restore_evicted(const operation& op);
   [[nodiscard]] bool is_charged(pod_row pod, pod_status status) const;
+  [[nodiscard]] model::quota_vector core_request(group_row group, std::span<const pod_row> more) const;
+  void charge_core(group_row group);
+  void charge_core_of(pod_row pod);
   bool fill_part(sub_group_row member, std::span<const std::int64_t> own);
   void divide_shares();
   void count_total();

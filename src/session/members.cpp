@@ -12,8 +12,8 @@ namespace {
 bool less_filled(const core& c, const member_state& a, const member_state& b) {
   const std::int64_t x = a.active;
   const std::int64_t y = b.active;
-  const std::int64_t x_needed = members_needed(c, a.member);
-  const std::int64_t y_needed = members_needed(c, b.member);
+  const std::int64_t x_needed = a.needed;
+  const std::int64_t y_needed = b.needed;
   if ((x_needed == 0) != (y_needed == 0)) return y_needed == 0;
   if (x_needed == 0) return x < y;
   if (c.compat()) {
@@ -156,8 +156,8 @@ bool is_ready(const core& c, sub_group_row member) {
 }
 
 bool member_before(const core& c, const member_state& a, const member_state& b) {
-  const bool a_satisfied = a.active >= members_needed(c, a.member);
-  const bool b_satisfied = b.active >= members_needed(c, b.member);
+  const bool a_satisfied = a.active >= a.needed;
+  const bool b_satisfied = b.active >= b.needed;
   if (a_satisfied != b_satisfied) return b_satisfied;
   return a_satisfied && less_filled(c, a, b);
 }
@@ -169,7 +169,8 @@ std::vector<sub_group_row> children_in_order(const core& c, sub_group_row set) {
     members.push_back(child);  // in name order, which a stable sort keeps
   }
   std::stable_sort(members.begin(), members.end(), [&](sub_group_row a, sub_group_row b) {
-    return member_before(c, {a, members_active(c, a)}, {b, members_active(c, b)});
+    return member_before(c, {a, members_active(c, a), members_needed(c, a)},
+                         {b, members_active(c, b), members_needed(c, b)});
   });
   return members;
 }

@@ -15,10 +15,11 @@ namespace kaisched::work {
 [[nodiscard]] bool is_satisfied(const core& c, sub_group_row member);
 /// Enough pods exist and are not gated.
 [[nodiscard]] bool is_ready(const core& c, sub_group_row member);
-/// A member with what it has: active pods, or satisfied children.
+/// A member with what it has, active pods or satisfied children, and how many of these it needs.
 struct member_state {
   sub_group_row member;
   std::int64_t active;
+  std::int64_t needed;
 };
 /// Members below their threshold first, then by filling. False for equals: the name decides between these.
 [[nodiscard]] bool member_before(const core& c, const member_state& a, const member_state& b);

@@ -241,8 +241,8 @@ json comparable(json out) {
 // ---- what a queue may take from others -------------------------------------------------------------------
 
 policy::reclaim::kai_claim claim_of(const named_queues& named, const json& record) {
-  return {named.index_of(text_or_empty(record, "queue")), three_of(record.at("required")),
-          value_or(record, "preemptible", false)};
+  const auto required = three_of(record.at("required"));
+  return {named.index_of(text_or_empty(record, "queue")), required, required, value_or(record, "preemptible", false)};
 }
 
 json can_reclaim_resources(const json& in) {

@@ -524,7 +524,10 @@ enum kaisched_pod_group_column {
   /// inference (125); below 100 groups are preemptible. Read only: what is kept is the two. [class]
   KAISCHED_POD_GROUP_COL_PRIORITY_CLASS = 23,
   /// i64, default 0. How often pods of the group were evicted before; for reports.
-  KAISCHED_POD_GROUP_COL_EVICTIONS = 24
+  KAISCHED_POD_GROUP_COL_EVICTIONS = 24,
+  /// u8, default 0. 1: the core, which is what the gangs of the group need, counts as not preemptible, all beyond it as
+  /// preemptible. preemptible is 0 then. [0 or 1]
+  KAISCHED_POD_GROUP_COL_SEMI_PREEMPTIBLE = 25
 };
 
 /// Columns of KAISCHED_TABLE_SUB_GROUP.

@@ -26,6 +26,7 @@ template <class Amounts>
 struct reclaimer {
   queue_row queue = no_row;  ///< leaf
   Amounts required{};        ///< what it would start next
+  Amounts kept{};            ///< what of that would not be preemptible; read unless all of it is
   bool preemptible = true;
 };
 
@@ -139,7 +140,7 @@ template <class Queue, class Amounts>
     if (asked_only && claim.required[r] == 0) continue;
     const auto& s = leaf.shares[r];
     if (!at_most(s.allocated + claim.required[r], s.fair_share)) return false;
-    if (!claim.preemptible && !at_most(s.nonpreemptible + claim.required[r], s.deserved)) return false;
+    if (!claim.preemptible && !at_most(s.nonpreemptible + claim.kept[r], s.deserved)) return false;
   }
   return true;
 }
@@ -249,7 +250,7 @@ template <class Queue, class Amounts, class Multiplier>
         }
       }
     }
-    if (!claim.preemptible && !nonpreemptible_fits_quota(queues[q], claim.required)) return false;
+    if (!claim.preemptible && !nonpreemptible_fits_quota(queues[q], claim.kept)) return false;
   }
   return true;
 }

@@ -1,0 +1,42 @@
+#pragma once
+/// @file
+/// A group of which some pods are left: what it can lose next, and what is left when all surplus is gone.
+
+#include <span>
+#include <vector>
+
+#include "session/core.hpp"
+
+namespace kaisched::work {
+
+/// The gangs are those of the group as a whole, also while the session looks at a part of it.
+class remaining_group {
+ public:
+  /// Nothing is left of it.
+  remaining_group(const core& c, group_row group);
+  /// Pods of a pod set are added in task order.
+  void add(pod_row pod) { left_[c_.state().pods[pod].sub - first_].push_back(pod); }
+  void remove(std::span<const pod_row> pods);
+
+  /// What is beyond the gangs, one unit: the last pod of a pod set, or a whole member that its set does not need.
+  /// Empty: only the core is left.
+  [[nodiscard]] std::vector<pod_row> surplus() const { return surplus_of(first_); }
+  /// Everything, the last in task order first.
+  [[nodiscard]] std::vector<pod_row> all() const { return all_of(first_); }
+
+ private:
+  [[nodiscard]] const model::sub_info& info(sub_group_row sub) const { return c_.state().subs[sub]; }
+  [[nodiscard]] std::int64_t needed(sub_group_row member) const;
+  /// Number of pods, or of satisfied children.
+  [[nodiscard]] std::int64_t active(sub_group_row member) const;
+  [[nodiscard]] std::vector<pod_row> all_of(sub_group_row member) const;
+  [[nodiscard]] std::vector<pod_row> surplus_of(sub_group_row member) const;
+  [[nodiscard]] std::vector<sub_group_row> in_reverse_order(sub_group_row set) const;
+
+  const core& c_;
+  bool semi_;  ///< semi-preemptible: a member that is not satisfied is surplus too if its set does not need it
+  sub_group_row first_;
+  std::vector<std::vector<pod_row>> left_;  ///< by sub-group, in task order
+};
+
+}  // namespace kaisched::work
