@@ -75,13 +75,16 @@ struct policy_options {
   std::int64_t consolidation_queue_depth = 0;
   std::int64_t reclaim_queue_depth = 0;
   std::int64_t preempt_queue_depth = 0;
-  std::int64_t consolidation_victims = 16;  ///< groups that may be moved for one; `unlimited`, 0: no consolidation
-  std::int64_t min_runtime_reclaim = 0;     ///< nanoseconds, where no queue says otherwise
+  /// Groups that may be moved for one; `unlimited`, 0: no consolidation, `by_mode`: 16 in compat, all in strict.
+  std::int64_t consolidation_victims = by_mode;
+  static constexpr std::int64_t by_mode = -2;
+  std::int64_t min_runtime_reclaim = 0;  ///< nanoseconds, where no queue says otherwise
   std::int64_t min_runtime_preempt = 0;
   runtime_resolution min_runtime_from = runtime_resolution::lca;
   std::int64_t requeue_delay = 0;                 ///< nanoseconds, where no group says otherwise
   std::int64_t staleness_grace = 60'000'000'000;  ///< nanoseconds, where no group says otherwise; negative: for ever
   bool reclaim_moves = true;                      ///< victims of `reclaim` that find another place have lost nothing
+  std::int64_t search_steps = 200'000;            ///< of the exact search for victims, per group; `unlimited`
   bool signatures = true;                         ///< groups like one that has just failed are not searched victims for
   bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node
   bool reference_path = false;                    ///< scan all nodes for every pod instead of using the indexes

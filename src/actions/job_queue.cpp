@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "actions/victim_units.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -245,6 +246,8 @@ const model::quota_vector& job_queue::amount_of(std::uint32_t position) const {
   e.amount_made = now;
   if (what_ == serving::groups) {
     e.amount = c_.chunk_request(e.group);
+  } else if (!c_.compat()) {
+    e.amount = held_by(c_, next_unit(c_, e.group, e.pods.empty() ? pods_of(c_, e.group) : e.pods));
   } else if (!e.pods.empty()) {
     e.amount = held_by(c_, e.pods);
   } else {

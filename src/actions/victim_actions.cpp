@@ -179,15 +179,43 @@ std::vector<quota_vector> units_of(const core& c, const victim_unit& of) {
   return amounts;
 }
 
-/// Victims of a scenario by leaf queue. `strict` keeps the order of victims, the reference joins those of a leaf.
+/// The parts of a unit.
+std::vector<std::span<const pod_row>> judged_at_once(const victim_unit& unit, bool pod_by_pod) {
+  if (!pod_by_pod) return {unit.pods};
+  std::vector<std::span<const pod_row>> parts;
+  for (const pod_row& p : unit.pods) parts.emplace_back(&p, 1);
+  return parts;
+}
+
+/// Of pods that are offered at once.
+quota_vector amount_lost(const core& c, std::span<const pod_row> pods) {
+  quota_vector sum{};
+  for (const pod_row p : pods) {
+    if (c.options.reclaim_moves && is_active(c, p)) continue;
+    const quota_vector one = model::quota_request(c.state().class_of(p));
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
+  }
+  return sum;
+}
+
+/// Victims of a scenario by leaf queue. `strict` keeps units and their order, the reference joins those of a leaf.
 std::vector<std::pair<queue_row, std::vector<quota_vector>>> losses_of(const core& c, const scenario& what) {
   std::vector<std::pair<queue_row, std::vector<quota_vector>>> found;
+  if (!c.compat()) {
+    for (const victim_unit& one : what.potential) {
+      const model::group_core& group = c.state().groups[one.group];
+      for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible)) {
+        const quota_vector lost = amount_lost(c, part);
+        if (lost != quota_vector{}) found.emplace_back(group.queue, std::vector{lost});
+      }
+    }
+    return found;
+  }
   for (const victim_unit& one : victims_by_group(what)) {
     std::vector<quota_vector> units = units_of(c, one);
     if (units.empty()) continue;
     const queue_row leaf = c.state().groups[one.group].queue;
-    auto at = c.compat() ? std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == leaf; })
-                         : found.end();
+    auto at = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == leaf; });
     if (at == found.end()) {
       found.emplace_back(leaf, std::move(units));
     } else {
@@ -217,20 +245,22 @@ class reclaim_judge {
   [[nodiscard]] bool may_end_with_less(queue_row leaf) const {
     return policy::reclaim::may_end_with_less(queues(), claim_.queue, leaf);
   }
+  /// Losses by leaf queue.
+  using losses = std::vector<std::pair<queue_row, std::vector<quota_vector>>>;
   template <class Multiplier, class Convert>
-  [[nodiscard]] bool may_take(const scenario& what, Multiplier multiplier, Convert convert) const {
+  [[nodiscard]] bool may_take(group_row group, const losses& lost, Multiplier multiplier, Convert convert) const {
     std::vector<policy::reclaim_victims<Amounts>> victims;
-    for (const auto& [leaf, units] : losses_of(c_, what)) {
+    for (const auto& [leaf, units] : lost) {
       victims.push_back({leaf, {}});
       for (const quota_vector& one : units) victims.back().units.push_back(convert(one));
     }
     policy::reclaimer<Amounts> claim = claim_;
     if (c_.compat()) {  // of the part that is searched for
-      claim.required = convert(c_.chunk_request(what.group));
-      if (!c_.state().groups[what.group].semi_preemptible) claim.kept = claim.required;
+      claim.required = convert(c_.chunk_request(group));
+      if (!c_.state().groups[group].semi_preemptible) claim.kept = claim.required;
     }
     return policy::reclaim::may_take(queues(), claim, std::span<const policy::reclaim_victims<Amounts>>(victims),
-                                     multiplier);
+                                     multiplier, !c_.compat());
   }
 
  private:
@@ -245,13 +275,18 @@ struct reclaim_case {
   std::function<bool(queue_row)> may_give;
   std::function<bool(queue_row)> may_end_with_less;
   std::function<bool(const scenario&)> may_take;
+  std::function<bool(queue_row, const quota_vector&)> may_take_alone;  ///< a single unit of a leaf queue
 };
 
 template <class Judge, class Multiplier, class Convert>
-reclaim_case case_of(std::shared_ptr<Judge> judge, Multiplier multiplier, Convert convert) {
-  return {[judge] { return judge->may_reclaim(); }, [judge](queue_row q) { return judge->may_give(q); },
-          [judge](queue_row q) { return judge->may_end_with_less(q); },
-          [=](const scenario& what) { return judge->may_take(what, multiplier, convert); }};
+reclaim_case case_of(core& c, group_row group, std::shared_ptr<Judge> judge, Multiplier multiplier, Convert convert) {
+  return {
+      [judge] { return judge->may_reclaim(); }, [judge](queue_row q) { return judge->may_give(q); },
+      [judge](queue_row q) { return judge->may_end_with_less(q); },
+      [=, &c](const scenario& what) { return judge->may_take(what.group, losses_of(c, what), multiplier, convert); },
+      [=](queue_row leaf, const quota_vector& amount) {
+        return judge->may_take(group, {{leaf, {amount}}}, multiplier, convert);
+      }};
 }
 
 reclaim_case case_of(core& c, group_row group) {
@@ -263,12 +298,44 @@ reclaim_case case_of(core& c, group_row group) {
     using judge = reclaim_judge<policy::kai_queue, policy::kai_amounts>;
     auto made = std::make_shared<judge>(c, group, c.kai_queues, in_native(required));
     if (semi) made->set_core(in_native(growth));
-    return case_of(std::move(made), multiplier, in_native);
+    return case_of(c, group, std::move(made), multiplier, in_native);
   }
   using judge = reclaim_judge<policy::exact_queue, policy::exact_amounts>;
   auto made = std::make_shared<judge>(c, group, c.exact_queues, required);
   if (semi) made->set_core(growth);
-  return case_of(std::move(made), std::llround(multiplier * 1000), [](const quota_vector& amount) { return amount; });
+  return case_of(c, group, std::move(made), std::llround(multiplier * 1000),
+                 [](const quota_vector& amount) { return amount; });
+}
+
+// ---- preempt -----------------------------------------------------------------------------------------------------
+
+/// What the queues of a group hold, from its leaf to the root.
+std::vector<quota_vector> held_on_path(const core& c, group_row group) {
+  std::vector<quota_vector> held;
+  if (c.compat() || !c.has_proportion) return held;
+  for (queue_row q = c.state().groups[group].queue; q != no_row; q = c.exact_queues[q].parent) {
+    held.push_back(policy::reclaim::allocated(c.exact_queues[q]));
+  }
+  return held;
+}
+
+/// With the chunk, and before victims are placed again, no queue of the group holds more than before of what it is not
+/// entitled to.
+bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vector>& before) {
+  quota_vector more = c.chunk_request(what.group);
+  for (const pod_row p : what.pods()) {
+    const quota_vector one = model::quota_request(c.state().class_of(p));
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) more[r] -= one[r];
+  }
+  queue_row q = c.state().groups[what.group].queue;
+  for (const quota_vector& held : before) {
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      const std::int64_t most = policy::reclaim::allocatable(c.exact_queues[q].shares[r]);
+      if (more[r] > 0 && !policy::reclaim::at_most(held[r] + more[r], most)) return false;
+    }
+    q = c.exact_queues[q].parent;
+  }
+  return true;
 }
 
 // ---- drivers -----------------------------------------------------------------------------------------------------
@@ -440,6 +507,23 @@ result<void> reclaim(core& c) {
                    told->spared = told->spared || spared;
                    return !spared;
                  };
+                 if (!c.compat() && c.options.reclaim_moves) {
+                   one.rules.queue_may_move = [mine](queue_row theirs) { return theirs != mine; };
+                   one.rules.more_may_help = true;
+                 }
+                 // Every queue is asked once about every amount.
+                 auto known = std::make_shared<std::map<std::pair<queue_row, quota_vector>, bool>>();
+                 one.rules.may_be_lost = [&c, rules, known](const victim_unit& unit) {
+                   quota_vector amount{};
+                   for (const pod_row p : unit.pods) {
+                     const quota_vector pod = model::quota_request(c.state().class_of(p));
+                     for (std::uint32_t r = 0; r < quota_dimensions; ++r) amount[r] += pod[r];
+                   }
+                   const queue_row leaf = c.state().groups[unit.group].queue;
+                   const auto [at, fresh] = known->try_emplace({leaf, amount}, false);
+                   if (fresh) at->second = rules.may_take_alone(leaf, amount);
+                   return at->second;
+                 };
                  one.rules.accepts = [&c, rules](const scenario& what) {
                    return rules.may_take(what) && cores_are_respected(c, what, loss::by_reclaim);
                  };
@@ -464,13 +548,18 @@ result<void> preempt(core& c) {
           told->spared = told->spared || spared;
           return !spared;
         };
-        one.rules.accepts = [&c](const scenario& what) { return cores_are_respected(c, what, loss::by_preemption); };
+        one.rules.more_may_help = !c.compat();
+        one.rules.accepts = [&c, before = held_on_path(c, group)](const scenario& what) {
+          return cores_are_respected(c, what, loss::by_preemption) && (c.compat() || stays_entitled(c, what, before));
+        };
         return one;
       });
 }
 
 result<void> consolidation(core& c) {
-  const std::int64_t most = c.options.consolidation_victims;
+  const std::int64_t by_mode = c.compat() ? 16 : unlimited;
+  const std::int64_t most =
+      c.options.consolidation_victims == policy_options::by_mode ? by_mode : c.options.consolidation_victims;
   if (most == 0) return {};
   return drive(c, true, false, c.options.consolidation_queue_depth,
                [&](group_row group, failed_groups& failed, victim_search& search) {
@@ -483,7 +572,9 @@ result<void> consolidation(core& c) {
                  one.rules.may_lose = [](group_row) { return true; };
                  one.rules.queue_may_end_with_less = [](queue_row) { return false; };
                  // The reference lets one more pass.
-                 if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + 1;
+                 if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + (c.compat() ? 1 : 0);
+                 one.rules.may_be_lost = [](const victim_unit&) { return false; };
+                 one.rules.more_may_help = true;
                  one.rules.accepts = [&c](const scenario& what) {
                    const std::vector<pod_row> victims = what.pods();
                    return std::none_of(victims.begin(), victims.end(), [&](pod_row p) {
@@ -494,16 +585,28 @@ result<void> consolidation(core& c) {
                });
 }
 
+namespace {
+
+/// Pods on nodes are enough, leaving ones included. `compat` asks every pod set, `strict` as many members of a set as
+/// it needs.
+bool has_whole_gang(const core& c, sub_group_row member) {
+  const model::sub_info& info = c.state().subs[member];
+  if (!info.is_set) return static_cast<std::int64_t>(c.counts(member).active_used) >= info.min;
+  std::int64_t whole = 0;
+  for (sub_group_row child = info.first_child; child != no_row; child = c.state().subs[child].next_sibling) {
+    whole += has_whole_gang(c, child) ? 1 : 0;
+  }
+  return whole >= (c.compat() ? info.members : work::members_needed(c, member));
+}
+
+}  // namespace
+
 result<void> evict_stale_gangs(core& c) {
   for (const group_row group : c.groups_in_order()) {
     const model::group_core& g = c.state().groups[group];
     const bool done = work::count_pods(c, group, &model::sub_counts::succeeded) > 0;
-    bool incomplete = false;
-    for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-      const model::sub_info& info = c.state().subs[sub];
-      incomplete = incomplete || (!info.is_set && static_cast<std::int64_t>(c.counts(sub).active_used) < info.min);
-    }
-    const bool stale = !done && incomplete && work::count_pods(c, group, &model::sub_counts::active_used) > 0;
+    const bool stale =
+        !done && !has_whole_gang(c, g.first_sub) && work::count_pods(c, group, &model::sub_counts::active_used) > 0;
     if (!stale) continue;
     const model::group_extra& extra = c.state().group_extras[group];
     const std::int64_t age = extra.stale_since == unset ? 0 : c.now - extra.stale_since;

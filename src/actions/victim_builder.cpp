@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "actions/victim_stream.hpp"
 #include "model/account.hpp"
 #include "session/members.hpp"
 
@@ -95,7 +96,7 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
     result<bool> ends = visit();
     if (!ends || *ends) return ends;
   }
-  if (auto done = fill(); !done) return done.failure();
+  if (auto done = offer_victims(queue_, kept_, rules_, waiting_, rules_.queue_may_lose); !done) return done.failure();
   while (!queue_.empty()) {
     result<bool> added = advance();
     if (!added) return added;
@@ -160,29 +161,6 @@ bool victim_builder::one_node_is_too_small() const {
   return same_size_ && places_before_ + kept_.largest_node / smallest_ < static_cast<std::int64_t>(requests_.size());
 }
 
-result<void> victim_builder::fill() {
-  const auto accepts = [this](group_row g) { return g != waiting_ && rules_.may_lose(g); };
-  if (rules_.most == 0) {
-    std::vector<queue_row> leaves;
-    for (const queue_row q : kept_.victims.leaves()) {
-      if (rules_.queue_may_lose(q)) leaves.push_back(q);
-    }
-    return queue_.fill_from(kept_.victims, leaves, accepts);
-  }
-  std::vector<group_row> first;
-  std::size_t counted = 0;
-  for (const group_row g : c_.groups_in_order()) {
-    if (!has_pods_to_lose(c_, g) || !accepts(g)) continue;
-    // The reference counts groups of queues that are not served as well.
-    const queue_row leaf = c_.state().groups[g].queue;
-    const bool served = c_.is_schedulable_queue(leaf) && rules_.queue_may_lose(leaf);
-    if (served) first.push_back(g);
-    if (served || c_.compat()) ++counted;
-    if (counted == rules_.most) break;
-  }
-  return queue_.fill(first);
-}
-
 void victim_builder::free_more(node_row row, std::int64_t gpus) {
   if (gpus == 0) return;
   const std::int64_t before = freed(row);
@@ -235,13 +213,7 @@ result<bool> victim_builder::advance() {
     }
     return false;
   }
-  const auto active = std::count_if(pods.begin(), pods.end(), [&](pod_row p) { return is_active(c_, p); });
-  if (static_cast<std::ptrdiff_t>(unit.size()) < active) {
-    std::vector<pod_row> sorted = unit;
-    std::sort(sorted.begin(), sorted.end());
-    std::vector<pod_row> rest;
-    std::copy_if(pods.begin(), pods.end(), std::back_inserter(rest),
-                 [&](pod_row p) { return !std::binary_search(sorted.begin(), sorted.end(), p); });
+  if (std::vector<pod_row> rest = left_without(c_, pods, unit); !rest.empty()) {
     if (auto done = queue_.push(group, std::move(rest)); !done) return done.failure();
   }
   offer(group, unit);

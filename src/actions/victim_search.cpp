@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "actions/exact_search.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
 #include "actions/set_hash.hpp"
@@ -13,6 +14,7 @@
 #include "actions/victim_generators.hpp"
 #include "actions/victim_rehearsal.hpp"
 #include "actions/victim_search_state.hpp"
+#include "actions/victim_trial.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -25,15 +27,16 @@ using work::node_set;
 class search {
  public:
   search(victim_search_state& kept, group_row group, const victim_rules& rules)
-      : kept_(kept), c_(kept.c), group_(group), rules_(rules) {}
+      : kept_(kept), c_(kept.c), group_(group), rules_(rules), chains_(kept.c), trial_(kept.c, group, rules) {}
 
   result<search_outcome> run() {
     const std::vector<pod_row> chunk = c_.chunk_of(group_, true);
     if (chunk.empty()) return search_outcome::failed;
     const std::uint32_t before = work::count_pods(c_, group_, &model::sub_counts::active_used);
     find_feasible();
+    if (!c_.compat()) return run_strict(chunk);
     for (const bool gang : {false, true}) {
-      if (!c_.has(gang ? "sg-multinodegang" : "sg-nodelocalgreedy")) continue;
+      if (!c_.has(generator(gang))) continue;
       gang_ = gang;
       recorded_.clear();
       result<std::size_t> most = largest_solvable(chunk);
@@ -42,15 +45,66 @@ class search {
       result<bool> solved = probe(chunk);
       if (!solved) return solved.failure();
       if (!*solved) continue;
-      // What the reference asks here forgets `min_sub_group`. `strict` has placed a whole chunk, and that is enough.
-      const bool counts =
-          !c_.compat() || (whole_gang() && work::count_pods(c_, group_, &model::sub_counts::active_used) > before);
+      // What the reference asks here forgets `min_sub_group`.
+      const bool counts = whole_gang() && work::count_pods(c_, group_, &model::sub_counts::active_used) > before;
       return counts ? search_outcome::solved : search_outcome::abandoned;
     }
     return search_outcome::failed;
   }
 
  private:
+  static std::string_view generator(bool gang) { return gang ? "sg-multinodegang" : "sg-nodelocalgreedy"; }
+
+  /// Small clusters exactly, larger ones with the generators, and where these fail all small sets. What can be left out
+  /// of a solution is left out.
+  result<search_outcome> run_strict(const std::vector<pod_row>& chunk) {
+    if (!c_.has(generator(false)) && !c_.has(generator(true))) return search_outcome::failed;
+    c_.take_part(group_, chunk);
+    exact_search exact(kept_, group_, rules_);
+    result<bool> small = exact.is_small();
+    if (!small) return small.failure();
+    if (!*small) {
+      result<bool> generated = generate(chunk);
+      if (!generated) return generated.failure();
+      c_.rollback(0);
+      c_.take_part(group_, chunk);
+      if (*generated) {
+        result<bool> done = exact.leave_out(chains_.closed(found_));
+        if (done && !*done) done = exact.leave_out(whole_);
+        if (!done) return done.failure();
+        c_.drop_part();
+        return search_outcome::solved;
+      }
+    }
+    result<bool> solved = *small ? exact.find_smallest() : exact.find_small_set();
+    if (!solved) return solved.failure();
+    if (*solved) {
+      c_.rollback(0);
+      if (auto done = exact.leave_out(exact.found()); !done) return done.failure();
+    }
+    c_.drop_part();
+    return *solved ? search_outcome::solved : search_outcome::failed;
+  }
+
+  /// True: the statement holds a solution for the whole chunk, and `found_` its victims.
+  result<bool> generate(const std::vector<pod_row>& chunk) {
+    for (const bool gang : {false, true}) {
+      if (!c_.has(generator(gang))) continue;
+      gang_ = gang;
+      recorded_.clear();
+      result<std::size_t> most = largest_solvable(chunk);
+      if (!most) return most.failure();
+      result<bool> solved = *most == 0 ? false : probe(chunk);
+      if (!solved || *solved) return solved;
+      if (chunk.size() == 1) continue;
+      // What was found for fewer pods can be in the way of more.
+      recorded_.clear();
+      solved = probe(chunk);
+      if (!solved || *solved) return solved;
+    }
+    return false;
+  }
+
   /// For a group that needs GPUs everywhere: nodes with GPUs that are free or coming free.
   void find_feasible() {
     const std::vector<pod_row> pods = pods_of(c_, group_);
@@ -165,10 +219,28 @@ class search {
     ++c_.sets_tried;
   }
 
+  /// As `simulate`, by the rules of `strict`.
+  result<bool> simulate_strict(const scenario& what) {
+    std::vector<victim_unit> units = what.recorded;
+    units.insert(units.end(), what.potential.begin(), what.potential.end());
+    units = chains_.closed(units);
+    result<bool> helps = trial_.run(units);
+    if (!helps || !*helps) return helps;
+    whole_ = units;
+    const auto is_left_alone = [this](const victim_unit& one) {
+      return std::all_of(one.pods.begin(), one.pods.end(), [this](pod_row p) { return !c_.is_evicted_here(p); });
+    };
+    std::erase_if(units, is_left_alone);
+    std::stable_partition(units.begin(), units.end(), [this](const victim_unit& one) { return is_lost(c_, one); });
+    found_ = std::move(units);
+    return true;
+  }
+
   /// Evicts all victims, then lets the group and the victims be placed in queue order.
   result<bool> simulate(const scenario& what, const node_set& feasible) {
     const std::vector<pod_row> victims = what.pods();
     if (victims.empty()) return false;
+    if (!c_.compat()) return simulate_strict(what);
     const std::uint32_t start = c_.depth();
     count_set();
     node_set nodes = feasible;
@@ -315,6 +387,9 @@ class search {
   std::vector<victim_unit> recorded_;
   std::vector<victim_unit> found_;
   std::set<std::array<set_hash, 3>> hopeless_;  ///< scenarios that failed
+  std::vector<victim_unit> whole_;              ///< in `strict`: the set that `found_` is of
+  victim_chains chains_;
+  victim_trial trial_;  ///< in `strict`
 };
 
 }  // namespace

@@ -66,6 +66,45 @@ std::vector<pod_row> pods_of(const core& c, group_row group) {
   return pods;
 }
 
+const std::vector<victim_unit>& victim_chains::of(group_row group) {
+  const auto [at, fresh] = chains_.try_emplace(group);
+  if (!fresh) return at->second;
+  std::vector<pod_row> left;
+  for (const pod_row p : pods_of(c_, group)) {
+    if (is_active(c_, p)) left.push_back(p);
+  }
+  while (!left.empty()) {
+    std::vector<pod_row> unit = next_unit(c_, group, left);
+    if (unit.empty()) break;
+    std::erase_if(left, [&](pod_row p) { return std::find(unit.begin(), unit.end(), p) != unit.end(); });
+    at->second.push_back({group, std::move(unit)});
+  }
+  return at->second;
+}
+
+std::vector<victim_unit> victim_chains::closed(std::span<const victim_unit> units) {
+  std::vector<victim_unit> made;
+  std::map<group_row, std::size_t> taken;  // so many of the chain
+  for (const victim_unit& one : units) {
+    const std::vector<victim_unit>& chain = of(one.group);
+    std::size_t& count = taken[one.group];
+    for (const pod_row p : one.pods) {
+      const auto at = std::find_if(chain.begin(), chain.end(), [&](const victim_unit& u) {
+        return std::find(u.pods.begin(), u.pods.end(), p) != u.pods.end();
+      });
+      if (at == chain.end()) continue;
+      const auto until = static_cast<std::size_t>(at - chain.begin()) + 1;
+      for (; count < until; ++count) made.push_back(chain[count]);
+    }
+  }
+  return made;
+}
+
+bool is_lost(const core& c, const victim_unit& unit) {
+  return std::any_of(unit.pods.begin(), unit.pods.end(),
+                     [&](pod_row p) { return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing; });
+}
+
 std::vector<pod_row> next_unit(const core& c, group_row group, std::span<const pod_row> pods) {
   const bool keeps_core = c.state().groups[group].semi_preemptible;
   if (pods.size() == 1 && !keeps_core)

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -45,10 +46,16 @@ struct victim_rules {
   /// Pods of this leaf queue may be lost, not only moved. False only where `accepts` refuses every such loss. Empty:
   /// all may be.
   std::function<bool(queue_row)> queue_may_end_with_less;
+  /// `strict`: queues whose groups may at least move. Null: those that may lose.
+  std::function<bool(queue_row)> queue_may_move;
   /// Of these at most so many, the first by priority, age and name. 0: all.
   std::size_t most = 0;
   /// The outcome of a simulation, the statement being open.
   std::function<bool(const scenario&)> accepts;
+  /// `strict`: losing this unit could be accepted. What is refused for a unit alone is refused for more.
+  std::function<bool(const victim_unit&)> may_be_lost;
+  /// `strict`: a set that is refused could be accepted with more victims.
+  bool more_may_help = false;
 };
 
 /// Preemptible, with pods on nodes; semi-preemptible, with pods beyond its core.
@@ -60,6 +67,23 @@ struct victim_rules {
 /// What the group could lose next: one surplus pod or sub-group, else all its active pods, or nothing if it is
 /// semi-preemptible. `pods`: the pods that are left of the group.
 [[nodiscard]] std::vector<pod_row> next_unit(const work::core& c, group_row group, std::span<const pod_row> pods);
+
+/// The units of groups, in the order in which each group would lose them. Known as long as no pod of them changes.
+class victim_chains {
+ public:
+  explicit victim_chains(const work::core& c) : c_(c) {}
+
+  [[nodiscard]] const std::vector<victim_unit>& of(group_row group);
+  /// The units of these pods and all that their groups lose before, in the order of the pods.
+  [[nodiscard]] std::vector<victim_unit> closed(std::span<const victim_unit> units);
+
+ private:
+  const work::core& c_;
+  std::map<group_row, std::vector<victim_unit>> chains_;
+};
+
+/// Some pod of the unit has been evicted and not been placed again.
+[[nodiscard]] bool is_lost(const work::core& c, const victim_unit& unit);
 
 /// All pods that belong to the tree of a group, in task order within pod sets.
 [[nodiscard]] std::vector<pod_row> pods_of(const work::core& c, group_row group);

@@ -19,8 +19,9 @@ constexpr std::string_view kai_parts =
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
-    option_info{"consolidation.max_victims", option_type::integer, "16", -1, 1e9, "",
-                "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off"},
+    option_info{"consolidation.max_victims", option_type::integer, "-2", -2, 1e9, "",
+                "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off, -2 is 16 "
+                "in compat and all in strict"},
     option_info{"min_runtime.from", option_type::choice, "lca", 0, 0, "lca queue",
                 "where the minimum runtime of a victim of reclaim is looked for: below the lowest queue that both "
                 "share, or from its own queue upwards"},
@@ -60,6 +61,9 @@ constexpr std::array options{
                 "seconds for which a group is not served after an eviction, where it says nothing"},
     option_info{"restrict_node_scheduling", option_type::boolean, "false", 0, 0, "",
                 "GPU pods need nodes labelled gpu-worker, other pods nodes labelled cpu-worker"},
+    option_info{"search_steps", option_type::integer, "200000", -1, 1e15, "",
+                "steps that the exact search for victims takes for one group in strict, 10 for a set that is tried, 1 "
+                "for one that is not; -1 is all"},
     option_info{"signatures", option_type::boolean, "true", 0, 0, "",
                 "groups like one that has just failed are not searched victims for in the same action"},
     option_info{"staleness_grace", option_type::number, "60", -1, 1e9, "",
@@ -72,6 +76,7 @@ constexpr std::array integers{
     std::pair{std::string_view("queue_depth.consolidation"), &policy_options::consolidation_queue_depth},
     std::pair{std::string_view("queue_depth.preempt"), &policy_options::preempt_queue_depth},
     std::pair{std::string_view("queue_depth.reclaim"), &policy_options::reclaim_queue_depth},
+    std::pair{std::string_view("search_steps"), &policy_options::search_steps},
 };
 constexpr std::array seconds{
     std::pair{std::string_view("min_runtime.preempt"), &policy_options::min_runtime_preempt},

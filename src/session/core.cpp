@@ -530,6 +530,18 @@ void core::drop_part() {
   access.part_min = {};
 }
 
+partial_group core::set_part_aside() {
+  partial_group part = std::move(partial);
+  drop_part();
+  return part;
+}
+
+void core::resume_part(partial_group part) {
+  partial = std::move(part);
+  access.part_first = partial.group == no_row ? no_row : state().groups[partial.group].first_sub;
+  access.part_min = partial.min;
+}
+
 // ---- queues ------------------------------------------------------------------------------------------------------
 
 bool core::is_schedulable_queue(queue_row q) const {

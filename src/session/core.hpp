@@ -127,6 +127,9 @@ class core {
   /// From now on the group is only this part of it; ends with `drop_part`.
   void take_part(group_row group, std::span<const pod_row> pods);
   void drop_part();
+  /// Puts the part aside while another group is a part of itself; `resume_part` brings it back.
+  [[nodiscard]] partial_group set_part_aside();
+  void resume_part(partial_group part);
 
   // ---- queues
   /// A request that a queue on the path refuses; it is that of these pods.

@@ -267,28 +267,32 @@ json reclaimable(const json& in) {
   }
   return {{"result", policy::reclaim::may_take(std::span(named.queues), claim_of(named, in.at("reclaimer")),
                                                std::span<const policy::reclaim_victims<three>>(victims),
-                                               in.at("saturation_multiplier").get<double>())}};
+                                               in.at("saturation_multiplier").get<double>(), false)}};
 }
 
 json strategy_maintain_fair_share(const json& in) {
-  return {{"result",
-           policy::reclaim::over_allocatable(queue_of(in.at("victim_queue")), three_of(in.at("victim_remaining")))}};
+  return {
+      {"result", policy::reclaim::over_allocatable(queue_of(in.at("victim_queue")), three_of(in.at("victim_remaining")),
+                                                   policy::reclaim::all_resources)}};
 }
 
 json strategy_guarantee_deserved_quota(const json& in) {
   return {{"result", policy::reclaim::guarantees_quota(
                          queue_of(in.at("reclaimer_queue")), three_of(member(in, "reclaimer_resources")),
-                         queue_of(in.at("victim_queue")), three_of(in.at("victim_remaining")))}};
+                         policy::reclaim::all_resources, queue_of(in.at("victim_queue")),
+                         three_of(in.at("victim_remaining")), policy::reclaim::all_resources)}};
 }
 
 json reclaimer_fits_deserved_quota(const json& in) {
   return {{"result", policy::reclaim::fits_quota_with(queue_of(in.at("reclaimer_queue")),
-                                                      three_of(member(in, "reclaimer_resources")))}};
+                                                      three_of(member(in, "reclaimer_resources")),
+                                                      policy::reclaim::all_resources)}};
 }
 
 json victim_exceeds_deserved_quota(const json& in) {
-  return {{"result",
-           policy::reclaim::over_quota(queue_of(in.at("victim_queue")), three_of(member(in, "victim_remaining")))}};
+  return {
+      {"result", policy::reclaim::over_quota(queue_of(in.at("victim_queue")), three_of(member(in, "victim_remaining")),
+                                             policy::reclaim::all_resources)}};
 }
 
 // ---- the registry --------------------------------------------------------------------------------------

@@ -72,41 +72,54 @@ template <class Amounts>
   return {q.shares[0].allocated, q.shares[1].allocated, q.shares[2].allocated};
 }
 
+/// Resources that a rule looks at.
+using involved = std::array<bool, quota_dimensions>;
+inline constexpr involved all_resources{true, true, true};
+
+/// Resources of which there is something. `only` (a repair): else all are looked at.
+template <class Amounts>
+[[nodiscard]] involved in_amounts(const Amounts& amounts, bool only) {
+  involved which = all_resources;
+  for (std::uint32_t r = 0; only && r < quota_dimensions; ++r) which[r] = amounts[r] > 0;
+  return which;
+}
+
 /// Strategy "maintain fair share": a queue that holds this holds more than it may keep, in some resource.
 template <class Queue, class Amounts>
-[[nodiscard]] bool over_allocatable(const Queue& q, const Amounts& held) {
+[[nodiscard]] bool over_allocatable(const Queue& q, const Amounts& held, const involved& which) {
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-    if (!at_most(held[r], allocatable(q.shares[r]))) return true;
+    if (which[r] && !at_most(held[r], allocatable(q.shares[r]))) return true;
   }
   return false;
 }
 
 template <class Queue, class Amounts>
-[[nodiscard]] bool over_quota(const Queue& q, const Amounts& held) {
+[[nodiscard]] bool over_quota(const Queue& q, const Amounts& held, const involved& which) {
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-    if (!at_most(held[r], q.shares[r].deserved)) return true;
+    if (which[r] && !at_most(held[r], q.shares[r].deserved)) return true;
   }
   return false;
 }
 
 template <class Queue, class Amounts>
-[[nodiscard]] bool fits_quota_with(const Queue& q, const Amounts& required) {
-  return !over_quota(q, plus(allocated(q), required));
+[[nodiscard]] bool fits_quota_with(const Queue& q, const Amounts& required, const involved& which) {
+  return !over_quota(q, plus(allocated(q), required), which);
 }
 
 template <class Queue, class Amounts>
-[[nodiscard]] bool nonpreemptible_fits_quota(const Queue& q, const Amounts& required) {
+[[nodiscard]] bool nonpreemptible_fits_quota(const Queue& q, const Amounts& required, const involved& which) {
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-    if (!at_most(q.shares[r].nonpreemptible + required[r], q.shares[r].deserved)) return false;
+    if (which[r] && !at_most(q.shares[r].nonpreemptible + required[r], q.shares[r].deserved)) return false;
   }
   return true;
 }
 
-/// Strategy "guarantee deserved quota": the reclaimer stays within its quota, the victim is over its own.
+/// Strategy "guarantee deserved quota": the reclaimer stays within its quota of resources that are asked for, the
+/// victim is over its own of those that it gives.
 template <class Queue, class Amounts>
-[[nodiscard]] bool guarantees_quota(const Queue& mine, const Amounts& required, const Queue& victim,
-                                    const Amounts& held) {
-  return fits_quota_with(mine, required) && over_quota(victim, held);
+[[nodiscard]] bool guarantees_quota(const Queue& mine, const Amounts& required, const involved& asked,
+                                    const Queue& victim, const Amounts& held, const involved& given) {
+  return fits_quota_with(mine, required, asked) && over_quota(victim, held, given);
 }
 
 /// From a leaf to its root.
@@ -167,10 +180,12 @@ template <class Queue, class Amounts>
   if (mine == no_row) return true;
   const Queue& victim = queues[theirs];
   if (as_judged) {
-    return over_allocatable(victim, allocated(victim)) ||
-           guarantees_quota(queues[mine], claim.required, victim, allocated(victim));
+    const involved asked = in_amounts(claim.required, true);
+    return over_allocatable(victim, allocated(victim), asked) ||
+           guarantees_quota(queues[mine], claim.required, asked, victim, allocated(victim), asked);
   }
-  if (!fits_quota_with(queues[mine], claim.required)) return over_allocatable(victim, allocated(victim));
+  if (!fits_quota_with(queues[mine], claim.required, all_resources))
+    return over_allocatable(victim, allocated(victim), all_resources);
   return quota_candidate(victim, claim.required);
 }
 
@@ -181,7 +196,8 @@ template <class Queue>
   const queue_row theirs = diverging(queues, mine, victim_leaf).second;
   if (theirs == no_row) return true;
   const Queue& victim = queues[theirs];
-  return over_allocatable(victim, allocated(victim)) || over_quota(victim, allocated(victim));
+  return over_allocatable(victim, allocated(victim), all_resources) ||
+         over_quota(victim, allocated(victim), all_resources);
 }
 
 /// a / b < c / d for positive b and d, without products.
@@ -207,13 +223,42 @@ template <class Queue>
 [[nodiscard]] bool less_saturated(std::int64_t share, std::int64_t held, std::int64_t sibling_share, std::int64_t left,
                                   std::int64_t multiplier);
 
+/// What queues lose of what they hold within their fair shares. A unit that is larger than the fair share was never
+/// within it.
+template <class Amounts>
+class losses_within_shares {
+ public:
+  template <class Queue>
+  void add(const Queue& q, const Amounts& held, const Amounts& unit, const involved& which) {
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      const auto share = q.shares[r].fair_share;
+      if (!which[r] || !at_most(unit[r], share)) continue;
+      const auto within = [&](auto amount) { return at_most(amount, share) ? amount : share; };
+      lost_[r] += within(held[r]) - within(held[r] - unit[r]);
+    }
+  }
+  [[nodiscard]] bool are_at_most(const Amounts& gained) const {
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      if (lost_[r] > gained[r]) return false;
+    }
+    return true;
+  }
+
+ private:
+  Amounts lost_{};
+};
+
 /// Whether the reclaimer may take all these victims. Units are judged one by one, each before it is taken, in the order
 /// given. Then at every level of the reclaimer's path its queue is compared with siblings that lose something.
+/// `repaired`: a queue that holds too much of a resource gives of it to those that ask for it, and nobody who ends
+/// above the own quota leaves another one below its quota.
 template <class Queue, class Amounts, class Multiplier>
 [[nodiscard]] bool may_take(std::span<const Queue> queues, const reclaimer<Amounts>& claim,
-                            std::span<const reclaim_victims<Amounts>> victims, Multiplier multiplier) {
+                            std::span<const reclaim_victims<Amounts>> victims, Multiplier multiplier, bool repaired) {
+  const involved asked = in_amounts(claim.required, repaired);
+  losses_within_shares<Amounts> within;
   std::map<queue_row, Amounts> remaining;
-  std::map<queue_row, std::array<bool, quota_dimensions>> touched;
+  std::map<queue_row, involved> touched;
   const auto left_of = [&](queue_row q) {
     const auto at = remaining.find(q);
     return at == remaining.end() ? allocated(queues[q]) : at->second;
@@ -221,22 +266,26 @@ template <class Queue, class Amounts, class Multiplier>
   for (const reclaim_victims<Amounts>& of : victims) {
     const auto [mine, theirs] = diverging(queues, claim.queue, of.queue);
     remaining.try_emplace(theirs, allocated(queues[theirs]));
-    std::array<bool, quota_dimensions> involved{};
+    involved lost{};
     for (const Amounts& unit : of.units) {
-      for (std::uint32_t r = 0; r < quota_dimensions; ++r) involved[r] = involved[r] || unit[r] > 0;
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) lost[r] = lost[r] || unit[r] > 0;
     }
     for (const Amounts& unit : of.units) {
       const Amounts held = remaining.at(theirs);
-      if (!over_allocatable(queues[theirs], held) &&
-          !guarantees_quota(queues[mine], claim.required, queues[theirs], held)) {
+      involved given = in_amounts(unit, repaired);
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) given[r] = given[r] && asked[r];
+      if (!over_allocatable(queues[theirs], held, given) &&
+          !guarantees_quota(queues[mine], claim.required, asked, queues[theirs], held, given)) {
         return false;
       }
+      if (repaired) within.add(queues[theirs], held, unit, given);
       for (const queue_row q : path_of(queues, of.queue)) {
         remaining.insert_or_assign(q, minus(left_of(q), unit));
-        for (std::uint32_t r = 0; r < quota_dimensions; ++r) touched[q][r] = touched[q][r] || involved[r];
+        for (std::uint32_t r = 0; r < quota_dimensions; ++r) touched[q][r] = touched[q][r] || lost[r];
       }
     }
   }
+  if (repaired && !within.are_at_most(claim.required)) return false;
   for (const queue_row q : path_of(queues, claim.queue)) {
     const Amounts mine = plus(left_of(q), claim.required);
     for (const auto& [other, held] : remaining) {
@@ -250,7 +299,7 @@ template <class Queue, class Amounts, class Multiplier>
         }
       }
     }
-    if (!claim.preemptible && !nonpreemptible_fits_quota(queues[q], claim.kept)) return false;
+    if (!claim.preemptible && !nonpreemptible_fits_quota(queues[q], claim.kept, asked)) return false;
   }
   return true;
 }

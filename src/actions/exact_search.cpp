@@ -1,0 +1,358 @@
+#include "actions/exact_search.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+
+#include "actions/victim_stream.hpp"
+
+namespace kaisched::actions {
+
+namespace {
+
+using work::core;
+
+constexpr std::size_t small_nodes = 6;
+constexpr std::size_t small_units = 10;
+constexpr std::size_t small_set = 4;
+/// Steps of a trial; a set that is ruled out without one is one step.
+constexpr std::int64_t trial_steps = 10;
+
+std::int64_t gpus_in(const core& c, const victim_unit& unit) {
+  std::int64_t sum = 0;
+  for (const pod_row p : unit.pods) sum += gpus_of(c, p);
+  return sum;
+}
+
+std::int64_t places_on(std::int64_t free, std::int64_t request) { return std::max<std::int64_t>(0, free) / request; }
+
+/// GPUs that sets free, by node.
+std::map<node_row, std::int64_t> freed_by(const core& c, std::span<const victim_unit> set) {
+  std::map<node_row, std::int64_t> freed;
+  for (const victim_unit& one : set) {
+    for (const pod_row p : one.pods) freed[node_of(c, p)] += gpus_of(c, p);
+  }
+  return freed;
+}
+
+}  // namespace
+
+exact_search::exact_search(victim_search_state& kept, group_row waiting, const victim_rules& rules)
+    : kept_(kept),
+      c_(kept.c),
+      waiting_(waiting),
+      rules_(rules),
+      trial_(kept.c, waiting, rules),
+      steps_left_(kept.c.options.search_steps == unlimited ? std::numeric_limits<std::int64_t>::max()
+                                                           : kept.c.options.search_steps) {
+  std::map<std::int64_t, std::int64_t> requests;
+  for (const pod_row p : c_.partial.chunk) ++requests[gpus_of(c_, p)];
+  std::int64_t larger = 0;
+  for (auto at = requests.rbegin(); at != requests.rend(); ++at) {
+    larger += at->second;
+    if (at->first <= 0) continue;
+    demand one{at->first, larger, 0};
+    c_.live.by_gpu->each_key_from(one.request, [&](std::int64_t free, std::size_t nodes) {
+      one.places += places_on(free, one.request) * static_cast<std::int64_t>(nodes);
+    });
+    demands_.push_back(one);
+  }
+}
+
+bool exact_search::lacks_room(std::span<const victim_unit> set) const {
+  if (demands_.empty()) return false;
+  const std::map<node_row, std::int64_t> freed = freed_by(c_, set);
+  return std::any_of(demands_.begin(), demands_.end(), [&](const demand& one) {
+    std::int64_t places = one.places;
+    for (const auto& [row, amount] : freed) {
+      const std::int64_t free = free_gpus(c_, row);
+      places += places_on(free + amount, one.request) - places_on(free, one.request);
+    }
+    return places < one.pods;
+  });
+}
+
+result<void> exact_search::collect(std::size_t most) {
+  units_.clear();
+  before_.clear();
+  by_node_.clear();
+  victim_stream stream(kept_);
+  const auto& from_queue = rules_.queue_may_move ? rules_.queue_may_move : rules_.queue_may_lose;
+  if (auto done = stream.open(kept_, rules_, waiting_, from_queue); !done) return done;
+  std::map<group_row, std::uint32_t> last;
+  while (!stream.empty() && units_.size() < most) {
+    result<victim_unit> unit = stream.next();
+    if (!unit) return unit.failure();
+    if (unit->pods.empty()) continue;
+    const auto position = static_cast<std::uint32_t>(units_.size());
+    const auto [at, first] = last.try_emplace(unit->group, position);
+    before_.push_back(first ? no_row : std::exchange(at->second, position));
+    for (const pod_row p : unit->pods) by_node_.emplace_back(node_of(c_, p), position);
+    units_.push_back(std::move(*unit));
+  }
+  std::sort(by_node_.begin(), by_node_.end());
+  by_node_.erase(std::unique(by_node_.begin(), by_node_.end()), by_node_.end());
+  return {};
+}
+
+std::vector<victim_unit> exact_search::units_at(const positions& at) const {
+  std::vector<victim_unit> units;
+  units.reserve(at.size());
+  for (const std::uint32_t i : at) units.push_back(units_[i]);
+  return units;
+}
+
+exact_search::positions exact_search::closure_of(const positions& at) const {
+  positions all;
+  for (std::uint32_t i : at) {
+    for (; i != no_row; i = before_[i]) all.push_back(i);
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+/// Who stays away leaves at least as many GPUs as the chunk needs beyond what is free.
+std::size_t exact_search::fewest_lost() const {
+  std::int64_t missing = 0;
+  for (const pod_row p : c_.partial.chunk) missing += gpus_of(c_, p);
+  c_.live.by_gpu->each_key_from(
+      1, [&](std::int64_t free, std::size_t nodes) { missing -= free * static_cast<std::int64_t>(nodes); });
+  std::vector<std::int64_t> amounts;
+  for (const victim_unit& one : units_) amounts.push_back(gpus_in(c_, one));
+  std::sort(amounts.begin(), amounts.end(), std::greater<>());
+  std::size_t count = 0;
+  while (missing > 0 && count < amounts.size()) missing -= amounts[count++];
+  return missing > 0 ? amounts.size() + 1 : count;
+}
+
+/// Some pod of the chunk has no node, whoever leaves.
+bool exact_search::has_pod_without_node() const {
+  std::map<node_row, positions> on_node;
+  for (const auto& [row, unit] : by_node_) on_node[row].push_back(unit);
+  std::set<class_row> known;
+  const positions nobody;
+  return std::any_of(c_.partial.chunk.begin(), c_.partial.chunk.end(), [&](pod_row p) {
+    if (!known.insert(c_.state().pods[p].pod_class).second) return false;
+    for (node_row row = 0; row < c_.state().node_count(); ++row) {
+      const auto at = on_node.find(row);
+      if (may_use(row, p) && makes_room_on(row, p, at == on_node.end() ? nobody : at->second)) return false;
+    }
+    return true;
+  });
+}
+
+bool exact_search::may_use(node_row row, pod_row pod) const {
+  return !c_.has_predicates || policy::node_verdict(c_.access, c_.state().class_of(pod), row) == constraint::none;
+}
+
+result<bool> exact_search::attempt(const positions& at) {
+  if (tried_.contains(at)) return false;
+  const std::vector<victim_unit> set = units_at(at);
+  --steps_left_;
+  if (lacks_room(set)) return false;
+  steps_left_ -= trial_steps - 1;
+  result<bool> helps = trial_.run(set);
+  was_placed_ = was_placed_ || trial_.was_placed();
+  if (helps && !*helps) tried_.insert(at);
+  if (helps && *helps) found_ = set;
+  return helps;
+}
+
+// ---- small clusters ------------------------------------------------------------------------------------------------
+
+result<bool> exact_search::is_small() {
+  if (c_.state().node_count() > small_nodes) return false;
+  if (auto done = collect(small_units + 1); !done) return done.failure();
+  return units_.size() <= small_units;
+}
+
+result<bool> exact_search::find_smallest() {
+  if (units_.empty() || has_pod_without_node()) return false;
+  const auto count = static_cast<std::uint32_t>(units_.size());
+  std::vector<sized_set> sets;
+  for (std::uint32_t bits = 0; bits < (1U << count); ++bits) {
+    positions set;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if ((bits >> i & 1U) != 0) set.push_back(i);
+    }
+    if (closure_of(set) == set) sets.push_back({set.size(), std::move(set)});
+  }
+  std::sort(sets.begin(), sets.end());
+  const std::size_t fewest = fewest_lost();
+  std::size_t least = count + 1;
+  std::vector<victim_unit> best;
+  const std::uint32_t start = c_.depth();
+  for (const sized_set& one : sets) {
+    result<bool> helps = attempt(one.set);
+    if (!helps) return helps;
+    if (!*helps) continue;
+    const std::size_t lost = count_lost(c_, found_);
+    if (lost < least) {
+      least = lost;
+      best = found_;
+      if (lost <= fewest) return true;
+    }
+    c_.rollback(start);
+  }
+  if (least > count) return false;
+  found_ = std::move(best);
+  return trial_.run(found_);
+}
+
+// ---- sets of up to four units --------------------------------------------------------------------------------------
+
+result<bool> exact_search::find_small_set() {
+  if (auto done = collect(std::numeric_limits<std::size_t>::max()); !done) return done.failure();
+  if (units_.empty() || lacks_room(units_) || has_pod_without_node()) return false;
+  const bool some_may_be_lost = !rules_.may_be_lost || std::any_of(units_.begin(), units_.end(), rules_.may_be_lost);
+  if (!some_may_be_lost && fewest_lost() > 0) return false;
+  result<bool> helps = c_.partial.chunk.size() == 1 ? try_sets_by_node() : try_sets_of(units_that_open_nodes());
+  if (!helps || *helps) return helps;
+  // Where the chunk has no place, or is refused whoever else leaves, larger sets are no better.
+  if (!was_placed_ || !rules_.more_may_help) return false;
+  positions all(units_.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  return try_sets_of(all);
+}
+
+result<bool> exact_search::try_sets_by_node() {
+  std::set<sized_set> sets{{0, {}}};
+  for (std::size_t i = 0; i < by_node_.size();) {
+    const node_row row = by_node_[i].first;
+    positions on_node;
+    for (; i < by_node_.size() && by_node_[i].first == row; ++i) on_node.push_back(by_node_[i].second);
+    const pod_row pod = c_.partial.chunk.front();
+    if (may_use(row, pod) && makes_room_on(row, pod, closure_of(on_node))) add_sets_of(row, on_node, sets);
+  }
+  for (const sized_set& one : sets) {
+    if (steps_left_ <= 0) return false;
+    result<bool> helps = attempt(one.set);
+    if (!helps || *helps) return helps;
+  }
+  return false;
+}
+
+/// Sets that make room on the node, and of which no unit there is needless for that.
+void exact_search::add_sets_of(node_row row, const positions& on_node, std::set<sized_set>& to) {
+  positions chosen;
+  const std::function<void(std::size_t)> grow = [&](std::size_t from) {
+    for (std::size_t i = from; i < on_node.size() && steps_left_ > 0; ++i) {
+      chosen.push_back(on_node[i]);
+      positions set = closure_of(chosen);
+      --steps_left_;
+      if (set.size() <= small_set) {
+        if (makes_room_on(row, c_.partial.chunk.front(), set))
+          to.insert({set.size(), std::move(set)});
+        else
+          grow(i + 1);
+      }
+      chosen.pop_back();
+    }
+  };
+  grow(0);
+}
+
+/// By amounts alone.
+bool exact_search::makes_room_on(node_row row, pod_row pod, const positions& at) const {
+  const std::vector<std::int64_t>& asked = c_.state().class_of(pod).ask.request;
+  const std::size_t first = static_cast<std::size_t>(row) * c_.state().dims();
+  for (std::uint32_t d = 0; d < std::min<std::size_t>(asked.size(), c_.state().dims()); ++d) {
+    if (asked[d] <= 0) continue;
+    std::int64_t free = (*c_.live.idle)[first + d] + (*c_.live.releasing)[first + d];
+    for (const std::uint32_t i : at) {
+      for (const pod_row p : units_[i].pods) {
+        if (node_of(c_, p) == row) free += c_.state().class_of(p).requests(static_cast<dimension>(d));
+      }
+    }
+    if (free < asked[d]) return false;
+  }
+  return true;
+}
+
+/// Units of nodes that have more places for pods of the chunk when four units leave, and what leaves before them.
+exact_search::positions exact_search::units_that_open_nodes() const {
+  positions found;
+  const bool any_node = demands_.empty() || demands_.back().pods < static_cast<std::int64_t>(c_.partial.chunk.size());
+  for (std::size_t i = 0; i < by_node_.size();) {
+    const node_row row = by_node_[i].first;
+    positions on_node;
+    std::vector<std::int64_t> amounts;
+    for (; i < by_node_.size() && by_node_[i].first == row; ++i) {
+      on_node.push_back(by_node_[i].second);
+      std::int64_t here = 0;
+      for (const pod_row p : units_[by_node_[i].second].pods) here += node_of(c_, p) == row ? gpus_of(c_, p) : 0;
+      amounts.push_back(here);
+    }
+    std::sort(amounts.begin(), amounts.end(), std::greater<>());
+    std::int64_t freed = free_gpus(c_, row);
+    for (std::size_t k = 0; k < std::min(small_set, amounts.size()); ++k) freed += amounts[k];
+    const bool opens = any_node || std::any_of(demands_.begin(), demands_.end(), [&](const demand& one) {
+                         return places_on(freed, one.request) > places_on(free_gpus(c_, row), one.request);
+                       });
+    if (opens) found.insert(found.end(), on_node.begin(), on_node.end());
+  }
+  return closure_of(found);
+}
+
+result<bool> exact_search::try_sets_of(const positions& candidates) {
+  for (std::size_t size = 0; size <= std::min(small_set, candidates.size()); ++size) {
+    positions set;
+    result<bool> helps = extend(candidates, 0, size, set);
+    if (!helps || *helps) return helps;
+  }
+  return false;
+}
+
+result<bool> exact_search::extend(const positions& candidates, std::size_t from, std::size_t size, positions& set) {
+  if (set.size() == size) return attempt(set);
+  for (std::size_t i = from; i < candidates.size() && steps_left_ > 0; ++i) {
+    const std::uint32_t before = before_[candidates[i]];
+    if (before != no_row && !std::binary_search(set.begin(), set.end(), before)) continue;
+    set.push_back(candidates[i]);
+    result<bool> helps = extend(candidates, i + 1, size, set);
+    set.pop_back();
+    if (!helps || *helps) return helps;
+  }
+  return false;
+}
+
+// ---- what can be left out ------------------------------------------------------------------------------------------
+
+result<bool> exact_search::leave_out(std::vector<victim_unit> set) {
+  found_ = std::move(set);
+  result<bool> first = trial_.run(found_);
+  if (!first || !*first) return first;
+  std::size_t lost = count_lost(c_, found_);
+  c_.rollback(0);
+  std::set<std::vector<pod_row>> in_vain;
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t i = found_.size(); i-- > 0;) {
+      const group_row group = found_[i].group;
+      const bool ends_chain = std::none_of(found_.begin() + static_cast<std::ptrdiff_t>(i) + 1, found_.end(),
+                                           [&](const victim_unit& u) { return u.group == group; });
+      if (!ends_chain) continue;
+      std::vector<victim_unit> rest = found_;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+      if (lacks_room(rest)) continue;
+      std::vector<pod_row> key = pods_in(rest);
+      std::sort(key.begin(), key.end());
+      if (in_vain.contains(key)) continue;
+      result<bool> helps = trial_.run(rest);
+      if (!helps) return helps;
+      if (*helps && count_lost(c_, rest) <= lost) {
+        lost = count_lost(c_, rest);
+        found_ = std::move(rest);
+        again = true;
+      } else {
+        in_vain.insert(std::move(key));
+      }
+      c_.rollback(0);
+    }
+  }
+  return trial_.run(found_);
+}
+
+}  // namespace kaisched::actions

@@ -1,0 +1,91 @@
+#pragma once
+/// @file
+/// Searches of `strict` that are exact: the smallest set of victims of a small cluster, all small sets, and what can be
+/// left out of a set.
+///
+/// A set is *closed*: with a unit it has all that the group of the unit loses before. Its *cost* is the number of units
+/// that are lost, then the number of units that are evicted at all.
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <kaisched/result.hpp>
+
+#include "actions/victim_search_state.hpp"
+#include "actions/victim_trial.hpp"
+#include "actions/victim_units.hpp"
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// For one waiting group, which the core has been told to cut to a chunk. The statement must be at rest.
+class exact_search {
+ public:
+  exact_search(victim_search_state& kept, group_row waiting, const victim_rules& rules);
+
+  /// So few nodes and units that every set is tried.
+  [[nodiscard]] result<bool> is_small();
+  /// Tries every set: the one of least cost, of equals the first in victim order. True: the statement holds it.
+  [[nodiscard]] result<bool> find_smallest();
+  /// Tries all sets of up to four units, by size, then in victim order; as many as the budget of steps allows.
+  [[nodiscard]] result<bool> find_small_set();
+  /// Leaves out of a set that helps, last victims first, what does not make more units lost, until nothing can be left
+  /// out. The statement holds the outcome of what is left. False: the set does not help.
+  [[nodiscard]] result<bool> leave_out(std::vector<victim_unit> set);
+
+  /// The set of the last search that succeeded.
+  [[nodiscard]] const std::vector<victim_unit>& found() const { return found_; }
+  /// The nodes have no room for the chunk, even when all these have left.
+  [[nodiscard]] bool lacks_room(std::span<const victim_unit> set) const;
+
+ private:
+  using positions = std::vector<std::uint32_t>;  ///< of units, ascending
+  struct sized_set {
+    std::size_t size;
+    positions set;
+    auto operator<=>(const sized_set&) const = default;
+  };
+
+  result<void> collect(std::size_t most);
+  [[nodiscard]] std::vector<victim_unit> units_at(const positions& at) const;
+  [[nodiscard]] positions closure_of(const positions& at) const;
+  [[nodiscard]] std::size_t fewest_lost() const;
+  [[nodiscard]] bool has_pod_without_node() const;
+  [[nodiscard]] bool may_use(node_row row, pod_row pod) const;
+  [[nodiscard]] result<bool> attempt(const positions& at);
+
+  // Sets of a chunk of one pod: those that free a node.
+  [[nodiscard]] result<bool> try_sets_by_node();
+  void add_sets_of(node_row row, const positions& on_node, std::set<sized_set>& to);
+  [[nodiscard]] bool makes_room_on(node_row row, pod_row pod, const positions& at) const;
+
+  [[nodiscard]] positions units_that_open_nodes() const;
+  [[nodiscard]] result<bool> try_sets_of(const positions& candidates);
+  [[nodiscard]] result<bool> extend(const positions& candidates, std::size_t from, std::size_t size, positions& set);
+
+  victim_search_state& kept_;
+  work::core& c_;
+  group_row waiting_;
+  const victim_rules& rules_;
+  victim_trial trial_;
+  /// By size of a request for GPUs: pods of the chunk that ask for at least as much, and places that nodes have for
+  /// them.
+  struct demand {
+    std::int64_t request;
+    std::int64_t pods;
+    std::int64_t places;
+  };
+  std::vector<demand> demands_;
+  std::int64_t steps_left_;
+  bool was_placed_ = false;            ///< the chunk, in some trial
+  std::vector<victim_unit> units_;     ///< in victim order
+  std::vector<std::uint32_t> before_;  ///< by unit: the one that its group loses before it, or no_row
+  std::vector<std::pair<node_row, std::uint32_t>> by_node_;  ///< units by the nodes that they have pods on, sorted
+  std::set<positions> tried_;                                ///< in vain
+  std::vector<victim_unit> found_;
+};
+
+}  // namespace kaisched::actions

@@ -1,0 +1,74 @@
+#include "actions/victim_trial.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "actions/job_queue.hpp"
+#include "actions/placement.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::actions {
+
+result<bool> victim_trial::run(std::span<const victim_unit> units) {
+  const std::uint32_t start = c_.depth();
+  ++c_.statistics.back().candidates;
+  ++c_.sets_tried;
+  for (const victim_unit& one : units) {
+    for (const pod_row p : one.pods) c_.evict(p);
+  }
+  work::failure why;
+  result<bool> placed = place_group(c_, waiting_, {true, nullptr}, why);
+  if (!placed) return placed;
+  was_placed_ = *placed;
+  if (*placed) {
+    if (auto done = place_again(units); !done) return done.failure();
+    if (rules_.accepts({waiting_, {}, {units.begin(), units.end()}})) return true;
+  }
+  c_.rollback(start);
+  return false;
+}
+
+result<void> victim_trial::place_again(std::span<const victim_unit> units) {
+  std::map<group_row, std::vector<pod_row>> pods;
+  std::vector<group_row> groups;
+  for (const victim_unit& one : units) {
+    std::vector<pod_row>& own = pods[one.group];
+    if (own.empty()) groups.push_back(one.group);
+    own.insert(own.end(), one.pods.begin(), one.pods.end());
+  }
+  if (groups.size() == 1) return place_again(groups.front(), std::move(pods[groups.front()]));
+  job_queue queue(c_, 0);
+  if (auto done = queue.fill(groups); !done) return done;
+  while (!queue.empty()) {
+    result<group_row> next = queue.pop();
+    if (!next) return next.failure();
+    if (auto done = place_again(*next, std::move(pods[*next])); !done) return done;
+  }
+  return {};
+}
+
+/// Its gang, then one pod after the other, until one has no place.
+result<void> victim_trial::place_again(group_row group, std::vector<pod_row> pods) {
+  work::partial_group waiting = c_.set_part_aside();
+  result<void> outcome;
+  while (true) {
+    std::erase_if(pods, [&](pod_row p) { return work::is_active(c_, p); });
+    if (pods.empty()) break;
+    c_.take_part(group, pods);
+    if (c_.partial.chunk.empty()) break;
+    work::failure why;
+    result<bool> placed = place_group(c_, group, {true, nullptr}, why);
+    if (!placed) outcome = placed.failure();
+    if (!placed || !*placed) break;
+  }
+  c_.resume_part(std::move(waiting));
+  return outcome;
+}
+
+std::size_t count_lost(const work::core& c, std::span<const victim_unit> units) {
+  return static_cast<std::size_t>(
+      std::count_if(units.begin(), units.end(), [&](const victim_unit& u) { return is_lost(c, u); }));
+}
+
+}  // namespace kaisched::actions

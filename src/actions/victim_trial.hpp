@@ -1,0 +1,41 @@
+#pragma once
+/// @file
+/// The trial of a set of victims in `strict`: who would be placed again, who would have to leave.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <kaisched/result.hpp>
+
+#include "actions/victim_units.hpp"
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// Tries sets of victims for one waiting group. The chunk that the group is cut to is placed first, so that no victim
+/// takes the place that it was evicted for. Then the groups of the victims are placed again in the order of service,
+/// with the pods that they have lost here and no others.
+class victim_trial {
+ public:
+  victim_trial(work::core& c, group_row waiting, const victim_rules& rules) : c_(c), waiting_(waiting), rules_(rules) {}
+
+  /// True: the set helps, and the statement holds what becomes of it. False: the statement is as it was.
+  [[nodiscard]] result<bool> run(std::span<const victim_unit> units);
+  /// The last set made room for the chunk, whatever the verdict was.
+  [[nodiscard]] bool was_placed() const { return was_placed_; }
+
+ private:
+  result<void> place_again(std::span<const victim_unit> units);
+  result<void> place_again(group_row group, std::vector<pod_row> pods);
+
+  work::core& c_;
+  group_row waiting_;
+  const victim_rules& rules_;
+  bool was_placed_ = false;
+};
+
+/// Units with a pod that has not been placed again.
+[[nodiscard]] std::size_t count_lost(const work::core& c, std::span<const victim_unit> units);
+
+}  // namespace kaisched::actions

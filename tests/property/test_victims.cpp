@@ -1,0 +1,393 @@
+// The search for victims in strict on random small clusters: what it finds is a solution, nothing can be left out,
+// small clusters get the smallest set, small sets are never missed, and sessions on unchanged demand come to rest.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <rapidcheck.h>
+
+#include "actions/victim_search.hpp"
+#include "actions/victim_trial.hpp"
+#include "policy/parts.hpp"
+#include "rows.hpp"
+#include "session/core.hpp"
+#include "session/members.hpp"
+#include "support.hpp"
+
+using namespace kaisched;
+using test::add;
+
+namespace {
+
+template <class T>
+T got(result<T> r) {
+  if (!r.ok()) RC_FAIL(r.failure().message);
+  return std::move(r).value();
+}
+void got(const result<void>& r) {
+  if (!r.ok()) RC_FAIL(r.failure().message);
+}
+
+int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
+
+struct some_pod {
+  std::string name;
+  std::int64_t gpu = 0;    ///< milli-GPU
+  std::int64_t cores = 0;  ///< milli-cores
+  std::string node{};      ///< empty: waits
+};
+
+struct some_group {
+  std::string name;
+  std::string queue;
+  std::int64_t least = 1;
+  std::int64_t priority = 50;
+  bool preemptible = true;
+  std::vector<some_pod> pods;
+
+  [[nodiscard]] std::int64_t running() const {
+    return std::count_if(pods.begin(), pods.end(), [](const some_pod& p) { return !p.node.empty(); });
+  }
+};
+
+struct some_queue {
+  std::string name;
+  std::string parent;
+  std::int64_t gpus;  ///< quota
+  std::int64_t cores;
+  std::int64_t priority;
+  std::int64_t weight;
+};
+
+struct some_node {
+  std::int64_t gpus;
+  std::int64_t cores;
+  std::int64_t slots = 100;  ///< for pods
+};
+
+struct world {
+  std::vector<some_node> nodes;
+  std::vector<some_queue> queues;
+  std::vector<some_group> groups;
+};
+
+snapshot taken(const world& w) {
+  cluster c;
+  auto nodes = add(table_kind::node, {"name", "capacity"});
+  for (std::size_t n = 0; n < w.nodes.size(); ++n) {
+    nodes.add(
+        {"n" + std::to_string(n), test::numbers{w.nodes[n].cores * 1000, 0, w.nodes[n].gpus * 1000, w.nodes[n].slots}});
+  }
+  auto queues = add(table_kind::queue, {"name", "parent", "quota", "priority", "over_quota_weight"});
+  for (const some_queue& q : w.queues) {
+    queues.add({q.name, q.parent, test::numbers{q.cores * 1000, unlimited, q.gpus * 1000}, q.priority,
+                test::reals(3, static_cast<double>(q.weight))});
+  }
+  auto groups = add(table_kind::pod_group, {"name", "queue", "min_member", "created", "priority", "preemptible"});
+  auto pods = add(table_kind::pod, {"name", "group", "request", "status", "node"});
+  for (std::size_t g = 0; g < w.groups.size(); ++g) {
+    const some_group& one = w.groups[g];
+    groups.add({one.name, one.queue, one.least, static_cast<std::int64_t>(g) * test::second, one.priority,
+                one.preemptible ? 1 : 0});
+    for (const some_pod& p : one.pods) {
+      pods.add({p.name, one.name, test::numbers{p.cores, 0, p.gpu, 1},
+                p.node.empty() ? pod_status::pending : pod_status::running, p.node});
+    }
+  }
+  got(c.apply(nodes));
+  got(c.apply(queues));
+  got(c.apply(groups));
+  got(c.apply(pods));
+  return c.take_snapshot();
+}
+
+/// A cluster with little room left, groups that wait, and gangs that are whole or not there.
+world random_world(int least_nodes, int most_nodes, int most_groups, bool only_gpus) {
+  world w;
+  const int nodes = draw(least_nodes, most_nodes);
+  for (int n = 0; n < nodes; ++n) w.nodes.push_back({draw(1, 4), only_gpus ? 64 : draw(2, 8)});
+  // What queues count on and nobody can use.
+  if (draw(0, 3) == 0) w.nodes.push_back({draw(1, 4), draw(1, 4), 0});
+  const bool parents = draw(0, 2) == 0;
+  if (parents) {
+    w.queues.push_back({"d0", "", draw(0, 4), draw(0, 8), 100, 1});
+    w.queues.push_back({"d1", "", draw(0, 4), draw(0, 8), 100, 2});
+  }
+  const int queues = draw(2, 3);
+  for (int q = 0; q < queues; ++q) {
+    w.queues.push_back({"q" + std::to_string(q), parents ? "d" + std::to_string(draw(0, 1)) : "", draw(0, 4),
+                        draw(0, 8), draw(0, 5) == 0 ? 200 : 100, draw(0, 2)});
+  }
+  std::vector<some_node> room = w.nodes;
+  const int groups = draw(2, most_groups);
+  for (int g = 0; g < groups; ++g) {
+    some_group one{
+        "g" + std::to_string(g), "q" + std::to_string(draw(0, queues - 1)), 1, 10 * draw(1, 3), draw(0, 7) > 0, {}};
+    const int pods = draw(1, 3);
+    one.least = draw(0, 1) == 0 ? 1 : pods;
+    const std::int64_t gpu = draw(0, 7) == 0 ? 0 : draw(1, 2);
+    const std::int64_t cores = only_gpus ? 0 : draw(0, 2);
+    const bool runs = draw(0, 3) > 0;
+    for (int p = 0; p < pods; ++p) {
+      some_pod pod{one.name + "-" + std::to_string(p), gpu * 1000, cores * 1000};
+      const int at = draw(0, nodes - 1);
+      for (int i = 0; runs && i < nodes && pod.node.empty(); ++i) {
+        some_node& here = room[static_cast<std::size_t>((at + i) % nodes)];
+        if (here.gpus < gpu || here.cores < cores) continue;
+        here.gpus -= gpu;
+        here.cores -= cores;
+        pod.node = "n" + std::to_string((at + i) % nodes);
+      }
+      one.pods.push_back(std::move(pod));
+    }
+    if (one.running() < one.least) {
+      for (some_pod& pod : one.pods) {
+        if (pod.node.empty()) continue;
+        some_node& here = room[static_cast<std::size_t>(std::stoi(pod.node.substr(1)))];
+        here.gpus += gpu;
+        here.cores += cores;
+        pod.node.clear();
+      }
+    }
+    w.groups.push_back(std::move(one));
+  }
+  return w;
+}
+
+/// The cluster as a scenario.
+std::string text_of(const world& w) {
+  std::ostringstream text;
+  for (std::size_t n = 0; n < w.nodes.size(); ++n) {
+    const some_node& one = w.nodes[n];
+    text << "node n" << n << " gpu=" << one.gpus << " cpu=" << one.cores << " pods=" << one.slots << '\n';
+  }
+  for (const some_queue& q : w.queues) {
+    text << "queue " << q.name << (q.parent.empty() ? "" : " parent=" + q.parent) << " quota.gpu=" << q.gpus
+         << " quota.cpu=" << q.cores << " priority=" << q.priority << " over_quota_weight=" << q.weight << '\n';
+  }
+  for (std::size_t g = 0; g < w.groups.size(); ++g) {
+    const some_group& one = w.groups[g];
+    text << "pod_group " << one.name << " queue=" << one.queue << " min_member=" << one.least
+         << " priority=" << one.priority << " created=" << g << 's' << (one.preemptible ? "" : " preemptible=false")
+         << '\n';
+    for (const some_pod& p : one.pods) {
+      text << "  pod " << p.name << " gpu=" << p.gpu / 1000 << " cpu=" << p.cores / 1000
+           << (p.node.empty() ? "" : " status=running node=" + p.node) << '\n';
+    }
+  }
+  return text.str();
+}
+
+// ---- one search
+// ------------------------------------------------------------------------------------------------------
+
+work::part_list parts_of(const policy_options& options) {
+  work::part_list parts;
+  for (const std::string& name : options.parts) {
+    for (const policy::part_entry& part : policy::built_in_parts()) {
+      if (part.name == name) parts.emplace_back(part.name, part.make);
+    }
+  }
+  return parts;
+}
+
+/// A search for one waiting group, by rules that are drawn: some groups must not be victims, some may only move.
+struct one_search {
+  explicit one_search(const world& w)
+      : options(preset("kai").value()), core(taken(w), options, 0, parts_of(options)), chains(core) {
+    got(core.open());
+    core.keep_chunks();
+    for (std::size_t g = 0; g < w.groups.size(); ++g) {
+      if (draw(0, 4) == 0) firm.insert(static_cast<group_row>(g));
+      if (draw(0, 3) == 0) precious.insert(static_cast<group_row>(g));
+    }
+    rules.queue_may_lose = [](queue_row) { return true; };
+    rules.may_lose = [this](group_row g) { return !firm.contains(g); };
+    rules.may_be_lost = [this](const actions::victim_unit& u) { return !precious.contains(u.group); };
+    rules.more_may_help = true;
+    rules.accepts = [this](const actions::scenario& what) {
+      return std::none_of(what.potential.begin(), what.potential.end(), [this](const actions::victim_unit& u) {
+        return precious.contains(u.group) && actions::is_lost(core, u);
+      });
+    };
+  }
+
+  /// Units of groups that may be victims, group by group.
+  [[nodiscard]] std::vector<std::vector<actions::victim_unit>> candidates(group_row waiting) {
+    std::vector<std::vector<actions::victim_unit>> found;
+    for (group_row g = 0; g < core.state().group_slots; ++g) {
+      if (g != waiting && !firm.contains(g) && actions::can_lose(core, g)) found.push_back(chains.of(g));
+    }
+    return found;
+  }
+
+  policy_options options;
+  work::core core;
+  std::set<group_row> firm;
+  std::set<group_row> precious;
+  actions::victim_rules rules;
+  actions::victim_chains chains;
+};
+
+/// The first group that waits and lacks room.
+group_row first_waiting(const work::core& c) {
+  for (const group_row g : *c.state().pending_groups) {
+    if (work::is_ready(c, c.state().groups[g].first_sub) && work::count_pods(c, g, &model::sub_counts::pending) > 0 &&
+        c.is_schedulable_queue(c.state().groups[g].queue)) {
+      return g;
+    }
+  }
+  return no_row;
+}
+
+/// Every closed set of at most so many units, by what of each chain is taken.
+void each_set(const std::vector<std::vector<actions::victim_unit>>& chains, std::size_t at, std::size_t most,
+              std::vector<actions::victim_unit>& set, const std::function<void()>& visit) {
+  if (at == chains.size()) return visit();
+  const std::size_t before = set.size();
+  each_set(chains, at + 1, most, set, visit);
+  for (const actions::victim_unit& unit : chains[at]) {
+    if (set.size() == most) break;
+    set.push_back(unit);
+    each_set(chains, at + 1, most, set, visit);
+  }
+  set.resize(before);
+}
+
+}  // namespace
+
+TEST_CASE("nothing can be left out, small clusters get the smallest set, no small set is missed") {
+  const bool held = rc::check("search", [] {
+    const bool large = draw(0, 2) == 0;
+    const world w = large ? random_world(7, 8, 9, true) : random_world(1, 5, 8, draw(0, 1) == 0);
+    RC_LOG() << text_of(w);
+    one_search s(w);
+    work::core& c = s.core;
+    const group_row waiting = first_waiting(c);
+    if (waiting == no_row) return;
+    const auto chains = s.candidates(waiting);
+    std::size_t units = 0;
+    for (const auto& chain : chains) units += chain.size();
+    if (units == 0) return;
+
+    // All sets, one by one.
+    const bool small = w.nodes.size() <= 6 && units <= 10;
+    const std::vector<pod_row> chunk = c.chunk_of(waiting, true);
+    if (chunk.empty()) return;
+    c.take_part(waiting, chunk);
+    actions::victim_trial trial(c, waiting, s.rules);
+    bool any = false;
+    std::size_t fewest = units + 1;
+    std::vector<actions::victim_unit> set;
+    each_set(chains, 0, small ? units : 4, set, [&] {
+      if (!got(trial.run(set))) return;
+      any = true;
+      fewest = std::min(fewest, actions::count_lost(c, set));
+      c.rollback(0);
+    });
+    c.drop_part();
+
+    actions::victim_search search(c);
+    got(search.open());
+    const actions::search_outcome outcome = got(search.find(waiting, s.rules));
+    RC_CLASSIFY(small, "small");
+    RC_CLASSIFY(outcome == actions::search_outcome::solved, "solved");
+    RC_ASSERT(!any || outcome == actions::search_outcome::solved);
+    if (small) RC_ASSERT(any == (outcome == actions::search_outcome::solved));
+    if (outcome != actions::search_outcome::solved) {
+      RC_ASSERT(c.log.empty());
+      return;
+    }
+    // What was evicted for it, also where it has its place again.
+    std::set<pod_row> evicted;
+    for (const work::operation& op : c.log) {
+      if (op.kind == work::operation_kind::evict) evicted.insert(op.pod);
+    }
+    std::vector<actions::victim_unit> found;
+    for (const auto& chain : chains) {
+      for (const actions::victim_unit& unit : chain) {
+        if (evicted.contains(unit.pods.front())) found.push_back(unit);
+      }
+    }
+    for (const pod_row p : chunk) RC_ASSERT(work::is_active(c, p));  // nobody leaves for nothing
+    const std::size_t lost = actions::count_lost(c, found);
+    if (small) RC_ASSERT(lost == fewest);
+    c.rollback(0);
+    c.take_part(waiting, chunk);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (i + 1 < found.size() && found[i + 1].group == found[i].group) continue;  // not the end of its chain
+      std::vector<actions::victim_unit> rest = found;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!got(trial.run(rest))) continue;
+      RC_ASSERT(actions::count_lost(c, rest) > lost);
+      c.rollback(0);
+    }
+  });
+  CHECK(held);
+}
+
+// ---- many sessions
+// -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What was decided becomes true: pods with a place run, evicted ones wait again.
+void settle(world& w, const session& s) {
+  std::map<std::string, std::string> places;
+  for (const decision& d : s.decisions()) {
+    const std::string pod(s.base().pod_name(d.pod));
+    places[pod] = d.kind == decision_kind::evict ? "" : std::string(s.base().node_name(d.node));
+  }
+  for (some_group& group : w.groups) {
+    for (some_pod& pod : group.pods) {
+      if (const auto at = places.find(pod.name); at != places.end()) pod.node = at->second;
+    }
+  }
+}
+
+/// The decisions, a line each.
+std::string text_of(const session& s) {
+  std::ostringstream text;
+  for (const decision& d : s.decisions()) {
+    text << decision_kind_name(d.kind) << ' ' << s.base().pod_name(d.pod) << ' ' << s.base().node_name(d.node) << ' '
+         << action_name(d.action) << ' ' << d.commit << '\n';
+  }
+  return text.str();
+}
+
+/// Of every commit that evicts something is placed that waited.
+void check_beneficiaries(const session& s) {
+  std::map<std::uint32_t, std::pair<bool, bool>> commits;
+  for (const decision& d : s.decisions()) {
+    auto& [evicts, places] = commits[d.commit];
+    evicts = evicts || d.kind == decision_kind::evict || d.kind == decision_kind::move;
+    places = places || d.kind == decision_kind::pipeline || d.kind == decision_kind::bind;
+  }
+  for (const auto& [commit, what] : commits) RC_ASSERT(!what.first || what.second);
+}
+
+}  // namespace
+
+TEST_CASE("on unchanged demand sessions come to rest, and nobody is evicted for nothing") {
+  const bool held = rc::check("rest", [] {
+    world w = random_world(1, 4, 10, draw(0, 2) == 0);
+    RC_LOG() << text_of(w);
+    engine e;
+    got(e.set("actions", draw(0, 3) == 0 ? "allocate,reclaim,preempt" : "allocate,consolidation,reclaim,preempt"));
+    if (draw(0, 3) == 0) got(e.set("reclaim.moves", "false"));
+    if (draw(0, 3) == 0) got(e.set("placement.gpu", "spread"));
+    bool rests = false;
+    std::string last;
+    for (int i = 0; i < 100 && !rests; ++i) {
+      const session s = got(e.run(taken(w), 0));
+      got(s.check());
+      check_beneficiaries(s);
+      rests = s.decisions().empty();
+      if (i >= 94) last += "session\n" + text_of(s);
+      settle(w, s);
+    }
+    if (!rests) RC_LOG() << last;
+    RC_ASSERT(rests);
+  });
+  CHECK(held);
+}
