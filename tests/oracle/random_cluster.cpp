@@ -91,7 +91,9 @@ table queue_table(const rows& r) {
       .values(col::queue_quota, column_type::i64, quota_dimensions, &row::quota)
       .values(col::queue_limit, column_type::i64, quota_dimensions, &row::limit)
       .values(col::queue_over_quota_weight, column_type::f64, quota_dimensions, &row::weight)
-      .values(col::queue_usage, column_type::f64, quota_dimensions, &row::usage);
+      .values(col::queue_usage, column_type::f64, quota_dimensions, &row::usage)
+      .integer(col::queue_reclaim_min_runtime, &row::reclaim_min_runtime)
+      .integer(col::queue_preempt_min_runtime, &row::preempt_min_runtime);
   return t;
 }
 
@@ -130,7 +132,8 @@ table group_table(const rows& r) {
       .integer(col::pod_group_created, &row::created)
       .integer(col::pod_group_min_member, &row::min_member)
       .integer(col::pod_group_min_sub_group, &row::min_sub_group)
-      .text(col::pod_group_namespace, &row::name_space);
+      .text(col::pod_group_namespace, &row::name_space)
+      .integer(col::pod_group_last_start, &row::last_start);
   return t;
 }
 

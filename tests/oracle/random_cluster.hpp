@@ -74,6 +74,8 @@ struct cluster_rows {
     amounts limit{unlimited, unlimited, unlimited};
     weights weight{1, 1, 1};
     weights usage{0, 0, 0};
+    std::int64_t reclaim_min_runtime = unset;
+    std::int64_t preempt_min_runtime = unset;
   };
   struct node {
     std::string name;
@@ -98,6 +100,7 @@ struct cluster_rows {
     std::int64_t min_member = 1;
     std::int64_t min_sub_group = unset;
     std::string name_space{};
+    std::int64_t last_start = unset;
   };
   struct sub_group {
     std::string group;

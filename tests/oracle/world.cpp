@@ -84,6 +84,8 @@ void read_queues(const snapshot& from, world& w) {
     q.limit = r.three<std::int64_t>(col::queue_limit, i);
     q.weight = r.three<double>(col::queue_over_quota_weight, i);
     q.usage = r.three<double>(col::queue_usage, i);
+    q.reclaim_min_runtime = r.integer(col::queue_reclaim_min_runtime, i);
+    q.preempt_min_runtime = r.integer(col::queue_preempt_min_runtime, i);
     w.queues.push_back(std::move(q));
   }
   for (std::size_t i = 0; i < r.rows(); ++i) {
@@ -126,6 +128,7 @@ void read_groups(const snapshot& from, world& w) {
     g.priority = r.integer(col::pod_group_priority, i);
     g.preemptible = r.small(col::pod_group_preemptible, i) == 1;
     g.created = r.integer(col::pod_group_created, i);
+    g.last_start = r.integer(col::pod_group_last_start, i);
     g.name_space = r.text(col::pod_group_namespace, i);
     g.tree = {{"", true, r.integer(col::pod_group_min_sub_group, i), {}, {}},
               {"default", false, r.integer(col::pod_group_min_member, i), {}, {}}};

@@ -34,6 +34,8 @@ struct queue {
   quota_amounts limit{};
   std::array<double, quota_dimensions> weight{};
   std::array<double, quota_dimensions> usage{};
+  std::int64_t reclaim_min_runtime = unset;
+  std::int64_t preempt_min_runtime = unset;
 };
 
 struct node {
@@ -60,6 +62,7 @@ struct group {
   std::int64_t priority = 0;
   bool preemptible = true;
   std::int64_t created = 0;
+  std::int64_t last_start = unset;
   std::string name_space;
   std::vector<member> tree;  ///< the first one is the root
 };

@@ -1,0 +1,135 @@
+#pragma once
+/// @file
+/// Which sets of victims make room for a group, found by trying all of them: without an order of victims, generators,
+/// filters or undo. Written from the rules (docs/rules.md, sections U, S, F, E and K), in integers, as `strict`
+/// decides. Sees the public headers only. Pods ask for whole devices, and groups have one pod set each.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <kaisched/options.hpp>
+
+#include "oracle/shares.hpp"
+#include "oracle/world.hpp"
+
+namespace kaisched::oracle {
+
+enum class evicting : std::uint8_t { reclaim, preempt, consolidation };
+
+/// What a group loses at once.
+struct victim_unit {
+  std::size_t group = nobody;
+  std::vector<std::size_t> pods;
+  bool core = false;  ///< its gang, which goes last
+
+  friend bool operator==(const victim_unit&, const victim_unit&) = default;
+};
+/// The units of one group, in the order in which it loses them.
+using victim_chain = std::vector<victim_unit>;
+
+/// Whether a set is a solution. Where units are judged one by one their order can decide (F7): then both may be right.
+enum class verdict : std::uint8_t { no, depends, yes };
+
+/// What became of a set that was tried.
+struct trial {
+  bool placed = false;            ///< the group has a place
+  std::vector<std::size_t> lost;  ///< pods that left and found no place
+  std::size_t lost_units = 0;     ///< units with such pods
+  verdict accepted = verdict::no;
+};
+
+/// Where everybody is, and what nodes and queues hold because of that.
+struct scene {
+  std::vector<pod_state> states;
+  std::vector<std::vector<std::int64_t>> idle;  ///< by node
+  std::vector<std::vector<std::int64_t>> coming;
+  std::vector<figures> queues;
+};
+
+class victim_oracle {
+ public:
+  victim_oracle(world w, const policy_options& options, std::int64_t now);
+
+  [[nodiscard]] const world& all() const { return w_; }
+  [[nodiscard]] const scene& now() const { return s_; }
+
+  // ---- who asks
+  /// Ready, in a leaf queue, with pods that wait.
+  [[nodiscard]] bool asks(std::size_t g) const;
+  /// What the group wants to start next, in task order.
+  [[nodiscard]] std::vector<std::size_t> chunk(std::size_t g) const;
+  /// What the action asks before it looks for victims: F1, F2, E3, K1, K4.
+  [[nodiscard]] bool may_ask(evicting action, std::size_t g) const;
+
+  // ---- sets
+  /// One chain for each group that may lose pods to this one.
+  [[nodiscard]] std::vector<victim_chain> chains(evicting action, std::size_t g) const;
+  /// All of the set leave; the group is placed, then those of them that find a place, in queue order.
+  /// A set costs the units that are lost by it, then the units that are in it.
+  [[nodiscard]] trial attempt(evicting action, std::size_t g, std::span<const victim_unit> set) const;
+  /// The verdict on losses alone.
+  [[nodiscard]] verdict judge(evicting action, std::size_t g, const std::vector<std::size_t>& lost) const;
+
+  /// Of all sets of up to so many units the one that costs least of those that are solutions for certain.
+  struct answer {
+    std::optional<std::vector<victim_unit>> found;
+    std::size_t lost_units = 0;
+    std::size_t tried = 0;
+  };
+  [[nodiscard]] answer search(evicting action, std::size_t g, const std::vector<victim_chain>& chains,
+                              std::size_t most_units) const;
+
+  // ---- what a session decides
+  void start(std::size_t p, std::size_t n);
+  void claim(std::size_t p, std::size_t n);
+  void evict(std::size_t p);
+  /// A group that held nothing before starts: its time counts from now.
+  void note_start(std::size_t g) { w_.groups[g].last_start = now_; }
+
+  /// A pod that loses its place is promised to keep it: not preemptible, or started too short a time ago.
+  [[nodiscard]] bool is_protected(evicting action, std::size_t mine, std::size_t victim) const;
+
+ private:
+  void open_queues();
+  void charge(scene& s, std::size_t p, std::int64_t sign) const;
+  void charge_queues(scene& s, std::size_t p, std::int64_t sign) const;
+  static bool counts_for_queues(const pod_state& s);
+  void evict(scene& s, std::size_t p) const;
+  void put(scene& s, std::size_t p, std::size_t n, pod_status status) const;
+
+  [[nodiscard]] quota_amounts request_of(const std::vector<std::size_t>& pods) const;
+  [[nodiscard]] std::int64_t active(const scene& s, std::size_t g) const;
+  [[nodiscard]] std::vector<std::size_t> chunk(const scene& s, std::size_t g,
+                                               const std::vector<bool>& may_return) const;
+  [[nodiscard]] bool queues_refuse(const scene& s, std::size_t g, const quota_amounts& asked) const;
+  [[nodiscard]] bool quota_refuses(const scene& s, std::size_t g, const quota_amounts& asked) const;
+  [[nodiscard]] bool accepts(std::size_t p, std::size_t n) const;
+  [[nodiscard]] bool fits(const scene& s, std::size_t p, std::size_t n, bool with_coming) const;
+  [[nodiscard]] std::size_t best_node(const scene& s, std::size_t p) const;
+  bool place(scene& s, std::size_t g, const std::vector<std::size_t>& pods, const std::vector<bool>& gone) const;
+  void place_lost(scene& s, std::size_t g, const std::vector<bool>& gone) const;
+  [[nodiscard]] int filling(const scene& s, std::size_t g) const;
+  [[nodiscard]] std::size_t next_leaf(const scene& s, std::size_t parent, const std::vector<std::size_t>& best,
+                                      const std::vector<quota_amounts>& asked) const;
+  void place_again(scene& s, std::vector<std::size_t> groups, const std::vector<bool>& gone) const;
+
+  [[nodiscard]] std::vector<std::size_t> path(std::size_t q) const;
+  [[nodiscard]] std::pair<std::size_t, std::size_t> parting(std::size_t mine, std::size_t theirs) const;
+  [[nodiscard]] bool may_go(std::size_t mine, const quota_amounts& asked, std::size_t theirs, const quota_amounts& unit,
+                            const quota_amounts& held) const;
+  [[nodiscard]] verdict judge_reclaim(std::size_t g, const std::vector<std::size_t>& lost) const;
+  [[nodiscard]] bool less_saturated_after(std::size_t g, const std::vector<std::size_t>& lost) const;
+
+  world w_;
+  policy_options o_;
+  std::int64_t now_ = 0;
+  quota_amounts total_{};
+  std::vector<std::vector<bool>> accepts_;  ///< by pod and node
+  scene s_;
+};
+
+}  // namespace kaisched::oracle
