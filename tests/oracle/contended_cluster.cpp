@@ -177,6 +177,7 @@ class thrower {
     if (d_.one_in(4)) set("placement.gpu", "spread");
     if (d_.one_in(4)) set("placement.cpu", "spread");
     if (d_.one_in(4)) set("signatures", "false");
+    if (d_.one_in(8)) set("reference_path", "true");
     if (d_.one_in(6)) set("reclaim.saturation_multiplier", d_.of<std::string>({"1", "1.5", "2"}));
     if (!runtimes_) return;
     if (d_.one_in(2)) set("min_runtime.from", "queue");

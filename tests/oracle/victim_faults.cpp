@@ -164,13 +164,10 @@ class checker {
   void takes(std::size_t g, const std::vector<decision>& commit, const session& s) {
     ++report_.groups;
     ++report_.placed;
-    const std::vector<victim_chain> chains = oracle_.chains(action_, g);
     std::vector<std::size_t> victims;
-    std::vector<std::size_t> lost;
     std::vector<std::size_t> claims;
     for (const decision& d : commit) {
       const std::size_t p = pod(s, d);
-      if (d.kind == decision_kind::evict) lost.push_back(p);
       if (d.kind == decision_kind::evict || d.kind == decision_kind::move) victims.push_back(p);
       if (d.kind == decision_kind::pipeline && world().pods[p].group == g) claims.push_back(p);
       if (d.kind == decision_kind::bind) fault("claims", g, "starts a pod: " + world().pods[p].name);
@@ -180,7 +177,7 @@ class checker {
     std::sort(chunk.begin(), chunk.end());
     if (strict() ? claims != chunk : claims.empty()) fault("beneficiary", g, "has not got its chunk");
     promises(g, victims);
-    if (strict()) smallest(g, chains, victims, lost);
+    if (strict()) smallest(g, commit, s);
     apply(g, commit, s);
   }
 
@@ -202,32 +199,74 @@ class checker {
     }
   }
 
-  void smallest(std::size_t g, const std::vector<victim_chain>& chains, const std::vector<std::size_t>& victims,
-                const std::vector<std::size_t>& lost) {
-    std::vector<victim_unit> set;
+  /// The outcome is that of a set, and no set does it at less cost.
+  void smallest(std::size_t g, const std::vector<decision>& commit, const session& s) {
+    const std::vector<victim_chain> chains = oracle_.chains(action_, g);
+    std::vector<pod_state> outcome = oracle_.now().states;
+    std::vector<std::size_t> lost;
+    std::vector<std::size_t> victims;
+    for (const decision& d : commit) {
+      const std::size_t p = pod(s, d);
+      const bool leaves = d.kind == decision_kind::evict;
+      outcome[p].status = leaves ? pod_status::releasing : pod_status::pipelined;
+      if (!leaves) outcome[p].node = node(s, d);
+      if (leaves) lost.push_back(p);
+      if (d.kind != decision_kind::pipeline) victims.push_back(p);
+    }
+    const std::vector<victim_unit> touched = units_of(chains, victims);
     std::size_t found = 0;
-    std::size_t lost_units = 0;
-    const auto among = [](const std::vector<std::size_t>& pods) {
-      return [&pods](std::size_t p) { return std::find(pods.begin(), pods.end(), p) != pods.end(); };
+    for (const victim_unit& unit : touched) {
+      found += static_cast<std::size_t>(std::count_if(unit.pods.begin(), unit.pods.end(), [&](std::size_t p) {
+        return std::find(victims.begin(), victims.end(), p) != victims.end();
+      }));
+    }
+    if (found != victims.size()) return fault("candidates", g, "takes pods that it may not take");
+    if (oracle_.judge(action_, g, lost) == verdict::no) {
+      fault("verdict", g, "takes what it may not take:" + names_of(touched));
+    }
+    if (victims.empty()) return;
+    if (oracle_.attempt(action_, g, {}).accepted == verdict::yes) {
+      return fault("needless", g, "needs nobody and takes" + names_of(touched));
+    }
+    // Units that came back to their own places are in no decision.
+    const auto explains = [&](const std::vector<victim_unit>& set) {
+      const bool all = std::all_of(touched.begin(), touched.end(), [&](const victim_unit& unit) {
+        return std::find(set.begin(), set.end(), unit) != set.end();
+      });
+      return all && oracle_.attempt(action_, g, set).leads_to(outcome);
     };
+    std::optional<std::vector<victim_unit>> taken;
+    if (explains(touched)) {
+      taken = touched;
+    } else if (is_small(chains)) {
+      (void)each_set(chains, largest_searched, [&](const std::vector<victim_unit>& set) {
+        if (explains(set)) taken = set;
+        return taken.has_value();
+      });
+      if (!taken) return fault("solution", g, "no set has this outcome; touched are" + names_of(touched));
+    }
+    if (taken) cheapest(g, chains, *taken);
+  }
+
+  /// What its units and those before them in their chains are.
+  [[nodiscard]] static std::vector<victim_unit> units_of(const std::vector<victim_chain>& chains,
+                                                         const std::vector<std::size_t>& pods) {
+    std::vector<victim_unit> set;
     for (const victim_chain& chain : chains) {
       std::size_t length = 0;
       for (std::size_t i = 0; i < chain.size(); ++i) {
-        const auto mine = std::count_if(chain[i].pods.begin(), chain[i].pods.end(), among(victims));
-        found += static_cast<std::size_t>(mine);
-        lost_units += std::any_of(chain[i].pods.begin(), chain[i].pods.end(), among(lost)) ? 1U : 0U;
-        if (mine > 0) length = i + 1;
+        const bool mine = std::any_of(chain[i].pods.begin(), chain[i].pods.end(), [&](std::size_t p) {
+          return std::find(pods.begin(), pods.end(), p) != pods.end();
+        });
+        if (mine) length = i + 1;
       }
       set.insert(set.end(), chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(length));
     }
-    if (found != victims.size()) return fault("candidates", g, "takes pods that it may not take");
-    if (oracle_.judge(action_, g, lost) == verdict::no)
-      fault("verdict", g, "takes what it may not take:" + names_of(set));
-    if (set.empty()) return;
-    if (oracle_.attempt(action_, g, {}).accepted == verdict::yes)
-      return fault("needless", g, "needs nobody and takes" + names_of(set));
-    const trial same = oracle_.attempt(action_, g, set);
-    if (!same.placed || same.accepted == verdict::no) fault("solution", g, "has no place with" + names_of(set));
+    return set;
+  }
+
+  void cheapest(std::size_t g, const std::vector<victim_chain>& chains, const std::vector<victim_unit>& set) {
+    const std::size_t lost_units = oracle_.attempt(action_, g, set).lost_units;
     for (std::size_t i = 0; i < set.size(); ++i) {
       if (i + 1 < set.size() && set[i + 1].group == set[i].group) continue;  // the last ones of their chains
       std::vector<victim_unit> less = set;
@@ -263,6 +302,7 @@ class checker {
       ++report_.defects;
       return;
     }
+    if (strict()) whole_gangs(g, commit, before, s);
     // KAI takes a pod that has moved for being at home on both nodes.
     defect_ =
         std::any_of(commit.begin(), commit.end(), [](const decision& d) { return d.kind == decision_kind::move; });
@@ -288,6 +328,26 @@ class checker {
       }
       if (passes(after.queues[q].nonpreemptible, before.queues[q].nonpreemptible, it.quota)) {
         fault("quota", g, "takes " + it.name + " above the quota for what cannot be preempted");
+      }
+    }
+  }
+
+  /// Who loses pods keeps its gang or nothing. `compat` may take a gang whose surplus came back in an earlier trial
+  /// (S9).
+  void whole_gangs(std::size_t g, const std::vector<decision>& commit, const scene& before, const session& s) {
+    for (const decision& d : commit) {
+      const std::size_t v = world().pods[pod(s, d)].group;
+      if (d.kind != decision_kind::evict) continue;
+      const auto has = [&](const scene& when) {
+        const std::vector<std::size_t>& pods = world().groups[v].tree.at(1).pods;
+        return std::count_if(pods.begin(), pods.end(), [&](std::size_t p) {
+          const pod_status status = when.states[p].status;
+          return status != pod_status::pending && status != pod_status::releasing;
+        });
+      };
+      const std::int64_t needs = world().groups[v].tree.at(1).min;
+      if (has(before) >= needs && has(oracle_.now()) > 0 && has(oracle_.now()) < needs) {
+        fault("gang", g, "leaves a part of the gang of " + world().groups[v].name);
       }
     }
   }

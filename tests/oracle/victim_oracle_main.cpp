@@ -24,7 +24,7 @@ using namespace kaisched;
 
 constexpr const char* usage =
     "usage: kaisched_victim_oracle [--mode strict|compat] [--action NAME] [--seed N] [--first N] [--count N]\n"
-    "                              [--most-faults N] [FILE.ks ...]\n"
+    "                              [--nodes N] [--units N] [--most-faults N] [FILE.ks ...]\n"
     "Status 1 if a fault is found. Every case follows from seed and number alone.\n";
 
 template <class T>
@@ -39,6 +39,7 @@ struct arguments {
   std::uint64_t seed = 1;
   std::uint64_t first = 0;
   std::uint64_t count = 1000;
+  test::contended_size size;
   std::uint64_t most_faults = 1;  ///< printed, of each kind
   std::vector<std::string> files;
 };
@@ -108,7 +109,7 @@ int check_random(const arguments& a) {
     std::map<std::string, std::uint64_t> kinds;
     for (std::uint64_t i = a.first; i < a.first + a.count; ++i) {
       test::seeded_dice dice(a.seed * 1'000'003 + i);
-      const std::string text = text_of(test::contended_cluster(dice, action, a.mode));
+      const std::string text = text_of(test::contended_cluster(dice, action, a.mode, a.size));
       const oracle::victim_report one = check_scenario(text, "case");
       sum.groups += one.groups;
       sum.placed += one.placed;
@@ -170,6 +171,10 @@ arguments read(int argc, char** argv) {
       a.first = std::stoull(value);
     else if (word == "--count")
       a.count = std::stoull(value);
+    else if (word == "--nodes")
+      a.size.nodes = std::stoll(value);
+    else if (word == "--units")
+      a.size.units = std::stoll(value);
     else if (word == "--most-faults")
       a.most_faults = std::stoull(value);
     else

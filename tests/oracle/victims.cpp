@@ -69,6 +69,12 @@ verdict in_any_order(const quota_amounts& held, std::vector<quota_amounts> units
 
 }  // namespace
 
+bool trial::leads_to(const std::vector<pod_state>& outcome) const {
+  return placed && accepted != verdict::no &&
+         std::equal(states.begin(), states.end(), outcome.begin(), outcome.end(),
+                    [](const pod_state& a, const pod_state& b) { return a.status == b.status && a.node == b.node; });
+}
+
 victim_oracle::victim_oracle(world w, const policy_options& options, std::int64_t now)
     : w_(std::move(w)), o_(options), now_(now) {
   s_.states = w_.states;
@@ -408,33 +414,44 @@ trial victim_oracle::attempt(evicting action, std::size_t g, std::span<const vic
                        [&](std::size_t p) { return s.states[p].status == pod_status::releasing; });
   }));
   made.accepted = judge(action, g, made.lost);
+  made.states = std::move(s.states);
   return made;
 }
 
 victim_oracle::answer victim_oracle::search(evicting action, std::size_t g, const std::vector<victim_chain>& chains,
                                             std::size_t most_units) const {
   answer made;
-  std::vector<victim_unit> set;
-  const std::function<void(std::size_t, std::size_t)> choose = [&](std::size_t from, std::size_t left) {
-    if (left == 0) {
-      ++made.tried;
-      const trial one = attempt(action, g, set);
-      if (one.accepted == verdict::yes && (!made.found || one.lost_units < made.lost_units)) {
-        made.found = set;
-        made.lost_units = one.lost_units;
-      }
-      return;
+  (void)each_set(chains, most_units, [&](const std::vector<victim_unit>& set) {
+    ++made.tried;
+    const trial one = attempt(action, g, set);
+    if (one.accepted == verdict::yes && (!made.found || one.lost_units < made.lost_units)) {
+      made.found = set;
+      made.lost_units = one.lost_units;
     }
-    if (from == chains.size()) return;
+    return made.found && made.lost_units == 0;
+  });
+  return made;
+}
+
+bool each_set(const std::vector<victim_chain>& chains, std::size_t most_units,
+              const std::function<bool(const std::vector<victim_unit>&)>& visit) {
+  std::vector<victim_unit> set;
+  const std::function<bool(std::size_t, std::size_t)> choose = [&](std::size_t from, std::size_t left) {
+    if (left == 0) return visit(set);
+    if (from == chains.size()) return false;
     const std::size_t before = set.size();
-    for (std::size_t n = 0; n <= std::min(left, chains[from].size()); ++n) {
+    bool ends = false;
+    for (std::size_t n = 0; !ends && n <= std::min(left, chains[from].size()); ++n) {
       if (n > 0) set.push_back(chains[from][n - 1]);
-      choose(from + 1, left - n);
+      ends = choose(from + 1, left - n);
     }
     set.resize(before);
+    return ends;
   };
-  for (std::size_t size = 0; size <= most_units && !(made.found && made.lost_units == 0); ++size) choose(0, size);
-  return made;
+  for (std::size_t size = 0; size <= most_units; ++size) {
+    if (choose(0, size)) return true;
+  }
+  return false;
 }
 
 // ---- the actions -------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,10 @@ struct trial {
   std::vector<std::size_t> lost;  ///< pods that left and found no place
   std::size_t lost_units = 0;     ///< units with such pods
   verdict accepted = verdict::no;
+  std::vector<pod_state> states;  ///< afterwards, if the group was placed
+
+  /// It is a solution, perhaps, after which everybody is here.
+  [[nodiscard]] bool leads_to(const std::vector<pod_state>& outcome) const;
 };
 
 /// Where everybody is, and what nodes and queues hold because of that.
@@ -49,6 +54,11 @@ struct scene {
   std::vector<std::vector<std::int64_t>> coming;
   std::vector<figures> queues;
 };
+
+/// Calls `visit` with all sets of up to so many units in which no unit is without those that its group loses before,
+/// the small ones first, until it says true. Whether it did.
+bool each_set(const std::vector<victim_chain>& chains, std::size_t most_units,
+              const std::function<bool(const std::vector<victim_unit>&)>& visit);
 
 class victim_oracle {
  public:
