@@ -25,6 +25,7 @@ class thrower {
     throw_nodes();
     throw_queues();
     for (std::int64_t misses = 0; units_ < size_.units && misses < 4;) misses += throw_running() ? 0 : 1;
+    if (!d_.one_in(3)) fill_nodes();
     const std::int64_t waiting = d_.between(1, 3);
     for (std::int64_t i = 0; i < waiting; ++i) throw_waiting(action);
     throw_options();
@@ -145,6 +146,25 @@ class thrower {
     r().groups.push_back(std::move(g));
     r().pods.insert(r().pods.end(), pods.begin(), pods.end());
     return true;
+  }
+
+  /// Most of what is free is held by groups that stay.
+  void fill_nodes() {
+    for (std::size_t n = 0; n < free_.size(); ++n) {
+      const std::int64_t left = free_[n][dim_gpu] / whole_device - d_.upto(1);
+      if (left <= 0 || d_.one_in(6)) continue;
+      rows::group g = throw_group("f");
+      g.preemptible = false;
+      rows::pod p;
+      p.name = g.name + "-0";
+      p.group = g.name;
+      p.request = {std::min<std::int64_t>(1, free_[n][dim_cpu]), 1, left * whole_device, 1};
+      p.status = pod_status::running;
+      p.node = r().nodes[n].name;
+      for (std::size_t k = 0; k < p.request.size(); ++k) free_[n][k] -= p.request[k];
+      r().groups.push_back(std::move(g));
+      r().pods.push_back(std::move(p));
+    }
   }
 
   std::vector<std::size_t> nodes_with_room(const rows::pod& p) const {

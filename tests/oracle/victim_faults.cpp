@@ -129,10 +129,8 @@ class checker {
   }
 
   /// All sets can be tried, and are.
-  [[nodiscard]] bool is_small(const std::vector<victim_chain>& chains) const {
-    std::size_t units = 0;
-    for (const victim_chain& chain : chains) units += chain.size();
-    return units <= largest_searched && world().nodes.size() <= most_nodes;
+  [[nodiscard]] bool is_small(std::size_t g) const {
+    return oracle_.count_units(action_, g) <= largest_searched && world().nodes.size() <= most_nodes;
   }
 
   // ---- groups that were not placed
@@ -149,7 +147,7 @@ class checker {
     const std::vector<victim_chain> chains = oracle_.chains(action_, g);
     if (chains.empty()) return;
     const victim_oracle::answer best =
-        oracle_.search(action_, g, chains, is_small(chains) ? largest_searched : always_searched);
+        oracle_.search(action_, g, chains, is_small(g) ? largest_searched : always_searched);
     report_.sets += best.tried;
     if (!best.found) return;
     ++report_.missed;
@@ -172,6 +170,7 @@ class checker {
       if (d.kind == decision_kind::pipeline && world().pods[p].group == g) claims.push_back(p);
       if (d.kind == decision_kind::bind) fault("claims", g, "starts a pod: " + world().pods[p].name);
     }
+    report_.evicting += victims.empty() ? 0U : 1U;
     std::sort(claims.begin(), claims.end());
     std::vector<std::size_t> chunk = oracle_.chunk(g);
     std::sort(chunk.begin(), chunk.end());
@@ -238,7 +237,7 @@ class checker {
     std::optional<std::vector<victim_unit>> taken;
     if (explains(touched)) {
       taken = touched;
-    } else if (is_small(chains)) {
+    } else if (is_small(g)) {
       (void)each_set(chains, largest_searched, [&](const std::vector<victim_unit>& set) {
         if (explains(set)) taken = set;
         return taken.has_value();
@@ -275,7 +274,7 @@ class checker {
       if (one.accepted != verdict::yes || one.lost_units > lost_units) continue;
       return fault("minimal", g, "takes" + names_of(set) + ", enough would be" + names_of(less));
     }
-    if (!is_small(chains)) return;
+    if (!is_small(g)) return;
     const victim_oracle::answer best = oracle_.search(action_, g, chains, largest_searched);
     report_.sets += best.tried;
     if (best.found && std::pair(best.lost_units, best.found->size()) < std::pair(lost_units, set.size())) {

@@ -15,10 +15,11 @@ struct victim_report {
   std::vector<std::string> faults;  ///< each begins with a word that says what is wrong
   std::size_t groups = 0;           ///< that asked for victims
   std::size_t placed = 0;
-  std::size_t missed = 0;   ///< left waiting though a set would have helped
-  std::size_t sets = 0;     ///< that the oracle has tried
-  std::size_t defects = 0;  ///< commits of `compat` whose amounts are not looked at: after a known defect
-  bool overdrawn = false;   ///< some node held more than it has from the start
+  std::size_t evicting = 0;  ///< of these, with victims
+  std::size_t missed = 0;    ///< left waiting though a set would have helped
+  std::size_t sets = 0;      ///< that the oracle has tried
+  std::size_t defects = 0;   ///< commits of `compat` whose amounts are not looked at: after a known defect
+  bool overdrawn = false;    ///< some node held more than it has from the start
 };
 
 /// Runs a session and checks what it decided. Of the options' actions the last one is the one that evicts. In `compat`

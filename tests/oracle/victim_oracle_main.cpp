@@ -113,6 +113,7 @@ int check_random(const arguments& a) {
       const oracle::victim_report one = check_scenario(text, "case");
       sum.groups += one.groups;
       sum.placed += one.placed;
+      sum.evicting += one.evicting;
       sum.missed += one.missed;
       sum.sets += one.sets;
       sum.defects += one.defects;
@@ -124,11 +125,12 @@ int check_random(const arguments& a) {
       }
     }
     const std::size_t possible = sum.placed + sum.missed;
-    std::printf("%s %s: %llu cases, %zu groups asked, %zu placed, %zu missed of %zu possible (%.1f%%), %zu sets",
-                action.c_str(), a.mode.c_str(), static_cast<unsigned long long>(a.count), sum.groups, sum.placed,
-                sum.missed, possible,
-                possible == 0 ? 0.0 : 100.0 * static_cast<double>(sum.missed) / static_cast<double>(possible),
-                sum.sets);
+    std::printf(
+        "%s %s: %llu cases, %zu groups asked, %zu placed (%zu with victims), %zu missed of %zu possible (%.1f%%), %zu "
+        "sets",
+        action.c_str(), a.mode.c_str(), static_cast<unsigned long long>(a.count), sum.groups, sum.placed, sum.evicting,
+        sum.missed, possible,
+        possible == 0 ? 0.0 : 100.0 * static_cast<double>(sum.missed) / static_cast<double>(possible), sum.sets);
     if (sum.defects > 0) std::printf(", %zu commits after a defect", sum.defects);
     std::printf("\n");
     for (const auto& [kind, count] : kinds) {

@@ -475,27 +475,44 @@ bool victim_oracle::may_ask(evicting action, std::size_t g) const {
   return true;
 }
 
+bool victim_oracle::may_lose(evicting action, std::size_t g, std::size_t victim) const {
+  const group& mine = w_.groups[g];
+  const group& it = w_.groups[victim];
+  if (victim == g || !it.preemptible || !w_.queues[it.queue].children.empty()) return false;
+  if (action == evicting::preempt) return it.queue == mine.queue && it.priority < mine.priority;
+  return action == evicting::consolidation || it.queue != mine.queue;
+}
+
+victim_chain victim_oracle::chain_of(std::size_t victim) const {
+  const member& all = pod_set(w_.groups[victim]);
+  std::vector<std::size_t> pods;
+  for (const std::size_t p : all.pods) {
+    if (is_active(s_.states[p].status)) pods.push_back(p);
+  }
+  victim_chain chain;
+  while (!pods.empty() && static_cast<std::int64_t>(pods.size()) > all.min) {
+    chain.push_back({victim, {pods.back()}, false});
+    pods.pop_back();
+  }
+  if (!pods.empty()) chain.push_back({victim, pods, true});
+  return chain;
+}
+
 std::vector<victim_chain> victim_oracle::chains(evicting action, std::size_t g) const {
   std::vector<victim_chain> all;
-  const group& mine = w_.groups[g];
   for (std::size_t v = 0; v < w_.groups.size(); ++v) {
-    const group& it = w_.groups[v];
-    if (v == g || !it.preemptible || !w_.queues[it.queue].children.empty()) continue;
-    if (action == evicting::preempt && (it.queue != mine.queue || it.priority >= mine.priority)) continue;
-    if (action == evicting::reclaim && it.queue == mine.queue) continue;
-    std::vector<std::size_t> pods;
-    for (const std::size_t p : pod_set(it).pods) {
-      if (is_active(s_.states[p].status)) pods.push_back(p);
-    }
-    victim_chain chain;
-    while (!pods.empty() && static_cast<std::int64_t>(pods.size()) > pod_set(it).min) {
-      chain.push_back({v, {pods.back()}, false});
-      pods.pop_back();
-    }
-    if (!pods.empty() && !is_protected(action, g, v)) chain.push_back({v, pods, true});
+    if (!may_lose(action, g, v)) continue;
+    victim_chain chain = chain_of(v);
+    if (!chain.empty() && chain.back().core && is_protected(action, g, v)) chain.pop_back();
     if (!chain.empty()) all.push_back(std::move(chain));
   }
   return all;
+}
+
+std::size_t victim_oracle::count_units(evicting action, std::size_t g) const {
+  std::size_t units = 0;
+  for (std::size_t v = 0; v < w_.groups.size(); ++v) units += may_lose(action, g, v) ? chain_of(v).size() : 0;
+  return units;
 }
 
 verdict victim_oracle::judge(evicting action, std::size_t g, const std::vector<std::size_t>& lost) const {

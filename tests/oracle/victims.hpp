@@ -78,6 +78,8 @@ class victim_oracle {
   // ---- sets
   /// One chain for each group that may lose pods to this one.
   [[nodiscard]] std::vector<victim_chain> chains(evicting action, std::size_t g) const;
+  /// Units of these groups, gangs included that are promised more time.
+  [[nodiscard]] std::size_t count_units(evicting action, std::size_t g) const;
   /// All of the set leave; the group is placed, then those of them that find a place, in queue order.
   /// A set costs the units that are lost by it, then the units that are in it.
   [[nodiscard]] trial attempt(evicting action, std::size_t g, std::span<const victim_unit> set) const;
@@ -104,6 +106,8 @@ class victim_oracle {
   [[nodiscard]] bool is_protected(evicting action, std::size_t mine, std::size_t victim) const;
 
  private:
+  [[nodiscard]] bool may_lose(evicting action, std::size_t g, std::size_t victim) const;
+  [[nodiscard]] victim_chain chain_of(std::size_t victim) const;
   void open_queues();
   void charge(scene& s, std::size_t p, std::int64_t sign) const;
   void charge_queues(scene& s, std::size_t p, std::int64_t sign) const;
