@@ -117,17 +117,22 @@ bool is_protected(const core& c, group_row group, group_row victim, loss how) {
   return c.now - started < promised;
 }
 
-/// A protected elastic group may lose surplus pods, not its core.
+/// A protected elastic group may lose surplus pods, not its core. The reference counts pods that are leaving as
+/// members.
 bool cores_are_respected(const core& c, const scenario& what, loss how) {
   for (const victim_unit& one : victims_by_group(what)) {
     if (!is_elastic(c, one.group) || !is_protected(c, what.group, one.group, how)) continue;
     const model::group_core& g = c.state().groups[one.group];
     for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
       if (c.state().subs[sub].is_set) continue;
-      const std::int64_t lost =
-          std::count_if(one.pods.begin(), one.pods.end(), [&](pod_row p) { return c.state().pods[p].sub == sub; });
-      if (lost > 0 && static_cast<std::int64_t>(c.counts(sub).active_used) - lost < c.state().subs[sub].min)
-        return false;
+      std::int64_t lost = 0;
+      std::int64_t members = c.compat() ? c.counts(sub).active_used : c.counts(sub).active_allocated;
+      for (const pod_row p : one.pods) {
+        if (c.state().pods[p].sub != sub) continue;
+        ++lost;
+        members += !c.compat() && !is_active(c, p) ? 1 : 0;
+      }
+      if (lost > 0 && members - lost < c.state().subs[sub].min) return false;
     }
   }
   return true;
