@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "actions/victim_stream.hpp"
 
@@ -168,6 +169,13 @@ result<bool> exact_search::is_small() {
   return units_.size() <= small_units;
 }
 
+result<bool> exact_search::needs_nobody() {
+  if (lacks_room({})) return false;
+  if (auto done = collect(1); !done) return done.failure();
+  found_.clear();
+  return units_.empty() ? false : trial_.run({});
+}
+
 result<bool> exact_search::find_smallest() {
   if (units_.empty() || has_pod_without_node()) return false;
   const auto count = static_cast<std::uint32_t>(units_.size());
@@ -208,7 +216,11 @@ result<bool> exact_search::find_small_set() {
   if (units_.empty() || lacks_room(units_) || has_pod_without_node()) return false;
   const bool some_may_be_lost = !rules_.may_be_lost || std::any_of(units_.begin(), units_.end(), rules_.may_be_lost);
   if (!some_may_be_lost && fewest_lost() > 0) return false;
-  result<bool> helps = c_.partial.chunk.size() == 1 ? try_sets_by_node() : try_sets_of(units_that_open_nodes());
+  const std::vector<excess> limits = excesses();
+  if (cannot_end(limits)) return false;
+  result<bool> helps = !limits.empty()                ? try_sets_of(units_that_open_nodes_or_end(limits))
+                       : c_.partial.chunk.size() == 1 ? try_sets_by_node()
+                                                      : try_sets_of(units_that_open_nodes());
   if (!helps || *helps) return helps;
   // Where the chunk has no place, or is refused whoever else leaves, larger sets are no better.
   if (!was_placed_ || !rules_.more_may_help) return false;
@@ -292,6 +304,50 @@ exact_search::positions exact_search::units_that_open_nodes() const {
                          return places_on(freed, one.request) > places_on(free_gpus(c_, row), one.request);
                        });
     if (opens) found.insert(found.end(), on_node.begin(), on_node.end());
+  }
+  return closure_of(found);
+}
+
+std::vector<exact_search::excess> exact_search::excesses() const {
+  std::vector<excess> found;
+  if (!c_.has_proportion) return found;
+  const model::quota_vector asked = c_.chunk_request(waiting_);
+  for (queue_row q = c_.state().groups[waiting_].queue; q != no_row; q = (*c_.state().queues)[q].parent) {
+    const model::queue_info& info = (*c_.state().queues)[q];
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      const std::int64_t over = (*c_.live.queue_allocated)[q][r] + asked[r] - info.limit[r];
+      if (asked[r] != 0 && info.limit[r] != unlimited && over > 0) found.push_back({q, r, over});
+    }
+  }
+  return found;
+}
+
+std::int64_t exact_search::freed_of(const victim_unit& unit, const excess& one) const {
+  queue_row q = c_.state().groups[unit.group].queue;
+  while (q != no_row && q != one.queue) q = (*c_.state().queues)[q].parent;
+  if (q == no_row) return 0;
+  std::int64_t sum = 0;
+  for (const pod_row p : unit.pods) sum += model::quota_request(c_.state().class_of(p))[one.resource];
+  return sum;
+}
+
+bool exact_search::cannot_end(std::span<const excess> limits) const {
+  return std::any_of(limits.begin(), limits.end(), [&](const excess& one) {
+    std::vector<std::int64_t> amounts;
+    for (const victim_unit& unit : units_) amounts.push_back(freed_of(unit, one));
+    std::sort(amounts.begin(), amounts.end(), std::greater<>());
+    amounts.resize(std::min(small_set, amounts.size()));
+    return std::accumulate(amounts.begin(), amounts.end(), std::int64_t{0}) < one.over;
+  });
+}
+
+/// What has to leave for a limit can be on other nodes than what has to leave for the room.
+exact_search::positions exact_search::units_that_open_nodes_or_end(std::span<const excess> limits) const {
+  positions found = units_that_open_nodes();
+  for (std::uint32_t i = 0; i < units_.size(); ++i) {
+    const bool frees =
+        std::any_of(limits.begin(), limits.end(), [&](const excess& one) { return freed_of(units_[i], one) > 0; });
+    if (frees) found.push_back(i);
   }
   return closure_of(found);
 }

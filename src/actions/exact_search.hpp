@@ -28,6 +28,8 @@ class exact_search {
 
   /// So few nodes and units that every set is tried.
   [[nodiscard]] result<bool> is_small();
+  /// True: there are victims and the group fits without any (A9); the statement holds its claims.
+  [[nodiscard]] result<bool> needs_nobody();
   /// Tries every set: the one of least cost, of equals the first in victim order. True: the statement holds it.
   [[nodiscard]] result<bool> find_smallest();
   /// Tries all sets of up to four units, by size, then in victim order; as many as the budget of steps allows.
@@ -63,6 +65,20 @@ class exact_search {
   [[nodiscard]] bool makes_room_on(node_row row, pod_row pod, const positions& at) const;
 
   [[nodiscard]] positions units_that_open_nodes() const;
+
+  /// What a queue would hold beyond its limit with the chunk.
+  struct excess {
+    queue_row queue;
+    std::uint32_t resource;
+    std::int64_t over;
+  };
+  [[nodiscard]] std::vector<excess> excesses() const;
+  /// What a unit holds of the resource in the queue.
+  [[nodiscard]] std::int64_t freed_of(const victim_unit& unit, const excess& one) const;
+  /// Not even the four units that hold most are enough.
+  [[nodiscard]] bool cannot_end(std::span<const excess> limits) const;
+  [[nodiscard]] positions units_that_open_nodes_or_end(std::span<const excess> limits) const;
+
   [[nodiscard]] result<bool> try_sets_of(const positions& candidates);
   [[nodiscard]] result<bool> extend(const positions& candidates, std::size_t from, std::size_t size, positions& set);
 

@@ -64,6 +64,12 @@ class search {
     result<bool> small = exact.is_small();
     if (!small) return small.failure();
     if (!*small) {
+      result<bool> alone = exact.needs_nobody();
+      if (!alone) return alone.failure();
+      if (*alone) {
+        c_.drop_part();
+        return search_outcome::solved;
+      }
       result<bool> generated = generate(chunk);
       if (!generated) return generated.failure();
       c_.rollback(0);

@@ -115,7 +115,7 @@ result<void> check_gangs(const core& c) {
     bool active_before = false;
     for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
       const model::sub_info& info = c.state().subs[sub];
-      const std::uint32_t before = c.state().live.counts[sub].active_used;
+      const std::uint32_t before = c.state().live.counts[sub].active_allocated;
       optional_members = optional_members || (info.is_set && info.min != unset);
       incomplete_before = incomplete_before || (!info.is_set && static_cast<std::int64_t>(before) < info.min);
       active_before = active_before || before > 0;
