@@ -80,8 +80,8 @@ class victim_oracle {
   [[nodiscard]] std::vector<victim_chain> chains(evicting action, std::size_t g) const;
   /// Units of these groups, gangs included that are promised more time.
   [[nodiscard]] std::size_t count_units(evicting action, std::size_t g) const;
-  /// All of the set leave; the group is placed, then those of them that find a place, in queue order.
-  /// A set costs the units that are lost by it, then the units that are in it.
+  /// All of the set leave; the group is placed, then those of them that find a place, in queue order (S18). A set costs
+  /// the units that are lost by it, then the units that are in it.
   [[nodiscard]] trial attempt(evicting action, std::size_t g, std::span<const victim_unit> set) const;
   /// The verdict on losses alone.
   [[nodiscard]] verdict judge(evicting action, std::size_t g, const std::vector<std::size_t>& lost) const;
@@ -102,7 +102,7 @@ class victim_oracle {
   /// A group that held nothing before starts: its time counts from now.
   void note_start(std::size_t g) { w_.groups[g].last_start = now_; }
 
-  /// A pod that loses its place is promised to keep it: not preemptible, or started too short a time ago.
+  /// The gang of the victim was promised more time before such an action.
   [[nodiscard]] bool is_protected(evicting action, std::size_t mine, std::size_t victim) const;
 
  private:
