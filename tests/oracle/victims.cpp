@@ -413,7 +413,7 @@ trial victim_oracle::attempt(evicting action, std::size_t g, std::span<const vic
     return std::any_of(unit.pods.begin(), unit.pods.end(),
                        [&](std::size_t p) { return s.states[p].status == pod_status::releasing; });
   }));
-  made.accepted = judge(action, g, made.lost);
+  made.accepted = action == evicting::preempt && !stays_entitled(g, set) ? verdict::no : judge(action, g, made.lost);
   made.states = std::move(s.states);
   return made;
 }
@@ -520,6 +520,19 @@ verdict victim_oracle::judge(evicting action, std::size_t g, const std::vector<s
   return action == evicting::preempt ? verdict::yes : judge_reclaim(g, lost);
 }
 
+/// E5
+bool victim_oracle::stays_entitled(std::size_t g, std::span<const victim_unit> set) const {
+  quota_amounts more = request_of(chunk(g));
+  for (const victim_unit& unit : set) add(more, request_of(unit.pods), -1);
+  for (const std::size_t q : path(w_.groups[g].queue)) {
+    const quota_amounts most = entitlement(w_.queues[q], s_.queues[q]);
+    for (std::size_t r = 0; r < quota_dimensions; ++r) {
+      if (more[r] > 0 && most[r] != unlimited && s_.queues[q].allocated[r] + more[r] > most[r]) return false;
+    }
+  }
+  return true;
+}
+
 // ---- reclaim -----------------------------------------------------------------------------------------------------
 
 /// F8: the two queues of the first level, from the root, on which the paths differ.
@@ -571,14 +584,30 @@ verdict victim_oracle::judge_reclaim(std::size_t g, const std::vector<std::size_
   }
   for (const auto& [v, amount] : gangs) by_queues[parting(leaf, w_.groups[v].queue)].push_back(amount);
   verdict worst = verdict::yes;
+  quota_amounts least_within{};  // of what the queues hold within their fair shares, F24
+  quota_amounts most_within{};
   for (auto& [queues, units] : by_queues) {
     std::erase(units, quota_amounts{});
     const auto [mine, theirs] = queues;
+    for (std::size_t r = 0; r < quota_dimensions; ++r) {
+      if (asked[r] == 0) continue;
+      const std::int64_t share = s_.queues[theirs].fair_share[r];
+      std::int64_t counted = 0;
+      std::int64_t larger = 0;  // units that are not counted; of two orders they go first or last
+      for (const quota_amounts& unit : units) (unit[r] > share ? larger : counted) += unit[r];
+      const auto within = [&](std::int64_t held) { return std::min(held, share) - std::min(held - counted, share); };
+      least_within[r] += within(s_.queues[theirs].allocated[r]);
+      most_within[r] += within(s_.queues[theirs].allocated[r] - larger);
+    }
     worst = std::min(
         worst, in_any_order(s_.queues[theirs].allocated, units,
                             [&, own = mine, other = theirs](const quota_amounts& unit, const quota_amounts& held) {
                               return may_go(own, asked, other, unit, held);
                             }));
+  }
+  for (std::size_t r = 0; r < quota_dimensions; ++r) {
+    if (least_within[r] > asked[r]) return verdict::no;
+    if (most_within[r] > asked[r]) worst = std::min(worst, verdict::depends);
   }
   return worst;
 }
