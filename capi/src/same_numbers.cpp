@@ -93,6 +93,7 @@ SAME(KAISCHED_DECISION_BIND, decision_kind::bind);
 SAME(KAISCHED_DECISION_PIPELINE, decision_kind::pipeline);
 SAME(KAISCHED_DECISION_EVICT, decision_kind::evict);
 SAME(KAISCHED_DECISION_MOVE, decision_kind::move);
+SAME(KAISCHED_DECISION_MIGRATE, decision_kind::migrate);
 SAME(KAISCHED_DECISION_UNSCHEDULABLE, decision_kind::unschedulable);
 
 SAME(KAISCHED_ACTION_NONE, action_kind::none);
@@ -171,6 +172,7 @@ SAME(KAISCHED_TABLE_REASON, table_kind::reason);
 SAME(KAISCHED_TABLE_QUEUE_SHARE, table_kind::queue_share);
 SAME(KAISCHED_TABLE_PLACEMENT, table_kind::placement);
 SAME(KAISCHED_TABLE_STATISTIC, table_kind::statistic);
+SAME(KAISCHED_TABLE_ATTEMPT, table_kind::attempt);
 SAME(KAISCHED_TABLE_QUARANTINE, table_kind::quarantine);
 
 SAME(KAISCHED_RESOURCE_COL_NAME, col::resource_name);

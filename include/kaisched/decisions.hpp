@@ -20,6 +20,7 @@ enum class decision_kind : std::uint8_t {
   evict = 3,          ///< stop the pod
   move = 4,           ///< stop the pod and hold a place for it on another node
   unschedulable = 5,  ///< the pod group waits; see its reasons
+  migrate = 6,        ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
 };
 [[nodiscard]] std::string_view decision_kind_name(decision_kind k) noexcept;
 

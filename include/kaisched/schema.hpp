@@ -30,6 +30,7 @@ enum class table_kind : std::uint32_t {
   placement = 35,    ///< output of a session: where every pod is at the end
   statistic = 36,    ///< output of a session: counters per action
   quarantine = 37,   ///< output of a snapshot: rows of the input that were left out, and why
+  attempt = 38,      ///< output of a session: what the actions that evict did for groups that waited
 };
 
 /// What an input table does. Within one `apply` tables take effect in order, all of them or none.
@@ -125,6 +126,8 @@ enum pod_group : std::uint32_t {
   pod_group_priority_class = 23,
   pod_group_evictions = 24,
   pod_group_semi_preemptible = 25,
+  pod_group_disruption_budget = 26,
+  pod_group_max_surge = 27,
 };
 enum sub_group : std::uint32_t {
   sub_group_group = 1,
@@ -161,6 +164,7 @@ enum pod : std::uint32_t {
   pod_claims = 22,
   pod_numa_zones = 23,
   pod_qos = 24,
+  pod_outdated = 25,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,
@@ -232,6 +236,15 @@ enum statistic : std::uint32_t {
   statistic_candidates = 5,
   statistic_filtered = 6,
   statistic_rollbacks = 7,
+};
+enum attempt : std::uint32_t {
+  attempt_action = 1,
+  attempt_group = 2,
+  attempt_group_name = 3,
+  attempt_outcome = 4,
+  attempt_sets = 5,
+  attempt_refused = 6,
+  attempt_spared = 7,
 };
 enum quarantine : std::uint32_t {
   quarantine_kind = 1,

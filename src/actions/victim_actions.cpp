@@ -8,6 +8,7 @@
 #include "actions/actions.hpp"
 #include "actions/failed_groups.hpp"
 #include "actions/job_queue.hpp"
+#include "actions/migration.hpp"
 #include "actions/runtime.hpp"
 #include "actions/victim_search.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
@@ -352,6 +353,8 @@ struct attempt {
   attempt_outcome why = attempt_outcome::no_solution;  ///< of these two
   std::shared_ptr<eviction_attempt> told = std::make_shared<eviction_attempt>();  ///< shared with the rules
   victim_rules rules;
+  /// Another way to make room, tried before victims are searched for: true if the statement holds a solution.
+  std::function<result<bool>()> gently;
 };
 
 /// The pending groups of an action, each once.
@@ -446,7 +449,9 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     };
     const std::uint64_t sets_before = c.sets_tried;
     ++c.statistics.back().groups_tried;
-    result<search_outcome> found = search.find(group, one.rules);
+    result<bool> gently = one.gently ? one.gently() : false;
+    if (!gently) return gently.failure();
+    result<search_outcome> found = *gently ? search_outcome::solved : search.find(group, one.rules);
     if (!found) return found.failure();
     told.sets = c.sets_tried - sets_before;
     remember(c, group,
@@ -574,7 +579,8 @@ result<void> consolidation(core& c) {
                  one.fails = gpus_of(c, c.chunk_of(group, true)) > search.free_gpus();
                  if (one.fails) return one;
                  one.rules.queue_may_lose = [](queue_row) { return true; };
-                 one.rules.may_lose = [](group_row) { return true; };
+                 one.rules.may_lose = [&c](group_row g) { return !migrates(c, g); };
+                 one.gently = [&c, group] { return make_room_by_migration(c, group); };
                  one.rules.queue_may_end_with_less = [](queue_row) { return false; };
                  // The reference lets one more pass.
                  if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + (c.compat() ? 1 : 0);

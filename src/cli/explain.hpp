@@ -63,6 +63,7 @@ void print_attempts(const explanation& of, group_row group);
 /// Why a pod leaves or moves: for whom, and with whom.
 void print_eviction(const explanation& of, const decision& d);
 [[nodiscard]] json eviction_json(const decided& ran, const decision& d);
+[[nodiscard]] bool leaves_its_node(const decision& d);
 [[nodiscard]] std::string_view preemptibility_text(const session_view& view, group_row group);
 /// What a queue holds beside what it deserves: `holds 400 of a fair share of 537.6 GPUs (quota 491, no limit)`.
 [[nodiscard]] std::string share_text(const decided& ran, queue_row queue);

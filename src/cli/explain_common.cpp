@@ -172,6 +172,8 @@ std::string fate_text(const decided& ran, pod_row pod, with_node where) {
       return fmt::format("is evicted{}", place("from", last->node));
     case decision_kind::move:
       return fmt::format("moves{}{}", where == with_node::no ? " here" : place("to", last->node), devices);
+    case decision_kind::migrate:
+      return fmt::format("migrates{}{}", where == with_node::no ? " here" : place("to", last->node), devices);
     case decision_kind::unschedulable:
       break;
   }
@@ -183,6 +185,10 @@ const waiting_group* waiting_of(const decided& ran, group_row group) {
     if (one.group == group) return &one;
   }
   return nullptr;
+}
+
+bool leaves_its_node(const decision& d) {
+  return d.kind == decision_kind::evict || d.kind == decision_kind::move || d.kind == decision_kind::migrate;
 }
 
 std::string_view preemptibility_text(const session_view& view, group_row group) {

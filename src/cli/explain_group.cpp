@@ -39,7 +39,7 @@ members members_of(const explanation& of, group_row group) {
       ++all.started;
     } else if (last->kind == decision_kind::pipeline) {
       ++all.claiming;
-    } else if (last->kind == decision_kind::move) {
+    } else if (last->kind == decision_kind::move || last->kind == decision_kind::migrate) {
       ++all.moving;
     } else if (last->kind == decision_kind::evict) {
       ++all.leaving;

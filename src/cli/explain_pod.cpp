@@ -213,8 +213,7 @@ json facts_json(const explanation& of, pod_row pod) {
                        {"commit", last->commit},
                        {"node", view.node_name(last->node)},
                        {"devices", devices_json(last->devices)}};
-    if (last->kind == decision_kind::evict || last->kind == decision_kind::move)
-      one["eviction"] = eviction_json(of.ran, *last);
+    if (leaves_its_node(*last)) one["eviction"] = eviction_json(of.ran, *last);
   }
   return one;
 }
@@ -228,7 +227,7 @@ result<json> explain_pod(const explanation& of, pod_row pod) {
   const bool pending = waits(over.view().status_of(pod));
   const waiting_group* group = pending ? waiting_of(of.ran, over.view().pod_group(pod)) : nullptr;
   const decision* last = decision_about(of.ran, pod);
-  const bool leaves = last != nullptr && (last->kind == decision_kind::evict || last->kind == decision_kind::move);
+  const bool leaves = last != nullptr && leaves_its_node(*last);
   if (leaves && of.to.shows_report()) print_eviction(of, *last);
   if (leaves && last->kind == decision_kind::evict) return one;
   const result<candidate_table> table = over.candidates(pod);

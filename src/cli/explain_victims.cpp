@@ -27,7 +27,7 @@ groups_of_commit groups_in(const session& over, std::uint32_t commit) {
   groups_of_commit all;
   for (const decision& d : over.decisions()) {
     if (d.commit != commit) continue;
-    if (d.kind == decision_kind::evict || d.kind == decision_kind::move) {
+    if (leaves_its_node(d)) {
       insert_once(all.victims, d.group);
       ++all.pods_lost;
     } else {
@@ -154,7 +154,7 @@ void print_eviction(const explanation& of, const decision& d) {
     return;
   }
   const groups_of_commit all = groups_in(over, d.commit);
-  print_section(out, d.kind == decision_kind::move ? "Why it moves" : "Why it leaves");
+  print_section(out, d.kind == decision_kind::evict ? "Why it leaves" : "Why it moves");
   print_item(out, all.placed.empty()
                       ? fmt::format("{}: commit {} places nobody", action_name(d.action), d.commit)
                       : fmt::format("{} makes room for {}: {} placed in commit {}", action_name(d.action),
@@ -163,8 +163,11 @@ void print_eviction(const explanation& of, const decision& d) {
     print_item(out, fmt::format("{} leave or move for that, of {}", counted(all.pods_lost, "pod"),
                                 names_of(over, all.victims)));
   out.line();
-  for (const std::string& line : wrap(order_text(d.action), out.width() - 2))
-    out.line("  " + out.paint(style::dim, line));
+  const std::string_view order = d.kind == decision_kind::migrate
+                                     ? "A copy starts before the pod leaves; the node is freed that takes the fewest "
+                                       "migrations."
+                                     : order_text(d.action);
+  for (const std::string& line : wrap(order, out.width() - 2)) out.line("  " + out.paint(style::dim, line));
 }
 
 json eviction_json(const decided& ran, const decision& d) {

@@ -216,6 +216,7 @@ result<void> add_decisions(const session& from, outcome& to) {
         ++to.pods_evicted;
         break;
       case decision_kind::move:
+      case decision_kind::migrate:
         ++to.pods_moved;
         break;
       case decision_kind::unschedulable:

@@ -13,7 +13,7 @@ using policy::free_amount;
 using work::core;
 
 bool is_placement(const decision& d) {
-  return d.kind == decision_kind::bind || d.kind == decision_kind::pipeline || d.kind == decision_kind::move;
+  return d.kind != decision_kind::evict && d.kind != decision_kind::unschedulable;
 }
 
 /// The decision that put the pod where it is.
@@ -32,7 +32,7 @@ void replay_placement(core& onto, const decision& d, bool same_commit) {
       same_commit && d.kind == decision_kind::pipeline &&
       policy::amounts_fit(onto.access, ask, d.node, free_amount::idle) &&
       model::choose_devices(onto.state(), onto.live, ask, d.node, model::device_amount::free_now, devices);
-  if (d.kind == decision_kind::bind || held) {
+  if (d.kind == decision_kind::bind || d.kind == decision_kind::migrate || held) {
     onto.allocate(d.pod, d.node, devices);
   } else {
     onto.pipeline(d.pod, d.node, d.devices);
@@ -49,7 +49,8 @@ void replay(core& onto, std::span<const decision> all, std::size_t end) {
     while (next < all.size() && all[next].commit == commit) ++next;
     for (std::size_t i = first; i < next; ++i) {
       const decision_kind kind = all[i].kind;
-      if (kind == decision_kind::evict || kind == decision_kind::move) onto.evict(all[i].pod);
+      const bool leaves = kind == decision_kind::evict || kind == decision_kind::move || kind == decision_kind::migrate;
+      if (leaves) onto.evict(all[i].pod);
     }
     for (std::size_t i = first; i < std::min(next, end); ++i) {
       if (is_placement(all[i])) replay_placement(onto, all[i], commit == last);

@@ -455,6 +455,20 @@ table statistic_table(const core& c) {
   return w.take();
 }
 
+table attempt_table(const core& c) {
+  model::schema_writer w(table_kind::attempt);
+  for (const eviction_attempt& one : c.attempts) {
+    w[col::attempt_action].push(action_name(one.action));
+    w[col::attempt_group].push(id_of_group(c, one.group).value);
+    w[col::attempt_group_name].push(c.state().group_names[one.group]);
+    w[col::attempt_outcome].push(attempt_outcome_name(one.outcome));
+    w[col::attempt_sets].push(one.sets);
+    w[col::attempt_refused].push(one.refused);
+    w[col::attempt_spared].push(static_cast<std::uint8_t>(one.spared ? 1 : 0));
+  }
+  return w.take();
+}
+
 }  // namespace
 
 reason judge_node(const core& c, const model::pod_class& ask, node_row row) {
@@ -576,6 +590,8 @@ result<table> output_table(const core& c, std::span<const decision> all, std::sp
       return placement_table(c);
     case table_kind::statistic:
       return statistic_table(c);
+    case table_kind::attempt:
+      return attempt_table(c);
     default:
       return error{status::unsupported, "a session has no table of this kind", {}};
   }

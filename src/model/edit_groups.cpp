@@ -199,11 +199,20 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
   if (t.has(col::pod_group_user)) plan.user = t.text(col::pod_group_user, row);
   for (const auto& [column, target] :
        {std::pair{std::uint32_t{col::pod_group_attained_service}, &extra.attained_service},
-        std::pair{std::uint32_t{col::pod_group_evictions}, &extra.evictions}}) {
+        std::pair{std::uint32_t{col::pod_group_evictions}, &extra.evictions},
+        std::pair{std::uint32_t{col::pod_group_max_surge}, &extra.max_surge}}) {
     if (!t.has(column)) continue;
     auto v = bounded(t, row, column, 0, max_amount);
     if (!v) return v.failure();
     *target = *v;
+  }
+  if (t.has(col::pod_group_disruption_budget)) {
+    const std::int64_t given = t.i64(col::pod_group_disruption_budget, row);
+    if (given != unset) {
+      auto v = bounded(t, row, col::pod_group_disruption_budget, 0, max_amount);
+      if (!v) return v.failure();
+    }
+    extra.disruption_budget = given;
   }
   for (const auto& [column, target] : {std::pair{std::uint32_t{col::pod_group_max_runtime}, &extra.max_runtime},
                                        std::pair{std::uint32_t{col::pod_group_requeue_delay}, &extra.requeue_delay}}) {

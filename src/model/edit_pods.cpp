@@ -159,6 +159,7 @@ void edit::put_pod(pod_plan plan, pod_row p) {
   pod_core& pod = s_.pods.write(p);
   pod.group = plan.group;
   pod.leader = plan.leader;
+  pod.outdated = plan.outdated;
   const sub_group_row sub = plan.group == no_row ? no_row : find_sub(plan.group, extra.sub_name);
   pod.sub = sub != no_row && !s_.subs[sub].is_set ? sub : no_row;
   if (plan.fresh_class || plan.known_class != pod.pod_class) {

@@ -209,6 +209,8 @@ table export_groups(const cluster_state& s) {
     w.put(col::pod_group_priority_class, std::string_view{});
     w.put(col::pod_group_evictions, extra.evictions);
     w.put_flag(col::pod_group_semi_preemptible, group.semi_preemptible);
+    w.put(col::pod_group_disruption_budget, extra.disruption_budget);
+    w.put(col::pod_group_max_surge, extra.max_surge);
   }
   return w.take();
 }
@@ -262,6 +264,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put(col::pod_created, extra.created);
   w.put(col::pod_priority, extra.priority);
   w.put_flag(col::pod_leader, pod.leader);
+  w.put_flag(col::pod_outdated, pod.outdated);
   w.put_raw(col::pod_node_selector, ask.node_selector);
   w.put_raw(col::pod_node_affinity, ask.node_affinity);
   w.put_raw(col::pod_tolerations, ask.tolerations);

@@ -16,7 +16,8 @@ std::string_view pick(const std::array<std::string_view, N>& names, Enum value) 
 }  // namespace
 
 std::string_view decision_kind_name(decision_kind k) noexcept {
-  static constexpr std::array<std::string_view, 6> names{"none", "bind", "pipeline", "evict", "move", "unschedulable"};
+  static constexpr std::array<std::string_view, 7> names{"none", "bind",          "pipeline", "evict",
+                                                         "move", "unschedulable", "migrate"};
   return pick(names, k);
 }
 

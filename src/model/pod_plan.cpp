@@ -47,6 +47,7 @@ pod_plan edit::present_plan(pod_row p) const {
   plan.nominated = s_.pod_extras[p].nominated;
   plan.zones = s_.pod_extras[p].numa_zones;
   plan.leader = s_.pods[p].leader;
+  plan.outdated = s_.pods[p].outdated;
   plan.known_class = s_.pods[p].pod_class;
   plan.status = static_cast<pod_status>(s_.live.pod_state[p]);
   plan.node = s_.live.pod_node[p];
@@ -94,6 +95,11 @@ result<void> edit::plan_details(const table_reader& t, std::uint64_t row, pod_pl
   if (t.has(col::pod_leader)) {
     if (t.u8(col::pod_leader, row) > 1) return fail_pod(t, row, col::pod_leader, status::argument, "must be 0 or 1");
     plan.leader = t.u8(col::pod_leader, row) != 0;
+  }
+  if (t.has(col::pod_outdated)) {
+    if (t.u8(col::pod_outdated, row) > 1)
+      return fail_pod(t, row, col::pod_outdated, status::argument, "must be 0 or 1");
+    plan.outdated = t.u8(col::pod_outdated, row) != 0;
   }
   return {};
 }

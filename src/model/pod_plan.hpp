@@ -33,6 +33,7 @@ struct pod_plan {
   device_set devices{};
   bool chooses_devices = false;  ///< devices are chosen by what is free
   bool leader = false;
+  bool outdated = false;
 };
 
 }  // namespace kaisched::model

@@ -142,6 +142,12 @@ constexpr std::array pod_group_columns{
     column_info{col::pod_group_semi_preemptible, "semi_preemptible", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
                 "1: the core, which is what the gangs of the group need, counts as not preemptible, all beyond it as "
                 "preemptible. preemptible is 0 then."},
+    column_info{
+        col::pod_group_disruption_budget, "disruption_budget", ct::i64, cs::one, false, ek::none, "pods", "unset",
+        "Consolidation may migrate so many pods of the group at a time, preemptible or not, less those that are "
+        "not on a node; unset: it treats the group like any other."},
+    column_info{col::pod_group_max_surge, "max_surge", ct::i64, cs::one, false, ek::none, "pods", "0",
+                "While pods of the group are outdated, limits and quotas leave out so many of these."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",
@@ -221,6 +227,8 @@ constexpr std::array pod_columns{
                 "NUMA zones of the node that the pod uses, by position; empty if unknown."},
     column_info{col::pod_qos, "qos", ct::string, cs::ragged, false, ek::none, "class", "",
                 "Quality of service: Guaranteed, Burstable or BestEffort; empty if unknown."},
+    column_info{col::pod_outdated, "outdated", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
+                "1: an update replaces the pod: it ends when a new one runs. See max_surge of groups."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},
@@ -249,7 +257,7 @@ constexpr std::array resource_claim_columns{
 };
 constexpr std::array decision_columns{
     column_info{col::decision_kind, "kind", ct::u8, cs::one, true, ek::none, "decision kind", "",
-                "1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable."},
+                "1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate."},
     column_info{col::decision_pod, "pod", ct::u64, cs::one, true, ek::pod, "id", "", "Pod, or 0."},
     column_info{col::decision_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group."},
     column_info{col::decision_node, "node", ct::u64, cs::one, true, ek::node, "id", "",
@@ -334,6 +342,19 @@ constexpr std::array statistic_columns{
     column_info{col::statistic_filtered, "filtered", ct::u64, cs::one, true, ek::none, "", "", "Nodes refused."},
     column_info{col::statistic_rollbacks, "rollbacks", ct::u64, cs::one, true, ek::none, "", "", "Operations undone."},
 };
+constexpr std::array attempt_columns{
+    column_info{col::attempt_action, "action", ct::string, cs::ragged, true, ek::none, "action", "", "Action."},
+    column_info{col::attempt_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group that waited."},
+    column_info{col::attempt_group_name, "group_name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
+    column_info{col::attempt_outcome, "outcome", ct::string, cs::ragged, true, ek::none, "outcome", "",
+                "How it ended, such as placed, delayed or no_victims."},
+    column_info{col::attempt_sets, "sets", ct::u64, cs::one, true, ek::none, "", "",
+                "Sets of victims that were tried."},
+    column_info{col::attempt_refused, "refused", ct::u64, cs::one, true, ek::none, "", "",
+                "Of these, made room but were refused by the rules of the action."},
+    column_info{col::attempt_spared, "spared", ct::u8, cs::one, true, ek::none, "0 or 1", "",
+                "1: a group was left alone because of its minimum runtime."},
+};
 constexpr std::array quarantine_columns{
     column_info{col::quarantine_kind, "kind", ct::string, cs::ragged, true, ek::none, "kind of table", "",
                 "Kind of the object, such as pod_group."},
@@ -375,6 +396,8 @@ constexpr std::array tables{
     table_info{table_kind::statistic, "statistic", false, "Counters per action.", statistic_columns},
     table_info{table_kind::quarantine, "quarantine", false, "Rows of the input that a snapshot lacks, and why.",
                quarantine_columns},
+    table_info{table_kind::attempt, "attempt", false, "What actions that evict did for groups that waited.",
+               attempt_columns},
 };
 
 }  // namespace

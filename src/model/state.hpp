@@ -152,6 +152,8 @@ struct group_extra {
   std::int64_t attained_service = 0;  ///< milli-GPU seconds
   std::int64_t max_runtime = unset;
   std::int64_t requeue_delay = unset;
+  std::int64_t disruption_budget = unset;
+  std::int64_t max_surge = 0;
   std::int64_t evictions = 0;
   std::string_view user;
   bool has_sub_groups = false;   ///< false: the tree is the implied root with one pod set
@@ -202,6 +204,7 @@ struct pod_core {
   std::uint32_t generation = 0;
   bool live = false;
   bool leader = false;
+  bool outdated = false;
 };
 
 struct pod_extra {

@@ -380,12 +380,15 @@ void core::convert_to_pipelined(group_row group) {
 void core::commit() {
   if (log.empty()) return;
   ++commits;
-  std::vector<pod_row> moved;  // one decision each instead of an eviction and a claim
+  std::vector<pod_row> moved;     // one decision each instead of an eviction and a claim
+  std::vector<pod_row> migrated;  // or a start
   for (const operation& op : log) {
-    if (op.kind == operation_kind::pipeline && is_evicted_here(op.pod) && evicted_here[op.pod] != no_row)
-      moved.push_back(op.pod);
+    if (!is_evicted_here(op.pod) || evicted_here[op.pod] == no_row) continue;
+    if (op.kind == operation_kind::pipeline) moved.push_back(op.pod);
+    if (op.kind == operation_kind::allocate) migrated.push_back(op.pod);
   }
   std::sort(moved.begin(), moved.end());
+  std::sort(migrated.begin(), migrated.end());
   std::vector<bool> announced(moved.size(), false);
   for (const operation& op : log) {
     if (op.undone || op.kind == operation_kind::unevict) continue;
@@ -394,6 +397,11 @@ void core::commit() {
     d.commit = commits;
     d.pod = op.pod;
     d.group = state().pods[op.pod].group;
+    const bool migrates = std::binary_search(migrated.begin(), migrated.end(), op.pod);
+    if (op.kind == operation_kind::evict && migrates) {
+      mark_evicted(op.pod, 0);
+      continue;
+    }
     if (op.kind == operation_kind::evict) {
       if (op.again) evicted_twice.push_back(op.pod);
       if (action == action_kind::stale_gang_eviction) {
@@ -413,9 +421,10 @@ void core::commit() {
       d.devices = op.old_devices;
     } else {
       const bool moves = op.kind == operation_kind::pipeline && std::binary_search(moved.begin(), moved.end(), op.pod);
-      d.kind = op.kind == operation_kind::allocate ? decision_kind::bind
-               : moves                             ? decision_kind::move
-                                                   : decision_kind::pipeline;
+      d.kind = migrates                              ? decision_kind::migrate
+               : op.kind == operation_kind::allocate ? decision_kind::bind
+               : moves                               ? decision_kind::move
+                                                     : decision_kind::pipeline;
       if (!moves) note_placed(op.pod, true);
       d.node = (*state().node_row_of_slot)[live.pod_node[op.pod]];
       d.devices = live.pod_devices[op.pod];
@@ -563,14 +572,54 @@ bool core::quota_refuses(group_row g, const quota_vector& requested, std::span<c
   return growth != quota_vector{} && bound_refuses(g, growth, true, why);
 }
 
+namespace {
+
+/// The dimension in which the queue would pass its quota or limit, or no_row.
+std::uint32_t first_over(const policy::kai_queue& q, const policy::kai_amounts& more, bool quota) {
+  return quota ? policy::kai_over_quota(q, more) : policy::kai_over_limit(q, more);
+}
+std::uint32_t first_over(const policy::exact_queue& q, const policy::exact_amounts& more, bool quota) {
+  return quota ? policy::exact_over_quota(q, more) : policy::exact_over_limit(q, more);
+}
+
+/// A queue that holds less.
+template <class Queue, class Amounts>
+Queue without(Queue q, const Amounts& less) {
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    q.shares[r].allocated -= less[r];
+    q.shares[r].nonpreemptible -= less[r];
+  }
+  return q;
+}
+
+}  // namespace
+
+/// What limits and quotas leave out while pods of the group are replaced.
+quota_vector core::surge_of(group_row g) const {
+  quota_vector sum{};
+  std::int64_t left = state().group_extras[g].max_surge;
+  const group_core& group = state().groups[g];
+  for (sub_group_row sub = group.first_sub; left > 0 && sub < group.first_sub + group.sub_count; ++sub) {
+    for (pod_row p = state().subs[sub].first_pod; p != no_row && left > 0; p = state().pods[p].next) {
+      const auto status = static_cast<pod_status>(live.pod_state[p]);
+      if (!state().pods[p].outdated || !model::is_in(status, model::holding)) continue;
+      --left;
+      const quota_vector one = model::quota_request(state().class_of(p));
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
+    }
+  }
+  return sum;
+}
+
 bool core::bound_refuses(group_row g, const quota_vector& requested, bool quota, failure& why) const {
-  policy::kai_amounts native{};
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) native[r] = to_native(r, requested[r]);
+  const quota_vector surge = surge_of(g);
+  const bool surges = surge != quota_vector{};
   for (queue_row q = state().groups[g].queue; q != no_row; q = (*state().queues)[q].parent) {
     const std::uint32_t r =
-        compat() ? quota ? policy::kai_over_quota(kai_queues[q], native) : policy::kai_over_limit(kai_queues[q], native)
-        : quota ? policy::exact_over_quota(exact_queues[q], requested)
-                 : policy::exact_over_limit(exact_queues[q], requested);
+        compat() ? surges ? first_over(without(kai_queues[q], in_native(surge)), in_native(requested), quota)
+                          : first_over(kai_queues[q], in_native(requested), quota)
+        : surges ? first_over(without(exact_queues[q], surge), requested, quota)
+                 : first_over(exact_queues[q], requested, quota);
     if (r == no_row) continue;
     const model::queue_info& info = (*state().queues)[q];
     why.group = g;
@@ -578,8 +627,8 @@ bool core::bound_refuses(group_row g, const quota_vector& requested, bool quota,
     why.queue = q;
     why.resource = r;
     why.need = requested[r];
-    why.have =
-        quota ? info.quota[r] - (*live.queue_nonpreemptible)[q][r] : info.limit[r] - (*live.queue_allocated)[q][r];
+    why.have = surge[r] + (quota ? info.quota[r] - (*live.queue_nonpreemptible)[q][r]
+                                 : info.limit[r] - (*live.queue_allocated)[q][r]);
     return true;
   }
   return false;

@@ -226,6 +226,7 @@ class core {
   void release_in_place(pod_row pod, std::uint32_t mark);
   void restore_evicted(const operation& op);
   [[nodiscard]] bool is_charged(pod_row pod, pod_status status) const;
+  [[nodiscard]] model::quota_vector surge_of(group_row group) const;
   [[nodiscard]] model::quota_vector core_request(group_row group, std::span<const pod_row> more) const;
   void charge_core(group_row group);
   void charge_core_of(pod_row pod);

@@ -409,6 +409,8 @@ static void results(void) {
   CHECK(table->rows == 2);
   OK(kaisched_session_table(session, KAISCHED_TABLE_STATISTIC, &table, NULL));
   CHECK(table->rows == 1);
+  OK(kaisched_session_table(session, KAISCHED_TABLE_ATTEMPT, &table, NULL));
+  CHECK(table->rows == 0);
   kaisched_error err = KAISCHED_ERROR_INIT;
   EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_SESSION_TABLE, kaisched_session_table, session, KAISCHED_TABLE_POD,
          &table);

@@ -206,6 +206,7 @@ def test_same_answers_through_both_interfaces(client, cluster):
         "decision": session.decisions,
         "placement": session.placements,
         "statistic": session.statistics,
+        "attempt": session.attempts,
         "queue_share": session.queue_shares,
     }
     for name, columns in results.items():

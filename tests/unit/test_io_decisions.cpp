@@ -144,12 +144,12 @@ TEST_CASE("faults of decisions in JSON name line and place") {
         "d.json:2: reasons: decisions have no such member; did you mean \"reason\"?");
   CHECK(json_fault(replaced(with_row(""), "\"kai-0.17\"", "1")) == "d.json:1: preset: expected a string, found 1");
   CHECK(json_fault(with_row("{}")) ==
-        "d.json:3: decision[0]: \"kind\" is missing: 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable.");
+        "d.json:3: decision[0]: \"kind\" is missing: 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate.");
   CHECK(json_fault(with_row("{\"kind\": \"bindd\"}")) ==
         "d.json:3: decision[0].kind: no decision kind is called \"bindd\"; did you mean \"bind\"?");
-  CHECK(
-      json_fault(with_row("{\"kind\": \"\"}")) ==
-      "d.json:3: decision[0].kind: no decision kind is called \"\"; known: bind, pipeline, evict, move, unschedulable");
+  CHECK(json_fault(with_row("{\"kind\": \"\"}")) ==
+        "d.json:3: decision[0].kind: no decision kind is called \"\"; known: bind, pipeline, evict, move, "
+        "unschedulable, migrate");
   CHECK(json_fault(with_row("{\"kind\": \"bind\",\n\"pod\": \"p\"}")) ==
         "d.json:4: decision[0].pod: decision has no such column; known: kind, devices, device_share, action, "
         "commit, pod_name, node_name, group_name");

@@ -240,7 +240,7 @@ TEST_CASE("an empty cluster is a cluster") {
   CHECK(s.decisions().empty());
   must(s.check());
   for (const table_kind kind : {table_kind::decision, table_kind::reason, table_kind::queue_share,
-                                table_kind::placement, table_kind::statistic}) {
+                                table_kind::placement, table_kind::statistic, table_kind::attempt}) {
     CHECK(must(s.to_table(kind)).rows() == (kind == table_kind::statistic ? 1 : 0));
   }
   CHECK_FALSE(s.to_table(table_kind::pod).ok());

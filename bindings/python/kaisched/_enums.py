@@ -11,6 +11,7 @@ class DecisionKind(IntEnum):
     EVICT = 3
     MOVE = 4
     UNSCHEDULABLE = 5
+    MIGRATE = 6
 
 
 class PodStatus(IntEnum):

@@ -189,6 +189,8 @@ void bind_session(py::module_& m) {
       .def_property_readonly("queue_shares", result_table(table_kind::queue_share), "Quota, fair share, allocation.")
       .def_property_readonly("placements", result_table(table_kind::placement), "Where every pod is at the end.")
       .def_property_readonly("statistics", result_table(table_kind::statistic), "Counters per action.")
+      .def_property_readonly("attempts", result_table(table_kind::attempt),
+                             "What the actions that evict did for groups that waited.")
       .def_property_readonly("digest", &py_session::digest, "SHA-256 over preset, mode and decisions.");
 }
 

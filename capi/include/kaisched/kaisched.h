@@ -235,11 +235,12 @@ enum kaisched_pod_status {
 
 /// Kind of a decision.
 enum kaisched_decision_kind {
-  KAISCHED_DECISION_BIND = 1,          ///< start the pod on the node, now
-  KAISCHED_DECISION_PIPELINE = 2,      ///< hold the place: the pod starts when releasing resources are free
-  KAISCHED_DECISION_EVICT = 3,         ///< stop the pod
-  KAISCHED_DECISION_MOVE = 4,          ///< stop the pod and hold a place for it on another node
-  KAISCHED_DECISION_UNSCHEDULABLE = 5  ///< the pod group waits; see its reasons
+  KAISCHED_DECISION_BIND = 1,           ///< start the pod on the node, now
+  KAISCHED_DECISION_PIPELINE = 2,       ///< hold the place: the pod starts when releasing resources are free
+  KAISCHED_DECISION_EVICT = 3,          ///< stop the pod
+  KAISCHED_DECISION_MOVE = 4,           ///< stop the pod and hold a place for it on another node
+  KAISCHED_DECISION_UNSCHEDULABLE = 5,  ///< the pod group waits; see its reasons
+  KAISCHED_DECISION_MIGRATE = 6  ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
 };
 
 /// Actions of a session.
@@ -368,7 +369,9 @@ enum kaisched_table_kind {
   /// output: Counters per action.
   KAISCHED_TABLE_STATISTIC = 36,
   /// output: Rows of the input that a snapshot lacks, and why.
-  KAISCHED_TABLE_QUARANTINE = 37
+  KAISCHED_TABLE_QUARANTINE = 37,
+  /// output: What actions that evict did for groups that waited.
+  KAISCHED_TABLE_ATTEMPT = 38
 };
 
 /// Columns of KAISCHED_TABLE_RESOURCE.
@@ -527,7 +530,12 @@ enum kaisched_pod_group_column {
   KAISCHED_POD_GROUP_COL_EVICTIONS = 24,
   /// u8, default 0. 1: the core, which is what the gangs of the group need, counts as not preemptible, all beyond it as
   /// preemptible. preemptible is 0 then. [0 or 1]
-  KAISCHED_POD_GROUP_COL_SEMI_PREEMPTIBLE = 25
+  KAISCHED_POD_GROUP_COL_SEMI_PREEMPTIBLE = 25,
+  /// i64, default unset. Consolidation may migrate so many pods of the group at a time, preemptible or not, less those
+  /// that are not on a node; unset: it treats the group like any other. [pods]
+  KAISCHED_POD_GROUP_COL_DISRUPTION_BUDGET = 26,
+  /// i64, default 0. While pods of the group are outdated, limits and quotas leave out so many of these. [pods]
+  KAISCHED_POD_GROUP_COL_MAX_SURGE = 27
 };
 
 /// Columns of KAISCHED_TABLE_SUB_GROUP.
@@ -613,7 +621,9 @@ enum kaisched_pod_column {
   /// i64_list, default empty. NUMA zones of the node that the pod uses, by position; empty if unknown. [0..63]
   KAISCHED_POD_COL_NUMA_ZONES = 23,
   /// string, default empty. Quality of service: Guaranteed, Burstable or BestEffort; empty if unknown. [class]
-  KAISCHED_POD_COL_QOS = 24
+  KAISCHED_POD_COL_QOS = 24,
+  /// u8, default 0. 1: an update replaces the pod: it ends when a new one runs. See max_surge of groups. [0 or 1]
+  KAISCHED_POD_COL_OUTDATED = 25
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
@@ -648,7 +658,7 @@ enum kaisched_resource_claim_column {
 
 /// Columns of KAISCHED_TABLE_DECISION.
 enum kaisched_decision_column {
-  /// u8. 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable. [decision kind]
+  /// u8. 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate. [decision kind]
   KAISCHED_DECISION_COL_KIND = 1,
   /// u64. Pod, or 0. [id]
   KAISCHED_DECISION_COL_POD = 2,
@@ -780,6 +790,24 @@ enum kaisched_quarantine_column {
   /// u8. 1: there is an object of this name: one that a bad change or removal left as it was, or a pod that only uses
   /// its node instead of the one that was left out. [0 or 1]
   KAISCHED_QUARANTINE_COL_PRESENT = 8
+};
+
+/// Columns of KAISCHED_TABLE_ATTEMPT.
+enum kaisched_attempt_column {
+  /// string. Action. [action]
+  KAISCHED_ATTEMPT_COL_ACTION = 1,
+  /// u64. Pod group that waited. [id]
+  KAISCHED_ATTEMPT_COL_GROUP = 2,
+  /// string. Its name. [name]
+  KAISCHED_ATTEMPT_COL_GROUP_NAME = 3,
+  /// string. How it ended, such as placed, delayed or no_victims. [outcome]
+  KAISCHED_ATTEMPT_COL_OUTCOME = 4,
+  /// u64. Sets of victims that were tried.
+  KAISCHED_ATTEMPT_COL_SETS = 5,
+  /// u64. Of these, made room but were refused by the rules of the action.
+  KAISCHED_ATTEMPT_COL_REFUSED = 6,
+  /// u8. 1: a group was left alone because of its minimum runtime. [0 or 1]
+  KAISCHED_ATTEMPT_COL_SPARED = 7
 };
 // SCHEMA END
 // clang-format on
@@ -920,8 +948,8 @@ KAISCHED_API kaisched_status kaisched_session_open(const kaisched_engine* engine
 KAISCHED_API kaisched_status kaisched_session_run(kaisched_session* session, const char* action,
                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Results so far: decisions, reasons, queue shares, placements or statistics. The table is made by the first call
-/// after a run and kept.
+/// Results so far: decisions, reasons, queue shares, placements, statistics or attempts. The table is made by the first
+/// call after a run and kept.
 /// @param kind kaisched_table_kind of an output table; KAISCHED_E_UNSUPPORTED for others.
 /// @param out receives a table that is borrowed until the session is closed.
 KAISCHED_API kaisched_status kaisched_session_table(const kaisched_session* session, uint32_t kind,

@@ -24,9 +24,9 @@ using scenario_text::value_kind;
 
 constexpr std::array<std::string_view, 10> verbs{"scenario", "rule",   "option", "now",    "run",
                                                  "apply",    "settle", "change", "remove", "expect"};
-constexpr std::array<std::string_view, 14> expectations{"bind",      "pipeline", "evict",  "move",      "unschedulable",
-                                                        "nothing",   "counts",   "reason", "pod",       "queue",
-                                                        "statistic", "digest",   "error",  "quarantine"};
+constexpr std::array<std::string_view, 15> expectations{"bind",          "pipeline",  "evict",  "move",   "migrate",
+                                                        "unschedulable", "nothing",   "counts", "reason", "pod",
+                                                        "queue",         "statistic", "digest", "error",  "quarantine"};
 
 class parser {
  public:
@@ -240,7 +240,9 @@ class parser {
     std::size_t least = 1;
     std::size_t most = 1;
     if (what == "nothing" || what == "counts") least = most = 0;
-    if (what == "bind" || what == "pipeline" || what == "evict" || what == "move" || what == "error") most = 2;
+    if (what == "bind" || what == "pipeline" || what == "evict" || what == "move" || what == "migrate" ||
+        what == "error")
+      most = 2;
     if (what == "quarantine") {
       if (auto done = check_quarantine(from); !done) return done;
       least = most = from.items[2].name.text == "nothing" ? 1 : 2;

@@ -176,8 +176,8 @@ class line_edits {
 };
 
 bool is_decision(std::string_view word) {
-  return word == "bind" || word == "pipeline" || word == "evict" || word == "move" || word == "unschedulable" ||
-         word == "nothing";
+  return word == "bind" || word == "pipeline" || word == "evict" || word == "move" || word == "migrate" ||
+         word == "unschedulable" || word == "nothing";
 }
 
 bool is_of_clusters(std::string_view option) {
@@ -554,7 +554,7 @@ class player {
     std::string fresh = "counts";
     bool same = true;
     for (const decision_kind kind : {decision_kind::bind, decision_kind::pipeline, decision_kind::evict,
-                                     decision_kind::move, decision_kind::unschedulable}) {
+                                     decision_kind::move, decision_kind::migrate, decision_kind::unschedulable}) {
       const std::string name(decision_kind_name(kind));
       const std::size_t count = found.contains(name) ? found.at(name) : 0;
       const bool named = expected.contains(name);

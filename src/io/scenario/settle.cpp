@@ -39,7 +39,7 @@ result<output_rows> rows_of(const session& of, table_kind kind) {
 }
 
 fate fate_of(decision_kind kind, scenario_settle::evicted_pods evicted) {
-  if (kind == decision_kind::bind) return fate::runs;
+  if (kind == decision_kind::bind || kind == decision_kind::migrate) return fate::runs;
   if (kind == decision_kind::pipeline) return fate::waits;
   if (evicted == scenario_settle::evicted_pods::releasing) return fate::releases;
   return evicted == scenario_settle::evicted_pods::gone ? fate::goes : fate::waits;

@@ -1,0 +1,18 @@
+#pragma once
+/// @file
+/// Room by migration: pods of groups with a disruption budget get a copy elsewhere before they leave their nodes.
+
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// Consolidation migrates pods of the group, instead of taking it for a victim.
+[[nodiscard]] inline bool migrates(const work::core& c, group_row group) {
+  return c.state().group_extras[group].disruption_budget != unset;
+}
+
+/// Migrates as few pods as it finds necessary so that the group gets its chunk. True: the statement holds the
+/// migrations and the claims of the group. False: it is as before.
+[[nodiscard]] result<bool> make_room_by_migration(work::core& c, group_row group);
+
+}  // namespace kaisched::actions
