@@ -614,12 +614,12 @@ quota_vector core::surge_of(group_row g) const {
 bool core::bound_refuses(group_row g, const quota_vector& requested, bool quota, failure& why) const {
   const quota_vector surge = surge_of(g);
   const bool surges = surge != quota_vector{};
+  const policy::kai_amounts native = in_native(requested);
   for (queue_row q = state().groups[g].queue; q != no_row; q = (*state().queues)[q].parent) {
-    const std::uint32_t r =
-        compat() ? surges ? first_over(without(kai_queues[q], in_native(surge)), in_native(requested), quota)
-                          : first_over(kai_queues[q], in_native(requested), quota)
-        : surges ? first_over(without(exact_queues[q], surge), requested, quota)
-                 : first_over(exact_queues[q], requested, quota);
+    const std::uint32_t r = compat() ? surges ? first_over(without(kai_queues[q], in_native(surge)), native, quota)
+                                              : first_over(kai_queues[q], native, quota)
+                            : surges ? first_over(without(exact_queues[q], surge), requested, quota)
+                                     : first_over(exact_queues[q], requested, quota);
     if (r == no_row) continue;
     const model::queue_info& info = (*state().queues)[q];
     why.group = g;
