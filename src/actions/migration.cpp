@@ -1,6 +1,7 @@
 #include "actions/migration.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -22,11 +23,9 @@ struct migration {
 
 class mover {
  public:
-  mover(core& c, group_row group)
+  mover(core& c, group_row group, std::span<const group_row> groups)
       : c_(c), group_(group), elsewhere_(c.state().node_count(), 1), here_(c.state().node_count(), 0) {
-    for (const group_row g : c.groups_in_order()) {
-      if (g != group && migrates(c, g)) groups_.push_back(g);
-    }
+    std::copy_if(groups.begin(), groups.end(), std::back_inserter(groups_), [=](group_row g) { return g != group; });
     if (!groups_.empty()) sort_pods();
   }
 
@@ -200,6 +199,16 @@ class mover {
 
 }  // namespace
 
-result<bool> make_room_by_migration(core& c, group_row group) { return mover(c, group).run(); }
+std::vector<group_row> groups_that_migrate(core& c) {
+  std::vector<group_row> groups;
+  for (const group_row g : c.groups_in_order()) {
+    if (migrates(c, g)) groups.push_back(g);
+  }
+  return groups;
+}
+
+result<bool> make_room_by_migration(core& c, group_row group, std::span<const group_row> groups) {
+  return mover(c, group, groups).run();
+}
 
 }  // namespace kaisched::actions

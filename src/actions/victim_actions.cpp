@@ -571,6 +571,7 @@ result<void> consolidation(core& c) {
   const std::int64_t most =
       c.options.consolidation_victims == policy_options::by_mode ? by_mode : c.options.consolidation_victims;
   if (most == 0) return {};
+  const std::vector<group_row> movable = groups_that_migrate(c);
   return drive(c, true, false, c.options.consolidation_queue_depth,
                [&](group_row group, failed_groups& failed, victim_search& search) {
                  attempt one;
@@ -579,8 +580,11 @@ result<void> consolidation(core& c) {
                  one.fails = gpus_of(c, c.chunk_of(group, true)) > search.free_gpus();
                  if (one.fails) return one;
                  one.rules.queue_may_lose = [](queue_row) { return true; };
-                 one.rules.may_lose = [&c](group_row g) { return !migrates(c, g); };
-                 one.gently = [&c, group] { return make_room_by_migration(c, group); };
+                 one.rules.may_lose = [](group_row) { return true; };
+                 if (!movable.empty()) {
+                   one.rules.may_lose = [&c](group_row g) { return !migrates(c, g); };
+                   one.gently = [&c, &movable, group] { return make_room_by_migration(c, group, movable); };
+                 }
                  one.rules.queue_may_end_with_less = [](queue_row) { return false; };
                  // The reference lets one more pass.
                  if (most != unlimited) one.rules.most = static_cast<std::size_t>(most) + (c.compat() ? 1 : 0);
