@@ -158,6 +158,12 @@ failed_groups::failed_chunk failed_groups::chunk_of(group_row group) const {
   return made;
 }
 
+bool failed_groups::is_at_least(const failed_chunk& larger, const failed_chunk& smaller) const {
+  // Who gains more by reclaiming may take more.
+  if (c_.action == action_kind::reclaim && larger.requests != smaller.requests) return false;
+  return larger.priority <= smaller.priority && contains(larger.requests, smaller.requests);
+}
+
 void failed_groups::forget_if_changed() {
   if (commits_ == c_.commits) return;
   commits_ = c_.commits;
@@ -175,9 +181,8 @@ bool failed_groups::tell_that_hopeless(group_row group) {
   const auto known = failed_.find(strict_key_of(group));
   if (known == failed_.end()) return false;
   const failed_chunk mine = chunk_of(group);
-  return std::any_of(known->second.begin(), known->second.end(), [&](const failed_chunk& theirs) {
-    return mine.priority <= theirs.priority && contains(mine.requests, theirs.requests);
-  });
+  return std::any_of(known->second.begin(), known->second.end(),
+                     [&](const failed_chunk& theirs) { return is_at_least(mine, theirs); });
 }
 
 void failed_groups::add(group_row group) {
@@ -190,9 +195,7 @@ void failed_groups::add(group_row group) {
   forget_if_changed();
   failed_chunk mine = chunk_of(group);
   std::vector<failed_chunk>& known = failed_[strict_key_of(group)];
-  std::erase_if(known, [&](const failed_chunk& theirs) {  // says less than the new one
-    return theirs.priority <= mine.priority && contains(theirs.requests, mine.requests);
-  });
+  std::erase_if(known, [&](const failed_chunk& theirs) { return is_at_least(theirs, mine); });  // says less
   known.push_back(std::move(mine));
 }
 

@@ -18,7 +18,8 @@ namespace kaisched::actions {
 /// `compat` decides as KAI does, which compares lists of requests place by place, passes over requests that cannot be
 /// compared, and remembers across commits. `strict` leaves a group out only where its failure follows from the other
 /// one: in the same leaf queue, as preemptible, of no higher priority, nothing having been committed since, and with a
-/// chunk that has a pod at least as large, of the same constraints, for each pod of the chunk that failed.
+/// chunk that has a pod at least as large, of the same constraints, for each pod of the chunk that failed; in reclaim,
+/// where those who gain more may take more, with the same requests.
 class failed_groups {
  public:
   /// `per_queue`: what fails in one leaf queue says nothing about another.
@@ -38,6 +39,8 @@ class failed_groups {
   [[nodiscard]] key key_of(group_row group);
   [[nodiscard]] key strict_key_of(group_row group) const;
   [[nodiscard]] failed_chunk chunk_of(group_row group) const;
+  /// If the smaller chunk has failed, the larger one cannot succeed.
+  [[nodiscard]] bool is_at_least(const failed_chunk& larger, const failed_chunk& smaller) const;
   void forget_if_changed();
   [[nodiscard]] const std::string& signature_of(group_row group);
   [[nodiscard]] std::string constraints_of(pod_row pod) const;
