@@ -62,6 +62,9 @@ void print_attempts(const explanation& of, group_row group);
 [[nodiscard]] json attempts_json(const decided& ran, group_row group);
 /// Why a pod leaves or moves: for whom, and with whom.
 void print_eviction(const explanation& of, const decision& d);
+/// Why a running pod of this group was left alone where others had to leave or move: the first three commits.
+void print_why_it_stays(const explanation& of, group_row group);
+[[nodiscard]] json passed_over_json(const decided& ran, group_row group);
 [[nodiscard]] json eviction_json(const decided& ran, const decision& d);
 [[nodiscard]] bool leaves_its_node(const decision& d);
 [[nodiscard]] std::string_view preemptibility_text(const session_view& view, group_row group);

@@ -233,14 +233,16 @@ result<json> explain_pod(const explanation& of, pod_row pod) {
   const result<candidate_table> table = over.candidates(pod);
   if (!table && table.failure().code != status::state) return table.failure();
   if (!table) {
+    const group_row mine = over.view().pod_group(pod);
+    if (mine != no_row) one["passed_over"] = passed_over_json(of.ran, mine);
     if (of.to.shows_report()) {
       of.to.out().line();
       of.to.out().line("  It was there before the session, and this session has not touched it.");
-      const group_row mine = over.view().pod_group(pod);
       if (mine != no_row && over.view().group_semi_preemptible(mine))
         of.to.out().line("  Its group is semi-preemptible: only pods beyond its gangs give up their places.");
       else if (mine != no_row && !over.view().group_preemptible(mine))
         of.to.out().line("  Its group is not preemptible: its place is given to nobody.");
+      if (mine != no_row) print_why_it_stays(of, mine);
     }
     return one;
   }

@@ -1,5 +1,7 @@
 // Who made room, for whom, and why nobody did.
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/explain.hpp"
+#include "model/state.hpp"
 
 namespace kaisched::cli {
 
@@ -74,6 +77,53 @@ std::string_view no_victims_text(action_kind action) {
     default:
       return "no pods that may move would free enough in the right places";
   }
+}
+
+/// Why an action that evicted for one group left another one alone.
+enum class stays : std::uint8_t { not_preemptible, other_queue, own_queue, priority, not_needed, count };
+
+stays why_it_stays(const session_view& view, action_kind action, group_row winner, group_row group) {
+  if (!view.group_preemptible(group) && !view.group_semi_preemptible(group)) return stays::not_preemptible;
+  const bool same_queue = view.group_queue(group) == view.group_queue(winner);
+  if (action == action_kind::reclaim && same_queue) return stays::own_queue;
+  if (action == action_kind::preempt && !same_queue) return stays::other_queue;
+  if (action == action_kind::preempt && view.group_priority(group) >= view.group_priority(winner))
+    return stays::priority;
+  return stays::not_needed;
+}
+
+std::string_view stays_text(stays why) {
+  switch (why) {
+    case stays::not_preemptible:
+      return "not preemptible";
+    case stays::other_queue:
+      return "of another queue, and preempt takes from its own";
+    case stays::own_queue:
+      return "of the queue that reclaims";
+    case stays::priority:
+      return "of no lower priority";
+    default:
+      return "not needed where it stands in the order of victims, or kept by a rule";
+  }
+}
+
+/// Groups with running pods that a commit did not touch, by why.
+std::array<std::int64_t, static_cast<std::size_t>(stays::count)> count_others(const session& over, const decision& d,
+                                                                              const groups_of_commit& of) {
+  std::array<std::int64_t, static_cast<std::size_t>(stays::count)> counts{};
+  const model::cluster_state& s = over.base().state();
+  std::vector<bool> runs(s.group_slots, false);
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (s.pods[p].live && s.pods[p].group != no_row && over.view().status_of(p) == pod_status::running)
+      runs[s.pods[p].group] = true;
+  }
+  for (group_row g = 0; g < s.group_slots; ++g) {
+    const bool touched = std::find(of.victims.begin(), of.victims.end(), g) != of.victims.end() ||
+                         std::find(of.placed.begin(), of.placed.end(), g) != of.placed.end();
+    if (runs[g] && !touched)
+      ++counts[static_cast<std::size_t>(why_it_stays(over.view(), d.action, of.placed.front(), g))];
+  }
+  return counts;
 }
 
 std::string tried_text(const eviction_attempt& one) {
@@ -162,12 +212,53 @@ void print_eviction(const explanation& of, const decision& d) {
   if (all.pods_lost > 1)
     print_item(out, fmt::format("{} leave or move for that, of {}", counted(all.pods_lost, "pod"),
                                 names_of(over, all.victims)));
+  if (!all.placed.empty()) {
+    const auto counts = count_others(over, d, all);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] == 0) continue;
+      print_item(out, fmt::format("{} with running pods {}: {}", counted(counts[i], "other group"),
+                                  counts[i] == 1 ? "stays" : "stay", stays_text(static_cast<stays>(i))));
+    }
+  }
   out.line();
   const std::string_view order = d.kind == decision_kind::migrate
                                      ? "A copy starts before the pod leaves; the node is freed that takes the fewest "
                                        "migrations."
                                      : order_text(d.action);
   for (const std::string& line : wrap(order, out.width() - 2)) out.line("  " + out.paint(style::dim, line));
+}
+
+json passed_over_json(const decided& ran, group_row group) {
+  constexpr std::size_t most = 3;
+  const session& over = ran.over;
+  json list = json::array();
+  std::uint32_t last = 0;
+  for (const decision& d : over.decisions()) {
+    if (list.size() == most) break;
+    if (!leaves_its_node(d) || d.action == action_kind::stale_gang_eviction || (!list.empty() && d.commit == last))
+      continue;
+    last = d.commit;
+    const groups_of_commit all = groups_in(over, d.commit);
+    if (all.placed.empty()) continue;
+    const bool gave = std::find(all.victims.begin(), all.victims.end(), group) != all.victims.end();
+    list.push_back({{"action", action_name(d.action)},
+                    {"commit", d.commit},
+                    {"for", names_of(over, all.placed)},
+                    {"text", gave ? "among those that gave pods, and this one was not needed"
+                                  : stays_text(why_it_stays(over.view(), d.action, all.placed.front(), group))}});
+  }
+  return list;
+}
+
+void print_why_it_stays(const explanation& of, group_row group) {
+  const json list = passed_over_json(of.ran, group);
+  if (list.empty()) return;
+  print_section(of.to.out(), "Why others left and it stays");
+  for (const json& one : list) {
+    print_item(of.to.out(), fmt::format("{} made room for {} in commit {}: its group is {}",
+                                        one["action"].get<std::string>(), one["for"].get<std::string>(),
+                                        one["commit"].get<std::uint32_t>(), one["text"].get<std::string>()));
+  }
 }
 
 json eviction_json(const decided& ran, const decision& d) {

@@ -92,6 +92,9 @@ class Explain(Case):
         for sentence in [
             "reclaim makes room for gets of queue b: 1 pod placed in commit 1",
             "Its group is not preemptible: its place is given to nobody",
+            "Why others left and it stays",
+            "reclaim made room for gets of queue b in commit 1: its group is not preemptible",
+            "other group with running pods stays: not preemptible",
             "pod group a  loses pods",
             "2 pods, 1 on nodes before, 1 evicted",
             "reclaim: with its next pods queue b would hold more than its fair share",
@@ -105,6 +108,10 @@ class Explain(Case):
         report = json.loads(self.ok("explain", path, *names, "--json", *actions))["explanations"]
         self.assertEqual(
             report[0]["eviction"], {"for": ["gets"], "pods_placed": 1, "victims": ["a"], "pods_lost": 1}
+        )
+        self.assertEqual(
+            report[1]["passed_over"],
+            [{"action": "reclaim", "commit": 1, "for": "gets of queue b", "text": "not preemptible"}],
         )
         self.assertEqual((report[2]["pods_before"], report[2]["pods_evicted"]), (1, 1))
         outcomes = {
