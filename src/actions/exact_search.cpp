@@ -121,6 +121,7 @@ std::size_t exact_search::fewest_lost() const {
   c_.live.by_gpu->each_key_from(
       1, [&](std::int64_t free, std::size_t nodes) { missing -= free * static_cast<std::int64_t>(nodes); });
   std::vector<std::int64_t> amounts;
+  amounts.reserve(units_.size());
   for (const victim_unit& one : units_) amounts.push_back(gpus_in(c_, one));
   std::sort(amounts.begin(), amounts.end(), std::greater<>());
   std::size_t count = 0;
@@ -334,6 +335,7 @@ std::int64_t exact_search::freed_of(const victim_unit& unit, const excess& one) 
 bool exact_search::cannot_end(std::span<const excess> limits) const {
   return std::any_of(limits.begin(), limits.end(), [&](const excess& one) {
     std::vector<std::int64_t> amounts;
+    amounts.reserve(units_.size());
     for (const victim_unit& unit : units_) amounts.push_back(freed_of(unit, one));
     std::sort(amounts.begin(), amounts.end(), std::greater<>());
     amounts.resize(std::min(small_set, amounts.size()));

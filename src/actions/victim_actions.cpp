@@ -38,7 +38,7 @@ bool is_elastic(const core& c, group_row group) {
 /// Evicts nobody before it has waited for its delay, since its creation or since it was evicted last.
 bool within_preemption_delay(const core& c, group_row group) {
   const model::group_extra& extra = c.state().group_extras[group];
-  if (extra.preemption_delay == unset || extra.preemption_delay <= 0) return false;
+  if (extra.preemption_delay <= 0) return false;  // `unset` is below 0
   const std::int64_t evicted = c.last_eviction(group);
   const std::int64_t since =
       evicted == unset ? c.state().groups[group].created : std::max(c.state().groups[group].created, evicted);
@@ -189,6 +189,7 @@ std::vector<quota_vector> units_of(const core& c, const victim_unit& of) {
 std::vector<std::span<const pod_row>> judged_at_once(const victim_unit& unit, bool pod_by_pod) {
   if (!pod_by_pod) return {unit.pods};
   std::vector<std::span<const pod_row>> parts;
+  parts.reserve(unit.pods.size());
   for (const pod_row& p : unit.pods) parts.emplace_back(&p, 1);
   return parts;
 }
@@ -285,7 +286,8 @@ struct reclaim_case {
 };
 
 template <class Judge, class Multiplier, class Convert>
-reclaim_case case_of(core& c, group_row group, std::shared_ptr<Judge> judge, Multiplier multiplier, Convert convert) {
+reclaim_case case_of(core& c, group_row group, const std::shared_ptr<Judge>& judge, Multiplier multiplier,
+                     Convert convert) {
   return {
       [judge] { return judge->may_reclaim(); }, [judge](queue_row q) { return judge->may_give(q); },
       [judge](queue_row q) { return judge->may_end_with_less(q); },
@@ -461,6 +463,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
              told);
     if (*found != search_outcome::failed) {
       std::vector<group_row> touched;
+      touched.reserve(c.log.size());
       for (const work::operation& op : c.log) touched.push_back(c.state().pods[op.pod].group);
       if (auto done = search.finish(*found); !done) return done;
       if (auto done = line.changed(touched); !done) return done;
