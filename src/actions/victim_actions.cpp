@@ -306,13 +306,12 @@ reclaim_case case_of(core& c, group_row group) {
     using judge = reclaim_judge<policy::kai_queue, policy::kai_amounts>;
     auto made = std::make_shared<judge>(c, group, c.kai_queues, in_native(required));
     if (semi) made->set_core(in_native(growth));
-    return case_of(c, group, std::move(made), multiplier, in_native);
+    return case_of(c, group, made, multiplier, in_native);
   }
   using judge = reclaim_judge<policy::exact_queue, policy::exact_amounts>;
   auto made = std::make_shared<judge>(c, group, c.exact_queues, required);
   if (semi) made->set_core(growth);
-  return case_of(c, group, std::move(made), std::llround(multiplier * 1000),
-                 [](const quota_vector& amount) { return amount; });
+  return case_of(c, group, made, std::llround(multiplier * 1000), [](const quota_vector& amount) { return amount; });
 }
 
 // ---- preempt -----------------------------------------------------------------------------------------------------
