@@ -37,12 +37,7 @@ class search {
     if (!c_.compat()) return run_strict(chunk);
     for (const bool gang : {false, true}) {
       if (!c_.has(generator(gang))) continue;
-      gang_ = gang;
-      recorded_.clear();
-      result<std::size_t> most = largest_solvable(chunk);
-      if (!most) return most.failure();
-      if (*most == 0) continue;
-      result<bool> solved = probe(chunk);
+      result<bool> solved = solve(chunk, gang);
       if (!solved) return solved.failure();
       if (!*solved) continue;
       // What the reference asks here forgets `min_sub_group`.
@@ -96,11 +91,7 @@ class search {
   result<bool> generate(const std::vector<pod_row>& chunk) {
     for (const bool gang : {false, true}) {
       if (!c_.has(generator(gang))) continue;
-      gang_ = gang;
-      recorded_.clear();
-      result<std::size_t> most = largest_solvable(chunk);
-      if (!most) return most.failure();
-      result<bool> solved = *most == 0 ? false : probe(chunk);
+      result<bool> solved = solve(chunk, gang);
       if (!solved || *solved) return solved;
       if (chunk.size() == 1) continue;
       // What was found for fewer pods can be in the way of more.
@@ -109,6 +100,15 @@ class search {
       if (!solved || *solved) return solved;
     }
     return false;
+  }
+
+  /// The whole chunk with one generator, after ever larger parts of it.
+  result<bool> solve(const std::vector<pod_row>& chunk, bool gang) {
+    gang_ = gang;
+    recorded_.clear();
+    result<std::size_t> most = largest_solvable(chunk);
+    if (!most) return most.failure();
+    return *most == 0 ? false : probe(chunk);
   }
 
   /// For a group that needs GPUs everywhere: nodes with GPUs that are free or coming free.
@@ -324,9 +324,9 @@ class search {
     for (const group_row g : waiting) ++open[c_.state().groups[g].queue];
     const std::size_t late_from = waiting.size() - late.size();
     job_queue queue(c_, 0);
-    // In `compat` what the group asks for is remembered when its queue is first compared with others, and the verdict
-    // of reclaim is by that.
-    bool to_be_asked = c_.compat() && c_.has_proportion && c_.action == action_kind::reclaim && !c_.partial.asked;
+    // What the group asks for is remembered when its queue is first compared with others, and the verdict of reclaim is
+    // by that.
+    bool to_be_asked = c_.has_proportion && c_.action == action_kind::reclaim && !c_.partial.asked;
     if (open.size() > 1 || to_be_asked) {
       const auto others = [&](group_row g) { return g != group_ && !victims.contains(g); };
       const std::span<const group_row> all(waiting);

@@ -235,8 +235,7 @@ json passed_over_json(const decided& ran, group_row group) {
   std::uint32_t last = 0;
   for (const decision& d : over.decisions()) {
     if (list.size() == most) break;
-    if (!leaves_its_node(d) || d.action == action_kind::stale_gang_eviction || (!list.empty() && d.commit == last))
-      continue;
+    if (!leaves_its_node(d) || d.action == action_kind::stale_gang_eviction || d.commit == last) continue;
     last = d.commit;
     const groups_of_commit all = groups_in(over, d.commit);
     if (all.placed.empty()) continue;

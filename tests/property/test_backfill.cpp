@@ -7,24 +7,19 @@
 
 #include <rapidcheck.h>
 
+#include "draws.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
 using test::add;
+using test::draw;
+using test::got;
 
 namespace {
 
 constexpr std::int64_t minute = 60 * test::second;
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-
-template <class T>
-T got(result<T> r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-  return std::move(r).value();
-}
-
-int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 
 struct job_pod {
   std::string name;

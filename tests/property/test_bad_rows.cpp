@@ -8,29 +8,22 @@
 
 #include <rapidcheck.h>
 
+#include "draws.hpp"
 #include "model/account.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
+using test::draw;
+using test::got;
 using test::numbers;
 using test::texts;
 using kind = table_kind;
 
 namespace {
 
-int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 bool chance(int percent) { return draw(1, 100) <= percent; }
-
-void got(const result<void>& r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-}
-template <class T>
-T got(result<T> r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-  return std::move(r).value();
-}
 
 struct queue {
   std::string name;

@@ -4,10 +4,13 @@
 
 #include <rapidcheck.h>
 
+#include "draws.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
+using test::draw;
+using test::got;
 using kind = table_kind;
 using test::add;
 using test::numbers;
@@ -16,17 +19,6 @@ namespace {
 
 constexpr std::int64_t now = 1000 * test::second;
 constexpr int gpus_per_node = 8;
-
-template <class T>
-T got(result<T> r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-  return std::move(r).value();
-}
-void got(const result<void>& r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-}
-
-int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 
 /// Fills nodes one after the other with running gangs, then adds groups that wait.
 cluster full_cluster() {
@@ -82,15 +74,18 @@ cluster full_cluster() {
 
 TEST_CASE("in clusters without room the fast ways decide what the reference way decides") {
   const bool good = rc::check("full clusters", [] {
-    cluster c = full_cluster();
-    const snapshot s = c.take_snapshot();
     engine e;
     got(e.set("actions", "allocate,consolidation,reclaim,preempt,stalegangeviction"));
     got(e.set("mode", "compat"));
-    const session fast = got(e.run(s, now));
-    got(fast.check());
-    got(e.set("reference_path", "true"));
-    RC_ASSERT(got(e.run(s, now)).digest() == fast.digest());
+    for (int i = 0; i < 10; ++i) {  // what is left out is rare
+      cluster c = full_cluster();
+      const snapshot s = c.take_snapshot();
+      got(e.set("reference_path", "false"));
+      const session fast = got(e.run(s, now));
+      got(fast.check());
+      got(e.set("reference_path", "true"));
+      RC_ASSERT(got(e.run(s, now)).digest() == fast.digest());
+    }
   });
   CHECK(good);
 }

@@ -5,16 +5,16 @@
 
 #include <rapidcheck.h>
 
+#include "draws.hpp"
 #include "io/cluster_file.hpp"
 #include "io/cluster_json.hpp"
 #include "io/cluster_yaml.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
+using test::draw;
 
 namespace {
-
-int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 
 /// Texts that a writer may get wrong, and any others. No NUL, which no column takes.
 std::string nasty() {

@@ -4,12 +4,15 @@
 
 #include <rapidcheck.h>
 
+#include "draws.hpp"
 #include "model/account.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
+using test::draw;
+using test::got;
 using kind = table_kind;
 using test::add;
 using test::change;
@@ -19,17 +22,6 @@ using test::texts;
 namespace {
 
 constexpr std::int64_t now = 1000 * test::second;
-
-template <class T>
-T got(result<T> r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-  return std::move(r).value();
-}
-void got(const result<void>& r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-}
-
-int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 
 std::string pick(std::initializer_list<const char*> from) {
   return *(from.begin() + draw(0, static_cast<int>(from.size()) - 1));

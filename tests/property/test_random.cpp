@@ -2,25 +2,17 @@
 // the snapshot.
 #include <rapidcheck.h>
 
+#include "draws.hpp"
 #include "model/account.hpp"
 #include "model/state.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
 using test::builder;
+using test::draw;
+using test::got;
 
 namespace {
-
-template <class T>
-T got(result<T> r) {
-  RC_ASSERT(r.ok());
-  return std::move(r).value();
-}
-void got(const result<void>& r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-}
-
-int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 
 /// A cluster with running, releasing and pending pods; nodes may be overcommitted.
 builder random_cluster() {

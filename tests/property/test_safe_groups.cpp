@@ -7,27 +7,19 @@
 
 #include <rapidcheck.h>
 
+#include "draws.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
+using test::draw;
+using test::got;
 using kind = table_kind;
 using test::add;
 using test::numbers;
 
 namespace {
-
-template <class T>
-T got(result<T> r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-  return std::move(r).value();
-}
-void got(const result<void>& r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-}
-
-int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 
 /// Groups that run and groups that wait, on few nodes.
 cluster contended() {

@@ -8,6 +8,7 @@
 
 #include "actions/victim_search.hpp"
 #include "actions/victim_trial.hpp"
+#include "draws.hpp"
 #include "policy/parts.hpp"
 #include "rows.hpp"
 #include "session/core.hpp"
@@ -16,19 +17,10 @@
 
 using namespace kaisched;
 using test::add;
+using test::draw;
+using test::got;
 
 namespace {
-
-template <class T>
-T got(result<T> r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-  return std::move(r).value();
-}
-void got(const result<void>& r) {
-  if (!r.ok()) RC_FAIL(r.failure().message);
-}
-
-int draw(int least, int most) { return *rc::gen::inRange(least, most + 1); }
 
 struct some_pod {
   std::string name;
