@@ -128,7 +128,8 @@ SAME(KAISCHED_CONSTRAINT_NOT_TRIED, constraint::not_tried);
 SAME(KAISCHED_CONSTRAINT_RESERVATION, constraint::reservation);
 SAME(KAISCHED_CONSTRAINT_REQUEUE_DELAY, constraint::requeue_delay);
 SAME(KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT, constraint::gpu_type_limit);
-static_assert(KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_DEVICE_KIND, constraint::device_kind);
+static_assert(KAISCHED_CONSTRAINT_DEVICE_KIND + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);

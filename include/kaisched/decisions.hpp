@@ -62,8 +62,9 @@ enum class constraint : std::uint8_t {
   reservation = 20,           ///< there is a place, but the group at the head of the queue order would start later
   requeue_delay = 21,         ///< the group was evicted and waits for its delay
   gpu_type_limit = 22,        ///< a queue on the path would pass its limit for the GPUs of the node
+  device_kind = 23,           ///< devices of another kind: divided or not, or their memory is not known
 };
-inline constexpr std::uint8_t constraint_count = 23;
+inline constexpr std::uint8_t constraint_count = 24;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.

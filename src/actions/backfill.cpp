@@ -119,7 +119,7 @@ bool yields(const core& c, group_row group, group_row head) {
   const model::group_core& first = c.state().groups[head];
   if (mine.preemptible && (mine.queue != first.queue || mine.priority < first.priority)) return true;
   return std::all_of(c.log.begin(), c.log.end(), [&](const work::operation& op) {
-    const model::quota_vector asks = model::quota_request(c.state().class_of(op.pod));
+    const model::quota_vector asks = c.asked(c.state().class_of(op.pod));
     return std::all_of(asks.begin(), asks.end(), [](std::int64_t amount) { return amount == 0; });
   });
 }

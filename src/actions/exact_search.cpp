@@ -48,7 +48,7 @@ exact_search::exact_search(victim_search_state& kept, group_row waiting, const v
       steps_left_(kept.c.options.search_steps == unlimited ? std::numeric_limits<std::int64_t>::max()
                                                            : kept.c.options.search_steps) {
   std::map<std::int64_t, std::int64_t> requests;
-  for (const pod_row p : c_.partial.chunk) ++requests[gpus_of(c_, p)];
+  for (const pod_row p : c_.partial.chunk) ++requests[gpus_wanted(c_, p)];
   std::int64_t larger = 0;
   for (auto at = requests.rbegin(); at != requests.rend(); ++at) {
     larger += at->second;
@@ -117,7 +117,7 @@ exact_search::positions exact_search::closure_of(const positions& at) const {
 /// Who stays away leaves at least as many GPUs as the chunk needs beyond what is free.
 std::size_t exact_search::fewest_lost() const {
   std::int64_t missing = 0;
-  for (const pod_row p : c_.partial.chunk) missing += gpus_of(c_, p);
+  for (const pod_row p : c_.partial.chunk) missing += gpus_wanted(c_, p);
   c_.live.by_gpu->each_key_from(
       1, [&](std::int64_t free, std::size_t nodes) { missing -= free * static_cast<std::int64_t>(nodes); });
   std::vector<std::int64_t> amounts;
@@ -328,7 +328,7 @@ std::int64_t exact_search::freed_of(const victim_unit& unit, const excess& one) 
   while (q != no_row && q != one.queue) q = (*c_.state().queues)[q].parent;
   if (q == no_row) return 0;
   std::int64_t sum = 0;
-  for (const pod_row p : unit.pods) sum += model::quota_request(c_.state().class_of(p))[one.resource];
+  for (const pod_row p : unit.pods) sum += c_.held(p)[one.resource];
   return sum;
 }
 

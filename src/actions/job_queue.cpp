@@ -19,7 +19,7 @@ model::quota_vector held_by(const core& c, std::span<const pod_row> pods) {
   model::quota_vector sum{};
   for (const pod_row p : pods) {
     if (!model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::holding)) continue;
-    const model::quota_vector one = model::quota_request(c.state().class_of(p));
+    const model::quota_vector one = c.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
   }
   return sum;

@@ -116,12 +116,12 @@ class mover {
     std::int64_t most = free_gpus(c_, row);
     for (const pod_row p : left) most += gpus_of(c_, p);
     std::vector<migration> made;
-    if (most < gpus_of(c_, pod)) return made;
+    if (most < gpus_wanted(c_, pod)) return made;
     const std::uint32_t start = c_.depth();
     ++c_.sets_tried;
     result<bool> enough = takes(pod, row);
     while (enough && !*enough && !left.empty()) {
-      const pod_row next = take_next(left, gpus_of(c_, pod) - free_gpus(c_, row));
+      const pod_row next = take_next(left, gpus_wanted(c_, pod) - free_gpus(c_, row));
       result<work::place> to = migrate(next, row);
       if (!to) return to.failure();
       if (to->row == no_row) continue;

@@ -56,29 +56,41 @@ class walk {
                                       [&](const leaving_pod& g) { return g.pod == pod && g.node == node; });
   }
 
+  /// To where it is leaving, and to the devices that it shared there.
+  bool comes_back(pod_row pod, const work::place& found) const {
+    if (!found.groups.empty()) {
+      const policy::group_ids* mine = c_.groups.groups_of(pod, found.row);
+      return mine != nullptr && *mine == found.groups;
+    }
+    if (!is_on(pod, (*c_.state().nodes)[found.row]->slot)) return false;
+    const model::pod_class& ask = c_.state().class_of(pod);
+    return !ask.is_shared() || model::can_take(c_.state(), c_.live, ask, found.row, c_.live.pod_devices[pod]);
+  }
+
   result<bool> place_pod(pod_row pod) {
     // Queues are asked again per pod, because the ones placed before have been charged.
-    if (c_.has_proportion && c_.has_predicates &&
-        c_.queues_refuse(group_, model::quota_request(c_.state().class_of(pod)), std::span(&pod, 1), why_)) {
+    const model::pod_class& ask = c_.state().class_of(pod);
+    if (c_.has_proportion && c_.has_predicates && !c_.queues_depend_on_node(ask) &&
+        c_.queues_refuse(group_, c_.asked(ask), std::span(&pod, 1), why_)) {
       why_.pod = pod;
       return false;
     }
     result<work::place> found = c_.choice.best(c_, pod, how_.only_claims, how_.among);
     if (!found) return found.failure();
     if (found->row == no_row) {
-      why_ = {};
+      why_ = c_.refusal;
       why_.group = group_;
       why_.pod = pod;
       return false;
     }
     const std::uint32_t eviction =
         static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing ? c_.eviction_of(pod) : no_row;
-    if (eviction != no_row && is_on(pod, (*c_.state().nodes)[found->row]->slot)) {
+    if (eviction != no_row && comes_back(pod, *found)) {
       c_.unevict(eviction);  // back in its own place: nothing happened to it
     } else if (found->must_wait) {
-      c_.pipeline(pod, found->row, found->devices);
+      c_.pipeline(pod, found->row, found->devices, found->groups);
     } else {
-      c_.allocate(pod, found->row, found->devices);
+      c_.allocate(pod, found->row, found->devices, found->groups);
     }
     return true;
   }
@@ -99,7 +111,7 @@ result<bool> place_group(core& c, group_row group, const placing& how, failure& 
     why.what = constraint::gang_incomplete;
     return false;
   }
-  if (c.has_proportion && c.queues_refuse(group, work::request_of(c, chunk), chunk, why)) return false;
+  if (c.has_proportion && c.queues_refuse(group, work::least_request_of(c, chunk), chunk, why)) return false;
   const std::uint32_t start = c.depth();
   const std::string before = c.digest_for_checks();
   walk w(c, group, how, why);

@@ -177,7 +177,7 @@ std::vector<quota_vector> units_of(const core& c, const victim_unit& of) {
     for (const pod_row p : unit) {
       if (c.options.reclaim_moves && is_active(c, p)) continue;
       any = true;
-      const quota_vector one = model::quota_request(c.state().class_of(p));
+      const quota_vector one = c.held(p);
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
     }
     if (any) amounts.push_back(sum);
@@ -199,7 +199,7 @@ quota_vector amount_lost(const core& c, std::span<const pod_row> pods) {
   quota_vector sum{};
   for (const pod_row p : pods) {
     if (c.options.reclaim_moves && is_active(c, p)) continue;
-    const quota_vector one = model::quota_request(c.state().class_of(p));
+    const quota_vector one = c.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
   }
   return sum;
@@ -331,7 +331,7 @@ std::vector<quota_vector> held_on_path(const core& c, group_row group) {
 bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vector>& before) {
   quota_vector more = c.chunk_request(what.group);
   for (const pod_row p : what.pods()) {
-    const quota_vector one = model::quota_request(c.state().class_of(p));
+    const quota_vector one = c.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) more[r] -= one[r];
   }
   queue_row q = c.state().groups[what.group].queue;
@@ -489,7 +489,7 @@ bool not_worth_trying(core& c, group_row group, failed_groups& failed, attempt& 
 
 std::int64_t gpus_of(const core& c, std::span<const pod_row> chunk) {
   std::int64_t sum = 0;
-  for (const pod_row p : chunk) sum += c.state().class_of(p).requests(dim_gpu);
+  for (const pod_row p : chunk) sum += gpus_wanted(c, p);
   return sum;
 }
 
@@ -528,7 +528,7 @@ result<void> reclaim(core& c) {
                  one.rules.may_be_lost = [&c, rules, known](const victim_unit& unit) {
                    quota_vector amount{};
                    for (const pod_row p : unit.pods) {
-                     const quota_vector pod = model::quota_request(c.state().class_of(p));
+                     const quota_vector pod = c.held(p);
                      for (std::uint32_t r = 0; r < quota_dimensions; ++r) amount[r] += pod[r];
                    }
                    const queue_row leaf = c.state().groups[unit.group].queue;

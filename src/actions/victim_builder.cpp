@@ -57,11 +57,11 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
       feasible_(feasible),
       queue_(kept.victim_queue) {
   queue_.clear();
-  for (const pod_row p : c_.partial.chunk) requests_.push_back(gpus_of(c_, p));
+  for (const pod_row p : c_.partial.chunk) requests_.push_back(gpus_wanted(c_, p));
   if (requests_.empty()) return;
   smallest_ = *std::min_element(requests_.begin(), requests_.end());
   largest_ = *std::max_element(requests_.begin(), requests_.end());
-  same_size_ = smallest_ > 0 && smallest_ == largest_;
+  same_size_ = smallest_ > 0 && smallest_ == largest_ && !c_.has_odd_shares();
   needed_ = std::accumulate(requests_.begin(), requests_.end(), std::int64_t{0}) - free_of_feasible;
   if (same_size_) places_ = places_for(c_, smallest_);
   for (const pod_row p : recorded_pods_) {

@@ -23,9 +23,10 @@ std::pair<std::int64_t, std::int64_t> whole_devices_of(const core& c, node_row r
   std::int64_t now = 0;
   std::int64_t soon = 0;
   for (device_row d = (*c.state().first_device)[row]; d < (*c.state().first_device)[row + 1]; ++d) {
-    const std::int32_t both = (*c.live.device_free)[d] + (*c.live.device_releasing)[d];
-    soon += both >= whole_device ? 1 : 0;
-    now += both >= whole_device && (*c.live.device_free)[d] >= whole_device ? 1 : 0;
+    const std::int64_t whole = (*c.state().device_units)[d];
+    const std::int64_t both = (*c.live.device_free)[d] + (*c.live.device_releasing)[d];
+    soon += both >= whole ? 1 : 0;
+    now += both >= whole && (*c.live.device_free)[d] >= whole ? 1 : 0;
   }
   return {now, soon};
 }
@@ -60,6 +61,7 @@ std::vector<std::int64_t> largest_ask_per_gpu(const core& c) {
 /// Nothing but GPUs can be scarce on nodes that have room.
 bool victim_rehearsal::nodes_are_simple() const {
   const model::cluster_state& s = c_.state();
+  if (s.pods_with_shares + s.pods_with_mig > 0) return false;
   const std::vector<std::int64_t> per_gpu = largest_ask_per_gpu(c_);
   for (node_row row = 0; row < s.node_count(); ++row) {
     const std::size_t at = static_cast<std::size_t>(row) * s.dims();
@@ -142,7 +144,7 @@ bool victim_rehearsal::passes_late_groups(std::span<const std::uint32_t> units) 
   for (auto late = late_groups_.rbegin(); late != late_groups_.rend(); ++late) {
     for (; unit != units.end() && kept_.pending.rank_of(from_.group_of(*unit)) > late->rank; ++unit) {
       for (const offered_pod& one : from_.pods_of_unit(*unit)) {
-        const model::quota_vector amount = model::quota_request(c_.state().class_of(one.pod));
+        const model::quota_vector amount = c_.held(one.pod);
         for (std::uint32_t r = 0; r < quota_dimensions; ++r) behind[r] += amount[r];
       }
     }

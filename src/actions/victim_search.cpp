@@ -114,7 +114,7 @@ class search {
   /// For a group that needs GPUs everywhere: nodes with GPUs that are free or coming free.
   void find_feasible() {
     const std::vector<pod_row> pods = pods_of(c_, group_);
-    gpus_only_ = std::all_of(pods.begin(), pods.end(), [&](pod_row p) { return gpus_of(c_, p) > 0; });
+    gpus_only_ = std::all_of(pods.begin(), pods.end(), [&](pod_row p) { return c_.wants_gpus(p); });
   }
 
   /// All pod sets have their gangs; leaving pods count.

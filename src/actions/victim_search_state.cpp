@@ -13,7 +13,7 @@ result<void> victim_search_state::open() {
   lone_pods.assign(s.group_slots, {});
   for (const group_row g : c.groups_in_order()) note_group(g);
   for (node_row row = 0; row < s.node_count(); ++row) {
-    largest_node = std::max(largest_node, (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu]);
+    largest_node = std::max(largest_node, c.gpu_capacity(row));
   }
   with_gpus.assign(s.node_count(), 0);
   every_node.assign(s.node_count(), 1);
@@ -88,12 +88,11 @@ void victim_search_state::note_lone_pod(group_row g) {
 }
 
 void victim_search_state::note_node(node_row row) {
-  const std::size_t at = static_cast<std::size_t>(row) * c.state().dims() + dim_gpu;
   if (known_free.size() < with_gpus.size()) known_free.resize(with_gpus.size(), 0);
   free_everywhere -= known_free[row];
   if (with_gpus[row] != 0) free_with_gpus -= known_free[row];
   known_free[row] = free_gpus(c, row);
-  with_gpus[row] = (*c.live.idle)[at] > 0 || (*c.live.releasing)[at] > 0 ? 1 : 0;
+  with_gpus[row] = c.has_free_gpus(row) ? 1 : 0;
   free_everywhere += known_free[row];
   if (with_gpus[row] != 0) free_with_gpus += known_free[row];
 }

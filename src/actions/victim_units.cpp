@@ -117,11 +117,6 @@ std::vector<pod_row> next_unit(const core& c, group_row group, std::span<const p
   return unit.empty() && !keeps_core ? left.all() : unit;
 }
 
-std::int64_t free_gpus(const core& c, node_row row) {
-  const std::size_t at = static_cast<std::size_t>(row) * c.state().dims() + dim_gpu;
-  return (*c.live.idle)[at] + (*c.live.releasing)[at];
-}
-
 bool can_lose(const core& c, group_row group) {
   return c.is_schedulable_queue(c.state().groups[group].queue) && has_pods_to_lose(c, group);
 }

@@ -89,16 +89,16 @@ class victim_chains {
 [[nodiscard]] std::vector<pod_row> pods_of(const work::core& c, group_row group);
 
 /// GPUs of a node that are free or coming free, in milli-GPU.
-[[nodiscard]] std::int64_t free_gpus(const work::core& c, node_row row);
+[[nodiscard]] inline std::int64_t free_gpus(const work::core& c, node_row row) { return c.free_gpus(row); }
 
 /// The node that a pod is on.
 [[nodiscard]] inline node_row node_of(const work::core& c, pod_row p) {
   return (*c.state().node_row_of_slot)[c.live.pod_node[p]];
 }
 
+/// GPUs that a pod holds, in milli-GPU.
+[[nodiscard]] inline std::int64_t gpus_of(const work::core& c, pod_row p) { return c.gpus_held(p); }
 /// GPUs that a pod asks for, in milli-GPU.
-[[nodiscard]] inline std::int64_t gpus_of(const work::core& c, pod_row p) {
-  return c.state().class_of(p).requests(dim_gpu);
-}
+[[nodiscard]] inline std::int64_t gpus_wanted(const work::core& c, pod_row p) { return c.gpus_wanted(p); }
 
 }  // namespace kaisched::actions

@@ -260,6 +260,7 @@ int weight_of(constraint what) {
     case constraint::gpu_type_limit:
       return 3;
     case constraint::node_selector:
+    case constraint::device_kind:
       return 4;
     case constraint::taint:
       return 5;

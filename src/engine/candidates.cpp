@@ -25,15 +25,15 @@ std::size_t placement_of(const core& c, pod_row pod) {
 }
 
 void replay_placement(core& onto, const decision& d, bool same_commit) {
-  device_set devices = d.devices;
+  work::place now{d.node, false, d.devices, {}};
   // A gang that cannot start as a whole becomes claims after its last pod: until then its pods held what was free.
   const model::pod_class& ask = onto.state().class_of(d.pod);
   const bool held =
       same_commit && d.kind == decision_kind::pipeline &&
       policy::amounts_fit(onto.access, ask, d.node, free_amount::idle) &&
-      model::choose_devices(onto.state(), onto.live, ask, d.node, model::device_amount::free_now, devices);
+      onto.choice.choose_devices(onto, ask, d.node, free_amount::idle, now);
   if (d.kind == decision_kind::bind || d.kind == decision_kind::migrate || held) {
-    onto.allocate(d.pod, d.node, devices);
+    onto.allocate(d.pod, d.node, held ? now.devices : d.devices, held ? now.groups : policy::group_ids{});
   } else {
     onto.pipeline(d.pod, d.node, d.devices);
   }
@@ -112,8 +112,11 @@ result<void> add_verdicts(core& c, pod_row pod, std::span<const node_row> rows, 
     one.refusal.pod = pod;
     if (verdicts[i] != constraint::none) continue;
     one.starts_now = policy::fits(c.access, ask, rows[i], free_amount::idle);
-    const auto amount = one.starts_now ? model::device_amount::free_now : model::device_amount::free_or_releasing;
-    (void)model::choose_devices(c.state(), c.live, ask, rows[i], amount, one.devices);
+    work::place place;
+    const free_amount amount = one.starts_now ? free_amount::idle : free_amount::idle_or_releasing;
+    if (!c.choice.choose_devices(c, ask, rows[i], amount, place)) continue;
+    one.starts_now = !place.must_wait;
+    one.devices = place.devices;
   }
   return {};
 }

@@ -14,8 +14,8 @@ namespace kaisched {
 namespace {
 
 constexpr std::string_view kai_parts =
-    "predicates,proportion,priority,elastic,nodeavailability,resourcetype,nominatednode,nodeplacement,minruntime,"
-    "sg-nodelocalgreedy,sg-multinodegang";
+    "predicates,proportion,priority,elastic,nodeavailability,gpusharingorder,gpupack,resourcetype,nominatednode,"
+    "nodeplacement,minruntime,sg-nodelocalgreedy,sg-multinodegang";
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},

@@ -311,6 +311,8 @@ std::string node_reason_text(const core& c, const reason& why) {
       return fmt::format("{} where the host port is taken", nodes);
     case constraint::gpu_type_limit:
       return fmt::format("{} with GPUs of a type of which a queue may hold no more", nodes);
+    case constraint::device_kind:
+      return fmt::format("{} with devices of another kind", nodes);
     case constraint::pod_affinity:
       return fmt::format("{} without the pods that it must be with", nodes);
     case constraint::pod_anti_affinity:
@@ -483,7 +485,7 @@ reason judge_node(const core& c, const model::pod_class& ask, node_row row) {
   for (std::uint32_t d = 0; d < s.dims(); ++d) {
     const std::int64_t free = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
     const std::int64_t need = ask.requests(d);
-    if (need <= free || (need == 0 && !c.compat())) continue;
+    if (need <= free || (need == 0 && !c.compat()) || (d == dim_gpu && c.access.in_groups(ask))) continue;
     // Of several short dimensions the one that is shortest for its need: a full node lacks GPUs, not a bit of CPU.
     const bool shorter = static_cast<base::int128>(std::max<std::int64_t>(0, free)) * why.need <
                          static_cast<base::int128>(std::max<std::int64_t>(0, why.have)) * need;
@@ -496,11 +498,10 @@ reason judge_node(const core& c, const model::pod_class& ask, node_row row) {
     why.have = free;
   }
   if (why.what != constraint::none) return why;
-  device_set devices;
-  if (!model::choose_devices(s, c.live, ask, row, model::device_amount::free_or_releasing, devices)) {
+  if (!policy::fits(c.access, ask, row, policy::free_amount::idle_or_releasing)) {
     why.what = constraint::resource_busy;
     why.dim = dim_gpu;
-    why.need = ask.requests(dim_gpu);
+    why.need = model::quota_request_on(s, ask, row)[dim_gpu];
     why.have = (*c.live.idle)[at + dim_gpu] + (*c.live.releasing)[at + dim_gpu];
   }
   return why;

@@ -86,13 +86,13 @@ result<bool> session::allocate(pod_row pod, node_row node) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is not pending", {}};
   }
   const model::pod_class& ask = c.state().class_of(pod);
-  device_set devices;
+  work::place found;
   if (!policy::amounts_fit(c.access, ask, node, policy::free_amount::idle_or_releasing) ||
       !policy::amounts_fit(c.access, ask, node, policy::free_amount::idle) ||
-      !model::choose_devices(c.state(), c.live, ask, node, model::device_amount::free_now, devices)) {
+      !c.choice.choose_devices(c, ask, node, policy::free_amount::idle, found) || found.must_wait) {
     return false;
   }
-  c.allocate(pod, node, devices);
+  c.allocate(pod, node, found.devices, found.groups);
   return true;
 }
 
@@ -107,16 +107,16 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
         status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is neither pending nor evicted here", {}};
   }
   const model::pod_class& ask = c.state().class_of(pod);
-  device_set devices;
+  work::place found;
   if (!policy::amounts_fit(c.access, ask, node, policy::free_amount::idle_or_releasing) ||
-      !model::choose_devices(c.state(), c.live, ask, node, model::device_amount::free_or_releasing, devices)) {
+      !c.choice.choose_devices(c, ask, node, policy::free_amount::idle_or_releasing, found)) {
     return false;
   }
   const bool same_node = status_now == pod_status::releasing && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot;
-  if (same_node && model::can_take(c.state(), c.live, node, c.live.pod_devices[pod])) {
+  if (same_node && model::can_take(c.state(), c.live, ask, node, c.live.pod_devices[pod])) {
     c.unevict(eviction);  // back in its own place: nothing happened to it
   } else {
-    c.pipeline(pod, node, devices);
+    c.pipeline(pod, node, found.devices, found.groups);
   }
   return true;
 }

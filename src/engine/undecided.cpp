@@ -27,7 +27,6 @@ result<void> decided_pods(const cluster_state& s) {
     const model::pod_ask& ask = s.class_of(p).ask;
     const std::string name = "pod " + std::string(s.pod_names[p]);
     const entity_id id(entity_kind::pod, s.pods[p].generation, p);
-    if (ask.gpu_memory != 0) return undecided(name, "gpu_memory", "requests for memory of GPUs are", id);
     if (!ask.claims.empty()) return undecided(name, "claims", "resource claims are", id);
   }
   return {};

@@ -3,9 +3,26 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/int128.hpp"
+
 namespace kaisched::model {
 
 namespace {
+
+enum class rounding : std::uint8_t { down, up };
+
+/// a * b / c of amounts that are not negative.
+std::int64_t mul_div(std::int64_t a, std::int64_t b, std::int64_t c, rounding way) {
+  const base::int128 product = base::int128{a} * b;
+  return static_cast<std::int64_t>((product + (way == rounding::up ? c - 1 : 0)) / c);
+}
+
+/// The part of one device that a pod gets, in milli-GPU; by memory rounded up.
+std::int64_t milli_of(const pod_class& c, std::int64_t units) {
+  if (c.memory_devices == 0) return c.device_share;
+  if (units == whole_device) return whole_device;
+  return std::min(whole_device, mul_div(c.ask.gpu_memory, whole_device, units, rounding::up));
+}
 
 struct free_amounts {
   std::int64_t cpu;
@@ -16,21 +33,6 @@ free_amounts amounts_of(const cluster_state& s, const live_state& live, node_row
   const std::size_t at = static_cast<std::size_t>(row) * s.dims();
   return {(*live.idle)[at + dim_cpu] + (*live.releasing)[at + dim_cpu],
           (*live.idle)[at + dim_gpu] + (*live.releasing)[at + dim_gpu]};
-}
-
-void charge_devices(const cluster_state& s, live_state& live, node_row row, pod_status status,
-                    const device_set& devices, std::int64_t sign) {
-  const device_row first = (*s.first_device)[row];
-  const auto share = static_cast<std::int32_t>(devices.share * sign);
-  for (std::uint64_t left = devices.mask; left != 0; left &= left - 1) {
-    const std::size_t d = first + static_cast<std::size_t>(std::countr_zero(left));
-    if (status == pod_status::pipelined) {
-      live.device_releasing.write()[d] -= share;
-      continue;
-    }
-    live.device_free.write()[d] -= share;
-    if (status == pod_status::releasing) live.device_releasing.write()[d] += share;
-  }
 }
 
 void move_in_indexes(const cluster_state& s, live_state& live, node_row row, const free_amounts& before) {
@@ -49,36 +51,40 @@ void add_along_path(const cluster_state& s, queue_row q, std::vector<quota_vecto
   }
 }
 
-bool choose_whole(const live_state& live, device_row first, device_row last, std::int64_t wanted, device_amount amount,
-                  device_set& chosen) {
-  const std::vector<std::int32_t>& free = *live.device_free;
-  const std::vector<std::int32_t>& releasing = *live.device_releasing;
+bool choose_whole(const cluster_state& s, const live_state& live, device_row first, device_row last,
+                  std::int64_t wanted, device_amount amount, device_set& chosen) {
+  const std::vector<std::int64_t>& whole = *s.device_units;
+  const std::vector<std::int64_t>& free = *live.device_free;
+  const std::vector<std::int64_t>& releasing = *live.device_releasing;
   const bool claim = amount == device_amount::free_or_releasing;
   for (device_row d = first; d < last && wanted > 0; ++d) {
-    if (free[d] + releasing[d] < whole_device || (!claim && free[d] < whole_device)) continue;
+    if (free[d] + releasing[d] < whole[d] || (!claim && free[d] < whole[d])) continue;
     if (!claim) chosen.mask |= std::uint64_t{1} << (d - first);
     --wanted;
   }
   return wanted == 0;
 }
 
-bool choose_shares(const live_state& live, device_row first, device_row last, std::int64_t wanted, std::int64_t share,
-                   device_amount amount, device_set& chosen) {
-  const std::vector<std::int32_t>& free = *live.device_free;
-  const std::vector<std::int32_t>& releasing = *live.device_releasing;
-  for (; wanted > 0; --wanted) {
+bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, device_row first,
+                  device_row last, device_amount amount, device_order order, device_set& chosen) {
+  const std::vector<std::int64_t>& free = *live.device_free;
+  const std::vector<std::int64_t>& releasing = *live.device_releasing;
+  const bool packs = order == device_order::pack;
+  for (std::int64_t wanted = c.shared_count(); wanted > 0; --wanted) {
     device_row best = no_row;
-    std::int32_t best_room = 0;
+    std::int64_t best_room = 0;
     for (device_row d = first; d < last; ++d) {
       if ((chosen.mask >> (d - first) & 1U) != 0) continue;
-      const std::int32_t available = free[d] + releasing[d];
-      const std::int32_t room = amount == device_amount::free_now ? std::min(free[d], available) : available;
-      if (room < share || (best != no_row && room >= best_room)) continue;
+      const std::int64_t part = part_of_device(c, (*s.device_units)[d]);
+      const std::int64_t available = free[d] + releasing[d];
+      const std::int64_t room = amount == device_amount::free_now ? std::min(free[d], available) : available;
+      if (part < 0 || room < part || (best != no_row && (packs ? room >= best_room : room <= best_room))) continue;
       best = d;
       best_room = room;
     }
     if (best == no_row) return false;
     chosen.mask |= std::uint64_t{1} << (best - first);
+    chosen.share = std::max(chosen.share, milli_of(c, (*s.device_units)[best]));
   }
   return true;
 }
@@ -86,16 +92,12 @@ bool choose_shares(const live_state& live, device_row first, device_row last, st
 void reset_amounts(const cluster_state& s, live_state& live) {
   live.idle = base::cow(*s.capacity);
   live.releasing = base::cow(std::vector<std::int64_t>(s.capacity->size(), 0));
-  std::vector<std::int32_t> free;
+  std::vector<std::int64_t> free;
   for (const auto& node : *s.nodes) {
     const std::uint32_t count = node->device_count();
-    for (std::uint32_t d = 0; d < count; ++d) {
-      const bool listed = !node->devices.empty();
-      const std::int64_t share = !listed ? whole_device : node->devices[d].healthy ? node->devices[d].share : 0;
-      free.push_back(static_cast<std::int32_t>(share));
-    }
+    for (std::uint32_t d = 0; d < count; ++d) free.push_back(node->device_offer(d));
   }
-  live.device_releasing = base::cow(std::vector<std::int32_t>(free.size(), 0));
+  live.device_releasing = base::cow(std::vector<std::int64_t>(free.size(), 0));
   live.device_free = base::cow(std::move(free));
   const std::size_t queues = s.queues->size();
   live.queue_allocated = base::cow(std::vector<quota_vector>(queues));
@@ -110,9 +112,16 @@ void reset_amounts(const cluster_state& s, live_state& live) {
 
 namespace {
 
-/// `charge_node` without the orders of nodes.
-void charge_amounts(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
-                    const device_set& devices, std::int64_t sign) {
+/// GPUs of a node in parts that a pod takes by memory, rounded down: so parts of one device never come to more than it.
+std::int64_t gpus_by_memory(const cluster_state& s, const pod_class& c, node_row row) {
+  const std::int64_t memory = device_memory(s, row);
+  if (memory == 0) return c.memory_devices * whole_device;
+  return c.memory_devices * std::min(whole_device, mul_div(c.ask.gpu_memory, whole_device, memory, rounding::down));
+}
+
+/// Amounts of a node without the orders of nodes.
+void charge_row(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
+                std::int64_t sign, gpu_charge gpus) {
   const std::uint32_t dims = s.dims();
   const std::size_t at = static_cast<std::size_t>(row) * dims;
   const std::vector<std::int64_t>& capacity = *s.capacity;
@@ -121,56 +130,112 @@ void charge_amounts(const cluster_state& s, live_state& live, const pod_class& c
                                     : status == pod_status::releasing ? sign
                                                                       : 0;
   const auto asked = static_cast<std::uint32_t>(std::min<std::size_t>(dims, c.ask.request.size()));
-  if (takes_idle) {
-    std::vector<std::int64_t>& idle = live.idle.write();
+  const bool is_counted_elsewhere = gpus == gpu_charge::none && c.is_shared();
+  const auto charge = [&](std::vector<std::int64_t>& amounts, std::int64_t direction) {
     for (std::uint32_t d = 0; d < asked; ++d) {
-      if (capacity[at + d] != 0) idle[at + d] -= sign * c.ask.request[d];
+      if (capacity[at + d] == 0 || (is_counted_elsewhere && d == dim_gpu)) continue;
+      amounts[at + d] += direction * c.ask.request[d];
     }
-  }
-  if (to_releasing != 0) {
-    std::vector<std::int64_t>& releasing = live.releasing.write();
-    for (std::uint32_t d = 0; d < asked; ++d) {
-      if (capacity[at + d] != 0) releasing[at + d] += to_releasing * c.ask.request[d];
-    }
-  }
-  if (devices.mask != 0) charge_devices(s, live, row, status, devices, sign);
+    if (c.memory_devices > 0 && !is_counted_elsewhere && capacity[at + dim_gpu] != 0)
+      amounts[at + dim_gpu] += direction * gpus_by_memory(s, c, row);
+  };
+  if (takes_idle) charge(live.idle.write(), -sign);
+  if (to_releasing != 0) charge(live.releasing.write(), to_releasing);
 }
 
 }  // namespace
 
+void charge_devices(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
+                    const device_set& devices, std::int64_t sign) {
+  const device_row first = (*s.first_device)[row];
+  for (std::uint64_t left = devices.mask; left != 0; left &= left - 1) {
+    const std::size_t d = first + static_cast<std::size_t>(std::countr_zero(left));
+    const std::int64_t part = sign * std::max<std::int64_t>(0, part_of_device(c, (*s.device_units)[d]));
+    if (status == pod_status::pipelined) {
+      live.device_releasing.write()[d] -= part;
+      continue;
+    }
+    live.device_free.write()[d] -= part;
+    if (status == pod_status::releasing) live.device_releasing.write()[d] += part;
+  }
+}
+
+void charge_amounts(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
+                    std::int64_t sign, gpu_charge gpus) {
+  const free_amounts before = amounts_of(s, live, row);
+  charge_row(s, live, c, row, status, sign, gpus);
+  move_in_indexes(s, live, row, before);
+}
+
 void charge_node(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
                  const device_set& devices, std::int64_t sign) {
-  const free_amounts before = amounts_of(s, live, row);
-  charge_amounts(s, live, c, row, status, devices, sign);
-  move_in_indexes(s, live, row, before);
+  charge_amounts(s, live, c, row, status, sign);
+  if (devices.mask != 0) charge_devices(s, live, c, row, status, devices, sign);
 }
 
 void charge_node_anew(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status from,
                       pod_status to, const device_set& devices) {
   const free_amounts before = amounts_of(s, live, row);
-  charge_amounts(s, live, c, row, from, devices, -1);
-  charge_amounts(s, live, c, row, to, devices, 1);
+  charge_row(s, live, c, row, from, -1, gpu_charge::in_parts);
+  charge_row(s, live, c, row, to, 1, gpu_charge::in_parts);
+  move_in_indexes(s, live, row, before);
+  if (devices.mask == 0) return;
+  charge_devices(s, live, c, row, from, devices, -1);
+  charge_devices(s, live, c, row, to, devices, 1);
+}
+
+void add_gpus(const cluster_state& s, live_state& live, node_row row, std::int64_t idle, std::int64_t releasing) {
+  const free_amounts before = amounts_of(s, live, row);
+  const std::size_t at = static_cast<std::size_t>(row) * s.dims() + dim_gpu;
+  if (idle != 0) live.idle.write()[at] += idle;
+  if (releasing != 0) live.releasing.write()[at] += releasing;
   move_in_indexes(s, live, row, before);
 }
 
-quota_vector quota_request(const pod_class& c) {
-  return {c.requests(dim_cpu), c.requests(dim_memory), c.requests(dim_gpu)};
+std::int64_t device_memory(const cluster_state& s, node_row row) {
+  std::int64_t least = 0;
+  for (device_row d = (*s.first_device)[row]; d < (*s.first_device)[row + 1]; ++d) {
+    const std::int64_t units = (*s.device_units)[d];
+    if (units == whole_device) return 0;
+    least = least == 0 ? units : std::min(least, units);
+  }
+  // A node whose devices are not tracked tells the memory of all.
+  return least == 0 && (*s.nodes)[row]->devices.empty() ? (*s.nodes)[row]->gpu_memory : least;
 }
 
-void charge_queues(const cluster_state& s, live_state& live, const group_core& group, const pod_class& c,
+std::int64_t part_of_device(const pod_class& c, std::int64_t units) {
+  if (c.memory_devices > 0) return units == whole_device ? -1 : c.ask.gpu_memory;
+  return mul_div(c.device_share, units, whole_device, rounding::down);
+}
+
+quota_vector quota_request(const pod_class& c) {
+  return {c.requests(dim_cpu), c.requests(dim_memory), c.requests(dim_gpu) + c.mig_share};
+}
+
+quota_vector quota_request_on(const cluster_state& s, const pod_class& c, node_row row) {
+  quota_vector amount = quota_request(c);
+  if (c.memory_devices > 0) amount[2] += gpus_of_memory(c, row == no_row ? 0 : device_memory(s, row));
+  return amount;
+}
+
+std::int64_t gpus_of_memory(const pod_class& c, std::int64_t device_bytes) {
+  if (c.memory_devices == 0) return 0;
+  return c.memory_devices * milli_of(c, device_bytes == 0 ? whole_device : device_bytes);
+}
+
+void charge_queues(const cluster_state& s, live_state& live, const group_core& group, const quota_vector& amount,
                    std::int64_t sign) {
   if (group.queue == no_row) return;
-  const quota_vector amount = quota_request(c);
   add_along_path(s, group.queue, live.queue_allocated.write(), amount, sign);
   // Of semi-preemptible groups sessions know which pods count.
   if (!group.preemptible && !group.semi_preemptible)
     add_along_path(s, group.queue, live.queue_nonpreemptible.write(), amount, sign);
 }
 
-void charge_request(const cluster_state& s, live_state& live, const group_core& group, const pod_class& c,
+void charge_request(const cluster_state& s, live_state& live, const group_core& group, const quota_vector& amount,
                     std::int64_t sign) {
   if (group.queue == no_row) return;
-  add_along_path(s, group.queue, live.queue_request.write(), quota_request(c), sign);
+  add_along_path(s, group.queue, live.queue_request.write(), amount, sign);
 }
 
 void count_pod(live_state& live, sub_group_row sub, pod_status status, std::int32_t sign) {
@@ -197,21 +262,31 @@ bool group_before(const cluster_state& s, group_row a, group_row b) {
 }
 
 bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-                    device_amount amount, device_set& chosen) {
+                    device_amount amount, device_set& chosen, device_order order) {
   chosen = {};
   if (!c.wants_gpu()) return true;
   const device_row first = (*s.first_device)[row];
   const device_row last = (*s.first_device)[row + 1];
-  if (first == last) return c.shared_devices == 0;
+  if (first == last) return !c.is_shared();
   chosen.share = c.device_share;
-  if (c.whole_devices > 0) return choose_whole(live, first, last, c.whole_devices, amount, chosen);
-  return choose_shares(live, first, last, c.shared_devices, c.device_share, amount, chosen);
+  if (c.whole_devices > 0) return choose_whole(s, live, first, last, c.whole_devices, amount, chosen);
+  return choose_parts(s, live, c, first, last, amount, order, chosen);
 }
 
-bool can_take(const cluster_state& s, const live_state& live, node_row row, const device_set& devices) {
+device_set devices_of(const cluster_state& s, const pod_class& c, node_row row, std::uint64_t mask) {
+  device_set set{mask, c.device_share};
+  for (std::uint64_t left = c.memory_devices > 0 ? mask : 0; left != 0; left &= left - 1) {
+    const std::size_t d = (*s.first_device)[row] + static_cast<std::size_t>(std::countr_zero(left));
+    set.share = std::max(set.share, milli_of(c, (*s.device_units)[d]));
+  }
+  return set;
+}
+
+bool can_take(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
+              const device_set& devices) {
   for (std::uint64_t left = devices.mask; left != 0; left &= left - 1) {
     const std::size_t d = (*s.first_device)[row] + static_cast<std::size_t>(std::countr_zero(left));
-    if ((*live.device_free)[d] + (*live.device_releasing)[d] < devices.share) return false;
+    if ((*live.device_free)[d] + (*live.device_releasing)[d] < part_of_device(c, (*s.device_units)[d])) return false;
   }
   return true;
 }
@@ -225,8 +300,13 @@ void account_pod(const cluster_state& s, live_state& live, pod_row p, std::int64
   if (row != no_row && is_in(status, active_used)) charge_node(s, live, c, row, status, live.pod_devices[p], sign);
   if (pod.sub == no_row) return;  // pods of an unknown sub-group are no part of the group
   const group_core& group = s.groups[pod.group];
-  if (is_in(status, holding)) charge_queues(s, live, group, c, sign);
-  if (is_in(status, holding) || status == pod_status::pending) charge_request(s, live, group, c, sign);
+  if (is_in(status, holding)) {
+    const quota_vector held = quota_request_on(s, c, row);
+    charge_queues(s, live, group, held, sign);
+    charge_request(s, live, group, held, sign);
+  } else if (status == pod_status::pending) {
+    charge_request(s, live, group, quota_request(c), sign);
+  }
   count_pod(live, pod.sub, status, static_cast<std::int32_t>(sign));
 }
 
@@ -254,6 +334,23 @@ void recount(cluster_state& s) {
 cluster_state::cluster_state() {
   dimensions.write() = {{"cpu", "milli-cores"}, {"memory", "bytes"}, {"gpu", "milli-GPU"}, {"pods", "count"}};
   first_device.write() = {0};
+}
+
+bool cluster_state::has_mig_resources() const {
+  return std::any_of(dimensions->begin(), dimensions->end(),
+                     [](const dimension_info& d) { return is_mig_resource(d.name); });
+}
+
+std::int64_t node_info::device_units(std::uint32_t device) const {
+  const std::int64_t own = devices.empty() ? 0 : devices[device].memory;
+  const std::int64_t memory = own != 0 ? own : gpu_memory;
+  return memory > whole_device ? memory : whole_device;
+}
+
+std::int64_t node_info::device_offer(std::uint32_t device) const {
+  if (devices.empty()) return device_units(device);
+  return devices[device].healthy ? mul_div(devices[device].share, device_units(device), whole_device, rounding::down)
+                                 : 0;
 }
 
 std::uint32_t node_info::device_count() const {

@@ -189,6 +189,7 @@ class edit {
   void put_pod(pod_plan plan, pod_row p);
   void settle_devices();
   void erase_pod(pod_row p);
+  void count_mig(pod_class& c) const;
   void join_class(pod_row p, pod_plan& plan);
   void leave_class(pod_row p);
   [[nodiscard]] bool is_on_node(pod_row p) const;

@@ -38,7 +38,7 @@ result<void> edit::resources(const table_reader& t) {
                     "more than " + std::to_string(max_dimensions) + " resource dimensions");
     }
     const std::string unit(t.has(col::resource_unit) ? t.text(col::resource_unit, row) : std::string_view("count"));
-    s_.dimensions.write().push_back({std::string(name), unit});
+    s_.dimensions.write().push_back({std::string(name), unit, mig_profile_of(name)});
   }
   widen(s_.dims());
   return {};
@@ -468,8 +468,9 @@ void edit::move_node_amounts(const std::vector<std::shared_ptr<const node_info>>
   std::vector<std::int64_t> idle(capacity.size());
   std::vector<std::int64_t> releasing(capacity.size(), 0);
   std::vector<device_row> first{0};
-  std::vector<std::int32_t> device_free;
-  std::vector<std::int32_t> device_releasing;
+  std::vector<std::int64_t> device_units;
+  std::vector<std::int64_t> device_free;
+  std::vector<std::int64_t> device_releasing;
   for (std::uint32_t row = 0; row < fresh.size(); ++row) {
     const node_info& node = *fresh[row];
     const std::size_t at = static_cast<std::size_t>(row) * dims;
@@ -486,11 +487,9 @@ void edit::move_node_amounts(const std::vector<std::shared_ptr<const node_info>>
     const device_row old_first = old == no_row ? 0 : (*s_.first_device)[old];
     const bool same = old != no_row && (*s_.first_device)[old + 1] - old_first == count;
     for (std::uint32_t d = 0; d < count; ++d) {
-      const std::int64_t share = node.devices.empty()      ? whole_device
-                                 : node.devices[d].healthy ? node.devices[d].share
-                                                           : 0;
       const bool in_use = same && (*w_.pods_on_node)[node.slot] > 0;
-      device_free.push_back(in_use ? (*s_.live.device_free)[old_first + d] : static_cast<std::int32_t>(share));
+      device_units.push_back(node.device_units(d));
+      device_free.push_back(in_use ? (*s_.live.device_free)[old_first + d] : node.device_offer(d));
       device_releasing.push_back(in_use ? (*s_.live.device_releasing)[old_first + d] : 0);
     }
     first.push_back(first.back() + count);
@@ -499,6 +498,7 @@ void edit::move_node_amounts(const std::vector<std::shared_ptr<const node_info>>
   s_.live.idle = base::cow(std::move(idle));
   s_.live.releasing = base::cow(std::move(releasing));
   s_.first_device = base::cow(std::move(first));
+  s_.device_units = base::cow(std::move(device_units));
   s_.live.device_free = base::cow(std::move(device_free));
   s_.live.device_releasing = base::cow(std::move(device_releasing));
 }

@@ -177,6 +177,17 @@ void edit::put_pod(pod_plan plan, pod_row p) {
   enter(p);
 }
 
+/// What a class asks of divided GPUs. Its dimensions exist, and what they are never changes.
+void edit::count_mig(pod_class& c) const {
+  for (std::uint32_t d = built_in_dimensions; d < std::min<std::size_t>(s_.dims(), c.ask.request.size()); ++d) {
+    const mig_profile& profile = (*s_.dimensions)[d].mig;
+    if (!profile || c.ask.request[d] == 0) continue;
+    c.mig_share += c.ask.request[d] * profile.share;
+    c.mig_slices += c.ask.request[d] * profile.slices;
+    c.mig_memory_gb += c.ask.request[d] * profile.memory_gb;
+  }
+}
+
 void edit::join_class(pod_row p, pod_plan& plan) {
   class_row c = plan.known_class;
   if (plan.fresh_class) {
@@ -189,6 +200,7 @@ void edit::join_class(pod_row p, pod_plan& plan) {
       c = w_.free_classes->back();
       w_.free_classes.write().pop_back();
     }
+    count_mig(*plan.fresh_class);
     w_.class_keys.write(c) = s_.names->add(plan.fresh_class->ask.key());
     s_.classes.write(c) = std::make_shared<const pod_class>(std::move(*plan.fresh_class));
     w_.class_users.write(c) = 0;
@@ -200,6 +212,8 @@ void edit::join_class(pod_row p, pod_plan& plan) {
   s_.pods_with_affinity += joined.has_pod_affinity() ? 1U : 0U;
   s_.pods_with_ports += joined.host_ports.empty() ? 0U : 1U;
   s_.pods_with_gpu_memory += joined.ask.gpu_memory == 0 ? 0U : 1U;
+  s_.pods_with_shares += joined.is_shared() ? 1U : 0U;
+  s_.pods_with_mig += joined.mig_slices == 0 ? 0U : 1U;
   s_.pods_with_claims += joined.ask.claims.empty() ? 0U : 1U;
   std::vector<std::int64_t>& sums = w_.total_request.write();
   sums.resize(std::max<std::size_t>(sums.size(), s_.dims()), 0);
@@ -212,6 +226,8 @@ void edit::leave_class(pod_row p) {
   s_.pods_with_affinity -= left.has_pod_affinity() ? 1U : 0U;
   s_.pods_with_ports -= left.host_ports.empty() ? 0U : 1U;
   s_.pods_with_gpu_memory -= left.ask.gpu_memory == 0 ? 0U : 1U;
+  s_.pods_with_shares -= left.is_shared() ? 1U : 0U;
+  s_.pods_with_mig -= left.mig_slices == 0 ? 0U : 1U;
   s_.pods_with_claims -= left.ask.claims.empty() ? 0U : 1U;
   std::vector<std::int64_t>& sums = w_.total_request.write();
   for (std::size_t d = 0; d < left.ask.request.size(); ++d) sums[d] -= left.ask.request[d];

@@ -50,7 +50,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "not_tried",
                                                                         "reservation",
                                                                         "requeue_delay",
-                                                                        "gpu_type_limit"};
+                                                                        "gpu_type_limit",
+                                                                        "device_kind"};
   return pick(names, c);
 }
 

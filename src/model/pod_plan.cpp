@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/text.hpp"
+#include "model/account.hpp"
 #include "model/edit.hpp"
 
 namespace kaisched::model {
@@ -248,19 +249,19 @@ result<void> edit::plan_devices(const table_reader& t, std::uint64_t row, pod_pl
   plan.devices = {};
   if (given.size() == 1 && given.front() == unknown_devices) return {};
   const device_row count = (*s_.first_device)[at + 1] - (*s_.first_device)[at];
-  device_set set{0, c.device_share};
+  std::uint64_t mask = 0;
   for (const std::int64_t index : given) {
-    if (index < 0 || index >= count || (set.mask >> index & 1U) != 0) {
+    if (index < 0 || index >= count || (mask >> index & 1U) != 0) {
       return fail_pod(t, row, col::pod_devices, status::argument,
                       "device " + std::to_string(index) + " is given twice or the node does not have it");
     }
-    set.mask |= std::uint64_t{1} << index;
+    mask |= std::uint64_t{1} << index;
   }
   const std::int64_t asked = c.whole_devices + c.shared_devices + c.memory_devices;
-  if (std::popcount(set.mask) != asked) {
+  if (std::popcount(mask) != asked) {
     return fail_pod(t, row, col::pod_devices, status::argument, "it asks for " + std::to_string(asked) + " devices");
   }
-  plan.devices = set;
+  plan.devices = devices_of(s_, c, at, mask);
   return {};
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/cow.hpp"
 #include "base/string_pool.hpp"
+#include "model/mig_profile.hpp"
 #include "model/node_index.hpp"
 #include "model/pod_class.hpp"
 #include "model/quarantine.hpp"
@@ -50,6 +51,7 @@ constexpr bool is_in(pod_status s, std::uint32_t set) { return (bit(s) & set) !=
 struct dimension_info {
   std::string name;
   std::string unit;
+  mig_profile mig{};  ///< of resources that are instances of divided GPUs
 };
 
 struct topology_info {
@@ -118,6 +120,9 @@ struct node_info {
   std::vector<numa_zone_info> zones;  ///< in the order in which they are numbered
   /// Devices are tracked one by one.
   [[nodiscard]] std::uint32_t device_count() const;
+  /// What a device is as a whole and what it offers to pods: bytes of its memory, or milli-GPU if that is not known.
+  [[nodiscard]] std::int64_t device_units(std::uint32_t device) const;
+  [[nodiscard]] std::int64_t device_offer(std::uint32_t device) const;
   /// A pod may be placed here as far as the state of the node is concerned.
   [[nodiscard]] bool open() const { return ready && !unschedulable; }
   /// Pods that the zones cannot align are refused here.
@@ -237,8 +242,8 @@ struct live_state {
 
   base::cow<std::vector<std::int64_t>> idle;              ///< [nodes x dimensions]
   base::cow<std::vector<std::int64_t>> releasing;         ///< [nodes x dimensions]; claims of pipelined pods taken off
-  base::cow<std::vector<std::int32_t>> device_free;       ///< milli-GPU by device row
-  base::cow<std::vector<std::int32_t>> device_releasing;  ///< milli-GPU by device row; claims taken off
+  base::cow<std::vector<std::int64_t>> device_free;       ///< by device row, in `device_units`
+  base::cow<std::vector<std::int64_t>> device_releasing;  ///< by device row; claims taken off
 
   base::cow<std::vector<quota_vector>> queue_allocated;
   base::cow<std::vector<quota_vector>> queue_nonpreemptible;
@@ -263,6 +268,8 @@ struct cluster_state {
   base::cow<std::vector<std::uint32_t>> name_rank;                 ///< by row: position in name order
   base::cow<std::vector<std::int64_t>> capacity;                   ///< [nodes x dimensions]
   base::cow<std::vector<device_row>> first_device;                 ///< by row, plus one past the end
+  /// What a whole device is, by device row: bytes of its memory, or 1000 milli-GPU where that is not known.
+  base::cow<std::vector<std::int64_t>> device_units;
   std::uint32_t nodes_with_taints = 0;
   std::uint32_t nodes_not_open = 0;
   std::uint32_t nodes_with_alignment = 0;  ///< nodes that refuse pods which their NUMA zones cannot align
@@ -292,6 +299,8 @@ struct cluster_state {
   std::uint32_t pods_with_ports = 0;
   std::uint32_t bystanders = 0;  ///< pods without a group
   std::uint32_t pods_with_gpu_memory = 0;
+  std::uint32_t pods_with_shares = 0;  ///< pods that ask for parts of devices, by share or by memory
+  std::uint32_t pods_with_mig = 0;     ///< pods that ask for instances of divided GPUs
   std::uint32_t pods_with_claims = 0;
 
   base::cow_column<std::shared_ptr<const claim_info>> claims;  ///< by slot; null: vacant
@@ -304,6 +313,8 @@ struct cluster_state {
 
   [[nodiscard]] std::uint32_t dims() const { return static_cast<std::uint32_t>(dimensions->size()); }
   [[nodiscard]] std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes->size()); }
+  /// A dimension is named as an instance of a divided GPU.
+  [[nodiscard]] bool has_mig_resources() const;
   [[nodiscard]] const pod_class& class_of(pod_row p) const { return *classes[pods[p].pod_class]; }
 
   cluster_state();

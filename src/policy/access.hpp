@@ -9,6 +9,7 @@
 #include <kaisched/policy.hpp>
 
 #include "model/state.hpp"
+#include "policy/devices/gpu_groups.hpp"
 
 namespace kaisched {
 
@@ -29,6 +30,8 @@ class session_access {
   std::span<const model::quota_vector> fair_share;  ///< by queue
   std::span<const pod_row> repelling_pods;          ///< pods with required anti-affinity, wherever they are
   const std::vector<leaving_pod>* leaving = nullptr;
+  const policy::gpu_groups* groups = nullptr;  ///< open in `compat` if pods share devices
+  bool predicates = false;                     ///< the policy has the part of this name
 
   /// A group that is looked at in part has smaller gangs: thresholds by sub-group from this one on.
   sub_group_row part_first = no_row;
@@ -37,6 +40,8 @@ class session_access {
   std::uint64_t changes = 0;  ///< grows with every change of the status of a pod
 
   [[nodiscard]] bool compat() const { return options->mode == decision_mode::compat; }
+  /// Devices that pods of this class share are counted in GPU groups.
+  [[nodiscard]] bool in_groups(const model::pod_class& c) const { return groups->is_open() && c.is_shared(); }
   /// Threshold of a sub-group: pods of a pod set; members of a set, or `unset` for all.
   [[nodiscard]] std::int64_t min_of(sub_group_row sub) const {
     const std::uint32_t i = sub - part_first;  // wraps around below the first
@@ -55,8 +60,14 @@ enum class free_amount : std::uint8_t { idle, idle_or_releasing };
 /// Every requested amount fits. As in KAI, `compat` also refuses a node that is overdrawn in a dimension that the pod
 /// does not ask for.
 [[nodiscard]] bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
+/// A device of the node that is in use has room for a part that the pod asks for.
+[[nodiscard]] bool has_shared_room(const session_access& a, const model::pod_class& c, node_row row);
+
 /// Amounts and devices.
 [[nodiscard]] bool fits(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
+
+/// GPUs of the node are divided into instances: the label says so, or there are some.
+[[nodiscard]] bool has_divided_gpus(const session_access& a, node_row row);
 
 /// State, taints and labels of a node: what placing pods does not change.
 [[nodiscard]] constraint node_verdict(const session_access& a, const model::pod_class& c, node_row row);
@@ -80,6 +91,9 @@ struct cluster_verdict {
 /// Labels that restrict GPU pods and other pods to nodes of their own.
 inline constexpr std::string_view gpu_worker_label = "node-role.kubernetes.io/gpu-worker";
 inline constexpr std::string_view cpu_worker_label = "node-role.kubernetes.io/cpu-worker";
+/// Labels of nodes with divided GPUs.
+inline constexpr std::string_view mig_label = "node-role.kubernetes.io/mig-enabled";
+inline constexpr std::string_view mig_strategy_label = "nvidia.com/mig.strategy";
 
 }  // namespace policy
 }  // namespace kaisched

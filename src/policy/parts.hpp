@@ -36,6 +36,10 @@ std::unique_ptr<policy_part> make_resource_type(const policy_options&);
 std::unique_ptr<policy_part> make_node_placement(const policy_options&);
 std::unique_ptr<policy_part> make_nominated_node(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_types(const policy_options&);
+std::unique_ptr<policy_part> make_gpu_sharing_order(const policy_options&);
+// Devices of a node: what they switch on is built into the choice of devices.
+std::unique_ptr<policy_part> make_gpu_pack(const policy_options&);
+std::unique_ptr<policy_part> make_gpu_spread(const policy_options&);
 // Queues: what it switches on is built into the actions.
 std::unique_ptr<policy_part> make_proportion(const policy_options&);
 // Victims: what they switch on is built into the actions.
@@ -50,6 +54,7 @@ std::unique_ptr<policy_part> make_multi_node_gang(const policy_options&);
 inline constexpr double density_band = 9;
 inline constexpr double resource_type_band = 10;
 inline constexpr double availability_band = 1000;
+inline constexpr double sharing_band = 10'000;
 inline constexpr double nominated_band = 10'000'000;
 
 /// The pod counts as one without GPUs where strategies and bands differ.

@@ -38,7 +38,7 @@ std::int64_t to_fixed(std::uint32_t resource, double amount) {
 
 core::core(snapshot b, policy_options o, std::int64_t t, part_list f)
     : base(std::move(b)), options(std::move(o)), now(t), factories(std::move(f)), live(base.state().live) {
-  access = {&base.state(), &live, &options, now, {}, {}, &leaving, no_row, {}};
+  connect();
 }
 
 core::core(const core& other)
@@ -66,6 +66,9 @@ core::core(const core& other)
       placed_here(other.placed_here),
       abandoned(other.abandoned),
       evicted_twice(other.evicted_twice),
+      groups(other.groups),
+      smallest_gpu(other.smallest_gpu),
+      largest_gpu(other.largest_gpu),
       log(other.log),
       leaving(other.leaving),
       decisions(other.decisions),
@@ -76,11 +79,23 @@ core::core(const core& other)
       action(other.action),
       commits(other.commits),
       frees(other.frees) {
-  access = {&base.state(), &live, &options, now, fair_share, repelling_pods, &leaving, no_row, {}};
+  connect();
   for (const auto& [name, make] : factories) {
     parts.push_back(make(options));
     (void)parts.back()->session_open(view());  // opened once already with the same snapshot and options
   }
+}
+
+void core::connect() {
+  access.state = &base.state();
+  access.live = &live;
+  access.options = &options;
+  access.now = now;
+  access.fair_share = fair_share;
+  access.repelling_pods = repelling_pods;
+  access.leaving = &leaving;
+  access.groups = &groups;
+  access.predicates = has_predicates;
 }
 
 bool core::has(std::string_view part) const {
@@ -90,15 +105,17 @@ bool core::has(std::string_view part) const {
 result<void> core::open() {
   has_proportion = has("proportion");
   has_predicates = has("predicates");
+  find_gpu_memories();
+  if (compat()) groups.open(state(), live, view());
+  count_in_queues_anew();
   divide_shares();
-  access.fair_share = fair_share;
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (state().groups[g].live && state().groups[g].semi_preemptible) charge_core(g);
   }
   for (pod_row p = 0; state().pods_with_affinity > 0 && p < state().pod_slots; ++p) {
     if (state().pods[p].live && !state().class_of(p).anti_affinity.empty()) repelling_pods.push_back(p);
   }
-  access.repelling_pods = repelling_pods;
+  connect();
   for (const auto& [name, make] : factories) {
     std::unique_ptr<policy_part> part = make(options);
     if (part == nullptr) return error{status::plugin, "part '" + name + "' cannot be made with these options", {}};
@@ -143,13 +160,29 @@ void core::set_status(pod_row pod, pod_status status) {
 }
 
 void core::charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign) {
-  model::charge_node(state(), live, state().class_of(pod), row, status, devices, sign);
+  const pod_class& c = state().class_of(pod);
+  if (access.in_groups(c)) {
+    model::charge_amounts(state(), live, c, row, status, sign, model::gpu_charge::none);
+    model::charge_devices(state(), live, c, row, status, devices, sign);
+  } else {
+    model::charge_node(state(), live, c, row, status, devices, sign);
+    if (groups.is_open()) groups.count_whole(row, c, sign);
+  }
   if (sign < 0 || status == pod_status::releasing) ++frees;
   choice.node_changed(*this, row);
 }
 
 void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices) {
-  model::charge_node_anew(state(), live, state().class_of(pod), row, from, to, devices);
+  const pod_class& c = state().class_of(pod);
+  if (access.in_groups(c)) {
+    model::charge_amounts(state(), live, c, row, from, -1, model::gpu_charge::none);
+    model::charge_amounts(state(), live, c, row, to, 1, model::gpu_charge::none);
+    model::charge_devices(state(), live, c, row, from, devices, -1);
+    model::charge_devices(state(), live, c, row, to, devices, 1);
+    groups.restate(state(), live, pod, to);
+  } else {
+    model::charge_node_anew(state(), live, c, row, from, to, devices);
+  }
   ++frees;
   choice.node_changed(*this, row);
 }
@@ -158,7 +191,7 @@ void core::charge_queues(pod_row pod, std::int64_t sign) {
   if (state().pods[pod].sub == no_row) return;  // bystanders, and strays, which are no part of their group
   const group_core& group = state().groups[state().pods[pod].group];
   if (group.queue == no_row) return;
-  model::charge_queues(state(), live, group, state().class_of(pod), sign);
+  model::charge_queues(state(), live, group, held(pod), sign);
   for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) sync_queue(q);
 }
 
@@ -216,31 +249,38 @@ void core::sync_queue(queue_row q) {
   }
 }
 
-void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices, operation_kind kind) {
+void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices,
+               const policy::group_ids& chosen, operation_kind kind) {
   const auto old = static_cast<pod_status>(live.pod_state[pod]);
   log.push_back({kind, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
   if (old == pod_status::releasing) {
     // KAI's nodes know a pod once: a claim on the node that it is leaving takes the place of what it holds there.
-    log.back().replaces = live.pod_node[pod] == (*state().nodes)[node]->slot;
+    const bool same_node = live.pod_node[pod] == (*state().nodes)[node]->slot;
+    log.back().replaces = same_node && !state().class_of(pod).is_shared();
     if (log.back().replaces)
       charge_node(pod, node, old, live.pod_devices[pod], -1);
     else
       leaving.push_back({pod, live.pod_node[pod], live.pod_devices[pod]});
+    if (in_groups(pod)) same_node ? groups.forget(pod) : groups.leave_behind(pod);
   }
   set_status(pod, status);
   live.pod_node.write(pod) = (*state().nodes)[node]->slot;
   live.pod_devices.write(pod) = devices;
+  if (in_groups(pod)) {
+    groups.put(state(), live, pod, node, status,
+               chosen.empty() ? groups.on_devices(node, state().class_of(pod), devices.mask).groups : chosen);
+  }
   charge_node(pod, node, status, devices, 1);
   charge_queues(pod, 1);
   charge_core_of(pod);
 }
 
-void core::allocate(pod_row pod, node_row node, const device_set& devices) {
-  put(pod, node, pod_status::allocated, devices, operation_kind::allocate);
+void core::allocate(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& chosen) {
+  put(pod, node, pod_status::allocated, devices, chosen, operation_kind::allocate);
 }
 
-void core::pipeline(pod_row pod, node_row node, const device_set& devices) {
-  put(pod, node, pod_status::pipelined, devices, operation_kind::pipeline);
+void core::pipeline(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& chosen) {
+  put(pod, node, pod_status::pipelined, devices, chosen, operation_kind::pipeline);
 }
 
 void core::evict(pod_row pod) {
@@ -266,6 +306,7 @@ bool core::is_charged(pod_row pod, pod_status status) const {
 void core::finish(pod_row pod) {
   const auto old = static_cast<pod_status>(live.pod_state[pod]);
   log.push_back({operation_kind::finish, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
+  if (in_groups(pod)) groups.shelve(state(), live, pod);
   charge_node(pod, (*state().node_row_of_slot)[live.pod_node[pod]], old, live.pod_devices[pod], -1);
   if (is_charged(pod, old)) charge_queues(pod, -1);
   set_status(pod, pod_status::succeeded);
@@ -284,7 +325,17 @@ void core::release_in_place(pod_row pod, std::uint32_t mark) {
 
 void core::restore_evicted(const operation& op) {
   const node_row row = (*state().node_row_of_slot)[op.old_node];
-  charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
+  if (in_groups(op.pod) && !groups.is_booked(op.pod)) {
+    const pod_class& c = state().class_of(op.pod);
+    model::charge_amounts(state(), live, c, row, op.old_status, 1, model::gpu_charge::none);
+    model::charge_devices(state(), live, c, row, pod_status::releasing, op.old_devices, -1);
+    model::charge_devices(state(), live, c, row, op.old_status, op.old_devices, 1);
+    groups.recall(state(), live, op.pod, op.old_status);
+    ++frees;
+    choice.node_changed(*this, row);
+  } else {
+    charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
+  }
   set_status(op.pod, op.old_status);
   charge_queues(op.pod, 1);
   charge_core_of(op.pod);
@@ -308,6 +359,8 @@ void core::unevict(std::uint32_t eviction) {
 
 void core::undo_put(const operation& op) {
   const node_row row = (*state().node_row_of_slot)[live.pod_node[op.pod]];
+  const bool grouped = in_groups(op.pod);
+  if (grouped) groups.take(state(), live, op.pod);
   charge_node(op.pod, row, static_cast<pod_status>(live.pod_state[op.pod]), live.pod_devices[op.pod], -1);
   charge_queues(op.pod, -1);
   set_status(op.pod, op.old_status);
@@ -319,6 +372,7 @@ void core::undo_put(const operation& op) {
     const auto it =
         std::find_if(leaving.rbegin(), leaving.rend(), [&](const leaving_pod& g) { return g.pod == op.pod; });
     leaving.erase(std::next(it).base());
+    if (grouped && row_of_slot(op.old_node) != row) groups.come_back(op.pod, row_of_slot(op.old_node));
   }
   charge_core_of(op.pod);
 }
@@ -330,7 +384,13 @@ void core::undo(std::uint32_t position) {
   switch (op.kind) {
     case operation_kind::allocate:
     case operation_kind::pipeline:
-      undo_put(op);
+      if (groups.is_open()) {
+        const node_row row = row_of_slot(live.pod_node[op.pod]);
+        undo_put(op);
+        groups.drop_empty(row);
+      } else {
+        undo_put(op);
+      }
       break;
     case operation_kind::evict:
       if (op.again)
@@ -340,6 +400,7 @@ void core::undo(std::uint32_t position) {
       break;
     case operation_kind::finish:
       set_status(op.pod, op.old_status);
+      if (in_groups(op.pod)) groups.unshelve(state(), live, op.pod, row_of_slot(op.old_node), op.old_status);
       charge_node(op.pod, (*state().node_row_of_slot)[op.old_node], op.old_status, op.old_devices, 1);
       if (is_charged(op.pod, op.old_status)) charge_queues(op.pod, 1);
       charge_core_of(op.pod);
@@ -369,11 +430,15 @@ void core::convert_to_pipelined(group_row group) {
   }
   for (const operation& op : mine) {
     const node_row row = (*state().node_row_of_slot)[live.pod_node[op.pod]];
+    device_set chosen = live.pod_devices[op.pod];
+    policy::group_ids same;
+    if (in_groups(op.pod)) same = *groups.groups_of(op.pod, row);
     undo_put(op);
-    device_set chosen;
-    (void)model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing,
-                                chosen);
-    pipeline(op.pod, row, chosen);
+    if (same.empty()) {
+      (void)model::choose_devices(state(), live, state().class_of(op.pod), row,
+                                  model::device_amount::free_or_releasing, chosen, choice.device_order());
+    }
+    pipeline(op.pod, row, chosen, same);
   }
 }
 
@@ -604,7 +669,7 @@ quota_vector core::surge_of(group_row g) const {
       const auto status = static_cast<pod_status>(live.pod_state[p]);
       if (!state().pods[p].outdated || !model::is_in(status, model::holding)) continue;
       --left;
-      const quota_vector one = model::quota_request(state().class_of(p));
+      const quota_vector one = held(p);
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
     }
   }
@@ -691,6 +756,7 @@ void core::count_total() {
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
       if (r != dim_gpu || is_marked(node, policy::gpu_worker_label)) total[r] += (*s.capacity)[at + r];
     }
+    if (is_marked(node, policy::gpu_worker_label)) total[dim_gpu] += gpus_in_instances(*s.capacity, row);
   }
   for (pod_row p = 0; s.bystanders > 0 && p < s.pod_slots; ++p) {
     const std::uint32_t slot = s.live.pod_node[p];
@@ -699,8 +765,8 @@ void core::count_total() {
         !counts(*(*s.nodes)[(*s.node_row_of_slot)[slot]])) {
       continue;
     }
-    const quota_vector held = model::quota_request(s.class_of(p));
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) total[r] -= held[r];
+    const quota_vector amount = held(p);
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) total[r] -= amount[r];
   }
 }
 

@@ -91,8 +91,9 @@ class core {
 
   // ---- statement
   [[nodiscard]] std::uint32_t depth() const { return static_cast<std::uint32_t>(log.size()); }
-  void allocate(pod_row pod, node_row node, const device_set& devices);
-  void pipeline(pod_row pod, node_row node, const device_set& devices);
+  /// `groups`: of a pod that shares devices, where they are counted in groups; none: those of its devices.
+  void allocate(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& groups = {});
+  void pipeline(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& groups = {});
   void evict(pod_row pod);
   /// Evicts a pod that has been evicted already: its queue gets the amount back a second time. KAI does that where a
   /// victim is listed twice; only `compat` repeats it.
@@ -130,6 +131,39 @@ class core {
   /// Puts the part aside while another group is a part of itself; `resume_part` brings it back.
   [[nodiscard]] partial_group set_part_aside();
   void resume_part(partial_group part);
+
+  // ---- amounts of queues
+  /// What pods of a class ask for where the node is not known. Memory of GPUs counts as parts of the smallest GPU of the
+  /// cluster; for limits and quotas, which must not refuse too much, as parts of the largest.
+  [[nodiscard]] model::quota_vector asked(const model::pod_class& c) const;
+  [[nodiscard]] model::quota_vector asked_at_least(const model::pod_class& c) const;
+  /// What limits and quotas are asked for if a pod is placed on a node.
+  [[nodiscard]] model::quota_vector asked_on(const model::pod_class& c, node_row row) const;
+  /// That differs from node to node.
+  [[nodiscard]] bool queues_depend_on_node(const model::pod_class& c) const {
+    return c.memory_devices > 0 || access.in_groups(c);
+  }
+  /// What a pod holds there.
+  [[nodiscard]] model::quota_vector held_on(const model::pod_class& c, node_row row) const;
+  /// What a pod holds where it is, or asks for if it is nowhere.
+  [[nodiscard]] model::quota_vector held(pod_row pod) const;
+  /// GPUs that a pod holds where it is, in milli-GPU, and that it asks for, as far as that does not depend on the node.
+  /// Here and below `compat` counts instances of divided GPUs as KAI does, and `strict` leaves them out: they make no room
+  /// for others.
+  [[nodiscard]] std::int64_t gpus_held(pod_row pod) const;
+  [[nodiscard]] std::int64_t gpus_wanted(pod_row pod) const;
+  /// `compat`: pods that share devices hold less of them by the hundredths that they are counted in than by their memory.
+  [[nodiscard]] bool has_odd_shares() const;
+  /// The pod asks for devices, parts of devices or instances of divided ones.
+  [[nodiscard]] bool wants_gpus(pod_row pod) const {
+    return state().class_of(pod).wants_gpu() || state().class_of(pod).mig_slices > 0;
+  }
+  /// GPUs of a node that are free or coming free, parts of shared devices included, in milli-GPU.
+  [[nodiscard]] std::int64_t free_gpus(node_row row) const;
+  /// Some GPU of the node is free, or some is coming free, be it in part.
+  [[nodiscard]] bool has_free_gpus(node_row row) const;
+  /// GPUs of a node, instances of divided ones included.
+  [[nodiscard]] std::int64_t gpu_capacity(node_row row) const;
 
   // ---- queues
   /// A request that a queue on the path refuses; it is that of these pods.
@@ -199,9 +233,13 @@ class core {
   bool abandoned = false;              ///< a statement of this session was
   std::vector<pod_row> evicted_twice;  ///< by statements that stand; their queues got the amount back twice
 
+  policy::gpu_groups groups;      ///< `compat`
+  std::int64_t smallest_gpu = 0;  ///< memory in bytes, MiB in `compat`; 0: not known, or nobody asks
+  std::int64_t largest_gpu = 0;
   std::vector<operation> log;
   std::vector<leaving_pod> leaving;  ///< beside their claims on other nodes
   std::vector<decision> decisions;
+  failure refusal;                         ///< of the pod that was placed last, by limits or quotas on some node
   std::vector<failure> failures;           ///< one per group that was tried in vain, last one counts
   std::vector<eviction_attempt> attempts;  ///< of the actions that evict, as they ended
   std::uint64_t sets_tried = 0;            ///< of victims, since the session opened
@@ -211,6 +249,13 @@ class core {
   std::uint64_t frees = 0;  ///< grows whenever something comes free: what did not fit may fit now
 
  private:
+  void connect();
+  void find_gpu_memories();
+  [[nodiscard]] std::int64_t gpus_in_instances(const std::vector<std::int64_t>& amounts, node_row row) const;
+  [[nodiscard]] std::int64_t idle_gpus(node_row row) const;
+  [[nodiscard]] std::int64_t releasing_gpus(node_row row) const;
+  void count_in_queues_anew();
+  [[nodiscard]] model::quota_vector asked_with(const model::pod_class& c, std::int64_t memory) const;
   void set_status(pod_row pod, pod_status status);
   void forget_chunk(pod_row pod);
   void mark_evicted(pod_row pod, std::uint32_t mark);
@@ -220,9 +265,12 @@ class core {
   void charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign);
   void charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices);
   void charge_queues(pod_row pod, std::int64_t sign);
-  void put(pod_row pod, node_row node, pod_status status, const device_set& devices, operation_kind kind);
+  void put(pod_row pod, node_row node, pod_status status, const device_set& devices, const policy::group_ids& groups,
+           operation_kind kind);
   void undo(std::uint32_t position);
   void undo_put(const operation& op);
+  [[nodiscard]] bool in_groups(pod_row pod) const { return access.in_groups(state().class_of(pod)); }
+  [[nodiscard]] node_row row_of_slot(std::uint32_t slot) const { return (*state().node_row_of_slot)[slot]; }
   void release_in_place(pod_row pod, std::uint32_t mark);
   void restore_evicted(const operation& op);
   [[nodiscard]] bool is_charged(pod_row pod, pod_status status) const;

@@ -123,6 +123,14 @@ class collector {
 
 }  // namespace
 
+namespace {
+
+void add(model::quota_vector& sum, const model::quota_vector& more) {
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += more[r];
+}
+
+}  // namespace
+
 std::int64_t members_active(const core& c, sub_group_row member) {
   const model::sub_info& info = c.state().subs[member];
   if (!info.is_set) return c.counts(member).active_allocated;
@@ -205,10 +213,13 @@ void next_chunk(const core& c, group_row group, startable which, std::vector<pod
 
 model::quota_vector request_of(const core& c, std::span<const pod_row> chunk) {
   model::quota_vector sum{};
-  for (const pod_row p : chunk) {
-    const model::quota_vector one = model::quota_request(c.state().class_of(p));
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
-  }
+  for (const pod_row p : chunk) add(sum, c.asked(c.state().class_of(p)));
+  return sum;
+}
+
+model::quota_vector least_request_of(const core& c, std::span<const pod_row> chunk) {
+  model::quota_vector sum{};
+  for (const pod_row p : chunk) add(sum, c.asked_at_least(c.state().class_of(p)));
   return sum;
 }
 

@@ -40,6 +40,8 @@ enum class startable : std::uint8_t {
 void next_chunk(const core& c, group_row group, startable which, std::vector<pod_row>& chunk);
 /// What the chunk asks of its queues.
 [[nodiscard]] model::quota_vector request_of(const core& c, std::span<const pod_row> chunk);
+/// What it asks of them wherever its pods go, for limits and quotas.
+[[nodiscard]] model::quota_vector least_request_of(const core& c, std::span<const pod_row> chunk);
 
 /// The pod is on a node, or has a claim on one, and is not leaving.
 [[nodiscard]] inline bool is_active(const core& c, pod_row p) {

@@ -37,6 +37,8 @@ void node_choice::open(const core& c) {
   predicates_ = c.has("predicates");
   resource_type_ = c.has("resourcetype");
   nominated_ = c.has("nominatednode");
+  devices_ = {c.has("gpupack"), c.has("gpuspread")};
+  sharing_ = c.has("gpusharingorder");
   const model::cluster_state& s = c.state();
   classes_.assign(s.class_slots, {});
   rows_by_name_.resize(s.node_count());
@@ -46,7 +48,7 @@ void node_choice::open(const core& c) {
     nodes_without_cpu_ = nodes_without_cpu_ || (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_cpu] == 0;
   }
   static constexpr std::string_view lexicographic[] = {"nodeavailability", "nodeplacement", "resourcetype",
-                                                       "nominatednode"};
+                                                       "nominatednode", "gpusharingorder"};
   fast_ = !c.options.reference_path && c.has("nodeavailability") && c.has("nodeplacement");
   for (const auto& part : c.parts) {
     const bool known =
@@ -123,6 +125,12 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
          c.state().pod_extras[pod].nominated == no_row;
 }
 
+/// Nodes with shared devices may come first.
+bool node_choice::draws_to_shared(const core& c, const model::pod_class& ask) const {
+  if (ask.mig_slices > 0) return true;
+  return sharing_ && (c.compat() ? c.groups.is_open() && ask.whole_devices == 0 : ask.is_shared());
+}
+
 /// A pod that asks for no CPU may be placed on a node that is overdrawn in it, outside of what the index offers.
 bool node_choice::may_use_overdrawn(const core& c, const model::pod_class& ask) {
   const model::node_index& index = *c.live.by_cpu;
@@ -135,32 +143,64 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   if (known.cluster.what != constraint::none) return place{};
   const model::pod_class& ask = *c.state().classes[row];
   among_ = among;
+  refused_.clear();
+  c.refusal = {};
   // Nothing came free since the class found no node: it finds none now.
   const bool remembers = fast_ && among == nullptr && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
   const bool by_index =
-      fast_ && (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
+      fast_ && !draws_to_shared(c, ask) &&
+      (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
                                 : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
   result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, only_claims);
-  if (remembers && found && found->row == no_row) known.failed_at = c.frees + 1;
+  if (remembers && found && found->row == no_row && c.refusal.what == constraint::none)
+    known.failed_at = c.frees + 1;
   return found;
 }
 
-bool node_choice::try_node(core& c, const model::pod_class& ask, node_row row, free_amount which, place& found) {
+bool node_choice::choose_devices(const core& c, const model::pod_class& ask, node_row row, free_amount which,
+                                 place& found) const {
+  const bool starts = which == free_amount::idle;
+  found = {row, !starts, {}, {}};
+  if (!c.access.in_groups(ask)) {
+    const auto amount = starts ? model::device_amount::free_now : model::device_amount::free_or_releasing;
+    return model::choose_devices(c.state(), c.live, ask, row, amount, found.devices, device_order());
+  }
+  auto chosen = c.groups.choose(c.state(), c.live, row, ask, starts, devices_);
+  if (!chosen) return false;
+  found.must_wait = chosen->must_wait;
+  found.devices = model::devices_of(c.state(), ask, row, chosen->devices);
+  found.groups = std::move(chosen->groups);
+  return true;
+}
+
+/// Limits and quotas refuse the pod on the node: what it asks for depends on the memory of the GPUs there.
+bool node_choice::queues_refuse(core& c, pod_row pod, node_row row) {
+  if (!c.has_proportion || !c.has_predicates) return false;
+  const std::int64_t memory = c.compat() ? c.groups.gpu_memory(row) : model::device_memory(c.state(), row);
+  for (const auto& [known, refuses] : refused_) {
+    if (known == memory) return refuses;
+  }
+  const model::quota_vector asked = c.asked_on(c.state().class_of(pod), row);
+  const bool refuses = c.queues_refuse(c.state().pods[pod].group, asked, std::span(&pod, 1), c.refusal);
+  refused_.emplace_back(memory, refuses);
+  return refuses;
+}
+
+bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which, place& found) {
+  const model::pod_class& ask = c.state().class_of(pod);
   ++c.statistics.back().candidates;
   // As in KAI a node must also hold with claims counted before the question whether the pod can start now.
   bool good = policy::amounts_fit(c.access, ask, row, free_amount::idle_or_releasing);
   if (good && which == free_amount::idle) good = policy::amounts_fit(c.access, ask, row, free_amount::idle);
-  device_set devices;
-  const auto amount =
-      which == free_amount::idle ? model::device_amount::free_now : model::device_amount::free_or_releasing;
-  good = good && model::choose_devices(c.state(), c.live, ask, row, amount, devices);
-  if (!good) {
+  good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
+  place here;
+  if (!good || !choose_devices(c, ask, row, which, here)) {
     ++c.statistics.back().filtered;
     return false;
   }
-  found = {row, which != free_amount::idle, devices};
+  found = std::move(here);
   return true;
 }
 
@@ -184,7 +224,7 @@ place node_choice::scan_index(core& c, pod_row pod, const class_facts& known, fr
     if (!known.open_everywhere && !known.accepted[row]) continue;
     if (node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (node_kind == 1)) continue;
     if (!others.empty() && others[row] != constraint::none) continue;
-    if (try_node(c, ask, row, which, found)) break;
+    if (try_node(c, pod, row, which, found)) break;
   }
   return found;
 }
@@ -204,8 +244,8 @@ result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& know
   const node_row promised = !nominated_ || slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
   if (promised != no_row && (among_ == nullptr || (*among_)[promised] != 0) &&
       (known.open_everywhere || known.accepted[promised]) && (others.empty() || others[promised] == constraint::none) &&
-      ((!only_claims && try_node(c, ask, promised, free_amount::idle, found)) ||
-       try_node(c, ask, promised, free_amount::idle_or_releasing, found))) {
+      ((!only_claims && try_node(c, pod, promised, free_amount::idle, found)) ||
+       try_node(c, pod, promised, free_amount::idle_or_releasing, found))) {
     return found;
   }
   // Availability is tested before claims count, so it orders nodes in simulations too.
@@ -215,8 +255,8 @@ result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& know
       found = scan_index(c, pod, known, which, node_kind, others);
       if (found.row == no_row) continue;
       if (only_claims && !found.must_wait) {
+        (void)choose_devices(c, ask, found.row, free_amount::idle_or_releasing, found);
         found.must_wait = true;
-        (void)model::choose_devices(s, c.live, ask, found.row, model::device_amount::free_or_releasing, found.devices);
       }
       return found;
     }
@@ -259,8 +299,8 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) 
   for (const std::uint32_t i : order) {
     if (verdicts[i] != constraint::none) continue;
     place found;
-    if (!only_claims && try_node(c, ask, rows[i], free_amount::idle, found)) return found;
-    if (try_node(c, ask, rows[i], free_amount::idle_or_releasing, found)) return found;
+    if (!only_claims && try_node(c, pod, rows[i], free_amount::idle, found)) return found;
+    if (try_node(c, pod, rows[i], free_amount::idle_or_releasing, found)) return found;
   }
   return place{};
 }

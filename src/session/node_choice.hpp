@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <kaisched/decisions.hpp>
 #include <kaisched/policy.hpp>
 
+#include "model/account.hpp"
 #include "model/node_index.hpp"
 #include "model/state.hpp"
 #include "policy/access.hpp"
@@ -25,6 +27,7 @@ struct place {
   node_row row = no_row;
   bool must_wait = false;  ///< only a claim: what it needs is not free yet
   device_set devices{};
+  policy::group_ids groups;  ///< where shared devices are counted in groups
 };
 
 /// Finds the best node of a pod: the feasible node with the largest sum of scores, ties to the name that sorts first.
@@ -42,6 +45,12 @@ class node_choice {
   [[nodiscard]] bool packs_gpus() const { return fast_ && !spread_gpu_.used; }
   /// No rule but amounts keeps the pod from a node or prefers one.
   [[nodiscard]] bool may_go_anywhere(const core& c, pod_row pod);
+  /// Which devices a pod gets on a node where the amounts fit; false if there are too few in one piece.
+  [[nodiscard]] bool choose_devices(const core& c, const model::pod_class& ask, node_row row, policy::free_amount which,
+                                    place& found) const;
+  [[nodiscard]] model::device_order device_order() const {
+    return devices_.spread && !devices_.pack ? model::device_order::spread : model::device_order::pack;
+  }
   /// Keeps the orders of the fast way after the amounts of a node have changed.
   void node_changed(const core& c, node_row row);
 
@@ -71,16 +80,21 @@ class node_choice {
   [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, bool only_claims);
   [[nodiscard]] place scan_index(core& c, pod_row pod, const class_facts& known, policy::free_amount which,
                                  int node_kind, const std::vector<constraint>& others);
-  [[nodiscard]] bool try_node(core& c, const model::pod_class& ask, node_row row, policy::free_amount which,
-                              place& found);
+  [[nodiscard]] bool try_node(core& c, pod_row pod, node_row row, policy::free_amount which, place& found);
+  [[nodiscard]] bool queues_refuse(core& c, pod_row pod, node_row row);
+  [[nodiscard]] bool draws_to_shared(const core& c, const model::pod_class& ask) const;
   void open_spread(const core& c, spread_index& spread, dimension d);
   static void update_spread(const core& c, spread_index& spread, node_row row, dimension d);
 
   const node_set* among_ = nullptr;  ///< while a pod is placed
+  /// Of the pod that is being placed: what queues say, by the memory of the GPUs of a node.
+  std::vector<std::pair<std::int64_t, bool>> refused_;
+  policy::group_order devices_;
   bool fast_ = false;
   bool predicates_ = false;
   bool resource_type_ = false;
   bool nominated_ = false;
+  bool sharing_ = false;
   bool nodes_without_cpu_ = false;
   std::vector<class_facts> classes_;
   std::vector<node_row> rows_by_name_;

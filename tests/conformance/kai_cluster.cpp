@@ -238,7 +238,9 @@ table node_table(const json& resolved, const dimensions& dims) {
     std::vector<std::string> texts;
     for (const json& taint : items(node, "taints")) texts.push_back(taint_text(taint));
     push_texts(taints, texts);
-    gpu_memory.push(value_or(node, "gpu_memory_mib", std::int64_t{0}) * bytes_per_mib);
+    // A node that does not say how much memory its GPUs have is taken for one of the smallest size.
+    const bool known = value_or(node, "gpu_memory_synced", false);
+    gpu_memory.push(known ? value_or(node, "gpu_memory_mib", std::int64_t{0}) * bytes_per_mib : 0);
     push_text(numa_policy, text_or_empty(member(node, "numa"), "policy"));
     push_text(numa_scope, text_or_empty(member(node, "numa"), "scope"));
   }

@@ -72,10 +72,12 @@ void add_tasks(kai_outcome& outcome, const session& played, const kai_starts& st
   const table_view view = made.view();
   const column_view& names = column_of(view, col::placement_pod_name);
   const column_view& nodes = column_of(view, col::placement_node_name);
+  const column_view& devices = column_of(view, col::placement_devices);
   const std::span<const std::uint8_t> statuses = column_of(view, col::placement_status).values<std::uint8_t>(view.rows);
   for (std::uint64_t row = 0; row < view.rows; ++row) {
     kai_task task{
         std::string(kai_status_name(static_cast<pod_status>(statuses[row]))), std::string(nodes.string(row)), {}};
+    for (const std::int64_t device : devices.list(row)) task.gpu_groups.push_back("device " + std::to_string(device));
     const auto before = starts.find(names.string(row));
     // Recordings keep the name of the node that such a pod had; nothing has happened to it.
     if (before != starts.end() && before->second.status == task.status && !kai_uses_node(task.status)) {

@@ -123,8 +123,8 @@ class replay {
       for (const json& task : items(job, "tasks")) {
         const auto found = outcome.tasks.find(name_of(task));
         if (found == outcome.tasks.end()) continue;
-        kai_start next{found->second.status, found->second.node};
-        if (next.status == "Pipelined" || (next.status == "Releasing" && !stays_releasing)) next = {"Pending", {}};
+        kai_start next{found->second.status, found->second.node, found->second.gpu_groups};
+        if (next.status == "Pipelined" || (next.status == "Releasing" && !stays_releasing)) next = {"Pending", {}, {}};
         if (next.status == "Binding") next.status = "Running";
         starts_[found->first] = std::move(next);
       }

@@ -19,15 +19,11 @@ constexpr std::array<std::string_view, 5> known_actions{"allocate", "consolidati
                                                         "stalegangeviction"};
 
 // Features as the cases name them, for `--supported-only`.
-constexpr std::array<std::string_view, 7> features_out_of_reach{"fraction", "multi_fraction", "gpu_memory", "mig",
-                                                                "dra",      "numa",           "topology"};
+constexpr std::array<std::string_view, 3> features_out_of_reach{"dra", "numa", "topology"};
 
 // Plug-ins that decide nothing where the features above are not used: they order devices and sub-groups by rules that
 // always hold, look after claims, or serve actions and formats.
-constexpr std::array<std::string_view, 16> plugins_without_meaning{"dynamicresources",
-                                                                   "gpupack",
-                                                                   "gpusharingorder",
-                                                                   "gpuspread",
+constexpr std::array<std::string_view, 13> plugins_without_meaning{"dynamicresources",
                                                                    "kubeflow",
                                                                    "minruntime",
                                                                    "nominatednode",
@@ -46,8 +42,6 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_mig_resource(std::string_view name) { return name.starts_with("nvidia.com/mig-"); }
-
 void require(bool holds, const std::string& feature) {
   if (!holds) throw unsupported(feature);
 }
@@ -60,29 +54,13 @@ void require_actions(const json& session_case) {
 }
 
 void require_node(const json& node) {
-  const json& labels = items(node, "labels");
   require(!value_or(node, "has_dra_gpus", false), "dra: node with claimed GPUs");
   require(!has(node, "numa"), "numa: node with zones");
-  require(items(node, "shared_gpus").empty(), "fraction: node with shared GPUs");
   require(items(node, "legacy_mig_tasks").empty(), "mig: legacy MIG tasks");
-  const std::string mig_enabled = text_or_empty(labels, "node-role.kubernetes.io/mig-enabled");
-  require(mig_enabled != "true" && mig_enabled != "1" && mig_enabled != "t", "mig: node with MIG enabled");
-  for (const auto& [resource, amount] : items(node, "allocatable").items()) {
-    require(!is_mig_resource(resource), "mig: node resource " + resource);
-  }
 }
 
 void require_task(const json& task) {
-  const std::string type = value_or(task, "request_type", std::string("Regular"));
-  require(type != "Fraction" && text_or_empty(task, "received_type") != "Fraction", "fraction");
-  require(type != "GpuMemory", "gpu_memory");
-  require(type != "MigInstance" && !value_or(task, "legacy_mig", false), "mig");
-  require(type == "Regular", "request type " + type);
-  require(items(task, "gpu_groups").empty(), "fraction: shared GPUs");
-  const json& request = items(task, "request");
-  const double gpus = value_or(request, "gpu", 0.0);
-  require(gpus == static_cast<double>(static_cast<std::int64_t>(gpus)), "fraction: part of a GPU");
-  for (const auto& [resource, amount] : request.items()) require(!is_mig_resource(resource), "mig: " + resource);
+  require(!value_or(task, "legacy_mig", false), "mig: legacy MIG tasks");
   require(items(member(task, "gpu_request"), "dra_gpus").empty(), "dra: claimed GPUs");
   require(items(task, "claims").empty() && items(task, "dra_devices").empty(), "dra: resource claims");
   require(items(task, "numa_zones").empty(), "numa: zones of a pod");

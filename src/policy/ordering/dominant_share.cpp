@@ -47,7 +47,7 @@ model::quota_vector held_by_group(const session_view& view, group_row group) {
     if (a.live->counts[sub].active_allocated == 0) continue;
     for (pod_row p = a.state->subs[sub].first_pod; p != no_row; p = a.state->pods[p].next) {
       if (!model::is_in(static_cast<pod_status>(a.live->pod_state[p]), model::active_allocated)) continue;
-      const model::quota_vector one = model::quota_request(a.state->class_of(p));
+      const model::quota_vector one = model::quota_request_on(*a.state, a.state->class_of(p), view.node_of(p));
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) held[r] += one[r];
     }
   }

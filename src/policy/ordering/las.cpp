@@ -26,7 +26,9 @@ int128 service_of(const session_access& a, group_row group) {
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
       const auto status = static_cast<pod_status>(s.live.pod_state[p]);
-      if (model::is_in(status, model::holding)) held += s.class_of(p).requests(dim_gpu);
+      if (!model::is_in(status, model::holding)) continue;
+      const std::uint32_t slot = s.live.pod_node[p];
+      held += model::quota_request_on(s, s.class_of(p), slot == no_row ? no_row : (*s.node_row_of_slot)[slot])[dim_gpu];
     }
   }
   service += static_cast<int128>(held) * (static_cast<int128>(a.now) - extra.last_start);

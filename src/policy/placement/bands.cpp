@@ -54,11 +54,15 @@ class nominated_part final : public policy_part {
 
 }  // namespace
 
-bool is_cpu_only_pod(const session_view& view, pod_row pod) { return !inside(view).state->class_of(pod).wants_gpu(); }
+bool is_cpu_only_pod(const session_view& view, pod_row pod) {
+  const model::pod_class& c = inside(view).state->class_of(pod);
+  return !c.wants_gpu() && c.mig_slices == 0;
+}
 
 bool is_cpu_only_node(const session_view& view, node_row node) {
   const session_access& a = inside(view);
-  return (*a.state->capacity)[static_cast<std::size_t>(node) * a.state->dims() + dim_gpu] <= 0;
+  const std::size_t at = static_cast<std::size_t>(node) * a.state->dims() + dim_gpu;
+  return (*a.state->capacity)[at] <= 0 && !has_divided_gpus(a, node);
 }
 
 std::unique_ptr<policy_part> make_node_availability(const policy_options&) {

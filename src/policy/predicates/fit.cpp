@@ -1,10 +1,44 @@
 // Does a pod fit on a node: amounts, devices, state, taints, labels. Kubernetes' semantics of taints and affinity.
 #include <algorithm>
+#include <array>
 
 #include "model/account.hpp"
 #include "policy/access.hpp"
 
 namespace kaisched::policy {
+
+namespace {
+
+constexpr std::int64_t slots_of_sharer = 2;
+
+std::string_view label_of(const model::node_info& node, std::string_view key) {
+  const std::string* value = model::find_label(node.labels, key);
+  return value == nullptr ? std::string_view{} : std::string_view(*value);
+}
+
+/// KAI's rules of nodes with divided GPUs: with the strategy "single" an instance is a GPU, with "mixed" there are no
+/// GPUs but instances.
+bool is_right_kind(const session_access& a, const model::pod_class& c, node_row row) {
+  const bool wants_instance = c.mig_slices > 0;
+  if (!c.wants_gpu() && !wants_instance) return true;
+  if (!has_divided_gpus(a, row)) return !wants_instance;
+  const std::string_view strategy = label_of(*(*a.state->nodes)[row], mig_strategy_label);
+  if (strategy == "single") return !wants_instance && !c.is_shared();
+  return strategy != "mixed" || wants_instance;
+}
+
+}  // namespace
+
+bool has_divided_gpus(const session_access& a, node_row row) {
+  const std::string_view label = label_of(*(*a.state->nodes)[row], mig_label);
+  static constexpr std::array<std::string_view, 6> yes{"1", "t", "T", "true", "True", "TRUE"};
+  if (!label.empty()) return std::find(yes.begin(), yes.end(), label) != yes.end();
+  const std::size_t at = static_cast<std::size_t>(row) * a.state->dims();
+  for (std::uint32_t d = built_in_dimensions; d < a.state->dims(); ++d) {
+    if ((*a.state->capacity)[at + d] > 0 && model::is_mig_resource((*a.state->dimensions)[d].name)) return true;
+  }
+  return false;
+}
 
 bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which) {
   const std::uint32_t dims = a.state->dims();
@@ -15,19 +49,25 @@ bool amounts_fit(const session_access& a, const model::pod_class& c, node_row ro
   const auto asked = static_cast<std::uint32_t>(std::min<std::size_t>(dims, request.size()));
   const bool also_releasing = which == free_amount::idle_or_releasing;
   const bool compat = a.compat();
+  const bool in_groups = a.in_groups(c);
   for (std::uint32_t d = 0; d < asked; ++d) {
+    if (in_groups && d == dim_gpu) continue;
     const std::int64_t free = idle[d] + (also_releasing ? releasing[d] : 0);
     if (request[d] > free && (compat || request[d] != 0)) return false;
   }
   for (std::uint32_t d = asked; compat && d < dims; ++d) {
+    if (in_groups && d == dim_gpu) continue;
     if (idle[d] + (also_releasing ? releasing[d] : 0) < 0) return false;
   }
-  return true;
+  if (!in_groups) return true;
+  // KAI keeps a slot for the pod that will reserve the device, also where it is reserved already.
+  if (a.predicates && idle[dim_pods] + releasing[dim_pods] < slots_of_sharer) return false;
+  return a.groups->fits(row, c, idle[dim_gpu] + (also_releasing ? releasing[dim_gpu] : 0));
 }
 
 bool fits(const session_access& a, const model::pod_class& c, node_row row, free_amount which) {
   if (!amounts_fit(a, c, row, which)) return false;
-  if (!c.wants_gpu()) return true;
+  if (!c.wants_gpu() || a.in_groups(c)) return true;
   device_set chosen;
   const auto amount =
       which == free_amount::idle ? model::device_amount::free_now : model::device_amount::free_or_releasing;
@@ -41,15 +81,18 @@ constraint node_verdict(const session_access& a, const model::pod_class& c, node
   if (!node.taints.empty() && !c.tolerates(node.taints)) return constraint::taint;
   if (!c.matches_labels(node.labels)) return constraint::node_selector;
   if (a.options->restrict_node_scheduling &&
-      model::find_label(node.labels, c.wants_gpu() ? gpu_worker_label : cpu_worker_label) == nullptr) {
+      model::find_label(node.labels, c.wants_gpu() || c.mig_slices > 0 ? gpu_worker_label : cpu_worker_label) == nullptr) {
     return constraint::node_selector;
   }
+  if (a.compat() && !is_right_kind(a, c, row)) return constraint::device_kind;
+  if (c.memory_devices > 0 && model::device_memory(*a.state, row) == 0) return constraint::device_kind;
   return constraint::none;
 }
 
 bool accepts_every_node(const session_access& a, const model::pod_class& c) {
+  const bool any_device = c.memory_devices == 0 && (!a.compat() || !a.state->has_mig_resources());
   return a.state->nodes_with_taints == 0 && a.state->nodes_not_open == 0 && c.node_selector.empty() &&
-         c.node_affinity.empty() && !a.options->restrict_node_scheduling;
+         c.node_affinity.empty() && !a.options->restrict_node_scheduling && any_device;
 }
 
 cluster_verdict judge_cluster(const session_access& a, const model::pod_class& c) {

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/account.hpp"
 #include "policy/access.hpp"
 #include "policy/parts.hpp"
 
@@ -29,14 +30,16 @@ class gpu_types_part final : public policy_part {
   result<void> filter_nodes(const session_view& view, pod_row pod, std::span<const node_row> nodes,
                             std::span<constraint> verdicts) override {
     const session_access& a = inside(view);
-    const std::int64_t need = a.state->class_of(pod).requests(dim_gpu);
+    const model::pod_class& c = a.state->class_of(pod);
     const group_row group = a.state->pods[pod].group;
-    if (limits_.empty() || group == no_row || need == 0) return {};
+    if (limits_.empty() || group == no_row || (!c.wants_gpu() && c.mig_slices == 0)) return {};
     count(view);
     for (const limit& one : limits_) {
-      if (one.held + need <= one.most || !is_below(a, a.state->groups[group].queue, one.queue)) continue;
+      if (!is_below(a, a.state->groups[group].queue, one.queue)) continue;
       for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (has_product(view, nodes[i], one.product)) verdicts[i] = constraint::gpu_type_limit;
+        const std::int64_t need = model::quota_request_on(*a.state, c, nodes[i])[dim_gpu];
+        if (one.held + need > one.most && has_product(view, nodes[i], one.product))
+          verdicts[i] = constraint::gpu_type_limit;
       }
     }
     return {};
@@ -86,7 +89,7 @@ class gpu_types_part final : public policy_part {
           if (!model::is_in(view.status_of(p), model::active_allocated)) continue;
           const node_row node = view.node_of(p);
           if (node != no_row && has_product(view, node, one.product)) {
-            one.held += a.state->class_of(p).requests(dim_gpu);
+            one.held += model::quota_request_on(*a.state, a.state->class_of(p), node)[dim_gpu];
           }
         }
       }

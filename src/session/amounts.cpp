@@ -1,0 +1,145 @@
+// What pods ask of queues and hold of them. `strict` counts GPU memory exactly and instances of divided GPUs as parts of
+// the device; `compat` counts as KAI does.
+#include <algorithm>
+
+#include "policy/devices/kai_shares.hpp"
+#include "session/core.hpp"
+
+namespace kaisched::work {
+
+using model::pod_class;
+using model::quota_vector;
+
+namespace {
+
+constexpr std::size_t gpu = 2;  ///< among the quota dimensions
+
+}  // namespace
+
+/// The smallest and the largest GPU of the cluster, for pods that ask for memory.
+void core::find_gpu_memories() {
+  for (node_row row = 0; state().pods_with_gpu_memory > 0 && row < state().node_count(); ++row) {
+    const std::int64_t memory = compat() ? policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory)
+                                         : model::device_memory(state(), row);
+    if (memory <= (compat() ? policy::kai_gpu_memory(0) : 0)) continue;
+    smallest_gpu = smallest_gpu == 0 ? memory : std::min(smallest_gpu, memory);
+    largest_gpu = std::max(largest_gpu, memory);
+  }
+  if (!compat() || smallest_gpu != 0) return;
+  smallest_gpu = policy::kai_gpu_memory(0);
+  largest_gpu = smallest_gpu;
+}
+
+quota_vector core::asked_with(const pod_class& c, std::int64_t memory) const {
+  quota_vector amount = model::quota_request(c);
+  if (compat()) {
+    amount[gpu] = policy::kai_gpus_asked(c, memory);
+  } else {
+    amount[gpu] += model::gpus_of_memory(c, memory);
+  }
+  return amount;
+}
+
+quota_vector core::asked(const pod_class& c) const { return asked_with(c, smallest_gpu); }
+quota_vector core::asked_at_least(const pod_class& c) const { return asked_with(c, largest_gpu); }
+
+quota_vector core::asked_on(const pod_class& c, node_row row) const {
+  if (!compat()) return model::quota_request_on(state(), c, row);
+  quota_vector amount = model::quota_request(c);
+  amount[gpu] = policy::kai_gpus_asked_on(c, policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory));
+  return amount;
+}
+
+quota_vector core::held_on(const pod_class& c, node_row row) const {
+  if (!compat()) return model::quota_request_on(state(), c, row);
+  quota_vector amount = model::quota_request(c);
+  amount[gpu] = policy::kai_gpus_held(c, policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory));
+  return amount;
+}
+
+quota_vector core::held(pod_row pod) const {
+  const pod_class& c = state().class_of(pod);
+  const std::uint32_t slot = live.pod_node[pod];
+  const node_row row = slot == no_row ? no_row : row_of_slot(slot);
+  return row == no_row ? asked(c) : held_on(c, row);
+}
+
+std::int64_t core::gpus_held(pod_row pod) const {
+  const pod_class& c = state().class_of(pod);
+  if (!c.is_shared() && c.mig_slices == 0) return c.requests(dim_gpu);
+  return compat() ? held(pod)[gpu] : held(pod)[gpu] - c.mig_share;
+}
+
+std::int64_t core::gpus_wanted(pod_row pod) const {
+  const pod_class& c = state().class_of(pod);
+  if (!compat()) return c.requests(dim_gpu);
+  return c.memory_devices > 0 ? c.mig_slices * whole_device : policy::kai_gpus_asked(c, smallest_gpu);
+}
+
+bool core::has_odd_shares() const {
+  if (!groups.is_open()) return false;
+  for (class_row row = 0; row < state().class_slots; ++row) {
+    const pod_class* c = state().classes[row].get();
+    if (c != nullptr && c->shared_devices > 0 && c->device_share % (whole_device / 100) != 0) return true;
+  }
+  return false;
+}
+
+/// Instances of divided GPUs among some amounts of a node, as parts of whole ones.
+std::int64_t core::gpus_in_instances(const std::vector<std::int64_t>& amounts, node_row row) const {
+  std::int64_t sum = 0;
+  for (std::uint32_t d = built_in_dimensions; d < state().dims(); ++d) {
+    const model::mig_profile& mig = (*state().dimensions)[d].mig;
+    if (!mig) continue;
+    sum += amounts[static_cast<std::size_t>(row) * state().dims() + d] *
+           (compat() ? mig.slices * whole_device : mig.share);
+  }
+  return sum;
+}
+
+std::int64_t core::idle_gpus(node_row row) const {
+  const std::size_t at = static_cast<std::size_t>(row) * state().dims() + dim_gpu;
+  if (!compat()) return (*live.idle)[at];
+  return (*live.idle)[at] + gpus_in_instances(*live.idle, row) + (groups.is_open() ? groups.idle_parts(row) : 0);
+}
+
+std::int64_t core::releasing_gpus(node_row row) const {
+  const std::size_t at = static_cast<std::size_t>(row) * state().dims() + dim_gpu;
+  if (!compat()) return (*live.releasing)[at];
+  return (*live.releasing)[at] + gpus_in_instances(*live.releasing, row) +
+         (groups.is_open() ? groups.releasing_parts(row) : 0);
+}
+
+std::int64_t core::free_gpus(node_row row) const { return idle_gpus(row) + releasing_gpus(row); }
+bool core::has_free_gpus(node_row row) const { return idle_gpus(row) > 0 || releasing_gpus(row) > 0; }
+
+std::int64_t core::gpu_capacity(node_row row) const {
+  const std::int64_t whole = (*state().capacity)[static_cast<std::size_t>(row) * state().dims() + dim_gpu];
+  return compat() ? whole + gpus_in_instances(*state().capacity, row) : whole;
+}
+
+/// The model counts pods that hold something by the rules of `strict`, and leaves the memory out that pending ones ask
+/// for: nobody knows on which node that will be.
+void core::count_in_queues_anew() {
+  if (state().pods_with_gpu_memory == 0 && (!compat() || state().pods_with_shares + state().pods_with_mig == 0)) return;
+  for (pod_row p = 0; p < state().pod_slots; ++p) {
+    const model::pod_core& pod = state().pods[p];
+    if (!pod.live || pod.sub == no_row) continue;
+    const auto status = static_cast<pod_status>(live.pod_state[p]);
+    const pod_class& c = state().class_of(p);
+    const model::group_core& group = state().groups[pod.group];
+    if (status == pod_status::pending) {
+      model::charge_request(state(), live, group, model::quota_request(c), -1);
+      model::charge_request(state(), live, group, asked(c), 1);
+    } else if (compat() && model::is_in(status, model::holding)) {
+      const std::uint32_t slot = live.pod_node[p];
+      const quota_vector counted = model::quota_request_on(state(), c, slot == no_row ? no_row : row_of_slot(slot));
+      model::charge_queues(state(), live, group, counted, -1);
+      model::charge_request(state(), live, group, counted, -1);
+      model::charge_queues(state(), live, group, held(p), 1);
+      model::charge_request(state(), live, group, held(p), 1);
+    }
+  }
+}
+
+}  // namespace kaisched::work
