@@ -67,6 +67,7 @@ core::core(const core& other)
       abandoned(other.abandoned),
       evicted_twice(other.evicted_twice),
       groups(other.groups),
+      uncounted(other.uncounted),
       smallest_gpu(other.smallest_gpu),
       largest_gpu(other.largest_gpu),
       log(other.log),
@@ -797,7 +798,8 @@ void core::divide_compat() {
       sorted[i].shares[r] = {bound_to_native(r, q.quota[r]),
                              bound_to_native(r, q.limit[r]),
                              q.weight[r],
-                             to_native(r, (*live.queue_request)[rows[i]][r]),
+                             to_native(r, (*live.queue_request)[rows[i]][r]) +
+                                 (r == dim_gpu && !uncounted.empty() ? uncounted[rows[i]] : 0),
                              0,
                              0,
                              q.usage[r],

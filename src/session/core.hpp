@@ -160,6 +160,10 @@ class core {
   }
   /// GPUs of a node that are free or coming free, parts of shared devices included, in milli-GPU.
   [[nodiscard]] std::int64_t free_gpus(node_row row) const;
+  /// GPUs of nodes that are free are more than the whole ones: parts of shared devices, instances of divided ones.
+  [[nodiscard]] bool counts_parts() const {
+    return groups.is_open() || (compat() && state().has_mig_resources());
+  }
   /// Some GPU of the node is free, or some is coming free, be it in part.
   [[nodiscard]] bool has_free_gpus(node_row row) const;
   /// GPUs of a node, instances of divided ones included.
@@ -234,6 +238,7 @@ class core {
   std::vector<pod_row> evicted_twice;  ///< by statements that stand; their queues got the amount back twice
 
   policy::gpu_groups groups;      ///< `compat`
+  std::vector<double> uncounted;  ///< by slot, `compat`: GPUs that queues are asked for beyond whole milli-GPU
   std::int64_t smallest_gpu = 0;  ///< memory in bytes, MiB in `compat`; 0: not known, or nobody asks
   std::int64_t largest_gpu = 0;
   std::vector<operation> log;

@@ -67,6 +67,25 @@ void add_events(kai_outcome& outcome, const session& played, const kai_starts& s
   }
 }
 
+/// Where pods with devices were when the session opened, under the names that events use.
+kai_starts devices_at_start(const session& played) {
+  kai_starts starts;
+  const table made = played.base().to_table(table_kind::pod).value();
+  const table_view view = made.view();
+  const column_view& names = column_of(view, col::pod_name);
+  const column_view& nodes = column_of(view, col::pod_node);
+  const column_view& devices = column_of(view, col::pod_devices);
+  const std::span<const std::uint8_t> statuses = column_of(view, col::pod_status_column).values<std::uint8_t>(view.rows);
+  for (std::uint64_t row = 0; row < view.rows; ++row) {
+    kai_start start{std::string(kai_status_name(static_cast<pod_status>(statuses[row]))), std::string(nodes.string(row)), {}};
+    for (const std::int64_t device : devices.list(row)) {
+      if (device >= 0) start.gpu_groups.push_back("device " + std::to_string(device));
+    }
+    starts.emplace(names.string(row), std::move(start));
+  }
+  return starts;
+}
+
 void add_tasks(kai_outcome& outcome, const session& played, const kai_starts& starts) {
   const table made = table_of(played, table_kind::placement);
   const table_view view = made.view();
@@ -145,6 +164,7 @@ void add_queues(kai_outcome& outcome, const session& played) {
 
 kai_outcome outcome_of(const session& played, const json& session_case, const kai_starts& starts) {
   kai_outcome outcome;
+  outcome.starts = devices_at_start(played);
   add_events(outcome, played, starts);
   add_tasks(outcome, played, starts);
   add_nodes(outcome, played, session_case);

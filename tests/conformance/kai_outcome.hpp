@@ -40,6 +40,7 @@ struct kai_node {
 };
 
 struct kai_outcome {
+  kai_starts starts;  ///< where pods were at the start
   std::vector<kai_event> events;
   std::map<std::string, kai_task, std::less<>> tasks;
   std::map<std::string, kai_node, std::less<>> nodes;

@@ -52,9 +52,13 @@ std::int64_t kai_gpus_asked_on(const model::pod_class& c, std::int64_t gpu_mib) 
 
 std::int64_t kai_gpus_asked(const model::pod_class& c, std::int64_t gpu_mib) {
   if (c.memory_devices == 0) return kai_gpus_held(c, gpu_mib);
+  return std::llround(kai_gpus_of_memory(c, gpu_mib) * static_cast<double>(whole_device));
+}
+
+double kai_gpus_of_memory(const model::pod_class& c, std::int64_t gpu_mib) {
   if (gpu_mib == 0) return 0;
-  const double gpus = static_cast<double>(kai_requested_mib(c)) / static_cast<double>(gpu_mib);
-  return std::llround(static_cast<double>(c.memory_devices) * gpus * static_cast<double>(whole_device));
+  return static_cast<double>(c.memory_devices) *
+         (static_cast<double>(kai_requested_mib(c)) / static_cast<double>(gpu_mib));
 }
 
 }  // namespace kaisched::policy

@@ -25,4 +25,7 @@ namespace kaisched::policy {
 /// GPUs that queues are asked for where the node is not known: memory in parts of a GPU of this size.
 [[nodiscard]] std::int64_t kai_gpus_asked(const model::pod_class& c, std::int64_t gpu_mib);
 
+/// A request for memory in GPUs of this size, not rounded.
+[[nodiscard]] double kai_gpus_of_memory(const model::pod_class& c, std::int64_t gpu_mib);
+
 }  // namespace kaisched::policy
