@@ -192,7 +192,12 @@ void core::charge_queues(pod_row pod, std::int64_t sign) {
   if (state().pods[pod].sub == no_row) return;  // bystanders, and strays, which are no part of their group
   const group_core& group = state().groups[state().pods[pod].group];
   if (group.queue == no_row) return;
-  model::charge_queues(state(), live, group, held(pod), sign);
+  const quota_vector amount = held(pod);
+  model::charge_queues(state(), live, group, amount, sign);
+  if (adds_parts_up()) {
+    add_part(group.queue, static_cast<double>(sign) * to_native(dim_gpu, amount[dim_gpu]), true,
+             !group.preemptible && !group.semi_preemptible);
+  }
   for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) sync_queue(q);
 }
 
@@ -224,6 +229,7 @@ void core::charge_core(group_row group) {
   if (growth == quota_vector{}) return;
   quota_vector& charged = core_charges[group];
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) charged[r] += growth[r];
+  if (adds_parts_up()) add_part(state().groups[group].queue, to_native(dim_gpu, growth[dim_gpu]), false, true);
   for (queue_row q = state().groups[group].queue; q != no_row; q = (*state().queues)[q].parent) {
     quota_vector& sum = live.queue_nonpreemptible.write()[q];
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += growth[r];
@@ -241,11 +247,33 @@ void core::sync_queue(queue_row q) {
   const quota_vector& nonpreemptible = (*live.queue_nonpreemptible)[q];
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
     if (compat()) {
+      if (r == dim_gpu && adds_parts_up()) continue;
       kai_queues[q].shares[r].allocated = to_native(r, allocated[r]);
       kai_queues[q].shares[r].nonpreemptible = to_native(r, nonpreemptible[r]);
     } else {
       exact_queues[q].shares[r].allocated = allocated[r];
       exact_queues[q].shares[r].nonpreemptible = nonpreemptible[r];
+    }
+  }
+}
+
+void core::add_part(queue_row leaf, double gpus, bool allocated, bool nonpreemptible) {
+  for (queue_row q = leaf; q != no_row; q = (*state().queues)[q].parent) {
+    if (allocated) kai_queues[q].shares[dim_gpu].allocated += gpus;
+    if (nonpreemptible) kai_queues[q].shares[dim_gpu].nonpreemptible += gpus;
+  }
+}
+
+/// The sums that a session starts with.
+void core::add_parts_up() {
+  for (const group_row g : groups_in_order()) {
+    const group_core& group = state().groups[g];
+    if (group.queue == no_row) continue;
+    for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
+      for (pod_row p = state().subs[sub].first_pod; p != no_row; p = state().pods[p].next) {
+        if (!model::is_in(static_cast<pod_status>(live.pod_state[p]), model::holding)) continue;
+        add_part(group.queue, to_native(dim_gpu, held(p)[dim_gpu]), true, !group.preemptible && !group.semi_preemptible);
+      }
     }
   }
 }
@@ -816,6 +844,7 @@ void core::divide_compat() {
     }
     sync_queue(rows[i]);
   }
+  if (adds_parts_up()) add_parts_up();
 }
 
 void core::divide_strict() {

@@ -143,6 +143,11 @@ class core {
   [[nodiscard]] bool queues_depend_on_node(const model::pod_class& c) const {
     return c.memory_devices > 0 || access.in_groups(c);
   }
+  /// KAI adds parts of GPUs up in floating point, in the order in which pods come and go: what its queues hold is not
+  /// exactly what their pods hold, and a limit may be missed by a hair. `compat` keeps such sums beside the exact ones.
+  [[nodiscard]] bool adds_parts_up() const {
+    return compat() && state().pods_with_shares + state().pods_with_mig > 0;
+  }
   /// What a pod holds there.
   [[nodiscard]] model::quota_vector held_on(const model::pod_class& c, node_row row) const;
   /// What a pod holds where it is, or asks for if it is nowhere.
@@ -289,6 +294,8 @@ class core {
   void divide_compat();
   void divide_strict();
   void sync_queue(queue_row q);
+  void add_parts_up();
+  void add_part(queue_row leaf, double gpus, bool allocated, bool nonpreemptible);
   [[nodiscard]] std::vector<queue_row> queues_by_name() const;
 };
 
