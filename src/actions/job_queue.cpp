@@ -14,12 +14,13 @@ using work::in_native;
 
 namespace {
 
-/// What pods hold for their queue.
+/// What pods hold for their queue. KAI looks at what they have asked for, where GPU memory is no GPU.
 model::quota_vector held_by(const core& c, std::span<const pod_row> pods) {
   model::quota_vector sum{};
   for (const pod_row p : pods) {
     if (!model::is_in(static_cast<pod_status>(c.live.pod_state[p]), model::holding)) continue;
-    const model::quota_vector one = c.held(p);
+    model::quota_vector one = c.held(p);
+    if (c.compat()) one[dim_gpu] = c.gpus_wanted(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
   }
   return sum;

@@ -133,7 +133,13 @@ std::string text_of(const std::vector<std::pair<std::string, std::vector<std::st
 }
 
 /// A device is another group as soon as all of its users have been evicted: nobody joins those who leave.
-users_of_devices users_in_events(const std::vector<kai_event>& events, const kai_starts& starts) {
+users_of_devices users_in_events(std::vector<kai_event> events, const kai_starts& starts) {
+  // A decision to move is two events, which stand apart in the recordings: within a commit evictions come first.
+  for (auto first = events.begin(); first != events.end();) {
+    const auto last = std::find_if(first, events.end(), [&](const kai_event& e) { return e.commit != first->commit; });
+    std::stable_partition(first, last, [](const kai_event& e) { return e.type == "evict"; });
+    first = last;
+  }
   users_of_devices users;
   std::map<std::pair<std::string, std::string>, std::set<std::string>> present;
   std::map<std::string, std::pair<std::string, std::vector<std::string>>> places;
