@@ -75,6 +75,11 @@ class node_index {
     insert(fresh);
   }
 
+  /// Takes a node in that is not in the index.
+  void add(const entry& e) { insert(e); }
+  /// Takes a node out. It must be in the index with this key.
+  void drop(const entry& e) { erase(e); }
+
   /// The first entry whose key is at least `key`.
   [[nodiscard]] iterator first_at_least(std::int64_t key) const {
     const std::size_t at = block_of({key, 0, 0});

@@ -785,7 +785,8 @@ void core::count_total() {
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
       if (r != dim_gpu || is_marked(node, policy::gpu_worker_label)) total[r] += (*s.capacity)[at + r];
     }
-    if (is_marked(node, policy::gpu_worker_label)) total[dim_gpu] += gpus_in_instances(*s.capacity, row);
+    // KAI counts instances of divided GPUs on every node.
+    if (compat() || is_marked(node, policy::gpu_worker_label)) total[dim_gpu] += gpus_in_instances(*s.capacity, row);
   }
   for (pod_row p = 0; s.bystanders > 0 && p < s.pod_slots; ++p) {
     const std::uint32_t slot = s.live.pod_node[p];

@@ -58,6 +58,7 @@ void node_choice::open(const core& c) {
   }
   spread_gpu_ = {};
   spread_cpu_ = {};
+  sharing_indexes_.clear();
   if (!fast_) return;
   if (c.options.gpu_placement == placement_strategy::spread) open_spread(c, spread_gpu_, dim_gpu);
   if (c.options.cpu_placement == placement_strategy::spread) open_spread(c, spread_cpu_, dim_cpu);
@@ -100,6 +101,39 @@ void node_choice::node_changed(const core& c, node_row row) {
     update_spread(c, *spread, row, d);
     spread->index.move({before, (*c.state().name_rank)[row], row}, spread->key[row]);
   }
+  for (sharing_index& one : sharing_indexes_) {
+    const std::int64_t now = sharing_key(c, one, row);
+    if (now == one.key[row]) continue;
+    const std::uint32_t rank = (*c.state().name_rank)[row];
+    if (one.key[row] != absent) one.index.drop({one.key[row], rank, row});
+    if (now != absent) one.index.add({now, rank, row});
+    one.key[row] = now;
+  }
+}
+
+std::int64_t node_choice::sharing_key(const core& c, const sharing_index& of, node_row row) const {
+  const model::pod_class& ask = *c.state().classes[of.like];
+  if (!policy::has_shared_room(c.access, ask, row)) return absent;
+  const spread_index& spread = ask.wants_gpu() ? spread_gpu_ : spread_cpu_;
+  return spread.used ? spread.key[row] : free_of(c, row, ask.wants_gpu() ? dim_gpu : dim_cpu);
+}
+
+node_choice::sharing_index& node_choice::sharing_of(const core& c, const model::pod_class& ask, class_row row) {
+  for (sharing_index& one : sharing_indexes_) {
+    if (one.share == (ask.is_shared() ? ask.device_share : 0) && one.memory == ask.ask.gpu_memory) return one;
+  }
+  sharing_index made;
+  made.share = ask.is_shared() ? ask.device_share : 0;
+  made.memory = ask.ask.gpu_memory;
+  made.like = row;
+  std::vector<model::node_index::entry> entries;
+  for (node_row n = 0; n < c.state().node_count(); ++n) {
+    made.key.push_back(sharing_key(c, made, n));
+    if (made.key.back() != absent) entries.push_back({made.key.back(), (*c.state().name_rank)[n], n});
+  }
+  made.index.assign(std::move(entries));
+  sharing_indexes_.push_back(std::move(made));
+  return sharing_indexes_.back();
 }
 
 node_choice::class_facts& node_choice::facts(const core& c, class_row row) {
@@ -125,10 +159,14 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
          c.state().pod_extras[pod].nominated == no_row;
 }
 
-/// Nodes with shared devices may come first.
+/// Nodes with shared devices come first.
 bool node_choice::draws_to_shared(const core& c, const model::pod_class& ask) const {
-  if (ask.mig_slices > 0) return true;
   return sharing_ && (c.compat() ? c.groups.is_open() && ask.whole_devices == 0 : ask.is_shared());
+}
+
+/// No index knows which nodes have instances of divided GPUs, or room on shared devices where these do not come first.
+bool node_choice::needs_scan(const core& c, const model::pod_class& ask) const {
+  return ask.mig_slices > 0 || (!sharing_ && c.access.in_groups(ask));
 }
 
 /// A pod that asks for no CPU may be placed on a node that is overdrawn in it, outside of what the index offers.
@@ -150,7 +188,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
   const bool by_index =
-      fast_ && !draws_to_shared(c, ask) &&
+      fast_ && !needs_scan(c, ask) &&
       (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
                                 : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
   result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, only_claims);
@@ -165,7 +203,10 @@ bool node_choice::choose_devices(const core& c, const model::pod_class& ask, nod
   found = {row, !starts, {}, {}};
   if (!c.access.in_groups(ask)) {
     const auto amount = starts ? model::device_amount::free_now : model::device_amount::free_or_releasing;
-    return model::choose_devices(c.state(), c.live, ask, row, amount, found.devices, device_order());
+    if (model::choose_devices(c.state(), c.live, ask, row, amount, found.devices, device_order())) return true;
+    // KAI counts GPUs, and where devices are shared it may count more than there are.
+    found.devices = {};
+    return c.groups.is_open();
   }
   auto chosen = c.groups.choose(c.state(), c.live, row, ask, starts, devices_);
   if (!chosen) return false;
@@ -204,27 +245,34 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
   return true;
 }
 
-place node_choice::scan_index(core& c, pod_row pod, const class_facts& known, free_amount which, int node_kind,
+place node_choice::scan_index(core& c, pod_row pod, const class_facts& known, const scan& how,
                               const std::vector<constraint>& others) {
   const model::cluster_state& s = c.state();
   const model::pod_class& ask = s.class_of(pod);
   const dimension d = ask.wants_gpu() ? dim_gpu : dim_cpu;
   const spread_index& spread = ask.wants_gpu() ? spread_gpu_ : spread_cpu_;
-  const model::node_index& index = spread.used ? spread.index : ask.wants_gpu() ? *c.live.by_gpu : *c.live.by_cpu;
+  const model::node_index& index = how.shared         ? how.sharing->index
+                                   : spread.used      ? spread.index
+                                   : ask.wants_gpu() ? *c.live.by_gpu
+                                                     : *c.live.by_cpu;
+  // KAI's groups take whole GPUs from what is free, so a shared one is a node's free amount or room on another one.
+  const bool in_groups = c.access.in_groups(ask);
+  const std::int64_t least = in_groups ? ask.shared_count() * whole_device : ask.requests(d);
   place found;
-  for (auto at = spread.used ? index.begin() : index.first_at_least(ask.requests(d)); at != index.end(); ++at) {
+  for (auto at = spread.used || how.shared ? index.begin() : index.first_at_least(least); at != index.end(); ++at) {
     const node_row row = at->row;
     if (among_ != nullptr && (*among_)[row] == 0) continue;
-    if (which == free_amount::idle && ask.requests(d) != 0 &&
+    if (how.sharing != nullptr && !how.shared && how.sharing->key[row] != absent) continue;
+    if (how.which == free_amount::idle && !in_groups && ask.requests(d) != 0 &&
         (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + d] < ask.requests(d)) {
       ++c.statistics.back().candidates;
       ++c.statistics.back().filtered;
       continue;
     }
     if (!known.open_everywhere && !known.accepted[row]) continue;
-    if (node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (node_kind == 1)) continue;
+    if (how.node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (how.node_kind == 1)) continue;
     if (!others.empty() && others[row] != constraint::none) continue;
-    if (try_node(c, pod, row, which, found)) break;
+    if (try_node(c, pod, row, how.which, found)) break;
   }
   return found;
 }
@@ -250,15 +298,20 @@ result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& know
   }
   // Availability is tested before claims count, so it orders nodes in simulations too.
   const bool kinds = resource_type_ && !ask.wants_gpu();
-  for (const free_amount which : {free_amount::idle, free_amount::idle_or_releasing}) {
-    for (const int node_kind : kinds ? std::vector<int>{1, 0} : std::vector<int>{any_node}) {
-      found = scan_index(c, pod, known, which, node_kind, others);
-      if (found.row == no_row) continue;
-      if (only_claims && !found.must_wait) {
-        (void)choose_devices(c, ask, found.row, free_amount::idle_or_releasing, found);
-        found.must_wait = true;
+  const bool draws = draws_to_shared(c, ask);
+  const sharing_index* sharing = draws ? &sharing_of(c, ask, s.pods[pod].pod_class) : nullptr;
+  for (const bool shared : {true, false}) {
+    if (shared && (!draws || sharing->index.empty())) continue;
+    for (const free_amount which : {free_amount::idle, free_amount::idle_or_releasing}) {
+      for (const int node_kind : kinds ? std::vector<int>{1, 0} : std::vector<int>{any_node}) {
+        found = scan_index(c, pod, known, {which, node_kind, sharing, shared}, others);
+        if (found.row == no_row) continue;
+        if (only_claims && !found.must_wait) {
+          (void)choose_devices(c, ask, found.row, free_amount::idle_or_releasing, found);
+          found.must_wait = true;
+        }
+        return found;
       }
-      return found;
     }
   }
   return found;

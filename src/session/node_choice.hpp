@@ -3,6 +3,7 @@
 /// Which node a pod is tried on first.
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -74,15 +75,35 @@ class node_choice {
     void set_key(node_row row, std::int64_t value, bool is_broken);
   };
 
+  /// Nodes with shared devices that have room for pods of one size, in the order in which they are tried.
+  struct sharing_index {
+    std::int64_t share = 0;   ///< of pods that ask for a share; both 0: pods that ask for no device
+    std::int64_t memory = 0;  ///< of pods that ask for memory
+    class_row like = no_row;  ///< a class of this size
+    model::node_index index;
+    std::vector<std::int64_t> key;  ///< by row; `absent`: not in the index
+  };
+  static constexpr std::int64_t absent = std::numeric_limits<std::int64_t>::min();
+
   class_facts& facts(const core& c, class_row row);
   [[nodiscard]] static bool may_use_overdrawn(const core& c, const model::pod_class& ask);
   [[nodiscard]] result<place> best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims);
   [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, bool only_claims);
-  [[nodiscard]] place scan_index(core& c, pod_row pod, const class_facts& known, policy::free_amount which,
-                                 int node_kind, const std::vector<constraint>& others);
+  /// Which of the nodes that an index offers are looked at.
+  struct scan {
+    policy::free_amount which = policy::free_amount::idle;
+    int node_kind = -1;                       ///< 1: without GPUs, 0: with GPUs, -1: any
+    const sharing_index* sharing = nullptr;   ///< nodes with room on shared devices
+    bool shared = false;                      ///< those, or all others
+  };
+  [[nodiscard]] place scan_index(core& c, pod_row pod, const class_facts& known, const scan& how,
+                                 const std::vector<constraint>& others);
+  [[nodiscard]] sharing_index& sharing_of(const core& c, const model::pod_class& ask, class_row row);
+  [[nodiscard]] std::int64_t sharing_key(const core& c, const sharing_index& of, node_row row) const;
   [[nodiscard]] bool try_node(core& c, pod_row pod, node_row row, policy::free_amount which, place& found);
   [[nodiscard]] bool queues_refuse(core& c, pod_row pod, node_row row);
   [[nodiscard]] bool draws_to_shared(const core& c, const model::pod_class& ask) const;
+  [[nodiscard]] bool needs_scan(const core& c, const model::pod_class& ask) const;
   void open_spread(const core& c, spread_index& spread, dimension d);
   static void update_spread(const core& c, spread_index& spread, node_row row, dimension d);
 
@@ -100,6 +121,7 @@ class node_choice {
   std::vector<node_row> rows_by_name_;
   spread_index spread_gpu_;
   spread_index spread_cpu_;
+  std::vector<sharing_index> sharing_indexes_;
 };
 
 }  // namespace kaisched::work

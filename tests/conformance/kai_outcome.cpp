@@ -36,13 +36,20 @@ std::vector<std::string> names_of_devices(std::uint64_t mask) {
   return names;
 }
 
-/// Only shared devices have names in the recorded cases.
-std::vector<std::string> groups_of(const device_set& devices) {
-  return devices.share > 0 && devices.share < whole_device ? names_of_devices(devices.mask)
-                                                           : std::vector<std::string>{};
+/// Pods that ask for parts of devices: only shared devices have names in the recorded cases.
+std::set<std::string> sharing_pods(const json& session_case) {
+  std::set<std::string> names;
+  for (const json& job : items(session_case.at("resolved"), "jobs")) {
+    for (const json& task : items(job, "tasks")) {
+      const std::string type = value_or(task, "request_type", std::string());
+      if (type == "Fraction" || type == "GpuMemory") names.insert(name_of(task));
+    }
+  }
+  return names;
 }
 
-void add_events(kai_outcome& outcome, const session& played, const kai_starts& starts) {
+void add_events(kai_outcome& outcome, const session& played, const kai_starts& starts,
+                const std::set<std::string>& sharing) {
   const snapshot& base = played.base();
   for (const decision& one : played.decisions()) {
     if (one.kind == decision_kind::unschedulable) continue;
@@ -51,7 +58,8 @@ void add_events(kai_outcome& outcome, const session& played, const kai_starts& s
                     "bind",
                     std::string(base.pod_name(one.pod)),
                     std::string(one.node == no_row ? std::string_view{} : base.node_name(one.node)),
-                    groups_of(one.devices)};
+                    {}};
+    if (sharing.contains(event.task)) event.gpu_groups = names_of_devices(one.devices.mask);
     if (one.kind == decision_kind::evict || one.kind == decision_kind::move) {
       kai_event evicted = event;
       evicted.type = "evict";
@@ -165,7 +173,9 @@ void add_queues(kai_outcome& outcome, const session& played) {
 kai_outcome outcome_of(const session& played, const json& session_case, const kai_starts& starts) {
   kai_outcome outcome;
   outcome.starts = devices_at_start(played);
-  add_events(outcome, played, starts);
+  const std::set<std::string> sharing = sharing_pods(session_case);
+  outcome.shares_devices = !sharing.empty();
+  add_events(outcome, played, starts, sharing);
   add_tasks(outcome, played, starts);
   add_nodes(outcome, played, session_case);
   add_queues(outcome, played);

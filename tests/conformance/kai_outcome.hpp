@@ -40,7 +40,8 @@ struct kai_node {
 };
 
 struct kai_outcome {
-  kai_starts starts;  ///< where pods were at the start
+  kai_starts starts;            ///< where pods were at the start
+  bool shares_devices = false;  ///< some pod asks for parts of devices
   std::vector<kai_event> events;
   std::map<std::string, kai_task, std::less<>> tasks;
   std::map<std::string, kai_node, std::less<>> nodes;

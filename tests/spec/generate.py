@@ -16,8 +16,10 @@ PLUGINS = ("predicates", "proportion", "priority", "elastic", "kubeflow", "ray",
            "nodeplacement", "minruntime", "topology", "snapshot", "sg-nodelocalgreedy", "sg-multinodegang")
 # Plug-ins whose absence the decisions about these clusters can show.
 OPTIONAL_PLUGINS = ("predicates", "proportion", "priority", "elastic", "nodeavailability", "gpusharingorder",
-                    "resourcetype", "nodeplacement")
+                    "gpupack", "resourcetype", "nodeplacement")
 NIC, FPGA = "example.com/nic", "vendor.example/fpga"
+SLICES = {"nvidia.com/mig-1g.5gb": 1, "nvidia.com/mig-2g.10gb": 2, "nvidia.com/mig-3g.20gb": 3}
+SMALLEST_GPU = 100      # MiB; a node that does not say how large its GPUs are counts as this
 ZONE, RACK, HOST = "topology.kubernetes.io/zone", "rack", "kubernetes.io/hostname"
 GPU_WORKER, CPU_WORKER = "node-role.kubernetes.io/gpu-worker", "node-role.kubernetes.io/cpu-worker"
 TASK_PRIORITY = "kai.scheduler/task-priority"
@@ -66,6 +68,11 @@ def make_case(seed, number, contended=False):
         ("labels", 2), ("taints", 4), ("pod_affinity", 4), ("extended", 3), ("slots", 4), ("trees", 3), ("crowd", 8),
         ("overcommitted", 8), ("priorities", 3), ("deep", 2), ("limits", 2), ("fractions", 8), ("same_age", 12),
         ("workers", 12), ("plugins", 6), ("mixed_tasks", 4), ("many_tasks", 12), ("roomy", 3))}
+    # Thrown last, so that clusters without them are what they were before these were known.
+    extra = Dice(f"{seed}/{number}/devices")
+    style.update(shares=extra.one_in(3), slices=extra.one_in(6), spread_devices=extra.one_in(5))
+    if style["shares"]:     # of groups that are equally full the specification takes the one that it met first
+        style.update(trees=False, many_tasks=False, overcommitted=False)
     style["contended"] = contended
     if contended:
         style.update({name: style[name] and dice.one_in(3) for name in ("labels", "pod_affinity", "extended", "workers",
@@ -83,6 +90,8 @@ def make_case(seed, number, contended=False):
     jobs = [_job(dice, style, f"j{i}", leaves, rank, filled) for i, rank in enumerate(ranks)]
     jobs.sort(key=lambda job: (-job["priority"], job["created_rank"], job["name"]))
     case = _case(dice, style, f"{seed}/{number}", nodes, queues, jobs)
+    sizes = [node["gpu_memory_mib"] for node in nodes if node["gpu_memory_mib"] > SMALLEST_GPU] or [SMALLEST_GPU]
+    case["resolved"]["params"].update(min_node_gpu_memory_mib=min(sizes), max_node_gpu_memory_mib=max(sizes))
     return _contended(dice, style, case) if contended else case
 
 
@@ -131,15 +140,14 @@ def _case(dice, style, name, nodes, queues, jobs):
         "input": {}, "expected": {},
         "resolved": {
             "params": {"queue_depth_per_action": {"allocate": dice.upto(3, 1)} if dice.one_in(12) else {},
-                       "restrict_scheduling_nodes": style["workers"], "min_node_gpu_memory_mib": 100,
-                       "max_node_gpu_memory_mib": 100, "use_scheduling_signatures": False},
+                       "restrict_scheduling_nodes": style["workers"], "use_scheduling_signatures": False},
             "plugins": plugins, "nodes": nodes, "queues": queues, "jobs": jobs, "topologies": []},
         "rounds": []}
 
 
 def _features(style, jobs):
     found = {name for name in ("labels", "taints", "pod_affinity", "extended", "slots", "overcommitted", "workers",
-                               "limits") if style[name]}
+                               "limits", "shares", "slices") if style[name]}
     for job in jobs:
         root = job["root"]
         if root["pod_sets"] and root["pod_sets"][0]["name"] == "default":
@@ -155,8 +163,10 @@ def _plugins(dice, style):
     arguments = {"nodeplacement": {"cpu": dice.of("binpack", "spread"), "gpu": dice.of("binpack", "binpack", "spread")}}
     if dice.one_in(10):
         arguments["proportion"] = {"kValue": dice.of("0", "0.5", "2.5")}
-    return [{"name": name, **({"arguments": arguments[name]} if name in arguments else {})}
-            for name in PLUGINS if name not in dropped]
+    names = [name for name in PLUGINS if name not in dropped]
+    if style["spread_devices"]:
+        names = ["gpuspread" if name == "gpupack" else name for name in names]
+    return [{"name": name, **({"arguments": arguments[name]} if name in arguments else {})} for name in names]
 
 
 # ------------------------------------------------------------------------------------------------ nodes
@@ -169,9 +179,29 @@ def _node(dice, style, name):
                    "pods": dice.of(1, 2, 3, 5, 8) if style["slots"] and not dice.one_in(3) else 110}
     if style["extended"]:
         allocatable.update({resource: dice.upto(4, 1) for resource in dice.some((NIC, FPGA), 2)})
-    return {"name": name, "allocatable": allocatable, "labels": _node_labels(dice, style, name, gpus),
+    node = {"name": name, "allocatable": allocatable, "labels": _node_labels(dice, style, name, gpus),
             "taints": _taints(dice) if style["taints"] else [], "max_tasks": 500,
-            "gpu_memory_mib": 100, "gpu_memory_synced": True}
+            "gpu_memory_mib": SMALLEST_GPU, "gpu_memory_synced": True}
+    if style["shares"]:
+        node["gpu_memory_mib"] = dice.of(SMALLEST_GPU, SMALLEST_GPU, 1000, 1500)
+    if style["slices"]:
+        _divide(dice, node)
+    return node
+
+
+def _divide(dice, node):
+    """Some nodes have GPUs that are divided into instances."""
+    strategy = dice.of("", "", "mixed", "mixed", "single")
+    if not strategy:
+        return
+    node["labels"]["nvidia.com/mig.strategy"] = strategy
+    if dice.one_in(3):
+        node["labels"]["node-role.kubernetes.io/mig-enabled"] = dice.of("true", "true", "false")
+    if strategy == "mixed":
+        node["allocatable"].update({name: dice.upto(4, 1) for name in dice.some(SLICES, 2)})
+        node["allocatable"]["gpu"] = dice.of(0, 0, node["allocatable"]["gpu"])
+        if not dice.one_in(4):
+            node["labels"]["nvidia.com/gpu.count"] = str(node["allocatable"]["gpu"])
 
 
 def _node_labels(dice, style, name, gpus):
@@ -205,9 +235,43 @@ class _Filled:
         self.dice, self.careless = dice, style["overcommitted"]
         self.nodes = nodes
         self.free = {node["name"]: dict(node["allocatable"]) for node in nodes}
+        self.shared = {node["name"]: {} for node in nodes}      # group -> MiB left
+        self.groups = 0
+
+    def _share(self, task, node):
+        """Takes a place for a task that shares devices; its groups, or None."""
+        asked, free = task["gpu_request"], self.free[node["name"]]
+        memory = asked.get("gpu_memory_mib") or int(asked["fraction"] * node["gpu_memory_mib"])
+        if memory > node["gpu_memory_mib"]:
+            return None
+        rest = {name: amount for name, amount in task["request"].items() if name != "gpu"}
+        if any(free.get(name, 0) < amount for name, amount in rest.items()):
+            return None
+        known = self.shared[node["name"]]
+        chosen = [group for group, left in known.items() if left >= memory and not self.dice.one_in(3)][:asked["devices"]]
+        fresh = asked["devices"] - len(chosen)
+        if free["gpu"] < fresh:
+            return None
+        for _ in range(fresh):
+            self.groups += 1
+            chosen.append(f"g{self.groups}")
+            known[chosen[-1]] = node["gpu_memory_mib"]
+            free["gpu"] -= 1
+        for name, amount in rest.items():
+            free[name] -= amount
+        for group in chosen:
+            known[group] -= memory
+        return chosen
 
     def place(self, task, claims_only):
         """The name of a node, or None. A claim needs no room: what it waits for is still in use."""
+        if task["request_type"] in ("Fraction", "GpuMemory"):
+            for node in self.dice.shuffled(self.nodes):
+                groups = self._share(task, node)
+                if groups:
+                    task["gpu_groups"] = groups
+                    return node["name"]
+            return None
         request = task["request"]
         for node in self.dice.shuffled(self.nodes):
             free = self.free[node["name"]]
@@ -281,7 +345,7 @@ def _job(dice, style, name, leaves, rank, filled):
     tasks = []
     for i in range(count):
         asked = _template(dice, style) if style["mixed_tasks"] and dice.one_in(2) else template
-        task = {"name": f"{name}-{i}", "request_type": "Regular", **_text_copy(asked)}
+        task = {"name": f"{name}-{i}", **_text_copy(asked)}
         task["labels"].update(_order_labels(dice, leader, first=i == 0))
         if leaf_names != ["default"]:
             task["sub_group"] = dice.of(*leaf_names)
@@ -302,6 +366,8 @@ def _set_status(dice, style, task, placed, filled):
     if placed == 2 or (placed == 1 and dice.one_in(2)):
         status = dice.of(*ON_A_NODE)
         if style["contended"] and not dice.one_in(4):
+            status = "Running"
+        if status == "Pipelined" and task["request_type"] != "Regular":
             status = "Running"
         node = filled.place(task, status == "Pipelined")
         if node:
@@ -360,7 +426,12 @@ def _template(dice, style):
     if style["contended"] and style["gpus_only"]:
         request.update(cpu_milli=100, memory=0, gpu=dice.of(1, 1, 1, 2, 2, 3, 4))
     request = {name: amount for name, amount in request.items() if amount}
-    asked = {"request": request, "gpu_request": {"gpu": request["gpu"]} if "gpu" in request else {}, "labels": {}}
+    asked = {"request": request, "gpu_request": {"gpu": request["gpu"]} if "gpu" in request else {}, "labels": {},
+             "request_type": "Regular"}
+    if style["shares"] and dice.one_in(2):
+        _ask_for_parts(dice, asked)
+    elif style["slices"] and dice.one_in(2):
+        _ask_for_slices(dice, asked)
     if dice.one_in(60):
         asked["pvc_names"] = ["missing"]
     if style["taints"]:
@@ -383,6 +454,30 @@ def _template(dice, style):
     if affinity:
         asked["affinity"] = affinity
     return asked
+
+
+def _ask_for_parts(dice, asked):
+    """Parts of devices instead of whole ones, by share or by memory."""
+    devices = dice.of(1, 1, 1, 1, 2, 3)
+    asked["request"].pop("gpu", None)
+    if dice.one_in(3):
+        asked["gpu_request"] = {"gpu": 0, "devices": devices,
+                                "gpu_memory_mib": dice.of(10, 20, 33, 50, 100, 100, 350, 500, 750, 1500)}
+        asked["request_type"] = "GpuMemory"
+        return
+    fraction = dice.of(0.1, 0.2, 0.25, 0.29, 0.3, 0.5, 0.5, 0.5, 0.57, 0.7)
+    asked["gpu_request"] = {"gpu": round(fraction * 100) * devices / 100, "devices": devices, "fraction": fraction}
+    asked["request"]["gpu"] = asked["gpu_request"]["gpu"]
+    asked["request_type"] = "Fraction"
+
+
+def _ask_for_slices(dice, asked):
+    slices = {name: dice.of(1, 1, 2) for name in dice.some(SLICES, 2)}
+    if slices:
+        asked["request"].pop("gpu", None)
+        asked["request"].update(slices)
+        asked["gpu_request"] = {"mig": slices}
+        asked["request_type"] = "MigInstance"
 
 
 def _required(what):

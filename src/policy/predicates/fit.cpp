@@ -67,7 +67,7 @@ bool amounts_fit(const session_access& a, const model::pod_class& c, node_row ro
 
 bool fits(const session_access& a, const model::pod_class& c, node_row row, free_amount which) {
   if (!amounts_fit(a, c, row, which)) return false;
-  if (!c.wants_gpu() || a.in_groups(c)) return true;
+  if (!c.wants_gpu() || a.groups->is_open()) return true;
   device_set chosen;
   const auto amount =
       which == free_amount::idle ? model::device_amount::free_now : model::device_amount::free_or_releasing;
