@@ -126,6 +126,7 @@ class edit {
   result<void> numa_zones(const table_reader& t);
   result<void> one_zone(const table_reader& t, std::uint64_t row, node_info& node) const;
   void widen(std::uint32_t dims);
+  [[nodiscard]] bool has_mig(const node_info& node) const;
   void settle_nodes();
   void number_nodes(std::vector<std::shared_ptr<const node_info>>& nodes) const;
   void move_node_amounts(const std::vector<std::shared_ptr<const node_info>>& fresh,

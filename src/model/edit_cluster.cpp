@@ -408,6 +408,14 @@ void edit::number_nodes(std::vector<std::shared_ptr<const node_info>>& all) cons
   });
 }
 
+bool edit::has_mig(const node_info& node) const {
+  if (find_label(node.labels, mig_label) != nullptr || find_label(node.labels, mig_strategy_label) != nullptr) return true;
+  for (std::uint32_t d = built_in_dimensions; d < node.capacity.size(); ++d) {
+    if (node.capacity[d] > 0 && is_mig_resource((*s_.dimensions)[d].name)) return true;
+  }
+  return false;
+}
+
 void edit::settle_nodes() {
   if (!nodes_unsettled_) return;
   nodes_unsettled_ = false;
@@ -439,9 +447,11 @@ void edit::settle_nodes() {
   s_.nodes = base::cow(std::move(fresh));
   s_.nodes_with_taints = 0;
   s_.nodes_not_open = 0;
+  s_.nodes_with_mig = 0;
   for (const auto& node : *s_.nodes) {
     s_.nodes_with_taints += node->taints.empty() ? 0U : 1U;
     s_.nodes_not_open += node->open() ? 0U : 1U;
+    s_.nodes_with_mig += has_mig(*node) ? 1U : 0U;
   }
   rebuild_indexes(s_, s_.live);
   drop_lost_devices();

@@ -17,6 +17,10 @@ struct mig_profile {
   [[nodiscard]] explicit operator bool() const { return slices != 0; }
 };
 
+/// Labels of nodes with divided GPUs.
+inline constexpr std::string_view mig_label = "node-role.kubernetes.io/mig-enabled";
+inline constexpr std::string_view mig_strategy_label = "nvidia.com/mig.strategy";
+
 /// The resource is named as one of MIG, whether its profile can be read or not.
 [[nodiscard]] bool is_mig_resource(std::string_view name);
 [[nodiscard]] mig_profile mig_profile_of(std::string_view name);

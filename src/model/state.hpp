@@ -272,6 +272,7 @@ struct cluster_state {
   base::cow<std::vector<std::int64_t>> device_units;
   std::uint32_t nodes_with_taints = 0;
   std::uint32_t nodes_not_open = 0;
+  std::uint32_t nodes_with_mig = 0;        ///< nodes with labels or resources of divided GPUs
   std::uint32_t nodes_with_alignment = 0;  ///< nodes that refuse pods which their NUMA zones cannot align
 
   base::cow_column<group_core> groups;

@@ -91,9 +91,6 @@ struct cluster_verdict {
 /// Labels that restrict GPU pods and other pods to nodes of their own.
 inline constexpr std::string_view gpu_worker_label = "node-role.kubernetes.io/gpu-worker";
 inline constexpr std::string_view cpu_worker_label = "node-role.kubernetes.io/cpu-worker";
-/// Labels of nodes with divided GPUs.
-inline constexpr std::string_view mig_label = "node-role.kubernetes.io/mig-enabled";
-inline constexpr std::string_view mig_strategy_label = "nvidia.com/mig.strategy";
 
 }  // namespace policy
 }  // namespace kaisched

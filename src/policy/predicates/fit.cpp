@@ -22,7 +22,7 @@ bool is_right_kind(const session_access& a, const model::pod_class& c, node_row 
   const bool wants_instance = c.mig_slices > 0;
   if (!c.wants_gpu() && !wants_instance) return true;
   if (!has_divided_gpus(a, row)) return !wants_instance;
-  const std::string_view strategy = label_of(*(*a.state->nodes)[row], mig_strategy_label);
+  const std::string_view strategy = label_of(*(*a.state->nodes)[row], model::mig_strategy_label);
   if (strategy == "single") return !wants_instance && !c.is_shared();
   return strategy != "mixed" || wants_instance;
 }
@@ -30,7 +30,7 @@ bool is_right_kind(const session_access& a, const model::pod_class& c, node_row 
 }  // namespace
 
 bool has_divided_gpus(const session_access& a, node_row row) {
-  const std::string_view label = label_of(*(*a.state->nodes)[row], mig_label);
+  const std::string_view label = label_of(*(*a.state->nodes)[row], model::mig_label);
   static constexpr std::array<std::string_view, 6> yes{"1", "t", "T", "true", "True", "TRUE"};
   if (!label.empty()) return std::find(yes.begin(), yes.end(), label) != yes.end();
   const std::size_t at = static_cast<std::size_t>(row) * a.state->dims();
@@ -90,7 +90,7 @@ constraint node_verdict(const session_access& a, const model::pod_class& c, node
 }
 
 bool accepts_every_node(const session_access& a, const model::pod_class& c) {
-  const bool any_device = c.memory_devices == 0 && (!a.compat() || !a.state->has_mig_resources());
+  const bool any_device = c.memory_devices == 0 && (!a.compat() || a.state->nodes_with_mig == 0);
   return a.state->nodes_with_taints == 0 && a.state->nodes_not_open == 0 && c.node_selector.empty() &&
          c.node_affinity.empty() && !a.options->restrict_node_scheduling && any_device;
 }
