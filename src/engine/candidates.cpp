@@ -28,10 +28,9 @@ void replay_placement(core& onto, const decision& d, bool same_commit) {
   work::place now{d.node, false, d.devices, {}};
   // A gang that cannot start as a whole becomes claims after its last pod: until then its pods held what was free.
   const model::pod_class& ask = onto.state().class_of(d.pod);
-  const bool held =
-      same_commit && d.kind == decision_kind::pipeline &&
-      policy::amounts_fit(onto.access, ask, d.node, free_amount::idle) &&
-      onto.choice.choose_devices(onto, ask, d.node, free_amount::idle, now);
+  const bool held = same_commit && d.kind == decision_kind::pipeline &&
+                    policy::amounts_fit(onto.access, ask, d.node, free_amount::idle) &&
+                    onto.choice.choose_devices(onto, ask, d.node, free_amount::idle, now);
   if (d.kind == decision_kind::bind || d.kind == decision_kind::migrate || held) {
     onto.allocate(d.pod, d.node, held ? now.devices : d.devices, held ? now.groups : policy::group_ids{});
   } else {

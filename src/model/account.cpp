@@ -65,8 +65,8 @@ bool choose_whole(const cluster_state& s, const live_state& live, device_row fir
   return wanted == 0;
 }
 
-bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, device_row first,
-                  device_row last, device_amount amount, device_order order, device_set& chosen) {
+bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, device_row first, device_row last,
+                  device_amount amount, device_order order, device_set& chosen) {
   const std::vector<std::int64_t>& free = *live.device_free;
   const std::vector<std::int64_t>& releasing = *live.device_releasing;
   const bool packs = order == device_order::pack;

@@ -48,8 +48,8 @@ void count_pod(live_state& live, sub_group_row sub, pod_status status, std::int3
 /// Groups that wait are told by priority, largest first, then age, then name.
 [[nodiscard]] bool group_before(const cluster_state& s, group_row a, group_row b);
 
-/// What a pod asks of its queues: cpu, memory, gpu. How many GPUs a request for GPU memory is depends on the node and is
-/// left out.
+/// What a pod asks of its queues: cpu, memory, gpu. How many GPUs a request for GPU memory is depends on the node and
+/// is left out.
 [[nodiscard]] quota_vector quota_request(const pod_class& c);
 /// The same on a node, parts of devices that are asked for by memory included, rounded up.
 [[nodiscard]] quota_vector quota_request_on(const cluster_state& s, const pod_class& c, node_row row);
@@ -77,12 +77,11 @@ enum class device_order : std::uint8_t {
 };
 
 /// Devices for a pod on a node: whole devices lowest index first; parts on the device with the least room that is
-/// enough (or the most), lowest index first. False if there are too few. Nodes whose devices are not tracked give an empty set for
-/// whole devices, and so does a claim on whole devices (`free_or_releasing`): any device will do, so none is set aside,
-/// and the amounts of the node tell how many are left.
+/// enough (or the most), lowest index first. False if there are too few. Nodes whose devices are not tracked give an
+/// empty set for whole devices, and so does a claim on whole devices (`free_or_releasing`): any device will do, so none
+/// is set aside, and the amounts of the node tell how many are left.
 [[nodiscard]] bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-                                  device_amount amount, device_set& chosen,
-                                  device_order order = device_order::pack);
+                                  device_amount amount, device_set& chosen, device_order order = device_order::pack);
 
 /// A set of devices with the share that a pod takes of each.
 [[nodiscard]] device_set devices_of(const cluster_state& s, const pod_class& c, node_row row, std::uint64_t mask);

@@ -1,5 +1,5 @@
-// What pods ask of queues and hold of them. `strict` counts GPU memory exactly and instances of divided GPUs as parts of
-// the device; `compat` counts as KAI does.
+// What pods ask of queues and hold of them. `strict` counts GPU memory exactly and instances of divided GPUs as parts
+// of the device; `compat` counts as KAI does.
 #include <algorithm>
 
 #include "policy/devices/kai_shares.hpp"
@@ -19,8 +19,8 @@ constexpr std::size_t gpu = 2;  ///< among the quota dimensions
 /// The smallest and the largest GPU of the cluster, for pods that ask for memory.
 void core::find_gpu_memories() {
   for (node_row row = 0; state().pods_with_gpu_memory > 0 && row < state().node_count(); ++row) {
-    const std::int64_t memory = compat() ? policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory)
-                                         : model::device_memory(state(), row);
+    const std::int64_t memory =
+        compat() ? policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory) : model::device_memory(state(), row);
     if (memory <= (compat() ? policy::kai_gpu_memory(0) : 0)) continue;
     smallest_gpu = smallest_gpu == 0 ? memory : std::min(smallest_gpu, memory);
     largest_gpu = std::max(largest_gpu, memory);

@@ -464,8 +464,8 @@ void core::convert_to_pipelined(group_row group) {
     if (in_groups(op.pod)) same = *groups.groups_of(op.pod, row);
     undo_put(op);
     if (same.empty()) {
-      (void)model::choose_devices(state(), live, state().class_of(op.pod), row,
-                                  model::device_amount::free_or_releasing, chosen, choice.device_order());
+      (void)model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing,
+                                  chosen, choice.device_order());
     }
     pipeline(op.pod, row, chosen, same);
   }

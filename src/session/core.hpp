@@ -133,8 +133,8 @@ class core {
   void resume_part(partial_group part);
 
   // ---- amounts of queues
-  /// What pods of a class ask for where the node is not known. Memory of GPUs counts as parts of the smallest GPU of the
-  /// cluster; for limits and quotas, which must not refuse too much, as parts of the largest.
+  /// What pods of a class ask for where the node is not known. Memory of GPUs counts as parts of the smallest GPU of
+  /// the cluster; for limits and quotas, which must not refuse too much, as parts of the largest.
   [[nodiscard]] model::quota_vector asked(const model::pod_class& c) const;
   [[nodiscard]] model::quota_vector asked_at_least(const model::pod_class& c) const;
   /// What limits and quotas are asked for if a pod is placed on a node.
@@ -153,11 +153,12 @@ class core {
   /// What a pod holds where it is, or asks for if it is nowhere.
   [[nodiscard]] model::quota_vector held(pod_row pod) const;
   /// GPUs that a pod holds where it is, in milli-GPU, and that it asks for, as far as that does not depend on the node.
-  /// Here and below `compat` counts instances of divided GPUs as KAI does, and `strict` leaves them out: they make no room
-  /// for others.
+  /// Here and below `compat` counts instances of divided GPUs as KAI does, and `strict` leaves them out: they make no
+  /// room for others.
   [[nodiscard]] std::int64_t gpus_held(pod_row pod) const;
   [[nodiscard]] std::int64_t gpus_wanted(pod_row pod) const;
-  /// `compat`: pods that share devices hold less of them by the hundredths that they are counted in than by their memory.
+  /// `compat`: pods that share devices hold less of them by the hundredths that they are counted in than by their
+  /// memory.
   [[nodiscard]] bool has_odd_shares() const;
   /// The pod asks for devices, parts of devices or instances of divided ones.
   [[nodiscard]] bool wants_gpus(pod_row pod) const {
@@ -166,9 +167,7 @@ class core {
   /// GPUs of a node that are free or coming free, parts of shared devices included, in milli-GPU.
   [[nodiscard]] std::int64_t free_gpus(node_row row) const;
   /// GPUs of nodes that are free are more than the whole ones: parts of shared devices, instances of divided ones.
-  [[nodiscard]] bool counts_parts() const {
-    return groups.is_open() || (compat() && state().has_mig_resources());
-  }
+  [[nodiscard]] bool counts_parts() const { return groups.is_open() || (compat() && state().has_mig_resources()); }
   /// Some GPU of the node is free, or some is coming free, be it in part.
   [[nodiscard]] bool has_free_gpus(node_row row) const;
   /// GPUs of a node, instances of divided ones included.

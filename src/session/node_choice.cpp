@@ -190,10 +190,9 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   const bool by_index =
       fast_ && !needs_scan(c, ask) &&
       (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
-                                : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
+                       : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
   result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, only_claims);
-  if (remembers && found && found->row == no_row && c.refusal.what == constraint::none)
-    known.failed_at = c.frees + 1;
+  if (remembers && found && found->row == no_row && c.refusal.what == constraint::none) known.failed_at = c.frees + 1;
   return found;
 }
 

@@ -83,9 +83,11 @@ kai_starts devices_at_start(const session& played) {
   const column_view& names = column_of(view, col::pod_name);
   const column_view& nodes = column_of(view, col::pod_node);
   const column_view& devices = column_of(view, col::pod_devices);
-  const std::span<const std::uint8_t> statuses = column_of(view, col::pod_status_column).values<std::uint8_t>(view.rows);
+  const std::span<const std::uint8_t> statuses =
+      column_of(view, col::pod_status_column).values<std::uint8_t>(view.rows);
   for (std::uint64_t row = 0; row < view.rows; ++row) {
-    kai_start start{std::string(kai_status_name(static_cast<pod_status>(statuses[row]))), std::string(nodes.string(row)), {}};
+    kai_start start{
+        std::string(kai_status_name(static_cast<pod_status>(statuses[row]))), std::string(nodes.string(row)), {}};
     for (const std::int64_t device : devices.list(row)) {
       if (device >= 0) start.gpu_groups.push_back("device " + std::to_string(device));
     }

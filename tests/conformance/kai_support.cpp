@@ -23,19 +23,9 @@ constexpr std::array<std::string_view, 3> features_out_of_reach{"dra", "numa", "
 
 // Plug-ins that decide nothing where the features above are not used: they order devices and sub-groups by rules that
 // always hold, look after claims, or serve actions and formats.
-constexpr std::array<std::string_view, 13> plugins_without_meaning{"dynamicresources",
-                                                                   "kubeflow",
-                                                                   "minruntime",
-                                                                   "nominatednode",
-                                                                   "numa",
-                                                                   "ray",
-                                                                   "sg-multinodegang",
-                                                                   "sg-nodelocalgreedy",
-                                                                   "snapshot",
-                                                                   "subgrouporder",
-                                                                   "taskorder",
-                                                                   "topology",
-                                                                   "podaffinity"};
+constexpr std::array<std::string_view, 13> plugins_without_meaning{
+    "dynamicresources",   "kubeflow", "minruntime",    "nominatednode", "numa",     "ray",        "sg-multinodegang",
+    "sg-nodelocalgreedy", "snapshot", "subgrouporder", "taskorder",     "topology", "podaffinity"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {

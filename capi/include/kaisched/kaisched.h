@@ -276,11 +276,11 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_GATED = 16,                 ///< pods are gated
   KAISCHED_CONSTRAINT_PLUGIN = 17,                ///< a plug-in refused the node
   KAISCHED_CONSTRAINT_SUB_GROUP_MISSING = 18,     ///< pods name a sub-group that does not exist or that has children
-  KAISCHED_CONSTRAINT_NOT_TRIED = 19,      ///< a node would take the pod, but no action has tried to start the group
-  KAISCHED_CONSTRAINT_RESERVATION = 20,    ///< the group at the head of the queue order would start later
-  KAISCHED_CONSTRAINT_REQUEUE_DELAY = 21,  ///< the group was evicted and waits for its delay
-  KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT = 22, ///< a queue would pass its limit for the GPUs of the node
-  KAISCHED_CONSTRAINT_DEVICE_KIND = 23     ///< devices of another kind: divided or not, or their memory is not known
+  KAISCHED_CONSTRAINT_NOT_TRIED = 19,       ///< a node would take the pod, but no action has tried to start the group
+  KAISCHED_CONSTRAINT_RESERVATION = 20,     ///< the group at the head of the queue order would start later
+  KAISCHED_CONSTRAINT_REQUEUE_DELAY = 21,   ///< the group was evicted and waits for its delay
+  KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT = 22,  ///< a queue would pass its limit for the GPUs of the node
+  KAISCHED_CONSTRAINT_DEVICE_KIND = 23      ///< devices of another kind: divided or not, or their memory is not known
 };
 
 /// Where a constraint applies.

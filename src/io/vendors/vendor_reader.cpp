@@ -92,6 +92,7 @@ constexpr std::array check_words{
     check_word{"cores", {check::cores, reason::card_insufficient_core}},
     check_word{"whole_exclusive", {check::whole_exclusive, reason::exclusive_device_allocate_conflict}},
     check_word{"exhausted", {check::exhausted, reason::card_compute_units_exhausted}},
+    check_word{"equal_slices", {check::equal_slices, reason::card_not_found_custom_filter_rule}},
     check_word{"same_device", {check::same_device, reason::card_not_found_custom_filter_rule}},
     check_word{"profile", {check::profile, reason::card_mig_topology_infeasible}},
     check_word{"tenant_class", {check::tenant_class, reason::card_app_class_mismatch}},

@@ -143,6 +143,8 @@ bool is_refused(const fit_question& question, check what, const device& of, cons
       const std::int64_t all = soft_cores(question, of);
       return counts_cores(question) && all != 0 && of.used_cores == all && asked.cores == 0;
     }
+    case check::equal_slices:
+      return !serves_equal_slices(of, asked.memory);
     case check::same_device:
       return is_other_than_earlier(question, of);
     case check::profile:

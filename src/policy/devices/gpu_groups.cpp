@@ -43,7 +43,8 @@ void gpu_groups::open(const cluster_state& s, live_state& live, const session_vi
   std::vector<pod_row> sharers;
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     const std::uint32_t slot = live.pod_node[p];
-    if (!s.pods[p].live || slot == no_row || !model::is_in(static_cast<pod_status>(live.pod_state[p]), model::active_used))
+    if (!s.pods[p].live || slot == no_row ||
+        !model::is_in(static_cast<pod_status>(live.pod_state[p]), model::active_used))
       continue;
     const node_row row = (*s.node_row_of_slot)[slot];
     const pod_class& c = s.class_of(p);
@@ -138,7 +139,8 @@ std::optional<gpu_groups::choice> gpu_groups::choose(const cluster_state& s, con
   const std::int64_t idle = gpus_at(*live.idle, s, row);
   const std::int64_t releasing = gpus_at(*live.releasing, s, row);
   if (idle > 0 || releasing > 0) {
-    for (std::int64_t left = std::min(idle / whole_device + releasing / whole_device, c.shared_count()); left > 0; --left)
+    for (std::int64_t left = std::min(idle / whole_device + releasing / whole_device, c.shared_count()); left > 0;
+         --left)
       candidates.push_back({score_of(0), whole});
   }
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -379,9 +381,8 @@ void gpu_groups::unshelve(const cluster_state& s, live_state& live, pod_row pod,
 }
 
 void gpu_groups::drop_empty(node_row row) {
-  std::erase_if(nodes_[row].groups, [](const gpu_group& g) {
-    return g.used == 0 && g.allocated == 0 && g.releasing == 0 && !g.marked;
-  });
+  std::erase_if(nodes_[row].groups,
+                [](const gpu_group& g) { return g.used == 0 && g.allocated == 0 && g.releasing == 0 && !g.marked; });
 }
 
 }  // namespace kaisched::policy

@@ -104,7 +104,8 @@ class gpu_groups {
   void leave_behind(pod_row pod);
   /// The inverse, after the pod has been taken from the other node.
   void come_back(pod_row pod, node_row row);
-  /// The pod gets another place on the node that it is leaving: what it holds stays charged and is not its own any more.
+  /// The pod gets another place on the node that it is leaving: what it holds stays charged and is not its own any
+  /// more.
   void forget(pod_row pod);
   /// The eviction of a pod that was forgotten is undone: it is charged once more, as KAI does.
   void recall(const model::cluster_state& s, model::live_state& live, pod_row pod, pod_status status);

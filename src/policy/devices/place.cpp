@@ -52,21 +52,6 @@ float scores_of_vendors(const vendor_catalog& vendors, const node& where, const 
   return sum;
 }
 
-void raise(std::vector<device_use>& peaks, const std::vector<device_use>& uses) {
-  for (const device_use& use : uses) {
-    const auto at =
-        std::lower_bound(peaks.begin(), peaks.end(), use.position,
-                         [](const device_use& one, std::size_t position) { return one.position < position; });
-    if (at == peaks.end() || at->position != use.position) {
-      peaks.insert(at, use);
-    } else {
-      at->slots = std::max(at->slots, use.slots);
-      at->cores = std::max(at->cores, use.cores);
-      at->memory = std::max(at->memory, use.memory);
-    }
-  }
-}
-
 /// Containers that run one after another, each on the node as it is without the pod.
 std::optional<std::string> place_first(container_trial& trial, node& where, const std::set<std::string>& models,
                                        pod_grants& grants, std::vector<device_use>& peaks) {
@@ -80,7 +65,7 @@ std::optional<std::string> place_first(container_trial& trial, node& where, cons
     node_trial devices(where);
     trial.order.clear();
     if (std::optional<std::string> reason = place_container(trial, devices, requests, grants)) return reason;
-    raise(peaks, devices.uses());
+    raise_uses(peaks, devices.uses());
     keep_places(grants, models, i);
   }
   return std::nullopt;
@@ -111,6 +96,21 @@ std::vector<std::size_t> of_vendor(const node& where, const std::vector<std::siz
 }
 
 }  // namespace
+
+void raise_uses(std::vector<device_use>& peaks, const std::vector<device_use>& uses) {
+  for (const device_use& use : uses) {
+    const auto at =
+        std::lower_bound(peaks.begin(), peaks.end(), use.position,
+                         [](const device_use& one, std::size_t position) { return one.position < position; });
+    if (at == peaks.end() || at->position != use.position) {
+      peaks.insert(at, use);
+    } else {
+      at->slots = std::max(at->slots, use.slots);
+      at->cores = std::max(at->cores, use.cores);
+      at->memory = std::max(at->memory, use.memory);
+    }
+  }
+}
 
 result<place_policies> policies_of(const pod& asking, const pod_policy_keys& keys, const vendor_catalog& vendors,
                                    const place_policies& otherwise) {
@@ -214,7 +214,7 @@ node_placement place_in_order(const vendor_catalog& vendors, node& where, const 
       placed.reason = std::move(*reason);
       return placed;
     }
-    raise(peaks, devices.uses());
+    raise_uses(peaks, devices.uses());
   }
   for (auto& [key, containers] : first) {
     vendor_grants& all = grants_of(placed.grants, key);

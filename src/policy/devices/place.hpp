@@ -93,6 +93,9 @@ struct container_trial {
 [[nodiscard]] node_placement place_in_order(const vendor_catalog& vendors, node& where, const pod& asking,
                                             const place_policies& policies, const space_quotas& quotas);
 
+/// Raises uses to those that are larger.
+void raise_uses(std::vector<device_use>& peaks, const std::vector<device_use>& uses);
+
 /// True if a node with the second score is chosen rather than one with the first.
 [[nodiscard]] bool is_better(std::string_view policy, float score, float than);
 

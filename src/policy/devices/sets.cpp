@@ -127,13 +127,8 @@ const std::vector<std::int64_t>* preference(const set_rule& rule, std::int64_t c
   return nullptr;
 }
 
-bool serves_equal_slices(const device& of, const request& asked) {
-  if (!of.healthy || asked.memory + of.used_memory > of.memory) return false;
-  return of.used_slots == 0 || of.used_memory / mebibyte / of.used_slots * mebibyte == asked.memory;
-}
-
 bool is_open(const fit_question& question, const set_rule& rule, const device& of) {
-  if (rule.equal_slices) return serves_equal_slices(of, question.asked);
+  if (rule.equal_slices) return serves_equal_slices(of, question.asked.memory);
   return of.used_slots == 0 && of.healthy;
 }
 
@@ -157,6 +152,58 @@ void count_position_reasons(const fit_question& question, const set_rule& rule, 
 taken_amounts position_amounts(const fit_question& question, const set_rule& rule, const device& of) {
   if (rule.take_whole) return {of.memory, of.cores};
   return {question.asked.memory, question.asked.cores};
+}
+
+bool is_of_whole_groups(const set_rule& rule, const std::vector<device>& devices, std::span<const std::size_t> set) {
+  std::map<std::int64_t, std::int64_t> sizes;
+  for (const std::size_t position : set) ++sizes[devices[position].index / rule.group_size];
+  return std::all_of(sizes.begin(), sizes.end(), [&](const auto& one) { return one.second == rule.group_size; });
+}
+
+bool is_of_islands(const set_rule& rule, const std::vector<device>& devices, std::span<const std::size_t> candidates,
+                   std::span<const std::size_t> set) {
+  const auto count = static_cast<std::int64_t>(set.size());
+  if (std::find(rule.counts.begin(), rule.counts.end(), count) == rule.counts.end()) return false;
+  if (preference(rule, count) == nullptr) return set.size() == candidates.size();
+  const auto place_of = [&](std::size_t position) {
+    return std::find(candidates.begin(), candidates.end(), position) - candidates.begin();
+  };
+  const auto all_in = [&](const std::vector<std::int64_t>& island) {
+    return std::all_of(set.begin(), set.end(), [&](std::size_t position) {
+      return std::find(island.begin(), island.end(), place_of(position)) != island.end();
+    });
+  };
+  const auto is_across = [&](const std::vector<std::int64_t>& listed) {
+    return listed.size() == set.size() && std::all_of(set.begin(), set.end(), [&](std::size_t position) {
+             return std::find(listed.begin(), listed.end(), devices[position].index) != listed.end();
+           });
+  };
+  return std::any_of(rule.islands.begin(), rule.islands.end(), all_in) ||
+         std::any_of(rule.across.begin(), rule.across.end(), is_across);
+}
+
+bool run_may_start_anywhere(const set_rule& rule, const device& first) {
+  const std::string* kind = rule.any_run_if ? text_attribute(first.attributes, rule.any_run_if->attribute) : nullptr;
+  if (kind == nullptr) return false;
+  std::string capital = rule.any_run_if->value;
+  if (!capital.empty() && capital.front() >= 'a' && capital.front() <= 'z') {
+    capital.front() = static_cast<char>(capital.front() - 'a' + 'A');
+  }
+  return kind->find(rule.any_run_if->value) != std::string::npos || kind->find(capital) != std::string::npos;
+}
+
+bool is_run(const set_rule& rule, const std::vector<device>& devices, std::span<const std::size_t> candidates,
+            std::span<const std::size_t> set) {
+  std::vector<std::ptrdiff_t> places;
+  for (const std::size_t position : set) {
+    places.push_back(std::find(candidates.begin(), candidates.end(), position) - candidates.begin());
+    if (devices[position].used_slots > 1) return false;  // the set itself has taken one
+  }
+  std::sort(places.begin(), places.end());
+  const auto count = static_cast<std::ptrdiff_t>(set.size());
+  if (places.back() - places.front() != count - 1) return false;
+  if (run_may_start_anywhere(rule, devices[candidates.front()])) return true;
+  return places.front() % count == 0 && std::find(rule.counts.begin(), rule.counts.end(), count) != rule.counts.end();
 }
 
 }  // namespace
@@ -200,7 +247,6 @@ void choose_among(const fit_question& question, const set_rule& rule, fit_answer
 fit_answer choose_positions(const fit_question& question, const set_rule& rule) {
   std::vector<std::int64_t> indices;
   std::vector<bool> free;
-  bool anywhere = false;
   for (const std::size_t position : question.candidates) {
     const device& of = question.where.devices[position];
     indices.push_back(of.index);
@@ -217,14 +263,9 @@ fit_answer choose_positions(const fit_question& question, const set_rule& rule) 
     chosen = choose_islands(rule, indices, free, question.asked.count);
   } else if (rule.any_run_if && !question.candidates.empty()) {
     const device& first = question.where.devices[question.candidates.front()];
-    const std::string* kind = text_attribute(first.attributes, rule.any_run_if->attribute);
-    const auto contains = [&](std::string_view part) { return kind->find(part) != std::string::npos; };
-    std::string capital = rule.any_run_if->value;
-    if (!capital.empty() && capital.front() >= 'a' && capital.front() <= 'z') {
-      capital.front() = static_cast<char>(capital.front() - 'a' + 'A');
+    if (text_attribute(first.attributes, rule.any_run_if->attribute) != nullptr) {
+      chosen = choose_run(rule, free, run_may_start_anywhere(rule, first), question.asked.count);
     }
-    anywhere = kind != nullptr && (contains(rule.any_run_if->value) || contains(capital));
-    if (kind != nullptr) chosen = choose_run(rule, free, anywhere, question.asked.count);
   }
   if (chosen.empty()) {
     count_position_reasons(question, rule, answer);
@@ -289,6 +330,29 @@ std::vector<std::int64_t> choose_run(const set_rule& rule, const std::vector<boo
   return {};
 }
 
+bool is_legal_set(const vendor_template& vendor, const wishes& wanted, const node& where,
+                  std::span<const std::size_t> candidates, std::span<const std::size_t> set) {
+  const std::vector<device>& devices = where.devices;
+  const auto numa = [&](std::size_t position) { return devices[position].numa; };
+  const bool one_numa =
+      std::all_of(set.begin(), set.end(), [&](std::size_t p) { return numa(p) == numa(set.front()); });
+  const bool binds = wanted.bind_numa && std::any_of(vendor.checks.begin(), vendor.checks.end(),
+                                                     [](const check_step& step) { return step.what == check::numa; });
+  if (binds && !one_numa) return false;
+  return std::all_of(vendor.sets.begin(), vendor.sets.end(), [&](const set_rule& rule) {
+    switch (rule.kind) {
+      case set_kind::full_groups:
+        return set.size() <= 1 || is_of_whole_groups(rule, devices, set);
+      case set_kind::islands:
+        return is_of_islands(rule, devices, candidates, set);
+      case set_kind::runs:
+        return set.size() <= 1 || is_run(rule, devices, candidates, set);
+      default:
+        return true;
+    }
+  });
+}
+
 container_grants from_largest_groups(const container_grants& among, const set_rule& rule, std::size_t count,
                                      std::span<const device> devices) {
   std::map<value, container_grants> groups;
@@ -339,6 +403,11 @@ container_grants from_zones(const container_grants& among, const set_rule& rule,
   for (const container_grants* zone : ordered) chosen.insert(chosen.end(), zone->begin(), zone->end());
   chosen.insert(chosen.end(), outside.begin(), outside.end());
   return first_of(chosen, count);
+}
+
+bool serves_equal_slices(const device& of, std::int64_t memory) {
+  if (!of.healthy || memory + of.used_memory > of.memory) return false;
+  return of.used_slots == 0 || of.used_memory / mebibyte / of.used_slots * mebibyte == memory;
 }
 
 std::int64_t tenants_of(const device& of, const std::string& name) {

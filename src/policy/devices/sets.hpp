@@ -27,6 +27,11 @@ void choose_among(const fit_question& question, const set_rule& rule, fit_answer
 [[nodiscard]] std::vector<std::int64_t> choose_run(const set_rule& rule, const std::vector<bool>& free, bool anywhere,
                                                    std::int64_t count);
 
+/// True if the rules of a vendor allow devices together, by position in the node: whole groups, islands or sets across
+/// them, runs, one NUMA node. What they only prefer is not asked.
+[[nodiscard]] bool is_legal_set(const vendor_template& vendor, const wishes& wanted, const node& where,
+                                std::span<const std::size_t> candidates, std::span<const std::size_t> set);
+
 /// Those of the grants that are in the largest groups by an attribute, largest group first.
 [[nodiscard]] container_grants from_largest_groups(const container_grants& among, const set_rule& rule,
                                                    std::size_t count, std::span<const device> devices);
@@ -39,6 +44,9 @@ void choose_among(const fit_question& question, const set_rule& rule, fit_answer
 /// Grants on devices where fewest pods of the first class run; those with pods of the second class alone come last.
 [[nodiscard]] container_grants from_calm_devices(const container_grants& among, const tenant_classes& classes,
                                                  std::size_t count, std::span<const device> devices);
+
+/// True if a healthy device has room for memory, and its sharers, if it has any, have as much each.
+[[nodiscard]] bool serves_equal_slices(const device& of, std::int64_t memory);
 
 /// Pods of a class on a device.
 [[nodiscard]] std::int64_t tenants_of(const device& of, const std::string& name);

@@ -1,5 +1,5 @@
-// Pods that share devices: nodes with a device that has room first (KAI plugin "gpusharingorder"), and which device of a
-// node (KAI plugins "gpupack", "gpuspread").
+// Pods that share devices: nodes with a device that has room first (KAI plugin "gpusharingorder"), and which device of
+// a node (KAI plugins "gpupack", "gpuspread").
 #include "model/account.hpp"
 #include "policy/access.hpp"
 #include "policy/devices/kai_shares.hpp"

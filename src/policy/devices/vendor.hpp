@@ -30,6 +30,7 @@ enum class check : std::uint8_t {
   cores,
   whole_exclusive,  ///< all cores of a device that counts 100 are only for its first sharer
   exhausted,        ///< who asks for no cores gets none of a device whose cores are all taken
+  equal_slices,     ///< sharers of a device have equal memory
   same_device,      ///< what earlier containers of the pod have is the device for all
   profile,          ///< a profile and a place on a divided device
   tenant_class,

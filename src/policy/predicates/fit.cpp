@@ -81,7 +81,8 @@ constraint node_verdict(const session_access& a, const model::pod_class& c, node
   if (!node.taints.empty() && !c.tolerates(node.taints)) return constraint::taint;
   if (!c.matches_labels(node.labels)) return constraint::node_selector;
   if (a.options->restrict_node_scheduling &&
-      model::find_label(node.labels, c.wants_gpu() || c.mig_slices > 0 ? gpu_worker_label : cpu_worker_label) == nullptr) {
+      model::find_label(node.labels, c.wants_gpu() || c.mig_slices > 0 ? gpu_worker_label : cpu_worker_label) ==
+          nullptr) {
     return constraint::node_selector;
   }
   if (a.compat() && !is_right_kind(a, c, row)) return constraint::device_kind;

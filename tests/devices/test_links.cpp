@@ -1,0 +1,118 @@
+// Sets of devices by links, against every set.
+
+#include <functional>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include "devices/cards.hpp"
+#include "policy/devices/links.hpp"
+
+using namespace kaisched::devices;
+using namespace kaisched::devices::test;
+
+namespace {
+
+container_grants grants_of_cards(std::size_t count) {
+  container_grants made;
+  for (std::size_t i = 0; i < count; ++i) {
+    made.emplace_back();
+    made.back().position = i;
+    made.back().id = "GPU-" + std::to_string(i);
+  }
+  return made;
+}
+
+/// The first set of the largest sum, every set tried in the order of the list.
+container_grants best_of_all(const container_grants& among, std::size_t count, const link_scores& links) {
+  container_grants best;
+  container_grants set;
+  const std::function<void(std::size_t)> go_on = [&](std::size_t from) {
+    if (set.size() == count) {
+      if (best.empty() || link_sum(set, links) > link_sum(best, links)) best = set;
+      return;
+    }
+    for (std::size_t i = from; i < among.size(); ++i) {
+      set.push_back(among[i]);
+      go_on(i + 1);
+      set.pop_back();
+    }
+  };
+  go_on(0);
+  return best;
+}
+
+link_scores random_links(std::size_t devices, std::mt19937& random, bool symmetric, int from, int to) {
+  link_scores links(devices);
+  for (std::size_t a = 0; a < devices; ++a) {
+    for (std::size_t b = a + 1; b < devices; ++b) {
+      const auto draw = [&] { return std::uniform_int_distribution<int>(from, to)(random); };
+      links.set(a, b, draw());
+      links.set(b, a, symmetric ? links(a, b) : draw());
+    }
+  }
+  return links;
+}
+
+}  // namespace
+
+TEST_CASE("the best linked set is the first best of all sets") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 400; ++round) {
+    const std::size_t devices = 3 + random() % 7;
+    const std::size_t count = 2 + random() % (devices - 2);
+    const link_scores links =
+        random_links(devices, random, round % 3 != 0, round % 2 == 0 ? 0 : -3, round % 5 == 0 ? 1 : 8);
+    container_grants among = grants_of_cards(devices);
+    std::shuffle(among.begin(), among.end(), random);
+    CAPTURE(round);
+    CHECK(best_linked(among, count, links) == best_of_all(among, count, links));
+  }
+}
+
+TEST_CASE("cut short the search is at least as good as greedy choices") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 50; ++round) {
+    const link_scores links = random_links(12, random, true, 0, 9);
+    const container_grants among = grants_of_cards(12);
+    const std::int64_t best = link_sum(best_linked(among, 5, links), links);
+    const container_grants cut = best_linked(among, 5, links, 1);
+    CHECK(cut.size() == 5);
+    CHECK(link_sum(cut, links) <= best);
+    CHECK(link_sum(cut, links) * 10 >= best * 9);
+  }
+}
+
+TEST_CASE("a single device is the least linked one") {
+  link_scores links(3);
+  for (const auto& [a, b, score] : std::vector<std::tuple<std::size_t, std::size_t, std::int64_t>>{
+           {0, 1, 100}, {1, 0, 100}, {0, 2, 10}, {2, 0, 10}, {1, 2, 20}, {2, 1, 20}}) {
+    links.set(a, b, score);
+  }
+  CHECK(best_linked(grants_of_cards(3), 1, links)[0].id == "GPU-2");
+}
+
+TEST_CASE("islands, hops and cuts of two quads with one bridge") {
+  link_scores links(8);
+  const auto join = [&](std::size_t a, std::size_t b, std::int64_t score) {
+    links.set(a, b, score);
+    links.set(b, a, score);
+  };
+  for (std::size_t a = 0; a < 8; ++a) {
+    for (std::size_t b = a + 1; b < 8; ++b) join(a, b, a / 4 == b / 4 ? 300 : 20);
+  }
+  join(3, 4, 120);
+  CHECK(link_islands(links, 8, 200) == std::vector<std::size_t>{0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(link_islands(links, 8, 100) == std::vector<std::size_t>(8, 0));
+  CHECK(link_islands(link_scores(), 3, 1) == std::vector<std::size_t>{0, 1, 2});
+  const std::vector<std::int64_t> hops = link_hops(links, 8, 100);
+  CHECK(hops[0 * 8 + 1] == 1);
+  CHECK(hops[0 * 8 + 4] == 2);
+  CHECK(hops[0 * 8 + 7] == 3);
+  CHECK(link_hops(links, 8, 200)[0 * 8 + 7] == -1);
+  container_grants set = grants_of_cards(4);
+  CHECK(link_cut(set, links) == 900);
+  set = grants_of_cards(8);
+  CHECK(link_cut(set, links) == 15 * 20 + 120);
+  CHECK(link_cut(grants_of_cards(1), links) == 0);
+}

@@ -1,0 +1,213 @@
+// Divided devices against the enumeration of all layouts that are legal.
+
+#include <map>
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "devices/cards.hpp"
+#include "policy/devices/mig.hpp"
+
+using namespace kaisched::devices;
+using namespace kaisched::devices::test;
+
+namespace {
+
+const divided_model& model(std::string_view name, std::int64_t gib) {
+  const divided_model* found = find_divided_model(shipped().divided, name, gib * 1024 * mebibyte);
+  REQUIRE(found != nullptr);
+  return *found;
+}
+
+std::vector<slice_range> ranges(const slice_layout& layout) {
+  std::vector<slice_range> made;
+  for (const auto& [profile, place] : layout) made.push_back(place);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("tables of all models hold together") {
+  REQUIRE(shipped().divided.size() >= 9);
+  for (const divided_model& one : shipped().divided) {
+    for (const slice_profile& profile : one.profiles) {
+      CAPTURE(profile.name);
+      CHECK(profile.memory <= one.memory);
+      CHECK(profile.cores <= 100);
+      for (const slice_range& place : profile.placements) {
+        CHECK(place.start + place.size <= one.slices);
+        CHECK(profile.memory == one.memory / mebibyte * place.size / one.slices * mebibyte);
+      }
+    }
+    // Full devices: memory and cores are never promised twice.
+    for_each_layout(one.profiles, [&](const slice_layout& layout) {
+      std::int64_t memory = 0;
+      std::int64_t cores = 0;
+      for (const auto& [profile, place] : layout) {
+        memory += one.profiles[profile].memory;
+        cores += one.profiles[profile].cores;
+      }
+      CHECK(memory <= one.memory);
+      CHECK(cores <= 100);
+    });
+  }
+}
+
+TEST_CASE("models are found by name and memory") {
+  CHECK(model("NVIDIA A100-SXM4-40GB", 40).profiles[0].name == "1g.5gb");
+  CHECK(model("NVIDIA A100-SXM4-80GB", 80).profiles[0].name == "1g.10gb");
+  CHECK(model("NVIDIA-A100", 79).profiles[0].name == "1g.10gb");
+  CHECK(model("NVIDIA GB200", 186).profiles.back().name == "7g.186gb");
+  CHECK(model("NVIDIA B200", 180).profiles.back().name == "7g.180gb");
+  CHECK(model("NVIDIA H200", 141).profiles.back().name == "7g.141gb");
+  CHECK(find_divided_model(shipped().divided, "NVIDIA T4", 16 * 1024 * mebibyte) == nullptr);
+}
+
+TEST_CASE("an A100 has as many layouts as combinations of its halves") {
+  std::size_t count = 0;
+  std::size_t maximal = 0;
+  const divided_model& a100 = model("A100", 40);
+  for_each_layout(a100.profiles, [&](const slice_layout& layout) {
+    ++count;
+    const std::vector<slice_range> taken = ranges(layout);
+    bool more = false;
+    for (const slice_profile& one : a100.profiles) more = more || find_placement(one, taken).has_value();
+    if (!more) ++maximal;
+  });
+  // Of two neighbours each empty or 1g, or both one of 1g.10gb and 2g: 6 ways; 5 where 2g may not start, less where the
+  // last slice takes no 1g. Halves: 3g or 4g in front, 3g behind; or all of it.
+  const std::size_t front = 6 * 6 + 2;
+  const std::size_t behind = 6 * 3 + 1;
+  CHECK(count == front * behind + 1);
+  CHECK(maximal > 0);
+}
+
+TEST_CASE("instances are placed if and only if some legal layout has them") {
+  for (const char* name : {"A30", "A100", "H200"}) {
+    const divided_model& one = model(name, name == std::string("A30") ? 24 : name == std::string("A100") ? 40 : 141);
+    // All multisets of profiles that occur, and all that they are one short of.
+    std::set<std::vector<std::size_t>> legal;
+    for_each_layout(one.profiles, [&](const slice_layout& layout) {
+      std::vector<std::size_t> wanted;
+      for (const auto& [profile, place] : layout) wanted.push_back(profile);
+      std::sort(wanted.begin(), wanted.end());
+      legal.insert(wanted);
+    });
+    std::set<std::vector<std::size_t>> asked = legal;
+    for (const std::vector<std::size_t>& set : legal) {
+      for (std::size_t p = 0; p < one.profiles.size(); ++p) {
+        std::vector<std::size_t> more = set;
+        more.insert(std::upper_bound(more.begin(), more.end(), p), p);
+        asked.insert(more);
+      }
+    }
+    std::size_t impossible = 0;
+    for (const std::vector<std::size_t>& set : asked) {
+      std::vector<std::string_view> names;
+      for (const std::size_t p : set) names.push_back(one.profiles[p].name);
+      const bool expected = legal.count(set) > 0;
+      impossible += expected ? 0 : 1;
+      CHECK(can_place(one.profiles, {}, names) == expected);
+    }
+    CHECK(impossible > 0);
+  }
+}
+
+TEST_CASE("beside any layout a profile fits if and only if a layout has both") {
+  const divided_model& one = model("A100", 40);
+  std::set<std::set<std::pair<std::int64_t, std::int64_t>>> layouts;
+  const auto key = [](const std::vector<slice_range>& taken) {
+    std::set<std::pair<std::int64_t, std::int64_t>> made;
+    for (const slice_range& place : taken) made.emplace(place.start, place.size);
+    return made;
+  };
+  for_each_layout(one.profiles, [&](const slice_layout& layout) { layouts.insert(key(ranges(layout))); });
+  for_each_layout(one.profiles, [&](const slice_layout& layout) {
+    for (const slice_profile& profile : one.profiles) {
+      const std::vector<slice_range> taken = ranges(layout);
+      bool expected = false;
+      for (const slice_range& place : profile.placements) {
+        std::vector<slice_range> both = taken;
+        const bool beside =
+            std::none_of(taken.begin(), taken.end(), [&](const slice_range& r) { return r.overlaps(place); });
+        both.push_back(place);
+        expected = expected || (beside && layouts.count(key(both)) > 0);
+      }
+      const std::optional<slice_range> found = find_placement(profile, taken);
+      REQUIRE(found.has_value() == expected);
+      if (found) {
+        CHECK(std::none_of(taken.begin(), taken.end(), [&](const slice_range& r) { return r.overlaps(*found); }));
+      }
+    }
+  });
+}
+
+TEST_CASE("small instances go behind, others in front") {
+  const std::vector<slice_profile>& profiles = model("A100", 40).profiles;
+  std::vector<slice_range> taken;
+  for (const auto& [name, start] : std::vector<std::pair<std::string, std::int64_t>>{
+           {"3g.20gb", 4}, {"2g.10gb", 0}, {"1g.5gb", 3}, {"1g.5gb", 2}}) {
+    const std::optional<slice_range> place = find_placement(*find_profile(profiles, name), taken);
+    REQUIRE(place.has_value());
+    CHECK(place->start == start);
+    taken.push_back(*place);
+  }
+}
+
+TEST_CASE("the smallest profile with the memory and a free place serves") {
+  const std::vector<slice_profile>& profiles = model("A100", 40).profiles;
+  CHECK(smallest_profile(profiles, {}, 10000 * mebibyte)->profile->name == "1g.10gb");
+  const std::vector<slice_range> taken{{0, 2}, {2, 2}, {4, 2}, {6, 2}};
+  CHECK_FALSE(smallest_profile(profiles, taken, 1));
+  CHECK(smallest_profile(profiles, std::vector<slice_range>{{0, 4}}, 15000 * mebibyte)->profile->name == "3g.20gb");
+  CHECK_FALSE(smallest_profile(profiles, {}, 50000 * mebibyte));
+}
+
+TEST_CASE("a device is divided anew where least has to go") {
+  device of = card(0, 40960);
+  of.mode = "mig";
+  of.profiles = model("A100", 40).profiles;
+  of.instances = {{"1g.5gb", {0, 1}}, {"1g.5gb", {5, 1}}, {"2g.10gb", {2, 2}}};
+  const slice_profile& half = *find_profile(of.profiles, "3g.20gb");
+  const std::vector<std::int64_t> even{10, 10, 10};
+  const std::optional<division_change> found = cheapest_change(of, half, even);
+  REQUIRE(found.has_value());
+  CHECK(found->made.placement == slice_range{4, 4});
+  CHECK(found->drained == std::vector<std::size_t>{1});
+  CHECK(found->cost == 10);
+  const std::vector<std::int64_t> dear{1, 100, 1};
+  CHECK(cheapest_change(of, half, dear)->drained == std::vector<std::size_t>{0, 2});
+  const std::vector<std::int64_t> fixed{-1, -1, 1};
+  CHECK_FALSE(cheapest_change(of, half, fixed));
+  // Against all placements, tried one by one.
+  for (const slice_profile& wanted : of.profiles) {
+    std::int64_t least = INT64_MAX;
+    for (const slice_range& place : wanted.placements) {
+      std::int64_t cost = 0;
+      for (std::size_t i = 0; i < of.instances.size(); ++i)
+        cost += of.instances[i].placement.overlaps(place) ? dear[i] : 0;
+      least = std::min(least, cost);
+    }
+    CHECK(cheapest_change(of, wanted, dear)->cost == least);
+  }
+}
+
+TEST_CASE("one container may have several instances of one device") {
+  node where;
+  where.devices = {card(0, 40960)};
+  where.devices[0].mode = "mig";
+  where.devices[0].slots = 7;
+  where.devices[0].profiles = model("A100", 40).profiles;
+  place_policies policies;
+  const node_placement placed = place_in_order(vendors(), where, one(ask(3, 10000, 0)), policies, {});
+  REQUIRE(placed.fits);
+  const container_grants& grants = find_grants(placed.grants, "NVIDIA")->at(0);
+  REQUIRE(grants.size() == 3);
+  CHECK(grants[0].instance->profile == "1g.10gb");
+  CHECK(grants[0].memory == 10240 * mebibyte);
+  apply(vendors(), where, one(ask(3, 10000, 0)), placed);
+  CHECK(where.devices[0].instances.size() == 3);
+  CHECK(where.devices[0].used_slots == 3);
+  CHECK(place_in_order(vendors(), where, one(ask(2, 10000, 0)), policies, {}).reason ==
+        "1/1 AllocatedCardsInsufficientRequest, 1/1 CardMigTopologyInfeasible");
+}
