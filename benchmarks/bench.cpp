@@ -14,6 +14,7 @@
 #include <kaisched/engine.hpp>
 
 #include "benchmarks/adapter.hpp"
+#include "benchmarks/device_fit.hpp"
 #include "benchmarks/scenarios.hpp"
 
 namespace {
@@ -46,7 +47,8 @@ std::vector<std::string> supported_scenarios() {
           "reclaim_swap_cycle",
           "reclaim_fail",
           "preempt",
-          "consolidation"};
+          "consolidation",
+          "hami_fit"};
 }
 
 double seconds(const std::function<void()>& work) {
@@ -143,6 +145,25 @@ void print_row(const nlohmann::json& r) {
       r["pipelines"].get<std::int64_t>(), r["decisions_sha256"].get<std::string>().substr(0, 12));
 }
 
+/// Devices for one pod after another: seconds per pod, of all runs.
+nlohmann::json run_device_fit(const settings& s) {
+  std::vector<double> pods;
+  std::vector<double> first;
+  bench::device_fit_result last;
+  for (int i = 0; i < s.runs; ++i) {
+    last = bench::run_device_fit(s.mode == "compat");
+    pods.insert(pods.end(), last.seconds.begin(), last.seconds.end());
+    first.push_back(last.seconds.front());
+  }
+  fmt::print("hami_fit: {} pods on {} nodes, {:.2f} us per pod, {:.0f} us for the first one\n", last.placed,
+             last.nodes_used, median(pods) * 1e6, median(first) * 1e6);
+  return {{"scenario", "hami_fit"},
+          {"pods", last.placed},
+          {"nodes", 100},
+          {"pod_s", median(pods)},
+          {"first_pod_s", median(first)}};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -159,6 +180,10 @@ int main(int argc, char** argv) {
   try {
     nlohmann::json all{{"results", nlohmann::json::array()}};
     for (const std::string& name : s.scenario.empty() ? supported_scenarios() : std::vector{s.scenario}) {
+      if (name == "hami_fit") {
+        all["results"].push_back(run_device_fit(s));
+        continue;
+      }
       all["results"].push_back(run_scenario(name, s));
       print_row(all["results"].back());
     }

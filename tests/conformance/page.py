@@ -10,20 +10,24 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
-BEGIN = "<!-- recordings: begin -->\n"
-END = "<!-- recordings: end -->\n"
+# Folder of recordings, and what its tables stand between.
+PARTS = {"kai": "recordings", "hami": "hami recordings"}
 SKIPPED = 77
 
 
 def main(program, update):
-    told = subprocess.run([program, "@conformance/kai", "--markdown"], stdout=subprocess.PIPE, text=True, check=False)
-    if told.returncode != 0:
-        print(told.stdout, end="")
-        return told.returncode
     page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    renewed = before + BEGIN + told.stdout + END + after
+    renewed = page
+    for folder, name in PARTS.items():
+        command = [program, f"@conformance/{folder}", "--markdown"]
+        told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        if told.returncode != 0:
+            print(told.stdout, end="")
+            return told.returncode
+        begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+        before, rest = renewed.split(begin)
+        after = rest.split(end)[1]
+        renewed = before + begin + told.stdout + end + after
     if update:
         PAGE.write_text(renewed, encoding="utf-8")
     elif renewed != page:

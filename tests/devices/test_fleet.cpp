@@ -62,7 +62,7 @@ TEST_CASE("a pod like the last one asks one node") {
   CHECK(nodes.questions() == 11);
 }
 
-TEST_CASE("binpack fills a node, spread takes the emptiest; the pod's word goes first") {
+TEST_CASE("H26: binpack fills a node, spread takes the emptiest; the pod's word goes first") {
   for (const bool in_order : {true, false}) {
     fleet nodes(vendors(), some_nodes(3, 2, 1000), hami_levels(), in_order);
     nodes.change(1).devices[0].used_slots = 2;
@@ -73,7 +73,7 @@ TEST_CASE("binpack fills a node, spread takes the emptiest; the pod's word goes 
   }
 }
 
-TEST_CASE("what a node says about its devices goes before what all nodes say") {
+TEST_CASE("H27: what a node says about its devices goes before what all nodes say") {
   policy_levels levels = hami_levels();
   levels.global.device_policy = "binpack";
   levels.nodes = {{"n1", {}}};
@@ -90,7 +90,7 @@ TEST_CASE("what a node says about its devices goes before what all nodes say") {
   CHECK(ids(nodes.choose(asking)->placed) == "0");
 }
 
-TEST_CASE("registered devices: mode, sharers, memory and cores promised more than once") {
+TEST_CASE("H28: registered devices: mode, sharers, memory and cores promised more than once") {
   device_settings global;
   global.slots = 4;
   global.memory_permille = 1500;

@@ -26,7 +26,7 @@ node_placement place(node where, const pod& asking, std::string_view devices = "
 
 }  // namespace
 
-TEST_CASE("scores are of the use before the pod, ten times over") {
+TEST_CASE("H1: scores are of the use before the pod, ten times over") {
   const node where = two_cards();
   CHECK(device_score(where.devices[0], {}, {}) == doctest::Approx(6.6667).epsilon(1e-4));
   CHECK(device_score(where.devices[1], {}, {}) == 0);
@@ -34,27 +34,27 @@ TEST_CASE("scores are of the use before the pod, ten times over") {
   CHECK(place(where, one(ask(1, 1000, 10))).score == doctest::Approx(3.3333).epsilon(1e-4));
 }
 
-TEST_CASE("a request for exactly the model of a device counts in its score") {
+TEST_CASE("H1: a request for exactly the model of a device counts in its score") {
   const std::vector<request> requests{ask(1, 3072, 20)};
   CHECK(device_score(card(0, 15360, "NVIDIA"), requests, {}) == doctest::Approx(5.0));
   CHECK(device_score(card(0, 15360, "NVIDIA-A100"), requests, {}) == 0);
 }
 
-TEST_CASE("spread tries the emptiest card first, binpack the fullest") {
+TEST_CASE("H2: spread tries the emptiest card first, binpack the fullest") {
   CHECK(ids(place(two_cards(), one(ask(1, 1000, 10)), "spread")) == "1");
   CHECK(ids(place(two_cards(), one(ask(1, 1000, 10)), "binpack")) == "0");
   CHECK(ids(place(two_cards(), one(ask(2, 3000, 40)), "spread")) == "1,0");
   CHECK(ids(place(two_cards(), one(ask(2, 3000, 40)), "binpack")) == "0,1");
 }
 
-TEST_CASE("among equal cards the last is taken, or that of the higher NUMA node") {
+TEST_CASE("H3: among equal cards the last is taken, or that of the higher NUMA node") {
   node where = cards(3, 1024);
   CHECK(ids(place(where, one(ask(1, 100, 10)))) == "2");
   where.devices[0].numa = 1;
   CHECK(ids(place(where, one(ask(1, 100, 10)))) == "0");
 }
 
-TEST_CASE("a list of policies is a list of keys; index is the last") {
+TEST_CASE("H4: a list of policies is a list of keys; index is the last") {
   node where = cards(4, 1024);
   use(where.devices[1], 1, 100, 10);
   where.devices[2].numa = 1;
@@ -63,7 +63,7 @@ TEST_CASE("a list of policies is a list of keys; index is the last") {
   CHECK(ids(place(where, one(ask(1, 100, 10)), "mutex,topology-aware")) == "3");
 }
 
-TEST_CASE("memory is asked before cores, cores before being exclusive") {
+TEST_CASE("H5: memory is asked before cores, cores before being exclusive") {
   const auto reason_on_first = [](node where, const request& asked) {
     where.devices.resize(1);
     return place(std::move(where), one(asked)).reason;
@@ -75,7 +75,7 @@ TEST_CASE("memory is asked before cores, cores before being exclusive") {
   CHECK(reason_on_first(no_cores, ask_share(1, 500, 100)) == "1/1 ExclusiveDeviceAllocateConflict");
 }
 
-TEST_CASE("a device whose cores are all taken gives nothing to who asks for none") {
+TEST_CASE("H6: a device whose cores are all taken gives nothing to who asks for none") {
   node where = two_cards();
   where.devices.resize(1);
   where.devices[0].used_cores = 100;
@@ -84,13 +84,13 @@ TEST_CASE("a device whose cores are all taken gives nothing to who asks for none
   CHECK(place(where, one(ask(1, 1000, 0))).fits);
 }
 
-TEST_CASE("shares of memory are whole mebibytes") {
+TEST_CASE("H7: shares of memory are whole mebibytes") {
   node where = cards(1, 15360);
   const node_placement placed = place(where, one(ask_share(1, 330, 0)));
   CHECK(find_grants(placed.grants, "NVIDIA")->at(0)[0].memory == 5068 * mebibyte);
 }
 
-TEST_CASE("health, cordon, lists of ids and models, sharers") {
+TEST_CASE("H8: health, cordon, lists of ids and models, sharers") {
   node where = cards(4, 1024);
   where.devices[0].healthy = false;
   where.devices[1].cordoned = true;
@@ -107,7 +107,7 @@ TEST_CASE("health, cordon, lists of ids and models, sharers") {
         "1/4 CardCordoned, 1/4 CardNotHealth, 1/4 CardTimeSlicingExhausted, 1/4 CardTypeMismatch");
 }
 
-TEST_CASE("devices bound to a NUMA node start anew at the next one") {
+TEST_CASE("H9: devices bound to a NUMA node start anew at the next one") {
   node where = cards(4, 1024);
   for (std::size_t i = 0; i < 4; ++i) where.devices[i].numa = i < 3 ? 0 : 1;
   pod asking = one(ask(2, 100, 10));
@@ -121,7 +121,7 @@ TEST_CASE("devices bound to a NUMA node start anew at the next one") {
         "1/4 NumaNotFit, 3/4 AllocatedCardsInsufficientRequest");
 }
 
-TEST_CASE("containers are placed one after another, those that run first on a copy") {
+TEST_CASE("H10: containers are placed one after another, those that run first on a copy") {
   node where = cards(2, 1000);
   pod asking;
   asking.init_containers = 1;
@@ -134,7 +134,7 @@ TEST_CASE("containers are placed one after another, those that run first on a co
   CHECK(placed.uses[1].memory == 900 * mebibyte);
 }
 
-TEST_CASE("there is no way back from a container to an earlier one") {
+TEST_CASE("H11: there is no way back from a container to an earlier one") {
   node where = cards(2, 1000);
   use(where.devices[0], 1, 500, 10);
   pod asking;
@@ -143,7 +143,7 @@ TEST_CASE("there is no way back from a container to an earlier one") {
   CHECK(place(where, asking, "spread").reason == "2/2 CardInsufficientMemory");
 }
 
-TEST_CASE("quotas count what the pod would hold, slots included") {
+TEST_CASE("H12: quotas count what the pod would hold, slots included") {
   const node where = cards(4, 1000);
   space_quota quota{"team", "NVIDIA", 1000 * mebibyte, {}, {}, 300 * mebibyte, 0, 0};
   CHECK(place(where, one(ask(1, 700, 0)), "spread", {quota}).fits);
@@ -169,7 +169,7 @@ TEST_CASE("the node is as it was after a pod was tried") {
   CHECK(where.devices == before);
 }
 
-TEST_CASE("weights of scores need all three, none negative, one positive") {
+TEST_CASE("H13: weights of scores need all three, none negative, one positive") {
   CHECK(parse_score_weights("slot=1, core=2,memory=0"));
   CHECK(parse_score_weights("memory=3,core=0,slot=0")->memory == 3);
   for (const char* text : {"slot=1,core=2", "slot=1,core=2,gpu=3", "slot=1,slot=2,memory=3", "slot=-1,core=0,memory=1",

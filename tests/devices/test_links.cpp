@@ -56,7 +56,7 @@ link_scores random_links(std::size_t devices, std::mt19937& random, bool symmetr
 
 }  // namespace
 
-TEST_CASE("the best linked set is the first best of all sets") {
+TEST_CASE("H19: the best linked set is the first best of all sets") {
   std::mt19937 random(7);
   for (int round = 0; round < 400; ++round) {
     const std::size_t devices = 3 + random() % 7;
@@ -83,7 +83,7 @@ TEST_CASE("cut short the search is at least as good as greedy choices") {
   }
 }
 
-TEST_CASE("a single device is the least linked one") {
+TEST_CASE("H20: a single device is the least linked one") {
   link_scores links(3);
   for (const auto& [a, b, score] : std::vector<std::tuple<std::size_t, std::size_t, std::int64_t>>{
            {0, 1, 100}, {1, 0, 100}, {0, 2, 10}, {2, 0, 10}, {1, 2, 20}, {2, 1, 20}}) {

@@ -82,7 +82,7 @@ TEST_CASE("an A100 has as many layouts as combinations of its halves") {
   CHECK(maximal > 0);
 }
 
-TEST_CASE("instances are placed if and only if some legal layout has them") {
+TEST_CASE("H14: instances are placed if and only if some legal layout has them") {
   for (const char* name : {"A30", "A100", "H200"}) {
     const divided_model& one = model(name, name == std::string("A30") ? 24 : name == std::string("A100") ? 40 : 141);
     // All multisets of profiles that occur, and all that they are one short of.
@@ -113,7 +113,7 @@ TEST_CASE("instances are placed if and only if some legal layout has them") {
   }
 }
 
-TEST_CASE("beside any layout a profile fits if and only if a layout has both") {
+TEST_CASE("H14: beside any layout a profile fits if and only if a layout has both") {
   const divided_model& one = model("A100", 40);
   std::set<std::set<std::pair<std::int64_t, std::int64_t>>> layouts;
   const auto key = [](const std::vector<slice_range>& taken) {
@@ -142,7 +142,7 @@ TEST_CASE("beside any layout a profile fits if and only if a layout has both") {
   });
 }
 
-TEST_CASE("small instances go behind, others in front") {
+TEST_CASE("H15: small instances go behind, others in front") {
   const std::vector<slice_profile>& profiles = model("A100", 40).profiles;
   std::vector<slice_range> taken;
   for (const auto& [name, start] : std::vector<std::pair<std::string, std::int64_t>>{
@@ -154,7 +154,7 @@ TEST_CASE("small instances go behind, others in front") {
   }
 }
 
-TEST_CASE("the smallest profile with the memory and a free place serves") {
+TEST_CASE("H16: the smallest profile with the memory and a free place serves") {
   const std::vector<slice_profile>& profiles = model("A100", 40).profiles;
   CHECK(smallest_profile(profiles, {}, 10000 * mebibyte)->profile->name == "1g.10gb");
   const std::vector<slice_range> taken{{0, 2}, {2, 2}, {4, 2}, {6, 2}};
@@ -163,7 +163,7 @@ TEST_CASE("the smallest profile with the memory and a free place serves") {
   CHECK_FALSE(smallest_profile(profiles, {}, 50000 * mebibyte));
 }
 
-TEST_CASE("a device is divided anew where least has to go") {
+TEST_CASE("H17: a device is divided anew where least has to go") {
   device of = card(0, 40960);
   of.mode = "mig";
   of.profiles = model("A100", 40).profiles;
@@ -192,7 +192,7 @@ TEST_CASE("a device is divided anew where least has to go") {
   }
 }
 
-TEST_CASE("one container may have several instances of one device") {
+TEST_CASE("H18: one container may have several instances of one device") {
   node where;
   where.devices = {card(0, 40960)};
   where.devices[0].mode = "mig";

@@ -99,7 +99,7 @@ pod random_pod(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("a pod fits if and only if an assignment exists, and gets the best one") {
+TEST_CASE("H21: a pod fits if and only if an assignment exists, and gets the best one") {
   std::mt19937 random(3);
   std::size_t fits = 0;
   std::size_t missed_in_order = 0;
@@ -125,7 +125,7 @@ TEST_CASE("a pod fits if and only if an assignment exists, and gets the best one
   CHECK(missed_in_order > 5);
 }
 
-TEST_CASE("containers that stand in each other's way are placed together") {
+TEST_CASE("H21: containers that stand in each other's way are placed together") {
   node where = cards(2, 1000);
   use(where.devices[0], 1, 500, 10);
   pod asking;
@@ -139,13 +139,13 @@ TEST_CASE("containers that stand in each other's way are placed together") {
   CHECK(solve(vendors(), where, asking, policies_named("spread"), {}).placed.reason == "2/2 CardInsufficientMemory");
 }
 
-TEST_CASE("a pod counts in the use that nodes are compared by") {
+TEST_CASE("H22: a pod counts in the use that nodes are compared by") {
   node where = cards(2, 1000);
   const solved_placement found = solve(vendors(), where, one(ask(1, 500, 50)), policies_named("spread"), {});
   CHECK(found.use_after == 50'000 + 250'000 + 250'000);
 }
 
-TEST_CASE("NUMA nodes come before packing where the policy names them") {
+TEST_CASE("H23: NUMA nodes come before packing where the policy names them") {
   node where = cards(4, 1000);
   for (std::size_t i = 0; i < 4; ++i) where.devices[i].numa = static_cast<std::int64_t>(i / 2);
   use(where.devices[0], 1, 500, 50);
@@ -154,7 +154,7 @@ TEST_CASE("NUMA nodes come before packing where the policy names them") {
   CHECK(ids(solve(vendors(), where, one(ask(2, 100, 10)), policies_named("numa,binpack"), {}).placed) == "0,1");
 }
 
-TEST_CASE("links come before packing where the policy names them") {
+TEST_CASE("H23: links come before packing where the policy names them") {
   node where = cards(4, 1000);
   where.links = link_scores(4);
   for (std::size_t a = 0; a < 4; ++a) {
@@ -171,7 +171,7 @@ TEST_CASE("links come before packing where the policy names them") {
   CHECK(ids(solve(vendors(), where, one(ask(1, 100, 10)), policies_named("topology-aware"), {}).placed) == "2");
 }
 
-TEST_CASE("sets that a vendor's rule forbids are not taken") {
+TEST_CASE("H24: sets that a vendor's rule forbids are not taken") {
   node where = cards(4, 65536, "Ascend910C");
   where.devices[0].healthy = false;
   pod asking = one(ask(2, 0, 0, "Ascend910C"));
@@ -218,7 +218,7 @@ TEST_CASE("runs of Neuron devices are idle, aligned unless the node is a ring") 
   CHECK(placed(5) == "2,3,4,5,6");
 }
 
-TEST_CASE("cut short the search takes what it has or what containers get in order") {
+TEST_CASE("H25: cut short the search takes what it has or what containers get in order") {
   node where = cards(12, 1000);
   for (std::size_t i = 0; i < 12; ++i) use(where.devices[i], 1, static_cast<std::int64_t>(10 * i), 1);
   const pod asking = one(ask(6, 100, 10));

@@ -97,7 +97,7 @@ TEST_CASE("members of common stand for those that a vendor does not have, with i
   CHECK((*read)[1].core_cap == 9);
 }
 
-TEST_CASE("a plain NVIDIA container is alone on its device") {
+TEST_CASE("H29: a plain NVIDIA container is alone on its device") {
   admitted_container container;
   container.resources = limits({{"nvidia.com/gpu", number(1)}});
   const vendor_template& nvidia = *find_vendor(vendors(), "NVIDIA");
@@ -110,7 +110,7 @@ TEST_CASE("a plain NVIDIA container is alone on its device") {
   CHECK_FALSE(admit(nvidia, container).error.empty());
 }
 
-TEST_CASE("Ascend rounds memory to its templates, several devices are whole") {
+TEST_CASE("H30: Ascend rounds memory to its templates, several devices are whole") {
   const vendor_template& ascend = *find_vendor(vendors(), "Ascend910B3");
   const auto admitted = [&](std::int64_t count, std::int64_t memory) {
     admitted_container container;
