@@ -1,6 +1,7 @@
 #include "policy/devices/mig.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "policy/devices/words.hpp"
 
