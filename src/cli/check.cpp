@@ -180,6 +180,7 @@ checked_file check_tables(std::string name, const result<io::cluster_input>& tab
   const snapshot state = built->take_snapshot();
   one.is_built = true;
   one.holds = contents_of(state);
+  for (const error& fault : tables->faults) add_error(one, told.input, fault);
   add_left_out(one, *tables, state);
   if (one.found.empty()) {  // rules would complain about holes
     one.digest = state.digest();

@@ -30,7 +30,9 @@ std::string_view word_of(const io::cluster_form& form) { return form.endings.fro
 
 std::vector<std::string> words_of_forms() {
   std::vector<std::string> words;
-  for (const io::cluster_form& form : io::cluster_forms()) words.emplace_back(word_of(form));
+  for (const io::cluster_form& form : io::cluster_forms()) {
+    if (form.format != nullptr) words.emplace_back(word_of(form));
+  }
   return words;
 }
 
@@ -54,7 +56,8 @@ result<std::string> sort_words(convert_arguments& told) {
 const io::cluster_form* form_of(const convert_arguments& told, std::string_view out) {
   if (told.form.empty()) return io::cluster_form_of(out);
   const auto forms = io::cluster_forms();
-  return &*std::find_if(forms.begin(), forms.end(), [&](const auto& one) { return word_of(one) == told.form; });
+  return &*std::find_if(forms.begin(), forms.end(),
+                        [&](const auto& one) { return one.format != nullptr && word_of(one) == told.form; });
 }
 
 int convert(convert_arguments told, console& to) {

@@ -29,6 +29,7 @@ result<io::cluster_input> read_openb(const input_arguments& told) {
 value_form cluster_file() {
   std::vector<std::string> endings;
   for (const io::cluster_form& form : io::cluster_forms()) {
+    if (form.format == nullptr) continue;  // shares the endings of others
     for (const std::string_view ending : form.endings) endings.emplace_back(ending.substr(1));
   }
   return file_name(std::move(endings));
@@ -121,7 +122,7 @@ result<loaded_cluster> load_cluster(const input_arguments& told, progress& shown
   if (!built) return built.take_failure();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   loaded_cluster loaded{built->take_snapshot(), tables->now, seconds, 0};
-  loaded.left_out = count_left_out(loaded.state);
+  loaded.left_out = count_left_out(loaded.state) + static_cast<std::int64_t>(tables->faults.size());
   return loaded;
 }
 

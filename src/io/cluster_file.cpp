@@ -9,6 +9,7 @@
 #include "io/cluster_json.hpp"
 #include "io/cluster_yaml.hpp"
 #include "io/files.hpp"
+#include "io/kubernetes/text.hpp"
 #include "io/scenario/scenario.hpp"
 
 namespace kaisched::io {
@@ -43,11 +44,22 @@ result<std::string> format_scenario_cluster(const snapshot& from, std::int64_t n
   return format_scenario(from, now, {});
 }
 
+result<cluster_input> parse_kubernetes(std::string_view text, std::string_view source) {
+  return kubernetes::parse(text, source);
+}
+
 constexpr std::array<std::string_view, 1> json_endings{".json"};
 constexpr std::array<std::string_view, 1> scenario_endings{".ks"};
 constexpr std::array<std::string_view, 2> yaml_endings{".yaml", ".yml"};
+constexpr std::array<std::string_view, 3> kubernetes_endings{".json", ".yaml", ".yml"};
 
-constexpr std::array<cluster_form, 3> forms{{
+bool has_ending(const cluster_form& form, std::string_view path) {
+  return std::any_of(form.endings.begin(), form.endings.end(),
+                     [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+constexpr std::array<cluster_form, 4> forms{{
+    {"Kubernetes", kubernetes_endings, kubernetes::is_likely, parse_kubernetes, nullptr},
     {"JSON", json_endings, starts_with_brace, parse_cluster_json, format_cluster_json},
     {"scenario", scenario_endings, starts_as_scenario, parse_scenario_cluster, format_scenario_cluster},
     {"YAML", yaml_endings, is_anything, parse_cluster_yaml, format_cluster_yaml},
@@ -59,19 +71,17 @@ std::span<const cluster_form> cluster_forms() noexcept { return forms; }
 
 const cluster_form* cluster_form_of(std::string_view path) noexcept {
   for (const cluster_form& form : forms) {
-    for (const std::string_view ending : form.endings) {
-      if (path.ends_with(ending)) return &form;
-    }
+    if (form.format != nullptr && has_ending(form, path)) return &form;
   }
   return nullptr;
 }
 
 result<cluster_input> parse_cluster(std::string_view text, std::string_view source) {
-  const cluster_form* form = cluster_form_of(source);
-  if (form == nullptr) {
-    form = &*std::find_if(forms.begin(), forms.end(), [&](const cluster_form& f) { return f.is_likely(text); });
+  const cluster_form* named = cluster_form_of(source);
+  for (const cluster_form& form : forms) {
+    if ((named == nullptr || has_ending(form, source)) && form.is_likely(text)) return form.parse(text, source);
   }
-  return form->parse(text, source);
+  return named->parse(text, source);  // the last form of all is likely
 }
 
 result<cluster_input> read_cluster(const std::string& path) {
@@ -82,11 +92,7 @@ result<cluster_input> read_cluster(const std::string& path) {
 
 result<std::string> format_cluster(const std::string& path, const snapshot& from, std::int64_t now) {
   const cluster_form* form = cluster_form_of(path);
-  if (form == nullptr) form = &forms.front();
-  if (form->format == nullptr) {
-    return error{status::unsupported, fmt::format("{}: clusters in the form {} are only read", path, form->name), {}};
-  }
-  return form->format(from, now);
+  return form == nullptr ? format_cluster_json(from, now) : form->format(from, now);
 }
 
 result<void> write_cluster(const std::string& path, const snapshot& from, std::int64_t now) {

@@ -53,6 +53,7 @@ result<cluster> build_cluster(const cluster_input& input, std::string_view on_in
   if (!on_invalid.empty()) {
     if (auto done = built.set("on_invalid", on_invalid); !done) return done.take_failure();
   }
+  if (!input.faults.empty() && on_invalid != "quarantine") return input.faults.front();
   auto applied = built.apply(std::span<const table_view>(views));
   if (applied) return built;
   error failure = applied.take_failure();

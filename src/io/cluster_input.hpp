@@ -27,6 +27,7 @@ struct cluster_input {
   std::string source;                 ///< what messages about the whole start with; may be empty
   std::int64_t now = 0;               ///< nanoseconds, the clock of the file
   std::string on_invalid;             ///< what the file says becomes of bad rows; empty: nothing
+  std::vector<error> faults;          ///< objects that could not be read and have no row; bad rows as well
 
   void add(table rows, table_origin origin) {
     tables.push_back(std::move(rows));
@@ -38,7 +39,8 @@ struct cluster_input {
 /// A cluster that holds what the tables say. The error is the one of `cluster::apply`, which names entity and column;
 /// in front stand file, line and place of the row (`c.json:17: pod[3].node: ...`), or the source alone.
 /// `on_invalid` is the option of this name of the cluster: with `quarantine` bad rows are left out instead. If it is
-/// empty, what the file says counts, else the default of the option.
+/// empty, what the file says counts, else the default of the option. Objects without a row are an error unless bad rows
+/// are left out.
 [[nodiscard]] result<cluster> build_cluster(const cluster_input& input, std::string_view on_invalid = {});
 
 }  // namespace kaisched::io

@@ -127,21 +127,53 @@ std::string_view json_kind_name(json_kind kind) noexcept {
   return names[static_cast<std::size_t>(kind)];
 }
 
+namespace {
+
+/// The parser takes U+0000 for the end. False if there is one.
+bool check_characters(std::string_view text, document_builder& builder) {
+  const std::size_t nul = text.find('\0');
+  if (nul == std::string_view::npos) return true;
+  const std::string_view before = text.substr(0, nul);
+  const std::size_t line_start = before.rfind('\n') + 1;  // 0 if there is none
+  builder.fail_at(static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1, nul - line_start + 1,
+                  "the control character U+0000 is not allowed here; write \"\\u0000\"");
+  return false;
+}
+
+}  // namespace
+
 result<json_document> json_document::parse(std::string_view text, std::string_view source) {
   if (text.data() == nullptr) text = "";
   json_document document;
   document_builder builder(document, source);
-  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {  // the parser takes it for the end
-    const std::string_view before = text.substr(0, nul);
-    const std::size_t line_start = before.rfind('\n') + 1;  // 0 if there is none
-    builder.fail_at(static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1, nul - line_start + 1,
-                    "the control character U+0000 is not allowed here; write \"\\u0000\"");
-    return error{status::argument, builder.take_failure(), {}};
-  }
+  if (!check_characters(text, builder)) return error{status::argument, builder.take_failure(), {}};
   json_events events(builder, text);
   const counting_iterator begin(text.data(), events.furthest());
   const counting_iterator end(text.data() + text.size(), nullptr);
   if (!nlohmann::json::sax_parse(begin, end, &events)) return error{status::argument, builder.take_failure(), {}};
+  return document;
+}
+
+result<json_document> json_document::parse_stream(std::string_view text, std::string_view source) {
+  constexpr std::string_view blanks = " \t\r\n";
+  if (text.data() == nullptr) text = "";
+  json_document document;
+  document_builder builder(document, source);
+  const auto refused = [&] { return error{status::argument, builder.take_failure(), {}}; };
+  if (!check_characters(text, builder)) return refused();
+  json_events events(builder, text);
+  builder.open(json_kind::array, 1);
+  std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  while ((at = text.find_first_not_of(blanks, at)) != std::string_view::npos) {
+    // Behind other values the parser has to look on to see where they end; nothing may follow them.
+    const bool strict = text[at] != '{' && text[at] != '[';
+    *events.furthest() = text.data() + at;
+    const counting_iterator begin(text.data() + at, events.furthest());
+    const counting_iterator end(text.data() + text.size(), nullptr);
+    if (!nlohmann::json::sax_parse(begin, end, &events, nlohmann::json::input_format_t::json, strict)) return refused();
+    at = static_cast<std::size_t>(*events.furthest() - text.data());
+  }
+  builder.close();
   return document;
 }
 

@@ -29,6 +29,8 @@ class json_document {
  public:
   /// Errors start with `source`, line and column (`c.json:3:17: ...`) and say what was expected there.
   [[nodiscard]] static result<json_document> parse(std::string_view text, std::string_view source);
+  /// Reads texts that follow each other, as concatenated outputs do: the root is an array of their objects and arrays.
+  [[nodiscard]] static result<json_document> parse_stream(std::string_view text, std::string_view source);
 
   [[nodiscard]] json_value root() const;
 
@@ -112,6 +114,9 @@ class json_value {
   [[nodiscard]] std::uint32_t size() const { return self().count; }
   [[nodiscard]] iterator begin() const { return {document_, self().first}; }
   [[nodiscard]] iterator end() const { return {document_, json_document::none}; }
+
+  /// Whether both are the same place of the same document.
+  friend bool operator==(const json_value&, const json_value&) = default;
 
   /// The value as a reader of an error message wants to see it: short scalars themselves, else the kind.
   [[nodiscard]] std::string shown() const;

@@ -69,13 +69,16 @@ numeral numeral_of(std::string_view text) {
   return are_all(text, decimal_digits) ? numeral::fraction : numeral::none;
 }
 
+/// How many documents a text may have.
+enum class documents : bool { one, any };
+
 /// Puts the events of the parser into a document, and refuses those that JSON has no word for.
 class yaml_events final : public YAML::EventHandler {
  public:
-  explicit yaml_events(document_builder& to) : to_(to) {}
+  yaml_events(document_builder& to, documents expected) : to_(to), expected_(expected) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (to_.has_root()) refuse(mark, "a second document starts here; expected one");
+    if (expected_ == documents::one && to_.has_root()) refuse(mark, "a second document starts here; expected one");
   }
   void OnDocumentEnd() override {}
 
@@ -186,6 +189,7 @@ class yaml_events final : public YAML::EventHandler {
   }
 
   document_builder& to_;
+  documents expected_;
   bool key_is_set_ = false;
   YAML::Mark last_;
 };
@@ -241,8 +245,8 @@ bool is_closed(std::string_view text, const YAML::Mark& at) {
   return false;
 }
 
-void parse_events(std::string_view text, document_builder& to) {
-  yaml_events events(to);
+void parse_events(std::string_view text, document_builder& to, documents expected) {
+  yaml_events events(to, expected);
   try {
     text_buffer buffer(text);
     std::istream stream(&buffer);
@@ -289,8 +293,18 @@ bool is_unprintable(char32_t code) {
 result<json_document> parse_yaml(std::string_view text, std::string_view source) {
   json_document document;
   document_builder builder(document, source);
-  if (check_characters(text, builder)) parse_events(text, builder);
+  if (check_characters(text, builder)) parse_events(text, builder, documents::one);
   if (builder.failed()) return error{status::argument, builder.take_failure(), {}};
+  return document;
+}
+
+result<json_document> parse_yaml_stream(std::string_view text, std::string_view source) {
+  json_document document;
+  document_builder builder(document, source);
+  builder.open(json_kind::array, 1);
+  if (check_characters(text, builder)) parse_events(text, builder, documents::any);
+  if (builder.failed()) return error{status::argument, builder.take_failure(), {}};
+  builder.close();
   return document;
 }
 

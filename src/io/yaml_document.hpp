@@ -16,6 +16,8 @@ namespace kaisched::io {
 /// does not have is refused: anchors, aliases, tags, several documents, infinities, keys that are collections, a key
 /// twice in one object. Errors start with `source`, line and column (`c.yaml:3:17: ...`).
 [[nodiscard]] result<json_document> parse_yaml(std::string_view text, std::string_view source);
+/// The same for any number of documents: the root is an array of them.
+[[nodiscard]] result<json_document> parse_yaml_stream(std::string_view text, std::string_view source);
 
 /// Appends a string as a YAML scalar that means this string in block and flow context and to YAML 1.1 readers as well:
 /// plain if it is a simple word, else in double quotes.

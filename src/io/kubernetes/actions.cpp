@@ -1,0 +1,206 @@
+#include "io/kubernetes/actions.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <kaisched/decisions.hpp>
+#include <kaisched/quantity.hpp>
+#include <kaisched/schema.hpp>
+
+#include "base/sha256.hpp"
+
+namespace kaisched::io::kubernetes {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// `namespace/name`.
+std::pair<std::string, std::string> split_name(std::string_view full) {
+  const std::size_t slash = full.find('/');
+  if (slash == std::string_view::npos) return {{}, std::string(full)};
+  return {std::string(full.substr(0, slash)), std::string(full.substr(slash + 1))};
+}
+
+json metadata_of(std::string_view full) {
+  auto [name_space, name] = split_name(full);
+  json metadata = json::object();
+  if (!name_space.empty()) metadata["namespace"] = std::move(name_space);
+  metadata["name"] = std::move(name);
+  return metadata;
+}
+
+/// What a pod asks for in devices.
+struct device_request {
+  std::int64_t whole = 0;  ///< milli-GPU
+  bool shared = false;
+  bool mig = false;
+};
+
+/// Requests of all pods by name.
+std::map<std::string, device_request, std::less<>> requests_of(const table_view& pods,
+                                                               const std::vector<std::string_view>& dimensions) {
+  std::map<std::string, device_request, std::less<>> requests;
+  const column_view& names = *pods.find(col::pod_name);
+  const column_view& amounts = *pods.find(col::pod_request);
+  const column_view& counts = *pods.find(col::pod_device_count);
+  const column_view& memory = *pods.find(col::pod_gpu_memory);
+  for (std::uint64_t row = 0; row < pods.rows; ++row) {
+    device_request request;
+    const auto of_row = amounts.values<std::int64_t>(pods.rows).subspan(row * amounts.width, amounts.width);
+    request.whole = of_row[dim_gpu];
+    request.shared =
+        counts.values<std::uint32_t>(pods.rows)[row] > 0 || memory.values<std::int64_t>(pods.rows)[row] > 0;
+    for (std::size_t i = built_in_dimensions; i < dimensions.size(); ++i) {
+      request.mig = request.mig || (of_row[i] > 0 && dimensions[i].starts_with("nvidia.com/mig-"));
+    }
+    requests.emplace(names.string(row), request);
+  }
+  return requests;
+}
+
+class action_list {
+ public:
+  action_list(const object_names& names, binding_form form, std::map<std::string, device_request, std::less<>> requests)
+      : names_(names), form_(form), requests_(std::move(requests)) {}
+
+  void bind(std::string_view pod, std::string_view node, std::span<const std::int64_t> devices, std::int64_t share) {
+    if (form_ == binding_form::kai) {
+      add(bind_request(pod, node, devices, share));
+    } else {
+      add({{"apiVersion", "v1"},
+           {"kind", "Binding"},
+           {"metadata", metadata_of(pod)},
+           {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}});
+    }
+  }
+  void evict(std::string_view pod) {
+    add({{"apiVersion", "policy/v1"}, {"kind", "Eviction"}, {"metadata", metadata_of(pod)}});
+  }
+  void nominate(std::string_view pod, std::string_view node) {
+    add({{"apiVersion", "v1"},
+         {"kind", "Pod"},
+         {"metadata", metadata_of(pod)},
+         {"status", {{"nominatedNodeName", node}}}});
+  }
+  void explain(std::string_view pod, std::string_view message) {
+    json condition{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", message}};
+    add({{"apiVersion", "v1"},
+         {"kind", "Pod"},
+         {"metadata", metadata_of(pod)},
+         {"status", {{"conditions", json::array({std::move(condition)})}}}});
+  }
+
+  [[nodiscard]] std::string text() const {
+    const json list{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items_}};
+    return list.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  }
+
+ private:
+  void add(json one) { items_.push_back(std::move(one)); }
+
+  [[nodiscard]] json bind_request(std::string_view pod, std::string_view node, std::span<const std::int64_t> devices,
+                                  std::int64_t share) const {
+    const auto known = requests_.find(pod);
+    const device_request asked = known == requests_.end() ? device_request{} : known->second;
+    json metadata = metadata_of(pod);
+    metadata["labels"] = {{"selected-node", node}};
+    const std::string name = metadata["name"];
+    json owner{{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", name}};
+    if (const auto uid = names_.pod_uids.find(pod); uid != names_.pod_uids.end()) owner["uid"] = uid->second;
+    metadata["ownerReferences"] = json::array({std::move(owner)});
+
+    json spec{{"podName", name}, {"selectedNode", node}};
+    spec["receivedResourceType"] = asked.shared ? "Fraction" : asked.mig ? "MigInstance" : "Regular";
+    const std::int64_t count = asked.shared ? static_cast<std::int64_t>(devices.size()) : asked.whole / whole_device;
+    const std::int64_t hundredths = asked.shared ? (share + 5) / 10 : (count > 0 ? 100 : 0);
+    spec["receivedGPU"] = {{"count", count}, {"portion", fmt::format("{}.{:02}", hundredths / 100, hundredths % 100)}};
+    if (asked.shared) {
+      json groups = json::array();
+      for (const std::int64_t device : devices) groups.push_back(group_of(node, device));
+      spec["selectedGPUGroups"] = std::move(groups);
+    }
+    return {{"apiVersion", "scheduling.run.ai/v1alpha2"},
+            {"kind", "BindRequest"},
+            {"metadata", std::move(metadata)},
+            {"spec", std::move(spec)}};
+  }
+
+  [[nodiscard]] std::string group_of(std::string_view node, std::int64_t device) const {
+    const auto known = names_.gpu_groups.find({std::string(node), device});
+    return known == names_.gpu_groups.end() ? gpu_group_name(node, device) : known->second;
+  }
+
+  const object_names& names_;
+  binding_form form_;
+  std::map<std::string, device_request, std::less<>> requests_;
+  json items_ = json::array();
+};
+
+}  // namespace
+
+std::string gpu_group_name(std::string_view node, std::int64_t index) {
+  base::sha256 hash;
+  hash.update(node);
+  hash.update(fmt::format("/{}", index));  // no name of a node has a slash
+  base::sha256::digest digest = hash.finish();
+  digest[6] = static_cast<std::uint8_t>((digest[6] & 0x0FU) | 0x80U);  // version 8: made as the maker likes
+  digest[8] = static_cast<std::uint8_t>((digest[8] & 0x3FU) | 0x80U);
+  const std::string hex = base::sha256::hex(digest);
+  const std::string_view all(hex);
+  return fmt::format("{}-{}-{}-{}-{}", all.substr(0, 8), all.substr(8, 4), all.substr(12, 4), all.substr(16, 4),
+                     all.substr(20, 12));
+}
+
+result<std::string> format_actions(const session& from, const object_names& names, binding_form form) {
+  const result<table> pods = from.base().to_table(table_kind::pod);
+  if (!pods) return pods.failure();
+  const result<table> decisions = from.to_table(table_kind::decision);
+  if (!decisions) return decisions.failure();
+
+  action_list list(names, form, requests_of(pods->view(), from.base().dimension_names()));
+  const table_view rows = decisions->view();
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    const std::string_view pod = rows.find(col::decision_pod_name)->string(row);
+    const std::string_view node = rows.find(col::decision_node_name)->string(row);
+    switch (static_cast<decision_kind>(rows.find(col::decision_kind)->values<std::uint8_t>(rows.rows)[row])) {
+      case decision_kind::bind:
+        list.bind(pod, node, rows.find(col::decision_devices)->list(row),
+                  rows.find(col::decision_device_share)->values<std::int64_t>(rows.rows)[row]);
+        break;
+      case decision_kind::pipeline:
+        list.nominate(pod, node);
+        break;
+      case decision_kind::evict:
+      case decision_kind::move:  // its controller makes another pod, which has no name yet
+        list.evict(pod);
+        break;
+      case decision_kind::migrate:
+        return error{
+            status::unsupported, fmt::format("pod {}: a migration starts a pod that does not exist yet", pod), {}};
+      case decision_kind::unschedulable:
+        break;
+    }
+  }
+  // All that is said about a pod is one condition.
+  std::vector<std::pair<kaisched::pod_row, std::string>> waiting;
+  for (const reason& why : from.reasons()) {
+    if (why.pod == no_row) continue;
+    if (waiting.empty() || waiting.back().first != why.pod) {
+      waiting.emplace_back(why.pod, from.text(why));
+    } else {
+      waiting.back().second += "; " + from.text(why);
+    }
+  }
+  for (const auto& [pod, message] : waiting) list.explain(from.base().pod_name(pod), message);
+  return list.text();
+}
+
+}  // namespace kaisched::io::kubernetes

@@ -1,0 +1,24 @@
+#include "io/kubernetes/bind_request.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace kaisched::io::kubernetes {
+
+void read_bind_request(object& of, bind_requests& to) {
+  const member spec = of.section(of.root(), "spec");
+  const member status = of.section(of.root(), "status");
+  const std::string_view phase = of.text(status, "phase");
+  const std::int64_t most = of.integer(spec, "backoffLimit").value_or(0);
+  if (phase == "Failed" && of.integer(status, "failedAttempts").value_or(0) >= most) return;
+  bind_request read;
+  read.node = of.text(spec, "selectedNode");
+  for (const std::string_view group : of.texts(spec, "selectedGPUGroups")) read.gpu_groups.emplace_back(group);
+  const std::string_view pod = of.text(spec, "podName");
+  if (of.failed()) return;
+  to.insert_or_assign(of.name_space().empty() ? std::string(pod) : fmt::format("{}/{}", of.name_space(), pod),
+                      std::move(read));
+}
+
+}  // namespace kaisched::io::kubernetes

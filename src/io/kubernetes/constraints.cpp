@@ -1,0 +1,165 @@
+#include "io/kubernetes/constraints.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kaisched::io::kubernetes {
+
+namespace {
+
+/// Characters that the texts of selectors and taints give a meaning. Labels have none of them.
+constexpr std::string_view reserved = "=!<>(),: \t";
+
+std::string plain(object& of, json_value at, std::string_view text) {
+  if (text.find_first_of(reserved) != std::string_view::npos) {
+    of.fail(at, fmt::format("expected the characters of a label, found \"{}\"", text));
+    return {};
+  }
+  return std::string(text);
+}
+
+std::string plain_text(object& of, json_value from, std::string_view key) {
+  const std::string_view text = of.text(from, key);
+  const member at = find(from, key);
+  return at ? plain(of, *at, text) : std::string{};
+}
+
+/// {key, operator, values} with the key already known.
+std::string expression_text(object& of, json_value expression, const std::string& key) {
+  const std::string_view word = of.text(expression, "operator");
+  std::vector<std::string> values;
+  for (const json_value value : of.items(expression, "values")) {
+    if (value.is(json_kind::string)) {
+      values.push_back(plain(of, value, value.text()));
+    } else {
+      of.fail(value, fmt::format("expected a string, found {}", value.shown()));
+    }
+  }
+  if (key.empty()) of.fail(expression, "key", "expected a key");
+  if (word == "Exists") return key;
+  if (word == "DoesNotExist") return "!" + key;
+  const bool is_set = word == "In" || word == "NotIn";
+  const bool is_bound = word == "Gt" || word == "Lt";
+  if (!is_set && !is_bound) {
+    of.fail(expression, "operator",
+            fmt::format("expected In, NotIn, Exists, DoesNotExist, Gt or Lt, found \"{}\"", word));
+    return {};
+  }
+  if (values.empty() || (is_bound && values.size() != 1)) {
+    of.fail(expression, "values", is_bound ? "expected one integer" : "expected at least one value");
+    return {};
+  }
+  if (is_set) return fmt::format("{} {} ({})", key, word == "In" ? "in" : "notin", fmt::join(values, ","));
+  return fmt::format("{}{}{}", key, word == "Gt" ? '>' : '<', values.front());
+}
+
+std::vector<std::string> expression_texts(object& of, json_value holder) {
+  std::vector<std::string> parts;
+  for (const json_value one : of.items(holder, "matchExpressions")) {
+    parts.push_back(expression_text(of, one, plain_text(of, one, "key")));
+  }
+  return parts;
+}
+
+constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
+
+}  // namespace
+
+std::vector<std::string> label_texts_of(object& of, member holder, std::string_view key) {
+  std::vector<std::string> texts;
+  for (auto& [name, value] : of.pairs(holder, key)) {
+    texts.push_back(std::move(name));
+    texts.push_back(std::move(value));
+  }
+  return texts;
+}
+
+std::string taint_text(object& of, json_value taint) {
+  const std::string key = plain_text(of, taint, "key");
+  if (key.empty()) of.fail(taint, "key", "expected a key");
+  return fmt::format("{}={}:{}", key, plain_text(of, taint, "value"), plain_text(of, taint, "effect"));
+}
+
+std::string toleration_text(object& of, json_value toleration) {
+  const std::string key = plain_text(of, toleration, "key");
+  const std::string effect = plain_text(of, toleration, "effect");
+  const std::string_view word = of.text(toleration, "operator");
+  // Comparisons with numbers are about taints that no table has.
+  if (word == "Lt" || word == "Gt") return {};
+  if (!word.empty() && word != "Exists" && word != "Equal") {
+    of.fail(toleration, "operator", fmt::format("expected Exists or Equal, found \"{}\"", word));
+  }
+  std::string text = key.empty() ? "*" : key;
+  if (word != "Exists") text += "=" + plain_text(of, toleration, "value");
+  return effect.empty() ? text : text + ":" + effect;
+}
+
+std::string selector_text(object& of, member selector) {
+  if (!selector) return std::string(no_match);
+  std::vector<std::string> parts;
+  if (const member labels = of.section(selector, "matchLabels")) {
+    for (const json_value one : *labels) {
+      parts.push_back(plain(of, one, one.key()) + "=" + plain_text(of, *labels, one.key()));
+    }
+  }
+  for (std::string& part : expression_texts(of, *selector)) parts.push_back(std::move(part));
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+std::vector<std::string> node_affinity_texts(object& of, member affinity, bool& asks_names) {
+  const member required = of.section(of.section(affinity, "nodeAffinity"), required_terms);
+  if (!required) return {};
+  std::vector<std::string> texts;
+  for (const json_value term : of.items(required, "nodeSelectorTerms")) {
+    std::vector<std::string> parts = expression_texts(of, term);
+    for (const json_value one : of.items(term, "matchFields")) {
+      if (of.text(one, "key") != node_name_label) of.fail(one, "key", "expected metadata.name");
+      parts.push_back(expression_text(of, one, std::string(node_name_label)));
+      asks_names = true;
+    }
+    // A term without requirements matches no node; an empty selector would match them all.
+    texts.push_back(parts.empty() ? std::string(no_match) : fmt::format("{}", fmt::join(parts, ",")));
+  }
+  if (texts.empty()) texts.emplace_back(no_match);
+  return texts;
+}
+
+pod_affinity_terms pod_affinity_of(object& of, member affinity, std::string_view kind) {
+  pod_affinity_terms terms;
+  const member of_kind = of.section(affinity, kind);
+  for (const json_value term : of.items(of_kind, required_terms)) {
+    for (const std::string_view one : of.texts(term, "namespaces")) {
+      terms.other_namespaces = terms.other_namespaces || one != of.name_space();
+    }
+    terms.other_namespaces = terms.other_namespaces || of.section(term, "namespaceSelector");
+    const std::string key = plain_text(of, term, "topologyKey");
+    if (key.empty()) of.fail(term, "topologyKey", "expected a key");
+    terms.texts.push_back(key + ": " + selector_text(of, of.section(term, "labelSelector")));
+  }
+  return terms;
+}
+
+std::vector<std::string> host_port_texts(object& of, member spec) {
+  std::vector<std::string> texts;
+  const auto add = [&](json_value container) {
+    for (const json_value port : of.items(container, "ports")) {
+      const std::int64_t number = of.integer(port, "hostPort").value_or(0);
+      if (number == 0) continue;
+      const std::string_view address = of.text(port, "hostIP");
+      const std::string_view protocol = of.text(port, "protocol");
+      std::string text = address.empty() ? std::string{} : std::string(address) + ":";
+      text += std::to_string(number) + "/" + (protocol.empty() ? "TCP" : std::string(protocol));
+      if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+    }
+  };
+  for (const json_value one : of.items(spec, "initContainers")) {
+    if (of.text(one, "restartPolicy") == "Always") add(one);
+  }
+  for (const json_value one : of.items(spec, "containers")) add(one);
+  return texts;
+}
+
+}  // namespace kaisched::io::kubernetes

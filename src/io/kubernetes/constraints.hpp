@@ -1,0 +1,39 @@
+#pragma once
+/// @file
+/// Taints, tolerations, selectors and affinity of Kubernetes -> the short texts that the tables take.
+
+#include <string>
+#include <vector>
+
+#include "io/kubernetes/object.hpp"
+
+namespace kaisched::io::kubernetes {
+
+/// Stands for the field `metadata.name` of nodes in selectors; nodes get it as a label if a pod asks for it.
+inline constexpr std::string_view node_name_label = "metadata.name";
+
+/// A selector that nothing matches, as there is no empty one for this.
+inline constexpr std::string_view no_match = "none,!none";
+
+/// {key: value} -> key, value, key, value, ...
+[[nodiscard]] std::vector<std::string> label_texts_of(object& of, member holder, std::string_view key);
+/// {key, value, effect} -> key=value:Effect
+[[nodiscard]] std::string taint_text(object& of, json_value taint);
+/// {key, operator, value, effect} -> key=value:Effect, key:Effect, ..., *; empty if it tolerates nothing.
+[[nodiscard]] std::string toleration_text(object& of, json_value toleration);
+/// {matchLabels, matchExpressions} -> key=value,other in (a,b). An empty selector matches all, a missing one nothing.
+[[nodiscard]] std::string selector_text(object& of, member selector);
+/// The required terms of `nodeAffinity`, one selector each. `asks_names` is set if one is about names of nodes.
+[[nodiscard]] std::vector<std::string> node_affinity_texts(object& of, member affinity, bool& asks_names);
+
+/// The required terms of `podAffinity` or `podAntiAffinity`.
+struct pod_affinity_terms {
+  std::vector<std::string> texts;  ///< topology key: selector
+  bool other_namespaces = false;   ///< a term is about pods elsewhere, which the tables cannot say
+};
+[[nodiscard]] pod_affinity_terms pod_affinity_of(object& of, member affinity, std::string_view kind);
+
+/// Ports of containers on the node: [address:]port/protocol.
+[[nodiscard]] std::vector<std::string> host_port_texts(object& of, member spec);
+
+}  // namespace kaisched::io::kubernetes

@@ -1,0 +1,90 @@
+#pragma once
+/// @file
+/// What HAMi writes into annotations: devices of nodes, grants of pods, handshakes and locks. Reading takes whatever
+/// HAMi and its device plugins take; writing makes what every version of them reads.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kaisched/result.hpp>
+
+namespace kaisched::io::kubernetes {
+
+/// One device that a plugin has registered.
+struct hami_device {
+  std::string id;
+  std::int64_t index = 0;
+  std::int64_t count = 0;   ///< most pods that share it
+  std::int64_t memory = 0;  ///< MiB
+  std::int64_t cores = 0;   ///< percent, 100 is all of one
+  std::string type;
+  std::int64_t numa = 0;
+  bool healthy = false;
+  std::string mode;  ///< hami-core, mig, mps or empty
+
+  friend bool operator==(const hami_device&, const hami_device&) = default;
+};
+
+/// The forms of a registration.
+enum class hami_form : std::uint8_t {
+  json,    ///< an array of records
+  legacy,  ///< `id,count,memory,cores,type,numa,healthy,index,mode:` for each; older ones end with healthy
+};
+
+/// Reads the devices of a node in either form; empty if the text is neither.
+[[nodiscard]] std::optional<std::vector<hami_device>> decode_hami_devices(std::string_view text);
+/// Writes the devices of a node. The error is of a text that holds a separator of the form.
+[[nodiscard]] result<std::string> encode_hami_devices(const std::vector<hami_device>& devices, hami_form form);
+
+/// A part of a device that a container has been given.
+struct hami_grant {
+  std::string id;
+  std::string type;
+  std::int64_t memory = 0;  ///< MiB
+  std::int64_t cores = 0;   ///< percent
+
+  friend bool operator==(const hami_grant&, const hami_grant&) = default;
+};
+
+/// Grants of a pod: one list for each container, those of init containers first; empty for containers without any.
+using hami_grants = std::vector<std::vector<hami_grant>>;
+
+/// Reads `id,type,memory,cores:` for each device and `;` behind each container; empty if a device has fewer than four
+/// fields or an amount is no number.
+[[nodiscard]] std::optional<hami_grants> decode_hami_grants(std::string_view text);
+[[nodiscard]] result<std::string> encode_hami_grants(const hami_grants& grants);
+
+/// Who holds the lock of a node, and since when.
+struct hami_lock {
+  std::int64_t time = 0;  ///< ns since 1970; whole seconds are kept
+  std::string name_space;
+  std::string pod;
+
+  friend bool operator==(const hami_lock&, const hami_lock&) = default;
+};
+
+/// Reads `time,namespace,pod`, or the time alone.
+[[nodiscard]] std::optional<hami_lock> decode_hami_lock(std::string_view text);
+[[nodiscard]] result<std::string> encode_hami_lock(const hami_lock& lock);
+
+/// Where the handshake between scheduler and device plugin stands.
+enum class hami_handshake_state : std::uint8_t {
+  reported,    ///< the plugin has answered
+  requesting,  ///< the scheduler has asked
+  deleted,     ///< the scheduler has given up on the devices
+};
+struct hami_handshake {
+  hami_handshake_state state = hami_handshake_state::reported;
+  std::string time;  ///< `2026-03-07 12:00:00`, of a clock that is not named; may be empty
+
+  friend bool operator==(const hami_handshake&, const hami_handshake&) = default;
+};
+
+/// Reads any text: what neither asks nor deletes is an answer.
+[[nodiscard]] hami_handshake decode_hami_handshake(std::string_view text);
+[[nodiscard]] std::string encode_hami_handshake(const hami_handshake& handshake);
+
+}  // namespace kaisched::io::kubernetes

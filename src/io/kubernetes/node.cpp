@@ -1,0 +1,172 @@
+#include "io/kubernetes/node.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/kubernetes/constraints.hpp"
+#include "io/kubernetes/hami.hpp"
+
+namespace kaisched::io::kubernetes {
+
+namespace {
+
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+/// The label `nvidia.com/gpu.memory` in bytes; 0 if it is missing or no number.
+std::int64_t gpu_memory_of(const object& node) {
+  const std::string_view text = node.label("nvidia.com/gpu.memory").value_or("");
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || end != text.data() + text.size() || value <= 0) return 0;
+  // It is in MiB, but one version of the feature discovery wrote bytes; no GPU has a tebibyte.
+  return value < mebibyte ? value * mebibyte : value;
+}
+
+/// As KAI: not ready, under pressure or without network keeps all pods away.
+bool is_ready(object& of, member status) {
+  constexpr std::array<std::string_view, 4> troubles{"MemoryPressure", "DiskPressure", "PIDPressure",
+                                                     "NetworkUnavailable"};
+  bool ready = true;
+  for (const json_value one : of.items(status, "conditions")) {
+    const std::string_view type = of.text(one, "type");
+    const std::string_view value = of.text(one, "status");
+    if (type == "Ready" && value != "True") ready = false;
+    if (std::find(troubles.begin(), troubles.end(), type) != troubles.end() && value != "False") ready = false;
+  }
+  return ready;
+}
+
+}  // namespace
+
+namespace {
+
+/// Devices that a plugin of HAMi has registered. The resource counts the pods that may share them, not them.
+void read_hami_devices(object& of, node_record& node, std::vector<device_record>& devices) {
+  constexpr std::string_view key = "hami.io/node-nvidia-register";
+  const member text = find(of.annotations(), key);
+  if (!text) return;
+  const std::optional<std::vector<hami_device>> read = decode_hami_devices(of.text(of.annotations(), key));
+  if (!read) {
+    of.fail(*text, fmt::format("expected devices as HAMi registers them, found {}", text->shown()));
+    return;
+  }
+  const std::string cordoned = fmt::format(",{},", of.annotation("hami.io/device-cordon").value_or(""));
+  for (const hami_device& one : *read) {
+    if (one.memory < 0) of.fail(*text, "expected memory that is not negative");
+    device_record device;
+    device.line = text->line();
+    device.node = node.name;
+    device.index = static_cast<std::uint32_t>(devices.size());
+    device.uuid = one.id;
+    device.model = one.type;
+    device.memory = one.memory * mebibyte;
+    device.numa = one.numa;
+    device.healthy = one.healthy && cordoned.find(fmt::format(",{},", one.id)) == std::string::npos;
+    devices.push_back(std::move(device));
+  }
+  node.capacity["gpu"] = whole_device * std::count_if(devices.begin(), devices.end(),
+                                                      [](const device_record& one) { return one.healthy; });
+  const bool equal = std::all_of(devices.begin(), devices.end(),
+                                 [&](const device_record& one) { return one.memory == devices.front().memory; });
+  if (node.gpu_memory == 0 && equal && !devices.empty()) node.gpu_memory = devices.front().memory;
+}
+
+}  // namespace
+
+void read_node(object& of, cluster_records& to) {
+  const member spec = of.section(of.root(), "spec");
+  const member status = of.section(of.root(), "status");
+  node_record row;
+  row.line = of.line();
+  row.name = of.name();
+  member capacity = of.section(status, "allocatable");
+  if (!capacity) capacity = of.section(status, "capacity");
+  row.capacity = amounts_of(of, capacity);
+  row.ready = is_ready(of, status);
+  row.unschedulable = of.flag(spec, "unschedulable");
+  row.labels = label_texts_of(of, of.section(of.root(), "metadata"), "labels");
+  for (const json_value taint : of.items(spec, "taints")) row.taints.push_back(taint_text(of, taint));
+  row.gpu_memory = gpu_memory_of(of);
+  std::vector<device_record> devices;
+  read_hami_devices(of, row, devices);
+  if (of.failed()) return;
+  to.nodes.push_back(std::move(row));
+  for (device_record& one : devices) to.devices.push_back(std::move(one));
+}
+
+namespace {
+
+/// Policy and scope of attributes, else of the older list that has both in one word.
+void read_policy(object& of, node_record& node) {
+  struct legacy_word {
+    std::string_view word, policy, scope;
+  };
+  constexpr std::array<legacy_word, 9> legacy_words{{
+      {"SingleNUMANodeContainerLevel", "single-numa-node", "container"},
+      {"SingleNUMANodePodLevel", "single-numa-node", "pod"},
+      {"Restricted", "restricted", "container"},
+      {"RestrictedContainerLevel", "restricted", "container"},
+      {"RestrictedPodLevel", "restricted", "pod"},
+      {"BestEffort", "best-effort", "container"},
+      {"BestEffortContainerLevel", "best-effort", "container"},
+      {"BestEffortPodLevel", "best-effort", "pod"},
+      {"None", "none", "container"},
+  }};
+  constexpr std::array<std::string_view, 4> policies{"none", "best-effort", "restricted", "single-numa-node"};
+  std::string_view policy;
+  std::string_view scope = "container";
+  for (const json_value one : of.items(of.root(), "attributes")) {
+    const std::string_view name = of.text(one, "name");
+    const std::string_view value = of.text(one, "value");
+    if (name == "topologyManagerPolicy") policy = value;
+    if (name == "topologyManagerScope" && value == "pod") scope = value;
+  }
+  if (policy.empty()) {
+    scope = "container";
+    for (const std::string_view word : of.texts(of.root(), "topologyPolicies")) {
+      const auto* known = std::find_if(legacy_words.begin(), legacy_words.end(),
+                                       [&](const legacy_word& one) { return one.word == word; });
+      if (known == legacy_words.end()) continue;
+      policy = known->policy;
+      scope = known->scope;
+      break;
+    }
+  }
+  const bool known = std::find(policies.begin(), policies.end(), policy) != policies.end();
+  node.numa_policy = known ? policy : "none";
+  node.numa_scope = scope;
+}
+
+}  // namespace
+
+void read_node_topology(object& of, node_record& node, cluster_records& to) {
+  std::vector<numa_zone_record> zones;
+  for (const json_value zone : of.items(of.root(), "zones")) {
+    if (of.text(zone, "type") != "Node") continue;
+    numa_zone_record row;
+    row.line = zone.line();
+    row.node = node.name;
+    row.name = of.text(zone, "name");
+    for (const json_value resource : of.items(zone, "resources")) {
+      const std::string_view name = of.text(resource, "name");
+      const auto amount = [&](std::string_view key) {
+        const member given = find(resource, key);
+        const std::int64_t read = given ? of.amount(*given, name == "cpu" ? 3 : 0) : 0;
+        return dimension_of(name) == "gpu" ? std::min(read, max_amount / whole_device) * whole_device : read;
+      };
+      row.capacity[std::string(dimension_of(name))] = amount("allocatable");
+      row.available[std::string(dimension_of(name))] = amount("available");
+    }
+    zones.push_back(std::move(row));
+  }
+  if (zones.empty() || of.failed()) return;
+  read_policy(of, node);
+  for (numa_zone_record& row : zones) to.zones.push_back(std::move(row));
+}
+
+}  // namespace kaisched::io::kubernetes

@@ -1,0 +1,88 @@
+#include "io/kubernetes/queue.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace kaisched::io::kubernetes {
+
+namespace {
+
+/// A quota or limit in units of the tables; every negative one is unlimited.
+std::int64_t bound_of(object& of, member resource, std::string_view key, double unit) {
+  const double given = of.number(resource, key).value_or(0);
+  if (given < 0) return unlimited;
+  const double scaled = given * unit;
+  if (scaled <= static_cast<double>(max_amount)) return std::llround(scaled);
+  of.fail(*find(resource, key), fmt::format("{} is too large", find(resource, key)->shown()));
+  return 0;
+}
+
+}  // namespace
+
+void read_queue(object& of, cluster_records& to) {
+  struct resource_key {
+    std::string_view name;
+    double unit;  ///< of the object, in units of the tables
+  };
+  constexpr std::array<resource_key, quota_dimensions> keys{
+      {{"cpu", 1}, {"memory", 1e6}, {"gpu", static_cast<double>(whole_device)}}};
+  const member spec = of.section(of.root(), "spec");
+  const member resources = of.section(spec, "resources");
+  queue_record row;
+  row.line = of.line();
+  row.name = of.name();
+  row.parent = of.text(spec, "parentQueue");
+  row.priority = of.integer(spec, "priority").value_or(100);
+  row.created = of.created();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const member resource = of.section(resources, keys[i].name);
+    row.quota[i] = bound_of(of, resource, "quota", keys[i].unit);
+    row.limit[i] = bound_of(of, resource, "limit", keys[i].unit);
+    row.weight[i] = of.number(resource, "overQuotaWeight").value_or(0);
+  }
+  row.reclaim_min_runtime = of.duration(spec, "reclaimMinRuntime").value_or(unset);
+  row.preempt_min_runtime = of.duration(spec, "preemptMinRuntime").value_or(unset);
+  if (!of.failed()) to.queues.push_back(std::move(row));
+}
+
+void read_topology(object& of, cluster_records& to, level_aliases& aliases) {
+  topology_record row;
+  row.line = of.line();
+  row.name = of.name();
+  for (const json_value level : of.items(of.section(of.root(), "spec"), "levels")) {
+    const std::string_view label = of.text(level, "nodeLabel");
+    const std::string_view alias = of.text(level, "alias");
+    row.levels.emplace_back(label);
+    if (!alias.empty()) aliases[row.name].emplace(alias, label);
+  }
+  if (!of.failed()) to.topologies.push_back(std::move(row));
+}
+
+void resolve_aliases(constraint_levels& of, const level_aliases& aliases) {
+  const auto tree = aliases.find(of.topology);
+  if (tree == aliases.end()) return;
+  for (std::string* level : {&of.required, &of.preferred}) {
+    if (const auto known = tree->second.find(*level); known != tree->second.end()) *level = known->second;
+  }
+}
+
+void priority_classes::read(object& of) {
+  const std::int64_t value = of.integer(of.root(), "value").value_or(0);
+  if (of.failed()) return;
+  values_.emplace(of.name(), value);
+  if (of.flag(of.root(), "globalDefault")) fallback_ = value;
+}
+
+void priority_classes::finish() {
+  if (values_.empty()) values_ = {{"train", 50}, {"build-preemptible", 75}, {"build", 100}, {"inference", 125}};
+}
+
+std::int64_t priority_classes::value(std::string_view name) const {
+  const auto known = values_.find(name);
+  return known == values_.end() ? fallback_ : known->second;
+}
+
+}  // namespace kaisched::io::kubernetes

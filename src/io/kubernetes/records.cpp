@@ -1,0 +1,262 @@
+#include "io/kubernetes/records.hpp"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+#include <kaisched/schema.hpp>
+
+#include "io/column_form.hpp"
+
+namespace kaisched::io::kubernetes {
+
+namespace {
+
+/// A table that is filled column by column from rows.
+template <class Row>
+class table_writer {
+ public:
+  table_writer(table_kind kind, const std::vector<Row>& rows)
+      : rows_(rows), table_(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add)) {}
+
+  void text(std::uint32_t id, std::string Row::* field) {
+    write(id, column_type::string, 0, [&](auto& to, const Row& row) { to.push(std::string_view(row.*field)); });
+  }
+  void level(std::uint32_t id, std::string constraint_levels::* field) {
+    write(id, column_type::string, 0, [&](auto& to, const Row& row) { to.push(std::string_view(row.levels.*field)); });
+  }
+  void texts(std::uint32_t id, std::vector<std::string> Row::* field) {
+    write(id, column_type::string_list, 0, [&](auto& to, const Row& row) {
+      const std::vector<std::string_view> views((row.*field).begin(), (row.*field).end());
+      to.push_list(std::span<const std::string_view>(views));
+    });
+  }
+  void integers(std::uint32_t id, std::vector<std::int64_t> Row::* field) {
+    write(id, column_type::i64_list, 0,
+          [&](auto& to, const Row& row) { to.push_list(std::span<const std::int64_t>(row.*field)); });
+  }
+  void integer(std::uint32_t id, std::int64_t Row::* field) {
+    write(id, column_type::i64, 1, [&](auto& to, const Row& row) { to.push(row.*field); });
+  }
+  void count(std::uint32_t id, std::uint32_t Row::* field) {
+    write(id, column_type::u32, 1, [&](auto& to, const Row& row) { to.push(row.*field); });
+  }
+  void flag(std::uint32_t id, bool Row::* field) {
+    write(id, column_type::u8, 1,
+          [&](auto& to, const Row& row) { to.push(static_cast<std::uint8_t>(row.*field ? 1 : 0)); });
+  }
+  void status(std::uint32_t id, pod_status Row::* field) {
+    write(id, column_type::u8, 1, [&](auto& to, const Row& row) { to.push(static_cast<std::uint8_t>(row.*field)); });
+  }
+  template <class T>
+  void quotas(std::uint32_t id, std::array<T, quota_dimensions> Row::* field) {
+    const column_type type = std::is_same_v<T, double> ? column_type::f64 : column_type::i64;
+    write(id, type, quota_dimensions, [&](auto& to, const Row& row) {
+      for (const T amount : row.*field) to.push(amount);
+    });
+  }
+  void amount_of_each(std::uint32_t id, amounts Row::* field, std::span<const std::string> dimensions) {
+    write(id, column_type::i64, static_cast<std::uint32_t>(dimensions.size()), [&](auto& to, const Row& row) {
+      for (const std::string& name : dimensions) {
+        const auto found = (row.*field).find(name);
+        to.push(found == (row.*field).end() ? std::int64_t{0} : found->second);
+      }
+    });
+  }
+
+  void finish(cluster_input& to, std::string_view source) {
+    table_origin origin{std::string(source), {}};
+    for (const Row& row : rows_) origin.lines.push_back(row.line);
+    to.add(std::move(table_), std::move(origin));
+  }
+
+ private:
+  template <class F>
+  void write(std::uint32_t id, column_type type, std::uint32_t width, F&& push) {
+    table::column& to = table_.add(id, type, width);
+    for (const Row& row : rows_) push(to, row);
+  }
+
+  const std::vector<Row>& rows_;
+  table table_;
+};
+
+/// Dimensions that have to be registered, by name.
+std::vector<std::string> dimensions_of(const cluster_records& rows) {
+  std::set<std::string> others;
+  const auto note = [&](const amounts& of) {
+    for (const auto& [name, amount] : of) others.insert(name);
+  };
+  for (const node_record& one : rows.nodes) note(one.capacity);
+  for (const pod_record& one : rows.pods) note(one.request);
+  const auto built_in = built_in_dimension_names();
+  std::vector<std::string> names(built_in.begin(), built_in.end());
+  for (const std::string& name : names) others.erase(name);
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
+void add_resources(cluster_input& to, std::span<const std::string> dimensions) {
+  table resources(static_cast<std::uint32_t>(table_kind::resource), static_cast<std::uint32_t>(table_op::add));
+  table::column& names = resources.add(col::resource_name, column_type::string, 0);
+  for (const std::string& name : dimensions.subspan(built_in_dimensions)) names.push(std::string_view(name));
+  to.add(std::move(resources), {});
+}
+
+void add_topologies(cluster_input& to, const std::vector<topology_record>& rows, std::string_view source) {
+  table_writer<topology_record> writer(table_kind::topology, rows);
+  writer.text(col::topology_name, &topology_record::name);
+  writer.texts(col::topology_levels, &topology_record::levels);
+  writer.finish(to, source);
+}
+
+void add_queues(cluster_input& to, const std::vector<queue_record>& rows, std::string_view source) {
+  table_writer<queue_record> writer(table_kind::queue, rows);
+  writer.text(col::queue_name, &queue_record::name);
+  writer.text(col::queue_parent, &queue_record::parent);
+  writer.integer(col::queue_priority, &queue_record::priority);
+  writer.integer(col::queue_created, &queue_record::created);
+  writer.quotas(col::queue_quota, &queue_record::quota);
+  writer.quotas(col::queue_limit, &queue_record::limit);
+  writer.quotas(col::queue_over_quota_weight, &queue_record::weight);
+  writer.integer(col::queue_reclaim_min_runtime, &queue_record::reclaim_min_runtime);
+  writer.integer(col::queue_preempt_min_runtime, &queue_record::preempt_min_runtime);
+  writer.finish(to, source);
+}
+
+void add_nodes(cluster_input& to, const std::vector<node_record>& rows, std::span<const std::string> dimensions,
+               std::string_view source) {
+  table_writer<node_record> writer(table_kind::node, rows);
+  writer.text(col::node_name, &node_record::name);
+  writer.amount_of_each(col::node_capacity, &node_record::capacity, dimensions);
+  writer.flag(col::node_ready, &node_record::ready);
+  writer.flag(col::node_unschedulable, &node_record::unschedulable);
+  writer.texts(col::node_labels, &node_record::labels);
+  writer.texts(col::node_taints, &node_record::taints);
+  writer.integer(col::node_gpu_memory, &node_record::gpu_memory);
+  writer.text(col::node_numa_policy, &node_record::numa_policy);
+  writer.text(col::node_numa_scope, &node_record::numa_scope);
+  writer.finish(to, source);
+}
+
+void add_devices(cluster_input& to, const std::vector<device_record>& rows, std::string_view source) {
+  table_writer<device_record> writer(table_kind::device, rows);
+  writer.text(col::device_node, &device_record::node);
+  writer.count(col::device_index, &device_record::index);
+  writer.text(col::device_uuid, &device_record::uuid);
+  writer.text(col::device_model, &device_record::model);
+  writer.integer(col::device_memory, &device_record::memory);
+  writer.integer(col::device_numa, &device_record::numa);
+  writer.flag(col::device_healthy, &device_record::healthy);
+  writer.finish(to, source);
+}
+
+void add_zones(cluster_input& to, const std::vector<numa_zone_record>& rows, std::span<const std::string> dimensions,
+               std::string_view source) {
+  table_writer<numa_zone_record> writer(table_kind::numa_zone, rows);
+  writer.text(col::numa_zone_node, &numa_zone_record::node);
+  writer.text(col::numa_zone_name, &numa_zone_record::name);
+  writer.amount_of_each(col::numa_zone_capacity, &numa_zone_record::capacity, dimensions);
+  writer.amount_of_each(col::numa_zone_available, &numa_zone_record::available, dimensions);
+  writer.finish(to, source);
+}
+
+void add_claims(cluster_input& to, const std::vector<claim_record>& rows, std::string_view source) {
+  table_writer<claim_record> writer(table_kind::resource_claim, rows);
+  writer.text(col::resource_claim_name, &claim_record::name);
+  writer.text(col::resource_claim_device_class, &claim_record::device_class);
+  writer.integer(col::resource_claim_count, &claim_record::count);
+  writer.texts(col::resource_claim_labels, &claim_record::labels);
+  writer.texts(col::resource_claim_devices, &claim_record::devices);
+  writer.texts(col::resource_claim_reserved_for, &claim_record::reserved_for);
+  writer.finish(to, source);
+}
+
+void add_groups(cluster_input& to, const std::vector<pod_group_record>& rows, std::string_view source) {
+  table_writer<pod_group_record> writer(table_kind::pod_group, rows);
+  writer.text(col::pod_group_name, &pod_group_record::name);
+  writer.text(col::pod_group_queue, &pod_group_record::queue);
+  writer.integer(col::pod_group_priority, &pod_group_record::priority);
+  writer.flag(col::pod_group_preemptible, &pod_group_record::preemptible);
+  writer.flag(col::pod_group_semi_preemptible, &pod_group_record::semi_preemptible);
+  writer.integer(col::pod_group_created, &pod_group_record::created);
+  writer.integer(col::pod_group_min_member, &pod_group_record::min_member);
+  writer.integer(col::pod_group_min_sub_group, &pod_group_record::min_sub_group);
+  writer.text(col::pod_group_namespace, &pod_group_record::name_space);
+  writer.integer(col::pod_group_last_start, &pod_group_record::last_start);
+  writer.integer(col::pod_group_last_eviction, &pod_group_record::last_eviction);
+  writer.integer(col::pod_group_stale_since, &pod_group_record::stale_since);
+  writer.integer(col::pod_group_preemption_delay, &pod_group_record::preemption_delay);
+  writer.integer(col::pod_group_staleness_grace, &pod_group_record::staleness_grace);
+  writer.level(col::pod_group_topology, &constraint_levels::topology);
+  writer.level(col::pod_group_required_level, &constraint_levels::required);
+  writer.level(col::pod_group_preferred_level, &constraint_levels::preferred);
+  writer.text(col::pod_group_user, &pod_group_record::user);
+  writer.finish(to, source);
+}
+
+void add_sub_groups(cluster_input& to, const std::vector<sub_group_record>& rows, std::string_view source) {
+  table_writer<sub_group_record> writer(table_kind::sub_group, rows);
+  writer.text(col::sub_group_group, &sub_group_record::group);
+  writer.text(col::sub_group_name, &sub_group_record::name);
+  writer.text(col::sub_group_parent, &sub_group_record::parent);
+  writer.integer(col::sub_group_min_member, &sub_group_record::min_member);
+  writer.integer(col::sub_group_min_sub_group, &sub_group_record::min_sub_group);
+  writer.level(col::sub_group_topology, &constraint_levels::topology);
+  writer.level(col::sub_group_required_level, &constraint_levels::required);
+  writer.level(col::sub_group_preferred_level, &constraint_levels::preferred);
+  writer.finish(to, source);
+}
+
+void add_pods(cluster_input& to, const std::vector<pod_record>& rows, std::span<const std::string> dimensions,
+              std::string_view source) {
+  table_writer<pod_record> writer(table_kind::pod, rows);
+  writer.text(col::pod_name, &pod_record::name);
+  writer.text(col::pod_group_ref, &pod_record::group);
+  writer.text(col::pod_sub_group, &pod_record::sub_group);
+  writer.amount_of_each(col::pod_request, &pod_record::request, dimensions);
+  writer.count(col::pod_device_count, &pod_record::device_count);
+  writer.integer(col::pod_gpu_memory, &pod_record::gpu_memory);
+  writer.status(col::pod_status_column, &pod_record::status);
+  writer.text(col::pod_node, &pod_record::node);
+  writer.integers(col::pod_devices, &pod_record::devices);
+  writer.integer(col::pod_created, &pod_record::created);
+  writer.integer(col::pod_priority, &pod_record::priority);
+  writer.flag(col::pod_leader, &pod_record::leader);
+  writer.texts(col::pod_node_selector, &pod_record::node_selector);
+  writer.texts(col::pod_node_affinity, &pod_record::node_affinity);
+  writer.texts(col::pod_tolerations, &pod_record::tolerations);
+  writer.texts(col::pod_affinity, &pod_record::affinity);
+  writer.texts(col::pod_anti_affinity, &pod_record::anti_affinity);
+  writer.texts(col::pod_host_ports, &pod_record::host_ports);
+  writer.texts(col::pod_labels, &pod_record::labels);
+  writer.text(col::pod_obstacle, &pod_record::obstacle);
+  writer.text(col::pod_nominated_node, &pod_record::nominated_node);
+  writer.texts(col::pod_claims, &pod_record::claims);
+  writer.integers(col::pod_numa_zones, &pod_record::numa_zones);
+  writer.text(col::pod_qos, &pod_record::qos);
+  writer.finish(to, source);
+}
+
+}  // namespace
+
+cluster_input tables_of(cluster_records rows, std::string_view source) {
+  const std::vector<std::string> dimensions = dimensions_of(rows);
+  put_parents_first(rows.queues);
+  cluster_input made;
+  made.source = source;
+  add_resources(made, dimensions);
+  add_topologies(made, rows.topologies, source);
+  add_queues(made, rows.queues, source);
+  add_nodes(made, rows.nodes, dimensions, source);
+  add_devices(made, rows.devices, source);
+  add_zones(made, rows.zones, dimensions, source);
+  add_claims(made, rows.claims, source);
+  add_groups(made, rows.groups, source);
+  add_sub_groups(made, rows.sub_groups, source);
+  add_pods(made, rows.pods, dimensions, source);
+  return made;
+}
+
+}  // namespace kaisched::io::kubernetes

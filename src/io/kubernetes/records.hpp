@@ -1,0 +1,193 @@
+#pragma once
+/// @file
+/// Rows that the readers of objects fill, and their way into tables.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kaisched/quantity.hpp>
+#include <kaisched/schema.hpp>
+
+#include "io/cluster_input.hpp"
+#include "io/kubernetes/resources.hpp"
+
+namespace kaisched::io::kubernetes {
+
+/// Labels as the tables take them: key, value, key, value, ...
+using label_texts = std::vector<std::string>;
+
+struct topology_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::vector<std::string> levels;
+};
+
+struct queue_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::string parent;
+  std::int64_t priority = 0;
+  std::int64_t created = 0;
+  std::array<std::int64_t, quota_dimensions> quota{};
+  std::array<std::int64_t, quota_dimensions> limit{};
+  std::array<double, quota_dimensions> weight{};
+  std::int64_t reclaim_min_runtime = unset;
+  std::int64_t preempt_min_runtime = unset;
+};
+
+struct node_record {
+  std::uint32_t line = 0;
+  std::string name;
+  amounts capacity;
+  bool ready = true;
+  bool unschedulable = false;
+  label_texts labels;
+  std::vector<std::string> taints;
+  std::int64_t gpu_memory = 0;
+  std::string numa_policy;
+  std::string numa_scope;
+};
+
+struct device_record {
+  std::uint32_t line = 0;
+  std::string node;
+  std::uint32_t index = 0;
+  std::string uuid;
+  std::string model;
+  std::int64_t memory = 0;
+  std::int64_t numa = -1;
+  bool healthy = true;
+};
+
+struct numa_zone_record {
+  std::uint32_t line = 0;
+  std::string node;
+  std::string name;
+  amounts capacity;
+  amounts available;
+};
+
+struct claim_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::string device_class;
+  std::int64_t count = 0;
+  label_texts labels;
+  std::vector<std::string> devices;
+  std::vector<std::string> reserved_for;
+};
+
+struct constraint_levels {
+  std::string topology;
+  std::string required;
+  std::string preferred;
+};
+
+struct pod_group_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::string queue;
+  std::int64_t priority = 0;
+  bool preemptible = true;
+  bool semi_preemptible = false;
+  std::int64_t created = 0;
+  std::int64_t min_member = 1;
+  std::int64_t min_sub_group = unset;
+  std::string name_space;
+  std::int64_t last_start = unset;
+  std::int64_t last_eviction = unset;
+  std::int64_t stale_since = unset;
+  std::int64_t preemption_delay = unset;
+  std::int64_t staleness_grace = unset;
+  constraint_levels levels;
+  std::string user;
+};
+
+struct sub_group_record {
+  std::uint32_t line = 0;
+  std::string group;
+  std::string name;
+  std::string parent;
+  std::int64_t min_member = 0;
+  std::int64_t min_sub_group = unset;
+  constraint_levels levels;
+};
+
+struct pod_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::string group;
+  std::string sub_group;
+  amounts request;
+  std::uint32_t device_count = 0;
+  std::int64_t gpu_memory = 0;
+  pod_status status = pod_status::pending;
+  std::string node;
+  std::vector<std::int64_t> devices;
+  std::int64_t created = 0;
+  std::int64_t priority = unset;
+  bool leader = false;
+  label_texts node_selector;
+  std::vector<std::string> node_affinity;
+  std::vector<std::string> tolerations;
+  std::vector<std::string> affinity;
+  std::vector<std::string> anti_affinity;
+  std::vector<std::string> host_ports;
+  label_texts labels;
+  std::string obstacle;
+  std::string nominated_node;
+  std::vector<std::string> claims;
+  std::vector<std::int64_t> numa_zones;
+  std::string qos;
+};
+
+/// All rows of a cluster.
+struct cluster_records {
+  std::vector<topology_record> topologies;
+  std::vector<queue_record> queues;
+  std::vector<node_record> nodes;
+  std::vector<device_record> devices;
+  std::vector<numa_zone_record> zones;
+  std::vector<claim_record> claims;
+  std::vector<pod_group_record> groups;
+  std::vector<sub_group_record> sub_groups;
+  std::vector<pod_record> pods;
+};
+
+/// Puts rows with a name and a parent behind their parents. Those whose parent is missing, or above themselves, come
+/// last.
+template <class Row>
+void put_parents_first(std::vector<Row>& rows) {
+  std::multimap<std::string, std::size_t, std::less<>> children;
+  for (std::size_t i = 0; i < rows.size(); ++i) children.emplace(rows[i].parent, i);
+  std::vector<std::size_t> order;
+  std::vector<bool> placed(rows.size());
+  const auto place_children = [&](std::string_view parent) {
+    const auto [first, last] = children.equal_range(parent);
+    for (auto it = first; it != last; ++it) {
+      if (!placed[it->second]) order.push_back(it->second);
+      placed[it->second] = true;
+    }
+  };
+  place_children({});
+  for (std::size_t i = 0; i < order.size(); ++i) place_children(rows[order[i]].name);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!placed[i]) order.push_back(i);
+  }
+  std::vector<Row> sorted;
+  sorted.reserve(rows.size());
+  for (const std::size_t i : order) sorted.push_back(std::move(rows[i]));
+  rows = std::move(sorted);
+}
+
+/// The rows as tables; every resource that a row mentions is a dimension. Queues are put behind their parents.
+[[nodiscard]] cluster_input tables_of(cluster_records rows, std::string_view source);
+
+}  // namespace kaisched::io::kubernetes

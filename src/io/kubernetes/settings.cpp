@@ -1,0 +1,78 @@
+#include "io/kubernetes/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace kaisched::io::kubernetes {
+
+namespace {
+
+constexpr std::string_view kai_group = "kai.scheduler";
+
+void take(object& from, member section, std::string_view key, std::string& to) {
+  if (const std::string_view text = from.text(section, key); !text.empty()) to = text;
+}
+
+void read_config(object& config, settings& to) {
+  const member spec = config.section(config.root(), "spec");
+  const member global = config.section(spec, "global");
+  take(config, global, "queueLabelKey", to.queue_key);
+  take(config, global, "nodePoolLabelKey", to.node_pool_key);
+  take(config, config.section(config.section(spec, "binder"), "resourceReservation"), "appLabel", to.reservation_app);
+  const std::string_view scheduler = config.text(global, "schedulerName");
+  if (!scheduler.empty() && std::find(to.schedulers.begin(), to.schedulers.end(), scheduler) == to.schedulers.end()) {
+    to.schedulers.emplace_back(scheduler);
+  }
+}
+
+}  // namespace
+
+void read_settings(std::vector<object>& objects, settings& to) {
+  std::vector<std::string> pools;
+  for (object& one : objects) {
+    if (one.group() != kai_group) continue;
+    if (one.kind() == "Config") read_config(one, to);
+    if (one.kind() == "SchedulingShard") {
+      pools.emplace_back(one.text(one.section(one.root(), "spec"), "partitionLabelValue"));
+    }
+  }
+  if (!to.node_pool) to.node_pool = pools.size() == 1 ? pools.front() : std::string{};
+}
+
+result<void> set(settings& of, std::string_view name, std::string_view value) {
+  if (name == "scheduler") {
+    of.schedulers.emplace_back(value);
+  } else if (name == "node_pool") {
+    of.node_pool = value;
+  } else if (name == "node_pool_label") {
+    of.node_pool_key = value;
+  } else if (name == "queue_label") {
+    of.queue_key = value;
+  } else if (name == "now") {
+    std::int64_t now = 0;
+    const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), now);
+    if (value.empty() || failure != std::errc{} || end != value.data() + value.size()) {
+      return error{
+          status::argument, fmt::format("now: expected an integer (ns), found \"{}\"", base::shown(value)), {}};
+    }
+    of.now = now;
+  } else {
+    return error{
+        status::not_found,
+        fmt::format("no option is called '{}'; there are scheduler, node_pool, node_pool_label, queue_label and "
+                    "now",
+                    base::shown(name)),
+        {}};
+  }
+  return {};
+}
+
+bool is_in_pool(const object& of, const settings& chosen) {
+  return of.label(chosen.node_pool_key).value_or("") == *chosen.node_pool;
+}
+
+}  // namespace kaisched::io::kubernetes

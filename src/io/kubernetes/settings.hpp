@@ -1,0 +1,39 @@
+#pragma once
+/// @file
+/// Names that a cluster can choose, with the defaults of KAI. Objects of the kinds `Config` and `SchedulingShard`
+/// change them.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/kubernetes/object.hpp"
+
+namespace kaisched::io::kubernetes {
+
+struct settings {
+  /// Schedulers whose pods are decided; pods of others only use their nodes.
+  std::vector<std::string> schedulers{"kai-scheduler", "hami-scheduler"};
+  std::string queue_key = "kai.scheduler/queue";
+  std::string node_pool_key = "kai.scheduler/node-pool";
+  /// Nodes, queues and pod groups of this pool take part; the empty name stands for those without the label. Not set:
+  /// that of the `SchedulingShard` if there is one, else the empty one.
+  std::optional<std::string> node_pool;
+  std::string reservation_app = "kai-resource-reservation";  ///< label `app` of pods that keep shared devices
+  std::string scaling_app = "scaling-pod";                   ///< label `app` of pods that ask an autoscaler for nodes
+  /// The time at which the cluster was looked at, ns since 1970. Not set: the latest time that an object names.
+  std::optional<std::int64_t> now;
+};
+
+/// Sets one of them by name, as text: `scheduler` adds a name, `node_pool`, `node_pool_label`, `queue_label` and `now`
+/// replace theirs. Errors: an unknown name, a time that is no integer.
+result<void> set(settings& of, std::string_view name, std::string_view value);
+
+/// What objects of a cluster say about its settings. Several shards leave the choice of the pool open.
+void read_settings(std::vector<object>& objects, settings& to);
+
+/// Whether an object belongs to the pool.
+[[nodiscard]] bool is_in_pool(const object& of, const settings& chosen);
+
+}  // namespace kaisched::io::kubernetes

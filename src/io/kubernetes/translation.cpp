@@ -1,0 +1,214 @@
+#include "io/kubernetes/translation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "io/kubernetes/bind_request.hpp"
+#include "io/kubernetes/claim.hpp"
+#include "io/kubernetes/clock_text.hpp"
+#include "io/kubernetes/constraints.hpp"
+#include "io/kubernetes/node.hpp"
+#include "io/kubernetes/object.hpp"
+#include "io/kubernetes/pod.hpp"
+#include "io/kubernetes/pod_group.hpp"
+#include "io/kubernetes/queue.hpp"
+#include "io/kubernetes/records.hpp"
+
+namespace kaisched::io::kubernetes {
+
+namespace {
+
+enum class object_kind : std::uint8_t {
+  other,
+  node,
+  pod,
+  queue,
+  pod_group,
+  topology,
+  priority_class,
+  bind_request,
+  node_topology,
+  claim,
+};
+
+/// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
+/// the group.
+object_kind kind_of(const object& of) {
+  struct known_kind {
+    std::string_view group, kind;
+    object_kind what;
+  };
+  constexpr std::array<known_kind, 9> known{{
+      {"", "Node", object_kind::node},
+      {"", "Pod", object_kind::pod},
+      {"scheduling.run.ai", "Queue", object_kind::queue},
+      {"scheduling.run.ai", "PodGroup", object_kind::pod_group},
+      {"kai.scheduler", "Topology", object_kind::topology},
+      {"scheduling.k8s.io", "PriorityClass", object_kind::priority_class},
+      {"scheduling.run.ai", "BindRequest", object_kind::bind_request},
+      {"topology.node.k8s.io", "NodeResourceTopology", object_kind::node_topology},
+      {"resource.k8s.io", "ResourceClaim", object_kind::claim},
+  }};
+  const bool has_version = find(of.root(), "apiVersion").has_value();
+  for (const known_kind& one : known) {
+    if (one.kind == of.kind() && (one.group == of.group() || !has_version)) return one.what;
+  }
+  return object_kind::other;
+}
+
+/// The latest time that objects name: texts of clusters do not say when they were taken.
+std::int64_t latest_time(const std::vector<object>& objects) {
+  std::int64_t latest = 0;
+  for (const object& one : objects) {
+    latest = std::max(latest, one.created());
+    const member conditions = find(find(one.root(), "status"), "conditions");
+    if (!conditions || !conditions->is(json_kind::array)) continue;
+    for (const json_value condition : *conditions) {
+      for (const std::string_view key : {"lastTransitionTime", "lastHeartbeatTime", "lastProbeTime"}) {
+        const member time = find(condition, key);
+        if (time && time->is(json_kind::string)) latest = std::max(latest, parse_time(time->text()).value_or(0));
+      }
+    }
+  }
+  return latest;
+}
+
+class translator {
+ public:
+  translator(std::vector<object> objects, std::string_view source, settings chosen)
+      : objects_(std::move(objects)), source_(source), settings_(std::move(chosen)) {}
+
+  translation translate() {
+    read_settings(objects_, settings_);
+    sort_objects();
+    for (object* one : all(object_kind::priority_class)) classes_.read(*one);
+    classes_.finish();
+    for (object* one : all(object_kind::topology)) read_topology(*one, rows_, aliases_);
+    for (object* one : all(object_kind::queue)) {
+      if (is_in_pool(*one, settings_)) read_queue(*one, rows_);
+    }
+    read_nodes();
+    for (object* one : all(object_kind::claim)) read_claim(*one, rows_);
+    read_pods();
+    if (all(object_kind::queue).empty()) make_queues();
+
+    translation made{tables_of(std::move(rows_), source_), std::move(names_)};
+    made.input.now = settings_.now.value_or(0);
+    // What runs holds objects that nobody can schedule; they must not stop the others.
+    made.input.on_invalid = "quarantine";
+    for (const object& one : objects_) {
+      if (one.failed()) made.input.faults.push_back(one.fault());
+    }
+    return made;
+  }
+
+ private:
+  [[nodiscard]] const std::vector<object*>& all(object_kind kind) const {
+    return by_kind_[static_cast<std::size_t>(kind)];
+  }
+
+  /// Objects by kind. Of those that appear twice the last one counts: it is the newest.
+  void sort_objects() {
+    std::map<std::tuple<object_kind, std::string_view, std::string_view, std::string_view>, std::size_t> places;
+    for (object& one : objects_) {
+      const object_kind kind = kind_of(one);
+      std::vector<object*>& list = by_kind_[static_cast<std::size_t>(kind)];
+      const auto [place, is_new] = places.try_emplace(
+          {kind, kind == object_kind::other ? one.kind() : std::string_view{}, one.name_space(), one.name()},
+          list.size());
+      if (is_new) {
+        list.push_back(&one);
+      } else {
+        list[place->second] = &one;
+      }
+    }
+    if (!settings_.now) settings_.now = latest_time(objects_);
+  }
+
+  void read_nodes() {
+    for (object* one : all(object_kind::node)) {
+      if (is_in_pool(*one, settings_)) read_node(*one, rows_);
+    }
+    std::map<std::string, node_record*, std::less<>> by_name;
+    for (node_record& node : rows_.nodes) by_name.emplace(node.name, &node);
+    for (object* one : all(object_kind::node_topology)) {
+      const auto node = by_name.find(one->name());
+      if (node != by_name.end()) read_node_topology(*one, *node->second, rows_);
+    }
+  }
+
+  void read_pods() {
+    bind_requests bindings;
+    for (object* one : all(object_kind::bind_request)) read_bind_request(*one, bindings);
+    pod_groups groups(settings_, classes_, aliases_, rows_);
+    for (object* one : all(object_kind::other)) groups.read_owner(*one);
+    for (object* one : all(object_kind::pod_group)) groups.read(*one);
+    pod_context context{settings_, bindings, groups, {}, {}, {}, *settings_.now, false, {}, {}};
+    for (const node_record& node : rows_.nodes) context.nodes.insert(node.name);
+    for (const numa_zone_record& zone : rows_.zones) context.zones[zone.node].push_back(zone.name);
+    for (const device_record& one : rows_.devices) context.device_indices[{one.node, one.uuid}] = one.index;
+    for (object* one : all(object_kind::pod)) read_pod(*one, context, rows_);
+    names_.gpu_groups = place_on_shared_devices(context, rows_);
+    for (const object* one : all(object_kind::pod)) names_.pod_uids.emplace(one->full_name(), one->uid());
+    if (context.asks_node_names) label_nodes();
+  }
+
+  /// Lets nodes be selected by name.
+  void label_nodes() {
+    for (node_record& node : rows_.nodes) {
+      std::size_t at = 0;
+      while (at < node.labels.size() && node.labels[at] != node_name_label) at += 2;
+      if (at == node.labels.size()) {
+        node.labels.emplace_back(node_name_label);
+        node.labels.emplace_back();
+      }
+      node.labels[at + 1] = node.name;
+    }
+  }
+
+  /// Without any queue in the text, those that groups name have no limits.
+  void make_queues() {
+    std::set<std::string, std::less<>> names;
+    for (const pod_group_record& group : rows_.groups) names.insert(group.queue);
+    for (const std::string& name : names) {
+      queue_record row;
+      row.name = name;
+      row.priority = 100;
+      row.quota.fill(unlimited);
+      row.limit.fill(unlimited);
+      row.weight.fill(1);
+      rows_.queues.push_back(std::move(row));
+    }
+  }
+
+  std::vector<object> objects_;
+  std::string_view source_;
+  settings settings_;
+  priority_classes classes_;
+  level_aliases aliases_;
+  cluster_records rows_;
+  object_names names_;
+  std::array<std::vector<object*>, 10> by_kind_;
+};
+
+}  // namespace
+
+result<translation> translate(const json_document& texts, std::string_view source, const settings& chosen) {
+  result<std::vector<object>> objects = collect_objects(texts, source);
+  if (!objects) return objects.take_failure();
+  return translator(std::move(*objects), source, chosen).translate();
+}
+
+result<translation> translate_json(std::string_view text, std::string_view source, const settings& chosen) {
+  const result<json_document> texts = json_document::parse_stream(text, source);
+  if (!texts) return texts.failure();
+  return translate(*texts, source, chosen);
+}
+
+}  // namespace kaisched::io::kubernetes

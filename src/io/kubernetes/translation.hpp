@@ -1,0 +1,41 @@
+#pragma once
+/// @file
+/// Objects of Kubernetes and KAI -> the tables of a cluster, see docs/kubernetes-objects.md.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <kaisched/result.hpp>
+
+#include "io/cluster_input.hpp"
+#include "io/json_document.hpp"
+#include "io/kubernetes/settings.hpp"
+
+namespace kaisched::io::kubernetes {
+
+/// What tables do not hold and the way back needs.
+struct object_names {
+  std::map<std::string, std::string, std::less<>> pod_uids;  ///< by full name
+  /// Names of shared devices that are in use, by node and index.
+  std::map<std::pair<std::string, std::int64_t>, std::string> gpu_groups;
+};
+
+struct translation {
+  cluster_input input;
+  object_names names;
+};
+
+/// Translates the objects of texts, a document whose root is an array of them. Errors are of what is no object; what is
+/// wrong with one object is in `input.faults`, and the object is left out.
+[[nodiscard]] result<translation> translate(const json_document& texts, std::string_view source,
+                                            const settings& chosen = {});
+
+/// Reads lists and single objects in JSON, one or several after each other.
+[[nodiscard]] result<translation> translate_json(std::string_view text, std::string_view source,
+                                                 const settings& chosen = {});
+
+}  // namespace kaisched::io::kubernetes
