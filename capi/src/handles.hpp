@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kaisched/cluster.hpp>
 #include <kaisched/engine.hpp>
@@ -14,6 +16,7 @@
 #include <kaisched/session.hpp>
 #include <kaisched/snapshot.hpp>
 
+#include "io/kubernetes/translation.hpp"
 #include "tables.hpp"
 
 struct kaisched_engine {
@@ -40,4 +43,13 @@ struct kaisched_session {
 
   kaisched::session body;
   mutable kaisched::capi::lent_tables tables;
+};
+
+/// Immutable once read.
+struct kaisched_objects {
+  kaisched::io::kubernetes::object_names names;
+  std::vector<kaisched::error> faults;
+  std::int64_t now = 0;
+  std::vector<std::unique_ptr<kaisched::capi::output_table>> tables;
+  std::vector<const kaisched_table*> views;
 };

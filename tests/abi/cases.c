@@ -514,6 +514,90 @@ static void quarantine(void) {
   kaisched_cluster_destroy(cluster);
 }
 
+/* Objects of Kubernetes become a cluster, and its decisions become objects again. */
+static void objects(void) {
+  static const char text[] =
+      "{\"kind\": \"Node\", \"metadata\": {\"name\": \"n\", \"creationTimestamp\": \"1970-01-01T00:00:07Z\"},"
+      " \"status\": {\"allocatable\": {\"cpu\": \"8\", \"nvidia.com/gpu\": 4, \"pods\": 110}}}\n"
+      "{\"kind\": \"Node\", \"metadata\": {\"name\": \"m\"}, \"status\": {\"allocatable\": {\"cpu\": \"many\"}}}\n"
+      "{\"kind\": \"Pod\", \"metadata\": {\"name\": \"p\", \"namespace\": \"t\", \"uid\": \"u\"}, \"spec\": {"
+      "\"schedulerName\": \"mine\", \"containers\": [{\"resources\": {\"limits\": {\"nvidia.com/gpu\": 2}}}]}}";
+  static const kaisched_kv options[] = {{"scheduler", "mine"}};
+  static const kaisched_kv late[] = {{"now", "99"}};
+  static const kaisched_kv bad[] = {{"now", "soon"}, {"clock", "1"}, {NULL, "1"}, {"now", NULL}};
+  kaisched_objects* read = NULL;
+  kaisched_objects* none = (kaisched_objects*)&failures;
+  const kaisched_table* const* tables = NULL;
+  size_t count = 0, needed = 0;
+  int64_t now = 0;
+  char message[200], list[4000];
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_READ, kaisched_objects_read, "[", 1, NULL, 0, &none);
+  CHECK(none == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_READ, kaisched_objects_read, "7", 1, NULL, 0, &none);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_READ, kaisched_objects_read, NULL, 1, NULL, 0, &none);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_READ, kaisched_objects_read, text, 1, NULL, 1, &none);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_READ, kaisched_objects_read, text, 1, NULL, 0, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_READ, kaisched_objects_read, text, sizeof text - 1, bad, 1, &none);
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_OBJECTS_READ, kaisched_objects_read, text, sizeof text - 1, bad + 1, 1,
+         &none);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_READ, kaisched_objects_read, text, sizeof text - 1, bad + 2, 1,
+         &none);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_READ, kaisched_objects_read, text, sizeof text - 1, bad + 3, 1,
+         &none);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_TABLES, kaisched_objects_tables, NULL, &tables, &count);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_NOW, kaisched_objects_now, NULL, &now);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_FAULT, kaisched_objects_fault, NULL, 0, NULL, 0, NULL);
+  kaisched_objects_destroy(NULL);
+
+  OK(kaisched_objects_read(NULL, 0, late, 1, &read, NULL));
+  OK(kaisched_objects_now(read, &now, NULL));
+  OK(kaisched_objects_tables(read, &tables, &count, NULL));
+  CHECK(now == 99 && count == 0);
+  kaisched_objects_destroy(read);
+
+  OK(kaisched_objects_read(text, sizeof text - 1, options, 1, &read, NULL));
+  REQUIRE(read != NULL);
+  OK(kaisched_objects_now(read, &now, NULL));
+  CHECK(now == INT64_C(7000000000));
+  OK(kaisched_objects_fault(read, 0, message, sizeof message, &needed, NULL));
+  CHECK(strcmp(message,
+               "text:2: Node m: status.allocatable.cpu: expected a quantity such as 500m or 2Gi, "
+               "found \"many\"") == 0);
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_OBJECTS_FAULT, kaisched_objects_fault, read, 1, NULL, 0, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_TABLES, kaisched_objects_tables, read, NULL, &count);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_TABLES, kaisched_objects_tables, read, &tables, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_NOW, kaisched_objects_now, read, NULL);
+  OK(kaisched_objects_tables(read, &tables, &count, NULL));
+
+  kaisched_cluster* cluster = NULL;
+  kaisched_snapshot* snapshot = NULL;
+  kaisched_session* session = NULL;
+  kaisched_engine* engine = new_engine();
+  OK(kaisched_cluster_create(&cluster, NULL));
+  OK(kaisched_cluster_apply(cluster, tables, count, NULL));
+  OK(kaisched_cluster_snapshot(cluster, &snapshot, NULL));
+  OK(kaisched_run(engine, snapshot, now, &session, NULL));
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_ACTIONS, kaisched_objects_actions, read, session, "slurm", NULL, 0,
+         NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_ACTIONS, kaisched_objects_actions, read, session, NULL, NULL, 0,
+         NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_ACTIONS, kaisched_objects_actions, read, NULL, "kai", NULL, 0, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECTS_ACTIONS, kaisched_objects_actions, NULL, session, "kai", NULL, 0,
+         NULL);
+  EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_OBJECTS_ACTIONS, kaisched_objects_actions, read, session, "kai", list, 5,
+         &needed);
+  OK(kaisched_objects_actions(read, session, "kai", list, sizeof list, &needed, NULL));
+  CHECK(needed == strlen(list) + 1 && strstr(list, "\"kind\": \"BindRequest\"") != NULL &&
+        strstr(list, "\"uid\": \"u\"") != NULL && strstr(list, "\"count\": 2") != NULL);
+  OK(kaisched_objects_actions(read, session, "kubernetes", list, sizeof list, &needed, NULL));
+  CHECK(strstr(list, "\"kind\": \"Binding\"") != NULL && strstr(list, "BindRequest") == NULL);
+  kaisched_session_close(session);
+  kaisched_snapshot_release(snapshot);
+  kaisched_cluster_destroy(cluster);
+  kaisched_engine_destroy(engine);
+  kaisched_objects_destroy(read);
+}
+
 /* Two engines run in turn over one snapshot; neither changes what the other decides. */
 static void independence(void) {
   kaisched_snapshot* snapshot = new_snapshot();
@@ -551,9 +635,9 @@ static const struct {
   const char* name;
   void (*run)(void);
 } cases[] = {
-    {"library", library},           {"null_use", null_use},         {"double_use", double_use},
-    {"struct_sizes", struct_sizes}, {"buffers", buffers},           {"results", results},
-    {"engines", engines},           {"independence", independence}, {"quarantine", quarantine},
+    {"library", library},       {"null_use", null_use}, {"double_use", double_use}, {"struct_sizes", struct_sizes},
+    {"buffers", buffers},       {"results", results},   {"engines", engines},       {"independence", independence},
+    {"quarantine", quarantine}, {"objects", objects},
 };
 
 int main(int argc, char** argv) {

@@ -71,6 +71,7 @@ typedef struct kaisched_engine kaisched_engine;      ///< options and the regist
 typedef struct kaisched_cluster kaisched_cluster;    ///< mutable model of a cluster, fed by tables; one writer
 typedef struct kaisched_snapshot kaisched_snapshot;  ///< immutable version of a cluster, counted references
 typedef struct kaisched_session kaisched_session;    ///< one run over one snapshot
+typedef struct kaisched_objects kaisched_objects;    ///< objects of Kubernetes as tables, immutable
 
 /// 0: the call ran; negative: it did not. One of kaisched_status_code.
 typedef int32_t kaisched_status;
@@ -176,7 +177,12 @@ enum kaisched_function {
   KAISCHED_FN_SESSION_OPEN = 41,
   KAISCHED_FN_SESSION_RUN = 42,
   KAISCHED_FN_SESSION_TABLE = 43,
-  KAISCHED_FN_SESSION_DIGEST = 44
+  KAISCHED_FN_SESSION_DIGEST = 44,
+  KAISCHED_FN_OBJECTS_READ = 50,
+  KAISCHED_FN_OBJECTS_TABLES = 51,
+  KAISCHED_FN_OBJECTS_NOW = 52,
+  KAISCHED_FN_OBJECTS_FAULT = 53,
+  KAISCHED_FN_OBJECTS_ACTIONS = 54
 };
 
 /// Type of the values of a column.
@@ -963,6 +969,54 @@ KAISCHED_API kaisched_status kaisched_session_digest(const kaisched_session* ses
 
 /// Gives a session and the tables that were asked of it back.
 KAISCHED_API void kaisched_session_close(kaisched_session* session) KAISCHED_NOEXCEPT;
+
+// ---- objects of Kubernetes: what the API server says as tables, and decisions as what to tell it ------------------
+
+/// Reads objects of Kubernetes and KAI in JSON: lists and single objects, one or several after each other, as the API
+/// server and `kubectl get -o json` give them. What becomes of each is on the page docs/kubernetes-objects.md.
+/// @param text `size` bytes; may be NULL if `size` is 0.
+/// @param options `count` options: `scheduler` adds the name of a scheduler whose pods are decided, `node_pool` is the
+///   value of the label of the nodes, queues and pod groups that take part, `node_pool_label` and `queue_label` are
+///   keys of labels, `now` is the time in nanoseconds since 1970; may be NULL if `count` is 0.
+/// @param out receives the objects, to be given back with kaisched_objects_destroy.
+/// Errors: KAISCHED_E_ARGUMENT for a text that is no JSON or holds something that is no object, KAISCHED_E_NOT_FOUND
+/// for an unknown option. An object that cannot be read is no error here, see kaisched_objects_fault.
+KAISCHED_API kaisched_status kaisched_objects_read(const char* text, size_t size, const kaisched_kv* options,
+                                                   size_t count, kaisched_objects** out,
+                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives objects and the tables that were asked of them back.
+KAISCHED_API void kaisched_objects_destroy(kaisched_objects* objects) KAISCHED_NOEXCEPT;
+
+/// The objects as tables with KAISCHED_OP_ADD, in the order that kaisched_cluster_apply wants. What lives holds objects
+/// that nobody can schedule, such as a pod group of a queue that does not exist; the option `on_invalid` = `quarantine`
+/// of the cluster leaves these out.
+/// @param out receives `count` pointers to tables, borrowed until the objects are given back.
+KAISCHED_API kaisched_status kaisched_objects_tables(const kaisched_objects* objects, const kaisched_table* const** out,
+                                                     size_t* count, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// The time at which the cluster was looked at, in nanoseconds since 1970: that of the option `now`, else the latest
+/// one that an object names.
+KAISCHED_API kaisched_status kaisched_objects_now(const kaisched_objects* objects, int64_t* out,
+                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes why object number `index`, counted from 0, of those that could not be read has no row: line, object, path and
+/// what was expected there. KAISCHED_E_NOT_FOUND behind the last one. See "Texts" above for `buffer`, `capacity` and
+/// `needed`.
+KAISCHED_API kaisched_status kaisched_objects_fault(const kaisched_objects* objects, size_t index, char* buffer,
+                                                    size_t capacity, size_t* needed,
+                                                    kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes the decisions of a session as a list of objects in JSON, in their order: a binding for each pod that starts,
+/// an `Eviction` for each that leaves, a `Pod` with the part of the status to patch for each that is promised a node or
+/// waits.
+/// @param session a session over a cluster that was built from these objects.
+/// @param form `kai`: bindings are `BindRequest`s; `kubernetes`: they are `Binding`s.
+/// Errors: KAISCHED_E_ARGUMENT for another form, KAISCHED_E_UNSUPPORTED for a migration. See "Texts" above for
+/// `buffer`, `capacity` and `needed`.
+KAISCHED_API kaisched_status kaisched_objects_actions(const kaisched_objects* objects, const kaisched_session* session,
+                                                      const char* form, char* buffer, size_t capacity, size_t* needed,
+                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
 
 #ifdef __cplusplus
 }
