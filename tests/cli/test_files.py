@@ -85,6 +85,34 @@ class Convert(Case):
         self.assertIn("cannot open for writing", self.fails(3, "convert", self.json, self.folder / "no" / "c.yaml"))
 
 
+class Kubernetes(Case):
+    """Objects as `kubectl get -o json` prints them."""
+
+    example = SOURCE / "examples" / "kubernetes"
+
+    def test_the_example_is_read_from_a_pipe(self):
+        objects = (self.example / "cluster.json").read_text()
+        # To renew: kaisched convert examples/kubernetes/cluster.json examples/kubernetes/tables.yaml
+        self.assertEqual(
+            self.ok("convert", "-", "-", "--to", "yaml", stdin=objects), (self.example / "tables.yaml").read_text()
+        )
+        report = json.loads(self.ok("run", "-", "--json", stdin=objects))
+        self.assertEqual(report["schema"], "kaisched-run/1")
+        self.assertIn("speech/chat-0", self.ok("explain", "speech/chat-0", "--cluster", self.example / "cluster.json"))
+
+    def test_objects_with_faults_are_left_out(self):
+        good = '{"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": 1}}}\n'
+        path = self.file("c.json", good + good.replace('"a"', '"b"').replace("1}", '"one"}'))
+        self.assertIn("1 object of the input is left out", self.ok("run", path))
+        done = kaisched("check", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("c.json:2: error: Node b: status.allocatable.cpu: expected a quantity", done.stdout)
+        self.assertIn(
+            'c.json:2: Node b: status.allocatable.cpu: expected a quantity such as 500m or 2Gi, found "one"',
+            self.fails(2, "run", path, "--on-invalid", "reject"),
+        )
+
+
 class Digest(Case):
     def setUp(self):
         super().setUp()
