@@ -129,7 +129,9 @@ SAME(KAISCHED_CONSTRAINT_RESERVATION, constraint::reservation);
 SAME(KAISCHED_CONSTRAINT_REQUEUE_DELAY, constraint::requeue_delay);
 SAME(KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT, constraint::gpu_type_limit);
 SAME(KAISCHED_CONSTRAINT_DEVICE_KIND, constraint::device_kind);
-static_assert(KAISCHED_CONSTRAINT_DEVICE_KIND + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_NUMA_ALIGNMENT, constraint::numa_alignment);
+SAME(KAISCHED_CONSTRAINT_RESOURCE_CLAIM, constraint::resource_claim);
+static_assert(KAISCHED_CONSTRAINT_RESOURCE_CLAIM + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);
@@ -286,6 +288,8 @@ SAME(KAISCHED_RESOURCE_CLAIM_COL_COUNT, col::resource_claim_count);
 SAME(KAISCHED_RESOURCE_CLAIM_COL_LABELS, col::resource_claim_labels);
 SAME(KAISCHED_RESOURCE_CLAIM_COL_DEVICES, col::resource_claim_devices);
 SAME(KAISCHED_RESOURCE_CLAIM_COL_RESERVED_FOR, col::resource_claim_reserved_for);
+SAME(KAISCHED_RESOURCE_CLAIM_COL_NODE, col::resource_claim_node);
+SAME(KAISCHED_RESOURCE_CLAIM_COL_FROM_TEMPLATE, col::resource_claim_from_template);
 
 SAME(KAISCHED_DECISION_COL_KIND, col::decision_kind);
 SAME(KAISCHED_DECISION_COL_POD, col::decision_pod);
@@ -293,6 +297,8 @@ SAME(KAISCHED_DECISION_COL_GROUP, col::decision_group);
 SAME(KAISCHED_DECISION_COL_NODE, col::decision_node);
 SAME(KAISCHED_DECISION_COL_DEVICES, col::decision_devices);
 SAME(KAISCHED_DECISION_COL_DEVICE_SHARE, col::decision_device_share);
+SAME(KAISCHED_DECISION_COL_NUMA_ZONES, col::decision_numa_zones);
+SAME(KAISCHED_DECISION_COL_CLAIM_DEVICES, col::decision_claim_devices);
 SAME(KAISCHED_DECISION_COL_ACTION, col::decision_action);
 SAME(KAISCHED_DECISION_COL_COMMIT, col::decision_commit);
 SAME(KAISCHED_DECISION_COL_POD_NAME, col::decision_pod_name);
@@ -330,6 +336,7 @@ SAME(KAISCHED_PLACEMENT_COL_STATUS, col::placement_status);
 SAME(KAISCHED_PLACEMENT_COL_NODE, col::placement_node);
 SAME(KAISCHED_PLACEMENT_COL_NODE_NAME, col::placement_node_name);
 SAME(KAISCHED_PLACEMENT_COL_DEVICES, col::placement_devices);
+SAME(KAISCHED_PLACEMENT_COL_NUMA_ZONES, col::placement_numa_zones);
 
 SAME(KAISCHED_STATISTIC_COL_ACTION, col::statistic_action);
 SAME(KAISCHED_STATISTIC_COL_STEPS, col::statistic_steps);

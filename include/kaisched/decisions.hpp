@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -63,8 +64,10 @@ enum class constraint : std::uint8_t {
   requeue_delay = 21,         ///< the group was evicted and waits for its delay
   gpu_type_limit = 22,        ///< a queue on the path would pass its limit for the GPUs of the node
   device_kind = 23,           ///< devices of another kind: divided or not, or their memory is not known
+  numa_alignment = 24,        ///< the NUMA zones of the node cannot align the pod as its policy demands
+  resource_claim = 25,        ///< claims of the pod may not be used, or the node has no devices for them
 };
-inline constexpr std::uint8_t constraint_count = 24;
+inline constexpr std::uint8_t constraint_count = 26;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.
@@ -105,6 +108,8 @@ struct decision {
   group_row group = no_row;
   node_row node = no_row;  ///< target; for evict the node that the pod leaves
   device_set devices{};
+  std::uint64_t numa_zones = 0;              ///< bit i: NUMA zone i of the node
+  std::vector<std::string> claim_devices{};  ///< `claim=driver/pool/device`, in the order of the pod's claims
 
   friend bool operator==(const decision&, const decision&) = default;
 };

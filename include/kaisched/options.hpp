@@ -87,7 +87,9 @@ struct policy_options {
   std::int64_t search_steps = 200'000;            ///< of the exact search for victims, per group; `unlimited`
   bool signatures = true;                         ///< groups like one that has just failed are not searched victims for
   bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node
-  bool reference_path = false;                    ///< scan all nodes for every pod instead of using the indexes
+  bool numa_reconstruct = true;          ///< what zones have free follows from their pods, not from what nodes report
+  std::vector<std::string> numa_ignore;  ///< resources that are not aligned
+  bool reference_path = false;           ///< scan all nodes for every pod instead of using the indexes
 
   /// Sets one option from text. The error names the option, what was expected and, for a wrong name, the nearest one.
   result<void> set(std::string_view name, std::string_view value);

@@ -39,6 +39,9 @@ class session_view {
   [[nodiscard]] std::span<const std::int64_t> node_idle() const;      ///< [nodes x dimensions], free now
   [[nodiscard]] std::span<const std::int64_t> node_releasing()
       const;  ///< [nodes x dimensions], coming free, claims off
+  /// [zones of the node x dimensions], what its NUMA zones have free or coming free, claims off; empty unless the part
+  /// `numa` aligns pods.
+  [[nodiscard]] std::span<const std::int64_t> node_zones_available(node_row n) const;
   [[nodiscard]] bool node_ready(node_row n) const;
   [[nodiscard]] bool node_unschedulable(node_row n) const;
 

@@ -88,6 +88,7 @@ enum node : std::uint32_t {
   node_gpu_memory = 7,
   node_numa_policy = 8,
   node_numa_scope = 9,
+  node_claimable = 10,
 };
 enum device : std::uint32_t {
   device_node = 1,
@@ -165,6 +166,8 @@ enum pod : std::uint32_t {
   pod_numa_zones = 23,
   pod_qos = 24,
   pod_outdated = 25,
+  pod_containers = 26,
+  pod_claimed_gpus = 27,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,
@@ -179,6 +182,8 @@ enum resource_claim : std::uint32_t {
   resource_claim_labels = 4,
   resource_claim_devices = 5,
   resource_claim_reserved_for = 6,
+  resource_claim_node = 7,
+  resource_claim_from_template = 8,
 };
 enum decision : std::uint32_t {
   decision_kind = 1,
@@ -192,6 +197,8 @@ enum decision : std::uint32_t {
   decision_pod_name = 9,
   decision_node_name = 10,
   decision_group_name = 11,
+  decision_numa_zones = 12,
+  decision_claim_devices = 13,
 };
 enum reason : std::uint32_t {
   reason_group = 1,
@@ -227,6 +234,7 @@ enum placement : std::uint32_t {
   placement_node = 4,
   placement_node_name = 5,
   placement_devices = 6,
+  placement_numa_zones = 7,
 };
 enum statistic : std::uint32_t {
   statistic_action = 1,

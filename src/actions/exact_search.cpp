@@ -62,7 +62,7 @@ exact_search::exact_search(victim_search_state& kept, group_row waiting, const v
 }
 
 bool exact_search::lacks_room(std::span<const victim_unit> set) const {
-  if (demands_.empty()) return false;
+  if (demands_.empty() || c_.claims.used()) return false;  // a device may be paid for already
   const std::map<node_row, std::int64_t> freed = freed_by(c_, set);
   return std::any_of(demands_.begin(), demands_.end(), [&](const demand& one) {
     std::int64_t places = one.places;
@@ -219,14 +219,15 @@ result<bool> exact_search::find_small_set() {
   if (!some_may_be_lost && fewest_lost() > 0) return false;
   const std::vector<excess> limits = excesses();
   if (cannot_end(limits)) return false;
+  positions all(units_.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  if (c_.zones.used() || c_.claims.used()) return try_sets_of(all);  // amounts do not tell which units open a node
   result<bool> helps = !limits.empty()                ? try_sets_of(units_that_open_nodes_or_end(limits))
                        : c_.partial.chunk.size() == 1 ? try_sets_by_node()
                                                       : try_sets_of(units_that_open_nodes());
   if (!helps || *helps) return helps;
   // Where the chunk has no place, or is refused whoever else leaves, larger sets are no better.
   if (!was_placed_ || !rules_.more_may_help) return false;
-  positions all(units_.size());
-  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
   return try_sets_of(all);
 }
 

@@ -133,6 +133,8 @@ failed_groups::key failed_groups::strict_key_of(group_row group) const {
   std::vector<std::string> pods;
   for (const pod_row p : c_.chunk_of(group, true)) {
     std::string text = constraints_of(p);
+    // Zones may align a larger request where they cannot align a smaller one, and claims are not compared by size.
+    if (c_.zones.used() || c_.claims.used()) append_text(text, s.class_of(p).ask.key());
     append_text(text, s.pod_extras[p].labels);
     append_text(text, std::to_string(s.pods[p].sub - g.first_sub));
     append_text(text, std::to_string(s.pod_extras[p].nominated));

@@ -258,6 +258,8 @@ int weight_of(constraint what) {
     case constraint::host_port:
     case constraint::plugin:
     case constraint::gpu_type_limit:
+    case constraint::numa_alignment:
+    case constraint::resource_claim:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:

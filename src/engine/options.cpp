@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kai_parts =
     "predicates,proportion,priority,elastic,nodeavailability,gpusharingorder,gpupack,resourcetype,nominatednode,"
-    "nodeplacement,minruntime,sg-nodelocalgreedy,sg-multinodegang";
+    "dynamicresources,nodeplacement,minruntime,sg-nodelocalgreedy,sg-multinodegang";
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
@@ -32,6 +32,11 @@ constexpr std::array options{
     option_info{"mode", option_type::choice, "strict", 0, 0, "compat strict",
                 "compat: as the reference, floating point and defects included; strict: exact arithmetic and the "
                 "documented repairs"},
+    option_info{"numa.ignore", option_type::list, "", 0, 0, "",
+                "resources that the part numa does not align, whatever the zones of nodes report"},
+    option_info{"numa.reconstruct", option_type::boolean, "true", 0, 0, "",
+                "what NUMA zones have free is their capacity without the pods that are known to be there; else it is "
+                "what nodes report"},
     option_info{
         "on_invalid", option_type::choice, "reject", 0, 0, "reject quarantine",
         "what a cluster does about a bad row: reject the whole delta, or leave out the row and what depends on it",
@@ -89,6 +94,7 @@ constexpr std::array numbers{
     std::pair{std::string_view("reclaim.saturation_multiplier"), &policy_options::saturation_multiplier},
 };
 constexpr std::array flags{
+    std::pair{std::string_view("numa.reconstruct"), &policy_options::numa_reconstruct},
     std::pair{std::string_view("reclaim.moves"), &policy_options::reclaim_moves},
     std::pair{std::string_view("reference_path"), &policy_options::reference_path},
     std::pair{std::string_view("restrict_node_scheduling"), &policy_options::restrict_node_scheduling},
@@ -215,6 +221,8 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     actions = split_names(value);
   } else if (name == "parts") {
     parts = split_names(value);
+  } else if (name == "numa.ignore") {
+    numa_ignore = split_names(value);
   } else if (name == "placement.gpu") {
     gpu_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
   } else if (name == "placement.cpu") {
@@ -241,6 +249,7 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "mode") return std::string(mode == decision_mode::compat ? "compat" : "strict");
   if (name == "actions") return join_names(actions);
   if (name == "parts") return join_names(parts);
+  if (name == "numa.ignore") return join_names(numa_ignore);
   if (name == "placement.gpu") return std::string(name_of(gpu_placement));
   if (name == "placement.cpu") return std::string(name_of(cpu_placement));
   if (name == "min_runtime.from") return std::string(min_runtime_from == runtime_resolution::queue ? "queue" : "lca");

@@ -40,9 +40,11 @@ std::string_view name_of_node(const core& c, node_row row) {
   return row == no_row ? std::string_view{} : std::string_view((*c.state().nodes)[row]->name);
 }
 
-std::vector<std::int64_t> device_indices(const device_set& set) {
+std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+
+std::vector<std::int64_t> indices_of(std::uint64_t mask) {
   std::vector<std::int64_t> indices;
-  for (std::uint64_t left = set.mask; left != 0; left &= left - 1) indices.push_back(std::countr_zero(left));
+  for (std::uint64_t left = mask; left != 0; left &= left - 1) indices.push_back(std::countr_zero(left));
   return indices;
 }
 
@@ -313,6 +315,10 @@ std::string node_reason_text(const core& c, const reason& why) {
       return fmt::format("{} with GPUs of a type of which a queue may hold no more", nodes);
     case constraint::device_kind:
       return fmt::format("{} with devices of another kind", nodes);
+    case constraint::resource_claim:
+      return fmt::format("{} where the resource claims of the pod cannot be used", nodes);
+    case constraint::numa_alignment:
+      return fmt::format("{} whose NUMA zones cannot align the pod", nodes);
     case constraint::pod_affinity:
       return fmt::format("{} without the pods that it must be with", nodes);
     case constraint::pod_anti_affinity:
@@ -332,13 +338,15 @@ table decision_table(const core& c, std::span<const decision> decided, std::span
       w[col::decision_pod].push(id_of_pod(c, d.pod).value);
       w[col::decision_group].push(id_of_group(c, d.group).value);
       w[col::decision_node].push(id_of_node(c, d.node).value);
-      w[col::decision_devices].push_list(device_indices(d.devices));
+      w[col::decision_devices].push_list(indices_of(d.devices.mask));
       w[col::decision_device_share].push(d.devices.mask == 0 ? std::int64_t{0} : d.devices.share);
       w[col::decision_action].push(action_name(d.action));
       w[col::decision_commit].push(d.commit);
       w[col::decision_pod_name].push(d.pod == no_row ? std::string_view{} : c.state().pod_names[d.pod]);
       w[col::decision_node_name].push(name_of_node(c, d.node));
       w[col::decision_group_name].push(c.state().group_names[d.group]);
+      w[col::decision_numa_zones].push_list(indices_of(d.numa_zones));
+      w[col::decision_claim_devices].push_list(views_of(d.claim_devices));
     }
   }
   return w.take();
@@ -437,7 +445,8 @@ table placement_table(const core& c) {
     w[col::placement_status].push(c.live.pod_state[p]);
     w[col::placement_node].push(id_of_node(c, row).value);
     w[col::placement_node_name].push(name_of_node(c, row));
-    w[col::placement_devices].push_list(device_indices(c.live.pod_devices[p]));
+    w[col::placement_devices].push_list(indices_of(c.live.pod_devices[p].mask));
+    w[col::placement_numa_zones].push_list(indices_of(c.zones.zones_of_pod(p)));
   }
   return w.take();
 }
@@ -467,6 +476,31 @@ table attempt_table(const core& c) {
     w[col::attempt_sets].push(one.sets);
     w[col::attempt_refused].push(one.refused);
     w[col::attempt_spared].push(static_cast<std::uint8_t>(one.spared ? 1 : 0));
+  }
+  return w.take();
+}
+
+/// Claims as the session leaves them, in the form in which a cluster takes them.
+table claim_table(const core& c) {
+  model::schema_writer w(table_kind::resource_claim, table_op::change);
+  const model::cluster_state& s = c.state();
+  std::map<std::string_view, std::uint32_t> by_name;
+  for (std::uint32_t i = 0; i < c.claims.claim_count(); ++i) by_name.emplace(s.claims[c.claims.slot_of(i)]->name, i);
+  for (const auto& [name, i] : by_name) {
+    const model::claim_info& claim = *s.claims[c.claims.slot_of(i)];
+    const policy::claim_state& now = c.claims.claim(i);
+    std::vector<std::string_view> devices;
+    for (const policy::claim_device d : now.allocation.devices) devices.push_back(c.claims.device_name(d));
+    std::vector<std::string_view> users;
+    for (const std::uint32_t user : now.users) users.push_back(c.claims.user_name(user));
+    w.put(col::resource_claim_name, name);
+    w.put(col::resource_claim_device_class, std::string_view(claim.device_class));
+    w.put(col::resource_claim_count, claim.count);
+    w.put_raw(col::resource_claim_labels, claim.labels);
+    w[col::resource_claim_devices].push_list(devices);
+    w[col::resource_claim_reserved_for].push_list(users);
+    w.put(col::resource_claim_node, name_of_node(c, now.allocation.node));
+    w.put_flag(col::resource_claim_from_template, claim.from_template);
   }
   return w.take();
 }
@@ -593,6 +627,8 @@ result<table> output_table(const core& c, std::span<const decision> all, std::sp
       return statistic_table(c);
     case table_kind::attempt:
       return attempt_table(c);
+    case table_kind::resource_claim:
+      return claim_table(c);
     default:
       return error{status::unsupported, "a session has no table of this kind", {}};
   }
@@ -604,11 +640,14 @@ std::string decision_digest(const core& c, std::span<const decision> all) {
   text += c.options.preset;
   text += c.compat() ? "\ncompat\n" : "\nstrict\n";
   const auto line = [&](const decision& d) {
-    fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {} {:x} {}\n", decision_kind_name(d.kind),
+    fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {} {:x} {}", decision_kind_name(d.kind),
                    action_name(d.action), d.commit,
                    d.pod == no_row ? std::string_view("-") : c.state().pod_names[d.pod], c.state().group_names[d.group],
                    d.node == no_row ? std::string_view("-") : name_of_node(c, d.node), d.devices.mask,
                    d.devices.mask == 0 ? 0 : d.devices.share);
+    if (d.numa_zones != 0) fmt::format_to(std::back_inserter(text), " zones {:x}", d.numa_zones);
+    for (const std::string& device : d.claim_devices) text.append(" ").append(device);
+    text += '\n';
   };
   for (const decision& d : all) line(d);
   for (const decision& d : waiting_groups(c)) line(d);

@@ -29,20 +29,25 @@ void add_number(document_builder& to, std::string_view field, std::uint32_t line
   to.string(field, line);
 }
 
-void add_list(document_builder& to, std::string_view field, std::uint32_t line) {
+/// Elements are separated by blanks.
+void add_list(document_builder& to, std::string_view field, bool of_texts, std::uint32_t line) {
   to.open(json_kind::array, line);
   while (true) {
     field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
     if (field.empty()) break;
     const std::size_t end = std::min(field.find(' '), field.size());
-    add_number(to, field.substr(0, end), line);
+    if (of_texts)
+      to.string(field.substr(0, end), line);
+    else
+      add_number(to, field.substr(0, end), line);
     field.remove_prefix(end);
   }
   to.close();
 }
 
 void add_field(document_builder& to, const column_info& column, std::string_view field, std::uint32_t line) {
-  if (column.type == column_type::i64_list) return add_list(to, field, line);
+  if (column.type == column_type::i64_list) return add_list(to, field, false, line);
+  if (column.type == column_type::string_list) return add_list(to, field, true, line);
   const column_form form = form_of(column);
   const bool is_text = column.type == column_type::string || form == column_form::id;
   if (is_text || !value_names(form).empty()) return to.string(field, line);
@@ -51,8 +56,8 @@ void add_field(document_builder& to, const column_info& column, std::string_view
 }
 
 bool is_readable(const table_info& info, const column_info& column) {
-  const bool one_value =
-      column.shape == column_shape::one || column.type == column_type::string || column.type == column_type::i64_list;
+  const bool one_value = column.shape == column_shape::one || column.type == column_type::string ||
+                         column.type == column_type::i64_list || column.type == column_type::string_list;
   return one_value && is_written(info, column);
 }
 

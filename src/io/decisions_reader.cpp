@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,22 +34,25 @@ bool is_of_version_1(const column_info& column) { return column.id <= col::decis
 bool is_never_required(const column_info& /*column*/) { return false; }
 
 /// What the schema does not say of decisions.
-void check_devices(const read_table& read, fault_log& faults) {
+void check_indices(const read_table& read, fault_log& faults) {
   const table_view rows = read.rows.view();
-  const column_view* devices = rows.find(col::decision_devices);
-  if (devices == nullptr) return;
-  for (std::uint64_t row = 0; row < rows.rows; ++row) {
-    for (const std::int64_t device : devices->list(row)) {
-      if (device >= 0 && device < max_devices_per_node) continue;
-      faults.add(read.lines[row], fmt::format("decision[{}].devices", row),
-                 fmt::format("expected indices of devices from 0 to {}, found {}", max_devices_per_node - 1, device));
+  for (const auto& [column, name, what] :
+       {std::tuple{std::uint32_t{col::decision_devices}, "devices", "devices"},
+        std::tuple{std::uint32_t{col::decision_numa_zones}, "numa_zones", "zones"}}) {
+    const column_view* indices = rows.find(column);
+    for (std::uint64_t row = 0; indices != nullptr && row < rows.rows; ++row) {
+      for (const std::int64_t index : indices->list(row)) {
+        if (index >= 0 && index < max_devices_per_node) continue;
+        faults.add(read.lines[row], fmt::format("decision[{}].{}", row, name),
+                   fmt::format("expected indices of {} from 0 to {}, found {}", what, max_devices_per_node - 1, index));
+      }
     }
   }
 }
 
 table read_decision_rows(json_value rows, fault_log& faults) {
   read_table read = read_rows(rows, info_of(table_kind::decision), built_in_dimension_names(), faults, is_of_version_1);
-  if (!faults.failed()) check_devices(read, faults);
+  if (!faults.failed()) check_indices(read, faults);
   return std::move(read.rows);
 }
 
@@ -162,14 +166,23 @@ std::string decisions_digest(const table_view& decisions, std::string_view prese
     for (const std::int64_t device : decisions.find(col::decision_devices)->list(row)) {
       devices |= std::uint64_t{1} << static_cast<std::uint64_t>(device);
     }
+    std::uint64_t zones = 0;
+    if (const column_view* column = decisions.find(col::decision_numa_zones); column != nullptr) {
+      for (const std::int64_t zone : column->list(row)) zones |= std::uint64_t{1} << static_cast<std::uint64_t>(zone);
+    }
     const auto kind = decisions.find(col::decision_kind)->values<std::uint8_t>(decisions.rows)[row];
     const std::int64_t share = decisions.find(col::decision_device_share)->values<std::int64_t>(decisions.rows)[row];
-    fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {} {:x} {}\n",
+    fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {} {:x} {}",
                    decision_kind_name(static_cast<decision_kind>(kind)),
                    decisions.find(col::decision_action)->string(row),
                    decisions.find(col::decision_commit)->values<std::uint32_t>(decisions.rows)[row],
                    name_or_dash(col::decision_pod_name, row), decisions.find(col::decision_group_name)->string(row),
                    name_or_dash(col::decision_node_name, row), devices, devices == 0 ? 0 : share);
+    if (zones != 0) fmt::format_to(std::back_inserter(text), " zones {:x}", zones);
+    if (const column_view* column = decisions.find(col::decision_claim_devices); column != nullptr) {
+      for (const std::string_view device : split_list(column->string(row))) text.append(" ").append(device);
+    }
+    text += '\n';
   }
   base::sha256 hash;
   hash.update(text);

@@ -145,6 +145,16 @@ void charge_row(const cluster_state& s, live_state& live, const pod_class& c, no
 
 }  // namespace
 
+void charge_gpus(const cluster_state& s, live_state& live, node_row row, pod_status status, std::int64_t amount) {
+  const std::size_t at = static_cast<std::size_t>(row) * s.dims() + dim_gpu;
+  if (amount == 0 || (*s.capacity)[at] == 0) return;
+  const free_amounts before = amounts_of(s, live, row);
+  if (status != pod_status::pipelined) live.idle.write()[at] -= amount;
+  if (status == pod_status::pipelined) live.releasing.write()[at] -= amount;
+  if (status == pod_status::releasing) live.releasing.write()[at] += amount;
+  move_in_indexes(s, live, row, before);
+}
+
 void charge_devices(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
                     const device_set& devices, std::int64_t sign) {
   const device_row first = (*s.first_device)[row];

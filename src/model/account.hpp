@@ -17,6 +17,9 @@ namespace kaisched::model {
 void charge_node(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
                  const device_set& devices, std::int64_t sign);
 
+/// Charges GPUs of a node as if a pod of this status held them; a negative amount takes a charge back.
+void charge_gpus(const cluster_state& s, live_state& live, node_row row, pod_status status, std::int64_t amount);
+
 /// A pod on a node changes its status: the same as taking off and adding, for what is free in the end.
 void charge_node_anew(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status from,
                       pod_status to, const device_set& devices);

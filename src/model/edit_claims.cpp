@@ -54,6 +54,12 @@ result<void> edit::read_claim(const table_reader& t, std::uint64_t row, claim_in
     if (!v) return v.failure();
     claim.count = *v;
   }
+  if (t.has(col::resource_claim_node)) claim.node = t.text(col::resource_claim_node, row);
+  if (t.has(col::resource_claim_from_template)) {
+    auto v = flag(t, row, col::resource_claim_from_template);
+    if (!v) return v.failure();
+    claim.from_template = *v;
+  }
   if (t.has(col::resource_claim_labels)) {
     result<label_list> labels = parse_labels(t.text(col::resource_claim_labels, row));
     if (!labels) {

@@ -81,13 +81,10 @@ result<void> edit::one_node(const table_reader& t, std::uint64_t row) {
     }
     node = std::make_shared<node_info>(*(*s_.nodes)[(*s_.node_row_of_slot)[slot]]);
   }
-  const bool aligned = node->aligns();
   if (auto done = read_node(t, row, *node); !done) return done;
   const bool added = slot == no_row;
   if (added) slot = new_node(node->name);
   node->slot = slot;
-  s_.nodes_with_alignment += node->aligns() ? 1U : 0U;
-  s_.nodes_with_alignment -= aligned ? 1U : 0U;
   s_.nodes.write()[(*s_.node_row_of_slot)[slot]] = std::move(node);
   if (t.has(col::node_capacity)) node_changed(slot, {t.number(), row}, added);
   if (t.has(col::node_ready) || t.has(col::node_unschedulable) || t.has(col::node_labels) || t.has(col::node_taints)) {
@@ -99,7 +96,6 @@ result<void> edit::one_node(const table_reader& t, std::uint64_t row) {
 void edit::remove_node(const table_reader& t, std::uint64_t row, std::uint32_t slot) {
   const node_row at = (*s_.node_row_of_slot)[slot];
   const node_info& node = *(*s_.nodes)[at];
-  s_.nodes_with_alignment -= node.aligns() ? 1U : 0U;
   discard(node.name);  // as it came; the copy is for going back
   drop_name(&name_maps::nodes, s_.names->add(node.name), slot);
   removed_nodes_.push_back({node.name, slot, {t.number(), row}});
@@ -177,6 +173,7 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
     if (!v) return v.failure();
     node.gpu_memory = *v;
   }
+  if (auto done = read_claimable(t, row, node); !done) return done;
   return read_alignment(t, row, node);
 }
 

@@ -50,6 +50,25 @@ result<void> edit::read_alignment(const table_reader& t, std::uint64_t row, node
   return {};
 }
 
+result<void> edit::read_claimable(const table_reader& t, std::uint64_t row, node_info& node) const {
+  if (!t.has(col::node_claimable)) return {};
+  node.claimable.clear();
+  for (const std::string_view text : split_list(t.text(col::node_claimable, row))) {
+    const std::size_t equals = text.find('=');
+    const std::string_view device = equals == std::string_view::npos ? std::string_view{} : text.substr(equals + 1);
+    const auto twice = std::find_if(node.claimable.begin(), node.claimable.end(), [&](const auto& one) {
+      return one.second == device && one.first == text.substr(0, equals);
+    });
+    if (equals == 0 || device.empty() || twice != node.claimable.end()) {
+      return t.fail(status::argument, row, col::node_claimable,
+                    "node '" + base::shown(node.name) + "': '" + base::shown(text) +
+                        (twice != node.claimable.end() ? "' is given twice" : "' is not class=driver/pool/device"));
+    }
+    node.claimable.emplace_back(text.substr(0, equals), device);
+  }
+  return {};
+}
+
 result<void> edit::numa_zones(const table_reader& t) {
   if (!t.has(col::numa_zone_node) || !t.has(col::numa_zone_name)) {
     return error{status::argument, "numa_zone tables need the columns node and name", {}};

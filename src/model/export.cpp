@@ -112,6 +112,10 @@ table export_nodes(const cluster_state& s, const dimension_order& order) {
     w.put(col::node_gpu_memory, node.gpu_memory);
     w.put(col::node_numa_policy, numa_policy_name(node.align));
     w.put(col::node_numa_scope, numa_scope_name(node.align_scope));
+    std::string claimable;
+    for (const auto& [device_class, device] : node.claimable)
+      claimable.append(device_class).append(1, '=').append(device).append(1, '\0');
+    w.put_raw(col::node_claimable, claimable);
   }
   return w.take();
 }
@@ -162,6 +166,8 @@ table export_claims(const cluster_state& s) {
     w.put_raw(col::resource_claim_labels, claim.labels);
     w.put_raw(col::resource_claim_devices, claim.devices);
     w.put_raw(col::resource_claim_reserved_for, claim.reserved_for);
+    w.put(col::resource_claim_node, std::string_view(claim.node));
+    w.put_flag(col::resource_claim_from_template, claim.from_template);
   }
   return w.take();
 }
@@ -280,6 +286,8 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   for (std::uint64_t left = extra.numa_zones; left != 0; left &= left - 1) zones.push_back(std::countr_zero(left));
   w.put_list(col::pod_numa_zones, zones);
   w.put(col::pod_qos, qos_name(ask.qos));
+  w.put_raw(col::pod_containers, ask.containers);
+  w.put(col::pod_claimed_gpus, ask.claimed_gpus);
 }
 
 table export_pods(const cluster_state& s, const dimension_order& order) {

@@ -51,7 +51,9 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "reservation",
                                                                         "requeue_delay",
                                                                         "gpu_type_limit",
-                                                                        "device_kind"};
+                                                                        "device_kind",
+                                                                        "numa_alignment",
+                                                                        "resource_claim"};
   return pick(names, c);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <kaisched/quantity.hpp>
 #include <kaisched/schema.hpp>
@@ -30,7 +31,7 @@ result<void> parse_each(std::string_view list, result<T> (*parse)(std::string_vi
 }
 
 result<void> set_devices(pod_class& c) {
-  const std::int64_t gpu = c.requests(dim_gpu);
+  std::int64_t gpu = c.requests(dim_gpu);
   const std::int64_t count = c.ask.device_count;
   const auto bad = [&](std::string_view expected) {
     return error{status::argument,
@@ -38,6 +39,16 @@ result<void> set_devices(pod_class& c) {
                      ": expected " + std::string(expected),
                  {}};
   };
+  if (c.ask.claimed_gpus != 0) {
+    c.claimed_devices = c.ask.claimed_gpus;
+    if (c.claimed_devices * whole_device > gpu) {
+      return error{status::argument,
+                   "request gpu is " + std::to_string(gpu) + " milli-GPU with claimed_gpus " +
+                       std::to_string(c.claimed_devices) + ": a request has the GPUs of the claims in it",
+                   {}};
+    }
+    gpu -= c.claimed_devices * whole_device;
+  }
   if (c.ask.gpu_memory != 0) {
     if (gpu != 0) {
       return error{status::argument,
@@ -79,6 +90,36 @@ std::string_view qos_name(qos_class q) noexcept {
   return names[static_cast<std::size_t>(q)];
 }
 
+result<container_ask> parse_container(std::string_view text) {
+  container_ask parsed;
+  std::string_view rest = text;
+  for (const auto& [word, kind] : {std::pair{std::string_view("init:"), container_kind::init},
+                                   std::pair{std::string_view("sidecar:"), container_kind::sidecar}}) {
+    if (!rest.starts_with(word)) continue;
+    parsed.kind = kind;
+    rest.remove_prefix(word.size());
+    break;
+  }
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    const std::size_t equals = one.rfind('=');
+    const std::string_view name = one.substr(0, equals);
+    const std::string_view number = equals == std::string_view::npos ? std::string_view{} : one.substr(equals + 1);
+    std::int64_t amount = 0;
+    const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), amount);
+    const bool good = !name.empty() && failure == std::errc{} && end == number.data() + number.size() && amount >= 0 &&
+                      amount <= max_amount;
+    if (!good) {
+      return error{status::argument,
+                   "'" + base::shown(text) + "': expected amounts such as cpu=2000,memory=1000000, 0 .. 2^52",
+                   {}};
+    }
+    parsed.request.emplace_back(name, amount);
+  }
+  return parsed;
+}
+
 std::string pod_ask::key() const {
   std::string key;
   key.reserve(64);
@@ -96,13 +137,16 @@ std::string pod_ask::key() const {
   key.append(qos_name(qos));
   key += '|';
   if (node_selector.empty() && node_affinity.empty() && tolerations.empty() && affinity.empty() &&
-      anti_affinity.empty() && host_ports.empty() && obstacle.empty() && claims.empty()) {
+      anti_affinity.empty() && host_ports.empty() && obstacle.empty() && claims.empty() && containers.empty() &&
+      claimed_gpus == 0) {
     return key;
   }
   for (const std::string* text :
        {&node_selector, &node_affinity, &tolerations, &affinity, &anti_affinity, &host_ports, &obstacle, &claims}) {
     append_text(key, *text);
   }
+  if (!containers.empty() || claimed_gpus != 0) append_text(key, containers);
+  if (claimed_gpus != 0) key += std::to_string(claimed_gpus);
   return key;
 }
 
@@ -141,7 +185,8 @@ std::optional<pod_class> make_pod_class(pod_ask ask, ask_fault& fault) {
                    parsed(col::pod_tolerations, c.ask.tolerations, parse_toleration, c.tolerations) &&
                    parsed(col::pod_affinity, c.ask.affinity, parse_affinity_term, c.affinity) &&
                    parsed(col::pod_anti_affinity, c.ask.anti_affinity, parse_affinity_term, c.anti_affinity) &&
-                   parsed(col::pod_host_ports, c.ask.host_ports, parse_host_port, c.host_ports);
+                   parsed(col::pod_host_ports, c.ask.host_ports, parse_host_port, c.host_ports) &&
+                   parsed(col::pod_containers, c.ask.containers, parse_container, c.containers);
   if (!all) return std::nullopt;
   c.node_selector = std::move(*labels);
   return c;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <kaisched/result.hpp>
@@ -18,6 +19,17 @@ namespace kaisched::model {
 /// Quality of service of a pod. `unknown`: not given.
 enum class qos_class : std::uint8_t { unknown, guaranteed, burstable, best_effort };
 [[nodiscard]] std::string_view qos_name(qos_class q) noexcept;  ///< empty for `unknown`
+
+/// When a container runs. `sidecar`: an init container that stays.
+enum class container_kind : std::uint8_t { container, init, sidecar };
+
+/// What one container asks for.
+struct container_ask {
+  container_kind kind = container_kind::container;
+  std::vector<std::pair<std::string, std::int64_t>> request;  ///< by name of dimension
+};
+/// `name=amount,name=amount`, with `init:` or `sidecar:` in front of init containers.
+[[nodiscard]] result<container_ask> parse_container(std::string_view text);
 
 /// What a pod asks for, as given. The texts are rows of `string_list` columns.
 struct pod_ask {
@@ -32,6 +44,8 @@ struct pod_ask {
   std::string obstacle;
   std::int64_t gpu_memory = 0;  ///< bytes of each device
   std::string claims;
+  std::string containers;
+  std::uint32_t claimed_gpus = 0;
   qos_class qos = qos_class::unknown;
 
   /// Byte string that is equal exactly for equal asks.
@@ -45,6 +59,7 @@ struct pod_class {
   std::int64_t shared_devices = 0;  ///< devices asked for in part; at most one of the two is not zero
   std::int64_t device_share = 0;    ///< milli-GPU of each device: 1000 for whole ones
   std::int64_t memory_devices = 0;  ///< devices of which memory is asked for, instead of the two above
+  std::int64_t claimed_devices = 0;  ///< GPUs of its claims
   std::int64_t mig_share = 0;       ///< milli-GPU of the MIG instances asked for
   std::int64_t mig_slices = 0;      ///< their compute slices
   std::int64_t mig_memory_gb = 0;   ///< their memory
@@ -54,10 +69,13 @@ struct pod_class {
   std::vector<affinity_term> affinity;
   std::vector<affinity_term> anti_affinity;
   std::vector<host_port> host_ports;
+  std::vector<container_ask> containers;  ///< in their order; empty: one with the request of the pod
 
   [[nodiscard]] std::int64_t requests(std::uint32_t d) const { return d < ask.request.size() ? ask.request[d] : 0; }
   /// Devices, as a whole or in part.
-  [[nodiscard]] bool wants_gpu() const { return whole_devices + shared_devices + memory_devices > 0; }
+  [[nodiscard]] bool wants_gpu() const {
+    return whole_devices + shared_devices + memory_devices + claimed_devices > 0;
+  }
   /// Parts of devices, by share or by memory.
   [[nodiscard]] bool is_shared() const { return shared_devices + memory_devices > 0; }
   /// Number of devices that it gets parts of.

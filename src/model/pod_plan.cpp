@@ -20,10 +20,12 @@ constexpr std::array text_columns{
     std::pair{std::uint32_t{col::pod_host_ports}, &pod_ask::host_ports},
     std::pair{std::uint32_t{col::pod_obstacle}, &pod_ask::obstacle},
     std::pair{std::uint32_t{col::pod_claims}, &pod_ask::claims},
+    std::pair{std::uint32_t{col::pod_containers}, &pod_ask::containers},
 };
 
 bool gives_ask(const table_reader& t) {
   return t.has(col::pod_request) || t.has(col::pod_device_count) || t.has(col::pod_gpu_memory) || t.has(col::pod_qos) ||
+         t.has(col::pod_claimed_gpus) ||
          std::any_of(text_columns.begin(), text_columns.end(), [&](const auto& c) { return t.has(c.first); });
 }
 
@@ -151,6 +153,7 @@ result<void> edit::read_ask(const table_reader& t, std::uint64_t row, pod_ask& a
   for (const auto& [column, target] : text_columns) {
     if (t.has(column)) ask.*target = t.text(column, row);
   }
+  if (t.has(col::pod_claimed_gpus)) ask.claimed_gpus = t.u32(col::pod_claimed_gpus, row);
   if (t.has(col::pod_gpu_memory)) {
     auto v = bounded(t, row, col::pod_gpu_memory, 0, max_amount);
     if (!v) return v.failure();

@@ -72,6 +72,10 @@ constexpr std::array node_columns{
                 "if unknown."},
     column_info{col::node_numa_scope, "numa_scope", ct::string, cs::ragged, false, ek::none, "scope", "",
                 "What is aligned: container or pod; empty if unknown."},
+    column_info{col::node_claimable, "claimable", ct::string_list, cs::ragged, false, ek::none,
+                "class=driver/pool/device", "",
+                "Devices that resource claims of a class can be given here, first choice first. GPUs among them count in "
+                "capacity as well."},
 };
 constexpr std::array device_columns{
     column_info{col::device_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the device."},
@@ -229,6 +233,12 @@ constexpr std::array pod_columns{
                 "Quality of service: Guaranteed, Burstable or BestEffort; empty if unknown."},
     column_info{col::pod_outdated, "outdated", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
                 "1: an update replaces the pod: it ends when a new one runs. See max_surge of groups."},
+    column_info{col::pod_containers, "containers", ct::string_list, cs::ragged, false, ek::none,
+                "[init:|sidecar:]name=amount,...", "",
+                "What each container asks for, in fixed units, for the alignment with NUMA zones; sidecars are init "
+                "containers that stay. Empty: one container asks for all. Other rules look at request only."},
+    column_info{col::pod_claimed_gpus, "claimed_gpus", ct::u32, cs::one, false, ek::none, "devices", "0",
+                "How many of the whole GPUs in request are those of the claims: they are counted, and the claims say which."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},
@@ -254,6 +264,11 @@ constexpr std::array resource_claim_columns{
     column_info{col::resource_claim_reserved_for, "reserved_for", ct::string_list, cs::ragged, false, ek::none,
                 "pod names", "",
                 "Pods that use the devices of the claim. Names of pods elsewhere are kept as they are."},
+    column_info{col::resource_claim_node, "node", ct::string, cs::ragged, false, ek::none, "node", "",
+                "Node of the devices; empty if not known: every node can use them."},
+    column_info{col::resource_claim_from_template, "from_template", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
+                "1: made for one pod from a template. Other claims of GPUs need the label kai.scheduler/queue with the "
+                "queue of the pod."},
 };
 constexpr std::array decision_columns{
     column_info{col::decision_kind, "kind", ct::u8, cs::one, true, ek::none, "decision kind", "",
@@ -275,6 +290,10 @@ constexpr std::array decision_columns{
                 "Name of node."},
     column_info{col::decision_group_name, "group_name", ct::string, cs::ragged, true, ek::none, "name", "",
                 "Name of group."},
+    column_info{col::decision_numa_zones, "numa_zones", ct::i64_list, cs::ragged, false, ek::none, "0..63", "",
+                "NUMA zones of the node that the pod is expected to use, by position; for the part numa."},
+    column_info{col::decision_claim_devices, "claim_devices", ct::string_list, cs::ragged, false, ek::none,
+                "claim=driver/pool/device", "", "Devices of the pod's claims; empty for evict."},
 };
 constexpr std::array reason_columns{
     column_info{col::reason_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group that waits."},
@@ -329,6 +348,8 @@ constexpr std::array placement_columns{
                 "Name of node, or empty."},
     column_info{col::placement_devices, "devices", ct::i64_list, cs::ragged, true, ek::none, "device indices", "",
                 "Devices held."},
+    column_info{col::placement_numa_zones, "numa_zones", ct::i64_list, cs::ragged, true, ek::none, "0..63", "",
+                "NUMA zones of the node that the pod is expected to use, by position; for the part numa."},
 };
 constexpr std::array statistic_columns{
     column_info{col::statistic_action, "action", ct::string, cs::ragged, true, ek::none, "action", "", "Action."},

@@ -118,6 +118,7 @@ struct node_info {
   numa_policy align = numa_policy::unknown;
   numa_scope align_scope = numa_scope::unknown;
   std::vector<numa_zone_info> zones;  ///< in the order in which they are numbered
+  std::vector<std::pair<std::string, std::string>> claimable;  ///< class and name of devices
   /// Devices are tracked one by one.
   [[nodiscard]] std::uint32_t device_count() const;
   /// What a device is as a whole and what it offers to pods: bytes of its memory, or milli-GPU if that is not known.
@@ -229,6 +230,8 @@ struct claim_info {
   std::string labels;        ///< row of a string list, sorted by key
   std::string devices;       ///< row of a string list
   std::string reserved_for;  ///< row of a string list
+  std::string node;          ///< empty: not known
+  bool from_template = false;
 };
 
 // ---- state -------------------------------------------------------------------------------------------------------
@@ -272,8 +275,7 @@ struct cluster_state {
   base::cow<std::vector<std::int64_t>> device_units;
   std::uint32_t nodes_with_taints = 0;
   std::uint32_t nodes_not_open = 0;
-  std::uint32_t nodes_with_mig = 0;        ///< nodes with labels or resources of divided GPUs
-  std::uint32_t nodes_with_alignment = 0;  ///< nodes that refuse pods which their NUMA zones cannot align
+  std::uint32_t nodes_with_mig = 0;  ///< nodes with labels or resources of divided GPUs
 
   base::cow_column<group_core> groups;
   base::cow_column<group_extra> group_extras;

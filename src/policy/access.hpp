@@ -20,6 +20,11 @@ struct leaving_pod {
   device_set devices;
 };
 
+namespace policy {
+class claim_ledger;
+class zone_ledger;
+}  // namespace policy
+
 /// The inside of a `session_view`: owned by the session, borrowed by everything below it.
 class session_access {
  public:
@@ -30,8 +35,10 @@ class session_access {
   std::span<const model::quota_vector> fair_share;  ///< by queue
   std::span<const pod_row> repelling_pods;          ///< pods with required anti-affinity, wherever they are
   const std::vector<leaving_pod>* leaving = nullptr;
-  const policy::gpu_groups* groups = nullptr;  ///< open in `compat` if pods share devices
-  bool predicates = false;                     ///< the policy has the part of this name
+  const policy::gpu_groups* groups = nullptr;    ///< open in `compat` if pods share devices
+  bool predicates = false;                       ///< the policy has the part of this name
+  const policy::zone_ledger* zones = nullptr;    ///< of nodes, where the part numa aligns; else null
+  const policy::claim_ledger* claims = nullptr;  ///< if pods have resource claims; else null
 
   /// A group that is looked at in part has smaller gangs: thresholds by sub-group from this one on.
   sub_group_row part_first = no_row;
@@ -59,12 +66,15 @@ enum class free_amount : std::uint8_t { idle, idle_or_releasing };
 
 /// Every requested amount fits. As in KAI, `compat` also refuses a node that is overdrawn in a dimension that the pod
 /// does not ask for.
-[[nodiscard]] bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
+/// `paid`: milli-GPU that others on the node pay for.
+[[nodiscard]] bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which,
+                               std::int64_t paid = 0);
 /// A device of the node that is in use has room for a part that the pod asks for.
 [[nodiscard]] bool has_shared_room(const session_access& a, const model::pod_class& c, node_row row);
 
 /// Amounts and devices.
-[[nodiscard]] bool fits(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
+[[nodiscard]] bool fits(const session_access& a, const model::pod_class& c, node_row row, free_amount which,
+                        std::int64_t paid = 0);
 
 /// GPUs of the node are divided into instances: the label says so, or there are some.
 [[nodiscard]] bool has_divided_gpus(const session_access& a, node_row row);
@@ -87,6 +97,14 @@ struct cluster_verdict {
   std::int64_t have = 0;
 };
 [[nodiscard]] cluster_verdict judge_cluster(const session_access& a, const model::pod_class& c);
+
+/// The node would not refuse the pod for its NUMA zones.
+[[nodiscard]] bool zones_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
+
+/// What others on the node pay for of the devices of the pod's claims, in milli-GPU.
+[[nodiscard]] std::int64_t claims_paid(const session_access& a, pod_row pod, node_row row);
+/// The claims of the pod may be used, and have or can be given devices of the node.
+[[nodiscard]] bool claims_fit(const session_access& a, pod_row pod, node_row row, free_amount which);
 
 /// Labels that restrict GPU pods and other pods to nodes of their own.
 inline constexpr std::string_view gpu_worker_label = "node-role.kubernetes.io/gpu-worker";

@@ -37,6 +37,8 @@ std::unique_ptr<policy_part> make_node_placement(const policy_options&);
 std::unique_ptr<policy_part> make_nominated_node(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_types(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_sharing_order(const policy_options&);
+std::unique_ptr<policy_part> make_numa(const policy_options&);
+std::unique_ptr<policy_part> make_dynamic_resources(const policy_options&);
 // Devices of a node: what they switch on is built into the choice of devices.
 std::unique_ptr<policy_part> make_gpu_pack(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_spread(const policy_options&);
@@ -53,6 +55,7 @@ std::unique_ptr<policy_part> make_multi_node_gang(const policy_options&);
 /// Score bands of the KAI Scheduler: each outweighs all smaller ones together.
 inline constexpr double density_band = 9;
 inline constexpr double resource_type_band = 10;
+inline constexpr double numa_band = 100;
 inline constexpr double availability_band = 1000;
 inline constexpr double sharing_band = 10'000;
 inline constexpr double nominated_band = 10'000'000;

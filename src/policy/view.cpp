@@ -1,6 +1,7 @@
 #include <kaisched/policy.hpp>
 
 #include "policy/access.hpp"
+#include "policy/numa/ledger.hpp"
 
 namespace kaisched {
 
@@ -27,6 +28,9 @@ std::string_view session_view::node_label(node_row n, std::string_view key, bool
 std::span<const std::int64_t> session_view::node_capacity() const { return *state_of(access_).capacity; }
 std::span<const std::int64_t> session_view::node_idle() const { return *access_.live->idle; }
 std::span<const std::int64_t> session_view::node_releasing() const { return *access_.live->releasing; }
+std::span<const std::int64_t> session_view::node_zones_available(node_row n) const {
+  return access_.zones == nullptr ? std::span<const std::int64_t>{} : access_.zones->available_of(n);
+}
 bool session_view::node_ready(node_row n) const { return (*state_of(access_).nodes)[n]->ready; }
 bool session_view::node_unschedulable(node_row n) const { return (*state_of(access_).nodes)[n]->unschedulable; }
 

@@ -101,6 +101,38 @@ result<void> check_capacity(const core& c) {
   return {};
 }
 
+/// Zones have what they had at the start and what has been given back since. What they had is counted by a fresh
+/// ledger, which takes the pods to be where the session has put them.
+result<void> check_zones(const core& c) {
+  if (!c.zones.used() || !c.evicted_twice.empty()) return {};
+  const model::cluster_state& s = c.state();
+  policy::zone_ledger before;
+  before.open(s, c.options);
+  std::vector<std::int64_t> available = before.available();
+  std::vector<std::int64_t> idle = before.idle();
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (!s.pods[p].live) continue;
+    const auto was = static_cast<pod_status>(s.live.pod_state[p]);
+    const auto is = static_cast<pod_status>(c.live.pod_state[p]);
+    const std::uint32_t slot = s.live.pod_node[p];
+    if (slot != no_row && model::is_in(was, model::active_allocated)) {
+      before.add_to(available, before.placement_at(p), (*s.node_row_of_slot)[slot]);
+    }
+    if (c.live.pod_node[p] != no_row && model::is_in(is, model::active_allocated)) {
+      const node_row row = (*s.node_row_of_slot)[c.live.pod_node[p]];
+      const policy::zone_placement& placed = c.zones.placement_at(p);
+      before.take_from(available, placed, row);
+      const bool fresh = is == pod_status::allocated || is == pod_status::binding;
+      if (fresh && was == pod_status::pending) before.take_from(idle, placed, row);
+    }
+  }
+  if (available != c.zones.available()) return violated("available amounts of NUMA zones differ from their pods");
+  const bool plain = c.log.empty() && std::none_of(c.decisions.begin(), c.decisions.end(),
+                                                   [](const decision& d) { return d.kind != decision_kind::bind; });
+  if (plain && idle != c.zones.idle()) return violated("idle amounts of NUMA zones differ from their pods");
+  return {};
+}
+
 /// A group that got something must have its gangs complete, unless it lost something too: who has lost pods may get
 /// some back, and a gang that was broken may be moved. Exceptions of `compat`: groups with `min_sub_group`, which KAI
 /// starts partly, and gangs that were broken before, which it completes as far as their pods go when they are victims.
@@ -144,7 +176,8 @@ result<void> core::check() const {
                        pod_status::releasing, g.devices, 1);
   }
   // KAI's books of shared devices cannot be counted again: what they say depends on what has been tried.
-  const bool has_books = groups.is_open();
+  // Nor can those of devices that several pods have: who of them is charged depends on who came first.
+  const bool has_books = groups.is_open() || claims.used();
   if (!has_books && *copy.live.idle != *live.idle) return violated("idle amounts of nodes differ from their pods");
   if (!has_books && *copy.live.releasing != *live.releasing)
     return violated("releasing amounts of nodes differ from their pods");
@@ -160,11 +193,12 @@ result<void> core::check() const {
   if (expected_allocation(*this, copy.live) != *live.queue_allocated) {
     return violated("the sum of a queue differs from its pods");
   }
+  if (auto done = check_zones(*this); !done) return done;
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (!state().groups[g].live || !state().groups[g].semi_preemptible) continue;
     if (core_growth(g, {}) != quota_vector{}) return violated("the core of a group differs from what queues count");
   }
-  if (auto done = has_books ? result<void>{} : check_capacity(*this); !done) return done;
+  if (auto done = groups.is_open() || claims.used() ? result<void>{} : check_capacity(*this); !done) return done;
   return log.empty() && !abandoned ? check_gangs(*this) : result<void>{};
 }
 
@@ -177,8 +211,8 @@ result<void> core::verify() const {
 
 std::string core::digest_for_checks() const {
 #ifdef KAISCHED_CHECKS
-  // An undo in KAI's books of shared devices is not always exact.
-  if (!groups.is_open() && state().pod_slots + state().node_count() <= small_cluster) return state_digest();
+  // An undo in KAI's books of shared devices and of claims is not always exact.
+  if (!groups.is_open() && !(compat() && claims.used()) && state().pod_slots + state().node_count() <= small_cluster) return state_digest();
 #endif
   return {};
 }
@@ -202,6 +236,15 @@ std::string core::state_digest() const {
   add_bytes(hash, *live.device_releasing);
   add_bytes(hash, *live.queue_allocated);
   add_bytes(hash, *live.queue_nonpreemptible);
+  add_bytes(hash, zones.available());
+  add_bytes(hash, zones.idle());
+  if (claims.used()) hash.update(claims.digest());
+  for (pod_row p = 0; zones.used() && p < state().pod_slots; ++p) {
+    for (const policy::zone_share& one : zones.placement_at(p)) {
+      const std::int64_t words[] = {p, one.zone, one.dim, one.amount};
+      hash.update(std::as_bytes(std::span(words)));
+    }
+  }
   for (const model::node_index* index : {&*live.by_gpu, &*live.by_cpu}) {
     for (const model::node_index::entry& e : *index) {
       const std::int64_t words[] = {e.key, e.rank, e.row};

@@ -48,6 +48,9 @@ core::core(const core& other)
       factories(other.factories),
       live(other.live),
       choice(other.choice),
+      zones(other.zones),
+      claims(other.claims),
+      saved_claims(other.saved_claims),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
       kai_queues(other.kai_queues),
@@ -97,6 +100,8 @@ void core::connect() {
   access.leaving = &leaving;
   access.groups = &groups;
   access.predicates = has_predicates;
+  access.zones = zones.used() ? &zones : nullptr;
+  access.claims = claims.used() ? &claims : nullptr;
 }
 
 bool core::has(std::string_view part) const {
@@ -116,6 +121,8 @@ result<void> core::open() {
   for (pod_row p = 0; state().pods_with_affinity > 0 && p < state().pod_slots; ++p) {
     if (state().pods[p].live && !state().class_of(p).anti_affinity.empty()) repelling_pods.push_back(p);
   }
+  if (has("numa")) zones.open(state(), options);
+  open_claims();
   connect();
   for (const auto& [name, make] : factories) {
     std::unique_ptr<policy_part> part = make(options);
@@ -126,6 +133,17 @@ result<void> core::open() {
   statistics.push_back({});
   choice.open(*this);
   return {};
+}
+
+/// Devices that pods share are charged once per node: the model has charged each pod.
+void core::open_claims() {
+  claims.open(state(), options, has("dynamicresources"));
+  for (pod_row p = 0; claims.used() && p < state().pod_slots; ++p) {
+    const auto status = static_cast<pod_status>(live.pod_state[p]);
+    if (!claims.has_claims(p) || live.pod_node[p] == no_row || !model::is_in(status, model::active_used)) continue;
+    const node_row row = node_of(p);
+    model::charge_gpus(state(), live, row, status, -claims.enter(p, row, state().class_of(p).requests(dim_gpu)));
+  }
 }
 
 // ---- statement ---------------------------------------------------------------------------------------------------
@@ -169,6 +187,11 @@ void core::charge_node(pod_row pod, node_row row, pod_status status, const devic
     model::charge_node(state(), live, c, row, status, devices, sign);
     if (groups.is_open()) groups.count_whole(row, c, sign);
   }
+  if (claims.has_claims(pod)) {
+    const std::int64_t gpus = c.requests(dim_gpu);
+    const std::int64_t shared = sign > 0 ? claims.enter(pod, row, gpus) : claims.leave(pod, row, gpus);
+    model::charge_gpus(state(), live, row, status, -sign * shared);
+  }
   if (sign < 0 || status == pod_status::releasing) ++frees;
   choice.node_changed(*this, row);
 }
@@ -183,6 +206,11 @@ void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_stat
     groups.restate(state(), live, pod, to);
   } else {
     model::charge_node_anew(state(), live, c, row, from, to, devices);
+  }
+  if (claims.has_claims(pod)) {
+    const std::int64_t gpus = c.requests(dim_gpu);
+    model::charge_gpus(state(), live, row, from, claims.leave(pod, row, gpus));
+    model::charge_gpus(state(), live, row, to, -claims.enter(pod, row, gpus));
   }
   ++frees;
   choice.node_changed(*this, row);
@@ -279,9 +307,11 @@ void core::add_parts_up() {
 }
 
 void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices,
-               const policy::group_ids& chosen, operation_kind kind) {
+               const policy::group_ids& chosen, std::uint32_t placed, operation_kind kind) {
   const auto old = static_cast<pod_status>(live.pod_state[pod]);
-  log.push_back({kind, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
+  log.push_back(
+      {kind, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], zones.number_of(pod),
+       save_claims(pod), 0});
   if (old == pod_status::releasing) {
     // KAI's nodes know a pod once: a claim on the node that it is leaving takes the place of what it holds there.
     const bool same_node = live.pod_node[pod] == (*state().nodes)[node]->slot;
@@ -299,22 +329,57 @@ void core::put(pod_row pod, node_row node, pod_status status, const device_set& 
     groups.put(state(), live, pod, node, status,
                chosen.empty() ? groups.on_devices(node, state().class_of(pod), devices.mask).groups : chosen);
   }
+  // KAI counts a pod on its node before it gets the devices of its claims.
+  const bool gets_devices = claims.has_claims(pod) && claims.decides();
+  if (gets_devices && !compat()) claims.allocate(pod, node, status == pod_status::allocated);
   charge_node(pod, node, status, devices, 1);
   charge_queues(pod, 1);
   charge_core_of(pod);
+  if (gets_devices && compat()) claims.allocate(pod, node, status == pod_status::allocated);
+  if (!zones.used()) return;
+  zones.set(pod, placed);
+  zones.charge(pod, node, 1);
+  if (status == pod_status::allocated) zones.occupy(pod, node, 1);
 }
 
 void core::allocate(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& chosen) {
-  put(pod, node, pod_status::allocated, devices, chosen, operation_kind::allocate);
+  const std::uint32_t placed = zones.place(state(), state().class_of(pod), node, policy::zone_ledger::amount::free_now);
+  put(pod, node, pod_status::allocated, devices, chosen, placed, operation_kind::allocate);
 }
 
 void core::pipeline(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& chosen) {
-  put(pod, node, pod_status::pipelined, devices, chosen, operation_kind::pipeline);
+  const std::uint32_t placed =
+      zones.place(state(), state().class_of(pod), node, policy::zone_ledger::amount::free_or_releasing);
+  put(pod, node, pod_status::pipelined, devices, chosen, placed, operation_kind::pipeline);
+}
+
+bool core::changes_zones(pod_row pod, node_row node) {
+  if (!zones.used()) return false;
+  const std::uint32_t had = zones.number_of(pod);
+  if (!compat()) return !zones.has_room(node, had);
+  const std::uint32_t now_gets =
+      zones.place(state(), state().class_of(pod), node, policy::zone_ledger::amount::free_or_releasing);
+  return now_gets != 0 && now_gets != had;
+}
+
+std::uint32_t core::save_claims(pod_row pod) {
+  if (!claims.has_claims(pod)) return no_row;
+  saved_claims.push_back(claims.save(pod));
+  return static_cast<std::uint32_t>(saved_claims.size() - 1);
+}
+
+bool core::changes_claims(pod_row pod, std::uint32_t eviction) const {
+  return !compat() && claims.has_claims(pod) && !claims.can_rejoin(pod, saved_claims[log[eviction].old_claims]);
+}
+
+/// An evicted pod is back: it has what it had.
+void core::rejoin_claims(const operation& op) {
+  if (op.old_claims != no_row) claims.rejoin(op.pod, saved_claims[op.old_claims]);
 }
 
 void core::evict(pod_row pod) {
   log.push_back({operation_kind::evict, false, false, false, static_cast<pod_status>(live.pod_state[pod]), pod,
-                 live.pod_node[pod], live.pod_devices[pod], 0});
+                 live.pod_node[pod], live.pod_devices[pod], zones.number_of(pod), save_claims(pod), 0});
   release_in_place(pod, depth());
 }
 
@@ -324,6 +389,10 @@ void core::evict_again(pod_row pod) {
   log.push_back(op);
   forget_chunk(pod);
   charge_queues(pod, -1);
+  zones.charge(pod, node_of(pod), -1);
+  if (!claims.has_claims(pod)) return;
+  charge_node_anew(pod, node_of(pod), pod_status::releasing, pod_status::releasing, live.pod_devices[pod]);
+  if (claims.decides()) claims.deallocate(pod);
 }
 
 /// Queues do not count claims of earlier sessions.
@@ -334,26 +403,41 @@ bool core::is_charged(pod_row pod, pod_status status) const {
 
 void core::finish(pod_row pod) {
   const auto old = static_cast<pod_status>(live.pod_state[pod]);
-  log.push_back({operation_kind::finish, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], 0});
+  log.push_back({operation_kind::finish, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod],
+                 zones.number_of(pod), save_claims(pod), 0});
   if (in_groups(pod)) groups.shelve(state(), live, pod);
-  charge_node(pod, (*state().node_row_of_slot)[live.pod_node[pod]], old, live.pod_devices[pod], -1);
+  charge_node(pod, node_of(pod), old, live.pod_devices[pod], -1);
+  finish_in_zones(pod, old, -1);
+  if (claims.has_claims(pod) && claims.decides()) claims.deallocate(pod);
   if (is_charged(pod, old)) charge_queues(pod, -1);
   set_status(pod, pod_status::succeeded);
   charge_core_of(pod);
 }
 
+/// Who has ended is no longer in zones, neither as one that stays nor as one that leaves.
+void core::finish_in_zones(pod_row pod, pod_status was, std::int64_t sign) {
+  if (model::is_in(was, model::active_allocated)) zones.charge(pod, node_of(pod), sign);
+  if (was != pod_status::pipelined) zones.occupy(pod, node_of(pod), sign);
+}
+
 void core::release_in_place(pod_row pod, std::uint32_t mark) {
-  const node_row row = (*state().node_row_of_slot)[live.pod_node[pod]];
+  const node_row row = node_of(pod);
   charge_node_anew(pod, row, static_cast<pod_status>(live.pod_state[pod]), pod_status::releasing,
                    live.pod_devices[pod]);
   set_status(pod, pod_status::releasing);
   charge_queues(pod, -1);
+  zones.charge(pod, row, -1);
+  if (claims.has_claims(pod) && claims.decides()) {
+    claims.deallocate(pod);
+    claims.leave_behind(pod, saved_claims[log[mark - 1].old_claims]);
+  }
   charge_core_of(pod);
   mark_evicted(pod, mark);
 }
 
 void core::restore_evicted(const operation& op) {
   const node_row row = (*state().node_row_of_slot)[op.old_node];
+  rejoin_claims(op);
   if (in_groups(op.pod) && !groups.is_booked(op.pod)) {
     const pod_class& c = state().class_of(op.pod);
     model::charge_amounts(state(), live, c, row, op.old_status, 1, model::gpu_charge::none);
@@ -367,6 +451,8 @@ void core::restore_evicted(const operation& op) {
   }
   set_status(op.pod, op.old_status);
   charge_queues(op.pod, 1);
+  zones.charge(op.pod, row, 1);
+  if (compat() && claims.has_claims(op.pod) && claims.decides()) claims.allocate(op.pod, row, false);
   charge_core_of(op.pod);
   mark_evicted(op.pod, 0);
 }
@@ -386,12 +472,19 @@ void core::unevict(std::uint32_t eviction) {
   log.push_back(op);
 }
 
-void core::undo_put(const operation& op) {
-  const node_row row = (*state().node_row_of_slot)[live.pod_node[op.pod]];
+void core::undo_put(const operation& op, bool restores_claims) {
+  const node_row row = node_of(op.pod);
   const bool grouped = in_groups(op.pod);
   if (grouped) groups.take(state(), live, op.pod);
   charge_node(op.pod, row, static_cast<pod_status>(live.pod_state[op.pod]), live.pod_devices[op.pod], -1);
   charge_queues(op.pod, -1);
+  if (claims.has_claims(op.pod)) {
+    if (claims.decides()) claims.deallocate(op.pod);
+    if (restores_claims) claims.restore(op.pod, saved_claims[op.old_claims]);
+  }
+  zones.charge(op.pod, row, -1);
+  if (op.kind == operation_kind::allocate) zones.occupy(op.pod, row, -1);
+  if (zones.used()) zones.set(op.pod, op.old_zones);
   set_status(op.pod, op.old_status);
   live.pod_node.write(op.pod) = op.old_node;
   live.pod_devices.write(op.pod) = op.old_devices;
@@ -422,15 +515,19 @@ void core::undo(std::uint32_t position) {
       }
       break;
     case operation_kind::evict:
-      if (op.again)
+      if (op.again) {
         charge_queues(op.pod, 1);
-      else
+        zones.charge(op.pod, node_of(op.pod), 1);
+      } else {
         restore_evicted(op);
+      }
       break;
     case operation_kind::finish:
       set_status(op.pod, op.old_status);
       if (in_groups(op.pod)) groups.unshelve(state(), live, op.pod, row_of_slot(op.old_node), op.old_status);
+      rejoin_claims(op);
       charge_node(op.pod, (*state().node_row_of_slot)[op.old_node], op.old_status, op.old_devices, 1);
+      finish_in_zones(op.pod, op.old_status, 1);
       if (is_charged(op.pod, op.old_status)) charge_queues(op.pod, 1);
       charge_core_of(op.pod);
       break;
@@ -444,6 +541,7 @@ void core::undo(std::uint32_t position) {
 void core::rollback(std::uint32_t to) {
   for (std::uint32_t i = depth(); i > to; --i) undo(i - 1);
   log.resize(to);
+  if (to == 0) saved_claims.clear();
 }
 
 void core::convert_to_pipelined(group_row group) {
@@ -458,16 +556,17 @@ void core::convert_to_pipelined(group_row group) {
     if (log[i].kind == operation_kind::evict && !log[i].undone && !log[i].again) mark_evicted(log[i].pod, i + 1);
   }
   for (const operation& op : mine) {
-    const node_row row = (*state().node_row_of_slot)[live.pod_node[op.pod]];
+    const node_row row = node_of(op.pod);
+    const std::uint32_t placed = zones.number_of(op.pod);
     device_set chosen = live.pod_devices[op.pod];
     policy::group_ids same;
     if (in_groups(op.pod)) same = *groups.groups_of(op.pod, row);
-    undo_put(op);
+    undo_put(op, !compat());  // KAI forgets here what it had known of claims
     if (same.empty()) {
       (void)model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing,
                                   chosen, choice.device_order());
     }
-    pipeline(op.pod, row, chosen, same);
+    put(op.pod, row, pod_status::pipelined, chosen, same, placed, operation_kind::pipeline);
   }
 }
 
@@ -513,6 +612,7 @@ void core::commit() {
       d.kind = decision_kind::evict;
       d.node = (*state().node_row_of_slot)[op.old_node];
       d.devices = op.old_devices;
+      d.numa_zones = zones.zones_at(op.old_zones);
     } else {
       const bool moves = op.kind == operation_kind::pipeline && std::binary_search(moved.begin(), moved.end(), op.pod);
       d.kind = migrates                              ? decision_kind::migrate
@@ -522,11 +622,14 @@ void core::commit() {
       if (!moves) note_placed(op.pod, true);
       d.node = (*state().node_row_of_slot)[live.pod_node[op.pod]];
       d.devices = live.pod_devices[op.pod];
+      d.numa_zones = zones.zones_of_pod(op.pod);
+      d.claim_devices = claims.devices_of(state(), op.pod);
       if (op.kind == operation_kind::allocate) set_status(op.pod, pod_status::binding);
     }
     decisions.push_back(d);
   }
   log.clear();
+  saved_claims.clear();
 }
 
 void core::abandon() {
@@ -539,6 +642,7 @@ void core::abandon() {
     mark_evicted(op.pod, no_row);  // of no statement
   }
   log.clear();
+  saved_claims.clear();
 }
 
 // ---- what groups try to start -------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@
 
 #include "model/account.hpp"
 #include "policy/access.hpp"
+#include "policy/claims/ledger.hpp"
+#include "policy/numa/ledger.hpp"
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
 #include "session/node_choice.hpp"
@@ -34,7 +36,9 @@ struct operation {
   pod_row pod = no_row;
   std::uint32_t old_node = no_row;  ///< slot
   device_set old_devices{};
-  std::uint32_t undoes = 0;  ///< unevict: position of the eviction
+  std::uint32_t old_zones = 0;        ///< number of the placement
+  std::uint32_t old_claims = no_row;  ///< what the pod knew of its claims, in `saved_claims`
+  std::uint32_t undoes = 0;     ///< unevict: position of the eviction
 };
 
 /// Why a group found no place when it was last tried.
@@ -99,6 +103,10 @@ class core {
   /// victim is listed twice; only `compat` repeats it.
   void evict_again(pod_row pod);
   void unevict(std::uint32_t eviction);
+  /// The pod, which was evicted from the node, would not get the NUMA zones back that it had there.
+  [[nodiscard]] bool changes_zones(pod_row pod, node_row node);
+  /// Or not the devices of its claims.
+  [[nodiscard]] bool changes_claims(pod_row pod, std::uint32_t eviction) const;
   /// A look ahead: the pod has ended and holds nothing any more. Must be undone before the statement is committed.
   void finish(pod_row pod);
   /// Position of the eviction in the statement that took the pod from the node where it is leaving now, or no_row.
@@ -211,6 +219,9 @@ class core {
   session_access access;
   std::vector<std::unique_ptr<policy_part>> parts;
   node_choice choice;
+  policy::zone_ledger zones;
+  policy::claim_ledger claims;
+  std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
   bool has_proportion = false;
   bool has_predicates = false;
 
@@ -271,15 +282,20 @@ class core {
   void note_placed(pod_row pod, bool placed);
   [[nodiscard]] bool bound_refuses(group_row group, const model::quota_vector& requested, bool quota,
                                    failure& why) const;
+  void open_claims();
   void charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign);
   void charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices);
   void charge_queues(pod_row pod, std::int64_t sign);
   void put(pod_row pod, node_row node, pod_status status, const device_set& devices, const policy::group_ids& groups,
-           operation_kind kind);
+           std::uint32_t zones, operation_kind kind);
   void undo(std::uint32_t position);
-  void undo_put(const operation& op);
+  void undo_put(const operation& op, bool restores_claims = true);
+  [[nodiscard]] std::uint32_t save_claims(pod_row pod);
+  void rejoin_claims(const operation& op);
+  void finish_in_zones(pod_row pod, pod_status was, std::int64_t sign);
   [[nodiscard]] bool in_groups(pod_row pod) const { return access.in_groups(state().class_of(pod)); }
   [[nodiscard]] node_row row_of_slot(std::uint32_t slot) const { return (*state().node_row_of_slot)[slot]; }
+  [[nodiscard]] node_row node_of(pod_row pod) const { return row_of_slot(live.pod_node[pod]); }
   void release_in_place(pod_row pod, std::uint32_t mark);
   void restore_evicted(const operation& op);
   [[nodiscard]] bool is_charged(pod_row pod, pod_status status) const;

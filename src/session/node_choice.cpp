@@ -53,6 +53,8 @@ void node_choice::open(const core& c) {
   for (const auto& part : c.parts) {
     const bool known =
         std::find(std::begin(lexicographic), std::end(lexicographic), part->name()) != std::end(lexicographic);
+    if (part->name() == "numa" && c.access.zones == nullptr) continue;
+    if (part->name() == "dynamicresources") continue;  // pods with claims are placed by scanning
     if ((part->capabilities() & part_scores_nodes) != 0 && !known) fast_ = false;
     if ((part->capabilities() & part_filters_nodes) != 0 && part->name() != "predicates") fast_ = false;
   }
@@ -155,7 +157,7 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
   const class_row row = c.state().pods[pod].pod_class;
   const class_facts& known = facts(c, row);
   return known.open_everywhere && known.cluster.what == constraint::none &&
-         (!predicates_ || policy::ignores_other_pods(c.access, *c.state().classes[row])) &&
+         (!predicates_ || policy::ignores_other_pods(c.access, *c.state().classes[row])) && !c.claims.has_claims(pod) &&
          c.state().pod_extras[pod].nominated == no_row;
 }
 
@@ -184,11 +186,12 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   refused_.clear();
   c.refusal = {};
   // Nothing came free since the class found no node: it finds none now.
-  const bool remembers = fast_ && among == nullptr && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
+  const bool claims = c.claims.has_claims(pod);
+  const bool remembers = fast_ && !claims && among == nullptr && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
   const bool by_index =
-      fast_ && !needs_scan(c, ask) &&
+      fast_ && !claims && !needs_scan(c, ask) &&
       (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
                        : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
   result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, only_claims);
@@ -232,8 +235,12 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
   const model::pod_class& ask = c.state().class_of(pod);
   ++c.statistics.back().candidates;
   // As in KAI a node must also hold with claims counted before the question whether the pod can start now.
-  bool good = policy::amounts_fit(c.access, ask, row, free_amount::idle_or_releasing);
-  if (good && which == free_amount::idle) good = policy::amounts_fit(c.access, ask, row, free_amount::idle);
+  const std::int64_t paid = policy::claims_paid(c.access, pod, row);
+  bool good = policy::amounts_fit(c.access, ask, row, free_amount::idle_or_releasing, paid);
+  if (good && which == free_amount::idle) {
+    good = policy::amounts_fit(c.access, ask, row, free_amount::idle, paid) &&
+           policy::zones_fit(c.access, ask, row, which) && policy::claims_fit(c.access, pod, row, which);
+  }
   good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
   place here;
   if (!good || !choose_devices(c, ask, row, which, here)) {
@@ -338,7 +345,8 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) 
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
   std::vector<constraint> verdicts(n, constraint::none);
   for (std::size_t i = 0; i < n; ++i) {
-    if (!policy::fits(c.access, ask, rows[i], free_amount::idle_or_releasing)) verdicts[i] = constraint::resource;
+    const std::int64_t paid = policy::claims_paid(c.access, pod, rows[i]);
+    if (!policy::fits(c.access, ask, rows[i], free_amount::idle_or_releasing, paid)) verdicts[i] = constraint::resource;
   }
   for (const auto& part : c.parts) {
     if ((part->capabilities() & part_filters_nodes) == 0) continue;

@@ -222,7 +222,26 @@ table queue_table(const json& resolved) {
   return rows.take();
 }
 
-table node_table(const json& resolved, const dimensions& dims) {
+/// Devices that claims of a class can get on a node: of the parts of one class the last one counts.
+std::vector<std::string> claimable_of(const json& session_case, const std::string& node) {
+  const json& dra = member(member(session_case, "input"), "dra");
+  const json& classes = items(dra, "device_classes");
+  std::map<std::string, std::int64_t> counts;
+  for (const json& slice : items(dra, "slices")) {
+    const std::string device_class = text_or_empty(slice, "device_class");
+    if (text_or_empty(slice, "node") != node || std::find(classes.begin(), classes.end(), device_class) == classes.end())
+      continue;
+    counts[device_class] = value_or(slice, "count", std::int64_t{0});
+  }
+  std::vector<std::string> texts;
+  for (const auto& [device_class, count] : counts) {
+    for (std::int64_t i = 0; i < count; ++i)
+      texts.push_back(device_class + "=nvidia.com/gpu/" + node + "/" + std::to_string(i));
+  }
+  return texts;
+}
+
+table node_table(const json& session_case, const json& resolved, const dimensions& dims) {
   table made = input_table(table_kind::node);
   column& name = made.add(col::node_name, column_type::string, 0);
   column& capacity = made.add(col::node_capacity, column_type::i64, dims.count());
@@ -231,6 +250,7 @@ table node_table(const json& resolved, const dimensions& dims) {
   column& gpu_memory = made.add(col::node_gpu_memory, column_type::i64);
   column& numa_policy = made.add(col::node_numa_policy, column_type::string, 0);
   column& numa_scope = made.add(col::node_numa_scope, column_type::string, 0);
+  column& claimable = made.add(col::node_claimable, column_type::string_list, 0);
   for (const json& node : items(resolved, "nodes")) {
     push_text(name, name_of(node));
     dims.push(capacity, items(node, "allocatable"));
@@ -243,6 +263,7 @@ table node_table(const json& resolved, const dimensions& dims) {
     gpu_memory.push(known ? value_or(node, "gpu_memory_mib", std::int64_t{0}) * bytes_per_mib : 0);
     push_text(numa_policy, text_or_empty(member(node, "numa"), "policy"));
     push_text(numa_scope, text_or_empty(member(node, "numa"), "scope"));
+    push_texts(claimable, claimable_of(session_case, name_of(node)));
   }
   return made;
 }
@@ -258,7 +279,10 @@ table zone_table(const json& resolved, const dimensions& dims) {
       push_text(of, name_of(node));
       push_text(name, text_or_empty(zone, "id"));
       dims.push(capacity, items(zone, "allocatable"));
-      dims.push(available, items(zone, "available"));
+      json free = items(zone, "available");
+      for (json& amount : free)
+        amount = std::max(0.0, amount.get<double>());  // below zero only where pods tell as well
+      dims.push(available, free);
     }
   }
   return made;
@@ -279,6 +303,15 @@ table claim_table(const json& resolved, const json& now) {
   column& labels = made.add(col::resource_claim_labels, column_type::string_list, 0);
   column& devices = made.add(col::resource_claim_devices, column_type::string_list, 0);
   column& reserved_for = made.add(col::resource_claim_reserved_for, column_type::string_list, 0);
+  column& from_template = made.add(col::resource_claim_from_template, column_type::u8);
+  std::set<std::string> made_from_templates;
+  for (const json& job : items(resolved, "jobs")) {
+    for (const json& task : items(job, "tasks")) {
+      for (const json& one : items(task, "claims")) {
+        if (!text_or_empty(one, "template").empty()) made_from_templates.insert(text_or_empty(one, "claim"));
+      }
+    }
+  }
   for (const json& claim : items(resolved, "claims")) {
     push_text(name, claim_key(claim));
     push_text(device_class, text_or_empty(claim, "device_class"));
@@ -295,6 +328,7 @@ table claim_table(const json& resolved, const json& now) {
       pods.push_back(text.starts_with(pod_prefix) ? text.substr(pod_prefix.size()) : text);
     }
     push_texts(reserved_for, pods);
+    push_flag(from_template, made_from_templates.contains(name_of(claim)));
   }
   return made;
 }
@@ -518,7 +552,8 @@ class pod_rows {
         gpu_memory_(table_.add(col::pod_gpu_memory, column_type::i64)),
         claims_(table_.add(col::pod_claims, column_type::string_list, 0)),
         numa_zones_(table_.add(col::pod_numa_zones, column_type::i64_list, 0)),
-        qos_(table_.add(col::pod_qos, column_type::string, 0)) {
+        qos_(table_.add(col::pod_qos, column_type::string, 0)),
+        claimed_gpus_(table_.add(col::pod_claimed_gpus, column_type::u32)) {
     const json& resolved = member(session_case, "resolved");
     for (const json& node : items(resolved, "nodes")) {
       nodes_.emplace(name_of(node), rounded(member(items(node, "allocatable"), "gpu").is_null()
@@ -585,6 +620,9 @@ class pod_rows {
     push_texts(claims_, claims);
     numa_zones_.push_list(std::span<const std::int64_t>(items(task, "numa_zones").get<std::vector<std::int64_t>>()));
     push_text(qos_, text_or_empty(task, "qos_class"));
+    double claimed = 0;
+    for (const json& count : items(asked, "dra_gpus")) claimed += count.get<double>();
+    claimed_gpus_.push(static_cast<std::uint32_t>(std::min(claimed, 4e9)));
   }
 
   /// KAI names the shared devices of a node; here they take the highest numbers, as pods with whole devices and
@@ -632,6 +670,7 @@ class pod_rows {
   column& claims_;
   column& numa_zones_;
   column& qos_;
+  column& claimed_gpus_;
 };
 
 table pod_table(const json& session_case, const dimensions& dims, const kai_starts& starts) {
@@ -703,7 +742,7 @@ std::vector<table> kai_tables(const json& session_case, const kai_starts& starts
   tables.push_back(resource_table(dims));
   tables.push_back(topology_table(resolved));
   tables.push_back(queue_table(resolved));
-  tables.push_back(node_table(resolved, dims));
+  tables.push_back(node_table(session_case, resolved, dims));
   tables.push_back(zone_table(resolved, dims));
   tables.push_back(claim_table(resolved, claims == nullptr ? items(resolved, "claims") : *claims));
   tables.push_back(group_table(resolved, starts, restart_clocks));

@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double tolerance = 1e-9;
+constexpr double milli_cores_per_core = 1000;
 constexpr std::array<std::string_view, 3> queue_resources{"cpu_milli", "memory", "gpu"};
 
 std::string number_text(double value) { return json(value).dump(); }
@@ -54,8 +55,9 @@ void differ_amounts(differences& found, const std::string& what, const kai_amoun
 
 // ---- events --------------------------------------------------------------------------------------
 
-/// type, task, node, number of shared devices
-using happening = std::tuple<std::string, std::string, std::string, std::size_t>;
+/// type, task, node, number of shared devices, NUMA zones, devices of claims
+using happening = std::tuple<std::string, std::string, std::string, std::size_t, std::vector<std::int64_t>,
+                             std::vector<std::string>>;
 
 /// What one committed transaction did, in no order.
 struct commit {
@@ -72,7 +74,8 @@ std::vector<commit> commits_of(const std::vector<kai_event>& events) {
     auto found = std::find_if(commits.begin(), commits.end(),
                               [&](const commit& one) { return one.action == event.action && one.number == number; });
     if (found == commits.end()) found = commits.insert(commits.end(), {event.action, number, {}});
-    found->happened.emplace_back(event.type, event.task, event.node, event.gpu_groups.size());
+    found->happened.emplace_back(event.type, event.task, event.node, event.gpu_groups.size(), event.numa_zones,
+                                 event.claim_devices);
   }
   for (commit& one : commits) std::sort(one.happened.begin(), one.happened.end());
   return commits;
@@ -82,10 +85,23 @@ std::string text_of(const std::vector<commit>& commits) {
   std::string text;
   for (const commit& one : commits) {
     text += (text.empty() ? "" : " | ") + one.action;
-    for (const auto& [type, task, node, devices] : one.happened)
+    for (const auto& [type, task, node, devices, zones, claimed] : one.happened) {
       text.append(" ").append(type).append(" ").append(task).append("@").append(node);
+      for (const std::int64_t zone : zones) text.append("/").append(std::to_string(zone));
+      for (const std::string& device : claimed) text.append(" (").append(device).append(")");
+    }
   }
   return text.empty() ? "nothing" : text;
+}
+
+std::vector<std::string> recorded_devices(const json& event) {
+  std::vector<std::string> texts;
+  for (const json& claim : items(event, "dra_devices")) {
+    for (const json& device : items(claim, "devices"))
+      texts.push_back(text_or_empty(claim, "claim") + "=" + device.get<std::string>());
+  }
+  std::sort(texts.begin(), texts.end());
+  return texts;
 }
 
 std::vector<kai_event> recorded_events(const json& recorded_round) {
@@ -96,7 +112,8 @@ std::vector<kai_event> recorded_events(const json& recorded_round) {
     events.push_back({text_or_empty(event, "action"), value_or(event, "commit", std::int64_t{0}),
                       text_or_empty(event, "type"), text_or_empty(event, "task"),
                       unbound ? std::string() : text_or_empty(event, "node"),
-                      items(event, "gpu_groups").get<std::vector<std::string>>()});
+                      items(event, "gpu_groups").get<std::vector<std::string>>(),
+                      items(event, "numa_zones").get<std::vector<std::int64_t>>(), recorded_devices(event)});
   }
   return events;
 }
@@ -234,9 +251,14 @@ void differ_nodes(differences& found, const json& recorded_nodes, const kai_outc
     }
     differ_amounts(found, "node " + name + " idle", node->second.idle, items(recorded, "idle"));
     // Of pods that share devices KAI's nodes know more: who has moved and come back is used twice.
-    if (!outcome.shares_devices)
+    if (!outcome.shares_devices && has(recorded, "used"))
       differ_amounts(found, "node " + name + " used", node->second.used, items(recorded, "used"));
     differ_amounts(found, "node " + name + " releasing", node->second.releasing, items(recorded, "releasing"));
+    const json& zones = items(member(recorded, "numa"), "zones");
+    for (std::size_t zone = 0; zone < std::min(zones.size(), node->second.zones.size()); ++zone) {
+      differ_amounts(found, "node " + name + " zone " + std::to_string(zone), node->second.zones[zone],
+                     items(zones[zone], "available"));
+    }
   }
 }
 
@@ -324,6 +346,10 @@ class asserted_check {
     differ(found_, what + ": " + name + " status", found->second.status, status);
     const std::string node = text_or_empty(wanted, "node");
     if (!node.empty()) differ(found_, what + ": " + name + " node", found->second.node, node);
+    if (has(wanted, "numa_zones")) {
+      differ(found_, what + ": " + name + " numa_zones", json(found->second.numa_zones).dump(),
+             wanted.at("numa_zones").dump());
+    }
   }
 
   void start(const std::string& what, const json& wanted, const std::string& status, const std::string& job) {
@@ -349,6 +375,17 @@ class asserted_check {
     if (has(wanted, "releasing_gpu")) {
       differ(found_, name + " releasing_gpu", amount_or_zero(found->second.releasing, "gpu"),
              wanted.at("releasing_gpu").get<double>());
+    }
+    for (const auto& [zone, amounts] : items(wanted, "numa_zones_available").items()) {
+      const std::size_t number = std::stoul(zone);
+      const std::string what = name + " zone " + zone + " ";
+      for (const auto& [resource, text] : amounts.items()) {
+        const bool known = number < found->second.zones.size();
+        const std::string amount = text.get<std::string>();
+        differ(found_, what + resource,
+               known ? amount_or_zero(found->second.zones[number], resource == "cpu" ? "cpu_milli" : resource) : -1,
+               std::stod(amount) * (resource == "cpu" ? milli_cores_per_core : 1));
+      }
     }
   }
 

@@ -1,5 +1,7 @@
 #include "conformance/kai_outcome.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -36,6 +38,21 @@ std::vector<std::string> names_of_devices(std::uint64_t mask) {
   return names;
 }
 
+std::vector<std::string> without_namespace(std::vector<std::string> texts) {
+  for (std::string& text : texts) {
+    const std::size_t slash = text.substr(0, text.find('=')).rfind('/');
+    if (slash != std::string::npos) text.erase(0, slash + 1);
+  }
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+std::vector<std::int64_t> numbers_of(std::uint64_t mask) {
+  std::vector<std::int64_t> numbers;
+  for (; mask != 0; mask &= mask - 1) numbers.push_back(std::countr_zero(mask));
+  return numbers;
+}
+
 /// Pods that ask for parts of devices: only shared devices have names in the recorded cases.
 std::set<std::string> sharing_pods(const json& session_case) {
   std::set<std::string> names;
@@ -58,12 +75,16 @@ void add_events(kai_outcome& outcome, const session& played, const kai_starts& s
                     "bind",
                     std::string(base.pod_name(one.pod)),
                     std::string(one.node == no_row ? std::string_view{} : base.node_name(one.node)),
-                    {}};
+                    {},
+                    numbers_of(one.numa_zones),
+                    without_namespace(one.claim_devices)};
     if (sharing.contains(event.task)) event.gpu_groups = names_of_devices(one.devices.mask);
     if (one.kind == decision_kind::evict || one.kind == decision_kind::move) {
       kai_event evicted = event;
       evicted.type = "evict";
       evicted.gpu_groups.clear();
+      evicted.numa_zones.clear();
+      evicted.claim_devices.clear();
       const auto before = starts.find(event.task);
       evicted.node = before == starts.end() ? std::string() : before->second.node;
       outcome.events.push_back(std::move(evicted));
@@ -104,8 +125,11 @@ void add_tasks(kai_outcome& outcome, const session& played, const kai_starts& st
   const column_view& devices = column_of(view, col::placement_devices);
   const std::span<const std::uint8_t> statuses = column_of(view, col::placement_status).values<std::uint8_t>(view.rows);
   for (std::uint64_t row = 0; row < view.rows; ++row) {
-    kai_task task{
-        std::string(kai_status_name(static_cast<pod_status>(statuses[row]))), std::string(nodes.string(row)), {}};
+    const std::span<const std::int64_t> zones = column_of(view, col::placement_numa_zones).list(row);
+    kai_task task{std::string(kai_status_name(static_cast<pod_status>(statuses[row]))),
+                  std::string(nodes.string(row)),
+                  {},
+                  {zones.begin(), zones.end()}};
     for (const std::int64_t device : devices.list(row)) task.gpu_groups.push_back("device " + std::to_string(device));
     const auto before = starts.find(names.string(row));
     // Recordings keep the name of the node that such a pod had; nothing has happened to it.
@@ -134,7 +158,11 @@ void add_nodes(kai_outcome& outcome, const session& played, const json& session_
   for (node_row row = 0; row < view.node_count(); ++row) {
     const std::string name(view.node_name(row));
     const kai_amounts& capacity = capacities[name] = amounts_of(view, view.node_capacity(), row);
-    kai_node node{amounts_of(view, view.node_idle(), row), capacity, amounts_of(view, view.node_releasing(), row)};
+    kai_node node{amounts_of(view, view.node_idle(), row), capacity, amounts_of(view, view.node_releasing(), row), {}};
+    const std::span<const std::int64_t> zones = view.node_zones_available(row);
+    for (std::uint32_t zone = 0; std::size_t{zone} * view.dimension_count() < zones.size(); ++zone) {
+      node.zones.push_back(amounts_of(view, zones, zone));
+    }
     for (auto& [resource, used] : node.used) used -= node.idle.at(resource);
     outcome.nodes.emplace(name, std::move(node));
   }

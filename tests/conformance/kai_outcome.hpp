@@ -23,12 +23,15 @@ struct kai_event {
   std::string task;
   std::string node;
   std::vector<std::string> gpu_groups;  ///< names of shared devices; they mean nothing beyond one node
+  std::vector<std::int64_t> numa_zones;
+  std::vector<std::string> claim_devices;  ///< claim=driver/pool/device, sorted; claims without their namespace
 };
 
 struct kai_task {
   std::string status;
   std::string node;
   std::vector<std::string> gpu_groups;
+  std::vector<std::int64_t> numa_zones;
 };
 
 using kai_amounts = std::map<std::string, double, std::less<>>;  // resource in KAI's words -> amount in KAI's units
@@ -37,6 +40,7 @@ struct kai_node {
   kai_amounts idle;
   kai_amounts used;
   kai_amounts releasing;
+  std::vector<kai_amounts> zones;  ///< what the NUMA zones have available
 };
 
 struct kai_outcome {

@@ -1,6 +1,7 @@
 // The schema kai-session-case/1: one session, or several rounds with the outcome written back in between.
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -31,12 +32,14 @@ engine engine_for(const json& session_case, const judge_options& asked) {
   return made;
 }
 
-cluster cluster_for(const json& session_case, const kai_starts& starts, bool restart_clocks) {
+/// `claims`: what has become of claims, or null.
+cluster cluster_for(const json& session_case, const kai_starts& starts, bool restart_clocks, const table* claims) {
   cluster made;
   const std::vector<table> tables = kai_tables(session_case, starts, restart_clocks);
   std::vector<table_view> views;
   views.reserve(tables.size());
   for (const table& one : tables) views.push_back(one.view());
+  if (claims != nullptr && claims->rows() > 0) views.push_back(claims->view());
   check(made.apply(views), "cluster.apply");
   return made;
 }
@@ -69,7 +72,7 @@ class replay {
 
  private:
   kai_outcome play(const json& actions) {
-    cluster present = cluster_for(case_, starts_, restart_clocks_);
+    cluster present = cluster_for(case_, starts_, restart_clocks_, claims_ ? &*claims_ : nullptr);
     result<session> opened = engine_.open(present.take_snapshot(), kai_now);
     if (!opened) throw std::runtime_error("engine.open: " + opened.failure().message);
     for (const json& action : actions) {
@@ -77,6 +80,9 @@ class replay {
       check(opened->run(name), "action " + name);
     }
     check(opened->check(), "invariants of the session");
+    result<table> claims = opened->to_table(table_kind::resource_claim);
+    if (!claims) throw std::runtime_error("session.to_table: " + claims.failure().message);
+    claims_ = std::move(*claims);
     return outcome_of(*opened, case_, starts_);
   }
 
@@ -136,6 +142,7 @@ class replay {
   engine engine_;
   bool restart_clocks_;
   kai_starts starts_;
+  std::optional<table> claims_;  ///< as the round before has left them
   std::set<std::string, std::less<>> deleted_jobs_;
   std::vector<finding> findings_;
 };

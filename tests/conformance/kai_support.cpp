@@ -19,13 +19,13 @@ constexpr std::array<std::string_view, 5> known_actions{"allocate", "consolidati
                                                         "stalegangeviction"};
 
 // Features as the cases name them, for `--supported-only`.
-constexpr std::array<std::string_view, 3> features_out_of_reach{"dra", "numa", "topology"};
+constexpr std::array<std::string_view, 1> features_out_of_reach{"topology"};
 
 // Plug-ins that decide nothing where the features above are not used: they order devices and sub-groups by rules that
 // always hold, look after claims, or serve actions and formats.
-constexpr std::array<std::string_view, 13> plugins_without_meaning{
-    "dynamicresources",   "kubeflow", "minruntime",    "nominatednode", "numa",     "ray",        "sg-multinodegang",
-    "sg-nodelocalgreedy", "snapshot", "subgrouporder", "taskorder",     "topology", "podaffinity"};
+constexpr std::array<std::string_view, 11> plugins_without_meaning{
+    "kubeflow",     "minruntime", "nominatednode", "ray",         "sg-multinodegang",
+    "sg-nodelocalgreedy", "snapshot", "subgrouporder", "taskorder", "topology", "podaffinity"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
@@ -45,15 +45,11 @@ void require_actions(const json& session_case) {
 
 void require_node(const json& node) {
   require(!value_or(node, "has_dra_gpus", false), "dra: node with claimed GPUs");
-  require(!has(node, "numa"), "numa: node with zones");
   require(items(node, "legacy_mig_tasks").empty(), "mig: legacy MIG tasks");
 }
 
 void require_task(const json& task) {
   require(!value_or(task, "legacy_mig", false), "mig: legacy MIG tasks");
-  require(items(member(task, "gpu_request"), "dra_gpus").empty(), "dra: claimed GPUs");
-  require(items(task, "claims").empty() && items(task, "dra_devices").empty(), "dra: resource claims");
-  require(items(task, "numa_zones").empty(), "numa: zones of a pod");
 }
 
 void require_group(const json& group) {
@@ -109,7 +105,6 @@ const json& arguments_of(const json& session_case, std::string_view plugin) {
 void require_supported(const json& session_case) {
   const json& resolved = session_case.at("resolved");
   require_actions(session_case);
-  require(items(resolved, "claims").empty(), "dra: resource claims");
   for (const json& node : items(resolved, "nodes")) require_node(node);
   for (const json& job : items(resolved, "jobs")) {
     require_group(job.at("root"));
@@ -150,6 +145,8 @@ std::vector<std::pair<std::string, std::string>> kai_options(const json& session
     const double asked = multiplier.is_string() ? std::stod(multiplier.get<std::string>()) : multiplier.get<double>();
     options.emplace_back("reclaim.saturation_multiplier", json(std::max(1.0, asked)).dump());
   }
+  copy(arguments_of(session_case, "numa"), "ignoreList", "numa.ignore");
+  copy(arguments_of(session_case, "numa"), "reconstructAvailable", "numa.reconstruct");
   copy(arguments_of(session_case, "minruntime"), "reclaimResolveMethod", "min_runtime.from");
   copy(arguments_of(session_case, "minruntime"), "defaultReclaimMinRuntime", "min_runtime.reclaim");
   copy(arguments_of(session_case, "minruntime"), "defaultPreemptMinRuntime", "min_runtime.preempt");

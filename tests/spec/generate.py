@@ -92,7 +92,10 @@ def make_case(seed, number, contended=False):
     case = _case(dice, style, f"{seed}/{number}", nodes, queues, jobs)
     sizes = [node["gpu_memory_mib"] for node in nodes if node["gpu_memory_mib"] > SMALLEST_GPU] or [SMALLEST_GPU]
     case["resolved"]["params"].update(min_node_gpu_memory_mib=min(sizes), max_node_gpu_memory_mib=max(sizes))
-    return _contended(dice, style, case) if contended else case
+    case = _contended(dice, style, case) if contended else case
+    _align(Dice(f"{seed}/{number}/numa"), case)
+    _claim(Dice(f"{seed}/{number}/claims"), case)
+    return case
 
 
 def _contended(dice, style, case):
@@ -127,6 +130,136 @@ def _contended(dice, style, case):
         if dice.one_in(8):
             job["staleness_grace_period_s"] = dice.of(-1, 0, 30, 60)
     return case
+
+
+def _is_plain(case):
+    """Nobody asks for parts of GPUs.  Zones and claims are drawn where it is so: mixtures hide each other."""
+    return all(task["request_type"] == "Regular" for job in case["resolved"]["jobs"] for task in job["tasks"])
+
+
+# -------------------------------------------------------------------------------------------- NUMA zones
+
+def _align(dice, case):
+    """Some clusters of one session have NUMA zones.  What is free there either follows from the pods or is given."""
+    if case["kind"] != "unit" or not _is_plain(case) or not dice.one_in(6):
+        return
+    resolved = case["resolved"]
+    reported = dice.one_in(2)
+    arguments = {"reconstructAvailable": "false"} if reported else {}
+    if dice.one_in(8):
+        arguments["ignoreList"] = dice.of("memory", "memory,gpu", "gpu")
+    resolved["plugins"].append({"name": "numa", **({"arguments": arguments} if arguments else {})})
+    for node in resolved["nodes"]:
+        if not dice.one_in(5):
+            node["numa"] = _zones(dice, node["allocatable"], reported)
+    by_name = {node["name"]: node for node in resolved["nodes"]}
+    for job in resolved["jobs"]:
+        for task in job["tasks"]:
+            task["qos_class"] = dice.of("Guaranteed", "Guaranteed", "Burstable", "BestEffort")
+            numa = by_name.get(task.get("node"), {}).get("numa")
+            if numa and numa["zones"] and not dice.one_in(3):
+                task["numa_zones"] = sorted(dice.some(range(len(numa["zones"])), 2)) or [0]
+                if not reported and task["status"] in ("Running", "Bound", "Binding", "Allocated", "Pipelined"):
+                    _occupy(task, numa, (arguments.get("ignoreList") or "").split(","))
+    case["features"] = sorted({*case["features"], "numa"})
+
+
+def _zones(dice, allocatable, reported):
+    names = ["cpu_milli", *(name for name in ("memory", "gpu", NIC) if allocatable.get(name, 0) > 0 and dice.one_in(2))]
+    zones = []
+    for index in range(dice.of(1, 2, 2, 2, 3, 4)):
+        sizes = {name: _part_of(dice, name, allocatable[name]) for name in names}
+        if index == 0:          # a resource of which no zone has any is as good as not reported
+            sizes = {name: max(size, 1000 if name == "cpu_milli" else 1) for name, size in sizes.items()}
+        free = {name: dice.of(size, size, _part_of(dice, name, size)) if reported else size
+                for name, size in sizes.items()}
+        zones.append({"id": f"zone-{index}", "allocatable": sizes, "available": free})
+    return {"policy": dice.of("single-numa-node", "single-numa-node", "restricted", "restricted", "best-effort", "none"),
+            "scope": dice.of("pod", "container"), "zones": zones}
+
+
+def _part_of(dice, name, amount):
+    if name == "memory":
+        return amount * dice.upto(4) // 4
+    unit = 1000 if name == "cpu_milli" else 1
+    return dice.upto(max(0, int(amount) // unit)) * unit
+
+
+def _occupy(task, numa, ignored):
+    """A pod that is known to be in zones has what they can hold, lowest zone first."""
+    guaranteed = task["qos_class"] == "Guaranteed"
+    for name, amount in task["request"].items():
+        if name in ignored or (name == "cpu_milli" and amount % 1000) or numa["policy"] == "none":
+            continue
+        if not guaranteed and name in ("cpu_milli", "memory"):
+            continue
+        for index in task["numa_zones"]:
+            zone = numa["zones"][index]
+            taken = min(amount, zone["allocatable"].get(name, 0))
+            if taken > 0:
+                zone["available"][name] -= taken
+                amount -= taken
+
+
+# --------------------------------------------------------------------------------------- resource claims
+
+GPU_CLASS, NIC_CLASS = "nvidia.com/gpu", "nic.example.com"
+DRIVER = "nvidia.com/gpu"       # of every device, whatever its class
+
+
+def _claim(dice, case):
+    """In some clusters pods claim their GPUs, alone or with others of their queue."""
+    if not _is_plain(case) or not dice.one_in(6):
+        return
+    resolved = case["resolved"]
+    slices = [{"node": node["name"], "device_class": GPU_CLASS, "count": int(node["allocatable"].get("gpu", 0))}
+              for node in resolved["nodes"] if not dice.one_in(8)]
+    slices += [{"node": node["name"], "device_class": NIC_CLASS, "count": dice.upto(2)}
+               for node in resolved["nodes"] if dice.one_in(4)]
+    case["input"]["dra"] = {"device_classes": [GPU_CLASS] if dice.one_in(4) else [GPU_CLASS, NIC_CLASS],
+                            "slices": slices}
+    free = {one["node"]: [f"{DRIVER}/{one['node']}/{index}" for index in range(one["count"])]
+            for one in slices if one["device_class"] == GPU_CLASS}
+    claims, shareable = [], {}
+    for job in resolved["jobs"]:
+        for task in job["tasks"]:
+            count = task["request"].get("gpu", 0)
+            if count and count == int(count) and task["request_type"] == "Regular" and not dice.one_in(3):
+                _claim_gpus(dice, task, job, int(count), free, claims, shareable)
+            elif not task.get("node") and dice.one_in(10):
+                _add_claim(claims, task, f"nic-{task['name']}", NIC_CLASS, dice.upto(2, 1), {})
+    resolved["claims"] = claims
+    case["features"] = sorted({*case["features"], "dra"})
+
+
+def _claim_gpus(dice, task, job, count, free, claims, shareable):
+    node = task.get("node", "")
+    queue = job["queue"] if not dice.one_in(15) else "another"
+    key = (queue, count, node)
+    if key in shareable and dice.one_in(2):
+        claim = shareable[key]
+        task["claims"] = [{"name": claim["name"], "claim": claim["name"]}]
+    else:
+        if node and len(free.get(node, [])) < count:
+            return
+        claim = _add_claim(claims, task, f"claim-{task['name']}", GPU_CLASS, count, {"kai.scheduler/queue": queue})
+        if node:
+            claim["status"] = {"devices": free[node][:count], "reserved_for": []}
+            del free[node][:count]
+        elif dice.one_in(6):
+            task["claims"][0]["template"] = "template"
+        if "template" not in task["claims"][0]:
+            shareable[key] = claim
+    if node:
+        claim["status"]["reserved_for"].append(f"pods/{task['name']}")
+    task["gpu_request"] = {"gpu": 0, "dra_gpus": {GPU_CLASS: count}}
+
+
+def _add_claim(claims, task, name, device_class, count, labels):
+    claim = {"name": name, "device_class": device_class, "count": count, "labels": labels}
+    claims.append(claim)
+    task["claims"] = [{"name": name, "claim": name}]
+    return claim
 
 
 def _case(dice, style, name, nodes, queues, jobs):
@@ -545,6 +678,10 @@ class Specification:
         """Fills in the rounds of a case, and the share of every queue."""
         planned = {**case, "rounds": self._oracle.planned(case)}
         case["rounds"] = [_compact(self._oracle.answer(played)) for played in self._rounds.replay(planned)]
+        if case["resolved"].get("claims"):      # what claims on shared devices use cannot be told from what is idle
+            for played in case["rounds"]:
+                for node in played["result"]["nodes"]:
+                    node.pop("used", None)
         if not any(plugin["name"] == "proportion" for plugin in case["resolved"]["plugins"]):
             for played in case["rounds"]:
                 del played["fair_share"], played["result"]["queues"]
@@ -554,7 +691,8 @@ class Specification:
 def _compact(played):
     """Without what is not compared."""
     result = played["result"]
-    kept = {"nodes": [{name: node[name] for name in ("name", "idle", "releasing", "used")} for node in result["nodes"]],
+    kept = {"nodes": [{name: node[name] for name in ("name", "idle", "releasing", "used", "numa") if node.get(name) is not None}
+                      for node in result["nodes"]],
             "tasks": [{name: task[name] for name in ("name", "status", "node") if task[name]}
                       for task in result["tasks"]],
             "queues": result["queues"]}

@@ -63,7 +63,8 @@ std::string fault_of(F parse, std::string_view text, std::string_view source) {
 std::string json_fault(std::string_view text) { return fault_of(io::parse_decisions_json, text, "d.json"); }
 std::string csv_fault(std::string_view text) { return fault_of(io::parse_decisions_csv, text, "d.csv"); }
 
-constexpr std::string_view header = "kind,devices,device_share,action,commit,pod_name,node_name,group_name\n";
+constexpr std::string_view header =
+    "kind,devices,device_share,action,commit,pod_name,node_name,group_name,numa_zones,claim_devices\n";
 
 /// A text with one decision and these members of it.
 std::string with_row(std::string_view row) {
@@ -152,7 +153,7 @@ TEST_CASE("faults of decisions in JSON name line and place") {
         "unschedulable, migrate");
   CHECK(json_fault(with_row("{\"kind\": \"bind\",\n\"pod\": \"p\"}")) ==
         "d.json:4: decision[0].pod: decision has no such column; known: kind, devices, device_share, action, "
-        "commit, pod_name, node_name, group_name");
+        "commit, pod_name, node_name, group_name, numa_zones, claim_devices");
   CHECK(json_fault(with_row("{\"kind\": \"bind\", \"devices\": [1, 64], \"device_share\": 1, \"action\": \"allocate\", "
                             "\"commit\": 1, \"pod_name\": \"p\", \"node_name\": \"n\", \"group_name\": \"g\"}")) ==
         "d.json:3: decision[0].devices: expected indices of devices from 0 to 63, found 64");
@@ -163,26 +164,29 @@ TEST_CASE("faults of decisions in CSV name line and column") {
   CHECK(csv_fault(head) == "(no fault)");
   CHECK(csv_fault("") ==
         "d.csv: the file is empty; expected a header: kind,devices,device_share,action,commit,pod_name,node_name,"
-        "group_name");
+        "group_name,numa_zones,claim_devices");
   CHECK(csv_fault(replaced(head, "pod_name", "pod_nam")) ==
         "d.csv:1: the header has no column \"pod_name\"; is it \"pod_nam\"?");
   CHECK(csv_fault(replaced(head, "kind", "kind,kinds")) ==
         "d.csv:1: no column is called \"kinds\"; did you mean \"kind\"?");
-  CHECK(csv_fault(head + "bind,0,1000,allocate,1,p,n,g\n\nbond,0,1000,allocate,1,p,n,g\n") ==
+  // Columns that came later may be absent.
+  const std::string old = replaced(head, ",numa_zones,claim_devices", "");
+  CHECK(csv_fault(old) == "(no fault)");
+  CHECK(csv_fault(old + "bind,0,1000,allocate,1,p,n,g\n\nbond,0,1000,allocate,1,p,n,g\n") ==
         "d.csv:4: decision[1].kind: no decision kind is called \"bond\"; did you mean \"bind\"?");
-  CHECK(csv_fault(head + "bind,0 x,1000,allocate,1,p,n,g\n") ==
+  CHECK(csv_fault(old + "bind,0 x,1000,allocate,1,p,n,g\n") ==
         "d.csv:2: decision[0].devices: expected an array of integers, found \"x\"");
-  CHECK(csv_fault(head + "bind,-1,1000,allocate,1,p,n,g\n") ==
+  CHECK(csv_fault(old + "bind,-1,1000,allocate,1,p,n,g\n") ==
         "d.csv:2: decision[0].devices: expected indices of devices from 0 to 63, found -1");
-  CHECK(csv_fault(head + "bind,0,,allocate,1,p,n,g\n") ==
+  CHECK(csv_fault(old + "bind,0,,allocate,1,p,n,g\n") ==
         "d.csv:2: decision[0].device_share: expected an integer (milli-GPU), found \"\"");
-  CHECK(csv_fault(head + "bind,0,1000,allocate,1.5,p,n,g\n") ==
+  CHECK(csv_fault(old + "bind,0,1000,allocate,1.5,p,n,g\n") ==
         "d.csv:2: decision[0].commit: expected a small integer from 0 (number), found 1.5");
-  CHECK(csv_fault(head + "bind,0,1000,allocate,1,p,n\n") == "d.csv:2: fewer fields than the header");
-  CHECK(csv_fault(head + "bind,0,1000,allocate,1,p,n,\"g\n") == "d.csv:2: a quote is not closed in this line");
-  CHECK(csv_fault(head + std::string("bind,0,1000,allocate,1,p,n,g\0h\n", 31)) ==
+  CHECK(csv_fault(old + "bind,0,1000,allocate,1,p,n\n") == "d.csv:2: fewer fields than the header");
+  CHECK(csv_fault(old + "bind,0,1000,allocate,1,p,n,\"g\n") == "d.csv:2: a quote is not closed in this line");
+  CHECK(csv_fault(old + std::string("bind,0,1000,allocate,1,p,n,g\0h\n", 31)) ==
         "d.csv:2: the line contains a NUL character");
-  CHECK(csv_fault(head + "bind,0,1000,allocate,1,p,n,\xFF\n") == "d.csv:2: the line is not UTF-8");
+  CHECK(csv_fault(old + "bind,0,1000,allocate,1,p,n,\xFF\n") == "d.csv:2: the line is not UTF-8");
 }
 
 TEST_CASE("files are read by their endings, and the digest is compared at once") {

@@ -286,7 +286,9 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_RESERVATION = 20,     ///< the group at the head of the queue order would start later
   KAISCHED_CONSTRAINT_REQUEUE_DELAY = 21,   ///< the group was evicted and waits for its delay
   KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT = 22,  ///< a queue would pass its limit for the GPUs of the node
-  KAISCHED_CONSTRAINT_DEVICE_KIND = 23      ///< devices of another kind: divided or not, or their memory is not known
+  KAISCHED_CONSTRAINT_DEVICE_KIND = 23,     ///< devices of another kind: divided or not, or their memory is not known
+  KAISCHED_CONSTRAINT_NUMA_ALIGNMENT = 24,  ///< the NUMA zones of the node cannot align the pod
+  KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25   ///< claims may not be used, or the node has no devices for them
 };
 
 /// Where a constraint applies.
@@ -454,7 +456,10 @@ enum kaisched_node_column {
   /// single-numa-node; empty if unknown. [policy]
   KAISCHED_NODE_COL_NUMA_POLICY = 8,
   /// string, default empty. What is aligned: container or pod; empty if unknown. [scope]
-  KAISCHED_NODE_COL_NUMA_SCOPE = 9
+  KAISCHED_NODE_COL_NUMA_SCOPE = 9,
+  /// string_list, default empty. Devices that resource claims of a class can be given here, first choice first. GPUs
+  /// among them count in capacity as well. [class=driver/pool/device]
+  KAISCHED_NODE_COL_CLAIMABLE = 10
 };
 
 /// Columns of KAISCHED_TABLE_DEVICE.
@@ -630,7 +635,14 @@ enum kaisched_pod_column {
   /// string, default empty. Quality of service: Guaranteed, Burstable or BestEffort; empty if unknown. [class]
   KAISCHED_POD_COL_QOS = 24,
   /// u8, default 0. 1: an update replaces the pod: it ends when a new one runs. See max_surge of groups. [0 or 1]
-  KAISCHED_POD_COL_OUTDATED = 25
+  KAISCHED_POD_COL_OUTDATED = 25,
+  /// string_list, default empty. What each container asks for, in fixed units, for the alignment with NUMA zones;
+  /// sidecars are init containers that stay. Empty: one container asks for all. Other rules look at request only.
+  /// [[init:|sidecar:]name=amount,...]
+  KAISCHED_POD_COL_CONTAINERS = 26,
+  /// u32, default 0. How many of the whole GPUs in request are those of the claims: they are counted, and the claims
+  /// say which. [devices]
+  KAISCHED_POD_COL_CLAIMED_GPUS = 27
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
@@ -660,7 +672,12 @@ enum kaisched_resource_claim_column {
   KAISCHED_RESOURCE_CLAIM_COL_DEVICES = 5,
   /// string_list, default empty. Pods that use the devices of the claim. Names of pods elsewhere are kept as they are.
   /// [pod names]
-  KAISCHED_RESOURCE_CLAIM_COL_RESERVED_FOR = 6
+  KAISCHED_RESOURCE_CLAIM_COL_RESERVED_FOR = 6,
+  /// string, default empty. Node of the devices; empty if not known: every node can use them. [node]
+  KAISCHED_RESOURCE_CLAIM_COL_NODE = 7,
+  /// u8, default 0. 1: made for one pod from a template. Other claims of GPUs need the label kai.scheduler/queue with
+  /// the queue of the pod. [0 or 1]
+  KAISCHED_RESOURCE_CLAIM_COL_FROM_TEMPLATE = 8
 };
 
 /// Columns of KAISCHED_TABLE_DECISION.
@@ -686,7 +703,11 @@ enum kaisched_decision_column {
   /// string. Name of node. [name]
   KAISCHED_DECISION_COL_NODE_NAME = 10,
   /// string. Name of group. [name]
-  KAISCHED_DECISION_COL_GROUP_NAME = 11
+  KAISCHED_DECISION_COL_GROUP_NAME = 11,
+  /// i64_list. NUMA zones of the node that the pod is expected to use, by position; for the part numa. [0..63]
+  KAISCHED_DECISION_COL_NUMA_ZONES = 12,
+  /// string_list. Devices of the pod's claims; empty for evict. [claim=driver/pool/device]
+  KAISCHED_DECISION_COL_CLAIM_DEVICES = 13
 };
 
 /// Columns of KAISCHED_TABLE_REASON.
@@ -756,7 +777,9 @@ enum kaisched_placement_column {
   /// string. Name of node, or empty. [name]
   KAISCHED_PLACEMENT_COL_NODE_NAME = 5,
   /// i64_list. Devices held. [device indices]
-  KAISCHED_PLACEMENT_COL_DEVICES = 6
+  KAISCHED_PLACEMENT_COL_DEVICES = 6,
+  /// i64_list. NUMA zones of the node that the pod is expected to use, by position; for the part numa. [0..63]
+  KAISCHED_PLACEMENT_COL_NUMA_ZONES = 7
 };
 
 /// Columns of KAISCHED_TABLE_STATISTIC.

@@ -1,6 +1,7 @@
 #include "io/scenario/settle.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -19,6 +20,7 @@ struct pod_fate {
   fate what = fate::waits;
   std::string node;
   std::vector<std::int64_t> devices;
+  std::vector<std::int64_t> zones;
 };
 
 table change_of(table_kind kind) {
@@ -58,6 +60,7 @@ fates fates_of(const output_rows& decisions, const scenario_settle& how, const s
     pod.what = leaves && was_bound_here ? fate::waits : fate_of(kind, how.evicted);
     pod.node = decisions.text("node", row);
     pod.devices = decisions.at(*decisions.column("devices"), row).integers;
+    pod.zones = decisions.at(*decisions.column("numa_zones"), row).integers;
     if (kind == decision_kind::bind) found.started.insert(group);
     if (leaves) found.evicted.insert(group);
   }
@@ -113,6 +116,35 @@ result<void> add_evictions(std::vector<table>& to, const session& of, const std:
   return {};
 }
 
+/// Claims have the users that run now; one without users has no devices.
+result<void> add_claims(std::vector<table>& to, const session& of, const fates& found) {
+  const result<table> after = of.to_table(table_kind::resource_claim);
+  if (!after) return after.failure();
+  const table_view view = after->view();
+  if (view.rows == 0) return {};
+  table changed = change_of(table_kind::resource_claim);
+  table::column& name = changed.add(col::resource_claim_name, column_type::string, 0);
+  table::column& devices = changed.add(col::resource_claim_devices, column_type::string_list, 0);
+  table::column& users = changed.add(col::resource_claim_reserved_for, column_type::string_list, 0);
+  table::column& node = changed.add(col::resource_claim_node, column_type::string, 0);
+  for (std::uint64_t row = 0; row < view.rows; ++row) {
+    std::vector<std::string_view> keeps;
+    const std::vector<std::string_view> had = split_list(view.find(col::resource_claim_reserved_for)->string(row));
+    std::copy_if(had.begin(), had.end(), std::back_inserter(keeps), [&](std::string_view user) {
+      const auto fate_of_user = found.pods.find(std::string(user));
+      return fate_of_user == found.pods.end() || fate_of_user->second.what == fate::runs;
+    });
+    const bool keeps_devices = !keeps.empty() || had.empty();
+    name.push(view.find(col::resource_claim_name)->string(row));
+    devices.push_list(keeps_devices ? split_list(view.find(col::resource_claim_devices)->string(row))
+                                    : std::vector<std::string_view>{});
+    users.push_list(keeps);
+    node.push(keeps_devices ? view.find(col::resource_claim_node)->string(row) : std::string_view{});
+  }
+  to.push_back(std::move(changed));
+  return {};
+}
+
 }  // namespace
 
 result<std::vector<table>> settle_tables(const session& of, const scenario_settle& how, std::int64_t now,
@@ -128,22 +160,24 @@ result<std::vector<table>> settle_tables(const session& of, const scenario_settl
   table::column& status = changed.add(col::pod_status_column, column_type::u8);
   table::column& node = changed.add(col::pod_node, column_type::string, 0);
   table::column& devices = changed.add(col::pod_devices, column_type::i64_list, 0);
+  table::column& zones = changed.add(col::pod_numa_zones, column_type::i64_list, 0);
   table removed(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::remove));
   table::column& removed_name = removed.add(col::pod_name, column_type::string, 0);
   const auto change = [&](const std::string& pod, pod_status to, std::string_view on,
-                          std::span<const std::int64_t> holds) {
+                          std::span<const std::int64_t> holds, std::span<const std::int64_t> is_in) {
     name.push(std::string_view(pod));
     status.push(static_cast<std::uint8_t>(to));
     node.push(on);
     devices.push_list(holds);
+    zones.push_list(is_in);
   };
   // What leaves a node goes first: its devices may have a new owner.
   for (const auto& [pod, becomes] : found.pods) {
     if (becomes.what == fate::goes) removed_name.push(std::string_view(pod));
-    if (becomes.what == fate::waits) change(pod, pod_status::pending, {}, {});
+    if (becomes.what == fate::waits) change(pod, pod_status::pending, {}, {}, {});
   }
   for (const auto& [pod, becomes] : found.pods) {
-    if (becomes.what == fate::runs) change(pod, pod_status::running, becomes.node, becomes.devices);
+    if (becomes.what == fate::runs) change(pod, pod_status::running, becomes.node, becomes.devices, becomes.zones);
   }
   std::vector<table> made;
   table releasing = change_of(table_kind::pod);
@@ -157,6 +191,8 @@ result<std::vector<table>> settle_tables(const session& of, const scenario_settl
   if (removed.rows() > 0) made.push_back(std::move(removed));
   if (releasing.rows() > 0) made.push_back(std::move(releasing));
   if (changed.rows() > 0) made.push_back(std::move(changed));
+
+  if (auto done = add_claims(made, of, found); !done) return done.failure();
 
   std::set<std::string> fresh;
   std::set_difference(found.started.begin(), found.started.end(), before->begin(), before->end(),

@@ -40,7 +40,8 @@ bool has_divided_gpus(const session_access& a, node_row row) {
   return false;
 }
 
-bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which) {
+bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which,
+                 std::int64_t paid) {
   const std::uint32_t dims = a.state->dims();
   const std::size_t at = static_cast<std::size_t>(row) * dims;
   const std::int64_t* idle = a.live->idle->data() + at;
@@ -52,7 +53,7 @@ bool amounts_fit(const session_access& a, const model::pod_class& c, node_row ro
   const bool in_groups = a.in_groups(c);
   for (std::uint32_t d = 0; d < asked; ++d) {
     if (in_groups && d == dim_gpu) continue;
-    const std::int64_t free = idle[d] + (also_releasing ? releasing[d] : 0);
+    const std::int64_t free = idle[d] + (also_releasing ? releasing[d] : 0) + (d == dim_gpu ? paid : 0);
     if (request[d] > free && (compat || request[d] != 0)) return false;
   }
   for (std::uint32_t d = asked; compat && d < dims; ++d) {
@@ -65,8 +66,8 @@ bool amounts_fit(const session_access& a, const model::pod_class& c, node_row ro
   return a.groups->fits(row, c, idle[dim_gpu] + (also_releasing ? releasing[dim_gpu] : 0));
 }
 
-bool fits(const session_access& a, const model::pod_class& c, node_row row, free_amount which) {
-  if (!amounts_fit(a, c, row, which)) return false;
+bool fits(const session_access& a, const model::pod_class& c, node_row row, free_amount which, std::int64_t paid) {
+  if (!amounts_fit(a, c, row, which, paid)) return false;
   if (!c.wants_gpu() || a.groups->is_open()) return true;
   device_set chosen;
   const auto amount =

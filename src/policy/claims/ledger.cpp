@@ -1,0 +1,365 @@
+#include "policy/claims/ledger.hpp"
+
+#include <algorithm>
+
+#include <kaisched/table.hpp>
+
+namespace kaisched::policy {
+
+namespace {
+
+constexpr std::size_t most_users = 256;
+constexpr std::string_view queue_label = "kai.scheduler/queue";
+
+/// KAI takes everything that is named so for a GPU.
+bool names_gpu(std::string_view text) {
+  for (std::size_t i = 0; i + 3 <= text.size(); ++i) {
+    const auto is = [&](std::size_t at, char lower) { return (text[i + at] | 0x20) == lower; };
+    if (is(0, 'g') && is(1, 'p') && is(2, 'u')) return true;
+  }
+  return false;
+}
+
+/// A device is named driver/pool/device, and a driver may contain a slash.
+std::string_view driver_of(std::string_view name) {
+  const std::size_t pool = name.rfind('/');
+  if (pool == std::string_view::npos || pool == 0) return name;
+  const std::size_t driver = name.rfind('/', pool - 1);
+  return driver == std::string_view::npos ? name.substr(0, pool) : name.substr(0, driver);
+}
+
+std::string_view label_of(std::string_view labels, std::string_view key) {
+  const std::vector<std::string_view> parts = split_list(labels);
+  for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
+    if (parts[i] == key) return parts[i + 1];
+  }
+  return {};
+}
+
+template <class Map, class List>
+std::uint32_t number_of(Map& numbers, List& list, std::string_view name) {
+  const auto found = numbers.find(name);
+  if (found != numbers.end()) return found->second;
+  const auto number = static_cast<std::uint32_t>(list.size());
+  list.push_back({});
+  numbers.emplace(std::string(name), number);
+  return number;
+}
+
+}  // namespace
+
+claim_device claim_ledger::device_named(std::string_view name) {
+  const claim_device d = number_of(device_numbers_, devices_, name);
+  if (devices_[d].name.empty()) {
+    devices_[d].name = name;
+    devices_[d].is_gpu = names_gpu(driver_of(name));
+  }
+  return d;
+}
+
+std::uint32_t claim_ledger::user_named(std::string_view name) {
+  const std::uint32_t user = number_of(user_numbers_, users_, name);
+  if (users_[user].empty()) users_[user] = name;
+  return user;
+}
+
+std::uint32_t claim_ledger::class_named(std::string_view name) {
+  return class_numbers_.try_emplace(std::string(name), static_cast<std::uint32_t>(class_numbers_.size())).first->second;
+}
+
+std::span<const std::uint32_t> claim_ledger::claims_of(pod_row pod) const {
+  return std::span(pod_claims_).subspan(of_pod_[pod], counts_[pod]);
+}
+
+void claim_ledger::open(const model::cluster_state& s, const policy_options& options, bool decides) {
+  used_ = s.pods_with_claims > 0;
+  if (!used_) return;
+  decides_ = decides;
+  compat_ = options.mode == decision_mode::compat;
+  for (node_row row = 0; row < s.node_count(); ++row) {
+    for (const auto& [device_class, name] : (*s.nodes)[row]->claimable) {
+      offered_[{row, class_named(device_class)}].push_back(device_named(name));
+    }
+  }
+  open_claims(s);
+  open_pods(s);
+}
+
+void claim_ledger::open_claims(const model::cluster_state& s) {
+  for (std::uint32_t slot = 0; slot < s.claim_slots; ++slot) {
+    const model::claim_info* claim = s.claims[slot].get();
+    if (claim == nullptr) continue;
+    slots_.push_back(slot);
+    asks_.push_back({class_named(claim->device_class), claim->count, true});
+    claim_state& state = claims_.emplace_back();
+    for (const std::string_view name : split_list(claim->devices)) {
+      state.allocation.devices.push_back(device_named(name));
+      ++devices_[state.allocation.devices.back()].taken;
+    }
+    for (const std::string_view name : split_list(claim->reserved_for)) state.users.push_back(user_named(name));
+    std::sort(state.users.begin(), state.users.end());
+    for (node_row row = 0; row < s.node_count(); ++row) {
+      const model::node_info& node = *(*s.nodes)[row];
+      const bool offers = !compat_ && claim->node.empty() && !state.allocation.devices.empty() &&
+                          std::any_of(node.claimable.begin(), node.claimable.end(), [&](const auto& one) {
+                            return one.second == devices_[state.allocation.devices.front()].name;
+                          });
+      if (offers || (!claim->node.empty() && node.name == claim->node)) state.allocation.node = row;
+    }
+  }
+}
+
+void claim_ledger::open_pods(const model::cluster_state& s) {
+  std::map<std::string_view, std::uint32_t> by_name;
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) by_name.emplace(s.claims[slots_[i]]->name, i);
+  of_pod_.assign(s.pod_slots, no_row);
+  counts_.assign(s.pod_slots, 0);
+  pod_users_.assign(s.pod_slots, 0);
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (!s.pods[p].live || s.class_of(p).ask.claims.empty()) continue;
+    of_pod_[p] = static_cast<std::uint32_t>(pod_claims_.size());
+    pod_users_[p] = user_named(s.pod_names[p]);
+    for (const std::string_view name : split_list(s.class_of(p).ask.claims)) {
+      const auto found = by_name.find(name);
+      std::uint32_t claim = found == by_name.end() ? no_row : found->second;
+      pod_claims_.push_back(claim);
+      claim_allocation& known = pod_allocations_.emplace_back();
+      if (claim != no_row && !claims_[claim].allocation.devices.empty()) {
+        known = claims_[claim].allocation;
+        known.known = true;
+      }
+      ++counts_[p];
+    }
+  }
+}
+
+bool claim_ledger::usable(const model::cluster_state& s, pod_row pod) const {
+  const group_row group = s.pods[pod].group;
+  const queue_row queue = group == no_row ? no_row : s.groups[group].queue;
+  for (const std::uint32_t i : claims_of(pod)) {
+    if (i == no_row) return false;
+    const model::claim_info& claim = *s.claims[slots_[i]];
+    const std::vector<std::uint32_t>& users = claims_[i].users;
+    const bool is_user = !compat_ && std::binary_search(users.begin(), users.end(), pod_users_[pod]);
+    if (users.size() >= most_users && !is_user) return false;
+    if (!claim.from_template && names_gpu(claim.device_class) &&
+        (queue == no_row || label_of(claim.labels, queue_label) != (*s.queues)[queue].name)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<claim_device> claim_ledger::free_devices(node_row row, std::uint32_t device_class, bool at_once) const {
+  std::vector<claim_device> free;
+  const auto found = offered_.find({row, device_class});
+  if (found == offered_.end()) return free;
+  std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(free), [&](claim_device d) {
+    return devices_[d].taken == 0 && (compat_ || !at_once || devices_[d].leaving == 0);
+  });
+  return free;
+}
+
+bool claim_ledger::fits(pod_row pod, node_row row, bool at_once) const {
+  std::map<std::uint32_t, std::int64_t> wanted;
+  for (const std::uint32_t i : claims_of(pod)) {
+    if (i == no_row) continue;
+    const claim_allocation& has = claims_[i].allocation;
+    if (has.devices.empty())
+      wanted[asks_[i].device_class] += asks_[i].count;
+    else if (has.node != no_row && has.node != row)
+      return false;
+  }
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
+    return one.second <= static_cast<std::int64_t>(free_devices(row, one.first, at_once).size());
+  });
+}
+
+std::vector<claim_device> claim_ledger::gpus_of(pod_row pod) const {
+  std::vector<claim_device> gpus;
+  for (std::uint32_t k = 0; k < counts_[pod]; ++k) {
+    const claim_allocation& has = pod_allocations_[of_pod_[pod] + k];
+    std::copy_if(has.devices.begin(), has.devices.end(), std::back_inserter(gpus),
+                 [&](claim_device d) { return devices_[d].is_gpu; });
+  }
+  return gpus;
+}
+
+std::int64_t claim_ledger::paid_for(pod_row pod, node_row row) const {
+  std::int64_t paid = 0;
+  const auto add = [&](claim_device d) {
+    const auto found = on_node_.find({row, d});
+    if (found != on_node_.end() && found->second > 0) paid += whole_device;
+  };
+  if (compat_) {
+    for (const claim_device d : gpus_of(pod)) add(d);
+    return paid;
+  }
+  for (const std::uint32_t i : claims_of(pod)) {
+    if (i == no_row) continue;
+    for (const claim_device d : claims_[i].allocation.devices) {
+      if (devices_[d].is_gpu) add(d);
+    }
+  }
+  return paid;
+}
+
+void claim_ledger::take(claim_allocation& to, const claim_allocation& from) {
+  for (const claim_device d : to.devices) --devices_[d].taken;
+  for (const claim_device d : from.devices) ++devices_[d].taken;
+  to = from;
+}
+
+void claim_ledger::allocate(pod_row pod, node_row row, bool at_once) {
+  for (std::uint32_t k = 0; k < counts_[pod]; ++k) {
+    const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
+    if (i == no_row) continue;
+    claim_state& claim = claims_[i];
+    claim_allocation& mine = pod_allocations_[of_pod_[pod] + k];
+    claim_allocation gets = claim.allocation;
+    if (compat_ && !mine.devices.empty()) {
+      gets = mine;
+    } else if (gets.devices.empty()) {
+      std::vector<claim_device> free = free_devices(row, asks_[i].device_class, at_once);
+      if (static_cast<std::int64_t>(free.size()) < asks_[i].count) continue;  // the placement stands without devices
+      free.resize(static_cast<std::size_t>(asks_[i].count));
+      gets = {std::move(free), row, false};
+    }
+    const auto at = std::lower_bound(claim.users.begin(), claim.users.end(), pod_users_[pod]);
+    if (at == claim.users.end() || *at != pod_users_[pod]) claim.users.insert(at, pod_users_[pod]);
+    take(claim.allocation, gets);
+    mine = std::move(gets);
+    mine.known = true;
+  }
+}
+
+void claim_ledger::deallocate(pod_row pod) {
+  for (std::uint32_t k = 0; k < counts_[pod]; ++k) {
+    const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
+    if (i == no_row) continue;
+    claim_state& claim = claims_[i];
+    std::erase(claim.users, pod_users_[pod]);
+    if (claim.users.empty()) take(claim.allocation, {});
+    claim_allocation& mine = pod_allocations_[of_pod_[pod] + k];
+    if (!mine.known) continue;
+    mine = claim.allocation;
+    mine.known = true;
+  }
+}
+
+void claim_ledger::leave_behind(pod_row pod, saved_claims& before) {
+  if (compat_) return;
+  before.left_behind.clear();
+  for (std::size_t k = 0; k < before.claims.size(); ++k) {
+    const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
+    if (i == no_row || !claims_[i].allocation.devices.empty()) continue;
+    for (const claim_device d : before.claims[k].allocation.devices) {
+      ++devices_[d].leaving;
+      before.left_behind.push_back(d);
+    }
+  }
+}
+
+saved_claims claim_ledger::save(pod_row pod) const {
+  saved_claims saved;
+  for (std::uint32_t k = 0; k < counts_[pod]; ++k) {
+    saved.allocations.push_back(pod_allocations_[of_pod_[pod] + k]);
+    const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
+    saved.claims.push_back(i == no_row || compat_ ? claim_state{} : claims_[i]);
+  }
+  return saved;
+}
+
+void claim_ledger::restore(pod_row pod, const saved_claims& saved) {
+  for (std::uint32_t k = 0; k < counts_[pod]; ++k) {
+    pod_allocations_[of_pod_[pod] + k] = saved.allocations[k];
+    const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
+    // A claim may have devices and no user.
+    if (i != no_row && !compat_ && saved.claims[k].users.empty())
+      take(claims_[i].allocation, saved.claims[k].allocation);
+  }
+}
+
+void claim_ledger::rejoin(pod_row pod, const saved_claims& saved) {
+  for (std::uint32_t k = 0; k < counts_[pod]; ++k) {
+    pod_allocations_[of_pod_[pod] + k] = saved.allocations[k];
+    const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
+    if (i == no_row || compat_) continue;
+    claim_state& claim = claims_[i];
+    const claim_state& before = saved.claims[k];
+    if (std::binary_search(before.users.begin(), before.users.end(), pod_users_[pod])) {
+      const auto at = std::lower_bound(claim.users.begin(), claim.users.end(), pod_users_[pod]);
+      if (at == claim.users.end() || *at != pod_users_[pod]) claim.users.insert(at, pod_users_[pod]);
+    }
+    if (claim.allocation.devices.empty()) take(claim.allocation, before.allocation);
+  }
+  for (const claim_device d : saved.left_behind) --devices_[d].leaving;
+}
+
+bool claim_ledger::can_rejoin(pod_row pod, const saved_claims& saved) const {
+  for (std::uint32_t k = 0; k < counts_[pod]; ++k) {
+    const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
+    if (i == no_row) continue;
+    const claim_allocation& has = claims_[i].allocation;
+    const claim_allocation& had = saved.claims[k].allocation;
+    if (has == had) continue;
+    const bool can_have = has.devices.empty() && std::all_of(had.devices.begin(), had.devices.end(),
+                                                             [&](claim_device d) { return devices_[d].taken == 0; });
+    if (!can_have) return false;
+  }
+  return true;
+}
+
+std::int64_t claim_ledger::enter(pod_row pod, node_row row, std::int64_t gpus) {
+  std::vector<claim_device> devices = gpus > 0 ? gpus_of(pod) : std::vector<claim_device>{};
+  std::int64_t shared = 0;
+  for (const claim_device d : devices) shared += on_node_[{row, d}]++ > 0 ? whole_device : 0;
+  counted_[{pod, row}] = std::move(devices);
+  return std::min(shared, gpus);
+}
+
+std::int64_t claim_ledger::leave(pod_row pod, node_row row, std::int64_t gpus) {
+  const auto entry = counted_.find({pod, row});
+  if (entry == counted_.end()) return 0;
+  std::int64_t shared = 0;
+  for (const claim_device d : entry->second) {
+    const auto users = on_node_.find({row, d});
+    shared += users->second > 1 ? whole_device : 0;
+    if (--users->second == 0) on_node_.erase(users);
+  }
+  counted_.erase(entry);
+  return std::min(shared, gpus);
+}
+
+std::vector<std::string> claim_ledger::devices_of(const model::cluster_state& s, pod_row pod) const {
+  std::vector<std::string> found;
+  for (std::uint32_t k = 0; has_claims(pod) && k < counts_[pod]; ++k) {
+    const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
+    if (i == no_row) continue;
+    for (const claim_device d : pod_allocations_[of_pod_[pod] + k].devices) {
+      found.push_back(s.claims[slots_[i]]->name + "=" + devices_[d].name);
+    }
+  }
+  return found;
+}
+
+std::string claim_ledger::digest() const {
+  std::string text;
+  const auto add = [&](const claim_allocation& one) {
+    for (const claim_device d : one.devices) text += devices_[d].name + ",";
+    text += std::to_string(one.node) + (one.known ? "+;" : ";");
+  };
+  for (const claim_state& one : claims_) {
+    add(one.allocation);
+    for (const std::uint32_t user : one.users) text += users_[user] + ",";
+    text += '|';
+  }
+  for (const claim_allocation& one : pod_allocations_) add(one);
+  for (const auto& [key, count] : on_node_) {
+    text += std::to_string(key.first) + "/" + devices_[key.second].name + "=" + std::to_string(count) + ";";
+  }
+  for (const device& one : devices_) text += std::to_string(one.leaving) + ",";
+  return text;
+}
+
+}  // namespace kaisched::policy

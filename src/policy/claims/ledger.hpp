@@ -1,0 +1,138 @@
+#pragma once
+/// @file
+/// Resource claims and the devices that they have been given, as a session changes them.
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kaisched/options.hpp>
+
+#include "model/state.hpp"
+
+namespace kaisched::policy {
+
+/// Number of a device or of a user of claims inside one session.
+using claim_device = std::uint32_t;
+
+/// Devices that a claim has been given.
+struct claim_allocation {
+  std::vector<claim_device> devices;
+  node_row node = no_row;  ///< that has them; no_row: not known, or every node can reach them
+  bool known = false;      ///< of a pod: it has had devices of the claim in this session or before
+  friend bool operator==(const claim_allocation&, const claim_allocation&) = default;
+};
+
+/// A claim as it is now.
+struct claim_state {
+  claim_allocation allocation;
+  std::vector<std::uint32_t> users;  ///< names by number, sorted
+  friend bool operator==(const claim_state&, const claim_state&) = default;
+};
+
+/// What is known of the claims of one pod, to go back to.
+struct saved_claims {
+  std::vector<claim_allocation> allocations;  ///< by claim of the pod
+  std::vector<claim_state> claims;
+  std::vector<claim_device> left_behind;  ///< devices that the pod gave back when it was evicted
+};
+
+/// KAI keeps what a pod was given beside what its claims have, takes devices back on an undo even if others have got
+/// them, counts devices of a pod on a node before the pod gets them, and lets starts have devices that are still in
+/// use. `compat` repeats that; `strict` counts after they are given, undoes exactly and lets starts wait.
+class claim_ledger {
+ public:
+  void open(const model::cluster_state& s, const policy_options& options, bool decides);
+  [[nodiscard]] bool used() const { return used_; }
+  /// The part `dynamicresources` decides; else claims only tell which devices pods share.
+  [[nodiscard]] bool decides() const { return decides_; }
+  [[nodiscard]] bool has_claims(pod_row pod) const { return used_ && of_pod_[pod] != no_row; }
+
+  /// The claims exist, are of the queue of the pod and have room for one user more.
+  [[nodiscard]] bool usable(const model::cluster_state& s, pod_row pod) const;
+  /// What the claims have can be used from the node, and what they lack is free there.
+  [[nodiscard]] bool fits(pod_row pod, node_row row, bool at_once) const;
+  /// Milli-GPU of the pod that others on the node pay for already.
+  [[nodiscard]] std::int64_t paid_for(pod_row pod, node_row row) const;
+
+  /// The pod joins the users of its claims and gets the devices that these lack.
+  void allocate(pod_row pod, node_row row, bool at_once);
+  /// It leaves them; a claim without users gives its devices back.
+  void deallocate(pod_row pod);
+  /// In `strict` what an evicted pod gives back is in use until the pod is gone.
+  void leave_behind(pod_row pod, saved_claims& before);
+
+  [[nodiscard]] saved_claims save(pod_row pod) const;
+  /// After `deallocate`, which has undone `allocate`: what the pod knew.
+  void restore(pod_row pod, const saved_claims& saved);
+  /// The pod is back where it was evicted; in `strict` it joins the users of its claims again.
+  void rejoin(pod_row pod, const saved_claims& saved);
+  /// Its claims still have what they had, or can have it again.
+  [[nodiscard]] bool can_rejoin(pod_row pod, const saved_claims& saved) const;
+
+  /// Counts the devices that the pod has now on a node; returns the milli-GPU that are not charged there because others
+  /// have the same devices.
+  std::int64_t enter(pod_row pod, node_row row, std::int64_t gpus);
+  /// The inverse, of the devices that were counted.
+  std::int64_t leave(pod_row pod, node_row row, std::int64_t gpus);
+
+  [[nodiscard]] std::uint32_t claim_count() const { return static_cast<std::uint32_t>(claims_.size()); }
+  [[nodiscard]] const claim_state& claim(std::uint32_t i) const { return claims_[i]; }
+  [[nodiscard]] std::uint32_t slot_of(std::uint32_t i) const { return slots_[i]; }
+  [[nodiscard]] std::string_view device_name(claim_device d) const { return devices_[d].name; }
+  [[nodiscard]] std::string_view user_name(std::uint32_t user) const { return users_[user]; }
+  /// `claim=driver/pool/device` for every device that the pod was given.
+  [[nodiscard]] std::vector<std::string> devices_of(const model::cluster_state& s, pod_row pod) const;
+  /// Text that is equal for equal states.
+  [[nodiscard]] std::string digest() const;
+
+ private:
+  struct device {
+    std::string name;
+    bool is_gpu = false;
+    std::int32_t taken = 0;    ///< claims that have it
+    std::int32_t leaving = 0;  ///< evicted pods that still use it
+  };
+  struct ask {
+    std::uint32_t device_class = 0;
+    std::int64_t count = 1;
+    bool exists = true;
+  };
+
+  [[nodiscard]] std::span<const std::uint32_t> claims_of(pod_row pod) const;
+  claim_device device_named(std::string_view name);
+  std::uint32_t user_named(std::string_view name);
+  std::uint32_t class_named(std::string_view name);
+  void take(claim_allocation& to, const claim_allocation& from);
+  [[nodiscard]] std::vector<claim_device> free_devices(node_row row, std::uint32_t device_class, bool at_once) const;
+  [[nodiscard]] std::vector<claim_device> gpus_of(pod_row pod) const;
+  void open_claims(const model::cluster_state& s);
+  void open_pods(const model::cluster_state& s);
+
+  bool used_ = false;
+  bool decides_ = false;
+  bool compat_ = false;
+  std::vector<device> devices_;
+  std::map<std::string, claim_device, std::less<>> device_numbers_;
+  std::vector<std::string> users_;
+  std::map<std::string, std::uint32_t, std::less<>> user_numbers_;
+  std::map<std::string, std::uint32_t, std::less<>> class_numbers_;
+  std::map<std::pair<node_row, std::uint32_t>, std::vector<claim_device>> offered_;  ///< by node and class
+  std::vector<claim_state> claims_;
+  std::vector<ask> asks_;              ///< by claim
+  std::vector<std::uint32_t> slots_;   ///< of the model, by claim
+  std::vector<std::uint32_t> of_pod_;  ///< first of its entries below, by slot; no_row: none
+  std::vector<std::uint32_t> counts_;  ///< number of these, by slot
+  std::vector<std::uint32_t> pod_claims_;
+  std::vector<claim_allocation> pod_allocations_;
+  std::vector<std::uint32_t> pod_users_;  ///< number of its name, by slot
+  std::map<std::pair<pod_row, node_row>, std::vector<claim_device>> counted_;
+  std::map<std::pair<node_row, claim_device>, std::int32_t> on_node_;  ///< pods of the node that count a device
+};
+
+}  // namespace kaisched::policy
