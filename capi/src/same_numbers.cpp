@@ -131,12 +131,14 @@ SAME(KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT, constraint::gpu_type_limit);
 SAME(KAISCHED_CONSTRAINT_DEVICE_KIND, constraint::device_kind);
 SAME(KAISCHED_CONSTRAINT_NUMA_ALIGNMENT, constraint::numa_alignment);
 SAME(KAISCHED_CONSTRAINT_RESOURCE_CLAIM, constraint::resource_claim);
-static_assert(KAISCHED_CONSTRAINT_RESOURCE_CLAIM + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_TOPOLOGY, constraint::topology);
+static_assert(KAISCHED_CONSTRAINT_TOPOLOGY + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);
 SAME(KAISCHED_SCOPE_GROUP, reason_scope::group);
 SAME(KAISCHED_SCOPE_CLUSTER, reason_scope::cluster);
+SAME(KAISCHED_SCOPE_DOMAIN, reason_scope::domain);
 
 SAME(KAISCHED_OPTION_BOOLEAN, option_type::boolean);
 SAME(KAISCHED_OPTION_INTEGER, option_type::integer);

@@ -66,12 +66,13 @@ enum class constraint : std::uint8_t {
   device_kind = 23,           ///< devices of another kind: divided or not, or their memory is not known
   numa_alignment = 24,        ///< the NUMA zones of the node cannot align the pod as its policy demands
   resource_claim = 25,        ///< claims of the pod may not be used, or the node has no devices for them
+  topology = 26,              ///< no domain of the topology has room for all pods that must be together
 };
-inline constexpr std::uint8_t constraint_count = 26;
+inline constexpr std::uint8_t constraint_count = 27;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.
-enum class reason_scope : std::uint8_t { node = 1, queue = 2, group = 3, cluster = 4 };
+enum class reason_scope : std::uint8_t { node = 1, queue = 2, group = 3, cluster = 4, domain = 5 };
 [[nodiscard]] std::string_view reason_scope_name(reason_scope s) noexcept;
 
 /// One reason why a pod group waits. Text is rendered from these figures, never the other way round.
@@ -82,9 +83,9 @@ struct reason {
   reason_scope scope = reason_scope::cluster;
   entity_id subject{};        ///< the queue that refuses, the group that has a reservation, or none
   dimension dim = no_row;     ///< the dimension that is short, or no_row
-  std::int64_t need = 0;      ///< in the unit of the dimension (pods for gangs)
-  std::int64_t have = 0;      ///< most that one node (or the queue) still has
-  std::uint32_t nodes = 0;    ///< number of nodes that refuse for this reason
+  std::int64_t need = 0;      ///< in the unit of the dimension (pods for gangs and domains)
+  std::int64_t have = 0;      ///< most that one node (or the queue, the domain) still has; -1: not counted
+  std::uint32_t nodes = 0;    ///< number of nodes, or of domains, that refuse for this reason
   node_row nearest = no_row;  ///< the node that misses the least, or no_row
 
   friend bool operator==(const reason&, const reason&) = default;

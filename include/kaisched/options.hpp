@@ -69,6 +69,7 @@ struct policy_options {
   std::vector<std::string> parts;  ///< names of the parts of the policy, in order
   placement_strategy gpu_placement = placement_strategy::binpack;
   placement_strategy cpu_placement = placement_strategy::binpack;
+  placement_strategy domain_placement = placement_strategy::binpack;  ///< of domains of a topology, in strict
   double fair_share_k = 1.0;              ///< weight of history in the division of over-quota resources
   double saturation_multiplier = 1.0;     ///< of a reclaimer's saturation, compared with that of its siblings
   std::int64_t allocate_queue_depth = 0;  ///< groups per queue that the action looks at; 0 = all
@@ -85,6 +86,7 @@ struct policy_options {
   std::int64_t staleness_grace = 60'000'000'000;  ///< nanoseconds, where no group says otherwise; negative: for ever
   bool reclaim_moves = true;                      ///< victims of `reclaim` that find another place have lost nothing
   std::int64_t search_steps = 200'000;            ///< of the exact search for victims, per group; `unlimited`
+  std::int64_t topology_steps = 1000;             ///< domains tried for one chunk in strict; `unlimited`
   bool signatures = true;                         ///< groups like one that has just failed are not searched victims for
   bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node
   bool numa_reconstruct = true;          ///< what zones have free follows from their pods, not from what nodes report

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "actions/victim_search.hpp"
+#include "session/members.hpp"
 
 namespace kaisched::actions {
 
@@ -78,6 +79,31 @@ bool is_not_larger(const std::vector<request>& mine, const std::vector<request>&
   return true;
 }
 
+/// Topology constraints of a pod set and of the sets above it.
+void append_topologies(const core& c, sub_group_row pod_set, std::string& to) {
+  for (sub_group_row up = pod_set; up != no_row; up = c.state().subs[up].parent) {
+    const model::topology_ask* ask = c.state().subs[up].together.get();
+    for (const std::string_view part : {ask == nullptr ? std::string_view{} : std::string_view(ask->topology),
+                                        ask == nullptr ? std::string_view{} : std::string_view(ask->required_level),
+                                        ask == nullptr ? std::string_view{} : std::string_view(ask->preferred_level)})
+      append_text(to, part);
+  }
+}
+
+/// The same; a group that has pods already is like no other, because it stays where these are.
+void append_domains(const core& c, sub_group_row pod_set, std::string& to) {
+  if (c.topologies == nullptr) return;
+  append_topologies(c, pod_set, to);
+  const group_row group = c.state().subs[pod_set].group;
+  const model::group_core& g = c.state().groups[group];
+  bool asks = false;
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    asks = asks || c.state().subs[sub].together != nullptr;
+  }
+  if (asks && work::count_pods(c, group, &model::sub_counts::active_allocated) > 0)
+    append_text(to, std::to_string(group));
+}
+
 }  // namespace
 
 std::string failed_groups::constraints_of(pod_row pod) const {
@@ -105,14 +131,7 @@ const std::string& failed_groups::signature_of(group_row group) {
     }
     std::string text;
     if (!waiting.empty()) {
-      for (sub_group_row up = sub; up != no_row; up = s.subs[up].parent) {
-        const model::topology_ask* ask = s.subs[up].together.get();
-        for (const std::string_view part :
-             {ask == nullptr ? std::string_view{} : std::string_view(ask->topology),
-              ask == nullptr ? std::string_view{} : std::string_view(ask->required_level),
-              ask == nullptr ? std::string_view{} : std::string_view(ask->preferred_level)})
-          append_text(text, part);
-      }
+      append_topologies(c_, sub, text);
       std::sort(waiting.begin(), waiting.end());
       for (const std::string& one : waiting) append_text(text, one);
     }
@@ -138,6 +157,7 @@ failed_groups::key failed_groups::strict_key_of(group_row group) const {
     append_text(text, s.pod_extras[p].labels);
     append_text(text, std::to_string(s.pods[p].sub - g.first_sub));
     append_text(text, std::to_string(s.pod_extras[p].nominated));
+    append_domains(c_, s.pods[p].sub, text);
     pods.push_back(std::move(text));
   }
   std::sort(pods.begin(), pods.end());

@@ -24,7 +24,7 @@ struct migration {
 class mover {
  public:
   mover(core& c, group_row group, std::span<const group_row> groups)
-      : c_(c), group_(group), elsewhere_(c.state().node_count(), 1), here_(c.state().node_count(), 0) {
+      : c_(c), group_(group), here_(c.state().node_count(), 0) {
     std::copy_if(groups.begin(), groups.end(), std::back_inserter(groups_), [=](group_row g) { return g != group; });
     if (!groups_.empty()) sort_pods();
   }
@@ -162,13 +162,32 @@ class mover {
     if (budget_of(c_.state().pods[pod].group) <= 0 || is_leaving(pod)) return work::place{};
     const std::uint32_t start = c_.depth();
     c_.evict(pod);
-    elsewhere_[from] = 0;
-    result<work::place> to = c_.choice.best(c_, pod, false, &elsewhere_);
-    elsewhere_[from] = 1;
+    node_set elsewhere = domain_around(pod, from);
+    elsewhere[from] = 0;
+    result<work::place> to = c_.choice.best(c_, pod, false, {&elsewhere, nullptr});
     c_.rollback(start);
     if (!to || to->row == no_row || to->must_wait) return to ? work::place{} : to;
     apply({pod, *to});
     return to;
+  }
+
+  /// The nodes that share a domain of every level that is required of the pod, with the node that it is on.
+  [[nodiscard]] node_set domain_around(pod_row pod, node_row from) const {
+    node_set nodes(c_.state().node_count(), 1);
+    for (sub_group_row up = c_.topologies == nullptr ? no_row : c_.state().pods[pod].sub; up != no_row;
+         up = c_.state().subs[up].parent) {
+      const model::topology_ask* ask = c_.state().subs[up].together.get();
+      if (ask == nullptr || ask->required_level.empty()) continue;
+      for (const policy::topology::domain_tree& tree : *c_.topologies) {
+        if (tree.name != ask->topology || tree.leaf[from] == no_row) continue;
+        const std::uint32_t level = tree.level_named(ask->required_level);
+        const std::uint32_t home = tree.domain_of(from, level);
+        for (node_row row = 0; row < nodes.size(); ++row) {
+          if (tree.leaf[row] == no_row || tree.domain_of(row, level) != home) nodes[row] = 0;
+        }
+      }
+    }
+    return nodes;
   }
 
   [[nodiscard]] bool is_leaving(pod_row pod) const {
@@ -182,7 +201,7 @@ class mover {
 
   result<bool> takes(pod_row pod, node_row row) {
     here_[row] = 1;
-    const result<work::place> at = c_.choice.best(c_, pod, true, &here_);
+    const result<work::place> at = c_.choice.best(c_, pod, true, {&here_, nullptr});
     here_[row] = 0;
     if (!at) return at.failure();
     return at->row != no_row;
@@ -192,7 +211,6 @@ class mover {
   group_row group_;
   std::vector<group_row> groups_;              ///< whose pods may migrate
   std::vector<std::vector<pod_row>> pods_on_;  ///< of these, by node
-  node_set elsewhere_;                         ///< all nodes, but for the one that a pod leaves
   node_set here_;                              ///< no node, but for the one that is asked about
   std::vector<migration> chosen_;
 };

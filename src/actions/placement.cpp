@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "actions/domain_walk.hpp"
+#include "actions/kai_node_sets.hpp"
+#include "actions/pod_placer.hpp"
 #include "actions/runtime.hpp"
 #include "session/members.hpp"
 
@@ -14,93 +17,107 @@ namespace {
 using work::core;
 using work::failure;
 
+/// Nodes that a member of the tree is offered.
+struct offer {
+  const work::node_set* among = nullptr;   ///< null: all
+  const work::node_band* nodes = nullptr;  ///< the same as a list, where a topology has made one
+};
+
 /// Goes down the tree of sub-groups; never back to a sibling that has been placed.
 class walk {
  public:
-  walk(core& c, group_row group, const placing& how, failure& why) : c_(c), group_(group), how_(how), why_(why) {}
+  walk(core& c, group_row group, const placing& how, failure& why)
+      : c_(c), group_(group), how_(how), why_(why), placer_(c, group, how, why), node_sets_(c) {}
 
-  result<bool> place(sub_group_row member, std::span<const pod_row> chunk) {
-    if (!c_.state().subs[member].is_set) return place_pods(member, chunk);
-    for (const sub_group_row child : work::children_in_order(c_, member)) {
-      if (!owns_any(child, chunk)) continue;
-      result<bool> placed = place(child, chunk);
-      if (!placed || !*placed) return placed;
-    }
-    return true;
-  }
-
-  result<bool> place_pods(sub_group_row pod_set, std::span<const pod_row> chunk) {
-    for (const pod_row pod : chunk) {
-      if (c_.state().pods[pod].sub != pod_set) continue;
-      result<bool> placed = place_pod(pod);
-      if (!placed || !*placed) return placed;
-    }
-    return true;
+  result<bool> run(std::span<const pod_row> chunk) {
+    const model::group_core& g = c_.state().groups[group_];
+    const offer everything{how_.among, nullptr};
+    const bool plain = g.sub_count == 2 && ask_of(g.first_sub) == nullptr && ask_of(g.first_sub + 1) == nullptr;
+    return plain ? place_pods(g.first_sub + 1, chunk, everything) : place(g.first_sub, chunk, everything);
   }
 
  private:
-  bool owns_any(sub_group_row member, std::span<const pod_row> chunk) const {
-    return std::any_of(chunk.begin(), chunk.end(), [&](pod_row p) {
-      for (sub_group_row up = c_.state().pods[p].sub; up != no_row; up = c_.state().subs[up].parent) {
-        if (up == member) return true;
-      }
-      return false;
-    });
+  [[nodiscard]] const model::topology_ask* ask_of(sub_group_row member) const {
+    return c_.topologies == nullptr ? nullptr : c_.state().subs[member].together.get();
   }
 
-  /// The pod is leaving this node. The reference asks nodes for their pods, and a pod that was moved before is one of
-  /// two nodes.
-  bool is_on(pod_row pod, std::uint32_t node) const {
-    if (c_.live.pod_node[pod] == node) return true;
-    return c_.compat() && std::any_of(c_.leaving.begin(), c_.leaving.end(),
-                                      [&](const leaving_pod& g) { return g.pod == pod && g.node == node; });
+  result<bool> place(sub_group_row member, std::span<const pod_row> chunk, const offer& offered) {
+    const model::topology_ask* ask = ask_of(member);
+    if (ask == nullptr) return place_on(member, chunk, offered);
+    const std::vector<pod_row> pods = pods_below(c_, member, chunk);
+    failure here;
+    here.group = group_;
+    const std::vector<work::node_band> sets = node_sets_.sets_of(member, *ask, pods, offered.among, here);
+    if (sets.empty()) why_ = here;
+    for (const work::node_band& nodes : sets) {
+      work::node_set among(c_.state().node_count(), 0);
+      for (const node_row row : nodes) among[row] = 1;
+      const std::uint32_t start = c_.depth();
+      result<bool> placed = place_on(member, chunk, {&among, &nodes});
+      if (!placed || *placed) return placed;
+      c_.rollback(start);
+    }
+    return false;
   }
 
-  /// To where it is leaving, and to the devices that it shared there.
-  bool comes_back(pod_row pod, const work::place& found) const {
-    if (!found.groups.empty()) {
-      const policy::group_ids* mine = c_.groups.groups_of(pod, found.row);
-      return mine != nullptr && *mine == found.groups;
-    }
-    if (!is_on(pod, (*c_.state().nodes)[found.row]->slot)) return false;
-    const model::pod_class& ask = c_.state().class_of(pod);
-    return !ask.is_shared() || model::can_take(c_.state(), c_.live, ask, found.row, c_.live.pod_devices[pod]);
-  }
-
-  result<bool> place_pod(pod_row pod) {
-    // Queues are asked again per pod, because the ones placed before have been charged.
-    const model::pod_class& ask = c_.state().class_of(pod);
-    if (c_.has_proportion && c_.has_predicates && !c_.queues_depend_on_node(ask) &&
-        c_.queues_refuse(group_, c_.asked(ask), std::span(&pod, 1), why_)) {
-      why_.pod = pod;
-      return false;
-    }
-    result<work::place> found = c_.choice.best(c_, pod, how_.only_claims, how_.among);
-    if (!found) return found.failure();
-    if (found->row == no_row) {
-      why_ = c_.refusal;
-      why_.group = group_;
-      why_.pod = pod;
-      return false;
-    }
-    const std::uint32_t eviction =
-        static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing ? c_.eviction_of(pod) : no_row;
-    if (eviction != no_row && comes_back(pod, *found) && !c_.changes_zones(pod, found->row) &&
-        !c_.changes_claims(pod, eviction)) {
-      c_.unevict(eviction);  // back in its own place: nothing happened to it
-    } else if (found->must_wait) {
-      c_.pipeline(pod, found->row, found->devices, found->groups);
-    } else {
-      c_.allocate(pod, found->row, found->devices, found->groups);
+  result<bool> place_on(sub_group_row member, std::span<const pod_row> chunk, const offer& offered) {
+    if (!c_.state().subs[member].is_set) return place_pods(member, chunk, offered);
+    for (const sub_group_row child : work::children_in_order(c_, member)) {
+      if (!owns_any(child, chunk)) continue;
+      result<bool> placed = place(child, chunk, offered);
+      if (!placed || !*placed) return placed;
     }
     return true;
+  }
+
+  result<bool> place_pods(sub_group_row pod_set, std::span<const pod_row> chunk, const offer& offered) {
+    work::node_set scored;
+    std::vector<work::node_band> bands;
+    work::node_scope scope{offered.among, nullptr};
+    const kai_domain_scores* scores = node_sets_.scores_of(pod_set);
+    if (scores != nullptr) {
+      scored.assign(c_.state().node_count(), 0);
+      for (const work::node_band& band : scores->bands) {
+        bands.emplace_back();
+        for (const node_row row : band) {
+          if (offered.among != nullptr && (*offered.among)[row] == 0) continue;
+          scored[row] = 1;
+          bands.back().push_back(row);
+        }
+      }
+      scope = {&scored, &bands};
+    } else if (offered.nodes != nullptr) {
+      bands.push_back(*offered.nodes);
+      scope.bands = &bands;
+    }
+    c_.access.domain_scores = scores == nullptr ? nullptr : &scores->by_node;
+    result<bool> placed = placer_.place(pod_set, chunk, scope);
+    c_.access.domain_scores = nullptr;
+    return placed;
+  }
+
+  bool owns_any(sub_group_row member, std::span<const pod_row> chunk) const {
+    return std::any_of(chunk.begin(), chunk.end(),
+                       [&](pod_row p) { return is_below(c_, c_.state().pods[p].sub, member); });
   }
 
   core& c_;
   group_row group_;
   const placing& how_;
   failure& why_;
+  pod_placer placer_;
+  kai_node_sets node_sets_;
 };
+
+/// The group, or a member of its tree, asks for domains that `strict` chooses.
+bool looks_for_domains(const core& c, group_row group) {
+  if (c.compat() || c.topologies == nullptr) return false;
+  const model::group_core& g = c.state().groups[group];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    if (c.state().subs[sub].together != nullptr) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -115,9 +132,8 @@ result<bool> place_group(core& c, group_row group, const placing& how, failure& 
   if (c.has_proportion && c.queues_refuse(group, work::least_request_of(c, chunk), chunk, why)) return false;
   const std::uint32_t start = c.depth();
   const std::string before = c.digest_for_checks();
-  walk w(c, group, how, why);
-  const model::group_core& g = c.state().groups[group];
-  result<bool> placed = g.sub_count == 2 ? w.place_pods(g.first_sub + 1, chunk) : w.place(g.first_sub, chunk);
+  result<bool> placed =
+      looks_for_domains(c, group) ? domain_walk(c, group, how, why).run(chunk) : walk(c, group, how, why).run(chunk);
   if (!placed || !*placed) {
     c.rollback(start);
     if (c.digest_for_checks() != before)

@@ -16,24 +16,6 @@ using work::core;
 using work::is_active;
 using work::node_set;
 
-/// Largest request first into the first holder with room; a request of 0 ends the test positively.
-bool first_fit(std::vector<std::int64_t> requests, const std::vector<std::int64_t>& holders) {
-  std::sort(requests.begin(), requests.end(), std::greater<>());
-  std::vector<std::int64_t> room = holders;
-  std::size_t from = 0;
-  for (const std::int64_t request : requests) {
-    if (request == 0) return true;
-    // Requests descend, so what was too small stays too small only where it is smaller than all that follow: look again
-    // from the first holder that still has something.
-    while (from < room.size() && room[from] <= 0) ++from;
-    const auto at = std::find_if(room.begin() + static_cast<std::ptrdiff_t>(from), room.end(),
-                                 [&](std::int64_t r) { return r >= request; });
-    if (at == room.end()) return false;
-    *at -= request;
-  }
-  return true;
-}
-
 /// How many pods of one size the nodes have places for.
 std::int64_t places_for(const core& c, std::int64_t request) {
   std::int64_t places = 0;
@@ -60,7 +42,8 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
       recorded_(recorded),
       recorded_pods_(pods_in(recorded)),
       feasible_(feasible),
-      queue_(kept.victim_queue) {
+      queue_(kept.victim_queue),
+      domains_(kept.c, waiting) {
   queue_.clear();
   for (const pod_row p : c_.partial.chunk) requests_.push_back(gpus_wanted(c_, p));
   if (requests_.empty()) return;
@@ -168,6 +151,7 @@ bool victim_builder::one_node_is_too_small() const {
 
 void victim_builder::free_more(node_row row, std::int64_t gpus) {
   if (gpus == 0) return;
+  domains_.free_more(row, gpus);
   const std::int64_t before = freed(row);
   std::int64_t& here = kept_.marks[row].freed;
   if (here == 0) freed_rows_.push_back(row);
@@ -262,7 +246,9 @@ bool victim_builder::nodes_large_enough() const {
   std::partial_sort(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(count), largest.end(),
                     std::greater<>());
   largest.resize(count);
-  return first_fit(requests_, largest);
+  std::vector<std::int64_t> requests = requests_;
+  std::sort(requests.begin(), requests.end(), std::greater<>());
+  return first_fit(requests, std::move(largest));
 }
 
 }  // namespace kaisched::actions

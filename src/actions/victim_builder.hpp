@@ -14,6 +14,7 @@
 
 #include <kaisched/result.hpp>
 
+#include "actions/domain_filter.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/victim_search_state.hpp"
 #include "actions/victim_units.hpp"
@@ -107,7 +108,7 @@ class victim_builder {
   /// Pending pods that ask for certain nodes and have seen none yet.
   void satisfy(node_row row);
 
-  [[nodiscard]] bool plausible() const { return choosy_.empty() && nodes_large_enough(); }
+  [[nodiscard]] bool plausible() const { return choosy_.empty() && domains_.plausible() && nodes_large_enough(); }
 
   [[nodiscard]] bool nodes_large_enough() const;
 
@@ -135,6 +136,7 @@ class victim_builder {
   std::vector<node_row> touched_;
   bool orders_nodes_ = false;
   std::set<touched_node> by_freed_;
+  domain_filter domains_;
 };
 
 }  // namespace kaisched::actions

@@ -252,6 +252,7 @@ int weight_of(constraint what) {
       return 1;
     case constraint::resource:
     case constraint::resource_busy:
+    case constraint::topology:
       return 2;
     case constraint::pod_affinity:
     case constraint::pod_anti_affinity:
@@ -352,6 +353,8 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
       return "a larger job that waits would start later";
     case constraint::requeue_delay:
       return "the job was evicted and waits for its delay";
+    case constraint::topology:
+      return "no domain of the topology has room for all its pods";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

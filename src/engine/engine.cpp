@@ -7,7 +7,6 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "engine/session_impl.hpp"
-#include "engine/undecided.hpp"
 #include "policy/parts.hpp"
 
 namespace kaisched {
@@ -86,7 +85,6 @@ result<session> engine::open(const snapshot& base, std::int64_t now) const {
   for (const std::string& name : impl_->options.actions) {
     if (std::find(actions.begin(), actions.end(), name) == actions.end()) return unknown_name("action", name, actions);
   }
-  if (auto done = engine_detail::require_decided(base.state()); !done) return done.failure();
   auto body = std::make_unique<session::impl>(base, impl_->options, now, std::move(chosen));
   if (auto done = body->core.open(); !done) return done.failure();
   return session(std::move(body));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kai_parts =
     "predicates,proportion,priority,elastic,nodeavailability,gpusharingorder,gpupack,resourcetype,nominatednode,"
-    "dynamicresources,nodeplacement,minruntime,sg-nodelocalgreedy,sg-multinodegang";
+    "dynamicresources,nodeplacement,minruntime,topology,sg-nodelocalgreedy,sg-multinodegang";
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
@@ -45,6 +45,9 @@ constexpr std::array options{
                 "parts of the policy, in order; scores are summed and groups are ordered in this order"},
     option_info{"placement.cpu", option_type::choice, "binpack", 0, 0, "binpack spread",
                 "placement of pods without GPUs, by free CPU"},
+    option_info{
+        "placement.domain", option_type::choice, "binpack", 0, 0, "binpack spread",
+        "in strict, which domain of a topology is tried first: the one with the least that is free, or the most"},
     option_info{"placement.gpu", option_type::choice, "binpack", 0, 0, "binpack spread",
                 "placement of pods with GPUs, by free GPUs"},
     option_info{"preset", option_type::choice, "kai-0.17", 0, 0, "kai kai-0.17",
@@ -73,6 +76,8 @@ constexpr std::array options{
                 "groups like one that has just failed are not searched victims for in the same action"},
     option_info{"staleness_grace", option_type::number, "60", -1, 1e9, "",
                 "seconds for which an incomplete gang may run, where its group says nothing; negative is for ever"},
+    option_info{"topology_steps", option_type::integer, "1000", -1, 1e15, "",
+                "domains that are tried for the members of one chunk in strict; -1 is all"},
 };
 
 constexpr std::array integers{
@@ -82,6 +87,7 @@ constexpr std::array integers{
     std::pair{std::string_view("queue_depth.preempt"), &policy_options::preempt_queue_depth},
     std::pair{std::string_view("queue_depth.reclaim"), &policy_options::reclaim_queue_depth},
     std::pair{std::string_view("search_steps"), &policy_options::search_steps},
+    std::pair{std::string_view("topology_steps"), &policy_options::topology_steps},
 };
 constexpr std::array seconds{
     std::pair{std::string_view("min_runtime.preempt"), &policy_options::min_runtime_preempt},
@@ -227,6 +233,8 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     gpu_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
   } else if (name == "placement.cpu") {
     cpu_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
+  } else if (name == "placement.domain") {
+    domain_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
   } else if (name == "min_runtime.from") {
     min_runtime_from = value == "queue" ? runtime_resolution::queue : runtime_resolution::lca;
   } else if (const auto integer = member_of(integers, name); integer != nullptr) {
@@ -251,6 +259,7 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "parts") return join_names(parts);
   if (name == "numa.ignore") return join_names(numa_ignore);
   if (name == "placement.gpu") return std::string(name_of(gpu_placement));
+  if (name == "placement.domain") return std::string(name_of(domain_placement));
   if (name == "placement.cpu") return std::string(name_of(cpu_placement));
   if (name == "min_runtime.from") return std::string(min_runtime_from == runtime_resolution::queue ? "queue" : "lca");
   if (const auto integer = member_of(integers, name); integer != nullptr) return std::to_string(this->*integer);

@@ -216,6 +216,17 @@ void add_stray_reason(const core& c, group_row group, std::vector<reason>& all) 
   all.back().need = found.count;
 }
 
+/// Domains that miss equally much are one reason, those that miss the least first.
+void add_domain_reasons(const work::failure& f, std::vector<reason>& all) {
+  for (const work::domain_shortage& one : f.domains) {
+    reason why = group_reason(f.group, constraint::topology, reason_scope::domain);
+    why.need = one.need;
+    why.have = one.have;
+    why.nodes = one.domains;
+    all.push_back(why);
+  }
+}
+
 void add_reasons(const core& c, group_row group, const work::failure* f, node_reasons& nodes,
                  std::vector<reason>& all) {
   if (!c.is_schedulable_queue(c.state().groups[group].queue)) {
@@ -241,6 +252,10 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
   if (f != nullptr && f->what == constraint::reservation) {
     all.push_back(group_reason(group, f->what, reason_scope::group));
     all.back().subject = id_of_group(c, f->head);
+    return;
+  }
+  if (f != nullptr && !f->domains.empty()) {
+    add_domain_reasons(*f, all);
     return;
   }
   const pod_row pod = f != nullptr && f->pod != no_row ? f->pod : first_pending(c, group);
@@ -287,6 +302,13 @@ std::string stray_text(const core& c, const reason& why) {
     return fmt::format("{} is in no sub-group, but its group has some{}", pod, rest);
   }
   return fmt::format("{} names sub-group '{}', which does not exist or has children{}", pod, name, rest);
+}
+
+std::string domain_text(const reason& why) {
+  const std::string domains = fmt::format("{} domain{}", why.nodes, why.nodes == 1 ? "" : "s");
+  if (why.have < 0) return domains + " of the topology with too little room for all pods that must be together";
+  return fmt::format("{} of the topology with room for {} of the {} pods that must be together", domains, why.have,
+                     why.need);
 }
 
 std::string node_count_text(std::uint32_t nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
@@ -604,6 +626,8 @@ std::string reason_text(const core& c, const reason& why) {
       return stray_text(c, why);
     case constraint::not_tried:
       return "a node would take its first pod, but no action has tried to start the group";
+    case constraint::topology:
+      return domain_text(why);
     case constraint::reservation:
       return fmt::format("there is a place, but pod group '{}', which waits at the head, would start later",
                          c.base.name(why.subject));

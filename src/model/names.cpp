@@ -53,7 +53,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "gpu_type_limit",
                                                                         "device_kind",
                                                                         "numa_alignment",
-                                                                        "resource_claim"};
+                                                                        "resource_claim",
+                                                                        "topology"};
   return pick(names, c);
 }
 
@@ -65,7 +66,7 @@ std::string_view attempt_outcome_name(attempt_outcome o) noexcept {
 }
 
 std::string_view reason_scope_name(reason_scope s) noexcept {
-  static constexpr std::array<std::string_view, 5> names{"none", "node", "queue", "group", "cluster"};
+  static constexpr std::array<std::string_view, 6> names{"none", "node", "queue", "group", "cluster", "domain"};
   return pick(names, s);
 }
 

@@ -46,6 +46,9 @@ class session_access {
 
   std::uint64_t changes = 0;  ///< grows with every change of the status of a pod
 
+  /// By node, while a pod is placed that prefers some domains of a topology.
+  const std::vector<double>* domain_scores = nullptr;
+
   [[nodiscard]] bool compat() const { return options->mode == decision_mode::compat; }
   /// Devices that pods of this class share are counted in GPU groups.
   [[nodiscard]] bool in_groups(const model::pod_class& c) const { return groups->is_open() && c.is_shared(); }

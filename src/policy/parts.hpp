@@ -36,6 +36,7 @@ std::unique_ptr<policy_part> make_resource_type(const policy_options&);
 std::unique_ptr<policy_part> make_node_placement(const policy_options&);
 std::unique_ptr<policy_part> make_nominated_node(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_types(const policy_options&);
+std::unique_ptr<policy_part> make_topology(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_sharing_order(const policy_options&);
 std::unique_ptr<policy_part> make_numa(const policy_options&);
 std::unique_ptr<policy_part> make_dynamic_resources(const policy_options&);
@@ -58,6 +59,7 @@ inline constexpr double resource_type_band = 10;
 inline constexpr double numa_band = 100;
 inline constexpr double availability_band = 1000;
 inline constexpr double sharing_band = 10'000;
+inline constexpr double topology_band = 100'000;  ///< ten of them for the emptiest domain
 inline constexpr double nominated_band = 10'000'000;
 
 /// The pod counts as one without GPUs where strategies and bands differ.

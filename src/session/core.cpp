@@ -5,6 +5,7 @@
 
 #include "session/members.hpp"
 #include "session/remaining_group.hpp"
+#include "session/topologies.hpp"
 
 namespace kaisched::work {
 
@@ -53,6 +54,7 @@ core::core(const core& other)
       saved_claims(other.saved_claims),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
+      topologies(other.topologies),
       kai_queues(other.kai_queues),
       exact_queues(other.exact_queues),
       kai_total(other.kai_total),
@@ -114,6 +116,7 @@ result<void> core::open() {
   find_gpu_memories();
   if (compat()) groups.open(state(), live, view());
   count_in_queues_anew();
+  if (state().topology_asks > 0 && has("topology")) topologies = build_topologies(state(), compat());
   divide_shares();
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (state().groups[g].live && state().groups[g].semi_preemptible) charge_core(g);

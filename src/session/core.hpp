@@ -20,6 +20,7 @@
 #include "policy/numa/ledger.hpp"
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
+#include "policy/topology/domain_tree.hpp"
 #include "session/node_choice.hpp"
 
 namespace kaisched::work {
@@ -41,6 +42,13 @@ struct operation {
   std::uint32_t undoes = 0;     ///< unevict: position of the eviction
 };
 
+/// Domains of a topology without room for the pods that must be together.
+struct domain_shortage {
+  std::int64_t need = 0;      ///< pods
+  std::int64_t have = 0;      ///< pods that one of these domains has room for; -1: not counted one by one
+  std::uint32_t domains = 0;  ///< how many have room for so many
+};
+
 /// Why a group found no place when it was last tried.
 struct failure {
   group_row group = no_row;
@@ -51,6 +59,7 @@ struct failure {
   std::uint32_t resource = no_row;  ///< index among the quota dimensions
   std::int64_t need = 0;
   std::int64_t have = 0;
+  std::vector<domain_shortage> domains;  ///< the most room first; empty: these are not what is missing
 };
 
 /// A group cut to its active pods and some of its pending ones, asking for no larger gangs than these can make: the
@@ -224,6 +233,9 @@ class core {
   std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
   bool has_proportion = false;
   bool has_predicates = false;
+
+  /// Domains of the topologies that some group names, by name; null: constraints are not looked at.
+  std::shared_ptr<const std::vector<policy::topology::domain_tree>> topologies;
 
   std::vector<policy::kai_queue> kai_queues;      ///< by slot; compat
   std::vector<policy::exact_queue> exact_queues;  ///< by slot; strict

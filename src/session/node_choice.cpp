@@ -48,7 +48,7 @@ void node_choice::open(const core& c) {
     nodes_without_cpu_ = nodes_without_cpu_ || (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_cpu] == 0;
   }
   static constexpr std::string_view lexicographic[] = {"nodeavailability", "nodeplacement", "resourcetype",
-                                                       "nominatednode", "gpusharingorder"};
+                                                       "nominatednode",    "topology",      "gpusharingorder"};
   fast_ = !c.options.reference_path && c.has("nodeavailability") && c.has("nodeplacement");
   for (const auto& part : c.parts) {
     const bool known =
@@ -177,17 +177,19 @@ bool node_choice::may_use_overdrawn(const core& c, const model::pod_class& ask) 
   return !c.compat() && ask.requests(dim_cpu) == 0 && !index.empty() && index.begin()->key < 0;
 }
 
-result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const node_set* among) {
+result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const node_scope& scope) {
   const class_row row = c.state().pods[pod].pod_class;
   class_facts& known = facts(c, row);
   if (known.cluster.what != constraint::none) return place{};
   const model::pod_class& ask = *c.state().classes[row];
-  among_ = among;
+  among_ = scope.among;
+  bands_ = scope.bands;
   refused_.clear();
   c.refusal = {};
   // Nothing came free since the class found no node: it finds none now.
   const bool claims = c.claims.has_claims(pod);
-  const bool remembers = fast_ && !claims && among == nullptr && (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
+  const bool remembers = fast_ && !claims && among_ == nullptr &&
+                         (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
   const bool by_index =
@@ -251,13 +253,18 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
   return true;
 }
 
-place node_choice::scan_index(core& c, pod_row pod, const class_facts& known, const scan& how,
-                              const std::vector<constraint>& others) {
+bool node_choice::passes(const core& c, node_row row, const filter& by) const {
+  if (!by.known.open_everywhere && !by.known.accepted[row]) return false;
+  if (by.node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (by.node_kind == 1)) return false;
+  return by.others.empty() || by.others[row] == constraint::none;
+}
+
+place node_choice::scan_index(core& c, pod_row pod, const filter& by) {
   const model::cluster_state& s = c.state();
   const model::pod_class& ask = s.class_of(pod);
   const dimension d = ask.wants_gpu() ? dim_gpu : dim_cpu;
   const spread_index& spread = ask.wants_gpu() ? spread_gpu_ : spread_cpu_;
-  const model::node_index& index = how.shared         ? how.sharing->index
+  const model::node_index& index = by.shared         ? by.sharing->index
                                    : spread.used      ? spread.index
                                    : ask.wants_gpu() ? *c.live.by_gpu
                                                      : *c.live.by_cpu;
@@ -265,22 +272,87 @@ place node_choice::scan_index(core& c, pod_row pod, const class_facts& known, co
   const bool in_groups = c.access.in_groups(ask);
   const std::int64_t least = in_groups ? ask.shared_count() * whole_device : ask.requests(d);
   place found;
-  for (auto at = spread.used || how.shared ? index.begin() : index.first_at_least(least); at != index.end(); ++at) {
+  for (auto at = spread.used || by.shared ? index.begin() : index.first_at_least(least); at != index.end(); ++at) {
     const node_row row = at->row;
     if (among_ != nullptr && (*among_)[row] == 0) continue;
-    if (how.sharing != nullptr && !how.shared && how.sharing->key[row] != absent) continue;
-    if (how.which == free_amount::idle && !in_groups && ask.requests(d) != 0 &&
+    if (by.sharing != nullptr && !by.shared && by.sharing->key[row] != absent) continue;
+    if (by.which == free_amount::idle && !in_groups && ask.requests(d) != 0 &&
         (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + d] < ask.requests(d)) {
       ++c.statistics.back().candidates;
       ++c.statistics.back().filtered;
       continue;
     }
-    if (!known.open_everywhere && !known.accepted[row]) continue;
-    if (how.node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (how.node_kind == 1)) continue;
-    if (!others.empty() && others[row] != constraint::none) continue;
-    if (try_node(c, pod, row, how.which, found)) break;
+    if (passes(c, row, by) && try_node(c, pod, row, by.which, found)) break;
   }
   return found;
+}
+
+/// As `scan_index` among a few nodes: the one that stands first in the index.
+place node_choice::scan_rows(core& c, pod_row pod, const filter& by, const node_band& rows) {
+  const model::cluster_state& s = c.state();
+  const model::pod_class& ask = s.class_of(pod);
+  const dimension d = ask.wants_gpu() ? dim_gpu : dim_cpu;
+  const spread_index& spread = ask.wants_gpu() ? spread_gpu_ : spread_cpu_;
+  const bool in_groups = c.access.in_groups(ask);
+  const std::int64_t least = in_groups ? ask.shared_count() * whole_device : ask.requests(d);
+  place best;
+  std::pair<std::int64_t, std::uint32_t> best_key;
+  for (const node_row row : rows) {
+    if (by.sharing != nullptr && by.shared != (by.sharing->key[row] != absent)) continue;
+    const std::size_t at = static_cast<std::size_t>(row) * s.dims() + d;
+    const std::int64_t idle = (*c.live.idle)[at];
+    const std::int64_t free = idle + (*c.live.releasing)[at];
+    if (!spread.used && !by.shared && free < least) continue;
+    if (by.which == free_amount::idle && !in_groups && ask.requests(d) != 0 && idle < ask.requests(d)) continue;
+    const std::int64_t value = by.shared ? by.sharing->key[row] : spread.used ? spread.key[row] : free;
+    const std::pair<std::int64_t, std::uint32_t> key{value, (*s.name_rank)[row]};
+    if (best.row != no_row && best_key < key) continue;
+    place found;
+    if (!passes(c, row, by) || !try_node(c, pod, row, by.which, found)) continue;
+    best = std::move(found);
+    best_key = key;
+  }
+  return best;
+}
+
+/// The best node of the scope, or of some of its nodes.
+place node_choice::scan(core& c, pod_row pod, const class_facts& known, bool only_claims,
+                        const std::vector<constraint>& others, const node_band* rows) {
+  const model::cluster_state& s = c.state();
+  const model::pod_class& ask = s.class_of(pod);
+  place found;
+  // Availability is tested before claims count, so it orders nodes in simulations too.
+  const bool kinds = resource_type_ && !ask.wants_gpu();
+  const bool draws = draws_to_shared(c, ask);
+  const sharing_index* sharing = draws ? &sharing_of(c, ask, s.pods[pod].pod_class) : nullptr;
+  for (const bool shared : {true, false}) {
+    if (shared && (!draws || sharing->index.empty())) continue;
+    for (const free_amount which : {free_amount::idle, free_amount::idle_or_releasing}) {
+      for (const int node_kind : kinds ? std::vector<int>{1, 0} : std::vector<int>{any_node}) {
+        const filter by{known, which, node_kind, sharing, shared, others};
+        found = rows == nullptr ? scan_index(c, pod, by) : scan_rows(c, pod, by, *rows);
+        if (found.row == no_row) continue;
+        if (only_claims && !found.must_wait) {
+          (void)choose_devices(c, ask, found.row, free_amount::idle_or_releasing, found);
+          found.must_wait = true;
+        }
+        return found;
+      }
+    }
+  }
+  return found;
+}
+
+place node_choice::scan_bands(core& c, pod_row pod, const class_facts& known, bool only_claims,
+                              const std::vector<constraint>& others) {
+  // A list is searched from end to end, an index up to the first node that fits.
+  const bool is_large = bands_ != nullptr && bands_->size() == 1 && bands_->front().size() > rows_by_name_.size() / 4;
+  if (bands_ == nullptr || is_large) return scan(c, pod, known, only_claims, others, nullptr);
+  for (const node_band& band : *bands_) {
+    const place found = scan(c, pod, known, only_claims, others, &band);
+    if (found.row != no_row) return found;
+  }
+  return place{};
 }
 
 result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims) {
@@ -302,24 +374,21 @@ result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& know
        try_node(c, pod, promised, free_amount::idle_or_releasing, found))) {
     return found;
   }
-  // Availability is tested before claims count, so it orders nodes in simulations too.
-  const bool kinds = resource_type_ && !ask.wants_gpu();
-  const bool draws = draws_to_shared(c, ask);
-  const sharing_index* sharing = draws ? &sharing_of(c, ask, s.pods[pod].pod_class) : nullptr;
-  for (const bool shared : {true, false}) {
-    if (shared && (!draws || sharing->index.empty())) continue;
-    for (const free_amount which : {free_amount::idle, free_amount::idle_or_releasing}) {
-      for (const int node_kind : kinds ? std::vector<int>{1, 0} : std::vector<int>{any_node}) {
-        found = scan_index(c, pod, known, {which, node_kind, sharing, shared}, others);
-        if (found.row == no_row) continue;
-        if (only_claims && !found.must_wait) {
-          (void)choose_devices(c, ask, found.row, free_amount::idle_or_releasing, found);
-          found.must_wait = true;
-        }
-        return found;
-      }
-    }
+  return scan_bands(c, pod, known, only_claims, others);
+}
+
+/// By position in the list of nodes: the band of each. In `compat` bands are nothing but scores.
+std::vector<std::uint32_t> node_choice::band_of_rows(const core& c, pod_row pod, std::span<const node_row> rows) const {
+  std::vector<std::uint32_t> found(rows.size(), 0);
+  if (c.compat() || bands_ == nullptr || bands_->size() < 2) return found;
+  std::vector<std::uint32_t> by_row(c.state().node_count(), 0);
+  for (std::uint32_t i = 0; i < bands_->size(); ++i) {
+    for (const node_row row : (*bands_)[i]) by_row[row] = i + 1;
   }
+  const std::uint32_t slot = c.state().pod_extras[pod].nominated;
+  const node_row promised = !nominated_ || slot == no_row ? no_row : (*c.state().node_row_of_slot)[slot];
+  if (promised != no_row) by_row[promised] = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) found[i] = by_row[rows[i]];
   return found;
 }
 
@@ -342,7 +411,10 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) 
   }
   std::vector<std::uint32_t> order(n);
   for (std::uint32_t i = 0; i < n; ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
+  const std::vector<std::uint32_t> band = band_of_rows(c, pod, rows);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return band[a] != band[b] ? band[a] < band[b] : scores[a] > scores[b];
+  });
   std::vector<constraint> verdicts(n, constraint::none);
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t paid = policy::claims_paid(c.access, pod, rows[i]);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,15 @@ class core;
 /// A set of nodes: one byte by row, 0 is out.
 using node_set = std::vector<std::uint8_t>;
 
+/// Nodes that are tried before others, whatever their scores.
+using node_band = std::vector<node_row>;
+
+/// Which nodes a pod may go to.
+struct node_scope {
+  const node_set* among = nullptr;                ///< null: all
+  const std::vector<node_band>* bands = nullptr;  ///< the same nodes as lists, best ones first; null: no order
+};
+
 /// Where a pod may go.
 struct place {
   node_row row = no_row;
@@ -40,8 +50,8 @@ class node_choice {
  public:
   /// Decides which way is taken and prepares it.
   void open(const core& c);
-  /// A node for a pod, or `no_row`; among some nodes (bytes by row, 0: not this one) or all. Errors come from plug-ins.
-  [[nodiscard]] result<place> best(core& c, pod_row pod, bool only_claims, const node_set* among = nullptr);
+  /// A node for a pod, or `no_row`. Errors come from plug-ins.
+  [[nodiscard]] result<place> best(core& c, pod_row pod, bool only_claims, const node_scope& scope = {});
   /// The fullest node that fits is the best one of a pod that asks for GPUs.
   [[nodiscard]] bool packs_gpus() const { return fast_ && !spread_gpu_.used; }
   /// No rule but amounts keeps the pod from a node or prefers one.
@@ -51,6 +61,11 @@ class node_choice {
                                     place& found) const;
   [[nodiscard]] model::device_order device_order() const {
     return devices_.spread && !devices_.pack ? model::device_order::spread : model::device_order::pack;
+  }
+  /// State, taints and labels of the node let pods of the class in.
+  [[nodiscard]] bool accepts(const core& c, class_row kind, node_row row) {
+    const class_facts& known = facts(c, kind);
+    return known.open_everywhere || known.accepted[row];
   }
   /// Keeps the orders of the fast way after the amounts of a node have changed.
   void node_changed(const core& c, node_row row);
@@ -89,25 +104,35 @@ class node_choice {
   [[nodiscard]] static bool may_use_overdrawn(const core& c, const model::pod_class& ask);
   [[nodiscard]] result<place> best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims);
   [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, bool only_claims);
-  /// Which of the nodes that an index offers are looked at.
-  struct scan {
-    policy::free_amount which = policy::free_amount::idle;
-    int node_kind = -1;                       ///< 1: without GPUs, 0: with GPUs, -1: any
-    const sharing_index* sharing = nullptr;   ///< nodes with room on shared devices
-    bool shared = false;                      ///< those, or all others
+  /// Which nodes are looked at closely.
+  struct filter {
+    const class_facts& known;
+    policy::free_amount which;
+    int node_kind;                 ///< 1: without GPUs, 0: with GPUs, -1: any
+    const sharing_index* sharing;  ///< nodes with room on shared devices
+    bool shared;                   ///< those, or all others
+    const std::vector<constraint>& others;
   };
-  [[nodiscard]] place scan_index(core& c, pod_row pod, const class_facts& known, const scan& how,
+  [[nodiscard]] bool passes(const core& c, node_row row, const filter& by) const;
+  [[nodiscard]] place scan_index(core& c, pod_row pod, const filter& by);
+  [[nodiscard]] place scan_rows(core& c, pod_row pod, const filter& by, const node_band& rows);
+  [[nodiscard]] place scan_bands(core& c, pod_row pod, const class_facts& known, bool only_claims,
                                  const std::vector<constraint>& others);
-  [[nodiscard]] sharing_index& sharing_of(const core& c, const model::pod_class& ask, class_row row);
-  [[nodiscard]] std::int64_t sharing_key(const core& c, const sharing_index& of, node_row row) const;
+  [[nodiscard]] place scan(core& c, pod_row pod, const class_facts& known, bool only_claims,
+                           const std::vector<constraint>& others, const node_band* rows);
   [[nodiscard]] bool try_node(core& c, pod_row pod, node_row row, policy::free_amount which, place& found);
   [[nodiscard]] bool queues_refuse(core& c, pod_row pod, node_row row);
   [[nodiscard]] bool draws_to_shared(const core& c, const model::pod_class& ask) const;
+  [[nodiscard]] std::vector<std::uint32_t> band_of_rows(const core& c, pod_row pod,
+                                                        std::span<const node_row> rows) const;
+  [[nodiscard]] sharing_index& sharing_of(const core& c, const model::pod_class& ask, class_row row);
+  [[nodiscard]] std::int64_t sharing_key(const core& c, const sharing_index& of, node_row row) const;
   [[nodiscard]] bool needs_scan(const core& c, const model::pod_class& ask) const;
   void open_spread(const core& c, spread_index& spread, dimension d);
   static void update_spread(const core& c, spread_index& spread, node_row row, dimension d);
 
-  const node_set* among_ = nullptr;  ///< while a pod is placed
+  const node_set* among_ = nullptr;                ///< while a pod is placed
+  const std::vector<node_band>* bands_ = nullptr;  ///< likewise
   /// Of the pod that is being placed: what queues say, by the memory of the GPUs of a node.
   std::vector<std::pair<std::int64_t, bool>> refused_;
   policy::group_order devices_;

@@ -15,6 +15,7 @@
 
 #include "conformance/json_values.hpp"
 #include "conformance/kai_match.hpp"
+#include "conformance/kai_topology_calls.hpp"
 #include "conformance/schemas.hpp"
 #include "conformance/unsupported.hpp"
 #include "policy/entitlement/kai_division.hpp"
@@ -300,6 +301,7 @@ json victim_exceeds_deserved_quota(const json& in) {
 struct call_kind {
   std::string_view name;
   json (*run)(const json& in);
+  json (*expected)(json out) = comparable;
 };
 constexpr std::array kinds{
     call_kind{"set_resource_share", set_resource_share},
@@ -321,6 +323,14 @@ constexpr std::array kinds{
     call_kind{"strategy_guarantee_deserved_quota", strategy_guarantee_deserved_quota},
     call_kind{"reclaimer_fits_deserved_quota", reclaimer_fits_deserved_quota},
     call_kind{"victim_exceeds_deserved_quota", victim_exceeds_deserved_quota},
+    call_kind{"topology_lowest_common_domain", topology_lowest_common_domain, comparable_topology},
+    call_kind{"topology_relevant_levels", topology_relevant_levels, comparable_topology},
+    call_kind{"topology_job_allocatable_domains", topology_job_allocatable_domains, comparable_topology},
+    call_kind{"topology_subset_nodes", topology_subset_nodes, comparable_topology},
+    call_kind{"topology_tree_allocatable", topology_tree_allocatable, comparable_room},
+    call_kind{"topology_sort_tree", topology_sort_tree, comparable_order},
+    call_kind{"topology_node_scores", topology_node_scores, comparable_topology},
+    call_kind{"topology_reverse_level_order", topology_reverse_level_order, comparable_topology},
 };
 
 const call_kind* kind_named(std::string_view name) {
@@ -359,18 +369,20 @@ verdict judge_kai_call(const json& one, const judge_options&) {
   const std::string name = one.at("kind").get<std::string>();
   verdict found{{}, {name}, {}};
   const call_kind* kind = kind_named(name);
-  if (kind == nullptr) {
+  if (kind == nullptr || !is_complete_topology_call(one)) {
     found.findings.push_back({"unsupported", "call " + name});
     return found;
   }
   try {
-    compare(found.findings, name, kind->run(one.at("in")), comparable(one.at("out")));
+    compare(found.findings, name, kind->run(one.at("in")), kind->expected(one.at("out")));
   } catch (const std::exception& failure) {
     found.findings.push_back({"error", failure.what()});
   }
   return found;
 }
 
-bool kai_call_in_reach(const json& one) { return kind_named(text_or_empty(one, "kind")) != nullptr; }
+bool kai_call_in_reach(const json& one) {
+  return kind_named(text_or_empty(one, "kind")) != nullptr && is_complete_topology_call(one);
+}
 
 }  // namespace kaisched::conformance

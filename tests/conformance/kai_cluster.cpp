@@ -27,6 +27,7 @@ constexpr double bytes_per_mb = 1'000'000;
 constexpr std::int64_t bytes_per_mib = std::int64_t{1} << 20U;
 constexpr std::int64_t age_of_a_started_job_s = 60;
 constexpr std::string_view default_pod_set = "default";
+constexpr std::string_view legacy_mig = "legacy-mig";  ///< label of nodes with pods of that kind
 
 constexpr std::array<std::string_view, pod_status_count> status_names{
     "Pending", "Gated",     "Allocated",        "Pipelined", "Binding", "Bound",
@@ -254,7 +255,9 @@ table node_table(const json& session_case, const json& resolved, const dimension
   for (const json& node : items(resolved, "nodes")) {
     push_text(name, name_of(node));
     dims.push(capacity, items(node, "allocatable"));
-    push_texts(labels, label_texts(items(node, "labels")));
+    std::vector<std::string> all_labels = label_texts(items(node, "labels"));
+    if (!items(node, "legacy_mig_tasks").empty()) all_labels.insert(all_labels.end(), {std::string(legacy_mig), ""});
+    push_texts(labels, all_labels);
     std::vector<std::string> texts;
     for (const json& taint : items(node, "taints")) texts.push_back(taint_text(taint));
     push_texts(taints, texts);
@@ -556,6 +559,7 @@ class pod_rows {
         claimed_gpus_(table_.add(col::pod_claimed_gpus, column_type::u32)) {
     const json& resolved = member(session_case, "resolved");
     for (const json& node : items(resolved, "nodes")) {
+      any_legacy_mig_ = any_legacy_mig_ || !items(node, "legacy_mig_tasks").empty();
       nodes_.emplace(name_of(node), rounded(member(items(node, "allocatable"), "gpu").is_null()
                                                 ? json(0)
                                                 : member(items(node, "allocatable"), "gpu")));
@@ -594,8 +598,16 @@ class pod_rows {
     push_text(node_, has_place(start) ? start.node : std::string{});
     priority_.push(pod_priority_of(labels));
     push_flag(leader_, is_leader(labels));
-    push_texts(node_selector_, label_texts(items(task, "node_selector")));
-    push_texts(node_affinity_, node_affinity_texts(affinity));
+    std::vector<std::string> selector = label_texts(items(task, "node_selector"));
+    // KAI serves pods that ask for instances by annotation no more, and keeps others away from nodes that have some.
+    if (value_or(task, "legacy_mig", false)) selector.insert(selector.end(), {std::string(legacy_mig), "is not served"});
+    push_texts(node_selector_, selector);
+    std::vector<std::string> terms = node_affinity_texts(affinity);
+    if (text_or_empty(task, "request_type") == "MigInstance" && any_legacy_mig_) {
+      if (!terms.empty()) throw unsupported("node affinity beside legacy MIG tasks");
+      terms.push_back("!" + std::string(legacy_mig));
+    }
+    push_texts(node_affinity_, terms);
     std::vector<std::string> tolerations;
     for (const json& one : items(task, "tolerations")) tolerations.push_back(toleration_text(one));
     push_texts(tolerations_, tolerations);
@@ -641,6 +653,7 @@ class pod_rows {
     return devices;
   }
 
+  bool any_legacy_mig_ = false;
   const json& special_;
   const dimensions& dims_;
   const kai_starts& starts_;

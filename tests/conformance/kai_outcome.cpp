@@ -200,6 +200,13 @@ void add_queues(kai_outcome& outcome, const session& played) {
 
 }  // namespace
 
+void add_small_domains(kai_outcome& outcome, const session& played) {
+  for (const reason& why : played.reasons()) {
+    if (why.what != constraint::topology) continue;
+    outcome.small_domains[std::string(played.view().group_name(why.group))][{why.need, why.have}] += why.nodes;
+  }
+}
+
 kai_outcome outcome_of(const session& played, const json& session_case, const kai_starts& starts) {
   kai_outcome outcome;
   outcome.starts = devices_at_start(played);
@@ -208,6 +215,7 @@ kai_outcome outcome_of(const session& played, const json& session_case, const ka
   add_events(outcome, played, starts, sharing);
   add_tasks(outcome, played, starts);
   add_nodes(outcome, played, session_case);
+  add_small_domains(outcome, played);
   add_queues(outcome, played);
   return outcome;
 }

@@ -52,6 +52,8 @@ struct kai_outcome {
   std::map<std::string, kai_amounts, std::less<>> fair_share;  ///< by queue
   std::map<std::string, kai_amounts, std::less<>> requested;
   std::map<std::string, kai_amounts, std::less<>> allocated;
+  /// Jobs that no domain of a topology has room for: by pods that need it and have it, how many domains.
+  std::map<std::string, std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>, std::less<>> small_domains;
   std::set<std::string, std::less<>> started_jobs;  ///< jobs with a bind in this round
 };
 

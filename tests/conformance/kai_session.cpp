@@ -83,7 +83,11 @@ class replay {
     result<table> claims = opened->to_table(table_kind::resource_claim);
     if (!claims) throw std::runtime_error("session.to_table: " + claims.failure().message);
     claims_ = std::move(*claims);
-    return outcome_of(*opened, case_, starts_);
+    kai_outcome outcome = outcome_of(*opened, case_, starts_);
+    // A round that only matches keeps the messages of the one before.
+    if (actions.empty()) outcome.small_domains = small_domains_;
+    small_domains_ = outcome.small_domains;
+    return outcome;
   }
 
   void judge(const json& recorded, const kai_outcome& outcome, const std::string& where) {
@@ -143,6 +147,7 @@ class replay {
   bool restart_clocks_;
   kai_starts starts_;
   std::optional<table> claims_;  ///< as the round before has left them
+  decltype(kai_outcome::small_domains) small_domains_;
   std::set<std::string, std::less<>> deleted_jobs_;
   std::vector<finding> findings_;
 };

@@ -19,13 +19,13 @@ constexpr std::array<std::string_view, 5> known_actions{"allocate", "consolidati
                                                         "stalegangeviction"};
 
 // Features as the cases name them, for `--supported-only`.
-constexpr std::array<std::string_view, 1> features_out_of_reach{"topology"};
+constexpr std::array<std::string_view, 0> features_out_of_reach{};
 
 // Plug-ins that decide nothing where the features above are not used: they order devices and sub-groups by rules that
 // always hold, look after claims, or serve actions and formats.
-constexpr std::array<std::string_view, 11> plugins_without_meaning{
-    "kubeflow",     "minruntime", "nominatednode", "ray",         "sg-multinodegang",
-    "sg-nodelocalgreedy", "snapshot", "subgrouporder", "taskorder", "topology", "podaffinity"};
+constexpr std::array<std::string_view, 10> plugins_without_meaning{
+    "kubeflow",         "minruntime",         "nominatednode", "ray",
+    "sg-multinodegang", "sg-nodelocalgreedy", "snapshot",   "subgrouporder", "taskorder", "podaffinity"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
@@ -41,23 +41,6 @@ void require_actions(const json& session_case) {
     require(contains(known_actions, action.get<std::string>()), "action " + action.get<std::string>());
   }
   require(!value_or(member(session_case, "special"), "bind_fails", false), "binds that fail");
-}
-
-void require_node(const json& node) {
-  require(!value_or(node, "has_dra_gpus", false), "dra: node with claimed GPUs");
-  require(items(node, "legacy_mig_tasks").empty(), "mig: legacy MIG tasks");
-}
-
-void require_task(const json& task) {
-  require(!value_or(task, "legacy_mig", false), "mig: legacy MIG tasks");
-}
-
-void require_group(const json& group) {
-  const json& topology = member(group, "topology");
-  require(text_or_empty(topology, "required").empty() && text_or_empty(topology, "preferred").empty(),
-          "topology constraint");
-  for (const json& leaf : items(group, "pod_sets")) require_group(leaf);
-  for (const json& child : items(group, "groups")) require_group(child);
 }
 
 std::set<std::string> plugins_of(const json& session_case) {
@@ -103,13 +86,7 @@ const json& arguments_of(const json& session_case, std::string_view plugin) {
 }  // namespace
 
 void require_supported(const json& session_case) {
-  const json& resolved = session_case.at("resolved");
   require_actions(session_case);
-  for (const json& node : items(resolved, "nodes")) require_node(node);
-  for (const json& job : items(resolved, "jobs")) {
-    require_group(job.at("root"));
-    for (const json& task : items(job, "tasks")) require_task(task);
-  }
 }
 
 std::vector<std::pair<std::string, std::string>> kai_options(const json& session_case,

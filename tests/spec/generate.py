@@ -16,11 +16,12 @@ PLUGINS = ("predicates", "proportion", "priority", "elastic", "kubeflow", "ray",
            "nodeplacement", "minruntime", "topology", "snapshot", "sg-nodelocalgreedy", "sg-multinodegang")
 # Plug-ins whose absence the decisions about these clusters can show.
 OPTIONAL_PLUGINS = ("predicates", "proportion", "priority", "elastic", "nodeavailability", "gpusharingorder",
-                    "gpupack", "resourcetype", "nodeplacement")
+                    "gpupack", "resourcetype", "nodeplacement", "topology")
 NIC, FPGA = "example.com/nic", "vendor.example/fpga"
 SLICES = {"nvidia.com/mig-1g.5gb": 1, "nvidia.com/mig-2g.10gb": 2, "nvidia.com/mig-3g.20gb": 3}
 SMALLEST_GPU = 100      # MiB; a node that does not say how large its GPUs are counts as this
 ZONE, RACK, HOST = "topology.kubernetes.io/zone", "rack", "kubernetes.io/hostname"
+POWER = "power"
 GPU_WORKER, CPU_WORKER = "node-role.kubernetes.io/gpu-worker", "node-role.kubernetes.io/cpu-worker"
 TASK_PRIORITY = "kai.scheduler/task-priority"
 LEADERS = (("training.kubeflow.org/job-role", ("master", "launcher", "worker")),
@@ -70,6 +71,7 @@ def make_case(seed, number, contended=False):
         ("workers", 12), ("plugins", 6), ("mixed_tasks", 4), ("many_tasks", 12), ("roomy", 3))}
     # Thrown last, so that clusters without them are what they were before these were known.
     extra = Dice(f"{seed}/{number}/devices")
+    style["topology"] = Dice(f"{seed}/{number}/topology").one_in(3)
     style.update(shares=extra.one_in(3), slices=extra.one_in(6), spread_devices=extra.one_in(5))
     if style["shares"]:     # of groups that are equally full the specification takes the one that it met first
         style.update(trees=False, many_tasks=False, overcommitted=False)
@@ -274,13 +276,14 @@ def _case(dice, style, name, nodes, queues, jobs):
         "resolved": {
             "params": {"queue_depth_per_action": {"allocate": dice.upto(3, 1)} if dice.one_in(12) else {},
                        "restrict_scheduling_nodes": style["workers"], "use_scheduling_signatures": False},
-            "plugins": plugins, "nodes": nodes, "queues": queues, "jobs": jobs, "topologies": []},
+            "plugins": plugins, "nodes": nodes, "queues": queues, "jobs": jobs,
+            "topologies": _topologies(style)},
         "rounds": []}
 
 
 def _features(style, jobs):
     found = {name for name in ("labels", "taints", "pod_affinity", "extended", "slots", "overcommitted", "workers",
-                               "limits", "shares", "slices") if style[name]}
+                               "limits", "shares", "slices", "topology") if style[name]}
     for job in jobs:
         root = job["root"]
         if root["pod_sets"] and root["pod_sets"][0]["name"] == "default":
@@ -341,7 +344,9 @@ def _node_labels(dice, style, name, gpus):
     labels = {"nvidia.com/gpu.count": str(gpus), "nvidia.com/gpu.memory": "100"}
     if dice.one_in(20):             # a spreading placement believes the label
         labels.update(dice.of({"nvidia.com/gpu.count": str(gpus + 2)}, {"nvidia.com/gpu.count": "many"}))
-    if style["labels"] or style["pod_affinity"]:
+    if style["topology"]:
+        labels.update(_places(dice, name))
+    elif style["labels"] or style["pod_affinity"]:
         labels[HOST] = name
         if not dice.one_in(4):
             labels[ZONE] = dice.of("east", "west")
@@ -353,6 +358,17 @@ def _node_labels(dice, style, name, gpus):
         # One of them at least: KAI leaves nodes without out of its snapshot, so the specification never sees any.
         marks = [worker for worker in (GPU_WORKER, CPU_WORKER) if not dice.one_in(3)] or [dice.of(GPU_WORKER, CPU_WORKER)]
         labels.update({worker: "" for worker in marks})
+    return labels
+
+
+def _places(dice, name):
+    """Labels of a node in topologies: mostly all of them, equal racks in several zones."""
+    labels = {ZONE: dice.of("east", "east", "west"), RACK: dice.of("r1", "r2", "r3", "r1"), HOST: name,
+              POWER: dice.of("p1", "p2")}
+    if dice.one_in(12):
+        labels[dice.of(*labels)] = ""
+    if dice.one_in(8):
+        del labels[dice.of(*labels)]
     return labels
 
 
@@ -470,6 +486,8 @@ def _bounds(dice, style, total, unit, fractions, bounded=True):
 def _job(dice, style, name, leaves, rank, filled):
     count = dice.of(1, 1, 1, 2, 2, 3, 4, 6) if not style["many_tasks"] else dice.of(1, 5, 11, 13)
     root, leaf_names = _tree(dice, style, count)
+    if style["topology"]:
+        _constrain(dice, root, leaf_names)
     template = _template(dice, style)
     leader = dice.of(*LEADERS)
     placed = dice.of(0, 0, 0, 0, 0, 1, 1, 2)          # none, some, all pods have been started before
@@ -534,6 +552,28 @@ def _group(dice, name, names, leaves, depth, count):
     if dice.one_in(2):
         group["min_sub_group"] = dice.upto(len(inner) + len(outer), 0 if dice.one_in(4) else 1)
     return {"pod_sets": [], **group} if name == "" else group
+
+
+def _topologies(style):
+    """A node may be in one of them and not in the other."""
+    return [{"name": "net", "levels": [ZONE, RACK, HOST]},
+            {"name": "supply", "levels": [POWER, RACK]}] if style["topology"] else []
+
+
+def _constrain(dice, root, leaf_names):
+    """Constraints of a job and of its sub-groups: of the pod set of a job without sub-groups the job's own."""
+    members = [root]
+    for group in members:
+        members += group.get("groups", []) + (group["pod_sets"] if "pod_sets" in group else [])
+    if leaf_names == ["default"]:
+        members = [root]
+    for member in members:
+        if dice.one_in(2 if member is root else 3):
+            name, levels = dice.of(("net", (ZONE, RACK, HOST)), ("net", (ZONE, RACK, RACK)), ("supply", (POWER, RACK)))
+            levels = [level for level in levels for _ in range(2)]
+            required, preferred = dice.of(*levels, ""), dice.of(*levels, "", "", "")
+            member["topology"] = {"topology": name, **({"required": required} if required else {}),
+                                  **({"preferred": preferred} if preferred else {})}
 
 
 def _order_labels(dice, leader, first):

@@ -288,7 +288,8 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT = 22,  ///< a queue would pass its limit for the GPUs of the node
   KAISCHED_CONSTRAINT_DEVICE_KIND = 23,     ///< devices of another kind: divided or not, or their memory is not known
   KAISCHED_CONSTRAINT_NUMA_ALIGNMENT = 24,  ///< the NUMA zones of the node cannot align the pod
-  KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25   ///< claims may not be used, or the node has no devices for them
+  KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25,  ///< claims may not be used, or the node has no devices for them
+  KAISCHED_CONSTRAINT_TOPOLOGY = 26         ///< no domain has room for all pods that must be together
 };
 
 /// Where a constraint applies.
@@ -296,7 +297,8 @@ enum kaisched_reason_scope {
   KAISCHED_SCOPE_NODE = 1,
   KAISCHED_SCOPE_QUEUE = 2,
   KAISCHED_SCOPE_GROUP = 3,
-  KAISCHED_SCOPE_CLUSTER = 4
+  KAISCHED_SCOPE_CLUSTER = 4,
+  KAISCHED_SCOPE_DOMAIN = 5
 };
 
 /// Type of an option's value. Values travel as text; numbers in the C locale.
@@ -720,7 +722,7 @@ enum kaisched_reason_column {
   KAISCHED_REASON_COL_POD = 3,
   /// string. What stands in the way. [constraint]
   KAISCHED_REASON_COL_CONSTRAINT = 4,
-  /// string. node, queue, group or cluster. [scope]
+  /// string. node, queue, group, cluster or domain. [scope]
   KAISCHED_REASON_COL_SCOPE = 5,
   /// u64. Queue that refuses, or pod group that would start later; 0 if neither. [id]
   KAISCHED_REASON_COL_SUBJECT = 6,
@@ -730,7 +732,7 @@ enum kaisched_reason_column {
   KAISCHED_REASON_COL_NEED = 8,
   /// i64. Most that there is in one place. [fixed units]
   KAISCHED_REASON_COL_HAVE = 9,
-  /// u32. Nodes that refuse so. [nodes]
+  /// u32. Nodes or domains that refuse so. [nodes]
   KAISCHED_REASON_COL_NODES = 10,
   /// string. Node that misses the least, or empty. [node]
   KAISCHED_REASON_COL_NEAREST_NODE = 11,

@@ -16,11 +16,22 @@ std::string_view label_of(const model::node_info& node, std::string_view key) {
   return value == nullptr ? std::string_view{} : std::string_view(*value);
 }
 
+/// Devices of a driver for GPUs that pods claim: nobody shares them.
+bool has_claimable_gpus(const model::node_info& node) {
+  return std::any_of(node.claimable.begin(), node.claimable.end(), [](const auto& one) {
+    std::string driver = one.second.substr(0, one.second.find('/'));
+    std::transform(driver.begin(), driver.end(), driver.begin(),
+                   [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; });
+    return driver.find("gpu") != std::string::npos;
+  });
+}
+
 /// KAI's rules of nodes with divided GPUs: with the strategy "single" an instance is a GPU, with "mixed" there are no
 /// GPUs but instances.
 bool is_right_kind(const session_access& a, const model::pod_class& c, node_row row) {
   const bool wants_instance = c.mig_slices > 0;
   if (!c.wants_gpu() && !wants_instance) return true;
+  if (c.is_shared() && has_claimable_gpus(*(*a.state->nodes)[row])) return false;
   if (!has_divided_gpus(a, row)) return !wants_instance;
   const std::string_view strategy = label_of(*(*a.state->nodes)[row], model::mig_strategy_label);
   if (strategy == "single") return !wants_instance && !c.is_shared();

@@ -89,7 +89,6 @@ constexpr edit edits[] = {
     {"larger-job-first", "/resolved/jobs/0/tasks/0/request/gpu", "0.5", "unsupported"},
     {"larger-job-first", "/resolved/jobs/0/tasks/0/request/nvidia.com~1mig-1g.5gb", "1", "unsupported"},
     {"larger-job-first", "/resolved/jobs/0/tasks/0/claims", R"([{"name": "one"}])", "unsupported"},
-    {"larger-job-first", "/resolved/jobs/0/root/topology", R"({"topology": "t", "required": "rack"})", "unsupported"},
     {"larger-job-first", "/resolved/nodes/0/numa", R"({"policy": "none"})", "unsupported"},
 };
 

@@ -1,0 +1,40 @@
+#pragma once
+/// @file
+/// A cheap reason why no victims so far can help a group that must be in one domain of a topology.
+
+#include <cstdint>
+#include <vector>
+
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// Members with a required level against the domains of that level, by GPUs alone. In `compat` as in KAI: domains are
+/// told apart by their own label, pods that run count as if they still had to fit, and pod sets are not looked at.
+class domain_filter {
+ public:
+  /// For the group that waits, cut to a part of it.
+  domain_filter(const work::core& c, group_row waiting);
+
+  /// GPUs of a victim count as free on its node.
+  void free_more(node_row row, std::int64_t gpus);
+  [[nodiscard]] bool plausible() const;
+
+ private:
+  void open_compat(const work::core& c, group_row waiting);
+  void open_strict(const work::core& c, group_row waiting);
+
+  struct level_demand {
+    std::vector<std::int64_t> requests;    ///< the largest first
+    std::vector<std::uint32_t> domain_of;  ///< by node, or no_row
+    std::vector<std::int64_t> free;        ///< by domain
+    std::int64_t most = 0;                 ///< of these
+  };
+  std::vector<level_demand> levels_;
+};
+
+/// Largest request first into the first holder with room, of requests and holders that descend; a request of 0 ends the
+/// test positively.
+[[nodiscard]] bool first_fit(const std::vector<std::int64_t>& requests, std::vector<std::int64_t> holders);
+
+}  // namespace kaisched::actions

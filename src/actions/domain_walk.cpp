@@ -1,0 +1,309 @@
+#include "actions/domain_walk.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "session/members.hpp"
+
+namespace kaisched::actions {
+
+namespace {
+
+using work::core;
+using work::node_band;
+using work::node_set;
+namespace topology = policy::topology;
+
+/// Trees with more members are only gone down: going back is a recursion over all of them.
+constexpr std::uint16_t most_members = 1000;
+constexpr std::int64_t not_counted = -1;
+
+/// How many pods with a request fit on a node, by amounts.
+std::int64_t places_on(const core& c, node_row row, std::span<const std::int64_t> request) {
+  const std::size_t at = static_cast<std::size_t>(row) * c.state().dims();
+  std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  for (std::size_t d = 0; d < request.size(); ++d) {
+    if (request[d] <= 0) continue;
+    const std::int64_t free = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
+    most = std::min(most, std::max<std::int64_t>(0, free) / request[d]);
+  }
+  return most;
+}
+
+std::vector<std::int64_t> request_of_class(const core& c, class_row kind) {
+  std::vector<std::int64_t> request = c.state().classes[kind]->ask.request;
+  request.resize(c.state().dims(), 0);
+  return request;
+}
+
+}  // namespace
+
+domain_walk::domain_walk(core& c, group_row group, const placing& how, work::failure& why)
+    : c_(c),
+      group_(group),
+      how_(how),
+      why_(why),
+      placer_(c, group, how, why),
+      looks_back_(c.state().groups[group].sub_count <= most_members),
+      steps_left_(c.options.topology_steps == unlimited ? std::numeric_limits<std::int64_t>::max()
+                                                        : c.options.topology_steps) {}
+
+result<bool> domain_walk::run(std::span<const pod_row> chunk) {
+  chunk_ = chunk;
+  nodes_offered everything;
+  if (how_.among != nullptr) everything.among = *how_.among;
+  const agenda all{c_.state().groups[group_].first_sub, &everything, nullptr};
+  return place(&all);
+}
+
+result<bool> domain_walk::place(const agenda* todo) {
+  const auto has_pods = [&](sub_group_row member) {
+    return std::any_of(chunk_.begin(), chunk_.end(),
+                       [&](pod_row p) { return is_below(c_, c_.state().pods[p].sub, member); });
+  };
+  while (todo != nullptr && !has_pods(todo->member)) todo = todo->next;
+  if (todo == nullptr) return true;
+  if (!ask_of(todo->member)) return place_on(*todo, *todo->offered);
+  const std::vector<nodes_offered> choices = choices_of(todo->member, *todo->offered);
+  const std::uint32_t start = c_.depth();
+  for (std::size_t i = 0; i < choices.size() && (i == 0 || steps_left_ > 0); ++i) {
+    --steps_left_;
+    result<bool> placed = place_on(*todo, choices[i]);
+    if (!placed || *placed) return placed;
+    c_.rollback(start);
+  }
+  return false;
+}
+
+result<bool> domain_walk::place_on(const agenda& todo, const nodes_offered& nodes) {
+  if (c_.state().subs[todo.member].is_set) return place_children(todo, nodes);
+  result<bool> placed = place_pods(todo.member, nodes);
+  return placed && *placed ? place(todo.next) : placed;
+}
+
+result<bool> domain_walk::place_children(const agenda& todo, const nodes_offered& nodes) {
+  std::vector<sub_group_row> children = work::children_in_order(c_, todo.member);
+  // Who may go to few nodes chooses before those who may go to many.
+  std::stable_sort(children.begin(), children.end(),
+                   [&](sub_group_row a, sub_group_row b) { return narrowest_below(a) > narrowest_below(b); });
+  std::vector<agenda> items(children.size());
+  for (std::size_t i = children.size(); i-- > 0;) {
+    const agenda* next = i + 1 < children.size() ? &items[i + 1] : todo.next;
+    items[i] = {children[i], &nodes, looks_back_ ? next : nullptr};
+  }
+  if (looks_back_) return place(items.empty() ? todo.next : items.data());
+  for (const agenda& one : items) {
+    result<bool> placed = place(&one);
+    if (!placed || !*placed) return placed;
+  }
+  return place(todo.next);
+}
+
+result<bool> domain_walk::place_pods(sub_group_row pod_set, const nodes_offered& nodes) {
+  const std::vector<node_band> list{nodes.rows};
+  work::node_scope scope;
+  if (!nodes.among.empty()) scope.among = &nodes.among;
+  if (!nodes.bands.empty())
+    scope.bands = &nodes.bands;
+  else if (!nodes.rows.empty())
+    scope.bands = &list;
+  return placer_.place(pod_set, chunk_, scope);
+}
+
+// ---- domains -----------------------------------------------------------------------------------------------------
+
+std::optional<domain_walk::level_ask> domain_walk::ask_of(sub_group_row member) const {
+  const model::topology_ask* ask = c_.state().subs[member].together.get();
+  if (ask == nullptr) return std::nullopt;
+  const auto tree = std::find_if(c_.topologies->begin(), c_.topologies->end(),
+                                 [&](const topology::domain_tree& one) { return one.name == ask->topology; });
+  if (tree == c_.topologies->end()) return std::nullopt;
+  level_ask made{&*tree, {}};
+  if (!ask->required_level.empty()) made.levels.required = tree->level_named(ask->required_level);
+  if (!ask->preferred_level.empty()) made.levels.preferred = tree->level_named(ask->preferred_level);
+  // Whoever must be in one domain is in one of every wider level.
+  if (made.levels.preferred <= made.levels.required) made.levels.preferred = no_row;
+  if (made.levels.narrowest() == topology::root_level) return std::nullopt;
+  return made;
+}
+
+/// The narrowest level that a member or one below it requires.
+std::uint32_t domain_walk::narrowest_below(sub_group_row member) const {
+  const std::optional<level_ask> ask = ask_of(member);
+  std::uint32_t narrowest = ask ? ask->levels.required : topology::root_level;
+  const model::sub_info& info = c_.state().subs[member];
+  for (sub_group_row child = info.is_set ? info.first_child : no_row; child != no_row;
+       child = c_.state().subs[child].next_sibling) {
+    narrowest = std::max(narrowest, narrowest_below(child));
+  }
+  return narrowest;
+}
+
+domain_walk::measured domain_walk::measure(sub_group_row member, const topology::domain_tree& tree,
+                                           std::span<const pod_row> pods, const nodes_offered& offered) {
+  const model::cluster_state& s = c_.state();
+  measured made;
+  for (const pod_row p : pods) made.kinds.push_back(s.pods[p].pod_class);
+  std::sort(made.kinds.begin(), made.kinds.end());
+  made.kinds.erase(std::unique(made.kinds.begin(), made.kinds.end()), made.kinds.end());
+  std::vector<std::vector<std::int64_t>> requests;
+  std::vector<std::int64_t> largest(s.dims(), 0);
+  bool gpus = false;
+  for (const class_row kind : made.kinds) {
+    requests.push_back(request_of_class(c_, kind));
+    for (dimension d = 0; d < s.dims(); ++d) largest[d] = std::max(largest[d], requests.back()[d]);
+    gpus = gpus || s.classes[kind]->wants_gpu();
+  }
+  const dimension d = gpus ? dim_gpu : dim_cpu;
+  made.need.pods.assign(made.kinds.size(), 0);
+  made.need.count = static_cast<std::int64_t>(pods.size());
+  for (const pod_row p : pods) {
+    const auto kind = std::lower_bound(made.kinds.begin(), made.kinds.end(), s.pods[p].pod_class);
+    ++made.need.pods[static_cast<std::size_t>(kind - made.kinds.begin())];
+    made.need.amount += s.class_of(p).requests(d);
+  }
+  made.rooms.resize(tree.domains.size());
+  for (topology::domain_room& one : made.rooms) one.pods.assign(made.kinds.size(), 0);
+  const std::vector<node_row>& rows = offered.rows.empty() ? tree.domains[topology::root_domain].nodes : offered.rows;
+  for (const node_row row : rows) {
+    if (tree.leaf[row] == no_row || (!offered.among.empty() && offered.among[row] == 0)) continue;
+    topology::domain_room& room = made.rooms[tree.leaf[row]];
+    std::size_t accepted = 0;
+    for (std::size_t kind = 0; kind < made.kinds.size(); ++kind) {
+      if (!c_.choice.accepts(c_, made.kinds[kind], row)) continue;
+      room.pods[kind] += places_on(c_, row, requests[kind]);
+      ++accepted;
+    }
+    if (accepted == 0) continue;
+    if (accepted == made.kinds.size()) room.largest += places_on(c_, row, largest);
+    const std::size_t at = static_cast<std::size_t>(row) * s.dims() + d;
+    room.free += std::max<std::int64_t>(0, (*c_.live.idle)[at] + (*c_.live.releasing)[at]);
+  }
+  const model::group_core& g = s.groups[group_];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    if (c_.counts(sub).active_allocated == 0 || !is_below(c_, sub, member)) continue;
+    for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
+      if (!work::is_active(c_, p) || c_.live.pod_node[p] == no_row) continue;
+      const std::uint32_t leaf = tree.leaf[(*s.node_row_of_slot)[c_.live.pod_node[p]]];
+      if (leaf != no_row) ++made.rooms[leaf].used;
+    }
+  }
+  topology::add_up(tree, made.rooms);
+  return made;
+}
+
+/// Children that are equal slices, each with a required level of its own, have room beside each other.
+bool domain_walk::holds_slices(sub_group_row member, const topology::domain_tree& tree, const measured& what,
+                               std::uint32_t domain) const {
+  const model::cluster_state& s = c_.state();
+  std::map<std::tuple<std::uint32_t, std::size_t, std::int64_t>, std::int64_t> slices;
+  for (sub_group_row child = s.subs[member].is_set ? s.subs[member].first_child : no_row; child != no_row;
+       child = s.subs[child].next_sibling) {
+    const std::optional<level_ask> ask = ask_of(child);
+    if (s.subs[child].is_set || !ask || ask->tree != &tree || ask->levels.required <= tree.domains[domain].level ||
+        c_.counts(child).active_allocated > 0) {
+      continue;
+    }
+    const std::vector<pod_row> pods = pods_below(c_, child, chunk_);
+    if (pods.empty()) continue;
+    const class_row kind = s.pods[pods.front()].pod_class;
+    if (std::any_of(pods.begin(), pods.end(), [&](pod_row p) { return s.pods[p].pod_class != kind; })) continue;
+    const auto at = std::lower_bound(what.kinds.begin(), what.kinds.end(), kind);
+    ++slices[{ask->levels.required, static_cast<std::size_t>(at - what.kinds.begin()),
+              static_cast<std::int64_t>(pods.size())}];
+  }
+  return std::all_of(slices.begin(), slices.end(), [&](const auto& one) {
+    const auto& [level, kind, pods] = one.first;
+    return topology::slices_in(tree, what.rooms, domain, level, kind, pods) >= one.second;
+  });
+}
+
+domain_walk::nodes_offered domain_walk::nodes_of(const level_ask& ask, const measured& what, std::uint32_t domain,
+                                                 const nodes_offered& offered) const {
+  nodes_offered made;
+  made.among.assign(c_.state().node_count(), 0);
+  for (const node_row row : ask.tree->domains[domain].nodes) {
+    if (!offered.among.empty() && offered.among[row] == 0) continue;
+    made.among[row] = 1;
+    made.rows.push_back(row);
+  }
+  const auto add_band = [&](const std::vector<node_row>& nodes) {
+    node_band band;
+    std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(band),
+                 [&](node_row row) { return made.among[row] != 0; });
+    if (!band.empty()) made.bands.push_back(std::move(band));
+  };
+  const std::uint32_t level = ask.tree->domains[domain].level;
+  if (ask.levels.preferred != no_row && level < ask.levels.preferred) {
+    for (const std::uint32_t one : topology::domains_to_fill(*ask.tree, what.rooms, domain, ask.levels.preferred,
+                                                             what.need.count, c_.options.domain_placement)) {
+      add_band(ask.tree->domains[one].nodes);
+    }
+  } else {
+    for (const node_band& band : offered.bands) add_band(band);
+  }
+  return made;
+}
+
+void domain_walk::note_shortage(const level_ask& ask, const measured& what) {
+  why_ = {};
+  why_.group = group_;
+  if (ask.levels.required == topology::root_level) return;
+  const bool sticks = what.rooms[topology::root_domain].used > 0;
+  std::map<std::int64_t, std::uint32_t, std::greater<>> domains;
+  for (const std::uint32_t one : ask.tree->by_level[ask.levels.required]) {
+    const topology::domain_room& room = what.rooms[one];
+    if (!sticks || room.used > 0) ++domains[what.kinds.size() == 1 ? room.pods.front() : not_counted];
+  }
+  for (const auto& [have, count] : domains) why_.domains.push_back({what.need.count, have, count});
+}
+
+std::vector<domain_walk::nodes_offered> domain_walk::choices_of(sub_group_row member, const nodes_offered& offered) {
+  const level_ask ask = *ask_of(member);
+  const std::vector<pod_row> pods = pods_below(c_, member, chunk_);
+  const measured what = measure(member, *ask.tree, pods, offered);
+  std::vector<nodes_offered> choices;
+  for (const std::uint32_t one :
+       topology::domains_to_try(*ask.tree, what.rooms, ask.levels, what.need, c_.options.domain_placement)) {
+    if (holds_slices(member, *ask.tree, what, one)) add_choice(nodes_of(ask, what, one, offered), what, choices);
+  }
+  if (ask.levels.required == topology::root_level) {
+    nodes_offered everything = everywhere(ask, what, offered);
+    const bool is_new = choices.empty() || everything.rows.size() > choices.back().rows.size();
+    if (is_new) add_choice(std::move(everything), what, choices);
+  } else if (choices.empty()) {
+    note_shortage(ask, what);
+  }
+  return choices;
+}
+
+/// How pods of several kinds fill domains is an estimate: they are also tried without that order.
+void domain_walk::add_choice(nodes_offered nodes, const measured& what, std::vector<nodes_offered>& choices) {
+  const bool again = what.kinds.size() > 1 && nodes.bands.size() > 1;
+  choices.push_back(std::move(nodes));
+  if (!again) return;
+  choices.push_back(choices.back());
+  choices.back().bands.clear();
+}
+
+/// All nodes, those that are in no domain last: a preferred level keeps nobody from anywhere.
+domain_walk::nodes_offered domain_walk::everywhere(const level_ask& ask, const measured& what,
+                                                   const nodes_offered& offered) const {
+  nodes_offered made = nodes_of(ask, what, topology::root_domain, offered);
+  node_band outside;
+  for (node_row row = 0; row < c_.state().node_count(); ++row) {
+    if (ask.tree->leaf[row] != no_row || (!offered.among.empty() && offered.among[row] == 0)) continue;
+    made.among[row] = 1;
+    made.rows.push_back(row);
+    outside.push_back(row);
+  }
+  if (!outside.empty()) made.bands.push_back(std::move(outside));
+  return made;
+}
+
+}  // namespace kaisched::actions

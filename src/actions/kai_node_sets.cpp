@@ -1,0 +1,126 @@
+#include "actions/kai_node_sets.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "actions/pod_placer.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::actions {
+
+namespace {
+
+using work::core;
+using work::node_band;
+namespace topology = policy::topology;
+
+std::uint32_t level_of(const topology::domain_tree& tree, const std::string& label) {
+  return label.empty() ? no_row : tree.level_named(label);
+}
+
+}  // namespace
+
+topology::pods_ask kai_node_sets::asks_of(std::span<const pod_row> pods) const {
+  const std::uint32_t dims = c_.state().dims();
+  std::vector<topology::pod_ask> asks;
+  asks.reserve(pods.size());
+  for (const pod_row p : pods) {
+    const model::pod_class& ask = c_.state().class_of(p);
+    topology::pod_ask one{topology::amounts(dims, 0), 0};
+    for (dimension d = 0; d < dims; ++d) one.request[d] = work::to_native(d, ask.requests(d));
+    one.gpus = work::to_native(dim_gpu, ask.whole_devices * whole_device + ask.shared_devices * ask.device_share);
+    asks.push_back(std::move(one));
+  }
+  return {asks, dims};
+}
+
+/// Only pod sets that have pods to place are looked at.
+std::vector<node_row> kai_node_sets::nodes_in_use(sub_group_row member, std::span<const pod_row> pods) const {
+  const model::cluster_state& s = c_.state();
+  const group_row group = s.subs[member].group;
+  const model::group_core& g = s.groups[group];
+  std::vector<node_row> rows;
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    const bool has_pods = std::any_of(pods.begin(), pods.end(), [&](pod_row p) { return s.pods[p].sub == sub; });
+    if (s.subs[sub].is_set || !has_pods || !is_below(c_, sub, member)) continue;
+    for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
+      if (work::is_active(c_, p) && c_.live.pod_node[p] != no_row) {
+        rows.push_back((*s.node_row_of_slot)[c_.live.pod_node[p]]);
+      }
+    }
+  }
+  return rows;
+}
+
+void kai_node_sets::measure_rooms(std::span<const node_row> nodes) {
+  const std::uint32_t dims = c_.state().dims();
+  free_.resize(static_cast<std::size_t>(c_.state().node_count()) * dims);
+  rooms_.resize(c_.state().node_count());
+  for (const node_row row : nodes) {
+    const std::size_t at = static_cast<std::size_t>(row) * dims;
+    for (dimension d = 0; d < dims; ++d) {
+      free_[at + d] = work::to_native(d, (*c_.live.idle)[at + d] + (*c_.live.releasing)[at + d]);
+    }
+    rooms_[row].free = std::span(free_).subspan(at, dims);
+    rooms_[row].shared_room = c_.groups.is_open() ? c_.groups.room(row) : 0;
+  }
+}
+
+void kai_node_sets::keep_scores(sub_group_row member, const topology::domain_tree& tree,
+                                std::span<const topology::scored_domain> scores) {
+  kai_domain_scores& made = scores_[member];
+  made.by_node.assign(c_.state().node_count(), 0);
+  made.bands.clear();
+  double last = -1;
+  for (std::size_t i = scores.size(); i-- > 0;) {
+    const std::vector<node_row>& nodes = tree.domains[scores[i].domain].nodes;
+    if (made.bands.empty() || scores[i].score != last) made.bands.emplace_back();
+    last = scores[i].score;
+    made.bands.back().insert(made.bands.back().end(), nodes.begin(), nodes.end());
+    for (const node_row row : nodes) made.by_node[row] = scores[i].score;
+  }
+}
+
+std::vector<node_band> kai_node_sets::sets_of(sub_group_row member, const model::topology_ask& ask,
+                                              std::span<const pod_row> pods, const work::node_set* offered,
+                                              work::failure& why) {
+  const auto at = std::find_if(c_.topologies->begin(), c_.topologies->end(),
+                               [&](const topology::domain_tree& tree) { return tree.name == ask.topology; });
+  if (at == c_.topologies->end()) return {};
+  const topology::domain_tree& tree = *at;
+  std::vector<node_row> valid;
+  for (const node_row row : tree.domains[topology::root_domain].nodes) {
+    if (offered == nullptr || (*offered)[row] != 0) valid.push_back(row);
+  }
+  const topology::level_constraint levels{level_of(tree, ask.required_level), level_of(tree, ask.preferred_level)};
+  const std::uint32_t common = topology::common_domain(tree, valid, levels.preferred);
+  measure_rooms(tree.domains[common].nodes);
+  const topology::domain_choice made =
+      topology::choose_domains(tree, common, levels, asks_of(pods), nodes_in_use(member, pods), rooms_);
+  if (!made.scores.empty()) keep_scores(member, tree, made.scores);
+  std::vector<std::int64_t> room = made.room;
+  std::sort(room.begin(), room.end(), std::greater<>());
+  for (const std::int64_t have : room) {
+    if (why.domains.empty() || why.domains.back().have != have)
+      why.domains.push_back({static_cast<std::int64_t>(pods.size()), have, 0});
+    ++why.domains.back().domains;
+  }
+  std::vector<node_band> sets;
+  for (const std::uint32_t one : made.domains) {
+    sets.emplace_back();
+    for (const node_row row : tree.domains[one].nodes) {
+      if (offered == nullptr || (*offered)[row] != 0) sets.back().push_back(row);
+    }
+  }
+  return sets;
+}
+
+const kai_domain_scores* kai_node_sets::scores_of(sub_group_row pod_set) const {
+  for (sub_group_row sub = pod_set; sub != no_row; sub = c_.state().subs[sub].parent) {
+    const auto at = scores_.find(sub);
+    if (at != scores_.end()) return &at->second;
+  }
+  return nullptr;
+}
+
+}  // namespace kaisched::actions

@@ -1,0 +1,74 @@
+#include "actions/pod_placer.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "session/members.hpp"
+
+namespace kaisched::actions {
+
+result<bool> pod_placer::place(sub_group_row pod_set, std::span<const pod_row> chunk, const work::node_scope& scope) {
+  for (const pod_row pod : chunk) {
+    if (c_.state().pods[pod].sub != pod_set) continue;
+    result<bool> placed = place_one(pod, scope);
+    if (!placed || !*placed) return placed;
+  }
+  return true;
+}
+
+/// The pod is leaving this node. The reference asks nodes for their pods, and a pod that was moved before is one of
+/// two nodes.
+bool pod_placer::is_on(pod_row pod, std::uint32_t node) const {
+  if (c_.live.pod_node[pod] == node) return true;
+  return c_.compat() && std::any_of(c_.leaving.begin(), c_.leaving.end(),
+                                    [&](const leaving_pod& g) { return g.pod == pod && g.node == node; });
+}
+
+/// To where it is leaving, and to the devices that it shared there.
+bool pod_placer::comes_back(pod_row pod, const work::place& found) const {
+  if (!found.groups.empty()) {
+    const policy::group_ids* mine = c_.groups.groups_of(pod, found.row);
+    return mine != nullptr && *mine == found.groups;
+  }
+  if (!is_on(pod, (*c_.state().nodes)[found.row]->slot)) return false;
+  const model::pod_class& ask = c_.state().class_of(pod);
+  return !ask.is_shared() || model::can_take(c_.state(), c_.live, ask, found.row, c_.live.pod_devices[pod]);
+}
+
+result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope) {
+  // Queues are asked again per pod, because the ones placed before have been charged.
+  const model::pod_class& ask = c_.state().class_of(pod);
+  if (c_.has_proportion && c_.has_predicates && !c_.queues_depend_on_node(ask) &&
+      c_.queues_refuse(group_, c_.asked(ask), std::span(&pod, 1), why_)) {
+    why_.pod = pod;
+    return false;
+  }
+  result<work::place> found = c_.choice.best(c_, pod, how_.only_claims, scope);
+  if (!found) return found.failure();
+  if (found->row == no_row) {
+    why_ = c_.refusal;
+    why_.group = group_;
+    why_.pod = pod;
+    return false;
+  }
+  const std::uint32_t eviction =
+      static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing ? c_.eviction_of(pod) : no_row;
+  if (eviction != no_row && comes_back(pod, *found) && !c_.changes_zones(pod, found->row) &&
+      !c_.changes_claims(pod, eviction)) {
+    c_.unevict(eviction);  // back in its own place: nothing happened to it
+  } else if (found->must_wait) {
+    c_.pipeline(pod, found->row, found->devices, found->groups);
+  } else {
+    c_.allocate(pod, found->row, found->devices, found->groups);
+  }
+  return true;
+}
+
+std::vector<pod_row> pods_below(const work::core& c, sub_group_row member, std::span<const pod_row> chunk) {
+  std::vector<pod_row> pods;
+  std::copy_if(chunk.begin(), chunk.end(), std::back_inserter(pods),
+               [&](pod_row p) { return is_below(c, c.state().pods[p].sub, member); });
+  return pods;
+}
+
+}  // namespace kaisched::actions

@@ -1,0 +1,44 @@
+#pragma once
+/// @file
+/// Placing pods of one group one after the other on the nodes that they are offered.
+
+#include <span>
+#include <vector>
+
+#include <kaisched/result.hpp>
+
+#include "actions/placement.hpp"
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+class pod_placer {
+ public:
+  pod_placer(work::core& c, group_row group, const placing& how, work::failure& why)
+      : c_(c), group_(group), how_(how), why_(why) {}
+
+  /// Places those of the chunk that belong to a pod set. False: one of them has no place, `why` tells which.
+  result<bool> place(sub_group_row pod_set, std::span<const pod_row> chunk, const work::node_scope& scope);
+
+ private:
+  [[nodiscard]] bool is_on(pod_row pod, std::uint32_t node) const;
+  [[nodiscard]] bool comes_back(pod_row pod, const work::place& found) const;
+  result<bool> place_one(pod_row pod, const work::node_scope& scope);
+
+  work::core& c_;
+  group_row group_;
+  const placing& how_;
+  work::failure& why_;
+};
+
+/// A member of a tree, or one below it.
+[[nodiscard]] inline bool is_below(const work::core& c, sub_group_row sub, sub_group_row member) {
+  while (sub != no_row && sub != member) sub = c.state().subs[sub].parent;
+  return sub == member;
+}
+
+/// The pods of a chunk that belong to a member of the tree.
+[[nodiscard]] std::vector<pod_row> pods_below(const work::core& c, sub_group_row member,
+                                              std::span<const pod_row> chunk);
+
+}  // namespace kaisched::actions
