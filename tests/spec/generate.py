@@ -602,7 +602,7 @@ def _template(dice, style):
     asked = {"request": request, "gpu_request": {"gpu": request["gpu"]} if "gpu" in request else {}, "labels": {},
              "request_type": "Regular"}
     if style["shares"] and dice.one_in(2):
-        _ask_for_parts(dice, asked)
+        _ask_for_parts(dice, style, asked)
     elif style["slices"] and dice.one_in(2):
         _ask_for_slices(dice, asked)
     if dice.one_in(60):
@@ -629,9 +629,9 @@ def _template(dice, style):
     return asked
 
 
-def _ask_for_parts(dice, asked):
+def _ask_for_parts(dice, style, asked):
     """Parts of devices instead of whole ones, by share or by memory."""
-    devices = dice.of(1, 1, 1, 1, 2, 3)
+    devices = dice.of(1, 1, 1, 1, 2, 3) if not style.get("contended") else 1
     asked["request"].pop("gpu", None)
     if dice.one_in(3):
         asked["gpu_request"] = {"gpu": 0, "devices": devices,

@@ -52,7 +52,8 @@ bool has_shared_room(const session_access& a, const model::pod_class& c, node_ro
     const std::int64_t gpu_mib = a.groups->gpu_memory(row);
     return a.groups->any_joinable(row, c.whole_devices > 0 ? gpu_mib : kai_memory(c, gpu_mib));
   }
-  if (!c.is_shared()) return false;
+  // Who spreads does not draw pods together.
+  if (!c.is_shared() || a.options->gpu_placement == placement_strategy::spread) return false;
   for (device_row d = (*a.state->first_device)[row]; d < (*a.state->first_device)[row + 1]; ++d) {
     if (has_room(a, c, d)) return true;
   }

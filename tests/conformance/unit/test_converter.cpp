@@ -36,7 +36,7 @@ json small_case() {
          "cpu_milli": {"quota": 1500, "limit": -1, "over_quota_weight": 2}, "memory_mb": {"quota": 2, "limit": 3}},
         {"name": "top", "priority": 100, "created_rank": 0, "gpu": {"quota": -1, "limit": -1}}],
       "nodes": [{"name": "n", "allocatable": {"gpu": 2, "cpu_milli": 4000, "x/nic": 3, "pods": 5},
-                 "gpu_memory_mib": 2, "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]}],
+                 "gpu_memory_mib": 2, "gpu_memory_synced": true, "taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]}],
       "jobs": [{"name": "j", "queue": "leaf", "priority": 5, "preemptible": false, "created_rank": 2,
         "last_start_age_s": 10,
         "root": {"name": "", "min_sub_group": 1, "pod_sets": [{"name": "a", "min_available": 1}],

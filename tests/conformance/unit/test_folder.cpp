@@ -66,7 +66,7 @@ TEST_CASE("every .json is a case and every line of a .jsonl is one; other files 
 TEST_CASE("files are chosen by a part of their path, cases by what they say that they need") {
   const folder here;
   here.write("a/lines.jsonl", unknown_call);
-  here.write("b/one.json", R"({"schema": "kai-session-case/1", "actions": ["allocate"], "features": ["numa"]})");
+  here.write("b/one.json", R"({"schema": "kai-session-case/1", "actions": ["defragment"], "features": ["numa"]})");
   here.write("b/two.json", R"({"schema": "kai-session-case/1", "actions": ["backup"], "features": []})");
   folder_options options;
   options.only = "b/";
