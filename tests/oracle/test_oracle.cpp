@@ -9,6 +9,7 @@
 
 #include <kaisched/cluster.hpp>
 
+#include "model/state.hpp"
 #include "oracle/differences.hpp"
 #include "oracle/random_cluster.hpp"
 
