@@ -408,7 +408,8 @@ void edit::number_nodes(std::vector<std::shared_ptr<const node_info>>& all) cons
 /// Which pods may use its devices depends on their kind.
 bool edit::has_mig(const node_info& node) const {
   if (!node.claimable.empty()) return true;
-  if (find_label(node.labels, mig_label) != nullptr || find_label(node.labels, mig_strategy_label) != nullptr) return true;
+  if (find_label(node.labels, mig_label) != nullptr || find_label(node.labels, mig_strategy_label) != nullptr)
+    return true;
   for (std::uint32_t d = built_in_dimensions; d < node.capacity.size(); ++d) {
     if (node.capacity[d] > 0 && is_mig_resource((*s_.dimensions)[d].name)) return true;
   }

@@ -55,14 +55,14 @@ struct pod_ask {
 /// A pod class, parsed.
 struct pod_class {
   pod_ask ask;
-  std::int64_t whole_devices = 0;   ///< devices asked for as a whole
-  std::int64_t shared_devices = 0;  ///< devices asked for in part; at most one of the two is not zero
-  std::int64_t device_share = 0;    ///< milli-GPU of each device: 1000 for whole ones
-  std::int64_t memory_devices = 0;  ///< devices of which memory is asked for, instead of the two above
+  std::int64_t whole_devices = 0;    ///< devices asked for as a whole
+  std::int64_t shared_devices = 0;   ///< devices asked for in part; at most one of the two is not zero
+  std::int64_t device_share = 0;     ///< milli-GPU of each device: 1000 for whole ones
+  std::int64_t memory_devices = 0;   ///< devices of which memory is asked for, instead of the two above
   std::int64_t claimed_devices = 0;  ///< GPUs of its claims
-  std::int64_t mig_share = 0;       ///< milli-GPU of the MIG instances asked for
-  std::int64_t mig_slices = 0;      ///< their compute slices
-  std::int64_t mig_memory_gb = 0;   ///< their memory
+  std::int64_t mig_share = 0;        ///< milli-GPU of the MIG instances asked for
+  std::int64_t mig_slices = 0;       ///< their compute slices
+  std::int64_t mig_memory_gb = 0;    ///< their memory
   label_list node_selector;
   std::vector<selector> node_affinity;  ///< alternatives; empty: no requirement
   std::vector<toleration> tolerations;
@@ -73,9 +73,7 @@ struct pod_class {
 
   [[nodiscard]] std::int64_t requests(std::uint32_t d) const { return d < ask.request.size() ? ask.request[d] : 0; }
   /// Devices, as a whole or in part.
-  [[nodiscard]] bool wants_gpu() const {
-    return whole_devices + shared_devices + memory_devices + claimed_devices > 0;
-  }
+  [[nodiscard]] bool wants_gpu() const { return whole_devices + shared_devices + memory_devices + claimed_devices > 0; }
   /// Parts of devices, by share or by memory.
   [[nodiscard]] bool is_shared() const { return shared_devices + memory_devices > 0; }
   /// Number of devices that it gets parts of.

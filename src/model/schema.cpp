@@ -72,10 +72,10 @@ constexpr std::array node_columns{
                 "if unknown."},
     column_info{col::node_numa_scope, "numa_scope", ct::string, cs::ragged, false, ek::none, "scope", "",
                 "What is aligned: container or pod; empty if unknown."},
-    column_info{col::node_claimable, "claimable", ct::string_list, cs::ragged, false, ek::none,
-                "class=driver/pool/device", "",
-                "Devices that resource claims of a class can be given here, first choice first. GPUs among them count in "
-                "capacity as well."},
+    column_info{
+        col::node_claimable, "claimable", ct::string_list, cs::ragged, false, ek::none, "class=driver/pool/device", "",
+        "Devices that resource claims of a class can be given here, first choice first. GPUs among them count in "
+        "capacity as well."},
 };
 constexpr std::array device_columns{
     column_info{col::device_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the device."},
@@ -237,8 +237,9 @@ constexpr std::array pod_columns{
                 "[init:|sidecar:]name=amount,...", "",
                 "What each container asks for, in fixed units, for the alignment with NUMA zones; sidecars are init "
                 "containers that stay. Empty: one container asks for all. Other rules look at request only."},
-    column_info{col::pod_claimed_gpus, "claimed_gpus", ct::u32, cs::one, false, ek::none, "devices", "0",
-                "How many of the whole GPUs in request are those of the claims: they are counted, and the claims say which."},
+    column_info{
+        col::pod_claimed_gpus, "claimed_gpus", ct::u32, cs::one, false, ek::none, "devices", "0",
+        "How many of the whole GPUs in request are those of the claims: they are counted, and the claims say which."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},

@@ -117,7 +117,7 @@ struct node_info {
   std::vector<device_info> devices;  ///< explicit devices by index; empty: one per whole GPU
   numa_policy align = numa_policy::unknown;
   numa_scope align_scope = numa_scope::unknown;
-  std::vector<numa_zone_info> zones;  ///< in the order in which they are numbered
+  std::vector<numa_zone_info> zones;                           ///< in the order in which they are numbered
   std::vector<std::pair<std::string, std::string>> claimable;  ///< class and name of devices
   /// Devices are tracked one by one.
   [[nodiscard]] std::uint32_t device_count() const;

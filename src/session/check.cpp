@@ -212,7 +212,8 @@ result<void> core::verify() const {
 std::string core::digest_for_checks() const {
 #ifdef KAISCHED_CHECKS
   // An undo in KAI's books of shared devices and of claims is not always exact.
-  if (!groups.is_open() && !(compat() && claims.used()) && state().pod_slots + state().node_count() <= small_cluster) return state_digest();
+  if (!groups.is_open() && !(compat() && claims.used()) && state().pod_slots + state().node_count() <= small_cluster)
+    return state_digest();
 #endif
   return {};
 }

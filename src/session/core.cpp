@@ -303,7 +303,8 @@ void core::add_parts_up() {
     for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
       for (pod_row p = state().subs[sub].first_pod; p != no_row; p = state().pods[p].next) {
         if (!model::is_in(static_cast<pod_status>(live.pod_state[p]), model::holding)) continue;
-        add_part(group.queue, to_native(dim_gpu, held(p)[dim_gpu]), true, !group.preemptible && !group.semi_preemptible);
+        add_part(group.queue, to_native(dim_gpu, held(p)[dim_gpu]), true,
+                 !group.preemptible && !group.semi_preemptible);
       }
     }
   }
@@ -312,9 +313,8 @@ void core::add_parts_up() {
 void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices,
                const policy::group_ids& chosen, std::uint32_t placed, operation_kind kind) {
   const auto old = static_cast<pod_status>(live.pod_state[pod]);
-  log.push_back(
-      {kind, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], zones.number_of(pod),
-       save_claims(pod), 0});
+  log.push_back({kind, false, false, false, old, pod, live.pod_node[pod], live.pod_devices[pod], zones.number_of(pod),
+                 save_claims(pod), 0});
   if (old == pod_status::releasing) {
     // KAI's nodes know a pod once: a claim on the node that it is leaving takes the place of what it holds there.
     const bool same_node = live.pod_node[pod] == (*state().nodes)[node]->slot;

@@ -39,7 +39,7 @@ struct operation {
   device_set old_devices{};
   std::uint32_t old_zones = 0;        ///< number of the placement
   std::uint32_t old_claims = no_row;  ///< what the pod knew of its claims, in `saved_claims`
-  std::uint32_t undoes = 0;     ///< unevict: position of the eviction
+  std::uint32_t undoes = 0;           ///< unevict: position of the eviction
 };
 
 /// Domains of a topology without room for the pods that must be together.
@@ -162,9 +162,7 @@ class core {
   }
   /// KAI adds parts of GPUs up in floating point, in the order in which pods come and go: what its queues hold is not
   /// exactly what their pods hold, and a limit may be missed by a hair. `compat` keeps such sums beside the exact ones.
-  [[nodiscard]] bool adds_parts_up() const {
-    return compat() && state().pods_with_shares + state().pods_with_mig > 0;
-  }
+  [[nodiscard]] bool adds_parts_up() const { return compat() && state().pods_with_shares + state().pods_with_mig > 0; }
   /// What a pod holds there.
   [[nodiscard]] model::quota_vector held_on(const model::pod_class& c, node_row row) const;
   /// What a pod holds where it is, or asks for if it is nowhere.

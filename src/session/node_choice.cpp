@@ -265,7 +265,7 @@ place node_choice::scan_index(core& c, pod_row pod, const filter& by) {
   const dimension d = ask.wants_gpu() ? dim_gpu : dim_cpu;
   const spread_index& spread = ask.wants_gpu() ? spread_gpu_ : spread_cpu_;
   const model::node_index& index = by.shared         ? by.sharing->index
-                                   : spread.used      ? spread.index
+                                   : spread.used     ? spread.index
                                    : ask.wants_gpu() ? *c.live.by_gpu
                                                      : *c.live.by_cpu;
   // KAI's groups take whole GPUs from what is free, so a shared one is a node's free amount or room on another one.

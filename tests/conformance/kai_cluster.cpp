@@ -230,7 +230,8 @@ std::vector<std::string> claimable_of(const json& session_case, const std::strin
   std::map<std::string, std::int64_t> counts;
   for (const json& slice : items(dra, "slices")) {
     const std::string device_class = text_or_empty(slice, "device_class");
-    if (text_or_empty(slice, "node") != node || std::find(classes.begin(), classes.end(), device_class) == classes.end())
+    if (text_or_empty(slice, "node") != node ||
+        std::find(classes.begin(), classes.end(), device_class) == classes.end())
       continue;
     counts[device_class] = value_or(slice, "count", std::int64_t{0});
   }
@@ -600,7 +601,8 @@ class pod_rows {
     push_flag(leader_, is_leader(labels));
     std::vector<std::string> selector = label_texts(items(task, "node_selector"));
     // KAI serves pods that ask for instances by annotation no more, and keeps others away from nodes that have some.
-    if (value_or(task, "legacy_mig", false)) selector.insert(selector.end(), {std::string(legacy_mig), "is not served"});
+    if (value_or(task, "legacy_mig", false))
+      selector.insert(selector.end(), {std::string(legacy_mig), "is not served"});
     push_texts(node_selector_, selector);
     std::vector<std::string> terms = node_affinity_texts(affinity);
     if (text_or_empty(task, "request_type") == "MigInstance" && any_legacy_mig_) {

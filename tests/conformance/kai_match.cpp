@@ -59,8 +59,8 @@ void differ_amounts(differences& found, const std::string& what, const kai_amoun
 // ---- events --------------------------------------------------------------------------------------
 
 /// type, task, node, number of shared devices, NUMA zones, devices of claims
-using happening = std::tuple<std::string, std::string, std::string, std::size_t, std::vector<std::int64_t>,
-                             std::vector<std::string>>;
+using happening =
+    std::tuple<std::string, std::string, std::string, std::size_t, std::vector<std::int64_t>, std::vector<std::string>>;
 
 /// What one committed transaction did, in no order.
 struct commit {

@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 0> features_out_of_reach{};
 // Plug-ins that decide nothing where the features above are not used: they order devices and sub-groups by rules that
 // always hold, look after claims, or serve actions and formats.
 constexpr std::array<std::string_view, 10> plugins_without_meaning{
-    "kubeflow",         "minruntime",         "nominatednode", "ray",
-    "sg-multinodegang", "sg-nodelocalgreedy", "snapshot",   "subgrouporder", "taskorder", "podaffinity"};
+    "kubeflow",           "minruntime", "nominatednode", "ray",       "sg-multinodegang",
+    "sg-nodelocalgreedy", "snapshot",   "subgrouporder", "taskorder", "podaffinity"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
@@ -85,9 +85,7 @@ const json& arguments_of(const json& session_case, std::string_view plugin) {
 
 }  // namespace
 
-void require_supported(const json& session_case) {
-  require_actions(session_case);
-}
+void require_supported(const json& session_case) { require_actions(session_case); }
 
 std::vector<std::pair<std::string, std::string>> kai_options(const json& session_case,
                                                              const std::vector<std::string>& known_parts) {

@@ -48,7 +48,8 @@ drawn draw_cluster() {
   for (int n = 0; n < nodes; ++n) {
     one_node node;
     if (draw(0, 9) > 0) {
-      node.labels = {"z" + std::to_string(draw(0, 1)), "b" + std::to_string(draw(0, 1)), "r" + std::to_string(draw(0, 1))};
+      node.labels = {"z" + std::to_string(draw(0, 1)), "b" + std::to_string(draw(0, 1)),
+                     "r" + std::to_string(draw(0, 1))};
     }
     node.free = draw(0, 4);
     d.nodes.push_back(node);
@@ -135,9 +136,9 @@ cluster build(const drawn& d) {
     texts labels;
     const std::vector<std::string>& own = d.nodes[n].labels;
     if (!own.empty()) labels = {"block", own[1], "rack", own[2], "zone", own[0]};
-    got(c.apply(add(kind::node, {"name", "capacity", "labels"})
-                    .add({"n" + std::to_string(n), numbers{64'000, 0, std::int64_t{1000} * d.nodes[n].free, 30},
-                          labels})));
+    got(c.apply(
+        add(kind::node, {"name", "capacity", "labels"})
+            .add({"n" + std::to_string(n), numbers{64'000, 0, std::int64_t{1000} * d.nodes[n].free, 30}, labels})));
   }
   got(c.apply(add(kind::pod_group, {"name", "queue", "topology", "required_level"})
                   .add({"g", "q", d.required < 0 ? "" : "tree", level_name(d.required)})));
@@ -149,9 +150,9 @@ cluster build(const drawn& d) {
                     .add({"g", name, member.pods, asks ? "tree" : "", level_name(member.required),
                           level_name(member.preferred)})));
     for (int p = 0; p < member.pods; ++p) {
-      got(c.apply(add(kind::pod, {"name", "group", "sub_group", "request"})
-                      .add({name + "-" + std::to_string(p), "g", name,
-                            numbers{100, 0, std::int64_t{1000} * d.size, 1}})));
+      got(c.apply(
+          add(kind::pod, {"name", "group", "sub_group", "request"})
+              .add({name + "-" + std::to_string(p), "g", name, numbers{100, 0, std::int64_t{1000} * d.size, 1}})));
     }
   }
   return c;

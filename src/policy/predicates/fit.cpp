@@ -20,8 +20,9 @@ std::string_view label_of(const model::node_info& node, std::string_view key) {
 bool has_claimable_gpus(const model::node_info& node) {
   return std::any_of(node.claimable.begin(), node.claimable.end(), [](const auto& one) {
     std::string driver = one.second.substr(0, one.second.find('/'));
-    std::transform(driver.begin(), driver.end(), driver.begin(),
-                   [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; });
+    std::transform(driver.begin(), driver.end(), driver.begin(), [](char letter) {
+      return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+    });
     return driver.find("gpu") != std::string::npos;
   });
 }
