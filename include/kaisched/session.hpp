@@ -61,8 +61,9 @@ class session {
 
   /// Present end of the statement; checkpoints nest.
   [[nodiscard]] checkpoint mark() const;
-  /// Undoes everything since the checkpoint, last operation first. Error if the checkpoint lies beyond the end or
-  /// belongs to a statement that has been committed.
+  /// Undoes everything since the checkpoint, last operation first: exactly, to the byte. Mode `compat` undoes as KAI
+  /// does, which is not exact where pods share devices or have resource claims. Error if the checkpoint lies beyond the
+  /// end or belongs to a statement that has been committed.
   result<void> rollback(checkpoint to);
   /// Puts a pending pod on a node, on free resources. False if it does not fit now (nothing changes).
   /// Only resources and devices are tested, not the predicates of the policy.

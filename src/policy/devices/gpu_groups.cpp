@@ -150,6 +150,7 @@ std::optional<gpu_groups::choice> gpu_groups::choose(const cluster_state& s, con
   choice made;
   made.must_wait = !starts;
   std::uint32_t next_id = node.next_id;
+  bool told = true;
   for (const candidate& one : candidates) {
     std::uint32_t device = no_device;
     if (one.at == whole) {
@@ -161,8 +162,10 @@ std::optional<gpu_groups::choice> gpu_groups::choose(const cluster_state& s, con
       made.must_wait = made.must_wait || !g.was_allocated || node.gpu_mib - g.allocated - mib < 0;
       device = g.device;
     }
+    told = told && device != no_device;
     if (device != no_device) made.devices |= std::uint64_t{1} << device;
   }
+  if (!told) made.devices = 0;
   return made;
 }
 

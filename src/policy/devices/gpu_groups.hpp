@@ -54,7 +54,7 @@ class gpu_groups {
   /// What a pod would share on a node.
   struct choice {
     group_ids groups;
-    std::uint64_t devices = 0;  ///< bits; fewer than groups where no device could be told
+    std::uint64_t devices = 0;  ///< bits; none where one of them could not be told
     bool must_wait = false;
   };
 
