@@ -566,6 +566,15 @@ class pod_rows {
                                                 : member(items(node, "allocatable"), "gpu")));
     }
     for (const json& claim : items(resolved, "claims")) claim_keys_.emplace(name_of(claim), claim_key(claim));
+    for (const json& job : items(resolved, "jobs")) {
+      for (const json& task : items(job, "tasks")) {
+        const kai_start start = start_of(task, starts_);
+        std::vector<std::string>& known = shared_devices_[start.node];
+        for (const std::string& group : start.gpu_groups) {
+          if (std::find(known.begin(), known.end(), group) == known.end()) known.push_back(group);
+        }
+      }
+    }
   }
 
   void add_job(const json& job) {
@@ -639,15 +648,14 @@ class pod_rows {
     claimed_gpus_.push(static_cast<std::uint32_t>(std::min(claimed, 4e9)));
   }
 
-  /// KAI names the shared devices of a node; here they take the highest numbers, as pods with whole devices and
-  /// without known ones take the lowest.
+  /// KAI names the shared devices of a node; here they take the highest numbers, in the order in which they were first
+  /// used, as pods with whole devices and without known ones take the lowest.
   std::vector<std::int64_t> devices_of(const kai_start& start) {
+    const std::vector<std::string>& known = shared_devices_[start.node];
+    const std::int64_t first = nodes_.at(start.node) - static_cast<std::int64_t>(known.size());
     std::vector<std::int64_t> devices;
     for (const std::string& group : start.gpu_groups) {
-      std::vector<std::string>& known = shared_devices_[start.node];
-      auto found = std::find(known.begin(), known.end(), group);
-      if (found == known.end()) found = known.insert(known.end(), group);
-      devices.push_back(nodes_.at(start.node) - 1 - (found - known.begin()));
+      devices.push_back(first + (std::find(known.begin(), known.end(), group) - known.begin()));
     }
     const bool unknown = std::any_of(devices.begin(), devices.end(), [](std::int64_t device) { return device < 0; });
     if (unknown) return {unknown_devices};

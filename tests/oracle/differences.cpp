@@ -75,7 +75,8 @@ std::string text_of(const outcome& o) {
 std::string options_text(const policy_options& options) {
   std::string text;
   for (const option_info& o : option_list()) {
-    text += " " + std::string(o.name) + "=" + options.get(o.name).value();
+    // One that names others, such as the preset, has no value of its own.
+    if (const result<std::string> value = options.get(o.name)) text += " " + std::string(o.name) + "=" + *value;
   }
   return text;
 }
