@@ -190,16 +190,24 @@ users_of_devices users_in_events(std::vector<kai_event> events, const kai_starts
   return users;
 }
 
+std::vector<kai_event> without_untold(std::vector<kai_event> events, const kai_outcome& outcome) {
+  for (kai_event& event : events) {
+    if (outcome.untold_nodes.contains(event.node)) event.gpu_groups.clear();
+  }
+  return events;
+}
+
 void differ_events(differences& found, const json& recorded_round, const kai_outcome& outcome) {
   const kai_starts starts = kai_round_starts(recorded_round);
-  const std::vector<kai_event> recorded = recorded_events(recorded_round);
-  const std::vector<commit> mine = commits_of(outcome.events);
+  const std::vector<kai_event> recorded = without_untold(recorded_events(recorded_round), outcome);
+  const std::vector<kai_event> played = without_untold(outcome.events, outcome);
+  const std::vector<commit> mine = commits_of(played);
   const std::vector<commit> theirs = commits_of(recorded);
   if (!same_commits(mine, theirs)) {
     found.push_back("events: got " + text_of(mine) + ", recorded " + text_of(theirs));
     return;
   }
-  differ(found, "shared GPUs in events", text_of(partition(users_in_events(outcome.events, outcome.starts))),
+  differ(found, "shared GPUs in events", text_of(partition(users_in_events(played, outcome.starts))),
          text_of(partition(users_in_events(recorded, starts))));
 }
 
@@ -220,7 +228,8 @@ void differ_tasks(differences& found, const json& recorded_round, const kai_outc
     differ(found, name + " status", task->second.status, status);
     differ(found, name + " node", task->second.node, node);
     // KAI leaves the devices of its last failed attempt in a task that it evicted.
-    if (text_or_empty(recorded, "received_type") != "Fraction" || status == "Pending" || status == "Releasing")
+    if (text_or_empty(recorded, "received_type") != "Fraction" || status == "Pending" || status == "Releasing" ||
+        outcome.untold_nodes.contains(node))
       continue;
     for (const std::string& device : task->second.gpu_groups) mine[{task->second.node, device}].push_back(name);
     for (const json& device : items(recorded, "gpu_groups")) {

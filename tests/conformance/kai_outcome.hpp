@@ -46,6 +46,8 @@ struct kai_node {
 struct kai_outcome {
   kai_starts starts;            ///< where pods were at the start
   bool shares_devices = false;  ///< some pod asks for parts of devices
+  /// Nodes whose label promises more GPUs than they have: KAI shares GPUs there that no device stands for.
+  std::set<std::string, std::less<>> untold_nodes;
   std::vector<kai_event> events;
   std::map<std::string, kai_task, std::less<>> tasks;
   std::map<std::string, kai_node, std::less<>> nodes;

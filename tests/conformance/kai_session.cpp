@@ -1,6 +1,7 @@
 // The schema kai-session-case/1: one session, or several rounds with the outcome written back in between.
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -84,6 +85,11 @@ class replay {
     if (!claims) throw std::runtime_error("session.to_table: " + claims.failure().message);
     claims_ = std::move(*claims);
     kai_outcome outcome = outcome_of(*opened, case_, starts_);
+    for (const json& node : items(case_.at("resolved"), "nodes")) {
+      const std::string label = text_or_empty(items(node, "labels"), "nvidia.com/gpu.count");
+      const double gpus = value_or(items(node, "allocatable"), "gpu", 0.0);
+      if (std::strtod(label.c_str(), nullptr) > gpus) outcome.untold_nodes.insert(name_of(node));
+    }
     // A round that only matches keeps the messages of the one before.
     if (actions.empty()) outcome.small_domains = small_domains_;
     small_domains_ = outcome.small_domains;

@@ -240,7 +240,9 @@ def _claim(dice, case):
 def _claim_gpus(dice, task, job, count, free, claims, shareable):
     node = task.get("node", "")
     queue = job["queue"] if not dice.one_in(15) else "another"
-    key = (queue, count, node)
+    # Whether a device that one holds and another leaves is counted as leaving follows from the order in which KAI
+    # reads the two, which is any.
+    key = (queue, count, node, task["status"] == "Releasing")
     if key in shareable and dice.one_in(2):
         claim = shareable[key]
         task["claims"] = [{"name": claim["name"], "claim": claim["name"]}]

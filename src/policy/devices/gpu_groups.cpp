@@ -40,7 +40,7 @@ void gpu_groups::open(const cluster_state& s, live_state& live, const session_vi
     nodes_[row].gpu_mib = kai_gpu_memory((*s.nodes)[row]->gpu_memory);
     nodes_[row].gpu_count = static_cast<std::int64_t>(gpu_count(view, row));
   }
-  std::vector<pod_row> sharers;
+  std::vector<pod_row> in_turn;  // their order counts: those that share, and claims, which are in use but take nothing
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     const std::uint32_t slot = live.pod_node[p];
     if (!s.pods[p].live || slot == no_row ||
@@ -52,20 +52,26 @@ void gpu_groups::open(const cluster_state& s, live_state& live, const session_vi
       const auto status = static_cast<pod_status>(live.pod_state[p]);
       model::charge_amounts(s, live, c, row, status, -1);
       model::charge_amounts(s, live, c, row, status, 1, model::gpu_charge::none);
-      sharers.push_back(p);
+      in_turn.push_back(p);
+    } else if (static_cast<pod_status>(live.pod_state[p]) == pod_status::pipelined) {
+      in_turn.push_back(p);
     } else {
       count_whole(row, c, 1);
     }
   }
   // As KAI reads jobs, bystanders first.
-  std::stable_sort(sharers.begin(), sharers.end(), [&](pod_row a, pod_row b) {
+  std::stable_sort(in_turn.begin(), in_turn.end(), [&](pod_row a, pod_row b) {
     const group_row x = s.pods[a].group;
     const group_row y = s.pods[b].group;
     if (x == y || x == no_row || y == no_row) return x != y ? x == no_row : s.pod_names[a] < s.pod_names[b];
     return model::group_before(s, x, y);
   });
-  for (const pod_row p : sharers) {
+  for (const pod_row p : in_turn) {
     const node_row row = (*s.node_row_of_slot)[live.pod_node[p]];
+    if (!s.class_of(p).is_shared()) {
+      count_whole(row, s.class_of(p), 1);
+      continue;
+    }
     put(s, live, p, row, static_cast<pod_status>(live.pod_state[p]),
         on_devices(row, s.class_of(p), live.pod_devices[p].mask).groups);
   }
