@@ -240,10 +240,10 @@ result<void> job_queue::set_keys(entry& e) const {
 
 /// Made when queues are first compared by it: what a group tries to start is remembered from then on, and `compat`
 /// repeats what KAI remembers.
-const model::quota_vector& job_queue::amount_of(std::uint32_t position) const {
+const job_queue::entry& job_queue::with_amount(std::uint32_t position) const {
   entry& e = entries_[position];
   const std::uint32_t now = c_.compat() ? c_.changes_of(e.group) : e.changes;
-  if (e.amount_made == now) return e.amount;
+  if (e.amount_made == now) return e;
   e.amount_made = now;
   if (what_ == serving::groups) {
     e.amount = c_.chunk_request(e.group);
@@ -261,7 +261,8 @@ const model::quota_vector& job_queue::amount_of(std::uint32_t position) const {
       }
     }
   }
-  return e.amount;
+  if (c_.compat()) e.native = what_ == serving::groups ? c_.chunk_ask(e.group) : in_native(e.amount);
+  return e;
 }
 
 /// As in KAI the heaps of `compat` compare groups as they are at that moment.
@@ -419,9 +420,9 @@ bool job_queue::node_before(std::uint32_t a, std::uint32_t b) const {
 /// What a leaf has given is only added up where queues are compared.
 void job_queue::sum_up(given& so_far) const {
   for (; so_far.summed < so_far.entries.size(); ++so_far.summed) {
-    const model::quota_vector& amount = amount_of(so_far.entries[so_far.summed]);
-    if (c_.compat()) so_far.native.push_back(in_native(amount));
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) so_far.sum[r] += amount[r];
+    const entry& e = with_amount(so_far.entries[so_far.summed]);
+    if (c_.compat()) so_far.native.push_back(e.native);
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) so_far.sum[r] += e.amount[r];
   }
 }
 
@@ -438,24 +439,24 @@ bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
   for (std::size_t i = 0; i < 2; ++i) {
     const node& leaf = nodes_[leaf_of(both[i])];
     const std::uint32_t best = top_of(leaf);
-    const model::quota_vector& amount = amount_of(best);
+    const entry& next = with_amount(best);
     if (what_ == serving::victims) sum_up(given_[leaf.queue]);
     const queue_row q = nodes_[both[i]].queue;
     if (c_.compat()) {
       native[i].queue = &c_.kai_queues[q];
       if (what_ == serving::groups) {
-        native[i].job = in_native(amount);
+        native[i].job = next.native;
       } else {
-        given_[leaf.queue].native.push_back(in_native(amount));
+        given_[leaf.queue].native.push_back(next.native);
         native[i].victims = given_[leaf.queue].native;
       }
     } else {
       exact[i].queue = &c_.exact_queues[q];
       if (what_ == serving::groups) {
-        exact[i].job = amount;
+        exact[i].job = next.amount;
       } else {
         for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-          exact[i].victims[r] = given_[leaf.queue].sum[r] + amount[r];
+          exact[i].victims[r] = given_[leaf.queue].sum[r] + next.amount[r];
         }
       }
     }

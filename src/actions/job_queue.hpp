@@ -53,6 +53,7 @@ class job_queue {
     std::uint32_t changes = 0;          ///< of the group when the keys were made
     std::uint32_t amount_made = never;  ///< the same of the amount
     model::quota_vector amount{};       ///< of the next chunk; of victims: what they hold
+    policy::kai_amounts native{};       ///< the same in `compat`
     std::vector<pod_row> pods;          ///< empty: all of the group
     std::uint32_t position = 0;         ///< in the order of adding, where queues are filled from an index
   };
@@ -87,7 +88,7 @@ class job_queue {
   [[nodiscard]] static bool has_entries(const node& one) { return !one.entries.empty() || one.head != no_row; }
   result<void> set_keys(entry& e) const;
   void refresh(std::uint32_t position) const;
-  const model::quota_vector& amount_of(std::uint32_t position) const;
+  const entry& with_amount(std::uint32_t position) const;
   void sum_up(given& so_far) const;
   std::uint32_t node_of(queue_row q, bool leaf, bool& fresh);
   void link(std::uint32_t n);

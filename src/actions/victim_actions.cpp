@@ -1,5 +1,6 @@
 // The actions that evict: reclaim, preempt, consolidation, and the eviction of stale gangs.
 #include <algorithm>
+#include <type_traits>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -262,8 +263,8 @@ class reclaim_judge {
       for (const quota_vector& one : units) victims.back().units.push_back(convert(one));
     }
     policy::reclaimer<Amounts> claim = claim_;
-    if (c_.compat()) {  // of the part that is searched for
-      claim.required = convert(c_.chunk_request(group));
+    if constexpr (std::is_same_v<Amounts, policy::kai_amounts>) {  // of the part that is searched for
+      claim.required = c_.chunk_ask(group);
       if (!c_.state().groups[group].semi_preemptible) claim.kept = claim.required;
     }
     return policy::reclaim::may_take(queues(), claim, std::span<const policy::reclaim_victims<Amounts>>(victims),
@@ -304,7 +305,7 @@ reclaim_case case_of(core& c, group_row group) {
   const quota_vector growth = semi ? c.core_growth(group, c.chunk_of(group, true)) : quota_vector{};
   if (c.compat()) {
     using judge = reclaim_judge<policy::kai_queue, policy::kai_amounts>;
-    auto made = std::make_shared<judge>(c, group, c.kai_queues, in_native(required));
+    auto made = std::make_shared<judge>(c, group, c.kai_queues, c.chunk_ask(group));
     if (semi) made->set_core(in_native(growth));
     return case_of(c, group, made, multiplier, in_native);
   }

@@ -124,11 +124,11 @@ bool victim_rehearsal::serves_victims_first(queue_row leaf) {
     if (!keys_of_group(c_, head, keys_of_head) || !keys_of_group(c_, waiting_, keys_of_mine)) return false;
     if (group_is_before(s, waiting_, keys_of_mine, head, keys_of_head)) head = no_row;
   }
-  other_ = {&c_.kai_queues[mine], work::in_native(c_.chunk_request(head == no_row ? waiting_ : head)), {}};
+  other_ = {&c_.kai_queues[mine], c_.chunk_ask(head == no_row ? waiting_ : head), {}};
   policy::kai_side victims{&c_.kai_queues[leaf], {}, {}};
   if (policy::kai_compare_queues(victims, other_, c_.kai_total) >= 0) return false;
   (void)kept_.pending.first_by_rank(leaf, no_row, [&](group_row g) {
-    victims.job = work::in_native(c_.chunk_request(g));
+    victims.job = c_.chunk_ask(g);
     if (policy::kai_compare_queues(victims, other_, c_.kai_total) >= 0) {
       late_groups_.push_back({kept_.pending.rank_of(g), victims.job});
     }

@@ -131,11 +131,6 @@ void core::count_in_queues_anew() {
     if (status == pod_status::pending) {
       model::charge_request(state(), live, group, model::quota_request(c), -1);
       model::charge_request(state(), live, group, asked(c), 1);
-      if (compat() && c.memory_devices > 0) {
-        const double rest = policy::kai_gpus_of_memory(c, smallest_gpu) - to_native(gpu, asked(c)[gpu]);
-        if (uncounted.empty()) uncounted.resize(state().queues->size());
-        for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) uncounted[q] += rest;
-      }
     } else if (compat() && model::is_in(status, model::holding)) {
       const std::uint32_t slot = live.pod_node[p];
       const quota_vector counted = model::quota_request_on(state(), c, slot == no_row ? no_row : row_of_slot(slot));

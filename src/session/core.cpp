@@ -72,7 +72,6 @@ core::core(const core& other)
       abandoned(other.abandoned),
       evicted_twice(other.evicted_twice),
       groups(other.groups),
-      uncounted(other.uncounted),
       smallest_gpu(other.smallest_gpu),
       largest_gpu(other.largest_gpu),
       log(other.log),
@@ -271,43 +270,6 @@ void core::charge_core(group_row group) {
 void core::charge_core_of(pod_row pod) {
   const group_row group = state().pods[pod].group;
   if (state().pods[pod].sub != no_row && state().groups[group].semi_preemptible) charge_core(group);
-}
-
-void core::sync_queue(queue_row q) {
-  const quota_vector& allocated = (*live.queue_allocated)[q];
-  const quota_vector& nonpreemptible = (*live.queue_nonpreemptible)[q];
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-    if (compat()) {
-      if (r == dim_gpu && adds_parts_up()) continue;
-      kai_queues[q].shares[r].allocated = to_native(r, allocated[r]);
-      kai_queues[q].shares[r].nonpreemptible = to_native(r, nonpreemptible[r]);
-    } else {
-      exact_queues[q].shares[r].allocated = allocated[r];
-      exact_queues[q].shares[r].nonpreemptible = nonpreemptible[r];
-    }
-  }
-}
-
-void core::add_part(queue_row leaf, double gpus, bool allocated, bool nonpreemptible) {
-  for (queue_row q = leaf; q != no_row; q = (*state().queues)[q].parent) {
-    if (allocated) kai_queues[q].shares[dim_gpu].allocated += gpus;
-    if (nonpreemptible) kai_queues[q].shares[dim_gpu].nonpreemptible += gpus;
-  }
-}
-
-/// The sums that a session starts with.
-void core::add_parts_up() {
-  for (const group_row g : groups_in_order()) {
-    const group_core& group = state().groups[g];
-    if (group.queue == no_row) continue;
-    for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
-      for (pod_row p = state().subs[sub].first_pod; p != no_row; p = state().pods[p].next) {
-        if (!model::is_in(static_cast<pod_status>(live.pod_state[p]), model::holding)) continue;
-        add_part(group.queue, to_native(dim_gpu, held(p)[dim_gpu]), true,
-                 !group.preemptible && !group.semi_preemptible);
-      }
-    }
-  }
 }
 
 void core::put(pod_row pod, node_row node, pod_status status, const device_set& devices,
@@ -697,9 +659,23 @@ quota_vector core::chunk_request(group_row group) {
     });
   }
   const quota_vector request = request_of(*this, chunk);
+  if (adds_parts_up()) (is_part ? partial.gpus : chunks[group].gpus) = parts_asked(chunk);
   (is_part ? partial.request : chunks[group].request) = request;
   (is_part ? partial.asked : chunks[group].has_request) = true;
   return request;
+}
+
+policy::kai_amounts core::chunk_ask(group_row group) {
+  policy::kai_amounts asked = in_native(chunk_request(group));
+  if (!adds_parts_up()) return asked;
+  if (group == partial.group || !chunks.empty()) {
+    asked[dim_gpu] = group == partial.group ? partial.gpus : chunks[group].gpus;
+  } else {
+    std::vector<pod_row> chunk;
+    next_chunk(*this, group, startable::pending_or_evicted, chunk);
+    asked[dim_gpu] = parts_asked(chunk);
+  }
+  return asked;
 }
 
 void core::take_part(group_row group, std::span<const pod_row> pods) {
@@ -752,89 +728,6 @@ void core::resume_part(partial_group part) {
   access.part_min = partial.min;
 }
 
-// ---- queues ------------------------------------------------------------------------------------------------------
-
-bool core::is_schedulable_queue(queue_row q) const {
-  return q != no_row && (*state().queues)[q].live && (*state().queues)[q].children == 0;
-}
-
-bool core::queues_refuse(group_row g, const quota_vector& requested, std::span<const pod_row> pods,
-                         failure& why) const {
-  // Limits of the whole path come before quotas.
-  return bound_refuses(g, requested, false, why) || quota_refuses(g, requested, pods, why);
-}
-
-bool core::quota_refuses(group_row g, const quota_vector& requested, std::span<const pod_row> pods,
-                         failure& why) const {
-  if (state().groups[g].preemptible) return false;
-  if (!state().groups[g].semi_preemptible) return bound_refuses(g, requested, true, why);
-  quota_vector growth = core_growth(g, pods);
-  for (std::int64_t& amount : growth) amount = std::max<std::int64_t>(0, amount);
-  return growth != quota_vector{} && bound_refuses(g, growth, true, why);
-}
-
-namespace {
-
-/// The dimension in which the queue would pass its quota or limit, or no_row.
-std::uint32_t first_over(const policy::kai_queue& q, const policy::kai_amounts& more, bool quota) {
-  return quota ? policy::kai_over_quota(q, more) : policy::kai_over_limit(q, more);
-}
-std::uint32_t first_over(const policy::exact_queue& q, const policy::exact_amounts& more, bool quota) {
-  return quota ? policy::exact_over_quota(q, more) : policy::exact_over_limit(q, more);
-}
-
-/// A queue that holds less.
-template <class Queue, class Amounts>
-Queue without(Queue q, const Amounts& less) {
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-    q.shares[r].allocated -= less[r];
-    q.shares[r].nonpreemptible -= less[r];
-  }
-  return q;
-}
-
-}  // namespace
-
-/// What limits and quotas leave out while pods of the group are replaced.
-quota_vector core::surge_of(group_row g) const {
-  quota_vector sum{};
-  std::int64_t left = state().group_extras[g].max_surge;
-  const group_core& group = state().groups[g];
-  for (sub_group_row sub = group.first_sub; left > 0 && sub < group.first_sub + group.sub_count; ++sub) {
-    for (pod_row p = state().subs[sub].first_pod; p != no_row && left > 0; p = state().pods[p].next) {
-      const auto status = static_cast<pod_status>(live.pod_state[p]);
-      if (!state().pods[p].outdated || !model::is_in(status, model::holding)) continue;
-      --left;
-      const quota_vector one = held(p);
-      for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
-    }
-  }
-  return sum;
-}
-
-bool core::bound_refuses(group_row g, const quota_vector& requested, bool quota, failure& why) const {
-  const quota_vector surge = surge_of(g);
-  const bool surges = surge != quota_vector{};
-  const policy::kai_amounts native = in_native(requested);
-  for (queue_row q = state().groups[g].queue; q != no_row; q = (*state().queues)[q].parent) {
-    const std::uint32_t r = compat() ? surges ? first_over(without(kai_queues[q], in_native(surge)), native, quota)
-                                              : first_over(kai_queues[q], native, quota)
-                            : surges ? first_over(without(exact_queues[q], surge), requested, quota)
-                                     : first_over(exact_queues[q], requested, quota);
-    if (r == no_row) continue;
-    const model::queue_info& info = (*state().queues)[q];
-    why.group = g;
-    why.what = quota ? constraint::queue_quota : constraint::queue_limit;
-    why.queue = q;
-    why.resource = r;
-    why.need = requested[r];
-    why.have = surge[r] + (quota ? info.quota[r] - (*live.queue_nonpreemptible)[q][r]
-                                 : info.limit[r] - (*live.queue_allocated)[q][r]);
-    return true;
-  }
-  return false;
-}
-
 // ---- groups ------------------------------------------------------------------------------------------------------
 
 std::span<const group_row> core::groups_in_order() {
@@ -862,127 +755,6 @@ std::int64_t core::last_start(group_row group) const {
 std::int64_t core::last_eviction(group_row group) const {
   const bool now_evicted = std::binary_search(evicted_groups.begin(), evicted_groups.end(), group);
   return now_evicted ? now : state().group_extras[group].last_eviction;
-}
-
-std::vector<queue_row> core::queues_by_name() const {
-  const std::vector<model::queue_info>& all = *state().queues;
-  std::vector<queue_row> rows;
-  for (queue_row q = 0; q < all.size(); ++q) {
-    if (all[q].live) rows.push_back(q);
-  }
-  std::sort(rows.begin(), rows.end(), [&](queue_row a, queue_row b) { return all[a].name < all[b].name; });
-  return rows;
-}
-
-/// What queues divide: nodes that take pods, less what is held there by pods that no queue answers for.
-void core::count_total() {
-  const cluster_state& s = state();
-  const bool marked_only = options.restrict_node_scheduling;
-  const auto is_marked = [&](const model::node_info& node, std::string_view label) {
-    return !marked_only || model::find_label(node.labels, label) != nullptr;
-  };
-  const auto counts = [&](const model::node_info& node) {
-    return node.open() && (is_marked(node, policy::gpu_worker_label) || is_marked(node, policy::cpu_worker_label));
-  };
-  total = {};
-  for (node_row row = 0; row < s.node_count(); ++row) {
-    const model::node_info& node = *(*s.nodes)[row];
-    if (!counts(node)) continue;
-    const std::size_t at = static_cast<std::size_t>(row) * s.dims();
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      if (r != dim_gpu || is_marked(node, policy::gpu_worker_label)) total[r] += (*s.capacity)[at + r];
-    }
-    // KAI counts instances of divided GPUs on every node.
-    if (compat() || is_marked(node, policy::gpu_worker_label)) total[dim_gpu] += gpus_in_instances(*s.capacity, row);
-  }
-  for (pod_row p = 0; s.bystanders > 0 && p < s.pod_slots; ++p) {
-    const std::uint32_t slot = s.live.pod_node[p];
-    if (!s.pods[p].live || s.pods[p].group != no_row || slot == no_row ||
-        !model::is_in(static_cast<pod_status>(s.live.pod_state[p]), model::active_used) ||
-        !counts(*(*s.nodes)[(*s.node_row_of_slot)[slot]])) {
-      continue;
-    }
-    const quota_vector amount = held(p);
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) total[r] -= amount[r];
-  }
-}
-
-void core::divide_shares() {
-  const cluster_state& s = state();
-  count_total();
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-    kai_total[r] = to_native(r, total[r]);
-    total[r] = std::max<std::int64_t>(0, total[r]);  // the reference goes on with less than nothing
-  }
-  fair_share.assign(s.queues->size(), {});
-  if (compat())
-    divide_compat();
-  else
-    divide_strict();
-}
-
-void core::divide_compat() {
-  const std::vector<model::queue_info>& all = *state().queues;
-  const std::vector<queue_row> rows = queues_by_name();
-  std::vector<std::uint32_t> position(all.size(), no_row);
-  for (std::uint32_t i = 0; i < rows.size(); ++i) position[rows[i]] = i;
-  std::vector<policy::kai_queue> sorted(rows.size());
-  for (std::uint32_t i = 0; i < rows.size(); ++i) {
-    const model::queue_info& q = all[rows[i]];
-    sorted[i] = {q.name, q.parent == no_row ? no_row : position[q.parent], q.priority, q.created, {}};
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      sorted[i].shares[r] = {bound_to_native(r, q.quota[r]),
-                             bound_to_native(r, q.limit[r]),
-                             q.weight[r],
-                             to_native(r, (*live.queue_request)[rows[i]][r]) +
-                                 (r == dim_gpu && !uncounted.empty() ? uncounted[rows[i]] : 0),
-                             0,
-                             0,
-                             q.usage[r],
-                             0};
-    }
-  }
-  if (has_proportion) policy::kai_divide_tree(sorted, kai_total, std::max(options.fair_share_k, 0.0));
-  kai_queues.assign(all.size(), {});
-  for (std::uint32_t i = 0; i < rows.size(); ++i) {
-    kai_queues[rows[i]] = sorted[i];
-    kai_queues[rows[i]].parent = all[rows[i]].parent;
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      fair_share[rows[i]][r] = to_fixed(r, sorted[i].shares[r].fair_share);
-    }
-    sync_queue(rows[i]);
-  }
-  if (adds_parts_up()) add_parts_up();
-}
-
-void core::divide_strict() {
-  const std::vector<model::queue_info>& all = *state().queues;
-  exact_queues.assign(all.size(), {});
-  for (queue_row q = 0; q < all.size(); ++q) {
-    exact_queues[q].uid = all[q].name;
-    exact_queues[q].parent = all[q].parent;
-    exact_queues[q].priority = all[q].priority;
-    exact_queues[q].created = all[q].created;
-    for (std::uint32_t r = 0; all[q].live && r < quota_dimensions; ++r) {
-      // Weights count in thousandths and usage in millionths, so that the division is exact.
-      const double weight = std::clamp(all[q].weight[r], 0.0, 1e9);
-      exact_queues[q].shares[r] = {all[q].quota[r],
-                                   all[q].limit[r],
-                                   std::llround(weight * 1000),
-                                   (*live.queue_request)[q][r],
-                                   0,
-                                   0,
-                                   std::llround(std::min(all[q].usage[r], 1e6) * 1e6),
-                                   0};
-    }
-    sync_queue(q);
-  }
-  if (has_proportion) {
-    policy::divide_tree_exactly(exact_queues, total, std::llround(std::clamp(options.fair_share_k, 0.0, 1e6) * 1000));
-  }
-  for (queue_row q = 0; q < all.size(); ++q) {
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) fair_share[q][r] = exact_queues[q].shares[r].fair_share;
-  }
 }
 
 }  // namespace kaisched::work

@@ -71,6 +71,7 @@ struct partial_group {
   std::vector<pod_row> chunk;     ///< what it tries to start
   bool asked = false;             ///< somebody wanted to know the request
   model::quota_vector request{};  ///< of the chunk
+  double gpus = 0;                ///< the same, if `core::adds_parts_up`
 
   [[nodiscard]] bool may_start(group_row g, pod_row pod) const {
     return g != group || std::binary_search(pods.begin(), pods.end(), pod);
@@ -84,6 +85,7 @@ struct chunk_memory {
   std::uint32_t changes = 0;  ///< grows with every change of the status of one of its pods
   std::vector<pod_row> chunk;
   model::quota_vector request{};
+  double gpus = 0;  ///< the same, if `core::adds_parts_up`
 };
 
 using part_list = std::vector<std::pair<std::string, part_factory>>;
@@ -138,6 +140,8 @@ class core {
   [[nodiscard]] std::vector<pod_row> chunk_of(group_row group, bool simulated);
   /// What the chunk, victims included, asks of its queues.
   [[nodiscard]] model::quota_vector chunk_request(group_row group);
+  /// `compat`: the same as KAI's queues see it.
+  [[nodiscard]] policy::kai_amounts chunk_ask(group_row group);
   /// A kept chunk names a pod that cannot be started any more.
   [[nodiscard]] bool has_old_chunk(group_row group) const;
   /// Grows with every change of the status of a pod of the group, where chunks are kept.
@@ -263,7 +267,6 @@ class core {
   std::vector<pod_row> evicted_twice;  ///< by statements that stand; their queues got the amount back twice
 
   policy::gpu_groups groups;      ///< `compat`
-  std::vector<double> uncounted;  ///< by slot, `compat`: GPUs that queues are asked for beyond whole milli-GPU
   std::int64_t smallest_gpu = 0;  ///< memory in bytes, MiB in `compat`; 0: not known, or nobody asks
   std::int64_t largest_gpu = 0;
   std::vector<operation> log;
@@ -320,6 +323,9 @@ class core {
   void divide_strict();
   void sync_queue(queue_row q);
   void add_parts_up();
+  [[nodiscard]] double parts_asked(const model::pod_class& c) const;
+  [[nodiscard]] double parts_asked(std::span<const pod_row> pods) const;
+  [[nodiscard]] std::vector<double> gpus_requested();
   void add_part(queue_row leaf, double gpus, bool allocated, bool nonpreemptible);
   [[nodiscard]] std::vector<queue_row> queues_by_name() const;
 };

@@ -242,7 +242,7 @@ def _claim_gpus(dice, task, job, count, free, claims, shareable):
     queue = job["queue"] if not dice.one_in(15) else "another"
     # Whether a device that one holds and another leaves is counted as leaving follows from the order in which KAI
     # reads the two, which is any.
-    key = (queue, count, node, task["status"] == "Releasing")
+    key = (queue, count, node, task["status"] if task["status"] in ("Releasing", "Pipelined") else "")
     if key in shareable and dice.one_in(2):
         claim = shareable[key]
         task["claims"] = [{"name": claim["name"], "claim": claim["name"]}]
