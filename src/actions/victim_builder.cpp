@@ -129,7 +129,7 @@ bool victim_builder::too_small(std::span<const std::uint32_t> units) const {
 }
 
 bool victim_builder::node_is_too_small(node_row row) const {
-  if (!same_size_ || kept_.has_old_chunks || !alone_on_nodes_) return false;
+  if (!same_size_ || kept_.plays_all || !alone_on_nodes_) return false;
   return places_before_ + places_on(freed(row)) - places_on(free_before(row)) - kept_.marks[row].taken_back <
          static_cast<std::int64_t>(requests_.size());
 }

@@ -173,7 +173,7 @@ class search {
     victim_builder from(kept_, rules_, group_, recorded_, nodes, free_gpus_there);
     victim_rehearsal rehearsal(kept_, from, nodes, group_);
     const auto attempt = [&](const victim_set& chosen) -> result<bool> {
-      if (!kept_.has_old_chunks && from.too_small(chosen.units)) return false;
+      if (!kept_.plays_all && from.too_small(chosen.units)) return false;
       if (chosen.again.empty() && rehearsal.all_return(chosen.units)) {
         count_set();
 #ifdef KAISCHED_CHECKS
@@ -193,7 +193,7 @@ class search {
       return solved;
     };
     // No group reaches over several nodes, so each set that is tried frees one node beside the recorded ones.
-    const bool hopeless = !gang_ && !kept_.has_old_chunks && from.one_node_is_too_small() && !any_spread();
+    const bool hopeless = !gang_ && !kept_.plays_all && from.one_node_is_too_small() && !any_spread();
     result<bool> solved = hopeless ? false : gang_ ? multi_node(from, attempt) : node_local(c_, from, attempt);
     c_.drop_part();
     return solved;

@@ -75,7 +75,7 @@ void victim_search_state::note_group(group_row g) {
     spread_groups.insert(g);
   else
     spread_groups.erase(g);
-  has_old_chunks = has_old_chunks || old_chunk;
+  plays_all = plays_all || old_chunk;
 }
 
 void victim_search_state::note_lone_pod(group_row g) {

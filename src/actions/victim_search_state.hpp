@@ -55,7 +55,11 @@ struct placed_pod {
 /// Amounts and marks by node or group that one search leaves as it found them.
 struct victim_search_state {
   explicit victim_search_state(work::core& of)
-      : c(of), pending(of, serving::groups), victims(of, serving::victims), victim_queue(of, 0, serving::victims) {}
+      : c(of),
+        pending(of, serving::groups),
+        victims(of, serving::victims),
+        plays_all(of.compat() && (of.groups.is_open() || (of.claims.used() && of.claims.decides()))),
+        victim_queue(of, 0, serving::victims) {}
 
   /// Reads the session.
   result<void> open();
@@ -76,9 +80,10 @@ struct victim_search_state {
   std::set<group_row> spread_groups;     ///< that may lose pods and have some on several nodes
   std::vector<std::uint8_t> is_spread;   ///< by group: 1 for these
   std::vector<placed_pod> lone_pods;     ///< by group: the active pod of a group that has one pod
-  /// Some group that may lose pods remembers a chunk that it could not start any more. KAI forgets it when the group is
-  /// simulated to leave, so that simulations cannot be left out.
-  bool has_old_chunks = false;
+  /// Simulations cannot be left out, as they leave traces: some group that may lose pods remembers a chunk that it could
+  /// not start any more, which KAI forgets when the group is simulated to leave; or pods share devices or have claims,
+  /// where KAI's undo is not exact.
+  bool plays_all;
   std::int64_t free_everywhere = 0;
   std::int64_t free_with_gpus = 0;
 
