@@ -580,7 +580,8 @@ result<void> consolidation(core& c) {
                  attempt one;
                  if (not_worth_trying(c, group, failed, one)) return one;
                  one.why = attempt_outcome::too_few_gpus;
-                 one.fails = gpus_of(c, c.chunk_of(group, true)) > search.free_gpus();
+                 const std::vector<pod_row> chunk = c.chunk_of(group, true);
+                 one.fails = gpus_of(c, chunk) > search.free_gpus() || c.lacks_gpu_memory(chunk);
                  if (one.fails) return one;
                  one.rules.queue_may_lose = [](queue_row) { return true; };
                  one.rules.may_lose = [](group_row) { return true; };

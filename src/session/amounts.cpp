@@ -118,6 +118,29 @@ std::int64_t core::gpu_capacity(node_row row) const {
   return compat() ? whole + gpus_in_instances(*state().capacity, row) : whole;
 }
 
+/// KAI adds the gigabytes in the names of instances up as if they were MiB, and asks for the memory of one device where a
+/// pod wants it on several.
+bool core::lacks_gpu_memory(std::span<const pod_row> chunk) const {
+  if (!compat() || state().pods_with_gpu_memory + state().pods_with_mig == 0) return false;
+  std::int64_t asked_mib = 0;
+  for (const pod_row p : chunk) {
+    const pod_class& c = state().class_of(p);
+    if (c.memory_devices > 0) asked_mib += policy::kai_requested_mib(c);
+    for (std::uint32_t d = built_in_dimensions; c.mig_slices > 0 && d < state().dims(); ++d) {
+      asked_mib += c.requests(d) * (*state().dimensions)[d].mig.memory_gb;
+    }
+  }
+  for (node_row row = 0; asked_mib > 0 && row < state().node_count(); ++row) {
+    const std::size_t at = static_cast<std::size_t>(row) * state().dims() + dim_gpu;
+    const std::int64_t idle = (*live.idle)[at] + gpus_in_instances(*live.idle, row);
+    const std::int64_t releasing = (*live.releasing)[at] + gpus_in_instances(*live.releasing, row);
+    asked_mib -= (idle / whole_device + releasing / whole_device) *
+                 policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory);
+    if (groups.is_open()) asked_mib -= groups.free_memory(row);
+  }
+  return asked_mib > 0;
+}
+
 /// The model counts pods that hold something by the rules of `strict`, and leaves the memory out that pending ones ask
 /// for: nobody knows on which node that will be.
 void core::count_in_queues_anew() {

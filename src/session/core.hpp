@@ -167,6 +167,8 @@ class core {
   /// KAI adds parts of GPUs up in floating point, in the order in which pods come and go: what its queues hold is not
   /// exactly what their pods hold, and a limit may be missed by a hair. `compat` keeps such sums beside the exact ones.
   [[nodiscard]] bool adds_parts_up() const { return compat() && state().pods_with_shares + state().pods_with_mig > 0; }
+  /// `compat`: these pods ask for more GPU memory than all nodes together have free or coming free.
+  [[nodiscard]] bool lacks_gpu_memory(std::span<const pod_row> chunk) const;
   /// What a pod holds there.
   [[nodiscard]] model::quota_vector held_on(const model::pod_class& c, node_row row) const;
   /// What a pod holds where it is, or asks for if it is nowhere.

@@ -79,7 +79,7 @@ def make_case(seed, number, contended=False):
     if contended:
         # An undo of the reference leaves traces on nodes with shared devices (conformance.md): to see the same ones the
         # same attempts must be made, and the engine leaves attempts out that cannot succeed.
-        style["shares"] = False
+        pass
         style.update({name: style[name] and dice.one_in(3) for name in ("labels", "pod_affinity", "extended", "workers",
                                                                         "overcommitted", "plugins", "roomy")})
         style.update(gpus_only=dice.one_in(2), priorities=dice.one_in(2), promises=dice.one_in(4))
@@ -94,6 +94,7 @@ def make_case(seed, number, contended=False):
     filled = _Filled(dice, style, nodes)
     jobs = [_job(dice, style, f"j{i}", leaves, rank, filled) for i, rank in enumerate(ranks)]
     jobs.sort(key=lambda job: (-job["priority"], job["created_rank"], job["name"]))
+    _number_groups(jobs)
     case = _case(dice, style, f"{seed}/{number}", nodes, queues, jobs)
     sizes = [node["gpu_memory_mib"] for node in nodes if node["gpu_memory_mib"] > SMALLEST_GPU] or [SMALLEST_GPU]
     case["resolved"]["params"].update(min_node_gpu_memory_mib=min(sizes), max_node_gpu_memory_mib=max(sizes))
@@ -101,6 +102,15 @@ def make_case(seed, number, contended=False):
     _align(Dice(f"{seed}/{number}/numa"), case)
     _claim(Dice(f"{seed}/{number}/claims"), case)
     return case
+
+
+def _number_groups(jobs):
+    """KAI reads the shared devices of a task in any order; here in the order in which they were first used."""
+    known = {}
+    for task in (task for job in jobs for task in job["tasks"] if task.get("gpu_groups")):
+        for group in task["gpu_groups"]:
+            known.setdefault((task["node"], group), len(known))
+        task["gpu_groups"].sort(key=lambda group: known[task["node"], group])
 
 
 def _contended(dice, style, case):
