@@ -49,7 +49,7 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
   if (requests_.empty()) return;
   smallest_ = *std::min_element(requests_.begin(), requests_.end());
   largest_ = *std::max_element(requests_.begin(), requests_.end());
-  same_size_ = smallest_ > 0 && smallest_ == largest_ && !c_.has_odd_shares();
+  same_size_ = smallest_ > 0 && smallest_ == largest_ && !kept_.plays_all;
   needed_ = std::accumulate(requests_.begin(), requests_.end(), std::int64_t{0}) - free_of_feasible;
   if (same_size_) places_ = places_for(c_, smallest_);
   for (const pod_row p : recorded_pods_) {
@@ -78,6 +78,19 @@ victim_builder::~victim_builder() {
   kept_.pods.clear();
 }
 
+/// What simulations have left on nodes counts from then on.
+void victim_builder::recount() {
+  if (!kept_.plays_all) return;
+  needed_ = std::accumulate(requests_.begin(), requests_.end(), std::int64_t{0});
+  for (node_row row = 0; row < feasible_.size(); ++row) {
+    if (feasible_[row] != 0 && kept_.marks[row].position == no_row) needed_ -= free_before(row);
+  }
+  domains_ = domain_filter(c_, waiting_);
+  by_freed_.clear();
+  for (const node_row row : freed_rows_) domains_.free_more(row, kept_.marks[row].freed);
+  for (const node_row row : touched_) by_freed_.insert({freed(row), kept_.marks[row].position, row});
+}
+
 result<bool> victim_builder::each_state(const std::function<result<bool>()>& visit) {
   if (requests_.empty()) return false;
   if (plausible()) {
@@ -86,6 +99,7 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
   }
   if (auto done = offer_victims(queue_, kept_, rules_, waiting_, rules_.queue_may_lose); !done) return done.failure();
   while (!queue_.empty()) {
+    recount();
     result<bool> added = advance();
     if (!added) return added;
     if (!*added || !plausible()) continue;

@@ -93,6 +93,7 @@ class victim_builder {
   [[nodiscard]] std::int64_t freed(node_row row) const { return free_gpus(c_, row) + kept_.marks[row].freed; }
   [[nodiscard]] std::int64_t free_before(node_row row) const;
 
+  void recount();
   /// GPUs of a victim count as free on its node.
   void free_more(node_row row, std::int64_t gpus);
 

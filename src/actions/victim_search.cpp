@@ -264,6 +264,7 @@ class search {
     if (!placed) return placed;
     if (!*placed || !rules_.accepts(what)) {
       c_.rollback(start);
+      for (node_row row = 0; kept_.plays_all && row < c_.state().node_count(); ++row) kept_.note_node(row);
       return false;
     }
     std::sort(twice.begin(), twice.end());

@@ -76,15 +76,6 @@ std::int64_t core::gpus_wanted(pod_row pod) const {
   return c.memory_devices > 0 ? c.mig_slices * whole_device : policy::kai_gpus_asked(c, smallest_gpu);
 }
 
-bool core::has_odd_shares() const {
-  if (!groups.is_open()) return false;
-  for (class_row row = 0; row < state().class_slots; ++row) {
-    const pod_class* c = state().classes[row].get();
-    if (c != nullptr && c->shared_devices > 0 && c->device_share % (whole_device / 100) != 0) return true;
-  }
-  return false;
-}
-
 /// Instances of divided GPUs among some amounts of a node, as parts of whole ones.
 std::int64_t core::gpus_in_instances(const std::vector<std::int64_t>& amounts, node_row row) const {
   std::int64_t sum = 0;

@@ -178,9 +178,6 @@ class core {
   /// room for others.
   [[nodiscard]] std::int64_t gpus_held(pod_row pod) const;
   [[nodiscard]] std::int64_t gpus_wanted(pod_row pod) const;
-  /// `compat`: pods that share devices hold less of them by the hundredths that they are counted in than by their
-  /// memory.
-  [[nodiscard]] bool has_odd_shares() const;
   /// The pod asks for devices, parts of devices or instances of divided ones.
   [[nodiscard]] bool wants_gpus(pod_row pod) const {
     return state().class_of(pod).wants_gpu() || state().class_of(pod).mig_slices > 0;
