@@ -74,6 +74,18 @@ table node_table(const scenario_input& input) {
   return t;
 }
 
+constexpr std::string_view topology_of_all = "fabric";
+
+table topology_table(const scenario_input& input) {
+  table t(number(table_kind::topology), add);
+  auto& name = t.add(col::topology_name, column_type::string);
+  auto& levels = t.add(col::topology_levels, column_type::string_list);
+  if (!input.has_topology()) return t;
+  name.push(topology_of_all);
+  levels.push_list(std::vector<std::string_view>(input.topology_levels.begin(), input.topology_levels.end()));
+  return t;
+}
+
 table group_table(const scenario_input& input) {
   table t(number(table_kind::pod_group), add);
   auto& name = t.add(col::pod_group_name, column_type::string);
@@ -83,6 +95,9 @@ table group_table(const scenario_input& input) {
   auto& created = t.add(col::pod_group_created, column_type::i64);
   auto& min = t.add(col::pod_group_min_member, column_type::i64);
   auto& start = t.add(col::pod_group_last_start, column_type::i64);
+  auto& topology = t.add(col::pod_group_topology, column_type::string);
+  auto& required = t.add(col::pod_group_required_level, column_type::string);
+  auto& preferred = t.add(col::pod_group_preferred_level, column_type::string);
   const auto count = static_cast<std::int64_t>(input.jobs.size());
   for (std::size_t k = 0; k < input.jobs.size(); ++k) {
     const scenario_job& job = input.jobs[k];
@@ -93,6 +108,10 @@ table group_table(const scenario_input& input) {
     created.push(scenario_now - (count - static_cast<std::int64_t>(k)) * minute);
     min.push(std::int64_t{job.pod_sets.front().min});
     start.push(job.running() ? scenario_now - minute : unset);
+    const bool is_bound = !job.required_level.empty() || !job.preferred_level.empty();
+    topology.push(is_bound ? topology_of_all : std::string_view{});
+    required.push(std::string_view(job.required_level));
+    preferred.push(std::string_view(job.preferred_level));
   }
   return t;
 }
@@ -149,6 +168,7 @@ std::vector<table> to_tables(const scenario_input& input) {
   std::vector<table> tables;
   tables.push_back(queue_table(input));
   tables.push_back(node_table(input));
+  tables.push_back(topology_table(input));
   tables.push_back(group_table(input));
   tables.push_back(sub_group_table(input));
   tables.push_back(pod_table(input));
