@@ -51,12 +51,21 @@ bool first_fit(const std::vector<std::int64_t>& requests, std::vector<std::int64
   return true;
 }
 
-domain_filter::domain_filter(const core& c, group_row waiting) {
+void domain_filter::open(const core& c, group_row waiting) {
   if (c.topologies == nullptr) return;
   if (c.compat())
     open_compat(c, waiting);
   else
     open_strict(c, waiting);
+}
+
+domain_filter::domain_filter(const core& c, group_row waiting, std::span<const std::int64_t> free) {
+  open(c, waiting);
+  for (node_row row = 0; !levels_.empty() && row < free.size(); ++row) free_more(row, free[row]);
+}
+
+domain_filter::domain_filter(const core& c, group_row waiting) {
+  open(c, waiting);
   for (node_row row = 0; !levels_.empty() && row < c.state().node_count(); ++row) {
     const std::int64_t free = free_gpus(c, row);
     free_more(row, c.compat() ? free : std::max<std::int64_t>(0, free));

@@ -3,6 +3,7 @@
 /// A cheap reason why no victims so far can help a group that must be in one domain of a topology.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "session/core.hpp"
@@ -15,12 +16,15 @@ class domain_filter {
  public:
   /// For the group that waits, cut to a part of it.
   domain_filter(const work::core& c, group_row waiting);
+  /// The same with these GPUs free, by node.
+  domain_filter(const work::core& c, group_row waiting, std::span<const std::int64_t> free);
 
   /// GPUs of a victim count as free on its node.
   void free_more(node_row row, std::int64_t gpus);
   [[nodiscard]] bool plausible() const;
 
  private:
+  void open(const work::core& c, group_row waiting);
   void open_compat(const work::core& c, group_row waiting);
   void open_strict(const work::core& c, group_row waiting);
 

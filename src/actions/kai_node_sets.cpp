@@ -23,8 +23,14 @@ std::uint32_t level_of(const topology::domain_tree& tree, const std::string& lab
 topology::pods_ask kai_node_sets::asks_of(std::span<const pod_row> pods) const {
   const std::uint32_t dims = c_.state().dims();
   std::vector<topology::pod_ask> asks;
-  asks.reserve(pods.size());
+  class_row last = no_row;
   for (const pod_row p : pods) {
+    const class_row row = c_.state().pods[p].pod_class;
+    if (row == last) {
+      ++asks.back().count;
+      continue;
+    }
+    last = row;
     const model::pod_class& ask = c_.state().class_of(p);
     topology::pod_ask one{topology::amounts(dims, 0), 0};
     for (dimension d = 0; d < dims; ++d) one.request[d] = work::to_native(d, ask.requests(d));

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "actions/domain_filter.hpp"
 #include "actions/exact_search.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
@@ -55,6 +57,10 @@ class search {
   result<search_outcome> run_strict(const std::vector<pod_row>& chunk) {
     if (!c_.has(generator(false)) && !c_.has(generator(true))) return search_outcome::failed;
     c_.take_part(group_, chunk);
+    if (has_no_room_at_all(chunk)) {
+      c_.drop_part();
+      return search_outcome::failed;
+    }
     exact_search exact(kept_, group_, rules_);
     result<bool> small = exact.is_small();
     if (!small) return small.failure();
@@ -85,6 +91,26 @@ class search {
     }
     c_.drop_part();
     return *solved ? search_outcome::solved : search_outcome::failed;
+  }
+
+  /// Too many GPUs are asked for even if everything had left that can be lost: by all nodes together, by pods of one
+  /// size node for node, or by the domains of a required level.
+  [[nodiscard]] bool has_no_room_at_all(const std::vector<pod_row>& chunk) {
+    const std::span<const std::int64_t> free = kept_.most_free();
+    std::int64_t asked = 0;
+    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+    for (const pod_row p : chunk) {
+      asked += gpus_wanted(c_, p);
+      smallest = std::min(smallest, gpus_wanted(c_, p));
+    }
+    std::int64_t room = 0;
+    std::int64_t places = 0;
+    for (const std::int64_t there : free) {
+      room += there;
+      if (smallest > 0) places += there / smallest;
+    }
+    if (room < asked || (smallest > 0 && places < static_cast<std::int64_t>(chunk.size()))) return true;
+    return !domain_filter(c_, group_, free).plausible();
   }
 
   /// True: the statement holds a solution for the whole chunk, and `found_` its victims.

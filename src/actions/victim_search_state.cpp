@@ -37,7 +37,24 @@ result<void> victim_search_state::fill_indexes() {
   return victims.fill(losing);
 }
 
+std::span<const std::int64_t> victim_search_state::most_free() {
+  if (!most_free_of_node.empty()) return most_free_of_node;
+  const bool counts_parts = c.state().pods_with_shares > 0;  // then amounts of pods are rounded
+  for (node_row row = 0; row < c.state().node_count(); ++row) {
+    most_free_of_node.push_back(counts_parts ? c.gpu_capacity(row) : free_gpus(c, row));
+  }
+  for (const group_row g : c.groups_in_order()) {
+    if (counts_parts || !can_lose(c, g)) continue;
+    for (const pod_row p : pods_of(c, g)) {
+      if (c.live.pod_node[p] != no_row) most_free_of_node[node_of(c, p)] += gpus_of(c, p);
+    }
+  }
+  for (std::int64_t& free : most_free_of_node) free = std::max<std::int64_t>(0, free);
+  return most_free_of_node;
+}
+
 result<void> victim_search_state::update_indexes(std::span<const group_row> groups) {
+  most_free_of_node.clear();
   for (const group_row g : groups) {
     if (g != no_row) note_group(g);
   }

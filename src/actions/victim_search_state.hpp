@@ -87,6 +87,10 @@ struct victim_search_state {
   std::int64_t free_everywhere = 0;
   std::int64_t free_with_gpus = 0;
 
+  /// By node: GPUs that would be free if all pods had left that can be lost. Made when it is asked for.
+  [[nodiscard]] std::span<const std::int64_t> most_free();
+  std::vector<std::int64_t> most_free_of_node;  ///< empty: to be made
+
   // Of one search.
   job_queue victim_queue;
   std::vector<node_marks> marks;            ///< by node

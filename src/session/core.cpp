@@ -24,11 +24,6 @@ void insert_once(std::vector<group_row>& sorted, group_row group) {
 
 }  // namespace
 
-double to_native(std::uint32_t resource, std::int64_t amount) {
-  return resource == dim_gpu ? static_cast<double>(amount) / static_cast<double>(whole_device)
-                             : static_cast<double>(amount);
-}
-
 double bound_to_native(std::uint32_t resource, std::int64_t bound) {
   return bound == unlimited ? -1 : to_native(resource, bound);
 }

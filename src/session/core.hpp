@@ -330,7 +330,10 @@ class core {
 };
 
 /// An amount in KAI's unit of a quota dimension: devices, milli-cores, bytes.
-[[nodiscard]] double to_native(std::uint32_t resource, std::int64_t amount);
+[[nodiscard]] inline double to_native(std::uint32_t resource, std::int64_t amount) {
+  return resource == dim_gpu ? static_cast<double>(amount) / static_cast<double>(whole_device)
+                             : static_cast<double>(amount);
+}
 /// A quota or limit in KAI's unit, where -1 stays "unlimited". An amount may be -1 as well, and then means it.
 [[nodiscard]] double bound_to_native(std::uint32_t resource, std::int64_t bound);
 [[nodiscard]] std::int64_t to_fixed(std::uint32_t resource, double amount);

@@ -93,6 +93,7 @@ void finish(call_names& names, recorded_tree& made) {
     one.resize(names.resources.size(), 0);
     made.counts.free.insert(made.counts.free.end(), one.begin(), one.end());
   }
+  topology::rank_by_name(made.tree);
 }
 
 /// A domain with its children. Its levels are those that come up.
@@ -150,6 +151,7 @@ keyed_tree keyed_tree_of(call_names& names, const json& record) {
       made.tree.children[domain].push_back(own.at(child.get<std::string>()));
     }
   }
+  topology::rank_by_name(made.tree);
   return made;
 }
 

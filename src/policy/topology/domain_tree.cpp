@@ -54,19 +54,23 @@ void tree_builder::add(node_row node, std::span<const std::string* const> values
   tree_.leaf[node] = at;
 }
 
-domain_tree tree_builder::finish(std::size_t nodes) {
-  tree_.leaf.resize(nodes, no_row);
-  tree_.name_rank.resize(tree_.domains.size(), 0);
+void rank_by_name(domain_tree& tree) {
+  tree.name_rank.assign(tree.domains.size(), 0);
   std::vector<std::uint32_t> open{root_domain};
   for (std::uint32_t rank = 0; !open.empty(); ++rank) {
     const std::uint32_t next = open.back();
     open.pop_back();
-    tree_.name_rank[next] = rank;
-    std::vector<std::uint32_t> below = tree_.children[next];
+    tree.name_rank[next] = rank;
+    std::vector<std::uint32_t> below = tree.children[next];
     std::sort(below.begin(), below.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return tree_.domains[a].id > tree_.domains[b].id; });
+              [&](std::uint32_t a, std::uint32_t b) { return tree.domains[a].id > tree.domains[b].id; });
     open.insert(open.end(), below.begin(), below.end());
   }
+}
+
+domain_tree tree_builder::finish(std::size_t nodes) {
+  tree_.leaf.resize(nodes, no_row);
+  rank_by_name(tree_);
   return std::move(tree_);
 }
 

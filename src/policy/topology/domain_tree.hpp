@@ -43,6 +43,9 @@ struct domain_tree {
   [[nodiscard]] std::uint32_t domain_of(node_row node, std::uint32_t level) const;
 };
 
+/// Fills `name_rank`.
+void rank_by_name(domain_tree& tree);
+
 /// How domains are told apart.
 enum class domain_key : std::uint8_t {
   joined,  ///< by their ids, as KAI does: two paths whose values join to the same text are one domain

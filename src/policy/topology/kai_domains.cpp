@@ -19,17 +19,20 @@ double at_or_zero(std::span<const double> of, std::size_t d) { return d < of.siz
 }  // namespace
 
 pods_ask::pods_ask(std::span<const pod_ask> pods, std::size_t dimensions)
-    : count_(pods.size()), largest_(dimensions, 0), total_(dimensions, 0) {
+    : largest_(dimensions, 0), total_(dimensions, 0) {
   std::size_t users = 0;
-  for (const pod_ask& one : pods) users += one.gpus > 0 ? 1 : 0;
+  for (const pod_ask& one : pods) {
+    count_ += one.count;
+    users += one.gpus > 0 ? one.count : 0;
+  }
   homogeneous_ = users == 0 || users == count_;
   for (std::size_t d = 0; d < dimensions; ++d) {
     std::size_t asking = 0;
     for (const pod_ask& one : pods) {
       const double amount = at_or_zero(one.request, d);
       largest_[d] = std::max(largest_[d], amount);
-      total_[d] += amount;
-      asking += amount > 0 ? 1 : 0;
+      for (std::size_t i = 0; amount != 0 && i < one.count; ++i) total_[d] += amount;  // as KAI rounds
+      asking += amount > 0 ? one.count : 0;
     }
     homogeneous_ = homogeneous_ && (!is_extended(d) || asking == 0 || asking == count_);
     asks_for_slots_only_ = asks_for_slots_only_ && largest_[d] <= (d == dim_pods ? 1 : 0);
@@ -63,7 +66,8 @@ void sum_free(const domain_tree& tree, std::uint32_t from, std::span<const node_
   std::fill(own.begin(), own.end(), 0);
   if (tree.children[from].empty()) {
     for (const node_row node : tree.domains[from].nodes) {
-      for (std::size_t d = 0; d < own.size(); ++d) own[d] += at_or_zero(nodes[node].free, d);
+      const std::span<const double> free = nodes[node].free;
+      for (std::size_t d = 0; d < std::min(own.size(), free.size()); ++d) own[d] += free[d];
     }
   }
   for (const std::uint32_t child : tree.children[from]) {
@@ -108,7 +112,7 @@ void sort_domains(const domain_tree& tree, child_lists& children, std::uint32_t 
   keys.reserve(own.size());
   for (const std::uint32_t child : own) keys.emplace_back(fill_ratio(counts, child, total), child);
   std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : tree.domains[a.second].id < tree.domains[b.second].id;
+    return a.first != b.first ? a.first > b.first : tree.name_rank[a.second] < tree.name_rank[b.second];
   });
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = keys[i].second;
   if (tree.domains[from].level == deepest_level) return;
@@ -178,20 +182,26 @@ domain_choice choose_domains(const domain_tree& tree, std::uint32_t common, cons
     made.room.push_back(counts.pods[common]);
     return made;
   }
-  child_lists children = tree.children;
-  sort_domains(tree, children, common, pods.total(), asked.preferred == no_row ? asked.required : asked.preferred,
-               counts);
+  const std::uint32_t deepest = asked.preferred == no_row ? asked.required : asked.preferred;
+  // The order below the deepest level decides nothing.
+  child_lists children(tree.children.size());
+  for (std::uint32_t one = 0; one < children.size(); ++one) {
+    if (tree.domains[one].level < deepest) children[one] = tree.children[one];
+  }
+  sort_domains(tree, children, common, pods.total(), deepest, counts);
   if (asked.preferred != no_row) made.scores = domain_scores(tree, children, common, asked.preferred);
   if (levels_to_try(tree.levels.size(), asked).empty()) {
     made.is_wrong = true;
     return made;
   }
   found_domains found = domains_that_hold(tree, asked, pods.total(), pods.count(), in_use, counts);
-  std::vector<std::size_t> rank(tree.domains.size(), tree.domains.size());
-  const std::vector<std::uint32_t> order = bottom_up_order(children, root_domain);
-  for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
-  std::stable_sort(found.domains.begin(), found.domains.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
+  if (found.domains.size() > 1) {
+    std::vector<std::size_t> rank(tree.domains.size(), tree.domains.size());
+    const std::vector<std::uint32_t> order = bottom_up_order(children, root_domain);
+    for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+    std::stable_sort(found.domains.begin(), found.domains.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
+  }
   made.domains = std::move(found.domains);
   made.too_small = std::move(found.too_small);
   for (const std::uint32_t one : made.too_small) made.room.push_back(counts.pods[one]);

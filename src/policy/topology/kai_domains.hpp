@@ -24,7 +24,8 @@ struct node_room {
 
 struct pod_ask {
   amounts request;
-  double gpus = 0;  ///< devices or parts that are asked for as such; not by memory, profile or claim
+  double gpus = 0;        ///< devices or parts that are asked for as such; not by memory, profile or claim
+  std::size_t count = 1;  ///< so many pods in a row ask for the same
 };
 
 /// The pods that look for a domain together.
@@ -41,7 +42,7 @@ class pods_ask {
   [[nodiscard]] std::int64_t pods_on(const node_room& node) const;
 
  private:
-  std::size_t count_;
+  std::size_t count_ = 0;
   amounts largest_;
   amounts total_;
   bool homogeneous_ = true;
