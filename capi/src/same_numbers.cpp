@@ -219,6 +219,7 @@ SAME(KAISCHED_DEVICE_COL_SHARE, col::device_share);
 SAME(KAISCHED_DEVICE_COL_NUMA, col::device_numa);
 SAME(KAISCHED_DEVICE_COL_HEALTHY, col::device_healthy);
 SAME(KAISCHED_DEVICE_COL_LINKS, col::device_links);
+SAME(KAISCHED_DEVICE_COL_SHARING, col::device_sharing);
 
 SAME(KAISCHED_POD_GROUP_COL_NAME, col::pod_group_name);
 SAME(KAISCHED_POD_GROUP_COL_QUEUE, col::pod_group_queue);
@@ -278,6 +279,10 @@ SAME(KAISCHED_POD_COL_GPU_MEMORY, col::pod_gpu_memory);
 SAME(KAISCHED_POD_COL_CLAIMS, col::pod_claims);
 SAME(KAISCHED_POD_COL_NUMA_ZONES, col::pod_numa_zones);
 SAME(KAISCHED_POD_COL_QOS, col::pod_qos);
+SAME(KAISCHED_POD_COL_OUTDATED, col::pod_outdated);
+SAME(KAISCHED_POD_COL_CONTAINERS, col::pod_containers);
+SAME(KAISCHED_POD_COL_CLAIMED_GPUS, col::pod_claimed_gpus);
+SAME(KAISCHED_POD_COL_SHARING, col::pod_sharing);
 
 SAME(KAISCHED_NUMA_ZONE_COL_NODE, col::numa_zone_node);
 SAME(KAISCHED_NUMA_ZONE_COL_NAME, col::numa_zone_name);
@@ -301,6 +306,8 @@ SAME(KAISCHED_DECISION_COL_DEVICES, col::decision_devices);
 SAME(KAISCHED_DECISION_COL_DEVICE_SHARE, col::decision_device_share);
 SAME(KAISCHED_DECISION_COL_NUMA_ZONES, col::decision_numa_zones);
 SAME(KAISCHED_DECISION_COL_CLAIM_DEVICES, col::decision_claim_devices);
+SAME(KAISCHED_DECISION_COL_DEVICE_MEMORY, col::decision_device_memory);
+SAME(KAISCHED_DECISION_COL_SHARING, col::decision_sharing);
 SAME(KAISCHED_DECISION_COL_ACTION, col::decision_action);
 SAME(KAISCHED_DECISION_COL_COMMIT, col::decision_commit);
 SAME(KAISCHED_DECISION_COL_POD_NAME, col::decision_pod_name);

@@ -100,6 +100,7 @@ enum device : std::uint32_t {
   device_numa = 7,
   device_healthy = 8,
   device_links = 9,
+  device_sharing = 10,
 };
 enum pod_group : std::uint32_t {
   pod_group_name = 1,
@@ -168,6 +169,7 @@ enum pod : std::uint32_t {
   pod_outdated = 25,
   pod_containers = 26,
   pod_claimed_gpus = 27,
+  pod_sharing = 28,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,
@@ -199,6 +201,8 @@ enum decision : std::uint32_t {
   decision_group_name = 11,
   decision_numa_zones = 12,
   decision_claim_devices = 13,
+  decision_device_memory = 14,
+  decision_sharing = 15,
 };
 enum reason : std::uint32_t {
   reason_group = 1,

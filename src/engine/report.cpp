@@ -352,6 +352,30 @@ std::string node_reason_text(const core& c, const reason& why) {
 
 // ---- tables ------------------------------------------------------------------------------------------------------
 
+/// Bytes of each device that a decision names; 0 where nobody knows, nothing if nobody knows any.
+std::vector<std::int64_t> memory_of_devices(const core& c, const decision& d) {
+  std::vector<std::int64_t> bytes;
+  for (const std::int64_t device : indices_of(d.devices.mask)) {
+    const std::int64_t units =
+        (*c.state().device_units)[(*c.state().first_device)[d.node] + static_cast<std::size_t>(device)];
+    const model::pod_class& ask = c.state().class_of(d.pod);
+    const std::int64_t part = ask.is_shared() ? model::part_of_device(ask, units) : units;
+    bytes.push_back(units == whole_device ? 0 : part);
+  }
+  if (std::all_of(bytes.begin(), bytes.end(), [](std::int64_t one) { return one == 0; })) bytes.clear();
+  return bytes;
+}
+
+std::vector<std::string_view> sharing_of_devices(const core& c, const decision& d) {
+  std::vector<std::string_view> modes;
+  if (d.devices.mask == 0 || !(*c.state().nodes)[d.node]->has_sharing_modes()) return modes;
+  for (const std::int64_t device : indices_of(d.devices.mask)) {
+    const model::sharing_mode mode = (*c.state().nodes)[d.node]->sharing_of(static_cast<std::uint32_t>(device));
+    modes.push_back(mode == model::sharing_mode::unknown ? "unknown" : model::sharing_name(mode));
+  }
+  return modes;
+}
+
 table decision_table(const core& c, std::span<const decision> decided, std::span<const decision> waiting) {
   model::schema_writer w(table_kind::decision);
   for (const std::span<const decision> part : {decided, waiting}) {
@@ -369,6 +393,8 @@ table decision_table(const core& c, std::span<const decision> decided, std::span
       w[col::decision_group_name].push(c.state().group_names[d.group]);
       w[col::decision_numa_zones].push_list(indices_of(d.numa_zones));
       w[col::decision_claim_devices].push_list(views_of(d.claim_devices));
+      w[col::decision_device_memory].push_list(memory_of_devices(c, d));
+      w[col::decision_sharing].push_list(sharing_of_devices(c, d));
     }
   }
   return w.take();

@@ -65,8 +65,10 @@ bool choose_whole(const cluster_state& s, const live_state& live, device_row fir
   return wanted == 0;
 }
 
-bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, device_row first, device_row last,
-                  device_amount amount, device_order order, device_set& chosen) {
+bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, node_row row, device_amount amount,
+                  device_order order, device_set& chosen) {
+  const device_row first = (*s.first_device)[row];
+  const device_row last = (*s.first_device)[row + 1];
   const std::vector<std::int64_t>& free = *live.device_free;
   const std::vector<std::int64_t>& releasing = *live.device_releasing;
   const bool packs = order == device_order::pack;
@@ -74,7 +76,7 @@ bool choose_parts(const cluster_state& s, const live_state& live, const pod_clas
     device_row best = no_row;
     std::int64_t best_room = 0;
     for (device_row d = first; d < last; ++d) {
-      if ((chosen.mask >> (d - first) & 1U) != 0) continue;
+      if ((chosen.mask >> (d - first) & 1U) != 0 || !gives_parts_to(s, row, d - first, c)) continue;
       const std::int64_t part = part_of_device(c, (*s.device_units)[d]);
       const std::int64_t available = free[d] + releasing[d];
       const std::int64_t room = amount == device_amount::free_now ? std::min(free[d], available) : available;
@@ -218,6 +220,11 @@ std::int64_t part_of_device(const pod_class& c, std::int64_t units) {
   return mul_div(c.device_share, units, whole_device, rounding::down);
 }
 
+bool gives_parts_to(const cluster_state& s, node_row row, std::uint32_t device, const pod_class& c) {
+  if (s.nodes_with_sharing_modes == 0 && c.ask.sharing == sharing_mode::unknown) return true;
+  return gives_parts((*s.nodes)[row]->sharing_of(device), c.ask.sharing);
+}
+
 quota_vector quota_request(const pod_class& c) {
   return {c.requests(dim_cpu), c.requests(dim_memory), c.requests(dim_gpu) + c.mig_share};
 }
@@ -280,7 +287,7 @@ bool choose_devices(const cluster_state& s, const live_state& live, const pod_cl
   if (first == last) return !c.is_shared();
   chosen.share = c.device_share;
   if (c.whole_devices > 0) return choose_whole(s, live, first, last, c.whole_devices, amount, chosen);
-  return choose_parts(s, live, c, first, last, amount, order, chosen);
+  return choose_parts(s, live, c, row, amount, order, chosen);
 }
 
 device_set devices_of(const cluster_state& s, const pod_class& c, node_row row, std::uint64_t mask) {
@@ -359,7 +366,7 @@ std::int64_t node_info::device_units(std::uint32_t device) const {
 
 std::int64_t node_info::device_offer(std::uint32_t device) const {
   if (devices.empty()) return device_units(device);
-  return devices[device].healthy ? mul_div(devices[device].share, device_units(device), whole_device, rounding::down)
+  return devices[device].is_offered() ? mul_div(devices[device].share, device_units(device), whole_device, rounding::down)
                                  : 0;
 }
 

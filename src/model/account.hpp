@@ -66,6 +66,8 @@ void count_pod(live_state& live, sub_group_row sub, pod_status status, std::int3
 /// What a pod takes of one device, in the units of the device: all of it, a share rounded down, or the memory asked
 /// for. -1: the memory of the device is not known, so nobody can tell.
 [[nodiscard]] std::int64_t part_of_device(const pod_class& c, std::int64_t units);
+/// The device is shared in a way that the pod accepts.
+[[nodiscard]] bool gives_parts_to(const cluster_state& s, node_row row, std::uint32_t device, const pod_class& c);
 
 /// Which amount a device must have.
 enum class device_amount : std::uint8_t {

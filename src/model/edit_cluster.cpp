@@ -1,5 +1,6 @@
 // Deltas of resources, nodes and devices.
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/int128.hpp"
@@ -248,6 +249,13 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
     const auto links = t.list(col::device_links, row);
     d.links.assign(links.begin(), links.end());
   }
+  if (t.has(col::device_sharing)) {
+    constexpr std::array all{sharing_mode::unknown, sharing_mode::exclusive,      sharing_mode::time_slicing,
+                             sharing_mode::mps,     sharing_mode::hard_isolation, sharing_mode::mig};
+    auto v = one_of(t, row, col::device_sharing, all, sharing_name);
+    if (!v) return v.failure();
+    d.sharing = *v;
+  }
   if (!exists) node.devices.push_back(std::move(fresh));
   std::sort(node.devices.begin(), node.devices.end(),
             [](const device_info& a, const device_info& b) { return a.index < b.index; });
@@ -336,7 +344,7 @@ result<void> edit::check_devices_of(std::uint32_t slot) {
   bool gap = false;
   for (std::size_t i = 0; i < node.devices.size(); ++i) {
     gap = gap || node.devices[i].index != i;
-    if (node.devices[i].healthy) offered += node.devices[i].share;
+    if (node.devices[i].is_offered()) offered += node.devices[i].share;
   }
   if (gap) return blame_devices(slot, col::device_index, "device indices must be 0, 1, 2, ... without gaps");
   if (offered != gpu_of(node)) {
@@ -448,10 +456,12 @@ void edit::settle_nodes() {
   s_.nodes_with_taints = 0;
   s_.nodes_not_open = 0;
   s_.nodes_with_mig = 0;
+  s_.nodes_with_sharing_modes = 0;
   for (const auto& node : *s_.nodes) {
     s_.nodes_with_taints += node->taints.empty() ? 0U : 1U;
     s_.nodes_not_open += node->open() ? 0U : 1U;
     s_.nodes_with_mig += has_mig(*node) ? 1U : 0U;
+    s_.nodes_with_sharing_modes += node->has_sharing_modes() ? 1U : 0U;
   }
   rebuild_indexes(s_, s_.live);
   drop_lost_devices();

@@ -134,6 +134,7 @@ table export_devices(const cluster_state& s) {
       w.put(col::device_numa, d.numa);
       w.put_flag(col::device_healthy, d.healthy);
       w.put_list(col::device_links, d.links);
+      w.put(col::device_sharing, sharing_name(d.sharing));
     }
   }
   return w.take();
@@ -288,6 +289,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put(col::pod_qos, qos_name(ask.qos));
   w.put_raw(col::pod_containers, ask.containers);
   w.put(col::pod_claimed_gpus, ask.claimed_gpus);
+  w.put(col::pod_sharing, sharing_name(ask.sharing));
 }
 
 table export_pods(const cluster_state& s, const dimension_order& order) {

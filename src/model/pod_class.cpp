@@ -30,6 +30,13 @@ result<void> parse_each(std::string_view list, result<T> (*parse)(std::string_vi
   return {};
 }
 
+result<void> check_sharing(const pod_class& c) {
+  if (c.ask.sharing == sharing_mode::unknown || c.is_shared()) return {};
+  return error{status::argument,
+               "sharing is " + std::string(sharing_name(c.ask.sharing)) + ", but no part of a device is asked for",
+               {}};
+}
+
 result<void> set_devices(pod_class& c) {
   std::int64_t gpu = c.requests(dim_gpu);
   const std::int64_t count = c.ask.device_count;
@@ -61,7 +68,7 @@ result<void> set_devices(pod_class& c) {
   }
   if (gpu == 0) {
     if (count != 0) return bad("device_count 0 where no gpu is asked for");
-    return {};
+    return check_sharing(c);
   }
   if (count == 0 && gpu > whole_device && gpu % whole_device != 0) {
     return bad("whole devices (a multiple of 1000), a part of one device, or a device_count");
@@ -71,7 +78,7 @@ result<void> set_devices(pod_class& c) {
   c.device_share = gpu / devices;
   if (c.device_share > whole_device) return bad("at most 1000 milli-GPU of each device");
   (c.device_share == whole_device ? c.whole_devices : c.shared_devices) = devices;
-  return {};
+  return check_sharing(c);
 }
 
 result<void> check_claims(std::string_view list) {
@@ -135,6 +142,8 @@ std::string pod_ask::key() const {
   if (gpu_memory != 0) key.append(std::to_string(gpu_memory));
   key += '|';
   key.append(qos_name(qos));
+  key += '|';
+  key.append(sharing_name(sharing));
   key += '|';
   if (node_selector.empty() && node_affinity.empty() && tolerations.empty() && affinity.empty() &&
       anti_affinity.empty() && host_ports.empty() && obstacle.empty() && claims.empty() && containers.empty() &&

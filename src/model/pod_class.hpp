@@ -13,6 +13,7 @@
 #include <kaisched/result.hpp>
 
 #include "model/selector.hpp"
+#include "model/sharing_mode.hpp"
 
 namespace kaisched::model {
 
@@ -47,6 +48,7 @@ struct pod_ask {
   std::string containers;
   std::uint32_t claimed_gpus = 0;
   qos_class qos = qos_class::unknown;
+  sharing_mode sharing = sharing_mode::unknown;
 
   /// Byte string that is equal exactly for equal asks.
   [[nodiscard]] std::string key() const;

@@ -25,7 +25,7 @@ constexpr std::array text_columns{
 
 bool gives_ask(const table_reader& t) {
   return t.has(col::pod_request) || t.has(col::pod_device_count) || t.has(col::pod_gpu_memory) || t.has(col::pod_qos) ||
-         t.has(col::pod_claimed_gpus) ||
+         t.has(col::pod_claimed_gpus) || t.has(col::pod_sharing) ||
          std::any_of(text_columns.begin(), text_columns.end(), [&](const auto& c) { return t.has(c.first); });
 }
 
@@ -164,6 +164,13 @@ result<void> edit::read_ask(const table_reader& t, std::uint64_t row, pod_ask& a
     auto v = one_of(t, row, col::pod_qos, all, qos_name);
     if (!v) return v.failure();
     ask.qos = *v;
+  }
+  if (t.has(col::pod_sharing)) {
+    constexpr std::array all{sharing_mode::unknown, sharing_mode::time_slicing, sharing_mode::mps,
+                             sharing_mode::hard_isolation};
+    auto v = one_of(t, row, col::pod_sharing, all, sharing_name);
+    if (!v) return v.failure();
+    ask.sharing = *v;
   }
   return {};
 }

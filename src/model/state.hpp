@@ -5,6 +5,7 @@
 /// Everything is copy-on-write, so copying a state costs a fixed number of reference counts. The part that placing a
 /// pod changes (`live_state`) is separate: a session works on its own copy of it and reads the rest from the snapshot.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,7 @@
 #include "model/pod_class.hpp"
 #include "model/quarantine.hpp"
 #include "model/selector.hpp"
+#include "model/sharing_mode.hpp"
 
 namespace kaisched::model {
 
@@ -88,6 +90,10 @@ struct device_info {
   std::int64_t numa = -1;
   bool healthy = true;
   std::vector<std::int64_t> links;
+  sharing_mode sharing = sharing_mode::unknown;
+
+  /// Pods can have it, or parts of it.
+  [[nodiscard]] bool is_offered() const { return healthy && sharing != sharing_mode::mig; }
 };
 
 /// How a node aligns pods with its NUMA zones. `unknown`: not given.
@@ -121,6 +127,13 @@ struct node_info {
   std::vector<std::pair<std::string, std::string>> claimable;  ///< class and name of devices
   /// Devices are tracked one by one.
   [[nodiscard]] std::uint32_t device_count() const;
+  [[nodiscard]] bool has_sharing_modes() const {
+    return std::any_of(devices.begin(), devices.end(),
+                       [](const device_info& d) { return d.sharing != sharing_mode::unknown; });
+  }
+  [[nodiscard]] sharing_mode sharing_of(std::uint32_t device) const {
+    return devices.empty() ? sharing_mode::unknown : devices[device].sharing;
+  }
   /// What a device is as a whole and what it offers to pods: bytes of its memory, or milli-GPU if that is not known.
   [[nodiscard]] std::int64_t device_units(std::uint32_t device) const;
   [[nodiscard]] std::int64_t device_offer(std::uint32_t device) const;
@@ -275,6 +288,7 @@ struct cluster_state {
   base::cow<std::vector<std::int64_t>> device_units;
   std::uint32_t nodes_with_taints = 0;
   std::uint32_t nodes_not_open = 0;
+  std::uint32_t nodes_with_sharing_modes = 0;
   std::uint32_t nodes_with_mig = 0;  ///< nodes with labels or resources of divided GPUs
 
   base::cow_column<group_core> groups;

@@ -117,9 +117,7 @@ bool core::lacks_gpu_memory(std::span<const pod_row> chunk) const {
   for (const pod_row p : chunk) {
     const pod_class& c = state().class_of(p);
     if (c.memory_devices > 0) asked_mib += policy::kai_requested_mib(c);
-    for (std::uint32_t d = built_in_dimensions; c.mig_slices > 0 && d < state().dims(); ++d) {
-      asked_mib += c.requests(d) * (*state().dimensions)[d].mig.memory_gb;
-    }
+    asked_mib += c.mig_memory_gb;
   }
   for (node_row row = 0; asked_mib > 0 && row < state().node_count(); ++row) {
     const std::size_t at = static_cast<std::size_t>(row) * state().dims() + dim_gpu;

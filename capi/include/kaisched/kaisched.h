@@ -485,7 +485,10 @@ enum kaisched_device_column {
   KAISCHED_DEVICE_COL_HEALTHY = 8,
   /// i64_list, default empty. Bandwidth to the devices of the node, by index; empty if unknown. [bandwidth in MB/s per
   /// device]
-  KAISCHED_DEVICE_COL_LINKS = 9
+  KAISCHED_DEVICE_COL_LINKS = 9,
+  /// string, default empty. How pods share it: exclusive (not at all), time_slicing, mps, hard_isolation, or mig (its
+  /// instances are resources, and it offers nothing else); empty if unknown. Mode compat does not look at it. [mode]
+  KAISCHED_DEVICE_COL_SHARING = 10
 };
 
 /// Columns of KAISCHED_TABLE_POD_GROUP.
@@ -644,7 +647,10 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_CONTAINERS = 26,
   /// u32, default 0. How many of the whole GPUs in request are those of the claims: they are counted, and the claims
   /// say which. [devices]
-  KAISCHED_POD_COL_CLAIMED_GPUS = 27
+  KAISCHED_POD_COL_CLAIMED_GPUS = 27,
+  /// string, default empty. How the devices that it gets parts of must be shared: time_slicing, mps or hard_isolation;
+  /// empty: in any way. [mode]
+  KAISCHED_POD_COL_SHARING = 28
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
@@ -709,7 +715,13 @@ enum kaisched_decision_column {
   /// i64_list. NUMA zones of the node that the pod is expected to use, by position; for the part numa. [0..63]
   KAISCHED_DECISION_COL_NUMA_ZONES = 12,
   /// string_list. Devices of the pod's claims; empty for evict. [claim=driver/pool/device]
-  KAISCHED_DECISION_COL_CLAIM_DEVICES = 13
+  KAISCHED_DECISION_COL_CLAIM_DEVICES = 13,
+  /// i64_list. What the pod may use of each of the devices; 0 where the memory of the device is not known, empty if
+  /// that of none is. [bytes]
+  KAISCHED_DECISION_COL_DEVICE_MEMORY = 14,
+  /// string_list. How each of the devices is shared: the column sharing of the table device, or unknown; empty if
+  /// nothing is said of the node's devices. [modes]
+  KAISCHED_DECISION_COL_SHARING = 15
 };
 
 /// Columns of KAISCHED_TABLE_REASON.

@@ -36,7 +36,8 @@ class device_order_part final : public policy_part {
 };
 
 /// Somebody has a part of the device, and what is left of it is enough.
-bool has_room(const session_access& a, const model::pod_class& c, device_row d) {
+bool has_room(const session_access& a, const model::pod_class& c, node_row row, device_row d) {
+  if (!model::gives_parts_to(*a.state, row, d - (*a.state->first_device)[row], c)) return false;
   const std::int64_t units = (*a.state->device_units)[d];
   const std::int64_t part = model::part_of_device(c, units);
   const std::int64_t free = (*a.live->device_free)[d] + (*a.live->device_releasing)[d];
@@ -55,7 +56,7 @@ bool has_shared_room(const session_access& a, const model::pod_class& c, node_ro
   // Who spreads does not draw pods together.
   if (!c.is_shared() || a.options->gpu_placement == placement_strategy::spread) return false;
   for (device_row d = (*a.state->first_device)[row]; d < (*a.state->first_device)[row + 1]; ++d) {
-    if (has_room(a, c, d)) return true;
+    if (has_room(a, c, row, d)) return true;
   }
   return false;
 }

@@ -39,6 +39,22 @@ bool is_right_kind(const session_access& a, const model::pod_class& c, node_row 
   return strategy != "mixed" || wants_instance;
 }
 
+bool depends_on_sharing(const session_access& a, const model::pod_class& c) {
+  return c.is_shared() &&
+         (a.state->nodes_with_sharing_modes > 0 || c.ask.sharing != model::sharing_mode::unknown);
+}
+
+/// As many devices as the pod wants parts of are shared in a way that it accepts.
+bool shares_rightly(const session_access& a, const model::pod_class& c, node_row row) {
+  if (!depends_on_sharing(a, c)) return true;
+  const model::node_info& node = *(*a.state->nodes)[row];
+  std::int64_t found = 0;
+  for (std::uint32_t d = 0; d < node.device_count(); ++d) {
+    found += model::gives_parts_to(*a.state, row, d, c) ? 1 : 0;
+  }
+  return found >= c.shared_count();
+}
+
 }  // namespace
 
 bool has_divided_gpus(const session_access& a, node_row row) {
@@ -100,11 +116,13 @@ constraint node_verdict(const session_access& a, const model::pod_class& c, node
   }
   if (a.compat() && !is_right_kind(a, c, row)) return constraint::device_kind;
   if (c.memory_devices > 0 && model::device_memory(*a.state, row) == 0) return constraint::device_kind;
+  if (!a.compat() && !shares_rightly(a, c, row)) return constraint::device_kind;
   return constraint::none;
 }
 
 bool accepts_every_node(const session_access& a, const model::pod_class& c) {
-  const bool any_device = c.memory_devices == 0 && (!a.compat() || a.state->nodes_with_mig == 0);
+  const bool any_device =
+      c.memory_devices == 0 && (a.compat() ? a.state->nodes_with_mig == 0 : !depends_on_sharing(a, c));
   return a.state->nodes_with_taints == 0 && a.state->nodes_not_open == 0 && c.node_selector.empty() &&
          c.node_affinity.empty() && !a.options->restrict_node_scheduling && any_device;
 }
