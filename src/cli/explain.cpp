@@ -42,7 +42,8 @@ struct kind_name {
 };
 /// In the order in which a bare name is looked for.
 constexpr std::array kind_names{kind_name{"pod", entity_kind::pod}, kind_name{"group", entity_kind::pod_group},
-                                kind_name{"queue", entity_kind::queue}, kind_name{"node", entity_kind::node}};
+                                kind_name{"queue", entity_kind::queue}, kind_name{"node", entity_kind::node},
+                                kind_name{"topology", entity_kind::topology}};
 
 /// Calls `visit(row, name)` for every entity of a kind until it returns true.
 template <class Visit>
@@ -67,6 +68,11 @@ void for_names(const snapshot& of, entity_kind kind, Visit visit) {
     case entity_kind::node:
       for (node_row n = 0; n < s.node_count(); ++n) {
         if (visit(n, std::string_view((*s.nodes)[n]->name))) return;
+      }
+      return;
+    case entity_kind::topology:
+      for (std::uint32_t t = 0; t < s.topologies->size(); ++t) {
+        if (visit(t, std::string_view((*s.topologies)[t].name))) return;
       }
       return;
     default:
@@ -102,7 +108,7 @@ error unknown(const snapshot& of, std::string_view word, std::optional<kind_name
     });
   }
   std::string text = kind ? fmt::format("there is no {} called {}", kind->prefix, word)
-                          : fmt::format("no pod, pod group, queue or node is called {}", word);
+                          : fmt::format("no pod, pod group, queue, node or topology is called {}", word);
   if (const std::string_view nearest = base::nearest_name(word, names); !nearest.empty()) {
     text += fmt::format("; did you mean {}?", nearest);
   }
@@ -135,6 +141,8 @@ result<json> explain_one(const explanation& of, const subject& what) {
       return explain_group(of, what.row);
     case entity_kind::queue:
       return explain_queue(of, what.row);
+    case entity_kind::topology:
+      return explain_topology(of, what.row);
     default:
       return explain_node(of, what.row);
   }
@@ -160,7 +168,7 @@ result<void> sort_words(explain_arguments& told) {
   }
   if (auto sound = check_input(told.input); !sound) return sound;
   if (told.words.empty()) {
-    return error{status::argument, "nothing is named: give a pod, pod group, queue or node of the cluster", {}};
+    return error{status::argument, "nothing is named: give a pod, pod group, queue, node or topology of the cluster", {}};
   }
   return {};
 }
@@ -233,14 +241,14 @@ std::vector<proposal> propose_names(std::span<const std::string> before, std::st
 }  // namespace
 
 void add_explain(command_list& to) {
-  command& c = to.add("explain", group::decide, "Why a pod waits or why it is where it is; also groups, queues, nodes");
+  command& c = to.add("explain", group::decide, "Why a pod waits or why it is where it is; also groups, queues, nodes, racks");
   auto& told = c.keep<explain_arguments>();
   c.explain(
       "Decides as `run` does and then tells about what is named. A pod that was placed is shown with the scores of the "
       "nodes in the state in which it was placed, not in the final one; a pod that waits with what every node says to "
       "it at the end.\n"
-      "A name is looked for among pods, pod groups, queues and nodes, in this order; KIND/NAME says which: pod/a, "
-      "group/a, queue/a, node/a.");
+      "A name is looked for among pods, pod groups, queues, nodes and topologies, in this order; KIND/NAME says which: "
+      "pod/a, group/a, queue/a, node/a, topology/a. A topology is drawn as a tree of its domains with what is free.");
   c.heading("Input");
   value_form words = cluster_file();
   words.proposals = propose_names;
@@ -250,7 +258,7 @@ void add_explain(command_list& to) {
   add_input_options(c, told.input);
   add_policy_arguments(c, told.policy);
   c.heading("Output");
-  c.option("--nodes", &told.nodes, any_value("N"), "How many nodes that could take a pod are listed; 0 is all")
+  c.option("--nodes", &told.nodes, any_value("N"), "How many nodes are listed, of those that could take a pod or of a rack; 0 is all")
       .between(0, 1e9);
   c.add_example("kaisched explain cluster.json speech", "a queue");
   c.add_example("kaisched explain cluster.json vision-wants-h200", "a pod group that waits");

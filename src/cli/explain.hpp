@@ -24,6 +24,8 @@ struct explanation {
 [[nodiscard]] json explain_group(const explanation& of, group_row group);
 [[nodiscard]] result<json> explain_node(const explanation& of, node_row node);
 [[nodiscard]] json explain_queue(const explanation& of, queue_row queue);
+/// `topology`: its place among those of the snapshot.
+[[nodiscard]] json explain_topology(const explanation& of, std::uint32_t topology);
 
 // ---- what they share -----------------------------------------------------------------------------------------------
 

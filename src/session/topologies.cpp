@@ -25,7 +25,9 @@ std::vector<std::string_view> topologies_in_use(const model::cluster_state& s) {
   return names;
 }
 
-topology::domain_tree build(const model::cluster_state& s, const model::topology_info& info, bool compat) {
+}  // namespace
+
+topology::domain_tree build_topology(const model::cluster_state& s, const model::topology_info& info, bool compat) {
   topology::tree_builder builder(info.name, info.levels,
                                  compat ? topology::domain_key::joined : topology::domain_key::path);
   std::vector<const std::string*> values(info.levels.size());
@@ -40,14 +42,12 @@ topology::domain_tree build(const model::cluster_state& s, const model::topology
   return builder.finish(s.node_count());
 }
 
-}  // namespace
-
 std::shared_ptr<const std::vector<topology::domain_tree>> build_topologies(const model::cluster_state& s, bool compat) {
   auto trees = std::make_shared<std::vector<topology::domain_tree>>();
   for (const std::string_view name : topologies_in_use(s)) {
     const auto at = std::find_if(s.topologies->begin(), s.topologies->end(),
                                  [&](const model::topology_info& info) { return info.name == name; });
-    if (at != s.topologies->end()) trees->push_back(build(s, *at, compat));
+    if (at != s.topologies->end()) trees->push_back(build_topology(s, *at, compat));
   }
   return trees;
 }

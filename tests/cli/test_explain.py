@@ -49,11 +49,45 @@ pod_group twin priority=8
   pod twin-0 gpu=2
 """
 
+RACKS = """scenario 1 "racks in pieces"
+topology site levels=[zone,rack] primary=true
+topology power levels=[rack]
+node a1 gpu=2 pods=10 labels={zone=z,rack=r1}
+node a2 gpu=2 pods=10 labels={zone=z,rack=r1} unschedulable=true
+node b1 gpu=4 pods=10 labels={zone=z,rack=r2}
+  device [0-1]
+  device 2 healthy=false
+  device [3-4]
+queue q
+pod_group g
+  pod g-[0-1] gpu=0.5 node=b1 status=running
+pod_group leaves
+  pod leaves-0 gpu=1 node=a1 devices=[1] status=releasing
+"""
+
 
 class Explain(Case):
     def setUp(self):
         super().setUp()
         self.path = self.file("c.json", THREE)
+
+    def test_a_topology_is_drawn_with_what_is_free(self):
+        path = self.file("racks.ks", RACKS)
+        text = self.ok("explain", path, "site")
+        self.assertIn("topology site  zone › rack; the primary one", text)
+        rows = [line for line in text.splitlines() if "b1 " in line]
+        self.assertEqual(rows[0].split()[-5:], ["█·×··", "4", "3", "3", "3"])
+        racks = [line for line in text.splitlines() if " r1 " in line]
+        self.assertEqual(racks[0].split()[-5:], ["4", "3", "1", "1", "1"])
+        self.assertIn("a2 (cordoned)", text)
+        self.assertIn("and 1 node more, 2 GPUs free, at most 0 whole on one", self.ok("explain", path, "site", "--nodes=1"))
+        both = json.loads(self.ok("explain", path, "topology/site", "topology/power", "--json"))["explanations"]
+        self.assertEqual([one["primary"] for one in both], [True, False])
+        self.assertEqual([domain["id"] for domain in both[0]["domains"]], ["root", "z", "z.r1", "z.r2"])
+        self.assertEqual(both[0]["domains"][3], {
+            "id": "z.r2", "level": "rack", "parent": "z", "nodes": 1, "gpus": 4000, "free": 3000, "coming_free": 0,
+            "whole": 3000, "whole_on_one_node": 3000})
+        self.assertIn("did you mean site?", self.fails(2, "explain", path, "topology/sit"))
 
     def explained(self, *names, options=()):
         report = json.loads(self.ok("explain", self.path, *names, "--json", *options))
@@ -218,7 +252,7 @@ class Explain(Case):
 
     def test_names(self):
         self.assertIn(
-            "c.json: no pod, pod group, queue or node is called thrid; did you mean third?",
+            "c.json: no pod, pod group, queue, node or topology is called thrid; did you mean third?",
             self.fails(2, "explain", self.path, "thrid"),
         )
         self.assertIn("there is no node called d", self.fails(2, "explain", self.path, "node/d"))

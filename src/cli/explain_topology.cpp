@@ -1,0 +1,209 @@
+// A topology as a tree: what every domain and device has free, and how much of that is in one piece.
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/chart.hpp"
+#include "cli/explain.hpp"
+#include "model/account.hpp"
+#include "session/topologies.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+using policy::topology::domain_tree;
+
+/// GPUs of a node or of all nodes of a domain, in milli-GPU.
+struct room {
+  std::int64_t nodes = 0;
+  std::int64_t total = 0;
+  std::int64_t free = 0;
+  std::int64_t coming_free = 0;
+  std::int64_t whole = 0;          ///< of what is free, in devices that are free as a whole
+  std::int64_t whole_on_node = 0;  ///< the most of that on one node
+  std::string devices;             ///< of a node: one character each
+
+  void add(const room& other) {
+    nodes += other.nodes;
+    total += other.total;
+    free += other.free;
+    coming_free += other.coming_free;
+    whole += other.whole;
+    whole_on_node = std::max(whole_on_node, other.whole_on_node);
+  }
+};
+
+/// What pods hold of every device, in milli-GPU, by node; what leaves counts as held.
+std::vector<std::vector<std::int64_t>> held_devices(const session& over) {
+  const model::cluster_state& s = over.base().state();
+  std::vector<std::vector<std::int64_t>> held(s.node_count());
+  for (node_row row = 0; row < s.node_count(); ++row) held[row].resize((*s.nodes)[row]->device_count(), 0);
+  const table placed = over.to_table(table_kind::placement).value();
+  const table_view rows = placed.view();
+  const auto pods = rows.find(col::placement_pod)->values<std::uint64_t>(rows.rows);
+  const auto states = rows.find(col::placement_status)->values<std::uint8_t>(rows.rows);
+  for (std::uint64_t i = 0; i < rows.rows; ++i) {
+    if (!model::is_in(static_cast<pod_status>(states[i]), model::active_used)) continue;
+    const pod_row pod = entity_id(pods[i]).slot();
+    const node_row row = over.view().node_of(pod);
+    std::uint64_t mask = 0;
+    for (const std::int64_t device : rows.find(col::placement_devices)->list(i)) mask |= std::uint64_t{1} << device;
+    if (row == no_row) continue;
+    const std::int64_t share = model::devices_of(s, s.class_of(pod), row, mask).share;
+    for (std::size_t d = 0; d < held[row].size(); ++d) {
+      if ((mask >> d & 1U) != 0) held[row][d] += share;
+    }
+  }
+  return held;
+}
+
+room room_of(const session& over, node_row row, const std::vector<std::int64_t>& held) {
+  const session_view view = over.view();
+  const model::node_info& node = *(*over.base().state().nodes)[row];
+  const std::size_t at = row * view.dimension_count() + dim_gpu;
+  room made;
+  made.nodes = 1;
+  made.total = view.node_capacity()[at];
+  made.free = std::max<std::int64_t>(0, view.node_idle()[at]);
+  made.coming_free = std::max<std::int64_t>(0, view.node_releasing()[at]);
+  for (std::uint32_t d = 0; d < held.size(); ++d) {
+    const std::int64_t offer = node.devices.empty() ? whole_device : node.device_offer(d);
+    const bool is_free = held[d] == 0 && offer > 0 && node.open();
+    made.whole += is_free ? whole_device : 0;
+    made.devices += offer == 0 ? "×" : held[d] == 0 ? "·" : held[d] >= whole_device ? "█" : "▒";
+  }
+  made.whole = std::min(made.whole, made.free);  // what is not known to be on a device is held somewhere
+  made.whole_on_node = made.whole;
+  return made;
+}
+
+/// Draws one tree, and describes it.
+class picture {
+ public:
+  picture(const explanation& of, domain_tree tree) : of_(of), tree_(std::move(tree)), rooms_(tree_.domains.size()) {
+    const session& over = of.ran.over;
+    const auto held = held_devices(over);
+    nodes_.resize(held.size());
+    for (const node_row row : tree_.domains[policy::topology::root_domain].nodes) {
+      nodes_[row] = room_of(over, row, held[row]);
+      for (std::uint32_t up = tree_.leaf[row]; up != no_row; up = tree_.domains[up].parent) rooms_[up].add(nodes_[row]);
+    }
+  }
+
+  void print() const {
+    const terminal& out = of_.to.out();
+    out.line();
+    out.line(out.paint(style::dim, fmt::format("  {}{}{}{}{}{}", pad_right("", name_width + bar_cells + 2),
+                                               pad_left("GPUs", 9), pad_left("free", 9), pad_left("whole", 9),
+                                               pad_left("on a node", 11), pad_left("coming", 9))));
+    if (rooms_[policy::topology::root_domain].nodes == 0) return;
+    line("all", rooms_[policy::topology::root_domain]);
+    below(policy::topology::root_domain, "");
+    out.line();
+    out.line(out.paint(style::dim,
+                       "  █ held  ▒ in part  · free  × not offered; whole: GPUs that are free as a whole, and the most "
+                       "of them on one node"));
+  }
+
+  [[nodiscard]] json described() const {
+    json list = json::array();
+    for (std::uint32_t one = 0; one < tree_.domains.size(); ++one) {
+      const policy::topology::domain& domain = tree_.domains[one];
+      list.push_back({{"id", domain.id},
+                      {"level", domain.level == 0 ? std::string() : tree_.levels[domain.level - 1]},
+                      {"parent", domain.parent == no_row ? std::string() : tree_.domains[domain.parent].id},
+                      {"nodes", rooms_[one].nodes},
+                      {"gpus", rooms_[one].total},
+                      {"free", rooms_[one].free},
+                      {"coming_free", rooms_[one].coming_free},
+                      {"whole", rooms_[one].whole},
+                      {"whole_on_one_node", rooms_[one].whole_on_node}});
+    }
+    return list;
+  }
+
+ private:
+  static constexpr std::size_t name_width = 28;
+  static constexpr std::size_t bar_cells = 16;
+
+  void line(const std::string& name, const room& of) const {
+    const terminal& out = of_.to.out();
+    std::string drawn;
+    if (!of.devices.empty() && columns_of(of.devices) <= bar_cells) {
+      drawn = of.devices;
+    } else {
+      bar used(bar_cells, std::max<std::int64_t>(1, of.total));
+      used.fill(0, of.total, glyph::free, style::dim);
+      if (of.total > of.free) used.fill(0, of.total - of.free, glyph::held, style::blue);
+      drawn = used.drawn(out);
+    }
+    out.line(fmt::format("  {}{}  {}{}{}{}{}", pad_right(cut(name, name_width - 1), name_width),
+                         pad_right(drawn, bar_cells), pad_left(gpus(of.total), 9), pad_left(gpus(of.free), 9),
+                         pad_left(gpus(of.whole), 9), pad_left(gpus(of.whole_on_node), 11),
+                         of.coming_free == 0 ? "" : pad_left(gpus(of.coming_free), 9)));
+  }
+
+  /// Domains by name, nodes with the most whole GPUs first.
+  void below(std::uint32_t from, const std::string& before) const {
+    const terminal& out = of_.to.out();
+    std::vector<std::uint32_t> domains = tree_.children[from];
+    std::sort(domains.begin(), domains.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return tree_.name_rank[a] < tree_.name_rank[b]; });
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+      const bool last = i + 1 == domains.size();
+      const std::string& id = tree_.domains[domains[i]].id;
+      const std::string& above = tree_.domains[from].id;
+      const bool is_below = from != policy::topology::root_domain && id.starts_with(above + ".");
+      line(before + (last ? "└ " : "├ ") + (is_below ? id.substr(above.size() + 1) : id), rooms_[domains[i]]);
+      below(domains[i], before + (last ? "  " : "│ "));
+    }
+    if (!domains.empty()) return;
+    std::vector<node_row> rows = tree_.domains[from].nodes;
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](node_row a, node_row b) { return nodes_[a].whole > nodes_[b].whole; });
+    const std::size_t shown = of_.most_nodes == 0 ? rows.size() : std::min(of_.most_nodes, rows.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+      const model::node_info& node = *(*of_.ran.over.base().state().nodes)[rows[i]];
+      const std::string_view state = !node.ready ? " (not ready)" : node.unschedulable ? " (cordoned)" : "";
+      line(before + (i + 1 == rows.size() ? "└ " : "├ ") + node.name + std::string(state), nodes_[rows[i]]);
+    }
+    if (shown == rows.size()) return;
+    room rest;
+    for (std::size_t i = shown; i < rows.size(); ++i) rest.add(nodes_[rows[i]]);
+    out.line(out.paint(style::dim, fmt::format("  {}└ and {} more, {} GPUs free, at most {} whole on one", before,
+                                               counted(rest.nodes, "node"), gpus(rest.free), gpus(rest.whole_on_node))));
+  }
+
+  const explanation& of_;
+  domain_tree tree_;
+  std::vector<room> rooms_;  ///< by domain
+  std::vector<room> nodes_;
+};
+
+}  // namespace
+
+json explain_topology(const explanation& of, std::uint32_t topology) {
+  const model::cluster_state& s = of.ran.over.base().state();
+  const model::topology_info& info = (*s.topologies)[topology];
+  const picture made(of, work::build_topology(s, info, false));
+  if (of.to.shows_report()) {
+    const terminal& out = of.to.out();
+    std::string levels;
+    for (const std::string& level : info.levels) levels += (levels.empty() ? "" : " › ") + level;
+    out.line(fmt::format("{}  {}{}", out.paint(style::bold, "topology " + info.name), levels,
+                         info.primary ? "; the primary one" : ""));
+    made.print();
+  }
+  return {{"kind", "topology"},
+          {"name", info.name},
+          {"levels", info.levels},
+          {"primary", info.primary},
+          {"domains", made.described()}};
+}
+
+}  // namespace kaisched::cli
