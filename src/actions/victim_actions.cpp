@@ -1,10 +1,10 @@
 // The actions that evict: reclaim, preempt, consolidation, and the eviction of stale gangs.
 #include <algorithm>
-#include <type_traits>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
+#include <type_traits>
 
 #include "actions/actions.hpp"
 #include "actions/failed_groups.hpp"

@@ -161,11 +161,10 @@ bool victim_rehearsal::may_speak(queue_row leaf) {
   if (speaks_) return *speaks_ && leaf == leaf_;
   if (!c_.partial.asked) return false;  // the first simulation finds out what the group asks for, as KAI sees it
   leaf_ = leaf;
-  speaks_ = c_.compat() && c_.has_proportion && c_.has_predicates && !kept_.plays_all &&
-            from_.recorded().empty() && from_.requests_are_equal() && c_.choice.packs_gpus() &&
-            groups_have_plain_order(c_) && leaf != c_.state().groups[waiting_].queue &&
-            only_siblings(leaf, c_.state().groups[waiting_].queue) && keeps_limits(leaf) &&
-            serves_victims_first(leaf) && nodes_are_simple();
+  speaks_ = c_.compat() && c_.has_proportion && c_.has_predicates && !kept_.plays_all && from_.recorded().empty() &&
+            from_.requests_are_equal() && c_.choice.packs_gpus() && groups_have_plain_order(c_) &&
+            leaf != c_.state().groups[waiting_].queue && only_siblings(leaf, c_.state().groups[waiting_].queue) &&
+            keeps_limits(leaf) && serves_victims_first(leaf) && nodes_are_simple();
   if (*speaks_) fill_bins();
   return *speaks_;
 }

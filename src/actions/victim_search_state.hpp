@@ -80,9 +80,9 @@ struct victim_search_state {
   std::set<group_row> spread_groups;     ///< that may lose pods and have some on several nodes
   std::vector<std::uint8_t> is_spread;   ///< by group: 1 for these
   std::vector<placed_pod> lone_pods;     ///< by group: the active pod of a group that has one pod
-  /// Simulations cannot be left out, as they leave traces: some group that may lose pods remembers a chunk that it could
-  /// not start any more, which KAI forgets when the group is simulated to leave; or pods share devices or have claims,
-  /// where KAI's undo is not exact.
+  /// Simulations cannot be left out, as they leave traces: some group that may lose pods remembers a chunk that it
+  /// could not start any more, which KAI forgets when the group is simulated to leave; or pods share devices or have
+  /// claims, where KAI's undo is not exact.
   bool plays_all;
   std::int64_t free_everywhere = 0;
   std::int64_t free_with_gpus = 0;

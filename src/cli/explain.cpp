@@ -168,7 +168,8 @@ result<void> sort_words(explain_arguments& told) {
   }
   if (auto sound = check_input(told.input); !sound) return sound;
   if (told.words.empty()) {
-    return error{status::argument, "nothing is named: give a pod, pod group, queue, node or topology of the cluster", {}};
+    return error{
+        status::argument, "nothing is named: give a pod, pod group, queue, node or topology of the cluster", {}};
   }
   return {};
 }
@@ -241,7 +242,8 @@ std::vector<proposal> propose_names(std::span<const std::string> before, std::st
 }  // namespace
 
 void add_explain(command_list& to) {
-  command& c = to.add("explain", group::decide, "Why a pod waits or why it is where it is; also groups, queues, nodes, racks");
+  command& c =
+      to.add("explain", group::decide, "Why a pod waits or why it is where it is; also groups, queues, nodes, racks");
   auto& told = c.keep<explain_arguments>();
   c.explain(
       "Decides as `run` does and then tells about what is named. A pod that was placed is shown with the scores of the "
@@ -258,7 +260,8 @@ void add_explain(command_list& to) {
   add_input_options(c, told.input);
   add_policy_arguments(c, told.policy);
   c.heading("Output");
-  c.option("--nodes", &told.nodes, any_value("N"), "How many nodes are listed, of those that could take a pod or of a rack; 0 is all")
+  c.option("--nodes", &told.nodes, any_value("N"),
+           "How many nodes are listed, of those that could take a pod or of a rack; 0 is all")
       .between(0, 1e9);
   c.add_example("kaisched explain cluster.json speech", "a queue");
   c.add_example("kaisched explain cluster.json vision-wants-h200", "a pod group that waits");

@@ -175,8 +175,9 @@ class picture {
     if (shown == rows.size()) return;
     room rest;
     for (std::size_t i = shown; i < rows.size(); ++i) rest.add(nodes_[rows[i]]);
-    out.line(out.paint(style::dim, fmt::format("  {}└ and {} more, {} GPUs free, at most {} whole on one", before,
-                                               counted(rest.nodes, "node"), gpus(rest.free), gpus(rest.whole_on_node))));
+    out.line(
+        out.paint(style::dim, fmt::format("  {}└ and {} more, {} GPUs free, at most {} whole on one", before,
+                                          counted(rest.nodes, "node"), gpus(rest.free), gpus(rest.whole_on_node))));
   }
 
   const explanation& of_;

@@ -65,8 +65,8 @@ bool choose_whole(const cluster_state& s, const live_state& live, device_row fir
   return wanted == 0;
 }
 
-bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, node_row row, device_amount amount,
-                  device_order order, device_set& chosen) {
+bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
+                  device_amount amount, device_order order, device_set& chosen) {
   const device_row first = (*s.first_device)[row];
   const device_row last = (*s.first_device)[row + 1];
   const std::vector<std::int64_t>& free = *live.device_free;
@@ -366,8 +366,9 @@ std::int64_t node_info::device_units(std::uint32_t device) const {
 
 std::int64_t node_info::device_offer(std::uint32_t device) const {
   if (devices.empty()) return device_units(device);
-  return devices[device].is_offered() ? mul_div(devices[device].share, device_units(device), whole_device, rounding::down)
-                                 : 0;
+  return devices[device].is_offered()
+             ? mul_div(devices[device].share, device_units(device), whole_device, rounding::down)
+             : 0;
 }
 
 std::uint32_t node_info::device_count() const {

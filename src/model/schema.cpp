@@ -92,9 +92,10 @@ constexpr std::array device_columns{
                 "0: nothing new is placed on the device."},
     column_info{col::device_links, "links", ct::i64_list, cs::ragged, false, ek::none, "bandwidth in MB/s per device",
                 "", "Bandwidth to the devices of the node, by index; empty if unknown."},
-    column_info{col::device_sharing, "sharing", ct::string, cs::ragged, false, ek::none, "mode", "",
-                "How pods share it: exclusive (not at all), time_slicing, mps, hard_isolation, or mig (its instances are "
-                "resources, and it offers nothing else); empty if unknown. Mode compat does not look at it."},
+    column_info{
+        col::device_sharing, "sharing", ct::string, cs::ragged, false, ek::none, "mode", "",
+        "How pods share it: exclusive (not at all), time_slicing, mps, hard_isolation, or mig (its instances are "
+        "resources, and it offers nothing else); empty if unknown. Mode compat does not look at it."},
 };
 constexpr std::array pod_group_columns{
     column_info{col::pod_group_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of the group."},
@@ -243,9 +244,10 @@ constexpr std::array pod_columns{
     column_info{
         col::pod_claimed_gpus, "claimed_gpus", ct::u32, cs::one, false, ek::none, "devices", "0",
         "How many of the whole GPUs in request are those of the claims: they are counted, and the claims say which."},
-    column_info{col::pod_sharing, "sharing", ct::string, cs::ragged, false, ek::none, "mode", "",
-                "How the devices that it gets parts of must be shared: time_slicing, mps or hard_isolation; empty: in any "
-                "way."},
+    column_info{
+        col::pod_sharing, "sharing", ct::string, cs::ragged, false, ek::none, "mode", "",
+        "How the devices that it gets parts of must be shared: time_slicing, mps or hard_isolation; empty: in any "
+        "way."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},
@@ -301,12 +303,14 @@ constexpr std::array decision_columns{
                 "NUMA zones of the node that the pod is expected to use, by position; for the part numa."},
     column_info{col::decision_claim_devices, "claim_devices", ct::string_list, cs::ragged, false, ek::none,
                 "claim=driver/pool/device", "", "Devices of the pod's claims; empty for evict."},
-    column_info{col::decision_device_memory, "device_memory", ct::i64_list, cs::ragged, false, ek::none, "bytes", "",
-                "What the pod may use of each of the devices; 0 where the memory of the device is not known, empty if that of "
-                "none is."},
-    column_info{col::decision_sharing, "sharing", ct::string_list, cs::ragged, false, ek::none, "modes", "",
-                "How each of the devices is shared: the column sharing of the table device, or unknown; empty if nothing is "
-                "said of the node's devices."},
+    column_info{
+        col::decision_device_memory, "device_memory", ct::i64_list, cs::ragged, false, ek::none, "bytes", "",
+        "What the pod may use of each of the devices; 0 where the memory of the device is not known, empty if that of "
+        "none is."},
+    column_info{
+        col::decision_sharing, "sharing", ct::string_list, cs::ragged, false, ek::none, "modes", "",
+        "How each of the devices is shared: the column sharing of the table device, or unknown; empty if nothing is "
+        "said of the node's devices."},
 };
 constexpr std::array reason_columns{
     column_info{col::reason_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group that waits."},

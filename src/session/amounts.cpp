@@ -109,8 +109,8 @@ std::int64_t core::gpu_capacity(node_row row) const {
   return compat() ? whole + gpus_in_instances(*state().capacity, row) : whole;
 }
 
-/// KAI adds the gigabytes in the names of instances up as if they were MiB, and asks for the memory of one device where a
-/// pod wants it on several.
+/// KAI adds the gigabytes in the names of instances up as if they were MiB, and asks for the memory of one device where
+/// a pod wants it on several.
 bool core::lacks_gpu_memory(std::span<const pod_row> chunk) const {
   if (!compat() || state().pods_with_gpu_memory + state().pods_with_mig == 0) return false;
   std::int64_t asked_mib = 0;
@@ -123,8 +123,8 @@ bool core::lacks_gpu_memory(std::span<const pod_row> chunk) const {
     const std::size_t at = static_cast<std::size_t>(row) * state().dims() + dim_gpu;
     const std::int64_t idle = (*live.idle)[at] + gpus_in_instances(*live.idle, row);
     const std::int64_t releasing = (*live.releasing)[at] + gpus_in_instances(*live.releasing, row);
-    asked_mib -= (idle / whole_device + releasing / whole_device) *
-                 policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory);
+    asked_mib -=
+        (idle / whole_device + releasing / whole_device) * policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory);
     if (groups.is_open()) asked_mib -= groups.free_memory(row);
   }
   return asked_mib > 0;

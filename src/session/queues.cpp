@@ -233,15 +233,15 @@ void core::divide_compat() {
     const model::queue_info& q = all[rows[i]];
     sorted[i] = {q.name, q.parent == no_row ? no_row : position[q.parent], q.priority, q.created, {}};
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      sorted[i].shares[r] = {bound_to_native(r, q.quota[r]),
-                             bound_to_native(r, q.limit[r]),
-                             q.weight[r],
-                             r == dim_gpu && adds_parts_up() ? gpus[rows[i]]
-                                                             : to_native(r, (*live.queue_request)[rows[i]][r]),
-                             0,
-                             0,
-                             q.usage[r],
-                             0};
+      sorted[i].shares[r] = {
+          bound_to_native(r, q.quota[r]),
+          bound_to_native(r, q.limit[r]),
+          q.weight[r],
+          r == dim_gpu && adds_parts_up() ? gpus[rows[i]] : to_native(r, (*live.queue_request)[rows[i]][r]),
+          0,
+          0,
+          q.usage[r],
+          0};
     }
   }
   if (has_proportion) policy::kai_divide_tree(sorted, kai_total, std::max(options.fair_share_k, 0.0));

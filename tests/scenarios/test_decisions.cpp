@@ -78,9 +78,9 @@ TEST_CASE("decisions equal the recorded ones, event by event") {
     MESSAGE("skipped: shared data absent");
     return;
   }
-  for (const std::string scenario : {"fill", "overflow", "overflow_full", "gang", "gang64", "distributed", "fraction",
-                                     "topology", "steady", "reclaim_many", "reclaim_many_cycle", "reclaim_swap_cycle",
-                                     "reclaim_fail", "reclaim_fail_topo"}) {
+  for (const std::string scenario :
+       {"fill", "overflow", "overflow_full", "gang", "gang64", "distributed", "fraction", "topology", "steady",
+        "reclaim_many", "reclaim_many_cycle", "reclaim_swap_cycle", "reclaim_fail", "reclaim_fail_topo"}) {
     CAPTURE(scenario);
     const bench::scenario_input input = bench::build(scenario, 100);
     const session s = run(input, false);
@@ -94,8 +94,7 @@ TEST_CASE("where the recorded order within a commit varies, the same pods are ev
     MESSAGE("skipped: shared data absent");
     return;
   }
-  for (const std::string scenario : {"reclaim_large", "reclaim_large_half", "preempt",
-                                     "consolidation"}) {
+  for (const std::string scenario : {"reclaim_large", "reclaim_large_half", "preempt", "consolidation"}) {
     CAPTURE(scenario);
     const bench::scenario_input input = bench::build(scenario, 100);
     const session s = run(input, false);
@@ -109,9 +108,9 @@ TEST_CASE("where the recorded order within a commit varies, the same pods are ev
 }
 
 TEST_CASE("the indexes decide as the scan of all nodes does") {
-  for (const std::string scenario : {"fill", "overflow", "gang", "distributed", "fraction", "topology", "mixed_cycle",
-                                     "steady", "reclaim_many", "reclaim_fail", "reclaim_fail_topo", "preempt",
-                                     "consolidation"}) {
+  for (const std::string scenario :
+       {"fill", "overflow", "gang", "distributed", "fraction", "topology", "mixed_cycle", "steady", "reclaim_many",
+        "reclaim_fail", "reclaim_fail_topo", "preempt", "consolidation"}) {
     CAPTURE(scenario);
     const bench::scenario_input input = bench::build(scenario, 30);
     CHECK(events_of(input, run(input, false)) == events_of(input, run(input, true)));

@@ -64,7 +64,8 @@ std::string json_fault(std::string_view text) { return fault_of(io::parse_decisi
 std::string csv_fault(std::string_view text) { return fault_of(io::parse_decisions_csv, text, "d.csv"); }
 
 constexpr std::string_view header =
-    "kind,devices,device_share,action,commit,pod_name,node_name,group_name,numa_zones,claim_devices,device_memory,sharing\n";
+    "kind,devices,device_share,action,commit,pod_name,node_name,group_name,numa_zones,claim_devices,device_memory,"
+    "sharing\n";
 
 /// A text with one decision and these members of it.
 std::string with_row(std::string_view row) {

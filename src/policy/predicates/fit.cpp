@@ -40,8 +40,7 @@ bool is_right_kind(const session_access& a, const model::pod_class& c, node_row 
 }
 
 bool depends_on_sharing(const session_access& a, const model::pod_class& c) {
-  return c.is_shared() &&
-         (a.state->nodes_with_sharing_modes > 0 || c.ask.sharing != model::sharing_mode::unknown);
+  return c.is_shared() && (a.state->nodes_with_sharing_modes > 0 || c.ask.sharing != model::sharing_mode::unknown);
 }
 
 /// As many devices as the pod wants parts of are shared in a way that it accepts.
