@@ -18,11 +18,8 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 5> known_actions{"allocate", "consolidation", "reclaim", "preempt",
                                                         "stalegangeviction"};
 
-// Features as the cases name them, for `--supported-only`.
-constexpr std::array<std::string_view, 0> features_out_of_reach{};
-
-// Plug-ins that decide nothing where the features above are not used: they order devices and sub-groups by rules that
-// always hold, look after claims, or serve actions and formats.
+// Plug-ins that decide nothing by themselves: they order sub-groups and tasks by rules that always hold, or serve
+// actions and formats.
 constexpr std::array<std::string_view, 10> plugins_without_meaning{
     "kubeflow",           "minruntime", "nominatednode", "ray",       "sg-multinodegang",
     "sg-nodelocalgreedy", "snapshot",   "subgrouporder", "taskorder", "podaffinity"};
@@ -131,11 +128,8 @@ std::vector<std::pair<std::string, std::string>> kai_options(const json& session
 
 bool kai_session_in_reach(const json& one) {
   const json& actions = items(one, "actions");
-  const json& features = items(one, "features");
   return !actions.empty() && std::all_of(actions.begin(), actions.end(), [](const json& action) {
     return contains(known_actions, action.get<std::string>());
-  }) && std::none_of(features.begin(), features.end(), [](const json& feature) {
-    return contains(features_out_of_reach, feature.get<std::string>());
   });
 }
 
