@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t gpu = 2;  ///< among the quota dimensions
 
+/// Both modes count what most pods ask for as it stands, on every node.
+bool is_plain(const pod_class& c) { return !c.is_shared() && c.mig_slices == 0; }
+
 }  // namespace
 
 /// The smallest and the largest GPU of the cluster, for pods that ask for memory.
@@ -32,6 +35,7 @@ void core::find_gpu_memories() {
 
 quota_vector core::asked_with(const pod_class& c, std::int64_t memory) const {
   quota_vector amount = model::quota_request(c);
+  if (is_plain(c)) return amount;
   if (compat()) {
     amount[gpu] = policy::kai_gpus_asked(c, memory);
   } else {
@@ -44,6 +48,7 @@ quota_vector core::asked(const pod_class& c) const { return asked_with(c, smalle
 quota_vector core::asked_at_least(const pod_class& c) const { return asked_with(c, largest_gpu); }
 
 quota_vector core::asked_on(const pod_class& c, node_row row) const {
+  if (is_plain(c)) return model::quota_request(c);
   if (!compat()) return model::quota_request_on(state(), c, row);
   quota_vector amount = model::quota_request(c);
   amount[gpu] = policy::kai_gpus_asked_on(c, policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory));
@@ -51,6 +56,7 @@ quota_vector core::asked_on(const pod_class& c, node_row row) const {
 }
 
 quota_vector core::held_on(const pod_class& c, node_row row) const {
+  if (is_plain(c)) return model::quota_request(c);
   if (!compat()) return model::quota_request_on(state(), c, row);
   quota_vector amount = model::quota_request(c);
   amount[gpu] = policy::kai_gpus_held(c, policy::kai_gpu_memory((*state().nodes)[row]->gpu_memory));
@@ -59,6 +65,7 @@ quota_vector core::held_on(const pod_class& c, node_row row) const {
 
 quota_vector core::held(pod_row pod) const {
   const pod_class& c = state().class_of(pod);
+  if (is_plain(c)) return model::quota_request(c);
   const std::uint32_t slot = live.pod_node[pod];
   const node_row row = slot == no_row ? no_row : row_of_slot(slot);
   return row == no_row ? asked(c) : held_on(c, row);
