@@ -261,7 +261,10 @@ const job_queue::entry& job_queue::with_amount(std::uint32_t position) const {
       }
     }
   }
-  if (c_.compat()) e.native = what_ == serving::groups ? c_.chunk_ask(e.group) : in_native(e.amount);
+  if (c_.compat()) {
+    const bool adds_up = what_ == serving::groups && c_.adds_parts_up();
+    e.native = adds_up ? c_.chunk_ask(e.group) : in_native(e.amount);
+  }
   return e;
 }
 
