@@ -50,6 +50,10 @@ kaisched_status kaisched_engine_create(std::uint32_t abi, const kaisched_kv* opt
     if (auto r = check_abi(abi); !r) return r;
     if (options == nullptr && count > 0) return bad_argument("options is NULL");
     auto made = std::make_unique<kaisched_engine>();
+    result<std::shared_ptr<const device_catalog>> catalog = shipped_device_catalog();
+    if (!catalog) return catalog.take_failure();
+    made->catalog = *catalog;
+    made->body.set_device_catalog(std::move(*catalog));
     for (std::size_t i = 0; i < count; ++i) {
       if (auto r = require({{options[i].key, "the key of an option"}, {options[i].value, "the value of an option"}});
           !r) {
@@ -69,6 +73,19 @@ kaisched_status kaisched_engine_set(kaisched_engine* engine, const char* option,
   return guard(err, KAISCHED_FN_ENGINE_SET, [&]() -> result<void> {
     if (auto r = require({{engine, "engine"}, {option, "option"}, {value, "value"}}); !r) return r;
     return engine->body.set(option, value);
+  });
+}
+
+kaisched_status kaisched_engine_add_vendors(kaisched_engine* engine, const char* json, std::size_t size,
+                                            const char* source, kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_ENGINE_ADD_VENDORS, [&]() -> result<void> {
+    if (auto r = require({{engine, "engine"}, {json, "json"}}); !r) return r;
+    result<std::shared_ptr<const device_catalog>> more =
+        extended_device_catalog(*engine->catalog, {json, size}, source == nullptr ? "vendors" : source);
+    if (!more) return more.take_failure();
+    engine->catalog = *more;
+    engine->body.set_device_catalog(std::move(*more));
+    return {};
   });
 }
 

@@ -21,6 +21,7 @@
 
 struct kaisched_engine {
   kaisched::engine body;
+  std::shared_ptr<const kaisched::device_catalog> catalog;
 };
 
 struct kaisched_cluster {

@@ -74,6 +74,7 @@ SAME(KAISCHED_KIND_SUB_GROUP, entity_kind::sub_group);
 SAME(KAISCHED_KIND_POD, entity_kind::pod);
 SAME(KAISCHED_KIND_NUMA_ZONE, entity_kind::numa_zone);
 SAME(KAISCHED_KIND_RESOURCE_CLAIM, entity_kind::resource_claim);
+SAME(KAISCHED_KIND_DEVICE_QUOTA, entity_kind::device_quota);
 
 SAME(KAISCHED_POD_STATUS_PENDING, pod_status::pending);
 SAME(KAISCHED_POD_STATUS_GATED, pod_status::gated);
@@ -132,7 +133,8 @@ SAME(KAISCHED_CONSTRAINT_DEVICE_KIND, constraint::device_kind);
 SAME(KAISCHED_CONSTRAINT_NUMA_ALIGNMENT, constraint::numa_alignment);
 SAME(KAISCHED_CONSTRAINT_RESOURCE_CLAIM, constraint::resource_claim);
 SAME(KAISCHED_CONSTRAINT_TOPOLOGY, constraint::topology);
-static_assert(KAISCHED_CONSTRAINT_TOPOLOGY + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_VENDOR_DEVICE, constraint::vendor_device);
+static_assert(KAISCHED_CONSTRAINT_VENDOR_DEVICE + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);
@@ -172,6 +174,7 @@ SAME(KAISCHED_TABLE_SUB_GROUP, table_kind::sub_group);
 SAME(KAISCHED_TABLE_POD, table_kind::pod);
 SAME(KAISCHED_TABLE_NUMA_ZONE, table_kind::numa_zone);
 SAME(KAISCHED_TABLE_RESOURCE_CLAIM, table_kind::resource_claim);
+SAME(KAISCHED_TABLE_DEVICE_QUOTA, table_kind::device_quota);
 SAME(KAISCHED_TABLE_DECISION, table_kind::decision);
 SAME(KAISCHED_TABLE_REASON, table_kind::reason);
 SAME(KAISCHED_TABLE_QUEUE_SHARE, table_kind::queue_share);
@@ -209,6 +212,9 @@ SAME(KAISCHED_NODE_COL_TAINTS, col::node_taints);
 SAME(KAISCHED_NODE_COL_GPU_MEMORY, col::node_gpu_memory);
 SAME(KAISCHED_NODE_COL_NUMA_POLICY, col::node_numa_policy);
 SAME(KAISCHED_NODE_COL_NUMA_SCOPE, col::node_numa_scope);
+SAME(KAISCHED_NODE_COL_CLAIMABLE, col::node_claimable);
+SAME(KAISCHED_NODE_COL_VENDOR_DEVICES, col::node_vendor_devices);
+SAME(KAISCHED_NODE_COL_DEVICE_SETTINGS, col::node_device_settings);
 
 SAME(KAISCHED_DEVICE_COL_NODE, col::device_node);
 SAME(KAISCHED_DEVICE_COL_INDEX, col::device_index);
@@ -283,11 +289,20 @@ SAME(KAISCHED_POD_COL_OUTDATED, col::pod_outdated);
 SAME(KAISCHED_POD_COL_CONTAINERS, col::pod_containers);
 SAME(KAISCHED_POD_COL_CLAIMED_GPUS, col::pod_claimed_gpus);
 SAME(KAISCHED_POD_COL_SHARING, col::pod_sharing);
+SAME(KAISCHED_POD_COL_DEVICE_REQUESTS, col::pod_device_requests);
+SAME(KAISCHED_POD_COL_ANNOTATIONS, col::pod_annotations);
+SAME(KAISCHED_POD_COL_DEVICE_GRANTS, col::pod_device_grants);
 
 SAME(KAISCHED_NUMA_ZONE_COL_NODE, col::numa_zone_node);
 SAME(KAISCHED_NUMA_ZONE_COL_NAME, col::numa_zone_name);
 SAME(KAISCHED_NUMA_ZONE_COL_CAPACITY, col::numa_zone_capacity);
 SAME(KAISCHED_NUMA_ZONE_COL_AVAILABLE, col::numa_zone_available);
+
+SAME(KAISCHED_DEVICE_QUOTA_COL_NAMESPACE, col::device_quota_namespace);
+SAME(KAISCHED_DEVICE_QUOTA_COL_VENDOR, col::device_quota_vendor);
+SAME(KAISCHED_DEVICE_QUOTA_COL_MEMORY, col::device_quota_memory);
+SAME(KAISCHED_DEVICE_QUOTA_COL_CORES, col::device_quota_cores);
+SAME(KAISCHED_DEVICE_QUOTA_COL_SLOTS, col::device_quota_slots);
 
 SAME(KAISCHED_RESOURCE_CLAIM_COL_NAME, col::resource_claim_name);
 SAME(KAISCHED_RESOURCE_CLAIM_COL_DEVICE_CLASS, col::resource_claim_device_class);
@@ -308,6 +323,7 @@ SAME(KAISCHED_DECISION_COL_NUMA_ZONES, col::decision_numa_zones);
 SAME(KAISCHED_DECISION_COL_CLAIM_DEVICES, col::decision_claim_devices);
 SAME(KAISCHED_DECISION_COL_DEVICE_MEMORY, col::decision_device_memory);
 SAME(KAISCHED_DECISION_COL_SHARING, col::decision_sharing);
+SAME(KAISCHED_DECISION_COL_DEVICE_GRANTS, col::decision_device_grants);
 SAME(KAISCHED_DECISION_COL_ACTION, col::decision_action);
 SAME(KAISCHED_DECISION_COL_COMMIT, col::decision_commit);
 SAME(KAISCHED_DECISION_COL_POD_NAME, col::decision_pod_name);

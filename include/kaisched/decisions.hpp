@@ -67,8 +67,9 @@ enum class constraint : std::uint8_t {
   numa_alignment = 24,        ///< the NUMA zones of the node cannot align the pod as its policy demands
   resource_claim = 25,        ///< claims of the pod may not be used, or the node has no devices for them
   topology = 26,              ///< no domain of the topology has room for all pods that must be together
+  vendor_device = 27,         ///< the devices that are shared by the rules of their vendor do not suffice
 };
-inline constexpr std::uint8_t constraint_count = 27;
+inline constexpr std::uint8_t constraint_count = 28;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.
@@ -111,6 +112,7 @@ struct decision {
   device_set devices{};
   std::uint64_t numa_zones = 0;              ///< bit i: NUMA zone i of the node
   std::vector<std::string> claim_devices{};  ///< `claim=driver/pool/device`, in the order of the pod's claims
+  std::vector<std::string> device_grants{};  ///< `container=0,device=ID,...`, of devices that vendors' rules share
 
   friend bool operator==(const decision&, const decision&) = default;
 };

@@ -22,6 +22,7 @@ enum class entity_kind : std::uint8_t {
   pod = 8,
   numa_zone = 9,
   resource_claim = 10,
+  device_quota = 11,
 };
 
 /// Stable identifier of one entity of one cluster: kind (4 bits), generation (28 bits), slot (32 bits).

@@ -61,6 +61,10 @@ enum class runtime_resolution : std::uint8_t {
   queue,  ///< from the victim's own queue upwards
 };
 
+/// How containers of a pod get vendor devices: all of them together, exactly; or one after the other with no way back,
+/// as HAMi does.
+enum class device_order_rule : std::uint8_t { together, in_order };
+
 /// The options in the form in which the engine uses them. `policy_options::set` is the only way from text.
 struct policy_options {
   std::string preset = "kai-0.17";
@@ -91,7 +95,9 @@ struct policy_options {
   bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node
   bool numa_reconstruct = true;          ///< what zones have free follows from their pods, not from what nodes report
   std::vector<std::string> numa_ignore;  ///< resources that are not aligned
-  bool reference_path = false;           ///< scan all nodes for every pod instead of using the indexes
+  device_order_rule device_order = device_order_rule::together;  ///< of vendor devices
+  std::vector<std::string> device_settings;                      ///< `setting=value` for all nodes
+  bool reference_path = false;  ///< scan all nodes for every pod instead of using the indexes
 
   /// Sets one option from text. The error names the option, what was expected and, for a wrong name, the nearest one.
   result<void> set(std::string_view name, std::string_view value);

@@ -24,6 +24,7 @@ enum class table_kind : std::uint32_t {
   pod = 8,
   numa_zone = 9,
   resource_claim = 10,
+  device_quota = 11,
   decision = 32,     ///< output of a session
   reason = 33,       ///< output of a session: why pods wait
   queue_share = 34,  ///< output of a session: quota, fair share and allocation per queue
@@ -89,6 +90,8 @@ enum node : std::uint32_t {
   node_numa_policy = 8,
   node_numa_scope = 9,
   node_claimable = 10,
+  node_vendor_devices = 11,
+  node_device_settings = 12,
 };
 enum device : std::uint32_t {
   device_node = 1,
@@ -170,12 +173,22 @@ enum pod : std::uint32_t {
   pod_containers = 26,
   pod_claimed_gpus = 27,
   pod_sharing = 28,
+  pod_device_requests = 29,
+  pod_annotations = 30,
+  pod_device_grants = 31,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,
   numa_zone_name = 2,
   numa_zone_capacity = 3,
   numa_zone_available = 4,
+};
+enum device_quota : std::uint32_t {
+  device_quota_namespace = 1,
+  device_quota_vendor = 2,
+  device_quota_memory = 3,
+  device_quota_cores = 4,
+  device_quota_slots = 5,
 };
 enum resource_claim : std::uint32_t {
   resource_claim_name = 1,
@@ -203,6 +216,7 @@ enum decision : std::uint32_t {
   decision_claim_devices = 13,
   decision_device_memory = 14,
   decision_sharing = 15,
+  decision_device_grants = 16,
 };
 enum reason : std::uint32_t {
   reason_group = 1,

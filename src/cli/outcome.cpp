@@ -261,6 +261,7 @@ int weight_of(constraint what) {
     case constraint::gpu_type_limit:
     case constraint::numa_alignment:
     case constraint::resource_claim:
+    case constraint::vendor_device:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -319,6 +320,8 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "no room near the pods that are asked for";
     case constraint::pod_anti_affinity:
       return "must keep away from pods that are everywhere already";
+    case constraint::vendor_device:
+      return "no node has devices for it by the rules of their vendor";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

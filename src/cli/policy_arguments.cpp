@@ -102,6 +102,9 @@ void add_policy_arguments(command& to, policy_arguments& told) {
 
 result<engine> make_engine(const policy_arguments& told) {
   engine made;
+  result<std::shared_ptr<const device_catalog>> catalog = shipped_device_catalog();
+  if (!catalog) return catalog.take_failure();
+  made.set_device_catalog(std::move(*catalog));
   const auto set = [&](std::string_view option, std::string_view value) {
     return value.empty() ? result<void>{} : made.set(option, value);
   };

@@ -173,7 +173,7 @@ result<candidate_table> candidates_of(const core& c, pod_row pod) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' was not placed by this session",
                  entity_id(entity_kind::pod, c.state().pods[pod].generation, pod)};
   }
-  core fresh(c.base, c.options, c.now, c.factories);
+  core fresh(c.base, c.options, c.now, c.factories, c.catalog);
   if (auto done = fresh.open(); !done) return done.failure();
   replay(fresh, c.decisions, end);
   result<candidate_table> table = ask_everybody(fresh, pod);

@@ -14,6 +14,7 @@ namespace kaisched {
 struct engine::impl {
   policy_options options;
   work::part_list registry;
+  std::shared_ptr<const device_catalog> catalog;
 
   [[nodiscard]] part_factory find(std::string_view name) const {
     for (const auto& [known, factory] : registry) {
@@ -60,6 +61,8 @@ result<void> engine::register_part(std::string_view name, part_factory factory) 
   return {};
 }
 
+void engine::set_device_catalog(std::shared_ptr<const device_catalog> catalog) { impl_->catalog = std::move(catalog); }
+
 std::vector<std::string> engine::part_names() const {
   std::vector<std::string> names;
   for (const auto& [name, factory] : impl_->registry) names.push_back(name);
@@ -85,7 +88,7 @@ result<session> engine::open(const snapshot& base, std::int64_t now) const {
   for (const std::string& name : impl_->options.actions) {
     if (std::find(actions.begin(), actions.end(), name) == actions.end()) return unknown_name("action", name, actions);
   }
-  auto body = std::make_unique<session::impl>(base, impl_->options, now, std::move(chosen));
+  auto body = std::make_unique<session::impl>(base, impl_->options, now, std::move(chosen), impl_->catalog);
   if (auto done = body->core.open(); !done) return done.failure();
   return session(std::move(body));
 }

@@ -8,6 +8,7 @@
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "model/vendor_devices.hpp"
 
 namespace kaisched {
 
@@ -15,13 +16,22 @@ namespace {
 
 constexpr std::string_view kai_parts =
     "predicates,proportion,priority,elastic,nodeavailability,gpusharingorder,gpupack,resourcetype,nominatednode,"
-    "dynamicresources,nodeplacement,minruntime,topology,sg-nodelocalgreedy,sg-multinodegang";
+    "dynamicresources,vendordevices,nodeplacement,minruntime,topology,sg-nodelocalgreedy,sg-multinodegang";
+
+/// Pods come by priority and age, as kube-scheduler serves them; devices alone decide between nodes.
+constexpr std::string_view hami_parts = "predicates,priority,fifo,vendordevices";
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
     option_info{"consolidation.max_victims", option_type::integer, "-2", -2, 1e9, "",
                 "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off, -2 is 16 "
                 "in compat and all in strict"},
+    option_info{"devices.order", option_type::choice, "together", 0, 0, "in_order together",
+                "how containers of a pod get vendor_devices of a node: all together, wherever an assignment exists, or "
+                "one after the other as HAMi does"},
+    option_info{"devices.settings", option_type::list, "", 0, 0, "",
+                "setting=value for vendor_devices of all nodes: node_policy, device_policy, mode, slots, "
+                "memory_permille, core_permille, soft_division, weights=slot:core:memory"},
     option_info{"min_runtime.from", option_type::choice, "lca", 0, 0, "lca queue",
                 "where the minimum runtime of a victim of reclaim is looked for: below the lowest queue that both "
                 "share, or from its own queue upwards"},
@@ -50,7 +60,8 @@ constexpr std::array options{
         "in strict, which domain of a topology is tried first: the one with the least that is free, or the most"},
     option_info{"placement.gpu", option_type::choice, "binpack", 0, 0, "binpack spread",
                 "placement of pods with GPUs, by free GPUs"},
-    option_info{"preset", option_type::choice, "kai-0.17", 0, 0, "kai kai-0.17",
+    option_info{"preset", option_type::choice, "kai-0.17", 0, 0,
+                "hami hami-binpack hami-binpack-2.10 hami-spread hami-spread-2.10 kai kai-0.17",
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
                 "weight of historical usage in the division of over-quota resources"},
@@ -115,7 +126,19 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 1> presets{"kai-0.17"};
+constexpr std::array<std::string_view, 3> presets{"hami-binpack-2.10", "hami-spread-2.10", "kai-0.17"};
+
+/// Names without a version are those of the newest one.
+struct preset_alias {
+  std::string_view name;
+  std::string_view means;
+};
+constexpr std::array preset_aliases{
+    preset_alias{"hami", "hami-binpack-2.10"},
+    preset_alias{"hami-binpack", "hami-binpack-2.10"},
+    preset_alias{"hami-spread", "hami-spread-2.10"},
+    preset_alias{"kai", "kai-0.17"},
+};
 
 std::string number_text(double value) {
   char text[32];
@@ -229,6 +252,16 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     parts = split_names(value);
   } else if (name == "numa.ignore") {
     numa_ignore = split_names(value);
+  } else if (name == "devices.order") {
+    device_order = value == "in_order" ? device_order_rule::in_order : device_order_rule::together;
+  } else if (name == "devices.settings") {
+    std::vector<std::string> settings = split_names(value);
+    std::string list;
+    for (const std::string& one : settings) list.append(one).append(1, '\0');
+    if (const auto good = model::parse_vendor_settings(list); !good) {
+      return error{status::argument, "option devices.settings: " + good.failure().message, {}};
+    }
+    device_settings = std::move(settings);
   } else if (name == "placement.gpu") {
     gpu_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
   } else if (name == "placement.cpu") {
@@ -258,6 +291,9 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "actions") return join_names(actions);
   if (name == "parts") return join_names(parts);
   if (name == "numa.ignore") return join_names(numa_ignore);
+  if (name == "devices.order")
+    return std::string(device_order == device_order_rule::in_order ? "in_order" : "together");
+  if (name == "devices.settings") return join_names(device_settings);
   if (name == "placement.gpu") return std::string(name_of(gpu_placement));
   if (name == "placement.domain") return std::string(name_of(domain_placement));
   if (name == "placement.cpu") return std::string(name_of(cpu_placement));
@@ -270,12 +306,24 @@ result<std::string> policy_options::get(std::string_view name) const {
 }
 
 result<policy_options> preset(std::string_view name) {
-  if (name != "kai" && name != "kai-0.17") {
-    return error{status::not_found, "there is no preset '" + base::shown(name) + "'; there are: kai (kai-0.17)", {}};
+  for (const preset_alias& one : preset_aliases) {
+    if (one.name == name) name = one.means;
   }
   policy_options o;
-  o.parts = split_names(kai_parts);
-  return o;
+  if (name == "kai-0.17") {
+    o.parts = split_names(kai_parts);
+    return o;
+  }
+  if (name == "hami-binpack-2.10" || name == "hami-spread-2.10") {
+    o.preset = name;
+    o.parts = split_names(hami_parts);
+    o.device_order = device_order_rule::in_order;
+    o.device_settings = {name == "hami-spread-2.10" ? "node_policy=spread" : "node_policy=binpack"};
+    return o;
+  }
+  std::string known;
+  for (const std::string_view one : presets) known.append(known.empty() ? "" : ", ").append(one);
+  return error{status::not_found, "there is no preset '" + base::shown(name) + "'; there are: " + known, {}};
 }
 
 std::span<const std::string_view> preset_names() noexcept { return presets; }

@@ -96,6 +96,12 @@ std::vector<reason> judge_nodes(const core& c, core* own, group_row group, pod_r
     if (c.has_predicates) policy::pod_verdicts(c.access, pod, rest, verdicts);
     if (own != nullptr) ask_own_filters(*own, pod, rest, verdicts);
     for (std::size_t i = 0; i < rest.size(); ++i) {
+      if (verdicts[i] == constraint::none &&
+          !policy::vendors_fit(c.access, pod, rest[i], policy::free_amount::idle_or_releasing)) {
+        verdicts[i] = constraint::vendor_device;
+      }
+    }
+    for (std::size_t i = 0; i < rest.size(); ++i) {
       if (verdicts[i] == constraint::none) continue;
       reason one;
       one.what = verdicts[i];
@@ -125,7 +131,8 @@ class node_reasons {
   }
   std::vector<reason> of(group_row group, pod_row pod) {
     const class_row row = c_.state().pods[pod].pod_class;
-    const bool by_class = policy::ignores_other_pods(c_.access, c_.state().class_of(pod));
+    const bool by_class =
+        policy::ignores_other_pods(c_.access, c_.state().class_of(pod)) && !c_.vendors.concerns(c_.state(), pod);
     if (own_ || !by_class) return judge_nodes(c_, own_ ? &*own_ : nullptr, group, pod);
     auto it = known_.find(row);
     if (it == known_.end()) it = known_.emplace(row, judge_nodes(c_, nullptr, group, pod)).first;
@@ -313,6 +320,17 @@ std::string domain_text(const reason& why) {
 
 std::string node_count_text(std::uint32_t nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
 
+/// What vendors' rules say, with the number of nodes.
+std::string vendor_text(const core& c, const reason& why, std::string_view nodes) {
+  constexpr std::size_t most = 3;
+  std::string text = fmt::format("{} where the vendors' rules give the pod no devices", nodes);
+  const auto all = c.vendors.reasons(c.state(), why.pod);
+  for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
+    fmt::format_to(std::back_inserter(text), "{}{} ({})", i == 0 ? ": " : "; ", all[i].first, all[i].second);
+  }
+  return text;
+}
+
 std::string node_reason_text(const core& c, const reason& why) {
   const std::string nodes = node_count_text(why.nodes);
   switch (why.what) {
@@ -339,6 +357,8 @@ std::string node_reason_text(const core& c, const reason& why) {
       return fmt::format("{} with devices of another kind", nodes);
     case constraint::resource_claim:
       return fmt::format("{} where the resource claims of the pod cannot be used", nodes);
+    case constraint::vendor_device:
+      return vendor_text(c, why, nodes);
     case constraint::numa_alignment:
       return fmt::format("{} whose NUMA zones cannot align the pod", nodes);
     case constraint::pod_affinity:
@@ -395,6 +415,7 @@ table decision_table(const core& c, std::span<const decision> decided, std::span
       w[col::decision_claim_devices].push_list(views_of(d.claim_devices));
       w[col::decision_device_memory].push_list(memory_of_devices(c, d));
       w[col::decision_sharing].push_list(sharing_of_devices(c, d));
+      w[col::decision_device_grants].push_list(views_of(d.device_grants));
     }
   }
   return w.take();
@@ -697,6 +718,7 @@ std::string decision_digest(const core& c, std::span<const decision> all) {
                    d.devices.mask == 0 ? 0 : d.devices.share);
     if (d.numa_zones != 0) fmt::format_to(std::back_inserter(text), " zones {:x}", d.numa_zones);
     for (const std::string& device : d.claim_devices) text.append(" ").append(device);
+    for (const std::string& grant : d.device_grants) text.append(" ").append(grant);
     text += '\n';
   };
   for (const decision& d : all) line(d);

@@ -91,6 +91,8 @@ result<bool> session::allocate(pod_row pod, node_row node) {
   if (!policy::amounts_fit(c.access, ask, node, policy::free_amount::idle_or_releasing, paid) ||
       !policy::amounts_fit(c.access, ask, node, policy::free_amount::idle, paid) ||
       !policy::claims_fit(c.access, pod, node, policy::free_amount::idle) ||
+      !policy::vendors_fit(c.access, pod, node, policy::free_amount::idle_or_releasing) ||
+      !policy::vendors_fit(c.access, pod, node, policy::free_amount::idle) ||
       !policy::zones_fit(c.access, ask, node, policy::free_amount::idle) ||
       !c.choice.choose_devices(c, ask, node, policy::free_amount::idle, found) || found.must_wait) {
     return false;
@@ -114,13 +116,14 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
   if (!policy::amounts_fit(c.access, ask, node, policy::free_amount::idle_or_releasing,
                            policy::claims_paid(c.access, pod, node)) ||
       !policy::claims_fit(c.access, pod, node, policy::free_amount::idle_or_releasing) ||
+      !policy::vendors_fit(c.access, pod, node, policy::free_amount::idle_or_releasing) ||
       !policy::zones_fit(c.access, ask, node, policy::free_amount::idle_or_releasing) ||
       !c.choice.choose_devices(c, ask, node, policy::free_amount::idle_or_releasing, found)) {
     return false;
   }
   const bool same_node = status_now == pod_status::releasing && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot;
   if (same_node && model::can_take(c.state(), c.live, ask, node, c.live.pod_devices[pod]) &&
-      !c.changes_zones(pod, node) && !c.changes_claims(pod, eviction)) {
+      !c.changes_zones(pod, node) && !c.changes_claims(pod, eviction) && !c.changes_vendor_devices(pod, node)) {
     c.unevict(eviction);  // back in its own place: nothing happened to it
   } else {
     c.pipeline(pod, node, found.devices, found.groups);

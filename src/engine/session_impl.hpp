@@ -7,8 +7,9 @@
 namespace kaisched {
 
 struct session::impl {
-  impl(const snapshot& base, const policy_options& options, std::int64_t now, work::part_list parts)
-      : core(base, options, now, std::move(parts)) {}
+  impl(const snapshot& base, const policy_options& options, std::int64_t now, work::part_list parts,
+       std::shared_ptr<const device_catalog> catalog)
+      : core(base, options, now, std::move(parts), std::move(catalog)) {}
   impl(const impl& other) = default;
 
   work::core core;

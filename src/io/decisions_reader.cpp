@@ -182,6 +182,9 @@ std::string decisions_digest(const table_view& decisions, std::string_view prese
     if (const column_view* column = decisions.find(col::decision_claim_devices); column != nullptr) {
       for (const std::string_view device : split_list(column->string(row))) text.append(" ").append(device);
     }
+    if (const column_view* column = decisions.find(col::decision_device_grants); column != nullptr) {
+      for (const std::string_view grant : split_list(column->string(row))) text.append(" ").append(grant);
+    }
     text += '\n';
   }
   base::sha256 hash;

@@ -206,6 +206,11 @@ void add_gpus(const cluster_state& s, live_state& live, node_row row, std::int64
 
 std::int64_t device_memory(const cluster_state& s, node_row row) {
   std::int64_t least = 0;
+  for (const vendor_device& d : (*s.nodes)[row]->vendor_devices) {
+    if (d.memory <= whole_device) return 0;
+    least = least == 0 ? d.memory : std::min(least, d.memory);
+  }
+  if (least != 0) return least;
   for (device_row d = (*s.first_device)[row]; d < (*s.first_device)[row + 1]; ++d) {
     const std::int64_t units = (*s.device_units)[d];
     if (units == whole_device) return 0;
@@ -284,7 +289,7 @@ bool choose_devices(const cluster_state& s, const live_state& live, const pod_cl
   if (!c.wants_gpu()) return true;
   const device_row first = (*s.first_device)[row];
   const device_row last = (*s.first_device)[row + 1];
-  if (first == last) return !c.is_shared();
+  if (first == last) return !c.is_shared() || (*s.nodes)[row]->is_shared_by_vendors();
   chosen.share = c.device_share;
   if (c.whole_devices > 0) return choose_whole(s, live, first, last, c.whole_devices, amount, chosen);
   return choose_parts(s, live, c, row, amount, order, chosen);
@@ -372,6 +377,7 @@ std::int64_t node_info::device_offer(std::uint32_t device) const {
 }
 
 std::uint32_t node_info::device_count() const {
+  if (is_shared_by_vendors()) return 0;
   if (!devices.empty()) return static_cast<std::uint32_t>(devices.size());
   const std::int64_t gpu = dim_gpu < capacity.size() ? capacity[dim_gpu] : 0;
   if (gpu <= 0 || gpu % whole_device != 0 || gpu / whole_device > max_devices_per_node) return 0;

@@ -49,6 +49,8 @@ result<void> edit::one_table(const table_reader& t) {
       return numa_zones(t);
     case table_kind::resource_claim:
       return claims(t);
+    case table_kind::device_quota:
+      return device_quotas(t);
     default:
       return error{status::unsupported, "not an input table", {}};
   }
@@ -260,6 +262,7 @@ void edit::compact_names() {
     rename(names_.pods, s_.pod_names, p);
     pod_extra& extra = s_.pod_extras.write(p);
     extra.labels = fresh->add(extra.labels);
+    extra.device_grants = fresh->add(extra.device_grants);
     if (extra.sub_name != implied_pod_set) extra.sub_name = fresh->add(extra.sub_name);
   }
   for (group_row g = 0; g < s_.group_slots; ++g) {

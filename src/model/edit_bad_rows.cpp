@@ -10,7 +10,8 @@ namespace {
 
 /// Kinds whose objects are parts of another one, which their first column names.
 bool is_part(table_kind kind) {
-  return kind == table_kind::device || kind == table_kind::sub_group || kind == table_kind::numa_zone;
+  return kind == table_kind::device || kind == table_kind::sub_group || kind == table_kind::numa_zone ||
+         kind == table_kind::device_quota;
 }
 
 std::uint32_t name_column(const table_reader& t) { return t.info().columns[is_part(t.info().kind) ? 1 : 0].id; }
@@ -154,6 +155,9 @@ bool edit::exists(const quarantine_key& key) const {
              any(node()->devices, [&](const device_info& d) { return std::to_string(d.index) == key.name; });
     case table_kind::numa_zone:
       return node() != nullptr && any(node()->zones, [&](const numa_zone_info& z) { return z.name == key.name; });
+    case table_kind::device_quota:
+      return any(*s_.device_quotas,
+                 [&](const device_quota_info& q) { return q.name_space == key.owner && q.vendor == key.name; });
     default:
       return false;
   }

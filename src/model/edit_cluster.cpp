@@ -175,6 +175,7 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
     node.gpu_memory = *v;
   }
   if (auto done = read_claimable(t, row, node); !done) return done;
+  if (auto done = read_vendor_devices(t, row, node); !done) return done;
   return read_alignment(t, row, node);
 }
 
@@ -338,6 +339,9 @@ result<void> edit::check_devices() {
 
 result<void> edit::check_devices_of(std::uint32_t slot) {
   const node_info& node = *(*s_.nodes)[(*s_.node_row_of_slot)[slot]];
+  if (node.is_shared_by_vendors() && !node.devices.empty()) {
+    return blame_devices(slot, no_row, "it has vendor_devices as well as rows of the table device");
+  }
   const std::string* lost = lost_device(slot);
   if (node.devices.empty() && lost == nullptr) return {};  // nothing is said of its devices
   std::int64_t offered = 0;
@@ -457,11 +461,13 @@ void edit::settle_nodes() {
   s_.nodes_not_open = 0;
   s_.nodes_with_mig = 0;
   s_.nodes_with_sharing_modes = 0;
+  s_.nodes_with_vendor_devices = 0;
   for (const auto& node : *s_.nodes) {
     s_.nodes_with_taints += node->taints.empty() ? 0U : 1U;
     s_.nodes_not_open += node->open() ? 0U : 1U;
     s_.nodes_with_mig += has_mig(*node) ? 1U : 0U;
     s_.nodes_with_sharing_modes += node->has_sharing_modes() ? 1U : 0U;
+    s_.nodes_with_vendor_devices += node->is_shared_by_vendors() ? 1U : 0U;
   }
   rebuild_indexes(s_, s_.live);
   drop_lost_devices();

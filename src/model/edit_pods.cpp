@@ -136,6 +136,7 @@ void edit::erase_pod(pod_row p) {
   ++pod.generation;
   --s_.live_pods;
   discard(s_.pod_extras[p].labels);
+  discard(s_.pod_extras[p].device_grants);
   if (s_.pod_extras[p].sub_name != implied_pod_set) discard(s_.pod_extras[p].sub_name);
   drop_name(&name_maps::pods, s_.pod_names[p], p);
   w_.free_pods.write().push_back(p);
@@ -151,6 +152,10 @@ void edit::put_pod(pod_plan plan, pod_row p) {
   if (extra.labels != plan.labels) {
     discard(extra.labels);
     extra.labels = s_.names->add(plan.labels);
+  }
+  if (extra.device_grants != plan.device_grants) {
+    discard(extra.device_grants);
+    extra.device_grants = s_.names->add(plan.device_grants);
   }
   extra.created = plan.created;
   extra.priority = plan.priority;
@@ -215,6 +220,7 @@ void edit::join_class(pod_row p, pod_plan& plan) {
   s_.pods_with_shares += joined.is_shared() ? 1U : 0U;
   s_.pods_with_mig += joined.mig_slices == 0 ? 0U : 1U;
   s_.pods_with_claims += joined.ask.claims.empty() ? 0U : 1U;
+  s_.pods_asking_vendors += joined.asks_vendors() ? 1U : 0U;
   std::vector<std::int64_t>& sums = w_.total_request.write();
   sums.resize(std::max<std::size_t>(sums.size(), s_.dims()), 0);
   for (std::size_t d = 0; d < joined.ask.request.size(); ++d) sums[d] += joined.ask.request[d];
@@ -229,6 +235,7 @@ void edit::leave_class(pod_row p) {
   s_.pods_with_shares -= left.is_shared() ? 1U : 0U;
   s_.pods_with_mig -= left.mig_slices == 0 ? 0U : 1U;
   s_.pods_with_claims -= left.ask.claims.empty() ? 0U : 1U;
+  s_.pods_asking_vendors -= left.asks_vendors() ? 1U : 0U;
   std::vector<std::int64_t>& sums = w_.total_request.write();
   for (std::size_t d = 0; d < left.ask.request.size(); ++d) sums[d] -= left.ask.request[d];
   s_.pods.write(p).pod_class = no_row;

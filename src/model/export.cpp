@@ -116,6 +116,8 @@ table export_nodes(const cluster_state& s, const dimension_order& order) {
     for (const auto& [device_class, device] : node.claimable)
       claimable.append(device_class).append(1, '=').append(device).append(1, '\0');
     w.put_raw(col::node_claimable, claimable);
+    w.put_raw(col::node_vendor_devices, node.vendor_devices_text);
+    w.put_raw(col::node_device_settings, node.device_settings_text);
   }
   return w.take();
 }
@@ -150,6 +152,18 @@ table export_zones(const cluster_state& s, const dimension_order& order) {
       put_amounts(w, col::numa_zone_capacity, zone.capacity, order);
       put_amounts(w, col::numa_zone_available, zone.available, order);
     }
+  }
+  return w.take();
+}
+
+table export_quotas(const cluster_state& s) {
+  schema_writer w(table_kind::device_quota, table_op::add, s.dims());
+  for (const device_quota_info& quota : *s.device_quotas) {
+    w.put(col::device_quota_namespace, std::string_view(quota.name_space));
+    w.put(col::device_quota_vendor, std::string_view(quota.vendor));
+    w.put(col::device_quota_memory, quota.memory);
+    w.put(col::device_quota_cores, quota.cores);
+    w.put(col::device_quota_slots, quota.slots);
   }
   return w.take();
 }
@@ -290,6 +304,9 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put_raw(col::pod_containers, ask.containers);
   w.put(col::pod_claimed_gpus, ask.claimed_gpus);
   w.put(col::pod_sharing, sharing_name(ask.sharing));
+  w.put_raw(col::pod_device_requests, ask.device_requests);
+  w.put_raw(col::pod_annotations, ask.annotations);
+  w.put_raw(col::pod_device_grants, extra.device_grants);
 }
 
 table export_pods(const cluster_state& s, const dimension_order& order) {
@@ -334,6 +351,8 @@ table export_table(const cluster_state& s, table_kind kind, dimensions_by by) {
       return export_zones(s, order);
     case table_kind::resource_claim:
       return export_claims(s);
+    case table_kind::device_quota:
+      return export_quotas(s);
     default:
       return export_pods(s, order);
   }

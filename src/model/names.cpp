@@ -54,7 +54,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "device_kind",
                                                                         "numa_alignment",
                                                                         "resource_claim",
-                                                                        "topology"};
+                                                                        "topology",
+                                                                        "vendor_device"};
   return pick(names, c);
 }
 

@@ -40,6 +40,12 @@ result<void> check_sharing(const pod_class& c) {
 result<void> set_devices(pod_class& c) {
   std::int64_t gpu = c.requests(dim_gpu);
   const std::int64_t count = c.ask.device_count;
+  if (!c.ask.device_requests.empty()) {
+    if (count == 0 && c.ask.gpu_memory == 0 && c.ask.claimed_gpus == 0) return check_sharing(c);
+    return error{status::argument,
+                 "device_requests say which devices it wants: device_count, gpu_memory and claimed_gpus are not for it",
+                 {}};
+  }
   const auto bad = [&](std::string_view expected) {
     return error{status::argument,
                  "request gpu is " + std::to_string(gpu) + " milli-GPU with device_count " + std::to_string(count) +
@@ -147,15 +153,19 @@ std::string pod_ask::key() const {
   key += '|';
   if (node_selector.empty() && node_affinity.empty() && tolerations.empty() && affinity.empty() &&
       anti_affinity.empty() && host_ports.empty() && obstacle.empty() && claims.empty() && containers.empty() &&
-      claimed_gpus == 0) {
+      claimed_gpus == 0 && device_requests.empty() && annotations.empty()) {
     return key;
   }
   for (const std::string* text :
        {&node_selector, &node_affinity, &tolerations, &affinity, &anti_affinity, &host_ports, &obstacle, &claims}) {
     append_text(key, *text);
   }
-  if (!containers.empty() || claimed_gpus != 0) append_text(key, containers);
-  if (claimed_gpus != 0) key += std::to_string(claimed_gpus);
+  const bool asks_vendors = !device_requests.empty() || !annotations.empty();
+  if (!containers.empty() || claimed_gpus != 0 || asks_vendors) append_text(key, containers);
+  if (claimed_gpus != 0 || asks_vendors) key += std::to_string(claimed_gpus);
+  if (!asks_vendors) return key;
+  append_text(key, device_requests);
+  append_text(key, annotations);
   return key;
 }
 
@@ -197,6 +207,14 @@ std::optional<pod_class> make_pod_class(pod_ask ask, ask_fault& fault) {
                    parsed(col::pod_host_ports, c.ask.host_ports, parse_host_port, c.host_ports) &&
                    parsed(col::pod_containers, c.ask.containers, parse_container, c.containers);
   if (!all) return std::nullopt;
+  result<std::vector<vendor_request>> requests = parse_vendor_requests(c.ask.device_requests);
+  result<std::vector<std::pair<std::string, std::string>>> annotations = parse_annotations(c.ask.annotations);
+  if (!sound(col::pod_device_requests, requests ? result<void>{} : result<void>{requests.failure()}) ||
+      !sound(col::pod_annotations, annotations ? result<void>{} : result<void>{annotations.failure()})) {
+    return std::nullopt;
+  }
+  c.device_requests = std::move(*requests);
+  c.annotations = std::move(*annotations);
   c.node_selector = std::move(*labels);
   return c;
 }

@@ -14,6 +14,7 @@
 
 #include "model/selector.hpp"
 #include "model/sharing_mode.hpp"
+#include "model/vendor_devices.hpp"
 
 namespace kaisched::model {
 
@@ -49,6 +50,8 @@ struct pod_ask {
   std::uint32_t claimed_gpus = 0;
   qos_class qos = qos_class::unknown;
   sharing_mode sharing = sharing_mode::unknown;
+  std::string device_requests;
+  std::string annotations;
 
   /// Byte string that is equal exactly for equal asks.
   [[nodiscard]] std::string key() const;
@@ -71,11 +74,15 @@ struct pod_class {
   std::vector<affinity_term> affinity;
   std::vector<affinity_term> anti_affinity;
   std::vector<host_port> host_ports;
-  std::vector<container_ask> containers;  ///< in their order; empty: one with the request of the pod
+  std::vector<container_ask> containers;        ///< in their order; empty: one with the request of the pod
+  std::vector<vendor_request> device_requests;  ///< by container
+  std::vector<std::pair<std::string, std::string>> annotations;
 
   [[nodiscard]] std::int64_t requests(std::uint32_t d) const { return d < ask.request.size() ? ask.request[d] : 0; }
   /// Devices, as a whole or in part.
   [[nodiscard]] bool wants_gpu() const { return whole_devices + shared_devices + memory_devices + claimed_devices > 0; }
+  /// It names vendors: the GPUs in its request are an amount and no devices.
+  [[nodiscard]] bool asks_vendors() const { return !device_requests.empty(); }
   /// Parts of devices, by share or by memory.
   [[nodiscard]] bool is_shared() const { return shared_devices + memory_devices > 0; }
   /// Number of devices that it gets parts of.

@@ -21,6 +21,8 @@ constexpr std::array text_columns{
     std::pair{std::uint32_t{col::pod_obstacle}, &pod_ask::obstacle},
     std::pair{std::uint32_t{col::pod_claims}, &pod_ask::claims},
     std::pair{std::uint32_t{col::pod_containers}, &pod_ask::containers},
+    std::pair{std::uint32_t{col::pod_device_requests}, &pod_ask::device_requests},
+    std::pair{std::uint32_t{col::pod_annotations}, &pod_ask::annotations},
 };
 
 bool gives_ask(const table_reader& t) {
@@ -49,6 +51,7 @@ pod_plan edit::present_plan(pod_row p) const {
   plan.priority = s_.pod_extras[p].priority;
   plan.nominated = s_.pod_extras[p].nominated;
   plan.zones = s_.pod_extras[p].numa_zones;
+  plan.device_grants = s_.pod_extras[p].device_grants;
   plan.leader = s_.pods[p].leader;
   plan.outdated = s_.pods[p].outdated;
   plan.known_class = s_.pods[p].pod_class;
@@ -207,6 +210,7 @@ result<void> edit::plan_place(const table_reader& t, std::uint64_t row, pod_plan
     if (slot != plan.node) {
       plan.devices = {};
       plan.zones = 0;
+      plan.device_grants = {};
     }
     plan.node = slot;
   }
@@ -236,7 +240,17 @@ result<void> edit::plan_zones(const table_reader& t, std::uint64_t row, pod_plan
       plan.zones |= std::uint64_t{1} << zone;
     }
   }
-  if (plan.node == no_row || !is_in(plan.status, active_used)) plan.zones = 0;
+  if (t.has(col::pod_device_grants)) {
+    for (const std::string_view text : split_list(t.text(col::pod_device_grants, row))) {
+      const result<vendor_grant> one = parse_vendor_grant(text);
+      if (!one) return fail_pod(t, row, col::pod_device_grants, status::argument, one.failure().message);
+    }
+    plan.device_grants = t.text(col::pod_device_grants, row);
+  }
+  if (plan.node == no_row || !is_in(plan.status, active_used)) {
+    plan.zones = 0;
+    plan.device_grants = {};
+  }
   return {};
 }
 

@@ -76,6 +76,16 @@ constexpr std::array node_columns{
         col::node_claimable, "claimable", ct::string_list, cs::ragged, false, ek::none, "class=driver/pool/device", "",
         "Devices that resource claims of a class can be given here, first choice first. GPUs among them count in "
         "capacity as well."},
+    column_info{
+        col::node_vendor_devices, "vendor_devices", ct::string_list, cs::ragged, false, ek::none,
+        "id=...,type=...,slots=...", "",
+        "Devices that are shared by the rules of their vendor, in the node's order: id, type, mode, index, numa, "
+        "slots, memory in bytes, cores, healthy, cordoned, links=score:score:..., attribute.NAME. A node with "
+        "such devices gives GPUs by these rules alone; mode strict. See docs/vendors.md."},
+    column_info{col::node_device_settings, "device_settings", ct::string_list, cs::ragged, false, ek::none,
+                "setting=value", "",
+                "How these devices are chosen and registered, before the option devices.settings: device_policy, mode, "
+                "slots, memory_permille, core_permille, soft_division, weights=slot:core:memory."},
 };
 constexpr std::array device_columns{
     column_info{col::device_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the device."},
@@ -248,6 +258,17 @@ constexpr std::array pod_columns{
         col::pod_sharing, "sharing", ct::string, cs::ragged, false, ek::none, "mode", "",
         "How the devices that it gets parts of must be shared: time_slicing, mps or hard_isolation; empty: in any "
         "way."},
+    column_info{col::pod_device_requests, "device_requests", ct::string_list, cs::ragged, false, ek::none,
+                "container=0,vendor=NVIDIA,count=1,...", "",
+                "What each container asks of a vendor: container, init, vendor, count, and of each device memory in "
+                "bytes or memory_permille, cores, slices. Such a pod goes to nodes with vendor_devices; the GPUs in "
+                "request are then only what queues and the node are charged."},
+    column_info{col::pod_annotations, "annotations", ct::string_list, cs::ragged, false, ek::none, "key=value", "",
+                "Annotations that the rules of vendors read: types and ids to use or avoid, policies."},
+    column_info{col::pod_device_grants, "device_grants", ct::string_list, cs::ragged, false, ek::none,
+                "container=0,device=ID,memory=...,...", "",
+                "What a pod on a node has of its vendor_devices, as decisions say it. Empty: not known, the session "
+                "takes what it would give."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},
@@ -258,6 +279,18 @@ constexpr std::array numa_zone_columns{
                 "Allocatable amount of every dimension in the zone."},
     column_info{col::numa_zone_available, "available", ct::i64, cs::dimensions, false, ek::none, "fixed units", "0",
                 "What of it is free, as the node reports."},
+};
+constexpr std::array device_quota_columns{
+    column_info{col::device_quota_namespace, "namespace", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Namespace of pod groups."},
+    column_info{col::device_quota_vendor, "vendor", ct::string, cs::ragged, true, ek::none, "key", "",
+                "Vendor, unique within the namespace."},
+    column_info{col::device_quota_memory, "memory", ct::i64, cs::one, false, ek::none, "bytes", "-1",
+                "Most memory of vendor_devices that its pods may hold together; -1 is unlimited."},
+    column_info{col::device_quota_cores, "cores", ct::i64, cs::one, false, ek::none, "of the vendor", "-1",
+                "The same for cores."},
+    column_info{col::device_quota_slots, "slots", ct::i64, cs::one, false, ek::none, "sharers", "-1",
+                "The same for places on devices."},
 };
 constexpr std::array resource_claim_columns{
     column_info{col::resource_claim_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -311,6 +344,9 @@ constexpr std::array decision_columns{
         col::decision_sharing, "sharing", ct::string_list, cs::ragged, false, ek::none, "modes", "",
         "How each of the devices is shared: the column sharing of the table device, or unknown; empty if nothing is "
         "said of the node's devices."},
+    column_info{col::decision_device_grants, "device_grants", ct::string_list, cs::ragged, false, ek::none,
+                "container=0,device=ID,memory=...,...", "",
+                "What each container gets of each of the node's vendor_devices; empty for evict."},
 };
 constexpr std::array reason_columns{
     column_info{col::reason_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group that waits."},
@@ -428,6 +464,8 @@ constexpr std::array tables{
     table_info{table_kind::numa_zone, "numa_zone", true, "NUMA zones of nodes.", numa_zone_columns},
     table_info{table_kind::resource_claim, "resource_claim", true, "Claims of devices that pods share or bring along.",
                resource_claim_columns},
+    table_info{table_kind::device_quota, "device_quota", true, "What pods of a namespace may hold of vendor_devices.",
+               device_quota_columns},
     table_info{table_kind::decision, "decision", false, "Decisions of a session.", decision_columns},
     table_info{table_kind::reason, "reason", false, "Why pod groups wait.", reason_columns},
     table_info{table_kind::queue_share, "queue_share", false, "Shares of queues.", queue_share_columns},

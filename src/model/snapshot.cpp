@@ -58,6 +58,8 @@ std::uint64_t snapshot::count(entity_kind kind) const {
     }
     case entity_kind::resource_claim:
       return s.live_claims;
+    case entity_kind::device_quota:
+      return s.device_quotas->size();
     default:
       return 0;
   }

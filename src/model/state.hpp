@@ -27,6 +27,7 @@
 #include "model/quarantine.hpp"
 #include "model/selector.hpp"
 #include "model/sharing_mode.hpp"
+#include "model/vendor_devices.hpp"
 
 namespace kaisched::model {
 
@@ -125,6 +126,11 @@ struct node_info {
   numa_scope align_scope = numa_scope::unknown;
   std::vector<numa_zone_info> zones;                           ///< in the order in which they are numbered
   std::vector<std::pair<std::string, std::string>> claimable;  ///< class and name of devices
+  std::vector<vendor_device> vendor_devices;                   ///< in the order of the node
+  std::string vendor_devices_text;                             ///< as given
+  std::string device_settings_text;                            ///< as given
+  /// Its GPUs are given by the rules of their vendors; there are no other devices.
+  [[nodiscard]] bool is_shared_by_vendors() const { return !vendor_devices.empty(); }
   /// Devices are tracked one by one.
   [[nodiscard]] std::uint32_t device_count() const;
   [[nodiscard]] bool has_sharing_modes() const {
@@ -233,6 +239,7 @@ struct pod_extra {
   std::int64_t priority = unset;
   std::uint32_t nominated = no_row;  ///< node slot
   std::uint64_t numa_zones = 0;      ///< bit i: zone i of the pod's node; 0: unknown
+  std::string_view device_grants;    ///< of vendor devices, as given
 };
 
 /// A claim of devices.
@@ -245,6 +252,15 @@ struct claim_info {
   std::string reserved_for;  ///< row of a string list
   std::string node;          ///< empty: not known
   bool from_template = false;
+};
+
+/// What pods of a namespace may hold of the devices of a vendor; `unlimited` where nothing is said.
+struct device_quota_info {
+  std::string name_space;
+  std::string vendor;
+  std::int64_t memory = unlimited;
+  std::int64_t cores = unlimited;
+  std::int64_t slots = unlimited;
 };
 
 // ---- state -------------------------------------------------------------------------------------------------------
@@ -289,6 +305,7 @@ struct cluster_state {
   std::uint32_t nodes_with_taints = 0;
   std::uint32_t nodes_not_open = 0;
   std::uint32_t nodes_with_sharing_modes = 0;
+  std::uint32_t nodes_with_vendor_devices = 0;
   std::uint32_t nodes_with_mig = 0;  ///< nodes with labels or resources of divided GPUs
 
   base::cow_column<group_core> groups;
@@ -319,10 +336,13 @@ struct cluster_state {
   std::uint32_t pods_with_shares = 0;  ///< pods that ask for parts of devices, by share or by memory
   std::uint32_t pods_with_mig = 0;     ///< pods that ask for instances of divided GPUs
   std::uint32_t pods_with_claims = 0;
+  std::uint32_t pods_asking_vendors = 0;
 
   base::cow_column<std::shared_ptr<const claim_info>> claims;  ///< by slot; null: vacant
   std::uint32_t claim_slots = 0;
   std::uint32_t live_claims = 0;
+
+  base::cow<std::vector<device_quota_info>> device_quotas;  ///< by namespace and vendor
 
   base::cow<quarantine_list> quarantine;  ///< no part of the digest
 

@@ -22,6 +22,7 @@ struct leaving_pod {
 
 namespace policy {
 class claim_ledger;
+class device_ledger;
 class zone_ledger;
 }  // namespace policy
 
@@ -35,10 +36,11 @@ class session_access {
   std::span<const model::quota_vector> fair_share;  ///< by queue
   std::span<const pod_row> repelling_pods;          ///< pods with required anti-affinity, wherever they are
   const std::vector<leaving_pod>* leaving = nullptr;
-  const policy::gpu_groups* groups = nullptr;    ///< open in `compat` if pods share devices
-  bool predicates = false;                       ///< the policy has the part of this name
-  const policy::zone_ledger* zones = nullptr;    ///< of nodes, where the part numa aligns; else null
-  const policy::claim_ledger* claims = nullptr;  ///< if pods have resource claims; else null
+  const policy::gpu_groups* groups = nullptr;      ///< open in `compat` if pods share devices
+  bool predicates = false;                         ///< the policy has the part of this name
+  const policy::zone_ledger* zones = nullptr;      ///< of nodes, where the part numa aligns; else null
+  const policy::claim_ledger* claims = nullptr;    ///< if pods have resource claims; else null
+  const policy::device_ledger* vendors = nullptr;  ///< if vendors' rules give devices away; else null
 
   /// A group that is looked at in part has smaller gangs: thresholds by sub-group from this one on.
   sub_group_row part_first = no_row;
@@ -108,6 +110,12 @@ struct cluster_verdict {
 [[nodiscard]] std::int64_t claims_paid(const session_access& a, pod_row pod, node_row row);
 /// The claims of the pod may be used, and have or can be given devices of the node.
 [[nodiscard]] bool claims_fit(const session_access& a, pod_row pod, node_row row, free_amount which);
+
+/// Devices of the node that are shared by the rules of their vendors have room for the pod, or it asks for none.
+[[nodiscard]] bool vendors_fit_there(const session_access& a, pod_row pod, node_row row, free_amount which);
+[[nodiscard]] inline bool vendors_fit(const session_access& a, pod_row pod, node_row row, free_amount which) {
+  return a.vendors == nullptr || vendors_fit_there(a, pod, row, which);
+}
 
 /// Labels that restrict GPU pods and other pods to nodes of their own.
 inline constexpr std::string_view gpu_worker_label = "node-role.kubernetes.io/gpu-worker";

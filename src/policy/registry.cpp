@@ -33,6 +33,7 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"sg-nodelocalgreedy", make_node_local_greedy, "sets of victims: all that touch one node"},
       part_entry{"topology", make_topology, "pod groups in the domains of a topology that they ask for"},
       part_entry{"userfairness", make_user_fairness, "groups of users who hold less of the queue first"},
+      part_entry{"vendordevices", make_vendor_devices, "devices that are shared by the rules of their vendors"},
   };
   return entries;
 }

@@ -194,6 +194,8 @@ result<void> core::check() const {
     return violated("the sum of a queue differs from its pods");
   }
   if (auto done = check_zones(*this); !done) return done;
+  if (const std::string fault = vendors.used() ? vendors.fault() : std::string{}; !fault.empty())
+    return violated(fault);
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (!state().groups[g].live || !state().groups[g].semi_preemptible) continue;
     if (core_growth(g, {}) != quota_vector{}) return violated("the core of a group differs from what queues count");
@@ -240,6 +242,7 @@ std::string core::state_digest() const {
   add_bytes(hash, zones.available());
   add_bytes(hash, zones.idle());
   if (claims.used()) hash.update(claims.digest());
+  if (vendors.used()) hash.update(vendors.digest());
   for (pod_row p = 0; zones.used() && p < state().pod_slots; ++p) {
     for (const policy::zone_share& one : zones.placement_at(p)) {
       const std::int64_t words[] = {p, one.zone, one.dim, one.amount};

@@ -32,8 +32,13 @@ std::int64_t to_fixed(std::uint32_t resource, double amount) {
   return std::llround(resource == 2 ? amount * static_cast<double>(whole_device) : amount);
 }
 
-core::core(snapshot b, policy_options o, std::int64_t t, part_list f)
-    : base(std::move(b)), options(std::move(o)), now(t), factories(std::move(f)), live(base.state().live) {
+core::core(snapshot b, policy_options o, std::int64_t t, part_list f, std::shared_ptr<const device_catalog> k)
+    : base(std::move(b)),
+      options(std::move(o)),
+      now(t),
+      factories(std::move(f)),
+      live(base.state().live),
+      catalog(std::move(k)) {
   connect();
 }
 
@@ -46,6 +51,8 @@ core::core(const core& other)
       choice(other.choice),
       zones(other.zones),
       claims(other.claims),
+      catalog(other.catalog),
+      vendors(other.vendors),
       saved_claims(other.saved_claims),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
@@ -98,6 +105,7 @@ void core::connect() {
   access.predicates = has_predicates;
   access.zones = zones.used() ? &zones : nullptr;
   access.claims = claims.used() ? &claims : nullptr;
+  access.vendors = vendors.used() ? &vendors : nullptr;
 }
 
 bool core::has(std::string_view part) const {
@@ -120,6 +128,7 @@ result<void> core::open() {
   }
   if (has("numa")) zones.open(state(), options);
   open_claims();
+  if (auto done = vendors.open(state(), options, catalog); !done) return done;
   connect();
   for (const auto& [name, make] : factories) {
     std::unique_ptr<policy_part> part = make(options);
@@ -295,6 +304,7 @@ void core::put(pod_row pod, node_row node, pod_status status, const device_set& 
   charge_node(pod, node, status, devices, 1);
   charge_queues(pod, 1);
   charge_core_of(pod);
+  if (vendors.used()) vendors.put(state(), pod, node, status == pod_status::allocated);
   if (gets_devices && compat()) claims.allocate(pod, node, status == pod_status::allocated);
   if (!zones.used()) return;
   zones.set(pod, placed);
@@ -369,6 +379,7 @@ void core::finish(pod_row pod) {
   charge_node(pod, node_of(pod), old, live.pod_devices[pod], -1);
   finish_in_zones(pod, old, -1);
   if (claims.has_claims(pod) && claims.decides()) claims.deallocate(pod);
+  if (vendors.used()) vendors.end(pod, node_of(pod));
   if (is_charged(pod, old)) charge_queues(pod, -1);
   set_status(pod, pod_status::succeeded);
   charge_core_of(pod);
@@ -387,6 +398,7 @@ void core::release_in_place(pod_row pod, std::uint32_t mark) {
   set_status(pod, pod_status::releasing);
   charge_queues(pod, -1);
   zones.charge(pod, row, -1);
+  if (vendors.used()) vendors.release(pod, row);
   if (claims.has_claims(pod) && claims.decides()) {
     claims.deallocate(pod);
     claims.leave_behind(pod, saved_claims[log[mark - 1].old_claims]);
@@ -411,6 +423,7 @@ void core::restore_evicted(const operation& op) {
   }
   set_status(op.pod, op.old_status);
   charge_queues(op.pod, 1);
+  if (vendors.used()) vendors.hold_again(op.pod, row, op.old_status != pod_status::pipelined);
   zones.charge(op.pod, row, 1);
   if (compat() && claims.has_claims(op.pod) && claims.decides()) claims.allocate(op.pod, row, false);
   charge_core_of(op.pod);
@@ -438,6 +451,7 @@ void core::undo_put(const operation& op, bool restores_claims) {
   if (grouped) groups.take(state(), live, op.pod);
   charge_node(op.pod, row, static_cast<pod_status>(live.pod_state[op.pod]), live.pod_devices[op.pod], -1);
   charge_queues(op.pod, -1);
+  if (vendors.used()) vendors.take(op.pod, row);
   if (claims.has_claims(op.pod)) {
     if (claims.decides()) claims.deallocate(op.pod);
     if (restores_claims) claims.restore(op.pod, saved_claims[op.old_claims]);
@@ -486,6 +500,7 @@ void core::undo(std::uint32_t position) {
       set_status(op.pod, op.old_status);
       if (in_groups(op.pod)) groups.unshelve(state(), live, op.pod, row_of_slot(op.old_node), op.old_status);
       rejoin_claims(op);
+      if (vendors.used()) vendors.revive(op.pod);
       charge_node(op.pod, (*state().node_row_of_slot)[op.old_node], op.old_status, op.old_devices, 1);
       finish_in_zones(op.pod, op.old_status, 1);
       if (is_charged(op.pod, op.old_status)) charge_queues(op.pod, 1);
@@ -584,6 +599,7 @@ void core::commit() {
       d.devices = live.pod_devices[op.pod];
       d.numa_zones = zones.zones_of_pod(op.pod);
       d.claim_devices = claims.devices_of(state(), op.pod);
+      if (vendors.used()) d.device_grants = vendors.grants_of(op.pod, d.node);
       if (op.kind == operation_kind::allocate) set_status(op.pod, pod_status::binding);
     }
     decisions.push_back(d);

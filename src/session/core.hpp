@@ -17,6 +17,7 @@
 #include "model/account.hpp"
 #include "policy/access.hpp"
 #include "policy/claims/ledger.hpp"
+#include "policy/devices/ledger.hpp"
 #include "policy/numa/ledger.hpp"
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
@@ -92,7 +93,8 @@ using part_list = std::vector<std::pair<std::string, part_factory>>;
 
 class core {
  public:
-  core(snapshot base, policy_options options, std::int64_t now, part_list factories);
+  core(snapshot base, policy_options options, std::int64_t now, part_list factories,
+       std::shared_ptr<const device_catalog> catalog);
   core(const core& other);
   core& operator=(const core&) = delete;
 
@@ -116,6 +118,10 @@ class core {
   void unevict(std::uint32_t eviction);
   /// The pod, which was evicted from the node, would not get the NUMA zones back that it had there.
   [[nodiscard]] bool changes_zones(pod_row pod, node_row node);
+  /// Or others have got devices since that it shared there by the rules of a vendor.
+  [[nodiscard]] bool changes_vendor_devices(pod_row pod, node_row node) const {
+    return vendors.concerns(state(), pod) && !vendors.can_hold_again(pod, node);
+  }
   /// Or not the devices of its claims.
   [[nodiscard]] bool changes_claims(pod_row pod, std::uint32_t eviction) const;
   /// A look ahead: the pod has ended and holds nothing any more. Must be undone before the statement is committed.
@@ -231,6 +237,8 @@ class core {
   node_choice choice;
   policy::zone_ledger zones;
   policy::claim_ledger claims;
+  std::shared_ptr<const device_catalog> catalog;
+  policy::device_ledger vendors;                   ///< of devices that are shared by the rules of their vendors
   std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
   bool has_proportion = false;
   bool has_predicates = false;

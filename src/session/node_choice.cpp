@@ -54,7 +54,8 @@ void node_choice::open(const core& c) {
     const bool known =
         std::find(std::begin(lexicographic), std::end(lexicographic), part->name()) != std::end(lexicographic);
     if (part->name() == "numa" && c.access.zones == nullptr) continue;
-    if (part->name() == "dynamicresources") continue;  // pods with claims are placed by scanning
+    // Pods that these look at are placed by scanning.
+    if (part->name() == "dynamicresources" || part->name() == "vendordevices") continue;
     if ((part->capabilities() & part_scores_nodes) != 0 && !known) fast_ = false;
     if ((part->capabilities() & part_filters_nodes) != 0 && part->name() != "predicates") fast_ = false;
   }
@@ -158,7 +159,7 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
   const class_facts& known = facts(c, row);
   return known.open_everywhere && known.cluster.what == constraint::none &&
          (!predicates_ || policy::ignores_other_pods(c.access, *c.state().classes[row])) && !c.claims.has_claims(pod) &&
-         c.state().pod_extras[pod].nominated == no_row;
+         !c.vendors.concerns(c.state(), pod) && c.state().pod_extras[pod].nominated == no_row;
 }
 
 /// Nodes with shared devices come first.
@@ -187,7 +188,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   refused_.clear();
   c.refusal = {};
   // Nothing came free since the class found no node: it finds none now.
-  const bool claims = c.claims.has_claims(pod);
+  const bool claims = c.claims.has_claims(pod) || c.vendors.concerns(c.state(), pod);
   const bool remembers = fast_ && !claims && among_ == nullptr &&
                          (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
                          c.state().pod_extras[pod].nominated == no_row;
@@ -238,10 +239,12 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
   ++c.statistics.back().candidates;
   // As in KAI a node must also hold with claims counted before the question whether the pod can start now.
   const std::int64_t paid = policy::claims_paid(c.access, pod, row);
-  bool good = policy::amounts_fit(c.access, ask, row, free_amount::idle_or_releasing, paid);
+  bool good = policy::amounts_fit(c.access, ask, row, free_amount::idle_or_releasing, paid) &&
+              policy::vendors_fit(c.access, pod, row, free_amount::idle_or_releasing);
   if (good && which == free_amount::idle) {
     good = policy::amounts_fit(c.access, ask, row, free_amount::idle, paid) &&
-           policy::zones_fit(c.access, ask, row, which) && policy::claims_fit(c.access, pod, row, which);
+           policy::zones_fit(c.access, ask, row, which) && policy::claims_fit(c.access, pod, row, which) &&
+           policy::vendors_fit(c.access, pod, row, which);
   }
   good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
   place here;

@@ -186,7 +186,7 @@ work::part_list parts_of(const policy_options& options) {
 /// A search for one waiting group, by rules that are drawn: some groups must not be victims, some may only move.
 struct one_search {
   explicit one_search(const world& w)
-      : options(preset("kai").value()), core(taken(w), options, 0, parts_of(options)), chains(core) {
+      : options(preset("kai").value()), core(taken(w), options, 0, parts_of(options), nullptr), chains(core) {
     got(core.open());
     core.keep_chunks();
     for (std::size_t g = 0; g < w.groups.size(); ++g) {

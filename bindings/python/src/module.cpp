@@ -109,7 +109,9 @@ class py_session : public shared_object<session> {
 
 class py_engine : public shared_object<engine> {
  public:
-  py_engine() : shared_object(std::in_place) {}
+  py_engine() : shared_object(std::in_place) {
+    change([](engine& e) { e.set_device_catalog(unwrap(shipped_device_catalog())); });
+  }
   void set(const std::string& option, const std::string& value) {
     unwrap(change([&](engine& e) { return e.set(option, value); }));
   }

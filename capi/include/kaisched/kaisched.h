@@ -163,6 +163,7 @@ enum kaisched_function {
   KAISCHED_FN_ENGINE_SET = 11,
   KAISCHED_FN_ENGINE_GET = 12,
   KAISCHED_FN_OPTION_INFO = 13,
+  KAISCHED_FN_ENGINE_ADD_VENDORS = 14,
   KAISCHED_FN_CLUSTER_CREATE = 20,
   KAISCHED_FN_CLUSTER_APPLY = 21,
   KAISCHED_FN_CLUSTER_FIND = 22,
@@ -220,7 +221,8 @@ enum kaisched_entity_kind {
   KAISCHED_KIND_SUB_GROUP = 7,
   KAISCHED_KIND_POD = 8,
   KAISCHED_KIND_NUMA_ZONE = 9,
-  KAISCHED_KIND_RESOURCE_CLAIM = 10
+  KAISCHED_KIND_RESOURCE_CLAIM = 10,
+  KAISCHED_KIND_DEVICE_QUOTA = 11
 };
 
 /// Life of a pod.
@@ -289,7 +291,8 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_DEVICE_KIND = 23,     ///< devices of another kind: divided or not, or their memory is not known
   KAISCHED_CONSTRAINT_NUMA_ALIGNMENT = 24,  ///< the NUMA zones of the node cannot align the pod
   KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25,  ///< claims may not be used, or the node has no devices for them
-  KAISCHED_CONSTRAINT_TOPOLOGY = 26         ///< no domain has room for all pods that must be together
+  KAISCHED_CONSTRAINT_TOPOLOGY = 26,        ///< no domain has room for all pods that must be together
+  KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27    ///< devices shared by the rules of their vendor do not suffice
 };
 
 /// Where a constraint applies.
@@ -369,6 +372,8 @@ enum kaisched_table_kind {
   KAISCHED_TABLE_NUMA_ZONE = 9,
   /// input: Claims of devices that pods share or bring along.
   KAISCHED_TABLE_RESOURCE_CLAIM = 10,
+  /// input: What pods of a namespace may hold of vendor_devices.
+  KAISCHED_TABLE_DEVICE_QUOTA = 11,
   /// output: Decisions of a session.
   KAISCHED_TABLE_DECISION = 32,
   /// output: Why pod groups wait.
@@ -461,7 +466,15 @@ enum kaisched_node_column {
   KAISCHED_NODE_COL_NUMA_SCOPE = 9,
   /// string_list, default empty. Devices that resource claims of a class can be given here, first choice first. GPUs
   /// among them count in capacity as well. [class=driver/pool/device]
-  KAISCHED_NODE_COL_CLAIMABLE = 10
+  KAISCHED_NODE_COL_CLAIMABLE = 10,
+  /// string_list, default empty. Devices that are shared by the rules of their vendor, in the node's order: id, type,
+  /// mode, index, numa, slots, memory in bytes, cores, healthy, cordoned, links=score:score:..., attribute.NAME. A node
+  /// with such devices gives GPUs by these rules alone; mode strict. See docs/vendors.md. [id=...,type=...,slots=...]
+  KAISCHED_NODE_COL_VENDOR_DEVICES = 11,
+  /// string_list, default empty. How these devices are chosen and registered, before the option devices.settings:
+  /// device_policy, mode, slots, memory_permille, core_permille, soft_division, weights=slot:core:memory.
+  /// [setting=value]
+  KAISCHED_NODE_COL_DEVICE_SETTINGS = 12
 };
 
 /// Columns of KAISCHED_TABLE_DEVICE.
@@ -650,7 +663,17 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_CLAIMED_GPUS = 27,
   /// string, default empty. How the devices that it gets parts of must be shared: time_slicing, mps or hard_isolation;
   /// empty: in any way. [mode]
-  KAISCHED_POD_COL_SHARING = 28
+  KAISCHED_POD_COL_SHARING = 28,
+  /// string_list, default empty. What each container asks of a vendor: container, init, vendor, count, and of each
+  /// device memory in bytes or memory_permille, cores, slices. Such a pod goes to nodes with vendor_devices; the GPUs
+  /// in request are then only what queues and the node are charged. [container=0,vendor=NVIDIA,count=1,...]
+  KAISCHED_POD_COL_DEVICE_REQUESTS = 29,
+  /// string_list, default empty. Annotations that the rules of vendors read: types and ids to use or avoid, policies.
+  /// [key=value]
+  KAISCHED_POD_COL_ANNOTATIONS = 30,
+  /// string_list, default empty. What a pod on a node has of its vendor_devices, as decisions say it. Empty: not known,
+  /// the session takes what it would give. [container=0,device=ID,memory=...,...]
+  KAISCHED_POD_COL_DEVICE_GRANTS = 31
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
@@ -688,6 +711,20 @@ enum kaisched_resource_claim_column {
   KAISCHED_RESOURCE_CLAIM_COL_FROM_TEMPLATE = 8
 };
 
+/// Columns of KAISCHED_TABLE_DEVICE_QUOTA.
+enum kaisched_device_quota_column {
+  /// string, required. Namespace of pod groups. [name]
+  KAISCHED_DEVICE_QUOTA_COL_NAMESPACE = 1,
+  /// string, required. Vendor, unique within the namespace. [key]
+  KAISCHED_DEVICE_QUOTA_COL_VENDOR = 2,
+  /// i64, default -1. Most memory of vendor_devices that its pods may hold together; -1 is unlimited. [bytes]
+  KAISCHED_DEVICE_QUOTA_COL_MEMORY = 3,
+  /// i64, default -1. The same for cores. [of the vendor]
+  KAISCHED_DEVICE_QUOTA_COL_CORES = 4,
+  /// i64, default -1. The same for places on devices. [sharers]
+  KAISCHED_DEVICE_QUOTA_COL_SLOTS = 5
+};
+
 /// Columns of KAISCHED_TABLE_DECISION.
 enum kaisched_decision_column {
   /// u8. 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate. [decision kind]
@@ -721,7 +758,10 @@ enum kaisched_decision_column {
   KAISCHED_DECISION_COL_DEVICE_MEMORY = 14,
   /// string_list. How each of the devices is shared: the column sharing of the table device, or unknown; empty if
   /// nothing is said of the node's devices. [modes]
-  KAISCHED_DECISION_COL_SHARING = 15
+  KAISCHED_DECISION_COL_SHARING = 15,
+  /// string_list. What each container gets of each of the node's vendor_devices; empty for evict.
+  /// [container=0,device=ID,memory=...,...]
+  KAISCHED_DECISION_COL_DEVICE_GRANTS = 16
 };
 
 /// Columns of KAISCHED_TABLE_REASON.
@@ -884,6 +924,14 @@ KAISCHED_API void kaisched_engine_destroy(kaisched_engine* engine) KAISCHED_NOEX
 /// the message names the option and what was expected.
 KAISCHED_API kaisched_status kaisched_engine_set(kaisched_engine* engine, const char* option, const char* value,
                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Adds vendors, or models of devices that are divided in hardware, from a JSON text (docs/vendors.md) to those that
+/// the library comes with; a vendor with a key that is there already is replaced. Sessions that are open do not change.
+/// @param json `size` bytes of UTF-8.
+/// @param source how messages name the text; NULL: "vendors".
+/// Errors: KAISCHED_E_ARGUMENT for what cannot be read, with line, object and field; nothing is added then.
+KAISCHED_API kaisched_status kaisched_engine_add_vendors(kaisched_engine* engine, const char* json, size_t size,
+                                                         const char* source, kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Writes the value of one option as text; see "Texts" above for `buffer`, `capacity` and `needed`.
 KAISCHED_API kaisched_status kaisched_engine_get(const kaisched_engine* engine, const char* option, char* buffer,

@@ -197,6 +197,9 @@ result<void> set_cluster(const scenario_settings& settings, cluster& of) {
 
 /// The others.
 result<void> set_engine(const scenario_settings& settings, engine& of) {
+  result<std::shared_ptr<const device_catalog>> catalog = shipped_device_catalog();
+  if (!catalog) return catalog.take_failure();
+  of.set_device_catalog(std::move(*catalog));
   for (const auto& [name, value] : settings) {
     if (is_of_clusters(name)) continue;
     if (auto done = of.set(name, value); !done) return done;

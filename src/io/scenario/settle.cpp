@@ -21,6 +21,7 @@ struct pod_fate {
   std::string node;
   std::vector<std::int64_t> devices;
   std::vector<std::int64_t> zones;
+  std::vector<std::string> grants;  ///< of vendor devices
 };
 
 table change_of(table_kind kind) {
@@ -61,6 +62,7 @@ fates fates_of(const output_rows& decisions, const scenario_settle& how, const s
     pod.node = decisions.text("node", row);
     pod.devices = decisions.at(*decisions.column("devices"), row).integers;
     pod.zones = decisions.at(*decisions.column("numa_zones"), row).integers;
+    pod.grants = decisions.at(*decisions.column("device_grants"), row).texts;
     if (kind == decision_kind::bind) found.started.insert(group);
     if (leaves) found.evicted.insert(group);
   }
@@ -161,23 +163,25 @@ result<std::vector<table>> settle_tables(const session& of, const scenario_settl
   table::column& node = changed.add(col::pod_node, column_type::string, 0);
   table::column& devices = changed.add(col::pod_devices, column_type::i64_list, 0);
   table::column& zones = changed.add(col::pod_numa_zones, column_type::i64_list, 0);
+  table::column& grants = changed.add(col::pod_device_grants, column_type::string_list, 0);
   table removed(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::remove));
   table::column& removed_name = removed.add(col::pod_name, column_type::string, 0);
-  const auto change = [&](const std::string& pod, pod_status to, std::string_view on,
-                          std::span<const std::int64_t> holds, std::span<const std::int64_t> is_in) {
+  const auto change = [&](const std::string& pod, pod_status to, std::string_view on, const pod_fate& holds) {
     name.push(std::string_view(pod));
     status.push(static_cast<std::uint8_t>(to));
     node.push(on);
-    devices.push_list(holds);
-    zones.push_list(is_in);
+    devices.push_list(holds.devices);
+    zones.push_list(holds.zones);
+    const std::vector<std::string_view> held(holds.grants.begin(), holds.grants.end());
+    grants.push_list(held);
   };
   // What leaves a node goes first: its devices may have a new owner.
   for (const auto& [pod, becomes] : found.pods) {
     if (becomes.what == fate::goes) removed_name.push(std::string_view(pod));
-    if (becomes.what == fate::waits) change(pod, pod_status::pending, {}, {}, {});
+    if (becomes.what == fate::waits) change(pod, pod_status::pending, {}, {});
   }
   for (const auto& [pod, becomes] : found.pods) {
-    if (becomes.what == fate::runs) change(pod, pod_status::running, becomes.node, becomes.devices, becomes.zones);
+    if (becomes.what == fate::runs) change(pod, pod_status::running, becomes.node, becomes);
   }
   std::vector<table> made;
   table releasing = change_of(table_kind::pod);

@@ -16,7 +16,7 @@ class availability_part final : public policy_part {
     const model::pod_class& c = a.state->class_of(pod);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (fits(a, c, nodes[i], free_amount::idle, claims_paid(a, pod, nodes[i])) &&
-          zones_fit(a, c, nodes[i], free_amount::idle))
+          zones_fit(a, c, nodes[i], free_amount::idle) && vendors_fit(a, pod, nodes[i], free_amount::idle))
         scores[i] += availability_band;
     }
     return {};
@@ -58,7 +58,7 @@ class nominated_part final : public policy_part {
 
 bool is_cpu_only_pod(const session_view& view, pod_row pod) {
   const model::pod_class& c = inside(view).state->class_of(pod);
-  return !c.wants_gpu() && c.mig_slices == 0;
+  return !c.wants_gpu() && c.mig_slices == 0 && !c.asks_vendors();
 }
 
 bool is_cpu_only_node(const session_view& view, node_row node) {
