@@ -186,6 +186,7 @@ SAME(KAISCHED_RESOURCE_COL_UNIT, col::resource_unit);
 SAME(KAISCHED_TOPOLOGY_COL_NAME, col::topology_name);
 SAME(KAISCHED_TOPOLOGY_COL_LEVELS, col::topology_levels);
 SAME(KAISCHED_TOPOLOGY_COL_PRIMARY, col::topology_primary);
+SAME(KAISCHED_TOPOLOGY_COL_SHAPES, col::topology_shapes);
 
 SAME(KAISCHED_QUEUE_COL_NAME, col::queue_name);
 SAME(KAISCHED_QUEUE_COL_PARENT, col::queue_parent);

@@ -24,6 +24,7 @@
 #include "model/mig_profile.hpp"
 #include "model/node_index.hpp"
 #include "model/pod_class.hpp"
+#include "model/shape.hpp"
 #include "model/quarantine.hpp"
 #include "model/selector.hpp"
 #include "model/sharing_mode.hpp"
@@ -60,6 +61,10 @@ struct topology_info {
   std::string name;
   std::vector<std::string> levels;  ///< label keys, widest first
   bool primary = false;
+  std::vector<std::pair<std::string, level_shape>> shapes;  ///< by level, sorted
+
+  /// Of a level; none if it has no shape.
+  [[nodiscard]] level_shape shape_of(std::string_view level) const;
 };
 
 struct queue_info {
@@ -125,6 +130,9 @@ struct node_info {
   numa_scope align_scope = numa_scope::unknown;
   std::vector<numa_zone_info> zones;                           ///< in the order in which they are numbered
   std::vector<std::pair<std::string, std::string>> claimable;  ///< class and name of devices
+  std::vector<std::pair<std::string, node_position>> positions;  ///< by level, sorted
+  /// In the domain of a level; null: not given.
+  [[nodiscard]] const node_position* position_in(std::string_view level) const;
   /// Devices are tracked one by one.
   [[nodiscard]] std::uint32_t device_count() const;
   [[nodiscard]] bool has_sharing_modes() const {
