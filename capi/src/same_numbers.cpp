@@ -210,6 +210,7 @@ SAME(KAISCHED_NODE_COL_TAINTS, col::node_taints);
 SAME(KAISCHED_NODE_COL_GPU_MEMORY, col::node_gpu_memory);
 SAME(KAISCHED_NODE_COL_NUMA_POLICY, col::node_numa_policy);
 SAME(KAISCHED_NODE_COL_NUMA_SCOPE, col::node_numa_scope);
+SAME(KAISCHED_NODE_COL_POSITION, col::node_position);
 
 SAME(KAISCHED_DEVICE_COL_NODE, col::device_node);
 SAME(KAISCHED_DEVICE_COL_INDEX, col::device_index);

@@ -343,7 +343,8 @@ std::vector<std::uint8_t> domain_walk::nodes_in_use(sub_group_row member) const 
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     if (c_.counts(sub).active_allocated == 0 || !is_below(c_, sub, member)) continue;
     for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-      if (work::is_active(c_, p) && c_.live.pod_node[p] != no_row) in_use[(*s.node_row_of_slot)[c_.live.pod_node[p]]] = 1;
+      const std::uint32_t slot = c_.live.pod_node[p];
+      if (work::is_active(c_, p) && slot != no_row) in_use[(*s.node_row_of_slot)[slot]] = 1;
     }
   }
   return in_use;

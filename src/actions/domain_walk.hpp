@@ -24,8 +24,8 @@ class domain_walk {
 
   result<bool> run(std::span<const pod_row> chunk);
 
-  /// Pieces of domains that could hold the chunk if nodes had so much more free, best first, at most so many; none if not
-  /// exactly one member of the tree requires a level with a shape. `more`: [nodes x dimensions].
+  /// Pieces of domains that could hold the chunk if nodes had so much more free, best first, at most so many; none if
+  /// not exactly one member of the tree requires a level with a shape. `more`: [nodes x dimensions].
   [[nodiscard]] std::vector<std::vector<node_row>> pieces_with(std::span<const pod_row> chunk,
                                                                const std::vector<std::int64_t>& more, std::size_t most);
 

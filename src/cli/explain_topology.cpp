@@ -227,7 +227,7 @@ class picture {
     const auto write = [&](const std::string& text) {
       out.line("  " + before + "  " + out.paint(style::dim, text));
     };
-    write(fmt::format("{}, {} of the largest free piece{}", model::shape_text(shape),
+    write(fmt::format("{}, largest free piece: {}{}", model::shape_text(shape),
                       counted(largest_free_piece(domain, at), "node"),
                       nodes_without_position(domain) == 0
                           ? std::string()
@@ -249,7 +249,8 @@ class picture {
         std::string text;
         for (std::size_t plane = 0; plane < planes; ++plane) {
           text += plane > 0 ? "  " : "";
-          for (std::size_t i = 0; i < run; ++i) text += sign_of(at[((solid * planes + plane) * height + line) * run + i]);
+          const std::size_t first = ((solid * planes + plane) * height + line) * run;
+          for (std::size_t i = 0; i < run; ++i) text += sign_of(at[first + i]);
         }
         write(text);
       }

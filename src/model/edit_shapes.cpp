@@ -13,8 +13,8 @@ namespace {
 
 template <class Value>
 const Value* find_level(const std::vector<std::pair<std::string, Value>>& all, std::string_view level) {
-  const auto at =
-      std::lower_bound(all.begin(), all.end(), level, [](const auto& one, std::string_view x) { return one.first < x; });
+  const auto at = std::lower_bound(all.begin(), all.end(), level,
+                                   [](const auto& one, std::string_view x) { return one.first < x; });
   return at == all.end() || at->first != level ? nullptr : &at->second;
 }
 

@@ -25,8 +25,9 @@ constexpr std::array topology_columns{
     column_info{
         col::topology_shapes, "shapes", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...",
         "",
-        "Shapes by level, what pods get of a domain of the level: block:N (whole base blocks of N nodes and a part of one), line:N or "
-        "ring:N (a run), mesh:NxN or torus:NxNxN (a box, up to four axes). Mode compat does not look at it."},
+        "Shapes by level, what pods get of a domain of the level: block:N (whole base blocks of N nodes and a part of "
+        "one), line:N or ring:N (a run), mesh:NxN or torus:NxNxN (a box, up to four axes). Mode compat does not look "
+        "at it."},
 };
 constexpr std::array queue_columns{
     column_info{col::queue_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of the queue."},
@@ -84,7 +85,8 @@ constexpr std::array node_columns{
     column_info{
         col::node_position, "position", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...",
         "",
-        "By level, where the node is in its domain of a level with a shape: coordinates from 0, joined by x, such as 1x0x2."},
+        "By level, where the node is in its domain of a level with a shape: coordinates from 0, joined by x, such as "
+        "1x0x2."},
 };
 constexpr std::array device_columns{
     column_info{col::device_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the device."},

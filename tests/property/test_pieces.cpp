@@ -41,9 +41,10 @@ struct drawn {
 };
 
 model::level_shape draw_shape() {
-  const std::vector<std::string> all{"line:7",     "ring:1",      "ring:6",        "ring:8",  "mesh:2x4", "mesh:3x3",
-                                     "torus:3x3",  "torus:2x5",   "torus:2x2x2",   "block:1", "block:2",  "block:3",
-                                     "torus:1x4",  "mesh:1x2x3",  "torus:3x1x3",   "block:4", "line:1",   "torus:2x2x1x2"};
+  const std::vector<std::string> all{"line:7",    "ring:1",      "ring:6",      "ring:8",      "mesh:2x4",     "mesh:3x3",
+                                     "torus:3x3", "torus:2x5",   "torus:2x2x2", "block:1",     "block:2",      "block:3",
+                                     "torus:1x4", "mesh:1x2x3",  "torus:3x1x3", "block:4",     "line:1",
+                                     "torus:2x2x1x2"};
   return got(model::parse_shape(all[static_cast<std::size_t>(draw(0, static_cast<int>(all.size()) - 1))]));
 }
 
@@ -52,7 +53,8 @@ drawn draw_domains(bool with_used) {
   d.shape = draw_shape();
   const int domains = draw(1, 2);
   for (int i = 0; i < domains; ++i) {
-    const int positions = d.shape.kind == model::shape_kind::block ? draw(1, 10) : static_cast<int>(d.shape.positions());
+    const bool is_block = d.shape.kind == model::shape_kind::block;
+    const int positions = is_block ? draw(1, 10) : static_cast<int>(d.shape.positions());
     std::vector<one_cell> made;
     for (int p = 0; p < positions; ++p) {
       one_cell cell;
@@ -160,6 +162,15 @@ std::size_t width_of(const model::level_shape& shape, const cells& set) {
   return sum;
 }
 
+/// The position of a cell as text.
+std::string position_of(const model::level_shape& shape, std::uint32_t cell) {
+  model::node_position position;
+  position.axes = shape.axes;
+  const cells at = shape.kind == model::shape_kind::block ? cells{cell} : coordinates(shape, cell);
+  std::copy(at.begin(), at.end(), position.at.begin());
+  return model::position_text(position);
+}
+
 std::string node_name(std::size_t domain, std::size_t cell) {
   return std::string(1, static_cast<char>('a' + domain)) + (cell < 10 ? "0" : "") + std::to_string(cell);
 }
@@ -241,27 +252,23 @@ TEST_CASE("strict gives a gang a piece exactly where there is one, of the fewest
         if (!cell.exists) continue;
         const std::string name = node_name(i, p);
         const std::string domain(1, static_cast<char>('a' + i));
-        model::node_position position;
-        position.axes = d.shape.axes;
-        const std::vector<std::uint32_t> at =
-            d.shape.kind == model::shape_kind::block ? cells{static_cast<std::uint32_t>(p)}
-                                                     : coordinates(d.shape, static_cast<std::uint32_t>(p));
-        std::copy(at.begin(), at.end(), position.at.begin());
-        const std::string text = model::position_text(position);
+        const std::string text = position_of(d.shape, static_cast<std::uint32_t>(p));
         got(c.apply(add(kind::node, {"name", "capacity", "labels", "position"})
                         .add({name, numbers{64'000, 0, std::int64_t{1000} * (cell.room + cell.used), 30},
                               texts{"rack", domain}, texts{"rack", text}})));
         place_of[name] = {i, static_cast<std::uint32_t>(p)};
         for (int k = 0; k < cell.used; ++k) {
+          const std::string pod = "r" + std::to_string(running++);
           got(c.apply(add(kind::pod, {"name", "group", "request", "status", "node"})
-                          .add({"r" + std::to_string(running++), "g", numbers{100, 0, 1000, 1}, pod_status::running, name})));
+                          .add({pod, "g", numbers{100, 0, 1000, 1}, pod_status::running, name})));
           with_used.insert(i);
         }
       }
     }
     got(c.apply(change(kind::pod_group, {"name", "min_member"}).add({"g", d.pods + running})));
     for (int p = 0; p < d.pods; ++p) {
-      got(c.apply(add(kind::pod, {"name", "group", "request"}).add({"p" + std::to_string(p), "g", numbers{100, 0, 1000, 1}})));
+      got(c.apply(add(kind::pod, {"name", "group", "request"})
+                      .add({"p" + std::to_string(p), "g", numbers{100, 0, 1000, 1}})));
     }
     engine e;
     got(e.set("actions", "allocate"));
@@ -296,6 +303,68 @@ TEST_CASE("strict gives a gang a piece exactly where there is one, of the fewest
     }));
     got(e.set("reference_path", "true"));
     RC_ASSERT(got(e.run(s, 0)).digest() == ran.digest());
+  });
+  CHECK(good);
+}
+
+TEST_CASE("victims make a piece free wherever some can, and no more are lost than the best piece has") {
+  const bool good = rc::check("victims", [] {
+    drawn d = draw_domains(false);
+    d.pods = draw(1, 5);
+    cluster c;
+    const std::string shape = model::shape_text(d.shape);
+    got(c.apply(add(kind::topology, {"name", "levels", "shapes"}).add({"tree", texts{"rack"}, texts{"rack", shape}})));
+    got(c.apply(add(kind::queue, {"name"}).add({"q"})));
+    got(c.apply(add(kind::pod_group, {"name", "queue", "min_member", "priority", "topology", "required_level"})
+                    .add({"g", "q", d.pods, 90, "tree", "rack"})));
+    // A node has one GPU: free, held by a victim, or by somebody who may not be evicted.
+    std::vector<std::vector<int>> victims(d.domains.size());
+    for (std::size_t i = 0; i < d.domains.size(); ++i) {
+      for (std::size_t p = 0; p < d.domains[i].size(); ++p) {
+        one_cell& cell = d.domains[i][p];
+        const int what = draw(0, 5);
+        victims[i].push_back(what >= 1 && what <= 3 ? 1 : 0);
+        cell.room = what == 4 ? 0 : 1;  // once victims have left
+        if (!cell.exists) continue;
+        const std::string name = node_name(i, p);
+        const std::string domain(1, static_cast<char>('a' + i));
+        const std::string text = position_of(d.shape, static_cast<std::uint32_t>(p));
+        got(c.apply(add(kind::node, {"name", "capacity", "labels", "position"})
+                        .add({name, numbers{64'000, 0, 1000, 30}, texts{"rack", domain}, texts{"rack", text}})));
+        if (what == 0 || what == 5) continue;
+        got(c.apply(add(kind::pod_group, {"name", "queue", "priority", "preemptible"})
+                        .add({"v" + name, "q", 10, what == 4 ? 0 : 1})));
+        got(c.apply(add(kind::pod, {"name", "group", "request", "status", "node"})
+                        .add({"v" + name, "v" + name, numbers{100, 0, 1000, 1}, pod_status::running, name})));
+      }
+    }
+    for (int p = 0; p < d.pods; ++p) {
+      got(c.apply(add(kind::pod, {"name", "group", "request"})
+                      .add({"p" + std::to_string(p), "g", numbers{100, 0, 1000, 1}})));
+    }
+    engine e;
+    got(e.set("actions", "allocate,preempt"));
+    const session ran = got(e.run(c.take_snapshot(), 0));
+    got(ran.check());
+    int fewest = -1;
+    for (std::size_t i = 0; i < d.domains.size(); ++i) {
+      for (const auto& [size, sets] : all_pieces(d, d.domains[i])) {
+        for (const cells& set : sets) {
+          int lost = 0;
+          for (const std::uint32_t cell : set) lost += victims[i][cell];
+          fewest = fewest < 0 ? lost : std::min(fewest, lost);
+        }
+      }
+    }
+    RC_ASSERT(ran.decisions().empty() == (fewest < 0));
+    int placed = 0;
+    int lost = 0;
+    for (const decision& one : ran.decisions()) {
+      lost += one.kind == decision_kind::evict ? 1 : 0;
+      placed += one.kind == decision_kind::bind || one.kind == decision_kind::pipeline ? 1 : 0;
+    }
+    if (fewest >= 0) RC_ASSERT(placed == d.pods);
+    if (fewest >= 0) RC_ASSERT(lost <= fewest);
   });
   CHECK(good);
 }

@@ -402,7 +402,11 @@ enum kaisched_topology_column {
   /// [node label keys]
   KAISCHED_TOPOLOGY_COL_LEVELS = 2,
   /// u8, default 0. The tree along which nodes are numbered; at most one. [0 or 1]
-  KAISCHED_TOPOLOGY_COL_PRIMARY = 3
+  KAISCHED_TOPOLOGY_COL_PRIMARY = 3,
+  /// string_list, default empty. Shapes by level, what pods get of a domain of the level: block:N (whole base blocks of
+  /// N nodes and a part of one), line:N or ring:N (a run), mesh:NxN or torus:NxNxN (a box, up to four axes). Mode
+  /// compat does not look at it. [key, value, key, value, ...]
+  KAISCHED_TOPOLOGY_COL_SHAPES = 4
 };
 
 /// Columns of KAISCHED_TABLE_QUEUE.
@@ -461,7 +465,10 @@ enum kaisched_node_column {
   KAISCHED_NODE_COL_NUMA_SCOPE = 9,
   /// string_list, default empty. Devices that resource claims of a class can be given here, first choice first. GPUs
   /// among them count in capacity as well. [class=driver/pool/device]
-  KAISCHED_NODE_COL_CLAIMABLE = 10
+  KAISCHED_NODE_COL_CLAIMABLE = 10,
+  /// string_list, default empty. By level, where the node is in its domain of a level with a shape: coordinates from 0,
+  /// joined by x, such as 1x0x2. [key, value, key, value, ...]
+  KAISCHED_NODE_COL_POSITION = 11
 };
 
 /// Columns of KAISCHED_TABLE_DEVICE.

@@ -377,7 +377,8 @@ std::int64_t piece_search::most_in_boxes(std::size_t domain) const {
   std::int64_t most = 0;
   for (const extents& size : sizes_) {
     const bool any = !is_ruled_out(one, size) && each_open_box(one, size, [&](const extents& at) {
-      if (one.used_cells == 0 || one.used.of(at, size) == one.used_cells) most = std::max(most, one.room[0].of(at, size));
+      if (one.used_cells > 0 && one.used.of(at, size) != one.used_cells) return;
+      most = std::max(most, one.room[0].of(at, size));
     });
     if (!any) one.without[size_index(size)] = true;
   }
@@ -434,7 +435,8 @@ void piece_search::add_blocks(std::uint32_t domain, std::int64_t nodes) {
     std::vector<std::int64_t> used(whole.size() + 1, 0);
     for (std::size_t i = 0; i < whole.size(); ++i) {
       used[i + 1] = used[i] + (all.blocks[whole[i]].used > 0 ? 1 : 0);
-      for (std::size_t kind = 0; kind < kinds_; ++kind) sums[i + 1][kind] = sums[i][kind] + all.blocks[whole[i]].room[kind];
+      const block_set::block& one = all.blocks[whole[i]];
+      for (std::size_t kind = 0; kind < kinds_; ++kind) sums[i + 1][kind] = sums[i][kind] + one.room[kind];
     }
     for (std::size_t part = start; part < end; ++part) {
       const block_set::block& last = all.blocks[part];

@@ -35,8 +35,8 @@ struct piece {
   std::vector<node_row> nodes;  ///< by position, from the first one of the piece on
 };
 
-/// Sums over boxes of a grid, in a number of steps that does not depend on their size. Boxes may reach over the end of a
-/// closed axis.
+/// Sums over boxes of a grid, in a number of steps that does not depend on their size. Boxes may reach over the end of
+/// a closed axis.
 class grid_sums {
  public:
   grid_sums(const model::level_shape& shape, const std::vector<std::int64_t>& values);
