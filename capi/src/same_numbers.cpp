@@ -189,6 +189,7 @@ SAME(KAISCHED_RESOURCE_COL_UNIT, col::resource_unit);
 SAME(KAISCHED_TOPOLOGY_COL_NAME, col::topology_name);
 SAME(KAISCHED_TOPOLOGY_COL_LEVELS, col::topology_levels);
 SAME(KAISCHED_TOPOLOGY_COL_PRIMARY, col::topology_primary);
+SAME(KAISCHED_TOPOLOGY_COL_SHAPES, col::topology_shapes);
 
 SAME(KAISCHED_QUEUE_COL_NAME, col::queue_name);
 SAME(KAISCHED_QUEUE_COL_PARENT, col::queue_parent);
@@ -215,6 +216,7 @@ SAME(KAISCHED_NODE_COL_NUMA_SCOPE, col::node_numa_scope);
 SAME(KAISCHED_NODE_COL_CLAIMABLE, col::node_claimable);
 SAME(KAISCHED_NODE_COL_VENDOR_DEVICES, col::node_vendor_devices);
 SAME(KAISCHED_NODE_COL_DEVICE_SETTINGS, col::node_device_settings);
+SAME(KAISCHED_NODE_COL_POSITION, col::node_position);
 
 SAME(KAISCHED_DEVICE_COL_NODE, col::device_node);
 SAME(KAISCHED_DEVICE_COL_INDEX, col::device_index);

@@ -64,7 +64,7 @@ inline constexpr std::uint8_t pod_status_count = 12;
 /// `string` (its name) or as `u64` (its id).
 namespace col {
 enum resource : std::uint32_t { resource_name = 1, resource_unit = 2 };
-enum topology : std::uint32_t { topology_name = 1, topology_levels = 2, topology_primary = 3 };
+enum topology : std::uint32_t { topology_name = 1, topology_levels = 2, topology_primary = 3, topology_shapes = 4 };
 enum queue : std::uint32_t {
   queue_name = 1,
   queue_parent = 2,
@@ -92,6 +92,7 @@ enum node : std::uint32_t {
   node_claimable = 10,
   node_vendor_devices = 11,
   node_device_settings = 12,
+  node_position = 13,
 };
 enum device : std::uint32_t {
   device_node = 1,

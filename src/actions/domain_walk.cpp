@@ -23,16 +23,29 @@ namespace topology = policy::topology;
 constexpr std::uint16_t most_members = 1000;
 constexpr std::int64_t not_counted = -1;
 
-/// How many pods with a request fit on a node, by amounts.
-std::int64_t places_on(const core& c, node_row row, std::span<const std::int64_t> request) {
+/// How many pods with a request fit on a node, by amounts. `more`: null, or what nodes have beside what is free.
+std::int64_t places_on(const core& c, node_row row, std::span<const std::int64_t> request,
+                       const std::vector<std::int64_t>* more) {
   const std::size_t at = static_cast<std::size_t>(row) * c.state().dims();
   std::int64_t most = std::numeric_limits<std::int32_t>::max();
   for (std::size_t d = 0; d < request.size(); ++d) {
     if (request[d] <= 0) continue;
-    const std::int64_t free = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
+    std::int64_t free = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
+    if (more != nullptr) free += (*more)[at + d];
     most = std::min(most, std::max<std::int64_t>(0, free) / request[d]);
   }
   return most;
+}
+
+/// By an anti-affinity that matches the pod itself, between pods of one node.
+bool keeps_its_like_away(const core& c, pod_row pod, node_row row) {
+  const std::vector<model::affinity_term>& terms = c.state().class_of(pod).anti_affinity;
+  if (terms.empty()) return false;
+  const result<model::label_list> labels = model::parse_labels(c.state().pod_extras[pod].labels);
+  const model::label_list& of_node = (*c.state().nodes)[row]->labels;
+  return labels && std::any_of(terms.begin(), terms.end(), [&](const model::affinity_term& term) {
+           return model::find_label(of_node, term.topology_key) != nullptr && term.pods.matches(*labels);
+         });
 }
 
 std::vector<std::int64_t> request_of_class(const core& c, class_row kind) {
@@ -68,7 +81,9 @@ result<bool> domain_walk::place(const agenda* todo) {
   };
   while (todo != nullptr && !has_pods(todo->member)) todo = todo->next;
   if (todo == nullptr) return true;
-  if (!ask_of(todo->member)) return place_on(*todo, *todo->offered);
+  const std::optional<level_ask> ask = ask_of(todo->member);
+  if (!ask) return place_on(*todo, *todo->offered);
+  if (has_shape(*ask)) return place_in_pieces(*todo, *ask);
   const std::vector<nodes_offered> choices = choices_of(todo->member, *todo->offered);
   const std::uint32_t start = c_.depth();
   for (std::size_t i = 0; i < choices.size() && (i == 0 || steps_left_ > 0); ++i) {
@@ -161,10 +176,12 @@ domain_walk::measured domain_walk::measure(sub_group_row member, const topology:
   }
   const dimension d = gpus ? dim_gpu : dim_cpu;
   made.need.pods.assign(made.kinds.size(), 0);
+  made.first.assign(made.kinds.size(), no_row);
   made.need.count = static_cast<std::int64_t>(pods.size());
   for (const pod_row p : pods) {
     const auto kind = std::lower_bound(made.kinds.begin(), made.kinds.end(), s.pods[p].pod_class);
-    ++made.need.pods[static_cast<std::size_t>(kind - made.kinds.begin())];
+    const auto k = static_cast<std::size_t>(kind - made.kinds.begin());
+    if (made.need.pods[k]++ == 0) made.first[k] = p;
     made.need.amount += s.class_of(p).requests(d);
   }
   made.rooms.resize(tree.domains.size());
@@ -176,13 +193,14 @@ domain_walk::measured domain_walk::measure(sub_group_row member, const topology:
     std::size_t accepted = 0;
     for (std::size_t kind = 0; kind < made.kinds.size(); ++kind) {
       if (!c_.choice.accepts(c_, made.kinds[kind], row)) continue;
-      room.pods[kind] += places_on(c_, row, requests[kind]);
+      room.pods[kind] += places_on(c_, row, requests[kind], more_);
       ++accepted;
     }
     if (accepted == 0) continue;
-    if (accepted == made.kinds.size()) room.largest += places_on(c_, row, largest);
+    if (accepted == made.kinds.size()) room.largest += places_on(c_, row, largest, more_);
     const std::size_t at = static_cast<std::size_t>(row) * s.dims() + d;
-    room.free += std::max<std::int64_t>(0, (*c_.live.idle)[at] + (*c_.live.releasing)[at]);
+    const std::int64_t more = more_ == nullptr ? 0 : (*more_)[at];
+    room.free += std::max<std::int64_t>(0, (*c_.live.idle)[at] + (*c_.live.releasing)[at] + more);
   }
   const model::group_core& g = s.groups[group_];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
@@ -304,6 +322,222 @@ domain_walk::nodes_offered domain_walk::everywhere(const level_ask& ask, const m
   }
   if (!outside.empty()) made.bands.push_back(std::move(outside));
   return made;
+}
+
+// ---- levels with shapes ------------------------------------------------------------------------------------------
+
+/// The required level has a shape, or a preferred one or one between.
+bool domain_walk::has_shape(const level_ask& ask) {
+  if (ask.tree->grids.empty()) return false;
+  for (std::uint32_t level = ask.levels.required; level <= ask.levels.narrowest(); ++level) {
+    if (ask.tree->grid_of(level) != nullptr) return true;
+  }
+  return false;
+}
+
+/// Nodes with pods of the member, as marks by node.
+std::vector<std::uint8_t> domain_walk::nodes_in_use(sub_group_row member) const {
+  const model::cluster_state& s = c_.state();
+  std::vector<std::uint8_t> in_use(s.node_count(), 0);
+  const model::group_core& g = s.groups[group_];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    if (c_.counts(sub).active_allocated == 0 || !is_below(c_, sub, member)) continue;
+    for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
+      const std::uint32_t slot = c_.live.pod_node[p];
+      if (work::is_active(c_, p) && slot != no_row) in_use[(*s.node_row_of_slot)[slot]] = 1;
+    }
+  }
+  return in_use;
+}
+
+/// How many pods of each kind fit on a node. Pods of a kind that keep each other away fit once.
+std::vector<std::int64_t> domain_walk::places_of_kinds(const measured& what, node_row row) const {
+  const model::cluster_state& s = c_.state();
+  std::vector<std::int64_t> places(what.kinds.size(), 0);
+  for (std::size_t kind = 0; kind < what.kinds.size(); ++kind) {
+    if (!c_.choice.accepts(c_, what.kinds[kind], row)) continue;
+    places[kind] = places_on(c_, row, request_of_class(c_, what.kinds[kind]), more_);
+    const model::pod_class& ask = *s.classes[what.kinds[kind]];
+    if (c_.has_predicates && (!ask.host_ports.empty() || keeps_its_like_away(c_, what.first[kind], row)))
+      places[kind] = std::min<std::int64_t>(places[kind], 1);
+  }
+  return places;
+}
+
+/// Pieces of domains of the level, made of nodes of these domains, which are of that level or narrower ones.
+topology::piece_search domain_walk::pieces_in(const level_ask& ask, std::uint32_t level, sub_group_row member,
+                                              const measured& what, std::span<const std::uint32_t> domains,
+                                              const nodes_offered& offered) const {
+  const topology::domain_tree& tree = *ask.tree;
+  const topology::level_grid& grid = *tree.grid_of(level);
+  const std::size_t kinds = what.kinds.size();
+  const std::vector<std::uint8_t> in_use =
+      what.rooms[topology::root_domain].used > 0 ? nodes_in_use(member) : std::vector<std::uint8_t>{};
+  std::vector<topology::piece_domain> found;
+  for (const std::uint32_t narrow : domains) {
+    std::uint32_t wide = narrow;
+    while (tree.domains[wide].level > level) wide = tree.domains[wide].parent;
+    topology::piece_domain made{narrow, what.rooms[narrow].used, {}, {}};
+    std::uint32_t cells = 0;
+    bool lost = false;  // pods of the member are in no position
+    for (const node_row row : tree.domains[wide].nodes) {
+      if (grid.cell[row] != model::no_cell) cells = std::max(cells, grid.cell[row] + 1);
+      lost = lost || (grid.cell[row] == model::no_cell && !in_use.empty() && in_use[row] != 0);
+    }
+    if (cells == 0 || lost) continue;
+    if (grid.shape.kind != model::shape_kind::block) cells = grid.shape.positions();
+    made.cells.resize(cells);
+    made.room.assign(cells * kinds, 0);
+    for (const node_row row : tree.domains[wide].nodes) {
+      if (grid.cell[row] == model::no_cell) continue;
+      topology::piece_cell& cell = made.cells[grid.cell[row]];
+      cell.node = row;
+      cell.used = !in_use.empty() && in_use[row] != 0;
+      cell.open = cell.used;
+      if (!offered.among.empty() && offered.among[row] == 0) continue;
+      if (wide != narrow && tree.domain_of(row, tree.domains[narrow].level) != narrow) continue;
+      const std::vector<std::int64_t> places = places_of_kinds(what, row);
+      std::copy(places.begin(), places.end(),
+                made.room.begin() + static_cast<std::ptrdiff_t>(grid.cell[row] * kinds));
+      cell.open = cell.open || std::any_of(places.begin(), places.end(), [](std::int64_t one) { return one > 0; });
+    }
+    found.push_back(std::move(made));
+  }
+  return {grid.shape, std::move(found), what.need, c_.options.domain_placement};
+}
+
+/// Pods take the nodes of a piece from its first position on, so that neighbours in the order of pods are neighbours
+/// there.
+domain_walk::nodes_offered domain_walk::nodes_of(const topology::piece& one) const {
+  nodes_offered made;
+  made.among.assign(c_.state().node_count(), 0);
+  made.rows = one.nodes;
+  for (const node_row row : one.nodes) {
+    made.among[row] = 1;
+    made.bands.push_back({row});
+  }
+  return made;
+}
+
+result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& ask) {
+  const topology::domain_tree& tree = *ask.tree;
+  const nodes_offered& offered = *todo.offered;
+  const measured what = measure(todo.member, tree, pods_below(c_, todo.member, chunk_), offered);
+  const std::uint32_t start = c_.depth();
+  std::int64_t tried = 0;
+  bool first = true;
+  bool ends = false;
+  // Each way to choose nodes is tried at least once.
+  const auto attempt = [&](const nodes_offered& nodes) -> result<bool> {
+    ends = !first && steps_left_ <= 0;
+    if (ends) return false;
+    first = false;
+    --steps_left_;
+    ++tried;
+    result<bool> placed = place_on(todo, nodes);
+    if (placed && !*placed) c_.rollback(start);
+    return placed;
+  };
+  const auto attempt_all = [&](const std::vector<nodes_offered>& choices) -> result<bool> {
+    first = true;
+    for (const nodes_offered& nodes : choices) {
+      result<bool> placed = attempt(nodes);
+      if (!placed || *placed || ends) return placed;
+    }
+    return false;
+  };
+  const bool must_fit = tree.grid_of(ask.levels.required) != nullptr;
+  const std::vector<std::uint32_t> domains =
+      topology::domains_to_try(tree, what.rooms, ask.levels, what.need, c_.options.domain_placement);
+  for (auto from = domains.begin(); from != domains.end();) {
+    const std::uint32_t level = tree.domains[*from].level;
+    const auto to =
+        std::find_if(from, domains.end(), [&](std::uint32_t one) { return tree.domains[one].level != level; });
+    std::vector<std::uint32_t> here;
+    std::copy_if(from, to, std::back_inserter(here),
+                 [&](std::uint32_t one) { return holds_slices(todo.member, tree, what, one); });
+    from = to;
+    const std::uint32_t shaped = must_fit ? ask.levels.required : level;
+    if (tree.grid_of(shaped) != nullptr) {
+      topology::piece_search search = pieces_in(ask, shaped, todo.member, what, here, offered);
+      topology::piece one;
+      first = true;
+      for (ends = false; !ends && search.next(one);) {
+        nodes_offered nodes = nodes_of(one);
+        result<bool> placed = attempt(nodes);
+        if (!placed || *placed) return placed;
+        if (ends || what.kinds.size() == 1) continue;
+        nodes.bands.clear();  // the order of positions may be a bad one for pods of several kinds
+        placed = attempt(nodes);
+        if (!placed || *placed) return placed;
+      }
+    }
+    if (must_fit) continue;
+    std::vector<nodes_offered> choices;
+    for (const std::uint32_t one : here) add_choice(nodes_of(ask, what, one, offered), what, choices);
+    result<bool> placed = attempt_all(choices);
+    if (!placed || *placed) return placed;
+  }
+  if (ask.levels.required == topology::root_level) {
+    std::vector<nodes_offered> choices;
+    add_choice(everywhere(ask, what, offered), what, choices);
+    return attempt_all(choices);
+  }
+  if (tried == 0 && must_fit) {
+    note_small_pieces(ask, todo.member, what, offered);
+  } else if (tried == 0) {
+    note_shortage(ask, what);
+  } else if (ends) {
+    why_.pieces_tried = tried;
+  }
+  return false;
+}
+
+std::vector<std::vector<node_row>> domain_walk::pieces_with(std::span<const pod_row> chunk,
+                                                            const std::vector<std::int64_t>& more, std::size_t most) {
+  chunk_ = chunk;
+  more_ = &more;
+  const model::group_core& g = c_.state().groups[group_];
+  sub_group_row member = no_row;
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    const std::optional<level_ask> ask = ask_of(sub);
+    if (!ask || ask->tree->grid_of(ask->levels.required) == nullptr || pods_below(c_, sub, chunk).empty()) continue;
+    if (member != no_row) return {};
+    member = sub;
+  }
+  if (member == no_row) return {};
+  level_ask ask = *ask_of(member);
+  ask.levels.preferred = no_row;
+  nodes_offered everything;
+  if (how_.among != nullptr) everything.among = *how_.among;
+  const measured what = measure(member, *ask.tree, pods_below(c_, member, chunk), everything);
+  const std::vector<std::uint32_t> domains =
+      topology::domains_to_try(*ask.tree, what.rooms, ask.levels, what.need, c_.options.domain_placement);
+  topology::piece_search search = pieces_in(ask, ask.levels.required, member, what, domains, everything);
+  std::vector<std::vector<node_row>> found;
+  for (topology::piece one; found.size() < most && search.next(one);) found.push_back(one.nodes);
+  return found;
+}
+
+/// For each domain what the largest of its pieces has room for. Nobody asks that in a simulation.
+void domain_walk::note_small_pieces(const level_ask& ask, sub_group_row member, const measured& what,
+                                    const nodes_offered& offered) {
+  why_ = {};
+  why_.group = group_;
+  if (how_.only_claims) return;
+  const bool sticks = what.rooms[topology::root_domain].used > 0;
+  const std::vector<std::uint32_t>& all = ask.tree->by_level[ask.levels.required];
+  std::vector<std::uint32_t> domains;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(domains),
+               [&](std::uint32_t one) { return !sticks || what.rooms[one].used > 0; });
+  const topology::piece_search search = pieces_in(ask, ask.levels.required, member, what, domains, offered);
+  std::map<std::int64_t, std::uint32_t, std::greater<>> counts;
+  for (std::size_t i = 0; i < search.domains().size(); ++i) {
+    ++counts[what.kinds.size() == 1 ? search.most_in(i) : not_counted];
+  }
+  const auto without = static_cast<std::uint32_t>(domains.size() - search.domains().size());
+  if (without > 0) counts[what.kinds.size() == 1 ? 0 : not_counted] += without;
+  for (const auto& [have, count] : counts) why_.domains.push_back({what.need.count, have, count});
 }
 
 }  // namespace kaisched::actions

@@ -12,6 +12,7 @@
 
 #include "actions/placement.hpp"
 #include "actions/pod_placer.hpp"
+#include "policy/topology/pieces.hpp"
 #include "policy/topology/strict_domains.hpp"
 #include "session/core.hpp"
 
@@ -22,6 +23,11 @@ class domain_walk {
   domain_walk(work::core& c, group_row group, const placing& how, work::failure& why);
 
   result<bool> run(std::span<const pod_row> chunk);
+
+  /// Pieces of domains that could hold the chunk if nodes had so much more free, best first, at most so many; none if
+  /// not exactly one member of the tree requires a level with a shape. `more`: [nodes x dimensions].
+  [[nodiscard]] std::vector<std::vector<node_row>> pieces_with(std::span<const pod_row> chunk,
+                                                               const std::vector<std::int64_t>& more, std::size_t most);
 
  private:
   /// Nodes that a member is tried on.
@@ -46,9 +52,11 @@ class domain_walk {
     policy::topology::domain_need need;
     std::vector<policy::topology::domain_room> rooms;  ///< by domain
     std::vector<class_row> kinds;
+    std::vector<pod_row> first;  ///< a pod of each kind
   };
 
   result<bool> place(const agenda* todo);
+  result<bool> place_in_pieces(const agenda& todo, const level_ask& ask);
   result<bool> place_on(const agenda& todo, const nodes_offered& nodes);
   result<bool> place_children(const agenda& todo, const nodes_offered& nodes);
   result<bool> place_pods(sub_group_row pod_set, const nodes_offered& nodes);
@@ -67,12 +75,25 @@ class domain_walk {
                                          const nodes_offered& offered) const;
   void note_shortage(const level_ask& ask, const measured& what);
 
+  // levels with shapes
+  [[nodiscard]] static bool has_shape(const level_ask& ask);
+  [[nodiscard]] std::vector<std::uint8_t> nodes_in_use(sub_group_row member) const;
+  [[nodiscard]] std::vector<std::int64_t> places_of_kinds(const measured& what, node_row row) const;
+  [[nodiscard]] policy::topology::piece_search pieces_in(const level_ask& ask, std::uint32_t level,
+                                                         sub_group_row member, const measured& what,
+                                                         std::span<const std::uint32_t> domains,
+                                                         const nodes_offered& offered) const;
+  [[nodiscard]] nodes_offered nodes_of(const policy::topology::piece& one) const;
+  void note_small_pieces(const level_ask& ask, sub_group_row member, const measured& what,
+                         const nodes_offered& offered);
+
   work::core& c_;
   group_row group_;
   const placing& how_;
   work::failure& why_;
   pod_placer placer_;
   std::span<const pod_row> chunk_;
+  const std::vector<std::int64_t>* more_ = nullptr;  ///< what nodes would have beside what is free; null: nothing
   bool looks_back_;
   std::int64_t steps_left_;
 };

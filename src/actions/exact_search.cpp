@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "actions/domain_walk.hpp"
 #include "actions/victim_stream.hpp"
 
 namespace kaisched::actions {
@@ -373,6 +374,57 @@ result<bool> exact_search::extend(const positions& candidates, std::size_t from,
     set.push_back(candidates[i]);
     result<bool> helps = extend(candidates, i + 1, size, set);
     set.pop_back();
+    if (!helps || *helps) return helps;
+  }
+  return false;
+}
+
+// ---- pieces of domains ---------------------------------------------------------------------------------------------
+
+result<bool> exact_search::find_in_pieces() {
+  const model::cluster_state& s = c_.state();
+  const model::group_core& g = s.groups[waiting_];
+  const auto has_shape = [&](sub_group_row sub) {
+    const model::topology_ask* ask = s.subs[sub].together.get();
+    if (ask == nullptr || ask->required_level.empty()) return false;
+    return std::any_of(c_.topologies->begin(), c_.topologies->end(), [&](const policy::topology::domain_tree& tree) {
+      return tree.name == ask->topology && tree.grid_of(tree.level_named(ask->required_level)) != nullptr;
+    });
+  };
+  bool asks = false;
+  for (sub_group_row sub = g.first_sub; c_.topologies != nullptr && sub < g.first_sub + g.sub_count; ++sub) {
+    asks = asks || has_shape(sub);
+  }
+  if (!asks) return false;
+  if (auto done = collect(std::numeric_limits<std::size_t>::max()); !done) return done.failure();
+  if (units_.empty() || lacks_room(units_)) return false;
+  std::vector<std::int64_t> more(static_cast<std::size_t>(s.node_count()) * s.dims(), 0);
+  std::vector<positions> on_node(s.node_count());
+  for (std::uint32_t i = 0; i < units_.size(); ++i) {
+    for (const pod_row p : units_[i].pods) {
+      const std::size_t at = static_cast<std::size_t>(node_of(c_, p)) * s.dims();
+      for (dimension d = 0; d < s.dims(); ++d) more[at + d] += s.class_of(p).requests(d);
+    }
+  }
+  for (const auto& [row, unit] : by_node_) on_node[row].push_back(unit);
+  work::failure why;
+  const placing how{true, nullptr};
+  domain_walk walk(c_, waiting_, how, why);
+  // Each set is a number of steps; more pieces than that are not tried anyway.
+  const std::int64_t most = steps_left_ / trial_steps + 1;
+  std::vector<sized_set> sets;
+  std::set<positions> known;
+  for (const std::vector<node_row>& rows : walk.pieces_with(c_.partial.chunk, more, static_cast<std::size_t>(most))) {
+    positions on_piece;
+    for (const node_row row : rows) on_piece.insert(on_piece.end(), on_node[row].begin(), on_node[row].end());
+    positions set = closure_of(on_piece);
+    if (known.insert(set).second) sets.push_back({set.size(), std::move(set)});
+  }
+  std::stable_sort(sets.begin(), sets.end(), [](const sized_set& a, const sized_set& b) { return a.size < b.size; });
+  std::int64_t pieces_left = c_.options.topology_steps;
+  for (const sized_set& one : sets) {
+    if (steps_left_ <= 0 || pieces_left-- == 0) return false;
+    result<bool> helps = attempt(one.set);
     if (!helps || *helps) return helps;
   }
   return false;

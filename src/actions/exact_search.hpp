@@ -34,6 +34,9 @@ class exact_search {
   [[nodiscard]] result<bool> find_smallest();
   /// Tries all sets of up to four units, by size, then in victim order; as many as the budget of steps allows.
   [[nodiscard]] result<bool> find_small_set();
+  /// For a group that must get a piece of a domain (level with a shape): the victims on each piece that they could make
+  /// free, pieces with few of them first. Changes nothing for other groups.
+  [[nodiscard]] result<bool> find_in_pieces();
   /// Leaves out of a set that helps, last victims first, what does not make more units lost, until nothing can be left
   /// out. The statement holds the outcome of what is left. False: the set does not help.
   [[nodiscard]] result<bool> leave_out(std::vector<victim_unit> set);

@@ -182,6 +182,7 @@ class mover {
         if (tree.name != ask->topology || tree.leaf[from] == no_row) continue;
         const std::uint32_t level = tree.level_named(ask->required_level);
         const std::uint32_t home = tree.domain_of(from, level);
+        if (tree.grid_of(level) != nullptr) return node_set(nodes.size(), 0);  // it would leave the piece
         for (node_row row = 0; row < nodes.size(); ++row) {
           if (tree.leaf[row] == no_row || tree.domain_of(row, level) != home) nodes[row] = 0;
         }

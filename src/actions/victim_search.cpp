@@ -71,7 +71,15 @@ class search {
         c_.drop_part();
         return search_outcome::solved;
       }
-      result<bool> generated = generate(chunk);
+      result<bool> generated = exact.find_in_pieces();
+      if (!generated) return generated.failure();
+      if (*generated) {
+        c_.rollback(0);
+        if (auto done = exact.leave_out(exact.found()); !done) return done.failure();
+        c_.drop_part();
+        return search_outcome::solved;
+      }
+      generated = generate(chunk);
       if (!generated) return generated.failure();
       c_.rollback(0);
       c_.take_part(group_, chunk);

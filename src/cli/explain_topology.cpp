@@ -10,6 +10,7 @@
 #include "cli/chart.hpp"
 #include "cli/explain.hpp"
 #include "model/account.hpp"
+#include "policy/topology/pieces.hpp"
 #include "session/topologies.hpp"
 
 namespace kaisched::cli {
@@ -17,6 +18,7 @@ namespace kaisched::cli {
 namespace {
 
 using policy::topology::domain_tree;
+using policy::topology::level_grid;
 
 /// GPUs of a node or of all nodes of a domain, in milli-GPU.
 struct room {
@@ -114,7 +116,7 @@ class picture {
     json list = json::array();
     for (std::uint32_t one = 0; one < tree_.domains.size(); ++one) {
       const policy::topology::domain& domain = tree_.domains[one];
-      list.push_back({{"id", domain.id},
+      json entry = {{"id", domain.id},
                       {"level", domain.level == 0 ? std::string() : tree_.levels[domain.level - 1]},
                       {"parent", domain.parent == no_row ? std::string() : tree_.domains[domain.parent].id},
                       {"nodes", rooms_[one].nodes},
@@ -122,7 +124,17 @@ class picture {
                       {"free", rooms_[one].free},
                       {"coming_free", rooms_[one].coming_free},
                       {"whole", rooms_[one].whole},
-                      {"whole_on_one_node", rooms_[one].whole_on_node}});
+                      {"whole_on_one_node", rooms_[one].whole_on_node}};
+      if (const level_grid* grid = tree_.grid_of(domain.level); grid != nullptr) {
+        const std::vector<node_row> at = positions_of(one);
+        json nodes = json::array();
+        for (const node_row row : at) nodes.push_back(row == no_row ? std::string() : name_of(row));
+        entry["shape"] = model::shape_text(grid->shape);
+        entry["positions"] = std::move(nodes);
+        entry["nodes_of_largest_free_piece"] = largest_free_piece(one, at);
+        entry["nodes_without_position"] = nodes_without_position(one);
+      }
+      list.push_back(std::move(entry));
     }
     return list;
   }
@@ -148,6 +160,103 @@ class picture {
                          of.coming_free == 0 ? "" : pad_left(gpus(of.coming_free), 9)));
   }
 
+  [[nodiscard]] const std::string& name_of(node_row row) const {
+    return (*of_.ran.over.base().state().nodes)[row]->name;
+  }
+
+  /// Nodes of a domain whose level has a shape, by position; no_row where there is none.
+  [[nodiscard]] std::vector<node_row> positions_of(std::uint32_t domain) const {
+    const level_grid& grid = *tree_.grid_of(tree_.domains[domain].level);
+    std::vector<node_row> at;
+    if (grid.shape.kind != model::shape_kind::block) at.assign(grid.shape.positions(), no_row);
+    for (const node_row row : tree_.domains[domain].nodes) {
+      const std::uint32_t cell = grid.cell[row];
+      if (cell == model::no_cell) continue;
+      if (cell >= at.size()) at.resize(cell + 1, no_row);
+      at[cell] = row;
+    }
+    return at;
+  }
+
+  [[nodiscard]] std::size_t nodes_without_position(std::uint32_t domain) const {
+    const level_grid& grid = *tree_.grid_of(tree_.domains[domain].level);
+    const std::vector<node_row>& rows = tree_.domains[domain].nodes;
+    return static_cast<std::size_t>(
+        std::count_if(rows.begin(), rows.end(), [&](node_row row) { return grid.cell[row] == model::no_cell; }));
+  }
+
+  [[nodiscard]] bool is_all_free(node_row row) const {
+    return row != no_row && nodes_[row].total > 0 && nodes_[row].whole == nodes_[row].total &&
+           (*of_.ran.over.base().state().nodes)[row]->open();
+  }
+
+  /// Nodes of the largest piece all of whose nodes are free.
+  [[nodiscard]] std::int64_t largest_free_piece(std::uint32_t domain, const std::vector<node_row>& at) const {
+    policy::topology::piece_domain in{domain, 0, {}, {}};
+    for (const node_row row : at) {
+      in.cells.push_back({row, is_all_free(row), false});
+      in.room.push_back(is_all_free(row) ? 1 : 0);
+    }
+    if (at.empty()) return 0;
+    const auto all = static_cast<std::int64_t>(at.size());
+    const policy::topology::piece_search search(tree_.grid_of(tree_.domains[domain].level)->shape, {std::move(in)},
+                                                {{all}, all, 0}, placement_strategy::binpack);
+    return search.most_in(0);
+  }
+
+  [[nodiscard]] std::string sign_of(node_row row) const {
+    if (row == no_row) return " ";
+    if (!(*of_.ran.over.base().state().nodes)[row]->open() || nodes_[row].total == 0) return "×";
+    if (is_all_free(row)) return "·";
+    return nodes_[row].whole == 0 ? "█" : "▒";
+  }
+
+  /// One character for each position: rows of the last axis, planes of three axes beside each other.
+  void grid(std::uint32_t domain, const std::string& before) const {
+    const terminal& out = of_.to.out();
+    const model::level_shape& shape = tree_.grid_of(tree_.domains[domain].level)->shape;
+    const std::vector<node_row> at = positions_of(domain);
+    constexpr std::size_t row_width = 64;
+    const bool is_block = shape.kind == model::shape_kind::block;
+    const bool is_row = shape.axes == 1;
+    const std::size_t run = is_block ? shape.size[0] : is_row ? 8 : shape.size[shape.axes - 1];
+    // Where rows start, and how far apart the runs of a row are.
+    const std::size_t planes = shape.axes >= 3 ? shape.size[shape.axes - 3] : 1;
+    const std::size_t height = shape.axes >= 2 ? shape.size[shape.axes - 2] : 1;
+    const std::size_t solids = shape.axes == 4 ? shape.size[0] : 1;
+    const auto write = [&](const std::string& text) {
+      out.line("  " + before + "  " + out.paint(style::dim, text));
+    };
+    write(fmt::format("{}, largest free piece: {}{}", model::shape_text(shape),
+                      counted(largest_free_piece(domain, at), "node"),
+                      nodes_without_position(domain) == 0
+                          ? std::string()
+                          : fmt::format(", {} without a position",
+                                        counted(static_cast<std::int64_t>(nodes_without_position(domain)), "node"))));
+    if (is_row) {
+      const std::size_t per_line = std::max<std::size_t>(1, row_width / run) * run;
+      for (std::size_t from = 0; from < at.size(); from += per_line) {
+        std::string text;
+        for (std::size_t i = from; i < std::min(from + per_line, at.size()); ++i) {
+          text += (i > from && i % run == 0 ? " " : "") + sign_of(at[i]);
+        }
+        write(text);
+      }
+      return;
+    }
+    for (std::size_t solid = 0; solid < solids; ++solid) {
+      for (std::size_t line = 0; line < height; ++line) {
+        std::string text;
+        for (std::size_t plane = 0; plane < planes; ++plane) {
+          text += plane > 0 ? "  " : "";
+          const std::size_t first = ((solid * planes + plane) * height + line) * run;
+          for (std::size_t i = 0; i < run; ++i) text += sign_of(at[first + i]);
+        }
+        write(text);
+      }
+    }
+  }
+
   /// Domains by name, nodes with the most whole GPUs first.
   void below(std::uint32_t from, const std::string& before) const {
     const terminal& out = of_.to.out();
@@ -160,6 +269,7 @@ class picture {
       const std::string& above = tree_.domains[from].id;
       const bool is_below = from != policy::topology::root_domain && id.starts_with(above + ".");
       line(before + (last ? "└ " : "├ ") + (is_below ? id.substr(above.size() + 1) : id), rooms_[domains[i]]);
+      if (tree_.grid_of(tree_.domains[domains[i]].level) != nullptr) grid(domains[i], before + (last ? "  " : "│ "));
       below(domains[i], before + (last ? "  " : "│ "));
     }
     if (!domains.empty()) return;

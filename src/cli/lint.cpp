@@ -63,6 +63,10 @@ constexpr std::array rules{
                lint_fits_no_node},
     rule_entry{{"node-overcommitted", warning, "The pods on a node hold more than it has."}, lint_node_overcommitted},
     rule_entry{{"unused-level", warning, "A level of a topology is a label that no node has."}, lint_unused_level},
+    rule_entry{{"no-position", note,
+                "A node of a domain whose level has a shape says no position there: groups that require the level do "
+                "not get it."},
+               lint_no_position},
     rule_entry{
         {"clock-behind", note, "The clock of the file (now) is earlier than the creation or start of what is in it."},
         lint_clock_behind},

@@ -146,6 +146,23 @@ void lint_node_overcommitted(const lint_input& in) {
   }
 }
 
+void lint_no_position(const lint_input& in) {
+  for (const model::topology_info& topology : *in.state.topologies) {
+    for (const auto& [level, shape] : topology.shapes) {
+      for (const auto& node : *in.state.nodes) {
+        const bool is_there =
+            std::all_of(topology.levels.begin(), topology.levels.end(), [&node = *node](const std::string& key) {
+              return model::find_label(node.labels, key) != nullptr;
+            });
+        if (!is_there || node->position_in(level) != nullptr) continue;
+        in.add("node", node->name,
+               fmt::format("has no position in {} {}, whose shape is {} (topology {})", level,
+                           *model::find_label(node->labels, level), model::shape_text(shape), topology.name));
+      }
+    }
+  }
+}
+
 void lint_unused_level(const lint_input& in) {
   for (const model::topology_info& topology : *in.state.topologies) {
     for (const std::string& level : topology.levels) {

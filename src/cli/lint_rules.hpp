@@ -58,6 +58,7 @@ void lint_fits_no_node(const lint_input& in);
 // Nodes and the rest.
 void lint_node_overcommitted(const lint_input& in);
 void lint_unused_level(const lint_input& in);
+void lint_no_position(const lint_input& in);
 void lint_clock_behind(const lint_input& in);
 void lint_closed_nodes(const lint_input& in);
 

@@ -265,6 +265,11 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     add_domain_reasons(*f, all);
     return;
   }
+  if (f != nullptr && f->pieces_tried > 0) {
+    all.push_back(group_reason(group, constraint::topology, reason_scope::group));
+    all.back().need = f->pieces_tried;
+    all.back().have = -1;
+  }
   const pod_row pod = f != nullptr && f->pod != no_row ? f->pod : first_pending(c, group);
   if (pod == no_row) return;
   const policy::cluster_verdict verdict =
@@ -312,6 +317,10 @@ std::string stray_text(const core& c, const reason& why) {
 }
 
 std::string domain_text(const reason& why) {
+  if (why.scope == reason_scope::group) {
+    return fmt::format("pods that must be together found no place in {} pieces of domains; not searched further",
+                       why.need);
+  }
   const std::string domains = fmt::format("{} domain{}", why.nodes, why.nodes == 1 ? "" : "s");
   if (why.have < 0) return domains + " of the topology with too little room for all pods that must be together";
   return fmt::format("{} of the topology with room for {} of the {} pods that must be together", domains, why.have,

@@ -64,6 +64,7 @@ result<void> edit::finish() {
   if (auto done = check_capacities(); !done) return done;
   if (auto done = check_devices(); !done) return done;
   if (auto done = check_topology_users(); !done) return done;
+  if (auto done = check_positions(); !done) return done;
   if (auto done = stop_if_blamed(); !done) return done;
   refresh_entries();
   if (recount_) recount(s_);

@@ -106,6 +106,11 @@ class edit {
   result<void> topologies(const table_reader& t);
   result<void> one_topology(const table_reader& t, std::uint64_t row);
   result<void> check_primary(const table_reader& t);
+  result<void> read_shapes(const table_reader& t, std::uint64_t row, topology_info& info) const;
+  result<void> read_positions(const table_reader& t, std::uint64_t row, node_info& node) const;
+  result<void> check_positions();
+  result<void> check_positions_in(const topology_info& topology, std::size_t level,
+                                  const std::vector<row_place>& places, const std::vector<bool>& moved);
   result<void> queues(const table_reader& t);
   result<void> read_queue(const table_reader& t, std::uint64_t row, queue_info& q) const;
   result<void> read_gpu_limits(const table_reader& t, std::uint64_t row, queue_info& q) const;
@@ -281,6 +286,8 @@ class edit {
   std::vector<removed_queue> removed_queues_;
   std::vector<removed_node> removed_nodes_;
   std::vector<std::pair<std::string, row_place>> changed_topologies_;
+  std::vector<std::pair<std::string, row_place>> shaped_topologies_;  ///< rows that add or change some
+  std::vector<std::pair<std::uint32_t, row_place>> moved_nodes_;      ///< by slot: rows that say where nodes are
   std::map<group_row, row_place> added_groups_;
   bool nodes_unsettled_ = false;
   bool recount_ = false;

@@ -88,6 +88,7 @@ result<void> edit::one_node(const table_reader& t, std::uint64_t row) {
   node->slot = slot;
   s_.nodes.write()[(*s_.node_row_of_slot)[slot]] = std::move(node);
   if (t.has(col::node_capacity)) node_changed(slot, {t.number(), row}, added);
+  if (t.has(col::node_position) || t.has(col::node_labels)) moved_nodes_.emplace_back(slot, row_place{t.number(), row});
   if (t.has(col::node_ready) || t.has(col::node_unschedulable) || t.has(col::node_labels) || t.has(col::node_taints)) {
     nodes_unsettled_ = true;
   }
@@ -176,6 +177,7 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
   }
   if (auto done = read_claimable(t, row, node); !done) return done;
   if (auto done = read_vendor_devices(t, row, node); !done) return done;
+  if (auto done = read_positions(t, row, node); !done) return done;
   return read_alignment(t, row, node);
 }
 

@@ -50,6 +50,11 @@ table export_topologies(const cluster_state& s) {
     w.put(col::topology_name, std::string_view(info.name));
     w.put_raw(col::topology_levels, levels);
     w.put_flag(col::topology_primary, info.primary);
+    std::string shapes;
+    for (const auto& [level, shape] : info.shapes) {
+      shapes.append(level).append(1, '\0').append(shape_text(shape)).append(1, '\0');
+    }
+    w.put_raw(col::topology_shapes, shapes);
   }
   return w.take();
 }
@@ -118,6 +123,11 @@ table export_nodes(const cluster_state& s, const dimension_order& order) {
     w.put_raw(col::node_claimable, claimable);
     w.put_raw(col::node_vendor_devices, node.vendor_devices_text);
     w.put_raw(col::node_device_settings, node.device_settings_text);
+    std::string positions;
+    for (const auto& [level, position] : node.positions) {
+      positions.append(level).append(1, '\0').append(position_text(position)).append(1, '\0');
+    }
+    w.put_raw(col::node_position, positions);
   }
   return w.take();
 }

@@ -22,6 +22,12 @@ constexpr std::array topology_columns{
                 "Label keys of the levels, widest first. A node belongs to the domain that its labels name."},
     column_info{col::topology_primary, "primary", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
                 "The tree along which nodes are numbered; at most one."},
+    column_info{
+        col::topology_shapes, "shapes", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...",
+        "",
+        "Shapes by level, what pods get of a domain of the level: block:N (whole base blocks of N nodes and a part of "
+        "one), line:N or ring:N (a run), mesh:NxN or torus:NxNxN (a box, up to four axes). Mode compat does not look "
+        "at it."},
 };
 constexpr std::array queue_columns{
     column_info{col::queue_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of the queue."},
@@ -86,6 +92,11 @@ constexpr std::array node_columns{
                 "setting=value", "",
                 "How these devices are chosen and registered, before the option devices.settings: device_policy, mode, "
                 "slots, memory_permille, core_permille, soft_division, weights=slot:core:memory."},
+    column_info{
+        col::node_position, "position", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...",
+        "",
+        "By level, where the node is in its domain of a level with a shape: coordinates from 0, joined by x, such as "
+        "1x0x2."},
 };
 constexpr std::array device_columns{
     column_info{col::device_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the device."},

@@ -24,6 +24,7 @@
 #include "model/mig_profile.hpp"
 #include "model/node_index.hpp"
 #include "model/pod_class.hpp"
+#include "model/shape.hpp"
 #include "model/quarantine.hpp"
 #include "model/selector.hpp"
 #include "model/sharing_mode.hpp"
@@ -61,6 +62,10 @@ struct topology_info {
   std::string name;
   std::vector<std::string> levels;  ///< label keys, widest first
   bool primary = false;
+  std::vector<std::pair<std::string, level_shape>> shapes;  ///< by level, sorted
+
+  /// Of a level; none if it has no shape.
+  [[nodiscard]] level_shape shape_of(std::string_view level) const;
 };
 
 struct queue_info {
@@ -131,6 +136,9 @@ struct node_info {
   std::string device_settings_text;                            ///< as given
   /// Its GPUs are given by the rules of their vendors; there are no other devices.
   [[nodiscard]] bool is_shared_by_vendors() const { return !vendor_devices.empty(); }
+  std::vector<std::pair<std::string, node_position>> positions;  ///< by level, sorted
+  /// In the domain of a level; null: not given.
+  [[nodiscard]] const node_position* position_in(std::string_view level) const;
   /// Devices are tracked one by one.
   [[nodiscard]] std::uint32_t device_count() const;
   [[nodiscard]] bool has_sharing_modes() const {

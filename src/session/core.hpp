@@ -61,6 +61,7 @@ struct failure {
   std::int64_t need = 0;
   std::int64_t have = 0;
   std::vector<domain_shortage> domains;  ///< the most room first; empty: these are not what is missing
+  std::int64_t pieces_tried = 0;         ///< not 0: after so many pieces of domains no further ones were tried
 };
 
 /// A group cut to its active pods and some of its pending ones, asking for no larger gangs than these can make: the

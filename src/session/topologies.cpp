@@ -25,6 +25,20 @@ std::vector<std::string_view> topologies_in_use(const model::cluster_state& s) {
   return names;
 }
 
+void add_shapes(const model::cluster_state& s, const model::topology_info& info, topology::domain_tree& tree) {
+  tree.grids.resize(info.levels.size() + 1);
+  for (std::size_t i = 0; i < info.levels.size(); ++i) {
+    topology::level_grid& grid = tree.grids[i + 1];
+    grid.shape = info.shape_of(info.levels[i]);
+    if (!grid.shape.is_given()) continue;
+    grid.cell.assign(s.node_count(), model::no_cell);
+    for (const node_row row : tree.domains[topology::root_domain].nodes) {
+      const model::node_position* position = (*s.nodes)[row]->position_in(info.levels[i]);
+      if (position != nullptr) grid.cell[row] = model::cell_of(grid.shape, *position);
+    }
+  }
+}
+
 }  // namespace
 
 topology::domain_tree build_topology(const model::cluster_state& s, const model::topology_info& info, bool compat) {
@@ -39,7 +53,9 @@ topology::domain_tree build_topology(const model::cluster_state& s, const model:
     }
     builder.add(row, values);
   }
-  return builder.finish(s.node_count());
+  topology::domain_tree tree = builder.finish(s.node_count());
+  if (!compat && !info.shapes.empty()) add_shapes(s, info, tree);
+  return tree;
 }
 
 std::shared_ptr<const std::vector<topology::domain_tree>> build_topologies(const model::cluster_state& s, bool compat) {

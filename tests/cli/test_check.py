@@ -177,6 +177,8 @@ class Check(Case):
         )
         level = '"topology": [{"name": "t", "levels": ["zone", "rack"]}]'
         self.only("unused-level", "its level rack is a label that no node has", level, QUEUE, node, jobs("a"))
+        ring = '"topology": [{"name": "t", "levels": ["zone"], "shapes": {"zone": "ring:4"}}]'
+        self.only("no-position", "has no position in zone a, whose shape is ring:4", ring, QUEUE, node, jobs("a"))
 
     def test_pods_that_fit_nowhere(self):
         self.only("fits-no-node", "need 3 GPU, at most 2 GPU free (on n)", QUEUE, NODE, jobs("a", gpu=3000))

@@ -710,3 +710,19 @@ TEST_CASE("names of shared devices are stable") {
   CHECK(kube::gpu_group_name("n1", 0).size() == 36);
   CHECK(kube::gpu_group_name("n1", 0)[14] == '8');
 }
+
+TEST_CASE("shapes of levels and positions of nodes are annotations") {
+  const std::string topology = R"({"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": "t",
+    "annotations": {"kaisched.io/shapes": "rack=ring:8, pod=torus:4x4"}},
+    "spec": {"levels": [{"nodeLabel": "pod"}, {"nodeLabel": "rack"}]}})";
+  const auto placed = [](std::string_view position) {
+    return R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "annotations": {"kaisched.io/position": ")" +
+           std::string(position) + R"("}}, "status": {"allocatable": {"cpu": "1"}}})";
+  };
+  const std::string made = tables({topology, placed("rack=3,pod=1x0")});
+  CHECK(made.find(R"("shapes": {"rack": "ring:8", "pod": "torus:4x4"})") != std::string::npos);
+  CHECK(made.find(R"("position": {"rack": "3", "pod": "1x0"})") != std::string::npos);
+  CHECK(made != tables({topology, placed("")}));
+  CHECK_FALSE(io::kubernetes::parse(placed("rack"), "x").ok());
+  CHECK_FALSE(io::kubernetes::parse(placed("rack="), "x").ok());
+}

@@ -161,3 +161,62 @@ TEST_CASE("a fork asks its own parts: what it changes is no news to the session"
   CHECK(why[0].what == constraint::gpu_type_limit);
   CHECK(s.text(why[0]) == "1 node with GPUs of a type of which a queue may hold no more");
 }
+
+TEST_CASE("shapes of levels and positions of nodes") {
+  cluster c = one_queue();
+  const auto topology = [](texts shapes) {
+    return add(kind::topology, {"name", "levels", "shapes"}).add({"t", texts{"row", "rack"}, std::move(shapes)});
+  };
+  const std::string start = "table 0 (topology, add), row 0, column shapes: topology 't': ";
+  for (const char* bad :
+       {"", "ring", "ring:", "ring:0", "ring:4x4", "ring:4097", "torus:4x", "torus:2x2x2x2x2", "torus:64x65", "mesh:-1",
+        "line:+3", "block:0", "block:65537", "circle:4", "Ring:4", "torus:4 x4", "ring:4x"}) {
+    CAPTURE(bad);
+    CHECK(refused(c, topology({"rack", bad})).starts_with(start + "level 'rack': '" + bad + "' is no shape: "));
+  }
+  CHECK(refused(c, topology({"racks", "ring:4"})) ==
+        start + "it has no level 'racks' for the shape ring:4; did you mean 'rack'?");
+  CHECK(refused(c, topology({"rack"})).starts_with(start));
+  must(c.apply(topology({"row", "torus:4x4x8x2", "rack", "line:1"})));
+  CHECK(written(c, kind::topology, col::topology_shapes) ==
+        std::vector<std::string>{"rack", "line:1", "row", "torus:4x4x8x2"});
+  CHECK(refused(c, change(kind::topology, {"name", "levels"}).add({"t", texts{"rack"}})).find("no level 'row'") !=
+        std::string::npos);
+  must(c.apply(change(kind::topology, {"name", "shapes"}).add({"t", texts{"rack", "mesh:2x3"}})));
+
+  const auto node = [](const char* name, const char* rack, texts position) {
+    return add(kind::node, {"name", "capacity", "labels", "position"})
+        .add({name, test::numbers{1000, 0, 1000, 10}, texts{"rack", rack, "row", "r"}, std::move(position)});
+  };
+  for (const char* bad : {"", "x", "1x", "1x2x3x4x5", "-1", "65536", "1 x2", "a"}) {
+    CAPTURE(bad);
+    const std::string before = "table 0 (node, add), row 0, column position: node 'n': ";
+    CHECK(refused(c, node("n", "a", {"rack", bad})).starts_with(before));
+  }
+  must(c.apply(node("n", "a", {"rack", "1x2", "other", "7"})));
+  CHECK(written(c, kind::node, col::node_position) == std::vector<std::string>{"other", "7", "rack", "1x2"});
+  CHECK(refused(c, node("m", "a", {"rack", "1x2"}))
+            .find("position 1x2 is taken by node 'n' in rack 'r.a' of topology 't'") != std::string::npos);
+  CHECK(refused(c, node("m", "a", {"rack", "2x2"})).find("position 2x2 is not in the shape mesh:2x3 in rack") !=
+        std::string::npos);
+  CHECK(refused(c, node("m", "a", {"rack", "1"})).find("position 1 is not in the shape") != std::string::npos);
+  must(c.apply(node("m", "b", {"rack", "1x2"})));
+  const table moved = change(kind::node, {"name", "labels"}).add({"m", texts{"rack", "a", "row", "r"}});
+  CHECK(refused(c, moved).find("is taken") != std::string::npos);
+  const table smaller = change(kind::topology, {"name", "shapes"}).add({"t", texts{"rack", "mesh:2x2"}});
+  CHECK(refused(c, smaller).find("node '") != std::string::npos);
+  // In no domain it is in nobody's way.
+  must(c.apply(add(kind::node, {"name", "capacity", "position"})
+                   .add({"o", test::numbers{1000, 0, 1000, 10}, texts{"rack", "1x2"}})));
+  // What was saved is what is loaded.
+  cluster again;
+  std::vector<table> tables;
+  std::vector<table_view> views;
+  for (const kind one : {kind::topology, kind::queue, kind::node}) {
+    tables.push_back(must(c.take_snapshot().to_table(one)));
+  }
+  for (const table& one : tables) views.push_back(one.view());
+  must(again.apply(views));
+  CHECK(written(again, kind::topology, col::topology_shapes) == std::vector<std::string>{"rack", "mesh:2x3"});
+  CHECK(again.take_snapshot().to_table(kind::node).value().view().rows == 3U);
+}

@@ -407,7 +407,11 @@ enum kaisched_topology_column {
   /// [node label keys]
   KAISCHED_TOPOLOGY_COL_LEVELS = 2,
   /// u8, default 0. The tree along which nodes are numbered; at most one. [0 or 1]
-  KAISCHED_TOPOLOGY_COL_PRIMARY = 3
+  KAISCHED_TOPOLOGY_COL_PRIMARY = 3,
+  /// string_list, default empty. Shapes by level, what pods get of a domain of the level: block:N (whole base blocks of
+  /// N nodes and a part of one), line:N or ring:N (a run), mesh:NxN or torus:NxNxN (a box, up to four axes). Mode
+  /// compat does not look at it. [key, value, key, value, ...]
+  KAISCHED_TOPOLOGY_COL_SHAPES = 4
 };
 
 /// Columns of KAISCHED_TABLE_QUEUE.
@@ -474,7 +478,10 @@ enum kaisched_node_column {
   /// string_list, default empty. How these devices are chosen and registered, before the option devices.settings:
   /// device_policy, mode, slots, memory_permille, core_permille, soft_division, weights=slot:core:memory.
   /// [setting=value]
-  KAISCHED_NODE_COL_DEVICE_SETTINGS = 12
+  KAISCHED_NODE_COL_DEVICE_SETTINGS = 12,
+  /// string_list, default empty. By level, where the node is in its domain of a level with a shape: coordinates from 0,
+  /// joined by x, such as 1x0x2. [key, value, key, value, ...]
+  KAISCHED_NODE_COL_POSITION = 13
 };
 
 /// Columns of KAISCHED_TABLE_DEVICE.

@@ -162,4 +162,25 @@ std::vector<std::string> host_port_texts(object& of, member spec) {
   return texts;
 }
 
+std::vector<std::string> annotated_pairs(object& of, std::string_view annotation) {
+  std::vector<std::string> pairs;
+  const member at = find(of.annotations(), annotation);
+  if (!at) return pairs;
+  std::string_view rest = of.text(of.annotations(), annotation);
+  while (!rest.empty()) {
+    std::string_view one = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    const std::size_t equals = one.find('=');
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == one.size()) {
+      of.fail(*at, fmt::format("expected level=value, found '{}'", one));
+      return {};
+    }
+    pairs.emplace_back(one.substr(0, equals));
+    pairs.emplace_back(one.substr(equals + 1));
+  }
+  return pairs;
+}
+
 }  // namespace kaisched::io::kubernetes

@@ -36,4 +36,7 @@ struct pod_affinity_terms {
 /// Ports of containers on the node: [address:]port/protocol.
 [[nodiscard]] std::vector<std::string> host_port_texts(object& of, member spec);
 
+/// An annotation `key=value,key=value` as key, value, key, value; none if it is missing.
+[[nodiscard]] std::vector<std::string> annotated_pairs(object& of, std::string_view annotation);
+
 }  // namespace kaisched::io::kubernetes

@@ -92,6 +92,7 @@ void read_node(object& of, cluster_records& to) {
   row.labels = label_texts_of(of, of.section(of.root(), "metadata"), "labels");
   for (const json_value taint : of.items(spec, "taints")) row.taints.push_back(taint_text(of, taint));
   row.gpu_memory = gpu_memory_of(of);
+  row.position = annotated_pairs(of, "kaisched.io/position");
   std::vector<device_record> devices;
   read_hami_devices(of, row, devices);
   if (of.failed()) return;

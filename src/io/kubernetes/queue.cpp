@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "io/kubernetes/constraints.hpp"
+
 namespace kaisched::io::kubernetes {
 
 namespace {
@@ -58,6 +60,7 @@ void read_topology(object& of, cluster_records& to, level_aliases& aliases) {
     row.levels.emplace_back(label);
     if (!alias.empty()) aliases[row.name].emplace(alias, label);
   }
+  row.shapes = annotated_pairs(of, "kaisched.io/shapes");
   if (!of.failed()) to.topologies.push_back(std::move(row));
 }
 

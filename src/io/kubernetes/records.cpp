@@ -108,6 +108,8 @@ void add_topologies(cluster_input& to, const std::vector<topology_record>& rows,
   table_writer<topology_record> writer(table_kind::topology, rows);
   writer.text(col::topology_name, &topology_record::name);
   writer.texts(col::topology_levels, &topology_record::levels);
+  if (std::any_of(rows.begin(), rows.end(), [](const topology_record& one) { return !one.shapes.empty(); }))
+    writer.texts(col::topology_shapes, &topology_record::shapes);
   writer.finish(to, source);
 }
 
@@ -137,6 +139,8 @@ void add_nodes(cluster_input& to, const std::vector<node_record>& rows, std::spa
   writer.integer(col::node_gpu_memory, &node_record::gpu_memory);
   writer.text(col::node_numa_policy, &node_record::numa_policy);
   writer.text(col::node_numa_scope, &node_record::numa_scope);
+  if (std::any_of(rows.begin(), rows.end(), [](const node_record& one) { return !one.position.empty(); }))
+    writer.texts(col::node_position, &node_record::position);
   writer.finish(to, source);
 }
 

@@ -27,6 +27,7 @@ struct topology_record {
   std::uint32_t line = 0;
   std::string name;
   std::vector<std::string> levels;
+  std::vector<std::string> shapes;  ///< level, shape, level, shape, ...
 };
 
 struct queue_record {
@@ -53,6 +54,7 @@ struct node_record {
   std::int64_t gpu_memory = 0;
   std::string numa_policy;
   std::string numa_scope;
+  std::vector<std::string> position;  ///< level, position, level, position, ...
 };
 
 struct device_record {

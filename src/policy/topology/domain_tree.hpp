@@ -10,6 +10,8 @@
 
 #include <kaisched/ids.hpp>
 
+#include "model/shape.hpp"
+
 namespace kaisched::policy::topology {
 
 /// Level 0 is the root, which holds every node of the topology; levels 1 and up are those of the topology.
@@ -28,6 +30,12 @@ struct domain {
 /// Children of every domain, in some order.
 using child_lists = std::vector<std::vector<std::uint32_t>>;
 
+/// The shape of a level, and where nodes are in it.
+struct level_grid {
+  model::level_shape shape;
+  std::vector<std::uint32_t> cell;  ///< by node: position in its domain, or `no_cell`; empty: the level has no shape
+};
+
 struct domain_tree {
   std::string name;
   std::vector<std::string> levels;  ///< widest first: `levels[0]` names level 1
@@ -36,9 +44,14 @@ struct domain_tree {
   std::vector<std::vector<std::uint32_t>> by_level;  ///< domains of a level, the root's first
   std::vector<std::uint32_t> leaf;                   ///< by node: its narrowest domain, or no_row
   std::vector<std::uint32_t> name_rank;              ///< position among all by the labels from the widest level down
+  std::vector<level_grid> grids;                     ///< by level; empty: no level has a shape
 
   /// Number of a level, or no_row.
   [[nodiscard]] std::uint32_t level_named(std::string_view name) const;
+  /// Of a level with a shape; else null.
+  [[nodiscard]] const level_grid* grid_of(std::uint32_t level) const {
+    return level < grids.size() && grids[level].shape.is_given() ? &grids[level] : nullptr;
+  }
   /// The domain of a level that holds the node, which must be in the topology.
   [[nodiscard]] std::uint32_t domain_of(node_row node, std::uint32_t level) const;
 };
