@@ -720,9 +720,9 @@ TEST_CASE("shapes of levels and positions of nodes are annotations") {
            std::string(position) + R"("}}, "status": {"allocatable": {"cpu": "1"}}})";
   };
   const std::string made = tables({topology, placed("rack=3,pod=1x0")});
-  CHECK(made.find(R"("shapes": {"rack": "ring:8", "pod": "torus:4x4"})") != std::string::npos);
-  CHECK(made.find(R"("position": {"rack": "3", "pod": "1x0"})") != std::string::npos);
+  CHECK(made.find(R"("shapes": {"pod": "torus:4x4", "rack": "ring:8"})") != std::string::npos);
+  CHECK(made.find(R"("position": {"pod": "1x0", "rack": "3"})") != std::string::npos);
   CHECK(made != tables({topology, placed("")}));
-  CHECK_FALSE(io::kubernetes::parse(placed("rack"), "x").ok());
-  CHECK_FALSE(io::kubernetes::parse(placed("rack="), "x").ok());
+  CHECK(fault_of({placed("rack=1, =2")}).find("expected level=value, found '=2'") != std::string::npos);
+  CHECK(fault_of({placed("rack")}).find("kaisched.io/position") != std::string::npos);
 }
