@@ -101,6 +101,7 @@ enum device : std::uint32_t {
   device_healthy = 8,
   device_links = 9,
   device_sharing = 10,
+  device_instances = 11,
 };
 enum pod_group : std::uint32_t {
   pod_group_name = 1,
@@ -170,6 +171,7 @@ enum pod : std::uint32_t {
   pod_containers = 26,
   pod_claimed_gpus = 27,
   pod_sharing = 28,
+  pod_mig_instances = 29,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,
@@ -203,6 +205,9 @@ enum decision : std::uint32_t {
   decision_claim_devices = 13,
   decision_device_memory = 14,
   decision_sharing = 15,
+  decision_layout = 22,
+  decision_gone = 23,
+  decision_drain_cost = 24,
 };
 enum reason : std::uint32_t {
   reason_group = 1,
