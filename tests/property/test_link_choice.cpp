@@ -7,8 +7,11 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <kaisched/engine.hpp>
+
 #include "draws.hpp"
-#include "rows.hpp"
+#include "io/cluster_input.hpp"
+#include "io/scenario/scenario.hpp"
 #include "support.hpp"
 
 using namespace kaisched;

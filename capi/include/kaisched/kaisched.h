@@ -246,7 +246,8 @@ enum kaisched_decision_kind {
   KAISCHED_DECISION_EVICT = 3,          ///< stop the pod
   KAISCHED_DECISION_MOVE = 4,           ///< stop the pod and hold a place for it on another node
   KAISCHED_DECISION_UNSCHEDULABLE = 5,  ///< the pod group waits; see its reasons
-  KAISCHED_DECISION_MIGRATE = 6  ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
+  KAISCHED_DECISION_MIGRATE = 6,  ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
+  KAISCHED_DECISION_REPARTITION = 7  ///< divide a device of the node anew, once pods that leave its instances are gone
 };
 
 /// Actions of a session.
@@ -258,7 +259,8 @@ enum kaisched_action {
   KAISCHED_ACTION_PREEMPT = 4,
   KAISCHED_ACTION_STALE_GANG_EVICTION = 5,
   KAISCHED_ACTION_BACKFILL = 6,
-  KAISCHED_ACTION_RUNTIME_LIMIT = 7
+  KAISCHED_ACTION_RUNTIME_LIMIT = 7,
+  KAISCHED_ACTION_REPARTITION = 8
 };
 
 /// What a reason is about.
@@ -488,7 +490,10 @@ enum kaisched_device_column {
   KAISCHED_DEVICE_COL_LINKS = 9,
   /// string, default empty. How pods share it: exclusive (not at all), time_slicing, mps, hard_isolation, or mig (its
   /// instances are resources, and it offers nothing else); empty if unknown. Mode compat does not look at it. [mode]
-  KAISCHED_DEVICE_COL_SHARING = 10
+  KAISCHED_DEVICE_COL_SHARING = 10,
+  /// string_list, default empty. Instances of a device that is divided (mig): 3g.40gb@4 begins at memory slice 4. The
+  /// action repartition looks only at nodes where they are all that capacity says. [profile@start]
+  KAISCHED_DEVICE_COL_INSTANCES = 11
 };
 
 /// Columns of KAISCHED_TABLE_POD_GROUP.
@@ -650,7 +655,10 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_CLAIMED_GPUS = 27,
   /// string, default empty. How the devices that it gets parts of must be shared: time_slicing, mps or hard_isolation;
   /// empty: in any way. [mode]
-  KAISCHED_POD_COL_SHARING = 28
+  KAISCHED_POD_COL_SHARING = 28,
+  /// string_list, default empty. Instances of divided devices that the pod uses on its node; empty if unknown: all of
+  /// their profile that nobody else uses stay as they are. [device/profile@start]
+  KAISCHED_POD_COL_MIG_INSTANCES = 29
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
@@ -690,7 +698,7 @@ enum kaisched_resource_claim_column {
 
 /// Columns of KAISCHED_TABLE_DECISION.
 enum kaisched_decision_column {
-  /// u8. 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate. [decision kind]
+  /// u8. 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate, 7 repartition. [decision kind]
   KAISCHED_DECISION_COL_KIND = 1,
   /// u64. Pod, or 0. [id]
   KAISCHED_DECISION_COL_POD = 2,
@@ -721,7 +729,13 @@ enum kaisched_decision_column {
   KAISCHED_DECISION_COL_DEVICE_MEMORY = 14,
   /// string_list. How each of the devices is shared: the column sharing of the table device, or unknown; empty if
   /// nothing is said of the node's devices. [modes]
-  KAISCHED_DECISION_COL_SHARING = 15
+  KAISCHED_DECISION_COL_SHARING = 15,
+  /// string_list. Of repartition: all instances that the device has then, by start. [profile@start]
+  KAISCHED_DECISION_COL_LAYOUT = 22,
+  /// string_list. Of repartition: instances that the device has no more. [profile@start]
+  KAISCHED_DECISION_COL_GONE = 23,
+  /// i64. Of repartition: what the pods hold that have to leave instances of the device. [milli-GPU]
+  KAISCHED_DECISION_COL_DRAIN_COST = 24
 };
 
 /// Columns of KAISCHED_TABLE_REASON.
