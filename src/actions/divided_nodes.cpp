@@ -89,6 +89,18 @@ std::vector<model::mig_instance> divided_nodes_reader::layout_of(node_row row, s
   return (*c_.state().nodes)[row]->devices[device].instances;
 }
 
+bool divided_nodes_reader::is_made_here(node_row row, std::uint32_t device, const model::mig_instance& one) const {
+  bool made = false;
+  for (const work::division& d : c_.divisions) {
+    if (d.node != row || d.device != device) continue;
+    const auto names = [&](const std::vector<model::mig_instance>& all) {
+      return std::find(all.begin(), all.end(), one) != all.end();
+    };
+    made = names(d.made) || (made && !names(d.idle) && !names(d.coming));
+  }
+  return made;
+}
+
 bool divided_nodes_reader::is_leaving(pod_row pod, node_row row) const {
   const std::uint32_t slot = (*c_.state().nodes)[row]->slot;
   if (c_.live.pod_node[pod] == slot) return static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing;
@@ -239,7 +251,7 @@ void divided_nodes_reader::add_divided(known_node& to, devices::plannable_node& 
     form.instances.push_back(instance);
     known.instances.push_back(one);
     known.users.push_back(leaving ? no_row : pod);
-    known.leaving.push_back(leaving);
+    known.coming.push_back(leaving || is_made_here(to.row, device, one));
   }
   as.devices.push_back(std::move(form));
   to.devices.push_back(std::move(known));

@@ -17,7 +17,7 @@ struct known_device {
   std::uint32_t device = 0;
   std::vector<model::mig_instance> instances;  ///< as the planner numbers them
   std::vector<pod_row> users;                  ///< of these; no_row: nobody, or it is leaving
-  std::vector<bool> leaving;                   ///< somebody holds it who is leaving
+  std::vector<bool> coming;                    ///< it is coming free: who holds it leaves, or it is yet to be made
 };
 struct known_node {
   node_row row = no_row;
@@ -47,6 +47,8 @@ class divided_nodes_reader {
   void find_users();
   void add_user(pod_row pod, node_row row, bool is_there);
   [[nodiscard]] std::vector<model::mig_instance> layout_of(node_row row, std::uint32_t device) const;
+  /// A division of this session makes it.
+  [[nodiscard]] bool is_made_here(node_row row, std::uint32_t device, const model::mig_instance& one) const;
   [[nodiscard]] bool says_all(const model::node_info& node) const;
   [[nodiscard]] bool is_leaving(pod_row pod, node_row row) const;
   [[nodiscard]] std::size_t model_of(const model::node_info& node, std::uint32_t device);

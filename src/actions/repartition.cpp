@@ -240,8 +240,8 @@ class divider {
     made.drain_cost = change.cost.drained;
     for (std::size_t i = 0; i < known.instances.size(); ++i) {
       const bool goes = std::binary_search(change.gone.begin(), change.gone.end(), i);
-      const bool held = known.users[i] != no_row || known.leaving[i];
-      (!goes ? made.layout : held ? made.leaving : made.idle).push_back(known.instances[i]);
+      const bool coming = known.users[i] != no_row || known.coming[i];
+      (!goes ? made.layout : coming ? made.coming : made.idle).push_back(known.instances[i]);
     }
     for (const auto& [profile, place] : change.made) {
       made.made.push_back({model.table->profiles[profile].name, place.start});

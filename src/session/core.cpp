@@ -36,7 +36,7 @@ void describe(const division& what, decision& d) {
   d.devices = {std::uint64_t{1} << what.device, whole_device};
   d.layout = texts_of(what.layout);
   std::vector<model::mig_instance> gone = what.idle;
-  gone.insert(gone.end(), what.leaving.begin(), what.leaving.end());
+  gone.insert(gone.end(), what.coming.begin(), what.coming.end());
   std::sort(gone.begin(), gone.end(),
             [](const model::mig_instance& a, const model::mig_instance& b) { return a.start < b.start; });
   d.gone = texts_of(gone);
@@ -540,7 +540,7 @@ void core::charge_division(model::live_state& to, const division& what, std::int
   };
   for (const model::mig_instance& one : what.made) add(to.releasing, one, sign);
   for (const model::mig_instance& one : what.idle) add(to.idle, one, -sign);
-  for (const model::mig_instance& one : what.leaving) add(to.releasing, one, -sign);
+  for (const model::mig_instance& one : what.coming) add(to.releasing, one, -sign);
   if (!what.was_whole) return;
   const device_row d = (*state().first_device)[what.node] + what.device;
   to.device_free.write()[d] -= sign * (*state().device_units)[d];

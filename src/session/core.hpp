@@ -50,8 +50,8 @@ struct division {
   bool was_whole = false;                    ///< it was a whole GPU, and idle
   std::vector<model::mig_instance> layout;   ///< what the device has then, by start
   std::vector<model::mig_instance> made;     ///< what of it is new
-  std::vector<model::mig_instance> idle;     ///< what goes and nobody uses
-  std::vector<model::mig_instance> leaving;  ///< what goes and pods use that are leaving
+  std::vector<model::mig_instance> idle;     ///< what goes and is free
+  std::vector<model::mig_instance> coming;   ///< what goes and is coming free: pods leave it, or it was yet to be made
   std::int64_t drain_cost = 0;
   std::shared_ptr<const model::cluster_state> before;  ///< the state without what is made, if there was one
 };
