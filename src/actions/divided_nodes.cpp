@@ -111,8 +111,12 @@ bool divided_nodes_reader::is_leaving(pod_row pod, node_row row) const {
 void divided_nodes_reader::find_users() {
   const model::cluster_state& s = c_.state();
   users_.resize(s.node_count());
+  std::vector<std::uint8_t> matters(s.class_slots, 2);  // 2: not known yet
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     if (!s.pods[p].live || c_.live.pod_node[p] == no_row) continue;
+    std::uint8_t& of_class = matters[s.pods[p].pod_class];
+    if (of_class == 2) of_class = s.class_of(p).wants_gpu() || !instances_asked(c_, p).empty() ? 1 : 0;
+    if (of_class == 0) continue;
     const auto status = static_cast<pod_status>(c_.live.pod_state[p]);
     // A claim is no instance yet: the amounts of the node tell how many there must be.
     if (!model::is_in(status, model::active_used) || status == pod_status::pipelined) continue;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -305,8 +306,38 @@ class divider {
   node_set here_;  ///< no node, but for the one that is asked about
 };
 
+/// Groups for which there was no plan, by what tells them apart: there is none for others like them until something is
+/// placed.
+using hopeless_groups = std::set<std::vector<std::uint32_t>>;
+
+/// Verdicts about pods depend on nothing but their class and queue.
+bool judges_by_class(const core& c, pod_row pod) {
+  static constexpr std::string_view by_class[] = {"predicates", "numa", "gputypes", "dynamicresources"};
+  const bool own_filter = std::any_of(c.parts.begin(), c.parts.end(), [](const auto& part) {
+    return (part->capabilities() & part_filters_nodes) != 0 &&
+           std::find(std::begin(by_class), std::end(by_class), part->name()) == std::end(by_class);
+  });
+  return !own_filter && !c.claims.has_claims(pod) &&
+         (!c.has_predicates || policy::ignores_other_pods(c.access, c.state().class_of(pod)));
+}
+
+/// Empty: the group is like no other.
+std::vector<std::uint32_t> likeness_of(core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  if (c.options.repartition_drain || g.semi_preemptible || has_required_level(c, group)) return {};
+  std::vector<std::uint32_t> key;
+  for (const pod_row p : c.chunk_of(group, false)) {
+    if (!judges_by_class(c, p)) return {};
+    key.push_back(c.state().pods[p].pod_class);
+  }
+  std::sort(key.begin(), key.end());
+  key.push_back(g.queue);
+  key.push_back(g.preemptible ? 1 : 0);
+  return key;
+}
+
 /// What fits without a division is placed as `allocate` does it. The statement is committed or empty afterwards.
-result<bool> serve(core& c, group_row group) {
+result<bool> serve(core& c, group_row group, hopeless_groups& hopeless) {
   ++c.statistics.back().groups_tried;
   failure why;
   const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
@@ -314,13 +345,16 @@ result<bool> serve(core& c, group_row group) {
   if (!placed) return placed;
   const bool refused = why.what == constraint::queue_limit || why.what == constraint::queue_quota;
   if (!*placed && !refused) {
-    placed = divider(c, group).run();
+    std::vector<std::uint32_t> key = likeness_of(c, group);
+    if (!hopeless.contains(key)) placed = divider(c, group).run();
     if (!placed) return placed;
+    if (!*placed && !key.empty()) hopeless.insert(std::move(key));
   }
   if (!*placed) {
     c.failures.push_back(why);
     return false;
   }
+  hopeless.clear();
   const bool divides = std::any_of(c.log.begin(), c.log.end(), [](const work::operation& op) {
     return op.kind == work::operation_kind::divide;
   });
@@ -342,13 +376,14 @@ result<void> repartition(core& c) {
   const bool stops_at_head =
       std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
   const bool shared_order = has_shared_order(c);
+  hopeless_groups hopeless;
   std::optional<job_queue> queue(std::in_place, c, 0);
   if (auto done = queue->fill(groups); !done) return done;
   while (!queue->empty()) {
     result<group_row> next = queue->pop();
     if (!next) return next.failure();
     const group_row group = *next;
-    result<bool> placed = serve(c, group);
+    result<bool> placed = serve(c, group, hopeless);
     if (!placed) return placed.failure();
     if (!*placed && stops_at_head) {
       result<bool> head = is_head(c, c.failures.back());

@@ -71,7 +71,7 @@ constexpr std::array options{
     option_info{"repartition.drain", option_type::boolean, "false", 0, 0, "",
                 "the action repartition may move preemptible pods that find another place out of instances"},
     option_info{"repartition.steps", option_type::integer, "200000", -1, 1e15, "",
-                "steps that the exact search for layouts takes for one group; -1 is all"},
+                "steps that the exact search for layouts takes for one plan; -1 is all"},
     option_info{"requeue_delay", option_type::number, "0", 0, 1e9, "",
                 "seconds for which a group is not served after an eviction, where it says nothing"},
     option_info{"restrict_node_scheduling", option_type::boolean, "false", 0, 0, "",
