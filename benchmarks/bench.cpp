@@ -110,7 +110,7 @@ nlohmann::json run_scenario(const std::string& name, const settings& s) {
     t.actions.push_back(seconds([&] {
       for (const std::string& action : input.actions) must(opened->run(action));
     }));
-    std::array<std::int64_t, 6> counts{};
+    std::array<std::int64_t, 8> counts{};
     t.read.push_back(seconds([&] {
       for (const decision& d : opened->decisions()) ++counts[static_cast<std::size_t>(d.kind)];
     }));

@@ -95,6 +95,7 @@ SAME(KAISCHED_DECISION_PIPELINE, decision_kind::pipeline);
 SAME(KAISCHED_DECISION_EVICT, decision_kind::evict);
 SAME(KAISCHED_DECISION_MOVE, decision_kind::move);
 SAME(KAISCHED_DECISION_MIGRATE, decision_kind::migrate);
+SAME(KAISCHED_DECISION_REPARTITION, decision_kind::repartition);
 SAME(KAISCHED_DECISION_UNSCHEDULABLE, decision_kind::unschedulable);
 
 SAME(KAISCHED_ACTION_NONE, action_kind::none);
@@ -105,6 +106,7 @@ SAME(KAISCHED_ACTION_PREEMPT, action_kind::preempt);
 SAME(KAISCHED_ACTION_STALE_GANG_EVICTION, action_kind::stale_gang_eviction);
 SAME(KAISCHED_ACTION_BACKFILL, action_kind::backfill);
 SAME(KAISCHED_ACTION_RUNTIME_LIMIT, action_kind::runtime_limit);
+SAME(KAISCHED_ACTION_REPARTITION, action_kind::repartition);
 
 SAME(KAISCHED_CONSTRAINT_NONE, constraint::none);
 SAME(KAISCHED_CONSTRAINT_RESOURCE, constraint::resource);
@@ -228,6 +230,7 @@ SAME(KAISCHED_DEVICE_COL_NUMA, col::device_numa);
 SAME(KAISCHED_DEVICE_COL_HEALTHY, col::device_healthy);
 SAME(KAISCHED_DEVICE_COL_LINKS, col::device_links);
 SAME(KAISCHED_DEVICE_COL_SHARING, col::device_sharing);
+SAME(KAISCHED_DEVICE_COL_INSTANCES, col::device_instances);
 
 SAME(KAISCHED_POD_GROUP_COL_NAME, col::pod_group_name);
 SAME(KAISCHED_POD_GROUP_COL_QUEUE, col::pod_group_queue);
@@ -294,6 +297,7 @@ SAME(KAISCHED_POD_COL_SHARING, col::pod_sharing);
 SAME(KAISCHED_POD_COL_DEVICE_REQUESTS, col::pod_device_requests);
 SAME(KAISCHED_POD_COL_ANNOTATIONS, col::pod_annotations);
 SAME(KAISCHED_POD_COL_DEVICE_GRANTS, col::pod_device_grants);
+SAME(KAISCHED_POD_COL_MIG_INSTANCES, col::pod_mig_instances);
 
 SAME(KAISCHED_NUMA_ZONE_COL_NODE, col::numa_zone_node);
 SAME(KAISCHED_NUMA_ZONE_COL_NAME, col::numa_zone_name);
@@ -326,6 +330,9 @@ SAME(KAISCHED_DECISION_COL_CLAIM_DEVICES, col::decision_claim_devices);
 SAME(KAISCHED_DECISION_COL_DEVICE_MEMORY, col::decision_device_memory);
 SAME(KAISCHED_DECISION_COL_SHARING, col::decision_sharing);
 SAME(KAISCHED_DECISION_COL_DEVICE_GRANTS, col::decision_device_grants);
+SAME(KAISCHED_DECISION_COL_LAYOUT, col::decision_layout);
+SAME(KAISCHED_DECISION_COL_GONE, col::decision_gone);
+SAME(KAISCHED_DECISION_COL_DRAIN_COST, col::decision_drain_cost);
 SAME(KAISCHED_DECISION_COL_ACTION, col::decision_action);
 SAME(KAISCHED_DECISION_COL_COMMIT, col::decision_commit);
 SAME(KAISCHED_DECISION_COL_POD_NAME, col::decision_pod_name);

@@ -22,6 +22,7 @@ enum class decision_kind : std::uint8_t {
   move = 4,           ///< stop the pod and hold a place for it on another node
   unschedulable = 5,  ///< the pod group waits; see its reasons
   migrate = 6,        ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
+  repartition = 7,    ///< divide a device of the node anew, once the pods that leave its instances are gone
 };
 [[nodiscard]] std::string_view decision_kind_name(decision_kind k) noexcept;
 
@@ -35,6 +36,7 @@ enum class action_kind : std::uint8_t {
   stale_gang_eviction = 5,
   backfill = 6,       ///< not one of KAI
   runtime_limit = 7,  ///< not one of KAI
+  repartition = 8,    ///< not one of KAI
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;
 
@@ -106,13 +108,16 @@ struct decision {
   action_kind action = action_kind::none;
   std::uint32_t commit =
       0;                 ///< number of the committed statement, from 1; decisions of one commit stand or fall together
-  pod_row pod = no_row;  ///< no_row for unschedulable
+  pod_row pod = no_row;  ///< no_row for unschedulable and repartition
   group_row group = no_row;
   node_row node = no_row;  ///< target; for evict the node that the pod leaves
-  device_set devices{};
+  device_set devices{};    ///< for repartition the device that is divided
   std::uint64_t numa_zones = 0;              ///< bit i: NUMA zone i of the node
   std::vector<std::string> claim_devices{};  ///< `claim=driver/pool/device`, in the order of the pod's claims
   std::vector<std::string> device_grants{};  ///< `container=0,device=ID,...`, of devices that vendors' rules share
+  std::vector<std::string> layout{};         ///< repartition: `profile@start` of all instances that the device has then
+  std::vector<std::string> gone{};           ///< repartition: those that it has no more
+  std::int64_t drain_cost = 0;               ///< repartition: milli-GPU of the instances that pods have to leave
 
   friend bool operator==(const decision&, const decision&) = default;
 };

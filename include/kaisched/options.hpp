@@ -65,6 +65,12 @@ enum class runtime_resolution : std::uint8_t {
 /// as HAMi does.
 enum class device_order_rule : std::uint8_t { together, in_order };
 
+/// Which devices of a node a pod gets that asks for whole ones.
+enum class device_choice : std::uint8_t {
+  index,  ///< the lowest indices
+  links,  ///< the set with the best links; a single device is the one that the others miss least
+};
+
 /// The options in the form in which the engine uses them. `policy_options::set` is the only way from text.
 struct policy_options {
   std::string preset = "kai-0.17";
@@ -74,6 +80,7 @@ struct policy_options {
   placement_strategy gpu_placement = placement_strategy::binpack;
   placement_strategy cpu_placement = placement_strategy::binpack;
   placement_strategy domain_placement = placement_strategy::binpack;  ///< of domains of a topology, in strict
+  device_choice devices = device_choice::index;                       ///< in strict
   double fair_share_k = 1.0;              ///< weight of history in the division of over-quota resources
   double saturation_multiplier = 1.0;     ///< of a reclaimer's saturation, compared with that of its siblings
   std::int64_t allocate_queue_depth = 0;  ///< groups per queue that the action looks at; 0 = all
@@ -91,6 +98,8 @@ struct policy_options {
   bool reclaim_moves = true;                      ///< victims of `reclaim` that find another place have lost nothing
   std::int64_t search_steps = 200'000;            ///< of the exact search for victims, per group; `unlimited`
   std::int64_t topology_steps = 1000;             ///< domains tried for one chunk in strict; `unlimited`
+  bool repartition_drain = false;                 ///< `repartition` may move pods out of the way
+  std::int64_t repartition_steps = 200'000;       ///< of the exact search for layouts, per group; `unlimited`
   bool signatures = true;                         ///< groups like one that has just failed are not searched victims for
   bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node
   bool numa_reconstruct = true;          ///< what zones have free follows from their pods, not from what nodes report

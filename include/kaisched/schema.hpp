@@ -105,6 +105,7 @@ enum device : std::uint32_t {
   device_healthy = 8,
   device_links = 9,
   device_sharing = 10,
+  device_instances = 11,
 };
 enum pod_group : std::uint32_t {
   pod_group_name = 1,
@@ -177,6 +178,7 @@ enum pod : std::uint32_t {
   pod_device_requests = 29,
   pod_annotations = 30,
   pod_device_grants = 31,
+  pod_mig_instances = 32,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,
@@ -218,6 +220,9 @@ enum decision : std::uint32_t {
   decision_device_memory = 14,
   decision_sharing = 15,
   decision_device_grants = 16,
+  decision_layout = 17,
+  decision_gone = 18,
+  decision_drain_cost = 19,
 };
 enum reason : std::uint32_t {
   reason_group = 1,

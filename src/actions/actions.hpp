@@ -35,6 +35,9 @@ result<void> evict_stale_gangs(work::core& c);
 /// Starts groups in queue order up to the first that waits for others to end, and behind it those that do not delay it.
 result<void> backfill(work::core& c);
 
+/// Plans which devices are divided anew for groups that ask for instances which no node has free.
+result<void> repartition(work::core& c);
+
 /// A group that has just found no place waits for others to end, and what is behind it may only start if it starts no
 /// later for that.
 [[nodiscard]] result<bool> is_head(work::core& c, const work::failure& of);

@@ -78,6 +78,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"stalegangeviction", action_kind::stale_gang_eviction, evict_stale_gangs},
       action_entry{"backfill", action_kind::backfill, backfill},
       action_entry{"runtimelimit", action_kind::runtime_limit, limit_runtime},
+      action_entry{"repartition", action_kind::repartition, repartition},
   };
   return entries;
 }

@@ -69,6 +69,9 @@ void print_why_it_stays(const explanation& of, group_row group);
 [[nodiscard]] json passed_over_json(const decided& ran, group_row group);
 [[nodiscard]] json eviction_json(const decided& ran, const decision& d);
 [[nodiscard]] bool leaves_its_node(const decision& d);
+/// Devices that are divided anew for a group, or on a node, which are then the only ones.
+void print_divisions(const explanation& of, group_row group, node_row node);
+[[nodiscard]] json divisions_json(const decided& ran, group_row group, node_row node);
 [[nodiscard]] std::string_view preemptibility_text(const session_view& view, group_row group);
 /// What a queue holds beside what it deserves: `holds 400 of a fair share of 537.6 GPUs (quota 491, no limit)`.
 [[nodiscard]] std::string share_text(const decided& ran, queue_row queue);

@@ -174,6 +174,7 @@ std::string fate_text(const decided& ran, pod_row pod, with_node where) {
       return fmt::format("moves{}{}", where == with_node::no ? " here" : place("to", last->node), devices);
     case decision_kind::migrate:
       return fmt::format("migrates{}{}", where == with_node::no ? " here" : place("to", last->node), devices);
+    case decision_kind::repartition:
     case decision_kind::unschedulable:
       break;
   }
@@ -189,6 +190,56 @@ const waiting_group* waiting_of(const decided& ran, group_row group) {
 
 bool leaves_its_node(const decision& d) {
   return d.kind == decision_kind::evict || d.kind == decision_kind::move || d.kind == decision_kind::migrate;
+}
+
+namespace {
+
+std::vector<const decision*> divisions_of(const decided& ran, group_row group, node_row node) {
+  std::vector<const decision*> found;
+  for (const decision& d : ran.over.decisions()) {
+    if (d.kind == decision_kind::repartition && (group == no_row || d.group == group) &&
+        (node == no_row || d.node == node))
+      found.push_back(&d);
+  }
+  return found;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& one : texts) all += (all.empty() ? "" : " ") + one;
+  return all;
+}
+
+}  // namespace
+
+void print_divisions(const explanation& of, group_row group, node_row node) {
+  const terminal& out = of.to.out();
+  const session_view view = of.ran.over.view();
+  const std::vector<const decision*> found = divisions_of(of.ran, group, node);
+  if (found.empty()) return;
+  print_section(out, "Devices to divide anew");
+  for (const decision* d : found) {
+    std::string text = fmt::format("{} device {}: {}", view.node_name(d->node), devices_text(d->devices), joined(d->layout));
+    if (!d->gone.empty()) text += fmt::format(", without {}", joined(d->gone));
+    if (d->drain_cost > 0) text += fmt::format("; pods on {} milli-GPU move", d->drain_cost);
+    if (group == no_row) text += fmt::format("; for {}", view.group_name(d->group));
+    print_item(out, text);
+  }
+}
+
+json divisions_json(const decided& ran, group_row group, node_row node) {
+  json all = json::array();
+  const session_view view = ran.over.view();
+  for (const decision* d : divisions_of(ran, group, node)) {
+    all.push_back({{"node", view.node_name(d->node)},
+                   {"group", view.group_name(d->group)},
+                   {"devices", devices_json(d->devices)},
+                   {"layout", d->layout},
+                   {"gone", d->gone},
+                   {"drain_cost", d->drain_cost},
+                   {"commit", d->commit}});
+  }
+  return all;
 }
 
 std::string_view preemptibility_text(const session_view& view, group_row group) {

@@ -121,6 +121,7 @@ void print_group(const explanation& of, group_row group, const members& all, con
     for (const reason& why : waiting->reasons) print_item(out, over.text(why));
     print_attempts(of, group);
   }
+  print_divisions(of, group, no_row);
   print_pods(of, all);
   if (all.pods.empty()) return;
   out.line();
@@ -163,6 +164,7 @@ json explain_group(const explanation& of, group_row group) {
           {"headline", waiting == nullptr ? "" : waiting->headline},
           {"reasons", std::move(reasons)},
           {"attempts", attempts_json(of.ran, group)},
+          {"divisions", divisions_json(of.ran, group, no_row)},
           {"pods", std::move(pods)}};
 }
 

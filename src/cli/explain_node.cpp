@@ -182,6 +182,7 @@ void print_node(const explanation& of, node_row node, const std::vector<pod_row>
     taints += fmt::format("{}{}", taints.empty() ? "" : " ", one);
   if (!taints.empty()) print_fact(out, "taints", taints);
   print_amounts(of, node);
+  print_divisions(of, no_row, node);
   print_pods(of, pods);
   if (said.groups == 0) return;
   print_section(out, fmt::format("Why the {} that {} are not here", counted(said.groups, "pod group"),
@@ -227,6 +228,7 @@ result<json> explain_node(const explanation& of, node_row node) {
               {"capacity", amounts_json(over, row_of(over, view.node_capacity(), node))},
               {"idle", amounts_json(over, row_of(over, view.node_idle(), node))},
               {"releasing", amounts_json(over, row_of(over, view.node_releasing(), node))},
+              {"divisions", divisions_json(of.ran, no_row, node)},
               {"pods", std::move(list)},
               {"groups_waiting", said->groups},
               {"groups_that_would_fit", said->welcome},

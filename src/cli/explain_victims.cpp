@@ -29,7 +29,7 @@ void insert_once(std::vector<group_row>& list, group_row group) {
 groups_of_commit groups_in(const session& over, std::uint32_t commit) {
   groups_of_commit all;
   for (const decision& d : over.decisions()) {
-    if (d.commit != commit) continue;
+    if (d.commit != commit || d.kind == decision_kind::repartition) continue;
     if (leaves_its_node(d)) {
       insert_once(all.victims, d.group);
       ++all.pods_lost;

@@ -35,6 +35,15 @@ std::string_view text_at(const table_view& rows, std::uint32_t column, std::uint
   return values == nullptr ? std::string_view{} : values->string(row);
 }
 
+std::vector<std::string> texts_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
+  const std::vector<std::string_view> texts = split_list(text_at(rows, column, row));
+  return {texts.begin(), texts.end()};
+}
+
+std::span<const std::int64_t> list_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
+  return rows.find(column)->list(row);
+}
+
 std::uint8_t byte_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
   const column_view* values = rows.find(column);
   return values == nullptr ? std::uint8_t{0} : values->values<std::uint8_t>(rows.rows)[row];
@@ -218,6 +227,12 @@ result<void> add_decisions(const session& from, outcome& to) {
       case decision_kind::move:
       case decision_kind::migrate:
         ++to.pods_moved;
+        break;
+      case decision_kind::repartition:
+        to.divisions.push_back({std::string(text_at(rows, col::decision_node_name, row)),
+                                std::string(text_at(rows, col::decision_group_name, row)),
+                                list_at(rows, col::decision_devices, row).front(),
+                                texts_at(rows, col::decision_layout, row), texts_at(rows, col::decision_gone, row)});
         break;
       case decision_kind::unschedulable:
         ++to.jobs_waiting;

@@ -74,6 +74,15 @@ struct waiting_group {
 /// Jobs that wait for the same thing, most GPUs first.
 [[nodiscard]] std::vector<waiting_figures> summary_of(const session& from, std::span<const waiting_group> groups);
 
+/// A device that is divided anew.
+struct division_figures {
+  std::string node;
+  std::string group;  ///< for which
+  std::int64_t device = 0;
+  std::vector<std::string> layout;  ///< `profile@start`
+  std::vector<std::string> gone;
+};
+
 struct outcome {
   std::int64_t nodes = 0;
   std::int64_t gpu_nodes = 0;
@@ -90,6 +99,7 @@ struct outcome {
   std::int64_t jobs_started = 0;
   std::int64_t jobs_waiting = 0;
   amounts used;
+  std::vector<division_figures> divisions;
   std::vector<queue_figures> shares;
   std::vector<domain_figures> domains;
   std::vector<std::string> domain_levels;     ///< label keys, widest first

@@ -97,6 +97,27 @@ void print_figures(const terminal& out, const outcome& what) {
               memory_of_total(used.after[dim_memory], used.total[dim_memory]));
 }
 
+void print_divisions(const terminal& out, const outcome& what) {
+  constexpr std::size_t most = 12;
+  if (what.divisions.empty()) return;
+  print_heading(out, "Devices to divide anew");
+  const auto list = [](const std::vector<std::string>& texts) {
+    std::string joined;
+    for (const std::string& one : texts) joined += (joined.empty() ? "" : " ") + one;
+    return joined;
+  };
+  for (std::size_t i = 0; i < std::min(most, what.divisions.size()); ++i) {
+    const division_figures& one = what.divisions[i];
+    std::string text = fmt::format("  {} device {}: {}", out.paint(style::bold, one.node), one.device, list(one.layout));
+    if (!one.gone.empty()) text += fmt::format("  (without {})", list(one.gone));
+    out.line(text + out.paint(style::dim, fmt::format("  for {}", one.group)));
+  }
+  if (what.divisions.size() > most) {
+    const auto more = static_cast<std::int64_t>(what.divisions.size() - most);
+    out.line(out.paint(style::dim, fmt::format("  and {} more", grouped(more))));
+  }
+}
+
 // ---- queues ---------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t queue_name_width = 20;
@@ -279,6 +300,7 @@ void print_waiting(const terminal& out, std::span<const waiting_figures> waiting
 void print_report(const terminal& out, const outcome& what, std::string_view title, report_detail detail) {
   out.line(out.paint(style::bold, title));
   print_figures(out, what);
+  print_divisions(out, what);
   if (detail == report_detail::charts) {
     print_queues(out, what);
     print_domains(out, what);

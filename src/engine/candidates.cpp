@@ -13,7 +13,8 @@ using policy::free_amount;
 using work::core;
 
 bool is_placement(const decision& d) {
-  return d.kind != decision_kind::evict && d.kind != decision_kind::unschedulable;
+  return d.kind != decision_kind::evict && d.kind != decision_kind::unschedulable &&
+         d.kind != decision_kind::repartition;
 }
 
 /// The decision that put the pod where it is.
@@ -42,9 +43,9 @@ void replay_placement(core& onto, const decision& d, bool same_commit) {
 }
 
 /// Repeats the decisions before one of them.
-void replay(core& onto, std::span<const decision> all, std::size_t end) {
+void replay(core& onto, std::span<const work::division> divisions, std::span<const decision> all, std::size_t end) {
   const std::uint32_t last = all[end].commit;
-  std::size_t first = 0;
+  std::size_t first = 0;  // divisions are in the order of their decisions
   while (first < all.size()) {
     const std::uint32_t commit = all[first].commit;
     std::size_t next = first;
@@ -53,6 +54,11 @@ void replay(core& onto, std::span<const decision> all, std::size_t end) {
       const decision_kind kind = all[i].kind;
       const bool leaves = kind == decision_kind::evict || kind == decision_kind::move || kind == decision_kind::migrate;
       if (leaves) onto.evict(all[i].pod);
+    }
+    for (std::size_t i = first; i < next; ++i) {
+      if (all[i].kind != decision_kind::repartition) continue;
+      onto.divide(divisions.front());
+      divisions = divisions.subspan(1);
     }
     for (std::size_t i = first; i < std::min(next, end); ++i) {
       if (is_placement(all[i])) replay_placement(onto, all[i], commit == last);
@@ -175,7 +181,7 @@ result<candidate_table> candidates_of(const core& c, pod_row pod) {
   }
   core fresh(c.base, c.options, c.now, c.factories, c.catalog);
   if (auto done = fresh.open(); !done) return done.failure();
-  replay(fresh, c.decisions, end);
+  replay(fresh, c.divisions, c.decisions, end);
   result<candidate_table> table = ask_everybody(fresh, pod);
   if (!table) return table;
   table->chosen = c.decisions[end].node;

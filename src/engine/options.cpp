@@ -26,6 +26,9 @@ constexpr std::array options{
     option_info{"consolidation.max_victims", option_type::integer, "-2", -2, 1e9, "",
                 "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off, -2 is 16 "
                 "in compat and all in strict"},
+    option_info{"devices.choice", option_type::choice, "index", 0, 0, "index links",
+                "in strict, which devices a pod gets that asks for whole ones: the lowest indices, or those with the "
+                "best links; a single device is the one that the others miss least"},
     option_info{"devices.order", option_type::choice, "together", 0, 0, "in_order together",
                 "how containers of a pod get vendor_devices of a node: all together, wherever an assignment exists, or "
                 "one after the other as HAMi does"},
@@ -76,6 +79,10 @@ constexpr std::array options{
                 "how much less saturated than its siblings a reclaimer must be"},
     option_info{"reference_path", option_type::boolean, "false", 0, 0, "",
                 "ask every part about every node instead of using indexes; for tests, same decisions"},
+    option_info{"repartition.drain", option_type::boolean, "false", 0, 0, "",
+                "the action repartition may move preemptible pods that find another place out of instances"},
+    option_info{"repartition.steps", option_type::integer, "200000", -1, 1e15, "",
+                "steps that the exact search for layouts takes for one plan; -1 is all"},
     option_info{"requeue_delay", option_type::number, "0", 0, 1e9, "",
                 "seconds for which a group is not served after an eviction, where it says nothing"},
     option_info{"restrict_node_scheduling", option_type::boolean, "false", 0, 0, "",
@@ -97,6 +104,7 @@ constexpr std::array integers{
     std::pair{std::string_view("queue_depth.consolidation"), &policy_options::consolidation_queue_depth},
     std::pair{std::string_view("queue_depth.preempt"), &policy_options::preempt_queue_depth},
     std::pair{std::string_view("queue_depth.reclaim"), &policy_options::reclaim_queue_depth},
+    std::pair{std::string_view("repartition.steps"), &policy_options::repartition_steps},
     std::pair{std::string_view("search_steps"), &policy_options::search_steps},
     std::pair{std::string_view("topology_steps"), &policy_options::topology_steps},
 };
@@ -114,6 +122,7 @@ constexpr std::array flags{
     std::pair{std::string_view("numa.reconstruct"), &policy_options::numa_reconstruct},
     std::pair{std::string_view("reclaim.moves"), &policy_options::reclaim_moves},
     std::pair{std::string_view("reference_path"), &policy_options::reference_path},
+    std::pair{std::string_view("repartition.drain"), &policy_options::repartition_drain},
     std::pair{std::string_view("restrict_node_scheduling"), &policy_options::restrict_node_scheduling},
     std::pair{std::string_view("signatures"), &policy_options::signatures},
 };
@@ -268,6 +277,8 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     cpu_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
   } else if (name == "placement.domain") {
     domain_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
+  } else if (name == "devices.choice") {
+    devices = value == "links" ? device_choice::links : device_choice::index;
   } else if (name == "min_runtime.from") {
     min_runtime_from = value == "queue" ? runtime_resolution::queue : runtime_resolution::lca;
   } else if (const auto integer = member_of(integers, name); integer != nullptr) {
@@ -297,6 +308,7 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "placement.gpu") return std::string(name_of(gpu_placement));
   if (name == "placement.domain") return std::string(name_of(domain_placement));
   if (name == "placement.cpu") return std::string(name_of(cpu_placement));
+  if (name == "devices.choice") return std::string(devices == device_choice::links ? "links" : "index");
   if (name == "min_runtime.from") return std::string(min_runtime_from == runtime_resolution::queue ? "queue" : "lca");
   if (const auto integer = member_of(integers, name); integer != nullptr) return std::to_string(this->*integer);
   if (const auto duration = member_of(seconds, name); duration != nullptr)

@@ -384,6 +384,7 @@ std::string node_reason_text(const core& c, const reason& why) {
 /// Bytes of each device that a decision names; 0 where nobody knows, nothing if nobody knows any.
 std::vector<std::int64_t> memory_of_devices(const core& c, const decision& d) {
   std::vector<std::int64_t> bytes;
+  if (d.pod == no_row) return bytes;
   for (const std::int64_t device : indices_of(d.devices.mask)) {
     const std::int64_t units =
         (*c.state().device_units)[(*c.state().first_device)[d.node] + static_cast<std::size_t>(device)];
@@ -397,7 +398,7 @@ std::vector<std::int64_t> memory_of_devices(const core& c, const decision& d) {
 
 std::vector<std::string_view> sharing_of_devices(const core& c, const decision& d) {
   std::vector<std::string_view> modes;
-  if (d.devices.mask == 0 || !(*c.state().nodes)[d.node]->has_sharing_modes()) return modes;
+  if (d.pod == no_row || d.devices.mask == 0 || !(*c.state().nodes)[d.node]->has_sharing_modes()) return modes;
   for (const std::int64_t device : indices_of(d.devices.mask)) {
     const model::sharing_mode mode = (*c.state().nodes)[d.node]->sharing_of(static_cast<std::uint32_t>(device));
     modes.push_back(mode == model::sharing_mode::unknown ? "unknown" : model::sharing_name(mode));
@@ -425,6 +426,9 @@ table decision_table(const core& c, std::span<const decision> decided, std::span
       w[col::decision_device_memory].push_list(memory_of_devices(c, d));
       w[col::decision_sharing].push_list(sharing_of_devices(c, d));
       w[col::decision_device_grants].push_list(views_of(d.device_grants));
+      w[col::decision_layout].push_list(views_of(d.layout));
+      w[col::decision_gone].push_list(views_of(d.gone));
+      w[col::decision_drain_cost].push(d.drain_cost);
     }
   }
   return w.take();
@@ -728,6 +732,8 @@ std::string decision_digest(const core& c, std::span<const decision> all) {
     if (d.numa_zones != 0) fmt::format_to(std::back_inserter(text), " zones {:x}", d.numa_zones);
     for (const std::string& device : d.claim_devices) text.append(" ").append(device);
     for (const std::string& grant : d.device_grants) text.append(" ").append(grant);
+    for (const std::string& one : d.layout) text.append(" has ").append(one);
+    for (const std::string& one : d.gone) text.append(" loses ").append(one);
     text += '\n';
   };
   for (const decision& d : all) line(d);

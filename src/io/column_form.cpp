@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array<std::string_view, built_in_dimensions> built_in_names{"cpu", "memory", "gpu", "pods"};
 
-constexpr std::size_t decision_kind_count = 7;
+constexpr std::size_t decision_kind_count = 8;
 
 std::array<std::string_view, pod_status_count> make_status_names() {
   std::array<std::string_view, pod_status_count> names;

@@ -185,6 +185,12 @@ std::string decisions_digest(const table_view& decisions, std::string_view prese
     if (const column_view* column = decisions.find(col::decision_device_grants); column != nullptr) {
       for (const std::string_view grant : split_list(column->string(row))) text.append(" ").append(grant);
     }
+    for (const auto& [id, word] : {std::pair{std::uint32_t{col::decision_layout}, std::string_view(" has ")},
+                                   std::pair{std::uint32_t{col::decision_gone}, std::string_view(" loses ")}}) {
+      const column_view* column = decisions.find(id);
+      if (column == nullptr) continue;
+      for (const std::string_view one : split_list(column->string(row))) text.append(word).append(one);
+    }
     text += '\n';
   }
   base::sha256 hash;

@@ -363,6 +363,13 @@ bool cluster_state::has_mig_resources() const {
                      [](const dimension_info& d) { return is_mig_resource(d.name); });
 }
 
+dimension cluster_state::mig_dimension(std::string_view profile) const {
+  for (std::uint32_t d = built_in_dimensions; d < dims(); ++d) {
+    if (profile_name_of((*dimensions)[d].name) == profile) return d;
+  }
+  return no_row;
+}
+
 std::int64_t node_info::device_units(std::uint32_t device) const {
   const std::int64_t own = devices.empty() ? 0 : devices[device].memory;
   const std::int64_t memory = own != 0 ? own : gpu_memory;

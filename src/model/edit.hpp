@@ -127,6 +127,7 @@ class edit {
   std::uint32_t new_node(std::string_view name);
   result<void> devices(const table_reader& t);
   result<void> one_device(const table_reader& t, std::uint64_t row, node_info& node) const;
+  result<void> read_instances(const table_reader& t, std::uint64_t row, const node_info& node, device_info& d) const;
   result<void> read_alignment(const table_reader& t, std::uint64_t row, node_info& node) const;
   result<void> read_claimable(const table_reader& t, std::uint64_t row, node_info& node) const;
   result<void> read_vendor_devices(const table_reader& t, std::uint64_t row, node_info& node) const;
@@ -194,6 +195,7 @@ class edit {
   result<void> check_total(const table_reader& t, std::uint64_t row, class_row before, const pod_ask& ask) const;
   result<void> plan_place(const table_reader& t, std::uint64_t row, pod_plan& plan);
   result<void> plan_zones(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
+  result<void> plan_instances(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
   result<void> plan_devices(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
   pod_row new_pod(std::string_view name);
   void put_pod(pod_plan plan, pod_row p);

@@ -258,10 +258,36 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
     auto v = one_of(t, row, col::device_sharing, all, sharing_name);
     if (!v) return v.failure();
     d.sharing = *v;
+    if (d.sharing != sharing_mode::mig && !t.has(col::device_instances)) d.instances.clear();
   }
+  if (auto done = read_instances(t, row, node, d); !done) return done;
   if (!exists) node.devices.push_back(std::move(fresh));
   std::sort(node.devices.begin(), node.devices.end(),
             [](const device_info& a, const device_info& b) { return a.index < b.index; });
+  return {};
+}
+
+result<void> edit::read_instances(const table_reader& t, std::uint64_t row, const node_info& node,
+                                  device_info& d) const {
+  if (!t.has(col::device_instances)) return {};
+  const auto fail = [&](std::string_view what) {
+    return t.fail(status::argument, row, col::device_instances,
+                  "node '" + base::shown(node.name) + "', device " + std::to_string(d.index) + ": " +
+                      std::string(what));
+  };
+  d.instances.clear();
+  for (const std::string_view one : split_list(t.text(col::device_instances, row))) {
+    std::optional<mig_instance> parsed = parse_mig_instance(one);
+    if (!parsed) return fail("'" + base::shown(one) + "' is no instance: profile@start, such as 3g.40gb@4");
+    const bool twice = std::any_of(d.instances.begin(), d.instances.end(),
+                                   [&](const mig_instance& known) { return known.start == parsed->start; });
+    if (twice) return fail("two instances start at slice " + std::to_string(parsed->start));
+    d.instances.push_back(std::move(*parsed));
+  }
+  std::sort(d.instances.begin(), d.instances.end(),
+            [](const mig_instance& a, const mig_instance& b) { return a.start < b.start; });
+  if (!d.instances.empty() && d.sharing != sharing_mode::mig)
+    return fail("has instances, but its sharing is not mig");
   return {};
 }
 

@@ -137,6 +137,7 @@ void edit::erase_pod(pod_row p) {
   --s_.live_pods;
   discard(s_.pod_extras[p].labels);
   discard(s_.pod_extras[p].device_grants);
+  discard(s_.pod_extras[p].mig_instances);
   if (s_.pod_extras[p].sub_name != implied_pod_set) discard(s_.pod_extras[p].sub_name);
   drop_name(&name_maps::pods, s_.pod_names[p], p);
   w_.free_pods.write().push_back(p);
@@ -161,6 +162,10 @@ void edit::put_pod(pod_plan plan, pod_row p) {
   extra.priority = plan.priority;
   extra.nominated = plan.nominated;
   extra.numa_zones = plan.zones;
+  if (extra.mig_instances != plan.instances) {
+    discard(extra.mig_instances);
+    extra.mig_instances = plan.instances.empty() ? std::string_view{} : s_.names->add(plan.instances);
+  }
   pod_core& pod = s_.pods.write(p);
   pod.group = plan.group;
   pod.leader = plan.leader;

@@ -147,6 +147,9 @@ table export_devices(const cluster_state& s) {
       w.put_flag(col::device_healthy, d.healthy);
       w.put_list(col::device_links, d.links);
       w.put(col::device_sharing, sharing_name(d.sharing));
+      std::string instances;
+      for (const mig_instance& one : d.instances) instances.append(text_of(one)).append(1, '\0');
+      w.put_raw(col::device_instances, instances);
     }
   }
   return w.take();
@@ -317,6 +320,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put_raw(col::pod_device_requests, ask.device_requests);
   w.put_raw(col::pod_annotations, ask.annotations);
   w.put_raw(col::pod_device_grants, extra.device_grants);
+  w.put_raw(col::pod_mig_instances, extra.mig_instances);
 }
 
 table export_pods(const cluster_state& s, const dimension_order& order) {

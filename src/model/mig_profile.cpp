@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <kaisched/quantity.hpp>
 
@@ -15,6 +16,7 @@ constexpr std::int64_t most_slices_of_small = 4;
 /// Gigabytes per slice of the GPUs that have four slices instead of seven: A30, RTX PRO 6000.
 constexpr std::int64_t four_slices_gb[] = {6, 24};
 constexpr std::int64_t largest = 1'000'000;
+constexpr std::int64_t most_starts = 64;
 
 /// A number without sign or leading zero before `unit`, both taken off the text; 0 if there is none.
 std::int64_t take_number(std::string_view& text, std::string_view unit) {
@@ -35,6 +37,39 @@ std::int64_t slices_of_gpu(const mig_profile& p) {
 }
 
 }  // namespace
+
+std::string_view profile_name_of(std::string_view resource) {
+  return is_mig_resource(resource) ? resource.substr(prefix.size()) : std::string_view{};
+}
+
+std::optional<mig_instance> parse_mig_instance(std::string_view text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string_view::npos || at == 0) return std::nullopt;
+  std::string_view number = text.substr(at + 1);
+  const std::string_view profile = text.substr(0, at);
+  if (number.empty() || (number.size() > 1 && number.front() == '0')) return std::nullopt;
+  if (profile.find_first_of("@/") != std::string_view::npos) return std::nullopt;
+  const std::int64_t start = take_number(number, "");
+  if (!number.empty() || start >= most_starts || (start == 0 && text.substr(at + 1) != "0")) return std::nullopt;
+  return mig_instance{std::string(profile), start};
+}
+
+std::string text_of(const mig_instance& one) { return one.profile + "@" + std::to_string(one.start); }
+
+std::optional<placed_instance> parse_placed_instance(std::string_view text) {
+  const std::size_t at = text.find('/');
+  if (at == std::string_view::npos || at == 0) return std::nullopt;
+  const std::string_view number = text.substr(0, at);
+  std::uint32_t device = 0;
+  const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), device);
+  if (failure != std::errc{} || end != number.data() + number.size() || device >= max_devices_per_node ||
+      (number.size() > 1 && number.front() == '0')) {
+    return std::nullopt;
+  }
+  std::optional<mig_instance> what = parse_mig_instance(text.substr(at + 1));
+  if (!what) return std::nullopt;
+  return placed_instance{device, std::move(*what)};
+}
 
 bool is_mig_resource(std::string_view name) { return name.starts_with(prefix); }
 

@@ -16,14 +16,15 @@ std::string_view pick(const std::array<std::string_view, N>& names, Enum value) 
 }  // namespace
 
 std::string_view decision_kind_name(decision_kind k) noexcept {
-  static constexpr std::array<std::string_view, 7> names{"none", "bind",          "pipeline", "evict",
-                                                         "move", "unschedulable", "migrate"};
+  static constexpr std::array<std::string_view, 8> names{"none", "bind",          "pipeline", "evict",
+                                                         "move", "unschedulable", "migrate",  "repartition"};
   return pick(names, k);
 }
 
 std::string_view action_name(action_kind a) noexcept {
-  static constexpr std::array<std::string_view, 8> names{
-      "none", "allocate", "consolidation", "reclaim", "preempt", "stalegangeviction", "backfill", "runtimelimit"};
+  static constexpr std::array<std::string_view, 9> names{
+      "none",     "allocate",     "consolidation", "reclaim", "preempt", "stalegangeviction",
+      "backfill", "runtimelimit", "repartition"};
   return pick(names, a);
 }
 

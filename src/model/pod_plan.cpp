@@ -52,6 +52,7 @@ pod_plan edit::present_plan(pod_row p) const {
   plan.nominated = s_.pod_extras[p].nominated;
   plan.zones = s_.pod_extras[p].numa_zones;
   plan.device_grants = s_.pod_extras[p].device_grants;
+  plan.instances = s_.pod_extras[p].mig_instances;
   plan.leader = s_.pods[p].leader;
   plan.outdated = s_.pods[p].outdated;
   plan.known_class = s_.pods[p].pod_class;
@@ -211,6 +212,7 @@ result<void> edit::plan_place(const table_reader& t, std::uint64_t row, pod_plan
       plan.devices = {};
       plan.zones = 0;
       plan.device_grants = {};
+      plan.instances = {};
     }
     plan.node = slot;
   }
@@ -251,6 +253,29 @@ result<void> edit::plan_zones(const table_reader& t, std::uint64_t row, pod_plan
     plan.zones = 0;
     plan.device_grants = {};
   }
+  return plan_instances(t, row, plan);
+}
+
+/// Only what is written is checked: which instances there are the host may tell later than who uses them.
+result<void> edit::plan_instances(const table_reader& t, std::uint64_t row, pod_plan& plan) const {
+  if (t.has(col::pod_mig_instances)) {
+    plan.instances = t.text(col::pod_mig_instances, row);
+    std::vector<placed_instance> seen;
+    for (const std::string_view one : split_list(plan.instances)) {
+      std::optional<placed_instance> parsed = parse_placed_instance(one);
+      if (!parsed) {
+        return fail_pod(t, row, col::pod_mig_instances, status::argument,
+                        "'" + base::shown(one) + "' is no instance: device/profile@start, such as 0/3g.40gb@4");
+      }
+      if (std::find(seen.begin(), seen.end(), *parsed) != seen.end()) {
+        return fail_pod(t, row, col::pod_mig_instances, status::argument,
+                        "instance '" + base::shown(one) + "' is given twice");
+      }
+      seen.push_back(std::move(*parsed));
+    }
+  }
+  if (plan.node == no_row || !is_in(plan.status, active_used) || plan.status == pod_status::pipelined)
+    plan.instances = {};
   return {};
 }
 

@@ -27,6 +27,7 @@ struct pod_plan {
   std::uint32_t nominated = no_row;  ///< node slot
   std::uint64_t zones = 0;
   std::string_view device_grants;
+  std::string_view instances;            ///< of divided devices, as given
   class_row known_class = no_row;        ///< its class now, or the one it will join
   std::optional<pod_class> fresh_class;  ///< the class it will join, if there is none yet
   pod_status status = pod_status::pending;

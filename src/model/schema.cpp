@@ -117,6 +117,9 @@ constexpr std::array device_columns{
         col::device_sharing, "sharing", ct::string, cs::ragged, false, ek::none, "mode", "",
         "How pods share it: exclusive (not at all), time_slicing, mps, hard_isolation, or mig (its instances are "
         "resources, and it offers nothing else); empty if unknown. Mode compat does not look at it."},
+    column_info{col::device_instances, "instances", ct::string_list, cs::ragged, false, ek::none, "profile@start", "",
+                "Instances of a device that is divided (mig): 3g.40gb@4 begins at memory slice 4. The action repartition "
+                "looks only at nodes where they are all that capacity says."},
 };
 constexpr std::array pod_group_columns{
     column_info{col::pod_group_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of the group."},
@@ -280,6 +283,10 @@ constexpr std::array pod_columns{
                 "container=0,device=ID,memory=...,...", "",
                 "What a pod on a node has of its vendor_devices, as decisions say it. Empty: not known, the session "
                 "takes what it would give."},
+    column_info{col::pod_mig_instances, "mig_instances", ct::string_list, cs::ragged, false, ek::none,
+                "device/profile@start", "",
+                "Instances of divided devices that the pod uses on its node; empty if unknown: all of their profile that "
+                "nobody else uses stay as they are."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},
@@ -325,7 +332,7 @@ constexpr std::array resource_claim_columns{
 };
 constexpr std::array decision_columns{
     column_info{col::decision_kind, "kind", ct::u8, cs::one, true, ek::none, "decision kind", "",
-                "1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate."},
+                "1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate, 7 repartition."},
     column_info{col::decision_pod, "pod", ct::u64, cs::one, true, ek::pod, "id", "", "Pod, or 0."},
     column_info{col::decision_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group."},
     column_info{col::decision_node, "node", ct::u64, cs::one, true, ek::node, "id", "",
@@ -358,6 +365,12 @@ constexpr std::array decision_columns{
     column_info{col::decision_device_grants, "device_grants", ct::string_list, cs::ragged, false, ek::none,
                 "container=0,device=ID,memory=...,...", "",
                 "What each container gets of each of the node's vendor_devices; empty for evict."},
+    column_info{col::decision_layout, "layout", ct::string_list, cs::ragged, false, ek::none, "profile@start", "",
+                "Of repartition: all instances that the device has then, by start."},
+    column_info{col::decision_gone, "gone", ct::string_list, cs::ragged, false, ek::none, "profile@start", "",
+                "Of repartition: instances that the device has no more."},
+    column_info{col::decision_drain_cost, "drain_cost", ct::i64, cs::one, false, ek::none, "milli-GPU", "0",
+                "Of repartition: what the pods hold that have to leave instances of the device."},
 };
 constexpr std::array reason_columns{
     column_info{col::reason_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group that waits."},

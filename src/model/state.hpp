@@ -97,6 +97,7 @@ struct device_info {
   bool healthy = true;
   std::vector<std::int64_t> links;
   sharing_mode sharing = sharing_mode::unknown;
+  std::vector<mig_instance> instances;  ///< of a divided device, by start
 
   /// Pods can have it, or parts of it.
   [[nodiscard]] bool is_offered() const { return healthy && sharing != sharing_mode::mig; }
@@ -248,6 +249,7 @@ struct pod_extra {
   std::uint32_t nominated = no_row;  ///< node slot
   std::uint64_t numa_zones = 0;      ///< bit i: zone i of the pod's node; 0: unknown
   std::string_view device_grants;    ///< of vendor devices, as given
+  std::string_view mig_instances;    ///< as given; empty: unknown
 };
 
 /// A claim of devices.
@@ -360,6 +362,8 @@ struct cluster_state {
   [[nodiscard]] std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes->size()); }
   /// A dimension is named as an instance of a divided GPU.
   [[nodiscard]] bool has_mig_resources() const;
+  /// The dimension of instances of a profile, or no_row.
+  [[nodiscard]] dimension mig_dimension(std::string_view profile) const;
   [[nodiscard]] const pod_class& class_of(pod_row p) const { return *classes[pods[p].pod_class]; }
 
   cluster_state();

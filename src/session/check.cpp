@@ -175,6 +175,13 @@ result<void> core::check() const {
     model::charge_node(copy, copy.live, state().class_of(g.pod), (*state().node_row_of_slot)[g.node],
                        pod_status::releasing, g.devices, 1);
   }
+  for (const division& one : divisions) {
+    charge_division(copy.live, one, 1);
+    for (const model::mig_instance& made : one.made) {  // counted as idle, as if they were there
+      const dimension d = state().mig_dimension(made.profile);
+      if (d != no_row) --copy.live.idle.write()[static_cast<std::size_t>(one.node) * state().dims() + d];
+    }
+  }
   // KAI's books of shared devices cannot be counted again: what they say depends on what has been tried.
   // Nor can those of devices that several pods have: who of them is charged depends on who came first.
   const bool has_books = groups.is_open() || claims.used();
@@ -248,6 +255,10 @@ std::string core::state_digest() const {
       const std::int64_t words[] = {p, one.zone, one.dim, one.amount};
       hash.update(std::as_bytes(std::span(words)));
     }
+  }
+  for (const division& one : divisions) {
+    const std::uint64_t words[] = {one.node, one.device, one.layout.size()};
+    hash.update(std::as_bytes(std::span(words)));
   }
   for (const model::node_index* index : {&*live.by_gpu, &*live.by_cpu}) {
     for (const model::node_index::entry& e : *index) {

@@ -22,6 +22,27 @@ void insert_once(std::vector<group_row>& sorted, group_row group) {
   if (at == sorted.end() || *at != group) sorted.insert(at, group);
 }
 
+std::vector<std::string> texts_of(const std::vector<model::mig_instance>& instances) {
+  std::vector<std::string> texts;
+  texts.reserve(instances.size());
+  for (const model::mig_instance& one : instances) texts.push_back(model::text_of(one));
+  return texts;
+}
+
+void describe(const division& what, decision& d) {
+  d.kind = decision_kind::repartition;
+  d.group = what.group;
+  d.node = what.node;
+  d.devices = {std::uint64_t{1} << what.device, whole_device};
+  d.layout = texts_of(what.layout);
+  std::vector<model::mig_instance> gone = what.idle;
+  gone.insert(gone.end(), what.coming.begin(), what.coming.end());
+  std::sort(gone.begin(), gone.end(),
+            [](const model::mig_instance& a, const model::mig_instance& b) { return a.start < b.start; });
+  d.gone = texts_of(gone);
+  d.drain_cost = what.drain_cost;
+}
+
 }  // namespace
 
 double bound_to_native(std::uint32_t resource, std::int64_t bound) {
@@ -38,7 +59,8 @@ core::core(snapshot b, policy_options o, std::int64_t t, part_list f, std::share
       now(t),
       factories(std::move(f)),
       live(base.state().live),
-      catalog(std::move(k)) {
+      catalog(std::move(k)),
+      state_(&base.state()) {
   connect();
 }
 
@@ -77,6 +99,7 @@ core::core(const core& other)
       smallest_gpu(other.smallest_gpu),
       largest_gpu(other.largest_gpu),
       log(other.log),
+      divisions(other.divisions),
       leaving(other.leaving),
       decisions(other.decisions),
       failures(other.failures),
@@ -85,7 +108,9 @@ core::core(const core& other)
       statistics(other.statistics),
       action(other.action),
       commits(other.commits),
-      frees(other.frees) {
+      frees(other.frees),
+      state_(other.extended_ == nullptr ? &base.state() : other.extended_.get()),
+      extended_(other.extended_) {
   connect();
   for (const auto& [name, make] : factories) {
     parts.push_back(make(options));
@@ -94,7 +119,7 @@ core::core(const core& other)
 }
 
 void core::connect() {
-  access.state = &base.state();
+  access.state = state_;
   access.live = &live;
   access.options = &options;
   access.now = now;
@@ -510,7 +535,67 @@ void core::undo(std::uint32_t position) {
       log[op.undoes].undone = false;
       release_in_place(op.pod, op.undoes + 1);
       break;
+    case operation_kind::divide:
+      undo_division();
+      break;
   }
+}
+
+/// Amounts are what a recount gives, but for these: what is made is coming free, what goes is not there any more.
+void core::charge_division(model::live_state& to, const division& what, std::int64_t sign) const {
+  const std::size_t at = static_cast<std::size_t>(what.node) * state().dims();
+  const auto add = [&](base::cow<std::vector<std::int64_t>>& amounts, const model::mig_instance& one,
+                       std::int64_t amount) {
+    const dimension d = state().mig_dimension(one.profile);
+    if (d != no_row) amounts.write()[at + d] += amount;
+  };
+  for (const model::mig_instance& one : what.made) add(to.releasing, one, sign);
+  for (const model::mig_instance& one : what.idle) add(to.idle, one, -sign);
+  for (const model::mig_instance& one : what.coming) add(to.releasing, one, -sign);
+  if (!what.was_whole) return;
+  const device_row d = (*state().first_device)[what.node] + what.device;
+  to.device_free.write()[d] -= sign * (*state().device_units)[d];
+  model::add_gpus(state(), to, what.node, -sign * whole_device, 0);
+}
+
+void core::divide(division what) {
+  operation op;
+  op.kind = operation_kind::divide;
+  op.undoes = static_cast<std::uint32_t>(divisions.size());
+  log.push_back(op);
+  what.before = extended_;
+  // Nodes are charged only for what they can have at all.
+  auto more = std::make_shared<model::cluster_state>(state());
+  const std::size_t at = static_cast<std::size_t>(what.node) * more->dims();
+  for (const model::mig_instance& one : what.made) {
+    const dimension d = more->mig_dimension(one.profile);
+    if (d != no_row) ++more->capacity.write()[at + d];
+  }
+  extended_ = std::move(more);
+  state_ = extended_.get();
+  access.state = state_;
+  charge_division(live, what, 1);
+  ++frees;
+  choice.forget_classes(*this);
+  choice.node_changed(*this, what.node);
+  divisions.push_back(std::move(what));
+}
+
+void core::undo_division() {
+  const division what = std::move(divisions.back());
+  divisions.pop_back();
+  charge_division(live, what, -1);
+  extended_ = what.before;
+  state_ = extended_ == nullptr ? &base.state() : extended_.get();
+  access.state = state_;
+  choice.forget_classes(*this);
+  choice.node_changed(*this, what.node);
+}
+
+const division* core::division_of(node_row node, std::uint32_t device) const {
+  const auto found = std::find_if(divisions.rbegin(), divisions.rend(),
+                                  [&](const division& d) { return d.node == node && d.device == device; });
+  return found == divisions.rend() ? nullptr : &*found;
 }
 
 void core::rollback(std::uint32_t to) {
@@ -551,7 +636,7 @@ void core::commit() {
   std::vector<pod_row> moved;     // one decision each instead of an eviction and a claim
   std::vector<pod_row> migrated;  // or a start
   for (const operation& op : log) {
-    if (!is_evicted_here(op.pod) || evicted_here[op.pod] == no_row) continue;
+    if (op.kind == operation_kind::divide || !is_evicted_here(op.pod) || evicted_here[op.pod] == no_row) continue;
     if (op.kind == operation_kind::pipeline) moved.push_back(op.pod);
     if (op.kind == operation_kind::allocate) migrated.push_back(op.pod);
   }
@@ -563,6 +648,11 @@ void core::commit() {
     decision d;
     d.action = action;
     d.commit = commits;
+    if (op.kind == operation_kind::divide) {
+      describe(divisions[op.undoes], d);
+      decisions.push_back(std::move(d));
+      continue;
+    }
     d.pod = op.pod;
     d.group = state().pods[op.pod].group;
     const bool migrates = std::binary_search(migrated.begin(), migrated.end(), op.pod);
@@ -611,7 +701,7 @@ void core::commit() {
 void core::abandon() {
   abandoned = true;
   for (const operation& op : log) {
-    if (op.undone || op.kind == operation_kind::unevict) continue;
+    if (op.undone || op.kind == operation_kind::unevict || op.kind == operation_kind::divide) continue;
     note_placed(op.pod, true);
     if (op.kind != operation_kind::evict) continue;
     if (op.again) evicted_twice.push_back(op.pod);

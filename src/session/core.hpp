@@ -26,7 +26,7 @@
 
 namespace kaisched::work {
 
-enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict, finish };
+enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict, finish, divide };
 
 /// One entry of the undo log: what was before.
 struct operation {
@@ -40,7 +40,21 @@ struct operation {
   device_set old_devices{};
   std::uint32_t old_zones = 0;        ///< number of the placement
   std::uint32_t old_claims = no_row;  ///< what the pod knew of its claims, in `saved_claims`
-  std::uint32_t undoes = 0;           ///< unevict: position of the eviction
+  std::uint32_t undoes = 0;           ///< unevict: position of the eviction; divide: that of the division
+};
+
+/// A device that is divided anew. What is made comes free once the host has done it; what goes is free no more.
+struct division {
+  group_row group = no_row;  ///< for which
+  node_row node = no_row;
+  std::uint32_t device = 0;
+  bool was_whole = false;                    ///< it was a whole GPU, and idle
+  std::vector<model::mig_instance> layout;   ///< what the device has then, by start
+  std::vector<model::mig_instance> made;     ///< what of it is new
+  std::vector<model::mig_instance> idle;     ///< what goes and is free
+  std::vector<model::mig_instance> coming;   ///< what goes and is coming free: pods leave it, or it was yet to be made
+  std::int64_t drain_cost = 0;
+  std::shared_ptr<const model::cluster_state> before;  ///< the state without what is made, if there was one
 };
 
 /// Domains of a topology without room for the pods that must be together.
@@ -102,7 +116,8 @@ class core {
   /// Divides fair shares, prepares orders, opens the parts.
   result<void> open();
 
-  [[nodiscard]] const model::cluster_state& state() const { return base.state(); }
+  /// The snapshot, where divisions of devices have not added to what nodes can have.
+  [[nodiscard]] const model::cluster_state& state() const { return *state_; }
   [[nodiscard]] session_view view() const { return session_view(access); }
   [[nodiscard]] bool has(std::string_view part) const;
   [[nodiscard]] bool compat() const { return options.mode == decision_mode::compat; }
@@ -127,6 +142,10 @@ class core {
   [[nodiscard]] bool changes_claims(pod_row pod, std::uint32_t eviction) const;
   /// A look ahead: the pod has ended and holds nothing any more. Must be undone before the statement is committed.
   void finish(pod_row pod);
+  /// Divides a device anew. What is made can be claimed, and starts nobody in this session.
+  void divide(division what);
+  /// The division that the device had last in this session, or null.
+  [[nodiscard]] const division* division_of(node_row node, std::uint32_t device) const;
   /// Position of the eviction in the statement that took the pod from the node where it is leaving now, or no_row.
   [[nodiscard]] std::uint32_t eviction_of(pod_row pod) const;
   void rollback(std::uint32_t to);
@@ -278,6 +297,7 @@ class core {
   std::int64_t smallest_gpu = 0;  ///< memory in bytes, MiB in `compat`; 0: not known, or nobody asks
   std::int64_t largest_gpu = 0;
   std::vector<operation> log;
+  std::vector<division> divisions;   ///< in their order, those of the statement last
   std::vector<leaving_pod> leaving;  ///< beside their claims on other nodes
   std::vector<decision> decisions;
   failure refusal;                         ///< of the pod that was placed last, by limits or quotas on some node
@@ -291,6 +311,7 @@ class core {
 
  private:
   void connect();
+  void charge_division(model::live_state& to, const division& what, std::int64_t sign) const;
   void find_gpu_memories();
   [[nodiscard]] std::int64_t gpus_in_instances(const std::vector<std::int64_t>& amounts, node_row row) const;
   [[nodiscard]] std::int64_t idle_gpus(node_row row) const;
@@ -310,6 +331,7 @@ class core {
   void put(pod_row pod, node_row node, pod_status status, const device_set& devices, const policy::group_ids& groups,
            std::uint32_t zones, operation_kind kind);
   void undo(std::uint32_t position);
+  void undo_division();
   void undo_put(const operation& op, bool restores_claims = true);
   [[nodiscard]] std::uint32_t save_claims(pod_row pod);
   void rejoin_claims(const operation& op);
@@ -336,6 +358,9 @@ class core {
   [[nodiscard]] std::vector<double> gpus_requested();
   void add_part(queue_row leaf, double gpus, bool allocated, bool nonpreemptible);
   [[nodiscard]] std::vector<queue_row> queues_by_name() const;
+
+  const model::cluster_state* state_ = nullptr;
+  std::shared_ptr<const model::cluster_state> extended_;  ///< with what divisions have made; null: the snapshot
 };
 
 /// An amount in KAI's unit of a quota dimension: devices, milli-cores, bytes.

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/account.hpp"
+#include "policy/devices/link_choice.hpp"
 #include "policy/parts.hpp"
 #include "session/core.hpp"
 
@@ -66,6 +67,8 @@ void node_choice::open(const core& c) {
   if (c.options.gpu_placement == placement_strategy::spread) open_spread(c, spread_gpu_, dim_gpu);
   if (c.options.cpu_placement == placement_strategy::spread) open_spread(c, spread_cpu_, dim_cpu);
 }
+
+void node_choice::forget_classes(const core& c) { classes_.assign(c.state().class_slots, {}); }
 
 void node_choice::spread_index::set_key(node_row row, std::int64_t value, bool is_broken) {
   key[row] = value;
@@ -208,7 +211,12 @@ bool node_choice::choose_devices(const core& c, const model::pod_class& ask, nod
   found = {row, !starts, {}, {}};
   if (!c.access.in_groups(ask)) {
     const auto amount = starts ? model::device_amount::free_now : model::device_amount::free_or_releasing;
-    if (model::choose_devices(c.state(), c.live, ask, row, amount, found.devices, device_order())) return true;
+    if (model::choose_devices(c.state(), c.live, ask, row, amount, found.devices, device_order())) {
+      if (c.options.devices != device_choice::index) {
+        policy::choose_linked(c.state(), c.live, ask, row, c.access.zones, found.devices);
+      }
+      return true;
+    }
     // KAI counts GPUs, and where devices are shared it may count more than there are.
     found.devices = {};
     return c.groups.is_open();

@@ -67,6 +67,8 @@ class node_choice {
     const class_facts& known = facts(c, kind);
     return known.open_everywhere || known.accepted[row];
   }
+  /// What nodes can have at most has changed: what is known about classes is asked again.
+  void forget_classes(const core& c);
   /// Keeps the orders of the fast way after the amounts of a node have changed.
   void node_changed(const core& c, node_row row);
 

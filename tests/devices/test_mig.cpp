@@ -7,6 +7,7 @@
 
 #include "devices/cards.hpp"
 #include "policy/devices/mig.hpp"
+#include "policy/devices/mig_models.hpp"
 
 using namespace kaisched::devices;
 using namespace kaisched::devices::test;
@@ -26,6 +27,34 @@ std::vector<slice_range> ranges(const slice_layout& layout) {
 }
 
 }  // namespace
+
+TEST_CASE("sessions have the tables that are shipped") {
+  REQUIRE(divided_models().size() == shipped().divided.size());
+  for (std::size_t i = 0; i < divided_models().size(); ++i) {
+    const divided_model& own = divided_models()[i];
+    const divided_model& file = shipped().divided[i];
+    CAPTURE(file.models.front());
+    CHECK(own.models == file.models);
+    CHECK(own.memory == file.memory);
+    CHECK(own.slices == file.slices);
+    CHECK(own.profiles == file.profiles);
+  }
+}
+
+TEST_CASE("models are known by name and memory, or by what the name says of the memory") {
+  const auto largest = [](std::string_view name, std::int64_t gib) {
+    const divided_model* found = divided_model_of(name, gib * 1024 * mebibyte);
+    return found == nullptr ? std::string() : found->profiles.back().name;
+  };
+  CHECK(largest("NVIDIA A100-SXM4-40GB", 0) == "7g.40gb");
+  CHECK(largest("NVIDIA-A100-SXM4-80GB", 0) == "7g.80gb");
+  CHECK(largest("NVIDIA-A100-SXM4-80GB", 40) == "7g.40gb");
+  CHECK(largest("NVIDIA A30", 0) == "4g.24gb");
+  CHECK(largest("a100", 80) == "7g.80gb");
+  CHECK(largest("A100", 0).empty());  // there are two of them
+  CHECK(largest("NVIDIA T4", 16).empty());
+  CHECK(largest("", 80).empty());
+}
 
 TEST_CASE("tables of all models hold together") {
   REQUIRE(shipped().divided.size() >= 9);

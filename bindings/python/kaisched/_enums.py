@@ -12,6 +12,7 @@ class DecisionKind(IntEnum):
     MOVE = 4
     UNSCHEDULABLE = 5
     MIGRATE = 6
+    REPARTITION = 7
 
 
 class PodStatus(IntEnum):

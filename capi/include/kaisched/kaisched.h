@@ -248,7 +248,8 @@ enum kaisched_decision_kind {
   KAISCHED_DECISION_EVICT = 3,          ///< stop the pod
   KAISCHED_DECISION_MOVE = 4,           ///< stop the pod and hold a place for it on another node
   KAISCHED_DECISION_UNSCHEDULABLE = 5,  ///< the pod group waits; see its reasons
-  KAISCHED_DECISION_MIGRATE = 6  ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
+  KAISCHED_DECISION_MIGRATE = 6,  ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
+  KAISCHED_DECISION_REPARTITION = 7  ///< divide a device of the node anew, once pods that leave its instances are gone
 };
 
 /// Actions of a session.
@@ -260,7 +261,8 @@ enum kaisched_action {
   KAISCHED_ACTION_PREEMPT = 4,
   KAISCHED_ACTION_STALE_GANG_EVICTION = 5,
   KAISCHED_ACTION_BACKFILL = 6,
-  KAISCHED_ACTION_RUNTIME_LIMIT = 7
+  KAISCHED_ACTION_RUNTIME_LIMIT = 7,
+  KAISCHED_ACTION_REPARTITION = 8
 };
 
 /// What a reason is about.
@@ -508,7 +510,10 @@ enum kaisched_device_column {
   KAISCHED_DEVICE_COL_LINKS = 9,
   /// string, default empty. How pods share it: exclusive (not at all), time_slicing, mps, hard_isolation, or mig (its
   /// instances are resources, and it offers nothing else); empty if unknown. Mode compat does not look at it. [mode]
-  KAISCHED_DEVICE_COL_SHARING = 10
+  KAISCHED_DEVICE_COL_SHARING = 10,
+  /// string_list, default empty. Instances of a device that is divided (mig): 3g.40gb@4 begins at memory slice 4. The
+  /// action repartition looks only at nodes where they are all that capacity says. [profile@start]
+  KAISCHED_DEVICE_COL_INSTANCES = 11
 };
 
 /// Columns of KAISCHED_TABLE_POD_GROUP.
@@ -680,7 +685,10 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_ANNOTATIONS = 30,
   /// string_list, default empty. What a pod on a node has of its vendor_devices, as decisions say it. Empty: not known,
   /// the session takes what it would give. [container=0,device=ID,memory=...,...]
-  KAISCHED_POD_COL_DEVICE_GRANTS = 31
+  KAISCHED_POD_COL_DEVICE_GRANTS = 31,
+  /// string_list, default empty. Instances of divided devices that the pod uses on its node; empty if unknown: all of
+  /// their profile that nobody else uses stay as they are. [device/profile@start]
+  KAISCHED_POD_COL_MIG_INSTANCES = 32
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
@@ -734,7 +742,7 @@ enum kaisched_device_quota_column {
 
 /// Columns of KAISCHED_TABLE_DECISION.
 enum kaisched_decision_column {
-  /// u8. 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate. [decision kind]
+  /// u8. 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate, 7 repartition. [decision kind]
   KAISCHED_DECISION_COL_KIND = 1,
   /// u64. Pod, or 0. [id]
   KAISCHED_DECISION_COL_POD = 2,
@@ -768,7 +776,13 @@ enum kaisched_decision_column {
   KAISCHED_DECISION_COL_SHARING = 15,
   /// string_list. What each container gets of each of the node's vendor_devices; empty for evict.
   /// [container=0,device=ID,memory=...,...]
-  KAISCHED_DECISION_COL_DEVICE_GRANTS = 16
+  KAISCHED_DECISION_COL_DEVICE_GRANTS = 16,
+  /// string_list. Of repartition: all instances that the device has then, by start. [profile@start]
+  KAISCHED_DECISION_COL_LAYOUT = 17,
+  /// string_list. Of repartition: instances that the device has no more. [profile@start]
+  KAISCHED_DECISION_COL_GONE = 18,
+  /// i64. Of repartition: what the pods hold that have to leave instances of the device. [milli-GPU]
+  KAISCHED_DECISION_COL_DRAIN_COST = 19
 };
 
 /// Columns of KAISCHED_TABLE_REASON.

@@ -53,6 +53,7 @@ class decision_lines {
   [[nodiscard]] std::string line(std::size_t row) const {
     const std::string what = kind(row);
     if (what == "unschedulable") return waiting_line(row);
+    if (what == "repartition") return division_line(row);
     std::string out = fmt::format("expect {} {} {}", what, as_word(decisions_.text("pod", row)),
                                   as_word(decisions_.text("node", row)));
     const bool has_devices = decisions_.field("devices", row) != "devices=[]";
@@ -74,7 +75,8 @@ class decision_lines {
     const std::string what = kind(row);
     if (wanted.items[1].name.text != what) return false;
     const bool waits = what == "unschedulable";
-    if (wanted.items[2].name.text != decisions_.text(waits ? "group" : "pod", row)) return false;
+    const std::string_view subject = waits ? "group" : what == "repartition" ? "node" : "pod";
+    if (wanted.items[2].name.text != decisions_.text(subject, row)) return false;
     std::size_t next = 3;
     if (next < wanted.items.size() && !wanted.items[next].is_field()) {
       if (waits || wanted.items[next].name.text != decisions_.text("node", row)) return false;
@@ -95,6 +97,14 @@ class decision_lines {
  private:
   decision_lines(output_rows decisions, output_rows reasons, bool several_actions)
       : decisions_(std::move(decisions)), reasons_(std::move(reasons)), several_actions_(several_actions) {}
+
+  [[nodiscard]] std::string division_line(std::size_t row) const {
+    std::string out = fmt::format("expect repartition {}", as_word(decisions_.text("node", row)));
+    for (const char* field : {"devices", "layout", "gone"}) out += " " + decisions_.field(field, row);
+    if (decisions_.integer("drain_cost", row) != 0) out += " " + decisions_.field("drain_cost", row);
+    if (several_actions_) out += " " + decisions_.field("action", row);
+    return out + " " + decisions_.field("commit", row);
+  }
 
   [[nodiscard]] std::string waiting_line(std::size_t row) const {
     const std::string group = decisions_.text("group", row);
@@ -177,7 +187,7 @@ class line_edits {
 
 bool is_decision(std::string_view word) {
   return word == "bind" || word == "pipeline" || word == "evict" || word == "move" || word == "migrate" ||
-         word == "unschedulable" || word == "nothing";
+         word == "repartition" || word == "unschedulable" || word == "nothing";
 }
 
 bool is_of_clusters(std::string_view option) {
@@ -557,7 +567,8 @@ class player {
     std::string fresh = "counts";
     bool same = true;
     for (const decision_kind kind : {decision_kind::bind, decision_kind::pipeline, decision_kind::evict,
-                                     decision_kind::move, decision_kind::migrate, decision_kind::unschedulable}) {
+                                     decision_kind::move, decision_kind::migrate, decision_kind::repartition,
+                                     decision_kind::unschedulable}) {
       const std::string name(decision_kind_name(kind));
       const std::size_t count = found.contains(name) ? found.at(name) : 0;
       const bool named = expected.contains(name);

@@ -31,6 +31,7 @@ table change_of(table_kind kind) {
 /// Pods that the last decision about them puts on a node or takes from one.
 struct fates {
   std::map<std::string, pod_fate> pods;
+  std::map<std::pair<std::string, std::int64_t>, std::vector<std::string>> divided;  ///< layouts by node and device
   std::set<std::string> started;  ///< groups with a pod that was bound
   std::set<std::string> evicted;  ///< groups with a pod that was evicted
 };
@@ -55,6 +56,11 @@ fates fates_of(const output_rows& decisions, const scenario_settle& how, const s
     const std::string group = decisions.text("group", row);
     const bool asked = how.groups.empty() || std::find(how.groups.begin(), how.groups.end(), group) != how.groups.end();
     if (kind == decision_kind::unschedulable || !asked || settled.contains(group)) continue;
+    if (kind == decision_kind::repartition) {
+      found.divided[{decisions.text("node", row), decisions.at(*decisions.column("devices"), row).integers.front()}] =
+          decisions.at(*decisions.column("layout"), row).texts;
+      continue;
+    }
     const bool leaves = kind == decision_kind::evict || kind == decision_kind::move;
     pod_fate& pod = found.pods[decisions.text("pod", row)];
     const bool was_bound_here = pod.what == fate::runs && !pod.node.empty();
@@ -147,6 +153,83 @@ result<void> add_claims(std::vector<table>& to, const session& of, const fates& 
   return {};
 }
 
+/// What a node has before and after its devices are divided anew.
+struct divided_node {
+  std::vector<std::int64_t> capacity;
+  std::map<std::int64_t, std::vector<std::string>> layouts;  ///< by device, before
+  std::int64_t devices = 0;                                  ///< that are listed
+  std::set<std::int64_t> divided;                            ///< of these, before
+};
+
+/// Divided devices have their new instances, and their nodes the resources for them.
+result<void> add_divisions(std::vector<table>& to, const session& of, const fates& found) {
+  if (found.divided.empty()) return {};
+  const result<table> nodes = of.base().to_table(table_kind::node);
+  if (!nodes) return nodes.failure();
+  const result<table> devices = of.base().to_table(table_kind::device);
+  if (!devices) return devices.failure();
+  std::map<std::string, divided_node> known;
+  const table_view node_rows = nodes->view();
+  const column_view* capacity = node_rows.find(col::node_capacity);
+  for (std::uint64_t row = 0; row < node_rows.rows; ++row) {
+    const auto amounts =
+        capacity->values<std::int64_t>(node_rows.rows).subspan(row * capacity->width, capacity->width);
+    known[std::string(node_rows.find(col::node_name)->string(row))].capacity.assign(amounts.begin(), amounts.end());
+  }
+  const table_view device_rows = devices->view();
+  for (std::uint64_t row = 0; row < device_rows.rows; ++row) {
+    divided_node& node = known[std::string(device_rows.find(col::device_node)->string(row))];
+    const std::int64_t index = device_rows.find(col::device_index)->values<std::uint32_t>(device_rows.rows)[row];
+    ++node.devices;
+    if (device_rows.find(col::device_sharing)->string(row) == "mig") node.divided.insert(index);
+    for (const std::string_view one : split_list(device_rows.find(col::device_instances)->string(row)))
+      node.layouts[index].emplace_back(one);
+  }
+  const std::vector<std::string_view> dimensions = of.base().dimension_names();
+  const auto count = [&](std::vector<std::int64_t>& amounts, std::string_view instance, std::int64_t more) {
+    const std::string resource = "nvidia.com/mig-" + std::string(instance.substr(0, instance.rfind('@')));
+    const auto at = std::find(dimensions.begin(), dimensions.end(), resource);
+    if (at != dimensions.end()) amounts[static_cast<std::size_t>(at - dimensions.begin())] += more;
+  };
+  table fresh(static_cast<std::uint32_t>(table_kind::device), static_cast<std::uint32_t>(table_op::add));
+  table::column& fresh_node = fresh.add(col::device_node, column_type::string, 0);
+  table::column& fresh_index = fresh.add(col::device_index, column_type::u32);
+  table changed = change_of(table_kind::device);
+  table::column& node_of_device = changed.add(col::device_node, column_type::string, 0);
+  table::column& index_of_device = changed.add(col::device_index, column_type::u32);
+  table::column& sharing = changed.add(col::device_sharing, column_type::string, 0);
+  table::column& instances = changed.add(col::device_instances, column_type::string_list, 0);
+  std::set<std::string> nodes_changed;
+  for (const auto& [where, layout] : found.divided) {
+    divided_node& node = known[where.first];
+    if (nodes_changed.insert(where.first).second && node.devices == 0) {
+      for (std::int64_t i = 0; i < node.capacity[dim_gpu] / whole_device; ++i) {
+        fresh_node.push(std::string_view(where.first));
+        fresh_index.push(static_cast<std::uint32_t>(i));
+      }
+    }
+    for (const std::string& one : node.layouts[where.second]) count(node.capacity, one, -1);
+    for (const std::string& one : layout) count(node.capacity, one, 1);
+    if (!node.divided.contains(where.second)) node.capacity[dim_gpu] -= whole_device;
+    node_of_device.push(std::string_view(where.first));
+    index_of_device.push(static_cast<std::uint32_t>(where.second));
+    sharing.push(std::string_view("mig"));
+    instances.push_list(std::vector<std::string_view>(layout.begin(), layout.end()));
+  }
+  table amounts = change_of(table_kind::node);
+  table::column& node_name = amounts.add(col::node_name, column_type::string, 0);
+  table::column& node_capacity =
+      amounts.add(col::node_capacity, column_type::i64, static_cast<std::uint32_t>(dimensions.size()));
+  for (const std::string& node : nodes_changed) {
+    node_name.push(std::string_view(node));
+    for (const std::int64_t amount : known[node].capacity) node_capacity.push(amount);
+  }
+  if (fresh.rows() > 0) to.push_back(std::move(fresh));
+  to.push_back(std::move(changed));
+  to.push_back(std::move(amounts));
+  return {};
+}
+
 }  // namespace
 
 result<std::vector<table>> settle_tables(const session& of, const scenario_settle& how, std::int64_t now,
@@ -196,6 +279,7 @@ result<std::vector<table>> settle_tables(const session& of, const scenario_settl
   if (releasing.rows() > 0) made.push_back(std::move(releasing));
   if (changed.rows() > 0) made.push_back(std::move(changed));
 
+  if (auto done = add_divisions(made, of, found); !done) return done.failure();
   if (auto done = add_claims(made, of, found); !done) return done.failure();
 
   std::set<std::string> fresh;

@@ -14,11 +14,6 @@ bool is_free(const slice_range& place, std::span<const slice_range> occupied) {
                       [&](const slice_range& taken) { return taken.overlaps(place); });
 }
 
-/// Profiles of one and three slices fill the end of a device: the larger ones start at its beginning only.
-bool starts_behind(const slice_profile& profile) {
-  return profile.name.starts_with("1g.") || profile.name.starts_with("3g.");
-}
-
 std::vector<slice_range> ordered_placements(const slice_profile& profile) {
   std::vector<slice_range> ordered = profile.placements;
   const bool behind = starts_behind(profile);
@@ -61,6 +56,10 @@ struct layout_walk {
 };
 
 }  // namespace
+
+bool starts_behind(const slice_profile& profile) {
+  return profile.name.starts_with("1g.") || profile.name.starts_with("3g.");
+}
 
 const slice_profile* find_profile(std::span<const slice_profile> among, std::string_view name) {
   const auto found = std::find_if(among.begin(), among.end(), [&](const slice_profile& p) { return p.name == name; });

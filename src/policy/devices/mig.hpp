@@ -19,6 +19,9 @@ namespace kaisched::devices {
 /// The profile with a name, or null.
 [[nodiscard]] const slice_profile* find_profile(std::span<const slice_profile> among, std::string_view name);
 
+/// Profiles of one and three slices fill the end of a device: the larger ones start at its beginning only.
+[[nodiscard]] bool starts_behind(const slice_profile& profile);
+
 /// The free placement of a profile that leaves most to others: profiles of one or three slices start as far behind as
 /// they can, the others in front.
 [[nodiscard]] std::optional<slice_range> find_placement(const slice_profile& profile,
