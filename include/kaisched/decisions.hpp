@@ -110,8 +110,8 @@ struct decision {
       0;                 ///< number of the committed statement, from 1; decisions of one commit stand or fall together
   pod_row pod = no_row;  ///< no_row for unschedulable and repartition
   group_row group = no_row;
-  node_row node = no_row;  ///< target; for evict the node that the pod leaves
-  device_set devices{};    ///< for repartition the device that is divided
+  node_row node = no_row;                    ///< target; for evict the node that the pod leaves
+  device_set devices{};                      ///< for repartition the device that is divided
   std::uint64_t numa_zones = 0;              ///< bit i: NUMA zone i of the node
   std::vector<std::string> claim_devices{};  ///< `claim=driver/pool/device`, in the order of the pod's claims
   std::vector<std::string> device_grants{};  ///< `container=0,device=ID,...`, of devices that vendors' rules share

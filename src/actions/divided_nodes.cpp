@@ -142,8 +142,7 @@ void divided_nodes_reader::add_user(pod_row pod, node_row row, bool is_there) {
   bool good = said == asked;  // both in ascending order
   const auto gone = [&](const model::placed_instance& one) {
     const work::division* last = c_.division_of(row, one.device);
-    return last != nullptr &&
-           std::find(last->layout.begin(), last->layout.end(), one.what) == last->layout.end();
+    return last != nullptr && std::find(last->layout.begin(), last->layout.end(), one.what) == last->layout.end();
   };
   for (const model::placed_instance& one : placed) {
     if (!good) break;
@@ -234,8 +233,7 @@ void divided_nodes_reader::add_divided(known_node& to, devices::plannable_node& 
     const auto overlaps = [&](const devices::present_instance& other) {
       return place != profile->placements.end() && other.placement.overlaps(*place);
     };
-    if (place == profile->placements.end() ||
-        std::any_of(form.instances.begin(), form.instances.end(), overlaps)) {
+    if (place == profile->placements.end() || std::any_of(form.instances.begin(), form.instances.end(), overlaps)) {
       return;
     }
     const auto number = static_cast<std::size_t>(profile - of.table->profiles.begin());
@@ -243,9 +241,8 @@ void divided_nodes_reader::add_divided(known_node& to, devices::plannable_node& 
     const auto user = users.known.find({device, one.start});
     const pod_row pod = user == users.known.end() ? no_row : user->second;
     const bool leaving = pod != no_row && is_leaving(pod, to.row);
-    const bool may_be_held =
-        pod == no_row &&
-        std::find(users.unknown.begin(), users.unknown.end(), of.dimensions[number]) != users.unknown.end();
+    const bool may_be_held = pod == no_row && std::find(users.unknown.begin(), users.unknown.end(),
+                                                        of.dimensions[number]) != users.unknown.end();
     if (pod != no_row && !leaving) {
       const bool drains = may_drain_ != nullptr && (*may_drain_)[pod];
       instance.cost = drains ? std::max<std::int64_t>(1, c_.state().class_of(pod).mig_share) : -1;

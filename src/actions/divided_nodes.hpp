@@ -41,8 +41,8 @@ class divided_nodes_reader {
   /// What pods do to the instances of a node.
   struct users_of_node {
     std::map<std::pair<std::uint32_t, std::int64_t>, pod_row> known;  ///< by device and start
-    std::vector<dimension> unknown;   ///< instances of these are held, and nobody says which
-    bool unknown_devices = false;     ///< whole devices or shares are held, and nobody says which
+    std::vector<dimension> unknown;  ///< instances of these are held, and nobody says which
+    bool unknown_devices = false;    ///< whole devices or shares are held, and nobody says which
   };
   void find_users();
   void add_user(pod_row pod, node_row row, bool is_there);

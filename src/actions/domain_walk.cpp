@@ -397,8 +397,7 @@ topology::piece_search domain_walk::pieces_in(const level_ask& ask, std::uint32_
       if (!offered.among.empty() && offered.among[row] == 0) continue;
       if (wide != narrow && tree.domain_of(row, tree.domains[narrow].level) != narrow) continue;
       const std::vector<std::int64_t> places = places_of_kinds(what, row);
-      std::copy(places.begin(), places.end(),
-                made.room.begin() + static_cast<std::ptrdiff_t>(grid.cell[row] * kinds));
+      std::copy(places.begin(), places.end(), made.room.begin() + static_cast<std::ptrdiff_t>(grid.cell[row] * kinds));
       cell.open = cell.open || std::any_of(places.begin(), places.end(), [](std::int64_t one) { return one > 0; });
     }
     found.push_back(std::move(made));

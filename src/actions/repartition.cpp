@@ -199,8 +199,7 @@ class divider {
     }
   }
 
-  result<bool> apply(const division_problem& problem, const division_plan& plan, const node_set* among,
-                     obstacle& met) {
+  result<bool> apply(const division_problem& problem, const division_plan& plan, const node_set* among, obstacle& met) {
     std::vector<std::pair<pod_row, node_row>> moved;
     for (const device_change& one : plan.changes) {
       const known_device& known = nodes_.nodes[one.node].devices[one.device];
@@ -211,8 +210,7 @@ class divider {
       }
     }
     for (const device_change& one : plan.changes) c_.divide(division_of(problem, one));
-    result<bool> placed =
-        has_required_level(c_, group_) ? place_in_domains(plan, among) : place_as_planned(plan, met);
+    result<bool> placed = has_required_level(c_, group_) ? place_in_domains(plan, among) : place_as_planned(plan, met);
     if (!placed || !*placed) return placed;
     for (const auto& [pod, from] : moved) {
       node_set elsewhere(c_.state().node_count(), 1);
@@ -355,9 +353,8 @@ result<bool> serve(core& c, group_row group, hopeless_groups& hopeless) {
     return false;
   }
   hopeless.clear();
-  const bool divides = std::any_of(c.log.begin(), c.log.end(), [](const work::operation& op) {
-    return op.kind == work::operation_kind::divide;
-  });
+  const bool divides = std::any_of(c.log.begin(), c.log.end(),
+                                   [](const work::operation& op) { return op.kind == work::operation_kind::divide; });
   const bool waits = divides || work::must_wait_as_a_whole(c, group);
   if (waits && !divides) c.convert_to_pipelined(group);
   if (auto done = commit_group(c, group, waits, had_started); !done) return done.failure();

@@ -219,7 +219,8 @@ void print_divisions(const explanation& of, group_row group, node_row node) {
   if (found.empty()) return;
   print_section(out, "Devices to divide anew");
   for (const decision* d : found) {
-    std::string text = fmt::format("{} device {}: {}", view.node_name(d->node), devices_text(d->devices), joined(d->layout));
+    std::string text =
+        fmt::format("{} device {}: {}", view.node_name(d->node), devices_text(d->devices), joined(d->layout));
     if (!d->gone.empty()) text += fmt::format(", without {}", joined(d->gone));
     if (d->drain_cost > 0) text += fmt::format("; pods on {} milli-GPU move", d->drain_cost);
     if (group == no_row) text += fmt::format("; for {}", view.group_name(d->group));

@@ -117,14 +117,14 @@ class picture {
     for (std::uint32_t one = 0; one < tree_.domains.size(); ++one) {
       const policy::topology::domain& domain = tree_.domains[one];
       json entry = {{"id", domain.id},
-                      {"level", domain.level == 0 ? std::string() : tree_.levels[domain.level - 1]},
-                      {"parent", domain.parent == no_row ? std::string() : tree_.domains[domain.parent].id},
-                      {"nodes", rooms_[one].nodes},
-                      {"gpus", rooms_[one].total},
-                      {"free", rooms_[one].free},
-                      {"coming_free", rooms_[one].coming_free},
-                      {"whole", rooms_[one].whole},
-                      {"whole_on_one_node", rooms_[one].whole_on_node}};
+                    {"level", domain.level == 0 ? std::string() : tree_.levels[domain.level - 1]},
+                    {"parent", domain.parent == no_row ? std::string() : tree_.domains[domain.parent].id},
+                    {"nodes", rooms_[one].nodes},
+                    {"gpus", rooms_[one].total},
+                    {"free", rooms_[one].free},
+                    {"coming_free", rooms_[one].coming_free},
+                    {"whole", rooms_[one].whole},
+                    {"whole_on_one_node", rooms_[one].whole_on_node}};
       if (const level_grid* grid = tree_.grid_of(domain.level); grid != nullptr) {
         const std::vector<node_row> at = positions_of(one);
         json nodes = json::array();
@@ -224,9 +224,7 @@ class picture {
     const std::size_t planes = shape.axes >= 3 ? shape.size[shape.axes - 3] : 1;
     const std::size_t height = shape.axes >= 2 ? shape.size[shape.axes - 2] : 1;
     const std::size_t solids = shape.axes == 4 ? shape.size[0] : 1;
-    const auto write = [&](const std::string& text) {
-      out.line("  " + before + "  " + out.paint(style::dim, text));
-    };
+    const auto write = [&](const std::string& text) { out.line("  " + before + "  " + out.paint(style::dim, text)); };
     write(fmt::format("{}, largest free piece: {}{}", model::shape_text(shape),
                       counted(largest_free_piece(domain, at), "node"),
                       nodes_without_position(domain) == 0

@@ -150,10 +150,9 @@ void lint_no_position(const lint_input& in) {
   for (const model::topology_info& topology : *in.state.topologies) {
     for (const auto& [level, shape] : topology.shapes) {
       for (const auto& node : *in.state.nodes) {
-        const bool is_there =
-            std::all_of(topology.levels.begin(), topology.levels.end(), [&node = *node](const std::string& key) {
-              return model::find_label(node.labels, key) != nullptr;
-            });
+        const bool is_there = std::all_of(
+            topology.levels.begin(), topology.levels.end(),
+            [&node = *node](const std::string& key) { return model::find_label(node.labels, key) != nullptr; });
         if (!is_there || node->position_in(level) != nullptr) continue;
         in.add("node", node->name,
                fmt::format("has no position in {} {}, whose shape is {} (topology {})", level,

@@ -108,7 +108,8 @@ void print_divisions(const terminal& out, const outcome& what) {
   };
   for (std::size_t i = 0; i < std::min(most, what.divisions.size()); ++i) {
     const division_figures& one = what.divisions[i];
-    std::string text = fmt::format("  {} device {}: {}", out.paint(style::bold, one.node), one.device, list(one.layout));
+    std::string text =
+        fmt::format("  {} device {}: {}", out.paint(style::bold, one.node), one.device, list(one.layout));
     if (!one.gone.empty()) text += fmt::format("  (without {})", list(one.gone));
     out.line(text + out.paint(style::dim, fmt::format("  for {}", one.group)));
   }

@@ -271,9 +271,9 @@ result<void> edit::read_instances(const table_reader& t, std::uint64_t row, cons
                                   device_info& d) const {
   if (!t.has(col::device_instances)) return {};
   const auto fail = [&](std::string_view what) {
-    return t.fail(status::argument, row, col::device_instances,
-                  "node '" + base::shown(node.name) + "', device " + std::to_string(d.index) + ": " +
-                      std::string(what));
+    return t.fail(
+        status::argument, row, col::device_instances,
+        "node '" + base::shown(node.name) + "', device " + std::to_string(d.index) + ": " + std::string(what));
   };
   d.instances.clear();
   for (const std::string_view one : split_list(t.text(col::device_instances, row))) {
@@ -286,8 +286,7 @@ result<void> edit::read_instances(const table_reader& t, std::uint64_t row, cons
   }
   std::sort(d.instances.begin(), d.instances.end(),
             [](const mig_instance& a, const mig_instance& b) { return a.start < b.start; });
-  if (!d.instances.empty() && d.sharing != sharing_mode::mig)
-    return fail("has instances, but its sharing is not mig");
+  if (!d.instances.empty() && d.sharing != sharing_mode::mig) return fail("has instances, but its sharing is not mig");
   return {};
 }
 

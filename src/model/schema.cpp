@@ -23,8 +23,7 @@ constexpr std::array topology_columns{
     column_info{col::topology_primary, "primary", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
                 "The tree along which nodes are numbered; at most one."},
     column_info{
-        col::topology_shapes, "shapes", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...",
-        "",
+        col::topology_shapes, "shapes", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...", "",
         "Shapes by level, what pods get of a domain of the level: block:N (whole base blocks of N nodes and a part of "
         "one), line:N or ring:N (a run), mesh:NxN or torus:NxNxN (a box, up to four axes). Mode compat does not look "
         "at it."},
@@ -93,8 +92,7 @@ constexpr std::array node_columns{
                 "How these devices are chosen and registered, before the option devices.settings: device_policy, mode, "
                 "slots, memory_permille, core_permille, soft_division, weights=slot:core:memory."},
     column_info{
-        col::node_position, "position", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...",
-        "",
+        col::node_position, "position", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...", "",
         "By level, where the node is in its domain of a level with a shape: coordinates from 0, joined by x, such as "
         "1x0x2."},
 };
@@ -117,9 +115,10 @@ constexpr std::array device_columns{
         col::device_sharing, "sharing", ct::string, cs::ragged, false, ek::none, "mode", "",
         "How pods share it: exclusive (not at all), time_slicing, mps, hard_isolation, or mig (its instances are "
         "resources, and it offers nothing else); empty if unknown. Mode compat does not look at it."},
-    column_info{col::device_instances, "instances", ct::string_list, cs::ragged, false, ek::none, "profile@start", "",
-                "Instances of a device that is divided (mig): 3g.40gb@4 begins at memory slice 4. The action repartition "
-                "looks only at nodes where they are all that capacity says."},
+    column_info{
+        col::device_instances, "instances", ct::string_list, cs::ragged, false, ek::none, "profile@start", "",
+        "Instances of a device that is divided (mig): 3g.40gb@4 begins at memory slice 4. The action repartition "
+        "looks only at nodes where they are all that capacity says."},
 };
 constexpr std::array pod_group_columns{
     column_info{col::pod_group_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of the group."},
@@ -283,10 +282,11 @@ constexpr std::array pod_columns{
                 "container=0,device=ID,memory=...,...", "",
                 "What a pod on a node has of its vendor_devices, as decisions say it. Empty: not known, the session "
                 "takes what it would give."},
-    column_info{col::pod_mig_instances, "mig_instances", ct::string_list, cs::ragged, false, ek::none,
-                "device/profile@start", "",
-                "Instances of divided devices that the pod uses on its node; empty if unknown: all of their profile that "
-                "nobody else uses stay as they are."},
+    column_info{
+        col::pod_mig_instances, "mig_instances", ct::string_list, cs::ragged, false, ek::none, "device/profile@start",
+        "",
+        "Instances of divided devices that the pod uses on its node; empty if unknown: all of their profile that "
+        "nobody else uses stay as they are."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},

@@ -24,9 +24,9 @@
 #include "model/mig_profile.hpp"
 #include "model/node_index.hpp"
 #include "model/pod_class.hpp"
-#include "model/shape.hpp"
 #include "model/quarantine.hpp"
 #include "model/selector.hpp"
+#include "model/shape.hpp"
 #include "model/sharing_mode.hpp"
 #include "model/vendor_devices.hpp"
 

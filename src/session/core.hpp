@@ -48,11 +48,11 @@ struct division {
   group_row group = no_row;  ///< for which
   node_row node = no_row;
   std::uint32_t device = 0;
-  bool was_whole = false;                    ///< it was a whole GPU, and idle
-  std::vector<model::mig_instance> layout;   ///< what the device has then, by start
-  std::vector<model::mig_instance> made;     ///< what of it is new
-  std::vector<model::mig_instance> idle;     ///< what goes and is free
-  std::vector<model::mig_instance> coming;   ///< what goes and is coming free: pods leave it, or it was yet to be made
+  bool was_whole = false;                   ///< it was a whole GPU, and idle
+  std::vector<model::mig_instance> layout;  ///< what the device has then, by start
+  std::vector<model::mig_instance> made;    ///< what of it is new
+  std::vector<model::mig_instance> idle;    ///< what goes and is free
+  std::vector<model::mig_instance> coming;  ///< what goes and is coming free: pods leave it, or it was yet to be made
   std::int64_t drain_cost = 0;
   std::shared_ptr<const model::cluster_state> before;  ///< the state without what is made, if there was one
 };

@@ -57,10 +57,9 @@ std::optional<outcome> become(const division_problem& problem, const plannable_d
     if (old.is_free && model.dimensions[old.profile] != no_dimension) --made.net[model.dimensions[old.profile]];
   }
   for (const auto& [profile, place] : layout) {
-    const bool there = std::any_of(device.instances.begin(), device.instances.end(), [&, p = profile, r = place](
-                                                                                         const present_instance& old) {
-      return old.profile == p && old.placement == r;
-    });
+    const bool there = std::any_of(
+        device.instances.begin(), device.instances.end(),
+        [&, p = profile, r = place](const present_instance& old) { return old.profile == p && old.placement == r; });
     if (there) continue;
     if (model.dimensions[profile] == no_dimension) return std::nullopt;
     changed = true;

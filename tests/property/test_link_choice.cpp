@@ -46,8 +46,7 @@ drawn draw_node() {
 std::int64_t link(const drawn& d, int a, int b) {
   const auto one = [&](int from, int to) {
     const auto& all = d.links[static_cast<std::size_t>(from)];
-    return static_cast<std::size_t>(to) < all.size() ? std::max<std::int64_t>(0, all[static_cast<std::size_t>(to)])
-                                                     : 0;
+    return static_cast<std::size_t>(to) < all.size() ? std::max<std::int64_t>(0, all[static_cast<std::size_t>(to)]) : 0;
   };
   return one(a, b) + one(b, a);
 }
@@ -72,7 +71,8 @@ std::string text_of(const drawn& d) {
   if (d.zones) text += " numa_policy=best-effort numa_scope=pod";
   text += "\n";
   for (int i = 0; i < d.devices; ++i) {
-    text += "  device " + std::to_string(i) + " numa=" + std::to_string(d.zone[static_cast<std::size_t>(i)]) + " links=[";
+    text +=
+        "  device " + std::to_string(i) + " numa=" + std::to_string(d.zone[static_cast<std::size_t>(i)]) + " links=[";
     const auto& links = d.links[static_cast<std::size_t>(i)];
     for (std::size_t j = 0; j < links.size(); ++j) text += (j == 0 ? "" : ",") + std::to_string(links[j]);
     text += "]\n";
@@ -127,8 +127,7 @@ TEST_CASE("devices have the best links of all that are free") {
     if (d.zones) {  // as few zones as possible
       const bool one_zone = in_zone(free, 0) >= d.wanted || in_zone(free, 1) >= d.wanted;
       RC_ASSERT(one_zone == (std::popcount(made.numa_zones) == 1));
-      for (int z = 0; z < 2; ++z)
-        RC_ASSERT((in_zone(made.devices.mask, z) > 0) == ((made.numa_zones >> z & 1U) != 0));
+      for (int z = 0; z < 2; ++z) RC_ASSERT((in_zone(made.devices.mask, z) > 0) == ((made.numa_zones >> z & 1U) != 0));
     }
     for (std::uint64_t set = 1; set <= all; ++set) {
       if ((set & ~free) != 0 || std::popcount(set) != d.wanted) continue;

@@ -41,10 +41,9 @@ struct drawn {
 };
 
 model::level_shape draw_shape() {
-  const std::vector<std::string> all{"line:7",    "ring:1",      "ring:6",      "ring:8",      "mesh:2x4",     "mesh:3x3",
-                                     "torus:3x3", "torus:2x5",   "torus:2x2x2", "block:1",     "block:2",      "block:3",
-                                     "torus:1x4", "mesh:1x2x3",  "torus:3x1x3", "block:4",     "line:1",
-                                     "torus:2x2x1x2"};
+  const std::vector<std::string> all{"line:7",    "ring:1",     "ring:6",      "ring:8",  "mesh:2x4", "mesh:3x3",
+                                     "torus:3x3", "torus:2x5",  "torus:2x2x2", "block:1", "block:2",  "block:3",
+                                     "torus:1x4", "mesh:1x2x3", "torus:3x1x3", "block:4", "line:1",   "torus:2x2x1x2"};
   return got(model::parse_shape(all[static_cast<std::size_t>(draw(0, static_cast<int>(all.size()) - 1))]));
 }
 
@@ -238,8 +237,7 @@ TEST_CASE("strict gives a gang a piece exactly where there is one, of the fewest
     const drawn d = draw_domains(draw(0, 2) == 0);
     cluster c;
     const std::string shape = model::shape_text(d.shape);
-    got(c.apply(add(kind::topology, {"name", "levels", "shapes"})
-                    .add({"tree", texts{"rack"}, texts{"rack", shape}})));
+    got(c.apply(add(kind::topology, {"name", "levels", "shapes"}).add({"tree", texts{"rack"}, texts{"rack", shape}})));
     got(c.apply(add(kind::queue, {"name"}).add({"q"})));
     got(c.apply(add(kind::pod_group, {"name", "queue", "min_member", "topology", "required_level"})
                     .add({"g", "q", d.pods, "tree", "rack"})));
@@ -267,8 +265,8 @@ TEST_CASE("strict gives a gang a piece exactly where there is one, of the fewest
     }
     got(c.apply(change(kind::pod_group, {"name", "min_member"}).add({"g", d.pods + running})));
     for (int p = 0; p < d.pods; ++p) {
-      got(c.apply(add(kind::pod, {"name", "group", "request"})
-                      .add({"p" + std::to_string(p), "g", numbers{100, 0, 1000, 1}})));
+      got(c.apply(
+          add(kind::pod, {"name", "group", "request"}).add({"p" + std::to_string(p), "g", numbers{100, 0, 1000, 1}})));
     }
     engine e;
     got(e.set("actions", "allocate"));
@@ -339,8 +337,8 @@ TEST_CASE("victims make a piece free wherever some can, and no more are lost tha
       }
     }
     for (int p = 0; p < d.pods; ++p) {
-      got(c.apply(add(kind::pod, {"name", "group", "request"})
-                      .add({"p" + std::to_string(p), "g", numbers{100, 0, 1000, 1}})));
+      got(c.apply(
+          add(kind::pod, {"name", "group", "request"}).add({"p" + std::to_string(p), "g", numbers{100, 0, 1000, 1}})));
     }
     engine e;
     got(e.set("actions", "allocate,preempt"));

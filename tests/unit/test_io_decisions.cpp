@@ -173,8 +173,8 @@ TEST_CASE("faults of decisions in CSV name line and column") {
   CHECK(csv_fault(replaced(head, "kind", "kind,kinds")) ==
         "d.csv:1: no column is called \"kinds\"; did you mean \"kind\"?");
   // Columns that came later may be absent.
-  const std::string old = replaced(
-      head, ",numa_zones,claim_devices,device_memory,sharing,device_grants,layout,gone,drain_cost", "");
+  const std::string old =
+      replaced(head, ",numa_zones,claim_devices,device_memory,sharing,device_grants,layout,gone,drain_cost", "");
   CHECK(csv_fault(old) == "(no fault)");
   CHECK(csv_fault(old + "bind,0,1000,allocate,1,p,n,g\n\nbond,0,1000,allocate,1,p,n,g\n") ==
         "d.csv:4: decision[1].kind: no decision kind is called \"bond\"; did you mean \"bind\"?");

@@ -58,7 +58,7 @@ std::int64_t amount(const work::core& c, const base::cow<std::vector<std::int64_
 
 TEST_CASE("a division is undone to the byte, and what it makes is coming free") {
   const snapshot s = snapshot_of(small);
-  work::core c(s, must(preset("kai")), 0, {});
+  work::core c(s, must(preset("kai")), 0, {}, nullptr);
   must(c.open());
   const std::string before = c.state_digest();
   const pod_row first = test::pod_by_name(s, "g-0");
@@ -135,7 +135,10 @@ TEST_CASE("instances in use stay, in clusters of all kinds") {
   for (int round = 0; round < 150; ++round) {
     std::string text =
         "resource nvidia.com/mig-1g.6gb\nresource nvidia.com/mig-2g.12gb\nresource nvidia.com/mig-4g.24gb\nqueue q\n";
-    if (draw(3) == 0) text += "queue r limit.gpu=1\n"; else text += "queue r\n";
+    if (draw(3) == 0)
+      text += "queue r limit.gpu=1\n";
+    else
+      text += "queue r\n";
     std::string pods;
     std::map<std::string, std::string> used;  // instance by node and place
     int count = 0;

@@ -248,7 +248,7 @@ enum kaisched_decision_kind {
   KAISCHED_DECISION_EVICT = 3,          ///< stop the pod
   KAISCHED_DECISION_MOVE = 4,           ///< stop the pod and hold a place for it on another node
   KAISCHED_DECISION_UNSCHEDULABLE = 5,  ///< the pod group waits; see its reasons
-  KAISCHED_DECISION_MIGRATE = 6,  ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
+  KAISCHED_DECISION_MIGRATE = 6,     ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
   KAISCHED_DECISION_REPARTITION = 7  ///< divide a device of the node anew, once pods that leave its instances are gone
 };
 

@@ -186,10 +186,10 @@ result<std::string> format_actions(const session& from, const object_names& name
         return error{
             status::unsupported, fmt::format("pod {}: a migration starts a pod that does not exist yet", pod), {}};
       case decision_kind::repartition:
-        return error{status::unsupported,
-                     fmt::format("node {}: how its devices are divided is set by its operator, not by actions on pods",
-                                 node),
-                     {}};
+        return error{
+            status::unsupported,
+            fmt::format("node {}: how its devices are divided is set by its operator, not by actions on pods", node),
+            {}};
       case decision_kind::unschedulable:
         break;
     }

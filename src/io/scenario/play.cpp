@@ -566,9 +566,9 @@ class player {
           wanted.items[i].given.items.empty() ? "" : wanted.items[i].given.front().text;
     std::string fresh = "counts";
     bool same = true;
-    for (const decision_kind kind : {decision_kind::bind, decision_kind::pipeline, decision_kind::evict,
-                                     decision_kind::move, decision_kind::migrate, decision_kind::repartition,
-                                     decision_kind::unschedulable}) {
+    for (const decision_kind kind :
+         {decision_kind::bind, decision_kind::pipeline, decision_kind::evict, decision_kind::move,
+          decision_kind::migrate, decision_kind::repartition, decision_kind::unschedulable}) {
       const std::string name(decision_kind_name(kind));
       const std::size_t count = found.contains(name) ? found.at(name) : 0;
       const bool named = expected.contains(name);

@@ -172,8 +172,7 @@ result<void> add_divisions(std::vector<table>& to, const session& of, const fate
   const table_view node_rows = nodes->view();
   const column_view* capacity = node_rows.find(col::node_capacity);
   for (std::uint64_t row = 0; row < node_rows.rows; ++row) {
-    const auto amounts =
-        capacity->values<std::int64_t>(node_rows.rows).subspan(row * capacity->width, capacity->width);
+    const auto amounts = capacity->values<std::int64_t>(node_rows.rows).subspan(row * capacity->width, capacity->width);
     known[std::string(node_rows.find(col::node_name)->string(row))].capacity.assign(amounts.begin(), amounts.end());
   }
   const table_view device_rows = devices->view();

@@ -131,7 +131,8 @@ class planner {
     add_options(*forms_[form], tracked, 0, made, all);
     // The cheapest first, of equal ones those that others miss least.
     std::stable_sort(all.begin(), all.end(), [&](const device_option& a, const device_option& b) {
-      return a.cost != b.cost ? a.cost < b.cost : distance_of(*forms_[form], a.made) < distance_of(*forms_[form], b.made);
+      return a.cost != b.cost ? a.cost < b.cost
+                              : distance_of(*forms_[form], a.made) < distance_of(*forms_[form], b.made);
     });
     for (device_option& one : all) {
       const bool needed = std::none_of(at->second.begin(), at->second.end(),
@@ -449,8 +450,7 @@ class planner {
     std::map<std::size_t, amounts> demands;
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const auto [at, fresh] = demands.try_emplace(best_at_[i], dimensions_.size(), 0);
-      for (std::size_t t = 0; t < dimensions_.size(); ++t)
-        at->second[t] += asked(p_.pods[order_[i]], dimensions_[t]);
+      for (std::size_t t = 0; t < dimensions_.size(); ++t) at->second[t] += asked(p_.pods[order_[i]], dimensions_[t]);
     }
     for (const auto& [node, demand] : demands) {
       std::vector<layer> layers;
@@ -480,7 +480,7 @@ class planner {
   std::int64_t most_;
   std::int64_t steps_ = 0;
   bool exact_ = true;
-  std::vector<std::uint32_t> dimensions_;      ///< of instances and of whole devices, ascending
+  std::vector<std::uint32_t> dimensions_;       ///< of instances and of whole devices, ascending
   std::vector<const plannable_device*> forms_;  ///< devices that differ
   std::vector<kind> kinds_;                     ///< nodes that differ
   std::vector<std::size_t> kind_of_;            ///< by node

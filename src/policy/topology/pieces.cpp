@@ -117,11 +117,7 @@ piece_search::~piece_search() = default;
 
 piece_search::piece_search(const level_shape& shape, std::vector<piece_domain> domains, domain_need need,
                            placement_strategy order)
-    : shape_(shape),
-      domains_(std::move(domains)),
-      need_(std::move(need)),
-      order_(order),
-      kinds_(need_.pods.size()) {
+    : shape_(shape), domains_(std::move(domains)), need_(std::move(need)), order_(order), kinds_(need_.pods.size()) {
   next_count_ = std::numeric_limits<std::int64_t>::max();
   for (const piece_domain& one : domains_) {
     fewest_.push_back(fewest_nodes(one));

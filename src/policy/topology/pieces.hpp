@@ -2,8 +2,8 @@
 /// @file
 /// Pieces of domains whose level has a shape: runs of a line or ring, boxes of a mesh or torus, base blocks.
 
-#include <cstdint>
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include <kaisched/ids.hpp>
@@ -77,9 +77,9 @@ class piece_search {
   struct grid {
     grid_sums open;
     grid_sums used;
-    std::vector<grid_sums> room;   ///< by kind
-    std::vector<bool> without;     ///< by size: no box of this size, or of a larger one, is open
-    std::vector<std::int64_t> run; ///< one axis: open positions in a row around this one
+    std::vector<grid_sums> room;    ///< by kind
+    std::vector<bool> without;      ///< by size: no box of this size, or of a larger one, is open
+    std::vector<std::int64_t> run;  ///< one axis: open positions in a row around this one
     std::int64_t used_cells = 0;
   };
   struct block_set;
@@ -108,15 +108,15 @@ class piece_search {
   domain_need need_;
   placement_strategy order_;
   std::size_t kinds_;
-  std::vector<std::int64_t> fewest_;       ///< nodes, by domain
-  std::vector<grid> grids_;                ///< by domain, of boxes
-  std::vector<block_set> blocks_;          ///< by domain, of blocks
-  std::vector<model::extents> sizes_;      ///< of boxes, by number of nodes, then compactness
+  std::vector<std::int64_t> fewest_;   ///< nodes, by domain
+  std::vector<grid> grids_;            ///< by domain, of boxes
+  std::vector<block_set> blocks_;      ///< by domain, of blocks
+  std::vector<model::extents> sizes_;  ///< of boxes, by number of nodes, then compactness
   std::size_t next_size_ = 0;
-  std::int64_t next_count_ = 0;            ///< nodes of pieces of blocks
-  std::int64_t last_count_ = 0;            ///< up to here every number is tried
-  std::int64_t most_open_ = 0;             ///< nodes of a domain
-  std::vector<candidate> ready_;           ///< the next one last
+  std::int64_t next_count_ = 0;   ///< nodes of pieces of blocks
+  std::int64_t last_count_ = 0;   ///< up to here every number is tried
+  std::int64_t most_open_ = 0;    ///< nodes of a domain
+  std::vector<candidate> ready_;  ///< the next one last
 };
 
 }  // namespace kaisched::policy::topology
