@@ -65,6 +65,12 @@ enum class runtime_resolution : std::uint8_t {
 /// as HAMi does.
 enum class device_order_rule : std::uint8_t { together, in_order };
 
+/// What the part `load` makes of measured utilisation.
+enum class load_strategy : std::uint8_t {
+  packing,  ///< up to a target the fuller node is the better one, beyond it the emptier one
+  risk,     ///< the node with the least mean and variation
+};
+
 /// Which devices of a node a pod gets that asks for whole ones.
 enum class device_choice : std::uint8_t {
   index,  ///< the lowest indices
@@ -104,6 +110,8 @@ struct policy_options {
   bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node
   bool numa_reconstruct = true;          ///< what zones have free follows from their pods, not from what nodes report
   std::vector<std::string> numa_ignore;  ///< resources that are not aligned
+  load_strategy load = load_strategy::packing;
+  std::int64_t load_target = 400;  ///< per mille, of `packing`
   device_order_rule device_order = device_order_rule::together;  ///< of vendor devices
   std::vector<std::string> device_settings;                      ///< `setting=value` for all nodes
   bool reference_path = false;  ///< scan all nodes for every pod instead of using the indexes

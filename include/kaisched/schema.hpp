@@ -93,6 +93,12 @@ enum node : std::uint32_t {
   node_vendor_devices = 11,
   node_device_settings = 12,
   node_position = 13,
+  node_power_idle = 14,
+  node_power_max = 15,
+  node_cpu_utilization = 16,
+  node_cpu_deviation = 17,
+  node_memory_utilization = 18,
+  node_memory_deviation = 19,
 };
 enum device : std::uint32_t {
   device_node = 1,
@@ -106,6 +112,10 @@ enum device : std::uint32_t {
   device_links = 9,
   device_sharing = 10,
   device_instances = 11,
+  device_power_idle = 12,
+  device_power_max = 13,
+  device_utilization = 14,
+  device_deviation = 15,
 };
 enum pod_group : std::uint32_t {
   pod_group_name = 1,

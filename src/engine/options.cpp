@@ -35,6 +35,10 @@ constexpr std::array options{
     option_info{"devices.settings", option_type::list, "", 0, 0, "",
                 "setting=value for vendor_devices of all nodes: node_policy, device_policy, mode, slots, "
                 "memory_permille, core_permille, soft_division, weights=slot:core:memory"},
+    option_info{"load.strategy", option_type::choice, "packing", 0, 0, "packing risk",
+                "of the part load: fill nodes up to a target, or prefer those with the least mean and variation"},
+    option_info{"load.target", option_type::integer, "400", 1, 999, "",
+                "utilisation in per mille up to which packing fills a node"},
     option_info{"min_runtime.from", option_type::choice, "lca", 0, 0, "lca queue",
                 "where the minimum runtime of a victim of reclaim is looked for: below the lowest queue that both "
                 "share, or from its own queue upwards"},
@@ -100,6 +104,7 @@ constexpr std::array options{
 
 constexpr std::array integers{
     std::pair{std::string_view("consolidation.max_victims"), &policy_options::consolidation_victims},
+    std::pair{std::string_view("load.target"), &policy_options::load_target},
     std::pair{std::string_view("queue_depth.allocate"), &policy_options::allocate_queue_depth},
     std::pair{std::string_view("queue_depth.consolidation"), &policy_options::consolidation_queue_depth},
     std::pair{std::string_view("queue_depth.preempt"), &policy_options::preempt_queue_depth},
@@ -261,6 +266,8 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     parts = split_names(value);
   } else if (name == "numa.ignore") {
     numa_ignore = split_names(value);
+  } else if (name == "load.strategy") {
+    load = value == "risk" ? load_strategy::risk : load_strategy::packing;
   } else if (name == "devices.order") {
     device_order = value == "in_order" ? device_order_rule::in_order : device_order_rule::together;
   } else if (name == "devices.settings") {
@@ -304,6 +311,7 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "numa.ignore") return join_names(numa_ignore);
   if (name == "devices.order")
     return std::string(device_order == device_order_rule::in_order ? "in_order" : "together");
+  if (name == "load.strategy") return std::string(load == load_strategy::risk ? "risk" : "packing");
   if (name == "devices.settings") return join_names(device_settings);
   if (name == "placement.gpu") return std::string(name_of(gpu_placement));
   if (name == "placement.domain") return std::string(name_of(domain_placement));

@@ -130,6 +130,9 @@ class edit {
   result<void> read_instances(const table_reader& t, std::uint64_t row, const node_info& node, device_info& d) const;
   result<void> read_alignment(const table_reader& t, std::uint64_t row, node_info& node) const;
   result<void> read_claimable(const table_reader& t, std::uint64_t row, node_info& node) const;
+  result<void> read_node_figures(const table_reader& t, std::uint64_t row, node_info& node) const;
+  result<void> read_device_figures(const table_reader& t, std::uint64_t row, std::string_view node,
+                                   device_info& device) const;
   result<void> read_vendor_devices(const table_reader& t, std::uint64_t row, node_info& node) const;
   result<void> device_quotas(const table_reader& t);
   result<void> one_quota(const table_reader& t, std::uint64_t row);

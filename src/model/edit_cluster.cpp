@@ -177,6 +177,7 @@ result<void> edit::read_node(const table_reader& t, std::uint64_t row, node_info
   }
   if (auto done = read_claimable(t, row, node); !done) return done;
   if (auto done = read_vendor_devices(t, row, node); !done) return done;
+  if (auto done = read_node_figures(t, row, node); !done) return done;
   if (auto done = read_positions(t, row, node); !done) return done;
   return read_alignment(t, row, node);
 }
@@ -261,6 +262,7 @@ result<void> edit::one_device(const table_reader& t, std::uint64_t row, node_inf
     if (d.sharing != sharing_mode::mig && !t.has(col::device_instances)) d.instances.clear();
   }
   if (auto done = read_instances(t, row, node, d); !done) return done;
+  if (auto done = read_device_figures(t, row, node.name, d); !done) return done;
   if (!exists) node.devices.push_back(std::move(fresh));
   std::sort(node.devices.begin(), node.devices.end(),
             [](const device_info& a, const device_info& b) { return a.index < b.index; });

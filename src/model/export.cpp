@@ -121,6 +121,12 @@ table export_nodes(const cluster_state& s, const dimension_order& order) {
     for (const auto& [device_class, device] : node.claimable)
       claimable.append(device_class).append(1, '=').append(device).append(1, '\0');
     w.put_raw(col::node_claimable, claimable);
+    w.put(col::node_power_idle, node.power.idle);
+    w.put(col::node_power_max, node.power.most);
+    w.put(col::node_cpu_utilization, node.cpu_load.mean);
+    w.put(col::node_cpu_deviation, node.cpu_load.deviation);
+    w.put(col::node_memory_utilization, node.memory_load.mean);
+    w.put(col::node_memory_deviation, node.memory_load.deviation);
     w.put_raw(col::node_vendor_devices, node.vendor_devices_text);
     w.put_raw(col::node_device_settings, node.device_settings_text);
     std::string positions;
@@ -147,6 +153,10 @@ table export_devices(const cluster_state& s) {
       w.put_flag(col::device_healthy, d.healthy);
       w.put_list(col::device_links, d.links);
       w.put(col::device_sharing, sharing_name(d.sharing));
+      w.put(col::device_power_idle, d.power.idle);
+      w.put(col::device_power_max, d.power.most);
+      w.put(col::device_utilization, d.load.mean);
+      w.put(col::device_deviation, d.load.deviation);
       std::string instances;
       for (const mig_instance& one : d.instances) instances.append(text_of(one)).append(1, '\0');
       w.put_raw(col::device_instances, instances);

@@ -95,6 +95,18 @@ constexpr std::array node_columns{
         col::node_position, "position", ct::string_list, cs::ragged, false, ek::none, "key, value, key, value, ...", "",
         "By level, where the node is in its domain of a level with a shape: coordinates from 0, joined by x, such as "
         "1x0x2."},
+    column_info{col::node_power_idle, "power_idle", ct::i64, cs::one, false, ek::none, "milliwatts", "-1",
+                "What the node draws without its devices when no pod uses its CPU; -1 if unknown."},
+    column_info{col::node_power_max, "power_max", ct::i64, cs::one, false, ek::none, "milliwatts", "-1",
+                "The same when pods have all of its CPU; -1 if unknown."},
+    column_info{col::node_cpu_utilization, "cpu_utilization", ct::i64, cs::one, false, ek::none, "per mille", "-1",
+                "Measured mean utilisation of the CPU; -1 if unknown."},
+    column_info{col::node_cpu_deviation, "cpu_deviation", ct::i64, cs::one, false, ek::none, "per mille", "0",
+                "Standard deviation of it."},
+    column_info{col::node_memory_utilization, "memory_utilization", ct::i64, cs::one, false, ek::none, "per mille",
+                "-1", "Measured mean utilisation of the memory; -1 if unknown."},
+    column_info{col::node_memory_deviation, "memory_deviation", ct::i64, cs::one, false, ek::none, "per mille", "0",
+                "Standard deviation of it."},
 };
 constexpr std::array device_columns{
     column_info{col::device_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the device."},
@@ -119,6 +131,14 @@ constexpr std::array device_columns{
         col::device_instances, "instances", ct::string_list, cs::ragged, false, ek::none, "profile@start", "",
         "Instances of a device that is divided (mig): 3g.40gb@4 begins at memory slice 4. The action repartition "
         "looks only at nodes where they are all that capacity says."},
+    column_info{col::device_power_idle, "power_idle", ct::i64, cs::one, false, ek::none, "milliwatts", "-1",
+                "What the device draws when no pod uses it; -1 if unknown."},
+    column_info{col::device_power_max, "power_max", ct::i64, cs::one, false, ek::none, "milliwatts", "-1",
+                "The same when some pod uses it; -1 if unknown."},
+    column_info{col::device_utilization, "utilization", ct::i64, cs::one, false, ek::none, "per mille", "-1",
+                "Measured mean utilisation; -1 if unknown."},
+    column_info{col::device_deviation, "deviation", ct::i64, cs::one, false, ek::none, "per mille", "0",
+                "Standard deviation of it."},
 };
 constexpr std::array pod_group_columns{
     column_info{col::pod_group_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Name of the group."},

@@ -87,6 +87,22 @@ struct queue_info {
   std::uint32_t groups = 0;                                      ///< number of pod groups
 };
 
+/// What has been measured of a node or device, per mille; `unknown_figure` where nothing is said.
+inline constexpr std::int64_t unknown_figure = -1;
+struct load_figures {
+  std::int64_t mean = unknown_figure;
+  std::int64_t deviation = 0;
+};
+/// What a node without its devices, or a device, draws when it is idle and when it is in use, in milliwatts.
+struct power_figures {
+  std::int64_t idle = unknown_figure;
+  std::int64_t most = unknown_figure;
+
+  [[nodiscard]] bool known() const { return idle != unknown_figure && most != unknown_figure; }
+  /// What use adds.
+  [[nodiscard]] std::int64_t added() const { return known() ? most - idle : 0; }
+};
+
 struct device_info {
   std::uint32_t index = 0;
   std::string uuid;
@@ -98,6 +114,8 @@ struct device_info {
   std::vector<std::int64_t> links;
   sharing_mode sharing = sharing_mode::unknown;
   std::vector<mig_instance> instances;  ///< of a divided device, by start
+  power_figures power;
+  load_figures load;
 
   /// Pods can have it, or parts of it.
   [[nodiscard]] bool is_offered() const { return healthy && sharing != sharing_mode::mig; }
@@ -132,6 +150,9 @@ struct node_info {
   numa_scope align_scope = numa_scope::unknown;
   std::vector<numa_zone_info> zones;                           ///< in the order in which they are numbered
   std::vector<std::pair<std::string, std::string>> claimable;  ///< class and name of devices
+  power_figures power;
+  load_figures cpu_load;
+  load_figures memory_load;
   std::vector<vendor_device> vendor_devices;                   ///< in the order of the node
   std::string vendor_devices_text;                             ///< as given
   std::string device_settings_text;                            ///< as given

@@ -41,6 +41,8 @@ std::unique_ptr<policy_part> make_gpu_sharing_order(const policy_options&);
 std::unique_ptr<policy_part> make_numa(const policy_options&);
 std::unique_ptr<policy_part> make_dynamic_resources(const policy_options&);
 std::unique_ptr<policy_part> make_vendor_devices(const policy_options&);
+std::unique_ptr<policy_part> make_energy(const policy_options&);
+std::unique_ptr<policy_part> make_load(const policy_options&);
 // Devices of a node: what they switch on is built into the choice of devices.
 std::unique_ptr<policy_part> make_gpu_pack(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_spread(const policy_options&);
@@ -59,6 +61,7 @@ inline constexpr double density_band = 9;
 inline constexpr double resource_type_band = 10;
 inline constexpr double numa_band = 100;
 inline constexpr double vendor_band = 100;
+inline constexpr double figures_band = 100;  ///< energy, load
 inline constexpr double availability_band = 1000;
 inline constexpr double sharing_band = 10'000;
 inline constexpr double topology_band = 100'000;  ///< ten of them for the emptiest domain
