@@ -100,6 +100,15 @@ class Kubernetes(Case):
         self.assertEqual(report["schema"], "kaisched-run/1")
         self.assertIn("speech/chat-0", self.ok("explain", "speech/chat-0", "--cluster", self.example / "cluster.json"))
 
+    def test_a_cluster_of_hami_is_decided_by_its_preset(self):
+        objects = (self.example / "hami.json").read_text()
+        # To renew: kaisched convert examples/kubernetes/hami.json examples/kubernetes/hami-tables.yaml
+        self.assertEqual(
+            self.ok("convert", "-", "-", "--to", "yaml", stdin=objects),
+            (self.example / "hami-tables.yaml").read_text(),
+        )
+        self.assertIn("container=0,device=GPU-gpu-", self.ok("run", "-", "--preset", "hami", "--json", stdin=objects))
+
     def test_objects_with_faults_are_left_out(self):
         good = '{"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": 1}}}\n'
         path = self.file("c.json", good + good.replace('"a"', '"b"').replace("1}", '"one"}'))

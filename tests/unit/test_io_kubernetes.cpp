@@ -599,51 +599,6 @@ TEST_CASE("the clock is the latest time that an object names") {
   CHECK(read(list({node("n1")}), chosen).now == 7);
 }
 
-TEST_CASE("devices, requests and grants of HAMi") {
-  const std::string n1 = node("n1", R"("cpu": "8", "nvidia.com/gpu": "20", "pods": "110")",
-                              R"(, "annotations": {"hami.io/node-nvidia-register":
-    "GPU-0,10,40960,100,NVIDIA-A100,0,true,0,hami-core:GPU-1,10,40960,100,NVIDIA-A100,1,true,1,hami-core:",
-    "hami.io/device-cordon": "GPU-1"})");
-  const auto asking = [](std::string_view name, std::string_view limits, std::string_view metadata = "",
-                         std::string_view spec = "", std::string_view phase = "Pending") {
-    return pod(name, {R"(, "annotations": {"pod-group-name": "g")" + std::string(metadata) + "}", std::string(spec),
-                      R"("phase": ")" + std::string(phase) + "\"",
-                      R"("resources": {"limits": {)" + std::string(limits) + "}}"});
-  };
-  const std::string here = R"(, "nodeName": "n1")";
-  const std::string text = tables({
-      queue,
-      n1,
-      pod_group("g"),
-      asking("part", R"("nvidia.com/gpu": 2, "nvidia.com/gpumem": 3000, "nvidia.com/gpucores": 30)"),
-      asking("percent", R"("nvidia.com/gpu": 1, "nvidia.com/gpumem-percentage": 25)"),
-      asking("memory", R"("nvidia.com/gpumem": 1000)"),
-      asking("all", R"("nvidia.com/gpu": 1, "nvidia.com/gpucores": 100)"),
-      asking("runs", R"("nvidia.com/gpu": 1, "nvidia.com/gpumem": 1000)",
-             R"(, "hami.io/vgpu-devices-allocated": "GPU-1,NVIDIA,1000,0:;")", here, "Running"),
-      asking("lost", R"("nvidia.com/gpu": 1, "nvidia.com/gpumem": 1000)",
-             R"(, "hami.io/vgpu-devices-allocated": "GPU-9,NVIDIA,1000,0:;")", here, "Running"),
-  });
-  CHECK(row(text, "n1") ==
-        R"({"name": "n1", "capacity": {"cpu": 8000, "gpu": 1000, "pods": 110}, "gpu_memory": 42949672960})");
-  CHECK(
-      has(text,
-          R"({"node": "n1", "index": 0, "uuid": "GPU-0", "model": "NVIDIA-A100", "memory": 42949672960, "numa": 0})"));
-  CHECK(has(
-      text,
-      R"({"node": "n1", "index": 1, "uuid": "GPU-1", "model": "NVIDIA-A100", "memory": 42949672960, "numa": 1, "healthy": false})"));
-  CHECK(has(row(text, "team/part"), R"("request": {"pods": 1}, "device_count": 2)"));
-  CHECK(has(row(text, "team/part"), R"("gpu_memory": 3145728000)"));
-  CHECK(has(row(text, "team/percent"), R"("request": {"gpu": 250, "pods": 1}, "device_count": 1)"));
-  CHECK(has(row(text, "team/memory"), R"("request": {"pods": 1}, "device_count": 1)"));
-  CHECK(has(row(text, "team/all"), R"("request": {"gpu": 1000, "pods": 1})"));
-  CHECK(has(row(text, "team/runs"), R"("devices": [1])"));
-  CHECK(has(row(text, "team/lost"), R"("devices": [-1])"));
-  CHECK(fault_of({node("n1", R"("cpu": "8")", R"(, "annotations": {"hami.io/node-nvidia-register": "GPU-0"})")}) ==
-        R"(c.json:1: Node n1: metadata.annotations["hami.io/node-nvidia-register"]: )"
-        R"(expected devices as HAMi registers them, found "GPU-0")");
-}
-
 TEST_CASE("decisions become objects again") {
   const auto on_n1 = [](std::string_view name, std::string_view metadata, std::string_view gpu) {
     return pod(name, {std::string(metadata), R"(, "nodeName": "n1")", R"("phase": "Running")",

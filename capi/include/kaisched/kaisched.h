@@ -1083,7 +1083,8 @@ KAISCHED_API void kaisched_session_close(kaisched_session* session) KAISCHED_NOE
 /// @param text `size` bytes; may be NULL if `size` is 0.
 /// @param options `count` options: `scheduler` adds the name of a scheduler whose pods are decided, `node_pool` is the
 ///   value of the label of the nodes, queues and pod groups that take part, `node_pool_label` and `queue_label` are
-///   keys of labels, `now` is the time in nanoseconds since 1970; may be NULL if `count` is 0.
+///   keys of labels, `now` is the time in nanoseconds since 1970, `vendors` is a JSON file as
+///   kaisched_engine_add_vendors takes it, whose devices are read too; may be NULL if `count` is 0.
 /// @param out receives the objects, to be given back with kaisched_objects_destroy.
 /// Errors: KAISCHED_E_ARGUMENT for a text that is no JSON or holds something that is no object, KAISCHED_E_NOT_FOUND
 /// for an unknown option. An object that cannot be read is no error here, see kaisched_objects_fault.

@@ -111,6 +111,12 @@ std::optional<std::vector<hami_device>> decode_json(std::string_view text) {
       if (!healthy->is(json_kind::boolean)) return std::nullopt;
       device.healthy = healthy->boolean();
     }
+    if (const member info = find(record, "custominfo"); info && info->is(json_kind::object)) {
+      for (const json_value one : *info) {
+        if (one.is(json_kind::string)) device.attributes.emplace_back(one.key(), one.text());
+        if (one.is(json_kind::integer)) device.attributes.emplace_back(one.key(), std::to_string(one.integer()));
+      }
+    }
     devices.push_back(std::move(device));
   }
   return devices;

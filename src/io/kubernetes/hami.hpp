@@ -7,11 +7,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <kaisched/result.hpp>
 
 namespace kaisched::io::kubernetes {
+
+/// Annotations of nodes and pods that are the same for all vendors.
+inline constexpr std::string_view hami_cordoned = "hami.io/device-cordon";   ///< of nodes: ids of devices
+inline constexpr std::string_view hami_assigned_node = "hami.io/vgpu-node";  ///< of pods, a label as well
+inline constexpr std::string_view hami_assigned_time = "hami.io/vgpu-time";  ///< of pods: s since 1970
+inline constexpr std::string_view hami_bind_phase = "hami.io/bind-phase";    ///< of pods: allocating, success, failed
 
 /// One device that a plugin has registered.
 struct hami_device {
@@ -24,6 +31,8 @@ struct hami_device {
   std::int64_t numa = 0;
   bool healthy = false;
   std::string mode;  ///< hami-core, mig, mps or empty
+  /// Properties that some vendors add to records; read, and not written.
+  std::vector<std::pair<std::string, std::string>> attributes{};
 
   friend bool operator==(const hami_device&, const hami_device&) = default;
 };

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "io/kubernetes/constraints.hpp"
-#include "io/kubernetes/hami.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -43,42 +42,7 @@ bool is_ready(object& of, member status) {
 
 }  // namespace
 
-namespace {
-
-/// Devices that a plugin of HAMi has registered. The resource counts the pods that may share them, not them.
-void read_hami_devices(object& of, node_record& node, std::vector<device_record>& devices) {
-  constexpr std::string_view key = "hami.io/node-nvidia-register";
-  const member text = find(of.annotations(), key);
-  if (!text) return;
-  const std::optional<std::vector<hami_device>> read = decode_hami_devices(of.text(of.annotations(), key));
-  if (!read) {
-    of.fail(*text, fmt::format("expected devices as HAMi registers them, found {}", text->shown()));
-    return;
-  }
-  const std::string cordoned = fmt::format(",{},", of.annotation("hami.io/device-cordon").value_or(""));
-  for (const hami_device& one : *read) {
-    if (one.memory < 0) of.fail(*text, "expected memory that is not negative");
-    device_record device;
-    device.line = text->line();
-    device.node = node.name;
-    device.index = static_cast<std::uint32_t>(devices.size());
-    device.uuid = one.id;
-    device.model = one.type;
-    device.memory = one.memory * mebibyte;
-    device.numa = one.numa;
-    device.healthy = one.healthy && cordoned.find(fmt::format(",{},", one.id)) == std::string::npos;
-    devices.push_back(std::move(device));
-  }
-  node.capacity["gpu"] = whole_device * std::count_if(devices.begin(), devices.end(),
-                                                      [](const device_record& one) { return one.healthy; });
-  const bool equal = std::all_of(devices.begin(), devices.end(),
-                                 [&](const device_record& one) { return one.memory == devices.front().memory; });
-  if (node.gpu_memory == 0 && equal && !devices.empty()) node.gpu_memory = devices.front().memory;
-}
-
-}  // namespace
-
-void read_node(object& of, cluster_records& to) {
+void read_node(object& of, const shared_devices& shared, cluster_records& to) {
   const member spec = of.section(of.root(), "spec");
   const member status = of.section(of.root(), "status");
   node_record row;
@@ -93,11 +57,9 @@ void read_node(object& of, cluster_records& to) {
   for (const json_value taint : of.items(spec, "taints")) row.taints.push_back(taint_text(of, taint));
   row.gpu_memory = gpu_memory_of(of);
   row.position = annotated_pairs(of, "kaisched.io/position");
-  std::vector<device_record> devices;
-  read_hami_devices(of, row, devices);
+  shared.read_node(of, row);
   if (of.failed()) return;
   to.nodes.push_back(std::move(row));
-  for (device_record& one : devices) to.devices.push_back(std::move(one));
 }
 
 namespace {

@@ -9,7 +9,6 @@
 
 #include "io/kubernetes/claim.hpp"
 #include "io/kubernetes/constraints.hpp"
-#include "io/kubernetes/hami.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -114,21 +113,6 @@ void read_hami_request(object& of, member spec, pod_record& row) {
   }
 }
 
-/// The devices that HAMi has given to a pod.
-std::vector<std::int64_t> hami_devices_of(const object& of, const std::string& node, const pod_context& context) {
-  const auto grants = decode_hami_grants(of.annotation("hami.io/vgpu-devices-allocated").value_or(""));
-  if (!grants) return {unknown_devices};
-  std::set<std::int64_t> devices;
-  for (const std::vector<hami_grant>& container : *grants) {
-    for (const hami_grant& one : container) {
-      const auto known = context.device_indices.find({node, one.id});
-      if (known == context.device_indices.end()) return {unknown_devices};
-      devices.insert(known->second);
-    }
-  }
-  return {devices.begin(), devices.end()};
-}
-
 bool is_leader(const object& of) {
   const std::string_view role = of.label("training.kubeflow.org/job-role").value_or("");
   return role == "master" || role == "launcher" || of.label("ray.io/node-type").value_or("") == "head";
@@ -203,8 +187,10 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   row.name = of.full_name();
   row.node = of.text(spec, "nodeName");
   if (row.node.empty() && request != nullptr) row.node = request->node;
+  const bool on_its_way = row.node.empty() && !finished;
+  if (on_its_way) row.node = context.shared.binding_node(of, context.now);
   const bool has_place = context.nodes.contains(row.node);
-  row.status = status_of(of, request != nullptr && has_place, context.now);
+  row.status = status_of(of, (request != nullptr || on_its_way) && has_place, context.now);
   pod_groups::membership group = context.groups.of(of, finished);
   if (group.group.empty() && (!has_place || finished)) return;
   // A pod that holds something on a node that is not there is for the cluster to refuse.
@@ -212,18 +198,22 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   row.group = std::move(group.group);
   row.sub_group = std::move(group.sub_group);
   row.request = effective_requests(of, spec);
-  read_hami_request(of, spec, row);
-  read_sharing(of, row);
+  const bool hami = of.text(spec, "schedulerName") == "hami-scheduler";
+  context.shared.read_pod(of, spec, hami, row);
+  if (row.device_requests.empty()) {
+    read_hami_request(of, spec, row);
+    read_sharing(of, row);
+  }
   const std::vector<std::string> groups = gpu_groups_of(of, request);
   if (of.label("app").value_or("") == context.chosen.reservation_app) {
     // It keeps a device for those that share it; they are who uses it.
     row.request.erase(std::string(gpu));
+    row.device_requests.clear();
+    row.device_grants.clear();
     const std::string_view uuid = of.annotation("run.ai/reserve_for_gpu_index").value_or("");
     for (const std::string& name : groups) context.group_uuids[{row.node, name}] = uuid;
   } else if (!groups.empty() && row.device_count > 0 && !row.node.empty()) {
     context.gpu_groups[to.pods.size()] = groups;
-  } else if (!row.node.empty() && (row.gpu_memory > 0 || row.request.find(gpu) != row.request.end())) {
-    row.devices = hami_devices_of(of, row.node, context);
   }
   row.created = of.created();
   row.priority = whole_number(of.label("kai.scheduler/task-priority").value_or("")).value_or(unset);
@@ -263,7 +253,7 @@ std::map<std::pair<std::string, std::int64_t>, std::string> place_on_shared_devi
     for (auto& [name, index] : names) {
       const auto uuid = context.group_uuids.find({node, name});
       const auto known = uuid == context.group_uuids.end() ? by_uuid.end() : by_uuid.find({node, uuid->second});
-      if (known != by_uuid.end()) index = *taken.insert(known->second).first;
+      if (known != by_uuid.end() && known->second < device_counts[node]) index = *taken.insert(known->second).first;
     }
     std::int64_t next = std::min<std::int64_t>(device_counts[node], max_devices_per_node) - 1;
     for (auto& [name, index] : names) {

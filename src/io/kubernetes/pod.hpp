@@ -16,6 +16,7 @@
 #include "io/kubernetes/pod_group.hpp"
 #include "io/kubernetes/records.hpp"
 #include "io/kubernetes/settings.hpp"
+#include "io/kubernetes/shared_devices.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -24,6 +25,7 @@ struct pod_context {
   const settings& chosen;
   const bind_requests& bindings;
   pod_groups& groups;
+  shared_devices& shared;
   std::set<std::string, std::less<>> nodes;                            ///< names of the nodes of the pool
   std::map<std::string, std::vector<std::string>, std::less<>> zones;  ///< names of NUMA zones by node, in their order
   std::map<std::pair<std::string, std::string>, std::int64_t> device_indices;  ///< by node and hardware identifier

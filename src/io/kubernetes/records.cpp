@@ -141,18 +141,17 @@ void add_nodes(cluster_input& to, const std::vector<node_record>& rows, std::spa
   writer.text(col::node_numa_scope, &node_record::numa_scope);
   if (std::any_of(rows.begin(), rows.end(), [](const node_record& one) { return !one.position.empty(); }))
     writer.texts(col::node_position, &node_record::position);
+  writer.texts(col::node_vendor_devices, &node_record::vendor_devices);
+  writer.texts(col::node_device_settings, &node_record::device_settings);
   writer.finish(to, source);
 }
 
-void add_devices(cluster_input& to, const std::vector<device_record>& rows, std::string_view source) {
-  table_writer<device_record> writer(table_kind::device, rows);
-  writer.text(col::device_node, &device_record::node);
-  writer.count(col::device_index, &device_record::index);
-  writer.text(col::device_uuid, &device_record::uuid);
-  writer.text(col::device_model, &device_record::model);
-  writer.integer(col::device_memory, &device_record::memory);
-  writer.integer(col::device_numa, &device_record::numa);
-  writer.flag(col::device_healthy, &device_record::healthy);
+void add_device_quotas(cluster_input& to, const std::vector<device_quota_record>& rows, std::string_view source) {
+  table_writer<device_quota_record> writer(table_kind::device_quota, rows);
+  writer.text(col::device_quota_namespace, &device_quota_record::name_space);
+  writer.text(col::device_quota_vendor, &device_quota_record::vendor);
+  writer.integer(col::device_quota_memory, &device_quota_record::memory);
+  writer.integer(col::device_quota_cores, &device_quota_record::cores);
   writer.finish(to, source);
 }
 
@@ -240,6 +239,9 @@ void add_pods(cluster_input& to, const std::vector<pod_record>& rows, std::span<
   writer.texts(col::pod_claims, &pod_record::claims);
   writer.integers(col::pod_numa_zones, &pod_record::numa_zones);
   writer.text(col::pod_qos, &pod_record::qos);
+  writer.texts(col::pod_device_requests, &pod_record::device_requests);
+  writer.texts(col::pod_annotations, &pod_record::annotations);
+  writer.texts(col::pod_device_grants, &pod_record::device_grants);
   writer.finish(to, source);
 }
 
@@ -254,8 +256,8 @@ cluster_input tables_of(cluster_records rows, std::string_view source) {
   add_topologies(made, rows.topologies, source);
   add_queues(made, rows.queues, source);
   add_nodes(made, rows.nodes, dimensions, source);
-  add_devices(made, rows.devices, source);
   add_zones(made, rows.zones, dimensions, source);
+  add_device_quotas(made, rows.device_quotas, source);
   add_claims(made, rows.claims, source);
   add_groups(made, rows.groups, source);
   add_sub_groups(made, rows.sub_groups, source);

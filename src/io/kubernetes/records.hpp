@@ -17,6 +17,7 @@
 
 #include "io/cluster_input.hpp"
 #include "io/kubernetes/resources.hpp"
+#include "model/vendor_devices.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -43,6 +44,12 @@ struct queue_record {
   std::int64_t preempt_min_runtime = unset;
 };
 
+/// A device that the plugin of a vendor has registered.
+struct registered_device {
+  std::string vendor;  ///< key
+  model::vendor_device what;
+};
+
 struct node_record {
   std::uint32_t line = 0;
   std::string name;
@@ -55,17 +62,18 @@ struct node_record {
   std::string numa_policy;
   std::string numa_scope;
   std::vector<std::string> position;  ///< level, position, level, position, ...
+  bool registers = false;                     ///< plugins of vendors have said which devices it has
+  std::vector<registered_device> registered;  ///< these
+  std::vector<std::string> vendor_devices;    ///< as rows
+  std::vector<std::string> device_settings;
 };
 
-struct device_record {
+struct device_quota_record {
   std::uint32_t line = 0;
-  std::string node;
-  std::uint32_t index = 0;
-  std::string uuid;
-  std::string model;
-  std::int64_t memory = 0;
-  std::int64_t numa = -1;
-  bool healthy = true;
+  std::string name_space;
+  std::string vendor;
+  std::int64_t memory = unlimited;
+  std::int64_t cores = unlimited;
 };
 
 struct numa_zone_record {
@@ -148,6 +156,9 @@ struct pod_record {
   std::vector<std::string> claims;
   std::vector<std::int64_t> numa_zones;
   std::string qos;
+  std::vector<std::string> device_requests;
+  std::vector<std::string> annotations;
+  std::vector<std::string> device_grants;
 };
 
 /// All rows of a cluster.
@@ -155,8 +166,8 @@ struct cluster_records {
   std::vector<topology_record> topologies;
   std::vector<queue_record> queues;
   std::vector<node_record> nodes;
-  std::vector<device_record> devices;
   std::vector<numa_zone_record> zones;
+  std::vector<device_quota_record> device_quotas;
   std::vector<claim_record> claims;
   std::vector<pod_group_record> groups;
   std::vector<sub_group_record> sub_groups;

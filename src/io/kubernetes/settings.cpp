@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,13 +62,19 @@ result<void> set(settings& of, std::string_view name, std::string_view value) {
           status::argument, fmt::format("now: expected an integer (ns), found \"{}\"", base::shown(value)), {}};
     }
     of.now = now;
+  } else if (name == "vendors") {
+    result<std::shared_ptr<const device_catalog>> known = shipped_device_catalog();
+    if (of.vendors != nullptr) known = of.vendors;
+    if (!known) return known.take_failure();
+    result<std::shared_ptr<const device_catalog>> more = extended_device_catalog(**known, value, "vendors");
+    if (!more) return more.take_failure();
+    of.vendors = std::move(*more);
   } else {
-    return error{
-        status::not_found,
-        fmt::format("no option is called '{}'; there are scheduler, node_pool, node_pool_label, queue_label and "
-                    "now",
-                    base::shown(name)),
-        {}};
+    return error{status::not_found,
+                 fmt::format("no option is called '{}'; there are scheduler, node_pool, node_pool_label, queue_label, "
+                             "now and vendors",
+                             base::shown(name)),
+                 {}};
   }
   return {};
 }

@@ -4,9 +4,12 @@
 /// change them.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <kaisched/vendors.hpp>
 
 #include "io/kubernetes/object.hpp"
 
@@ -24,10 +27,13 @@ struct settings {
   std::string scaling_app = "scaling-pod";                   ///< label `app` of pods that ask an autoscaler for nodes
   /// The time at which the cluster was looked at, ns since 1970. Not set: the latest time that an object names.
   std::optional<std::int64_t> now;
+  /// Vendors whose devices are known by name. Not set: those that the library comes with.
+  std::shared_ptr<const device_catalog> vendors;
 };
 
 /// Sets one of them by name, as text: `scheduler` adds a name, `node_pool`, `node_pool_label`, `queue_label` and `now`
-/// replace theirs. Errors: an unknown name, a time that is no integer.
+/// replace theirs, `vendors` adds those of a file of vendors (docs/vendors.md). Errors: an unknown name, a time that is
+/// no integer, what is wrong with the file.
 result<void> set(settings& of, std::string_view name, std::string_view value);
 
 /// What objects of a cluster say about its settings. Several shards leave the choice of the pool open.

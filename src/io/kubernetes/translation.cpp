@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include <kaisched/vendors.hpp>
 
 #include "io/kubernetes/bind_request.hpp"
 #include "io/kubernetes/claim.hpp"
@@ -19,6 +22,7 @@
 #include "io/kubernetes/pod_group.hpp"
 #include "io/kubernetes/queue.hpp"
 #include "io/kubernetes/records.hpp"
+#include "io/kubernetes/shared_devices.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -35,6 +39,7 @@ enum class object_kind : std::uint8_t {
   bind_request,
   node_topology,
   claim,
+  resource_quota,
 };
 
 /// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
@@ -44,7 +49,7 @@ object_kind kind_of(const object& of) {
     std::string_view group, kind;
     object_kind what;
   };
-  constexpr std::array<known_kind, 9> known{{
+  constexpr std::array<known_kind, 10> known{{
       {"", "Node", object_kind::node},
       {"", "Pod", object_kind::pod},
       {"scheduling.run.ai", "Queue", object_kind::queue},
@@ -54,6 +59,7 @@ object_kind kind_of(const object& of) {
       {"scheduling.run.ai", "BindRequest", object_kind::bind_request},
       {"topology.node.k8s.io", "NodeResourceTopology", object_kind::node_topology},
       {"resource.k8s.io", "ResourceClaim", object_kind::claim},
+      {"", "ResourceQuota", object_kind::resource_quota},
   }};
   const bool has_version = find(of.root(), "apiVersion").has_value();
   for (const known_kind& one : known) {
@@ -81,8 +87,9 @@ std::int64_t latest_time(const std::vector<object>& objects) {
 
 class translator {
  public:
-  translator(std::vector<object> objects, std::string_view source, settings chosen)
-      : objects_(std::move(objects)), source_(source), settings_(std::move(chosen)) {}
+  translator(std::vector<object> objects, std::string_view source, settings chosen,
+             std::shared_ptr<const device_catalog> vendors)
+      : objects_(std::move(objects)), source_(source), settings_(std::move(chosen)), vendors_(std::move(vendors)) {}
 
   translation translate() {
     read_settings(objects_, settings_);
@@ -95,6 +102,7 @@ class translator {
     }
     read_nodes();
     for (object* one : all(object_kind::claim)) read_claim(*one, rows_);
+    for (object* one : all(object_kind::resource_quota)) shared_.read_quota(*one, rows_.device_quotas);
     read_pods();
     if (all(object_kind::queue).empty()) make_queues();
 
@@ -133,8 +141,9 @@ class translator {
 
   void read_nodes() {
     for (object* one : all(object_kind::node)) {
-      if (is_in_pool(*one, settings_)) read_node(*one, rows_);
+      if (is_in_pool(*one, settings_)) read_node(*one, shared_, rows_);
     }
+    shared_.note_nodes(rows_.nodes);
     std::map<std::string, node_record*, std::less<>> by_name;
     for (node_record& node : rows_.nodes) by_name.emplace(node.name, &node);
     for (object* one : all(object_kind::node_topology)) {
@@ -149,12 +158,20 @@ class translator {
     pod_groups groups(settings_, classes_, aliases_, rows_);
     for (object* one : all(object_kind::other)) groups.read_owner(*one);
     for (object* one : all(object_kind::pod_group)) groups.read(*one);
-    pod_context context{settings_, bindings, groups, {}, {}, {}, *settings_.now, false, {}, {}};
+    pod_context context{settings_, bindings, groups, shared_, {}, {}, {}, *settings_.now, false, {}, {}};
     for (const node_record& node : rows_.nodes) context.nodes.insert(node.name);
     for (const numa_zone_record& zone : rows_.zones) context.zones[zone.node].push_back(zone.name);
-    for (const device_record& one : rows_.devices) context.device_indices[{one.node, one.uuid}] = one.index;
+    for (const node_record& node : rows_.nodes) {
+      for (const registered_device& one : node.registered) {
+        context.device_indices[{node.name, one.what.id}] = &one - node.registered.data();
+      }
+    }
     for (object* one : all(object_kind::pod)) read_pod(*one, context, rows_);
+    shared_.count_devices(rows_.nodes);
     names_.gpu_groups = place_on_shared_devices(context, rows_);
+    names_.vendors = vendors_;
+    names_.devices = shared_.take_identities();
+    names_.containers = shared_.take_places();
     for (const object* one : all(object_kind::pod)) names_.pod_uids.emplace(one->full_name(), one->uid());
     if (context.asks_node_names) label_nodes();
   }
@@ -190,11 +207,13 @@ class translator {
   std::vector<object> objects_;
   std::string_view source_;
   settings settings_;
+  std::shared_ptr<const device_catalog> vendors_;
+  shared_devices shared_{vendors_};
   priority_classes classes_;
   level_aliases aliases_;
   cluster_records rows_;
   object_names names_;
-  std::array<std::vector<object*>, 10> by_kind_;
+  std::array<std::vector<object*>, 11> by_kind_;
 };
 
 }  // namespace
@@ -202,7 +221,13 @@ class translator {
 result<translation> translate(const json_document& texts, std::string_view source, const settings& chosen) {
   result<std::vector<object>> objects = collect_objects(texts, source);
   if (!objects) return objects.take_failure();
-  return translator(std::move(*objects), source, chosen).translate();
+  std::shared_ptr<const device_catalog> vendors = chosen.vendors;
+  if (vendors == nullptr) {
+    result<std::shared_ptr<const device_catalog>> shipped = shipped_device_catalog();
+    if (!shipped) return shipped.take_failure();
+    vendors = std::move(*shipped);
+  }
+  return translator(std::move(*objects), source, chosen, std::move(vendors)).translate();
 }
 
 result<translation> translate_json(std::string_view text, std::string_view source, const settings& chosen) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "io/cluster_input.hpp"
 #include "io/json_document.hpp"
 #include "io/kubernetes/settings.hpp"
+#include "io/kubernetes/shared_devices.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -22,6 +24,10 @@ struct object_names {
   std::map<std::string, std::string, std::less<>> pod_uids;  ///< by full name
   /// Names of shared devices that are in use, by node and index.
   std::map<std::pair<std::string, std::int64_t>, std::string> gpu_groups;
+  std::shared_ptr<const device_catalog> vendors;  ///< whose annotations say who has which devices
+  device_identities devices;                      ///< that plugins have registered
+  /// Of pods that ask for such devices, by full name.
+  std::map<std::string, container_places, std::less<>> containers;
 };
 
 struct translation {

@@ -140,6 +140,8 @@ void read_annotations(field_reader& vendor, vendor_template& made) {
   for (const json_value pair : of.elements("ids")) made.ids.push_back(read_list_keys(of.inside(pair, "ids", i++)));
   made.modes = of.text("modes");
   made.bind_numa = of.text("bind_numa");
+  made.exchange = {of.text("registered"),  of.text("links"),     of.text("handshake"),
+                   of.text("to_allocate"), of.text("allocated"), of.text("instances")};
   of.finish();
 }
 
@@ -272,7 +274,8 @@ void read_classes(field_reader& vendor, vendor_template& made) {
   }
   if (const std::optional<json_value> found = vendor.object("soft")) {
     field_reader of = vendor.inside(*found, "soft");
-    made.soft = soft_division{of.text("annotation"), of.text("value"), of.integer("cores"), of.boolean("allowed")};
+    made.soft = soft_division{of.text("annotation"), of.text("value"), of.integer("cores"), of.boolean("allowed"),
+                              of.text("node")};
     of.finish();
   }
 }

@@ -126,12 +126,23 @@ struct soft_division {
   std::string value;
   std::int64_t cores = 0;  ///< that a device then counts
   bool allowed = false;    ///< on nodes that do not say
+  std::string node{};      ///< annotation with which a node says: "true" or anything else
 };
 
 /// Keys of a pair of annotations: what to use and what to avoid.
 struct list_keys {
   std::string use;
   std::string avoid;
+};
+
+/// Annotations in which schedulers and plugins of the vendor exchange devices; an empty one does not exist.
+struct exchange_keys {
+  std::string registered{};   ///< of nodes: their devices
+  std::string links{};        ///< of nodes: scores of pairs of devices
+  std::string handshake{};    ///< of nodes: whether the plugin answers
+  std::string to_allocate{};  ///< of pods: grants that the plugin has to hand out
+  std::string allocated{};    ///< of pods: grants
+  std::string instances{};    ///< of pods: where grants lie on divided devices
 };
 
 /// A size to which requests for memory are rounded up, and what comes with it.
@@ -219,6 +230,7 @@ struct vendor_template {
   std::string modes{};      ///< annotation with the modes that a pod accepts
   std::string bind_numa{};  ///< annotation that keeps the devices of a container on one NUMA node
   std::vector<list_keys> ids{};
+  exchange_keys exchange{};
 
   request_rules requests{};
   std::vector<admission_step> admission{};
