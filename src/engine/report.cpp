@@ -549,6 +549,13 @@ table claim_table(const core& c) {
     w[col::resource_claim_reserved_for].push_list(users);
     w.put(col::resource_claim_node, name_of_node(c, now.allocation.node));
     w.put_flag(col::resource_claim_from_template, claim.from_template);
+    w.put_raw(col::resource_claim_constraints, claim.constraints_text);
+    if (now.allocation.given.empty() && !now.allocation.devices.empty()) {
+      w.put_raw(col::resource_claim_results, claim.results_text);
+    } else {
+      const std::vector<std::string> results = c.claims.results_of(i);
+      w[col::resource_claim_results].push_list(views_of(results));
+    }
   }
   return w.take();
 }

@@ -284,6 +284,7 @@ void check(world w) {
   const policy::device_slice* const pointer = &slice;
   const policy::device_pools pools(std::span(&pointer, 1));
   policy::device_usage usage(pools);
+  policy::wanted_shares besides;
   std::vector<std::uint32_t> reachable;
   for (std::uint32_t d = 0; d < w.devices.size(); ++d) {
     reachable.push_back(d);
@@ -291,8 +292,13 @@ void check(world w) {
     const std::int64_t share = draw(0, 2);
     given_device held{0, 0, 0, {d, false, {}}};
     if (w.devices[d].shared) held.share.consumed.push_back(model::whole_quantity(std::min(share, w.devices[d].capacity)));
-    if (share == 0 || !usage.can_take(pools, held.share)) continue;
-    usage.take(pools, held.share);
+    if (share == 0 || !usage.can_take(pools, held.share, besides)) continue;
+    // What is wanted besides counts as what is taken does.
+    if (draw(0, 2) == 0) {
+      besides.add(held.share);
+    } else {
+      usage.take(pools, held.share);
+    }
     w.taken.push_back(held);
   }
   std::vector<policy::claim_request> requests;
@@ -300,10 +306,14 @@ void check(world w) {
   std::vector<const policy::claim_request*> pointers;
   for (const policy::claim_request& one : requests) pointers.push_back(&one);
   policy::selector_answers answers;
-  const policy::device_usage before = usage;
-  const allocation_answer found = policy::allocate({pools, reachable}, pointers, usage, answers);
-  RC_ASSERT(usage == before);
+  const allocation_answer found = policy::allocate({pools, usage, answers, reachable, besides}, pointers);
   const std::optional<std::vector<given_device>> truth = first_possible(w);
+  // Giving back what was given leaves nothing.
+  policy::device_usage after = usage;
+  for (const given_device& one : found.given) after.take(pools, one.share);
+  RC_ASSERT(found.given.empty() || truth);
+  for (const given_device& one : found.given) after.give_back(pools, one.share);
+  RC_ASSERT(after == usage);
   RC_TAG(truth ? "possible" : "impossible");
   RC_ASSERT(found.outcome == (truth ? allocation_outcome::found : allocation_outcome::none));
   if (truth) RC_ASSERT(found.given == *truth);

@@ -93,9 +93,22 @@ struct world {
     std::vector<const claim_request*> pointers;
     for (const claim_request& one : claims) pointers.push_back(&one);
     policy::selector_answers answers;
-    const policy::device_usage before = usage;
-    allocation_answer found = policy::allocate({pools, reachable, most}, pointers, usage, answers);
-    CHECK(usage == before);
+    allocation_answer found = policy::allocate({pools, usage, answers, reachable, {}, most}, pointers);
+    // Answers that are remembered are the same answers.
+    for (const claim_request& one : claims) {
+      for (const policy::device_request& request : one.requests) {
+        for (const device_ask& ask : request.alternatives) {
+          answers.remember(ask, std::to_string(reinterpret_cast<std::uintptr_t>(&ask)), pools);
+        }
+      }
+    }
+    for (int again = 0; again < 2; ++again) {
+      const allocation_answer same = policy::allocate({pools, usage, answers, reachable, {}, most}, pointers);
+      CHECK(same.outcome == found.outcome);
+      CHECK(same.given == found.given);
+      CHECK(same.message == found.message);
+      CHECK(same.steps == found.steps);
+    }
     return found;
   }
   /// Names of the devices, in order; or how the search ended.

@@ -13,6 +13,7 @@
 #include "io/kubernetes/claim.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
+#include "io/kubernetes/device_pools.hpp"
 #include "io/kubernetes/node.hpp"
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/pod.hpp"
@@ -35,6 +36,8 @@ enum class object_kind : std::uint8_t {
   bind_request,
   node_topology,
   claim,
+  device_class,
+  resource_slice,
 };
 
 /// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
@@ -44,7 +47,7 @@ object_kind kind_of(const object& of) {
     std::string_view group, kind;
     object_kind what;
   };
-  constexpr std::array<known_kind, 9> known{{
+  constexpr std::array<known_kind, 11> known{{
       {"", "Node", object_kind::node},
       {"", "Pod", object_kind::pod},
       {"scheduling.run.ai", "Queue", object_kind::queue},
@@ -54,6 +57,8 @@ object_kind kind_of(const object& of) {
       {"scheduling.run.ai", "BindRequest", object_kind::bind_request},
       {"topology.node.k8s.io", "NodeResourceTopology", object_kind::node_topology},
       {"resource.k8s.io", "ResourceClaim", object_kind::claim},
+      {"resource.k8s.io", "DeviceClass", object_kind::device_class},
+      {"resource.k8s.io", "ResourceSlice", object_kind::resource_slice},
   }};
   const bool has_version = find(of.root(), "apiVersion").has_value();
   for (const known_kind& one : known) {
@@ -94,7 +99,11 @@ class translator {
       if (is_in_pool(*one, settings_)) read_queue(*one, rows_);
     }
     read_nodes();
-    for (object* one : all(object_kind::claim)) read_claim(*one, rows_);
+    for (object* one : all(object_kind::device_class)) read_device_class(*one, rows_);
+    for (object* one : all(object_kind::resource_slice)) read_resource_slice(*one, rows_);
+    // Without slices a host says itself which devices there are.
+    const bool has_pools = !all(object_kind::resource_slice).empty();
+    for (object* one : all(object_kind::claim)) read_claim(*one, has_pools, rows_);
     read_pods();
     if (all(object_kind::queue).empty()) make_queues();
 
@@ -156,7 +165,7 @@ class translator {
     for (object* one : all(object_kind::pod)) read_pod(*one, context, rows_);
     names_.gpu_groups = place_on_shared_devices(context, rows_);
     for (const object* one : all(object_kind::pod)) names_.pod_uids.emplace(one->full_name(), one->uid());
-    if (context.asks_node_names) label_nodes();
+    if (context.asks_node_names || rows_.asks_node_names) label_nodes();
   }
 
   /// Lets nodes be selected by name.
@@ -194,7 +203,7 @@ class translator {
   level_aliases aliases_;
   cluster_records rows_;
   object_names names_;
-  std::array<std::vector<object*>, 10> by_kind_;
+  std::array<std::vector<object*>, 12> by_kind_;
 };
 
 }  // namespace

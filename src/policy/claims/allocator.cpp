@@ -94,9 +94,8 @@ struct constraint_state {
 
 class search {
  public:
-  search(const allocation_scene& scene, std::span<const claim_request* const> claims, device_usage& usage,
-         selector_answers& answers)
-      : scene_(scene), claims_(claims), usage_(usage), answers_(answers), counts_(claims.size(), 0) {}
+  search(const allocation_scene& scene, std::span<const claim_request* const> claims)
+      : scene_(scene), claims_(claims), wanted_(scene.besides), counts_(claims.size(), 0) {}
 
   allocation_answer run() {
     for (std::uint32_t c = 0; c < claims_.size(); ++c) {
@@ -109,7 +108,6 @@ class search {
     if (request(0)) {
       answer_.outcome = allocation_outcome::found;
       answer_.message.clear();
-      for (const given_device& one : given_) usage_.give_back(scene_.pools, one.share);
       answer_.given = std::move(given_);
     } else if (stopped_) {
       answer_.outcome = allocation_outcome::not_searched_further;
@@ -157,7 +155,7 @@ class search {
       return fail(allocation_outcome::pool_changing, at.claim, at.request,
                   "pool " + std::string(pool.driver) + "/" + std::string(pool.name) + " cannot be used: " + pool.why);
     }
-    const selector_answers::one& selected = answers_.of(scene_.pools, ask, device);
+    const selector_answers::one selected = scene_.answers.of(scene_.pools, ask, device);
     if (selected.is == model::cel_answer::kind::no) return true;
     if (selected.is == model::cel_answer::kind::error) {
       return fail(allocation_outcome::selector_failed, at.claim, at.request,
@@ -186,14 +184,18 @@ class search {
       const auto add_amount = [&](exact_quantity amount) { add(model::text_of(amount)); };
       const device_pools::device_entry& of = scene_.pools.devices()[device];
       add(of.offered->allow_multiple_allocations ? "shared" : "own");
-      add(std::to_string(usage_.users(device)));
+      add(std::to_string(scene_.usage.users(device)));
+      const auto others = scene_.besides.all();
+      const bool wanted = std::any_of(others.begin(), others.end(),
+                                      [&](const device_share& other) { return other.device == device; });
+      if (wanted) add(std::to_string(device));  // of a class of its own
       for (const auto& [counter, amount] : of.counters) {
         add(std::to_string(counter));
         add_amount(amount);
       }
       if (of.offered->allow_multiple_allocations) {
         for (std::size_t i = 0; i < of.offered->capacities.size(); ++i) {
-          add_amount({of.offered->capacities[i].value.billionths - usage_.consumed(device)[i].billionths});
+          add_amount({of.offered->capacities[i].value.billionths - scene_.usage.consumed(device)[i].billionths});
         }
       }
       for (const place& at : places_) {
@@ -285,7 +287,7 @@ class search {
     if (counts_[at.claim] == most_devices_of_claim || !tolerated(*one.ask, offered)) return false;
     device_share share{device, one.ask->admin, {}};
     if (offered.allow_multiple_allocations && !share.admin) share.consumed = one.amounts[position];
-    if (!once_per_claim(at.claim, share) || !usage_.can_take(scene_.pools, share)) return false;
+    if (!once_per_claim(at.claim, share) || !scene_.usage.can_take(scene_.pools, share, wanted_)) return false;
     std::vector<constraint_state>& states = constraints_[at.claim];
     std::vector<constraint_state> before;
     for (const std::uint32_t c : one.constraints) before.push_back(states[c]);
@@ -294,12 +296,12 @@ class search {
     });
     bool done = false;
     if (agrees) {
-      usage_.take(scene_.pools, share);
+      wanted_.add(share);
       ++counts_[at.claim];
       given_.push_back({at.claim, at.request, alternative, std::move(share)});
       done = next();
       if (!done) {
-        usage_.give_back(scene_.pools, given_.back().share);
+        wanted_.drop_last();
         --counts_[at.claim];
         given_.pop_back();
       }
@@ -343,8 +345,7 @@ class search {
 
   const allocation_scene& scene_;
   std::span<const claim_request* const> claims_;
-  device_usage& usage_;
-  selector_answers& answers_;
+  wanted_shares wanted_;
   std::vector<place> places_;
   std::vector<std::vector<constraint_state>> constraints_;  ///< by claim and constraint
   std::map<std::uint32_t, std::uint32_t> classes_;          ///< by device
@@ -356,18 +357,27 @@ class search {
 
 }  // namespace
 
-const selector_answers::one& selector_answers::of(const device_pools& pools, const device_ask& ask,
-                                                  std::uint32_t device) {
-  one& found = known_[{&ask, device}];
-  if (found.known) return found;
-  found.known = true;
-  found.is = model::cel_answer::kind::yes;
+void selector_answers::remember(const device_ask& ask, const std::string& key, const device_pools& pools) {
+  std::shared_ptr<known_answers>& known = by_key_[key];
+  if (known == nullptr) known = std::make_shared<known_answers>(pools.devices().size());
+  by_ask_[&ask] = known.get();
+}
+
+selector_answers::one selector_answers::of(const device_pools& pools, const device_ask& ask,
+                                           std::uint32_t device) const {
+  using kind = model::cel_answer::kind;
+  const auto remembered = by_ask_.find(&ask);
+  std::atomic<std::uint8_t>* const known = remembered == by_ask_.end() ? nullptr : &(*remembered->second)[device];
+  const std::uint8_t before = known == nullptr ? 0 : known->load(std::memory_order_relaxed);
+  if (before == 1 + static_cast<std::uint8_t>(kind::no)) return {kind::no};
+  if (before == 1 + static_cast<std::uint8_t>(kind::yes)) return {kind::yes};
+  one found{kind::yes};
   const model::device_facts facts = pools.facts_of(device);
-  for (std::size_t i = 0; i < ask.selectors.size() && found.is == model::cel_answer::kind::yes; ++i) {
+  for (std::size_t i = 0; i < ask.selectors.size() && found.is == kind::yes; ++i) {
     model::cel_answer answer = ask.selectors[i].evaluate(facts);
-    found.is = answer.is;
-    found.message = std::move(answer.message);
+    found = {answer.is, std::move(answer.message)};
   }
+  if (known != nullptr) known->store(static_cast<std::uint8_t>(1 + static_cast<int>(found.is)), std::memory_order_relaxed);
   return found;
 }
 
@@ -391,9 +401,8 @@ std::optional<std::vector<exact_quantity>> amounts_for(const device_ask& ask, co
   return used == ask.capacities.size() ? std::optional(std::move(amounts)) : std::nullopt;
 }
 
-allocation_answer allocate(const allocation_scene& scene, std::span<const claim_request* const> claims,
-                           device_usage& usage, selector_answers& answers) {
-  return search(scene, claims, usage, answers).run();
+allocation_answer allocate(const allocation_scene& scene, std::span<const claim_request* const> claims) {
+  return search(scene, claims).run();
 }
 
 }  // namespace kaisched::policy

@@ -2,14 +2,15 @@
 /// @file
 /// Which devices claims get at a node: an exact search in a fixed order. Pure functions of pools, claims and usage.
 
+#include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "model/cel.hpp"
 #include "policy/claims/device_pools.hpp"
 
 namespace kaisched::policy {
@@ -19,36 +20,14 @@ inline constexpr std::uint32_t most_devices_of_claim = 32;
 /// Devices that one search tries before it gives up and says so.
 inline constexpr std::uint64_t most_allocation_steps = 100'000;
 
-/// An amount of a capacity; without a domain it is that of the driver of the device.
-struct capacity_ask {
-  std::string domain{};
-  std::string name;
-  model::exact_quantity amount{};
-};
-
-/// What a request asks for, or one of its alternatives.
-struct device_ask {
-  std::string name{};                            ///< of an alternative
-  std::vector<model::cel_expression> selectors;  ///< those of the class first
-  bool all = false;                              ///< every device that matches; else `count` of them
-  std::int64_t count = 1;
-  bool admin = false;  ///< access beside all others
-  std::vector<model::toleration> tolerations{};
-  std::vector<capacity_ask> capacities{};
-};
+using model::attribute_constraint;
+using model::capacity_ask;
+using model::device_ask;
 
 /// A request: its alternatives, best first. What asks for exactly one thing has one.
 struct device_request {
   std::string name;
   std::vector<device_ask> alternatives;
-};
-
-/// All devices of some requests have the same value of an attribute, or no two of them have.
-struct attribute_constraint {
-  std::vector<std::string> requests{};  ///< `request` or `request/alternative`; empty: all of the claim
-  std::string domain;
-  std::string name;
-  bool distinct = false;
 };
 
 /// A claim.
@@ -85,25 +64,33 @@ struct allocation_answer {
   std::uint64_t steps = 0;
 };
 
-/// Answers of selectors, which do not depend on who holds what. One object serves all searches with the same asks.
+/// Answers of selectors, which do not depend on who holds what. Searches may run at the same time: whoever asks first
+/// stores an answer, and all come to the same one.
 class selector_answers {
  public:
   struct one {
-    bool known = false;
     model::cel_answer::kind is = model::cel_answer::kind::no;
     std::string message{};
   };
+  selector_answers() = default;
+  /// Remembers answers for an ask, together with those of all asks of the same key. Others are answered anew each time.
+  void remember(const device_ask& ask, const std::string& key, const device_pools& pools);
   /// Whether all selectors of an ask choose a device; the first that does not decides.
-  const one& of(const device_pools& pools, const device_ask& ask, std::uint32_t device);
+  [[nodiscard]] one of(const device_pools& pools, const device_ask& ask, std::uint32_t device) const;
 
  private:
-  std::map<std::pair<const device_ask*, std::uint32_t>, one> known_;
+  using known_answers = std::vector<std::atomic<std::uint8_t>>;  ///< by device; 0: not asked yet
+  std::map<std::string, std::shared_ptr<known_answers>> by_key_;
+  std::map<const device_ask*, known_answers*> by_ask_;
 };
 
 /// What all searches of one state have in common.
 struct allocation_scene {
   const device_pools& pools;
+  const device_usage& usage;
+  const selector_answers& answers;
   std::span<const std::uint32_t> reachable;  ///< devices of the node, ascending
+  wanted_shares besides{};                   ///< what others want at the same time, and get first
   std::uint64_t most_steps = most_allocation_steps;
 };
 
@@ -114,8 +101,7 @@ struct allocation_scene {
                                                                             std::string_view driver);
 
 /// Devices for all claims together, the first in lexicographic order of: alternative of the first request, its devices,
-/// alternative of the second request ... `usage` is changed during the search and is as before when it ends.
-[[nodiscard]] allocation_answer allocate(const allocation_scene& scene, std::span<const claim_request* const> claims,
-                                         device_usage& usage, selector_answers& answers);
+/// alternative of the second request ...
+[[nodiscard]] allocation_answer allocate(const allocation_scene& scene, std::span<const claim_request* const> claims);
 
 }  // namespace kaisched::policy

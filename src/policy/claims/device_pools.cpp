@@ -7,12 +7,6 @@
 
 namespace kaisched::policy {
 
-bool device_reach::reaches(std::string_view name, const model::label_list& of_node) const {
-  if (all_nodes) return true;
-  if (!node.empty()) return node == name;
-  return by_labels && labels.matches(of_node);
-}
-
 device_pools::device_pools(std::span<const device_slice* const> slices) {
   std::vector<const device_slice*> sorted(slices.begin(), slices.end());
   const auto name = [](const device_slice* s) { return std::tie(s->driver, s->pool); };
@@ -141,19 +135,36 @@ void device_usage::give_back(const device_pools& pools, const device_share& shar
   for (std::size_t i = 0; i < both; ++i) consumed[i].billionths -= share.consumed[i].billionths;
 }
 
-bool device_usage::can_take(const device_pools& pools, const device_share& share) const {
+bool device_usage::can_take(const device_pools& pools, const device_share& share, const wanted_shares& besides) const {
   if (share.admin) return true;
   const device_pools::device_entry& device = pools.devices()[share.device];
   const bool shared = device.offered->allow_multiple_allocations;
-  const std::int64_t users = users_[share.device];
+  std::int64_t users = users_[share.device];
+  for (const device_share& other : besides.all()) users += !other.admin && other.device == share.device ? 1 : 0;
   if (users > 0 && !shared) return false;
-  if (users == 0) {
-    for (const auto& [counter, amount] : device.counters) {
-      if (counters_[counter].billionths + amount.billionths > pools.counters()[counter].billionths) return false;
+  for (std::size_t c = 0; users == 0 && c < device.counters.size(); ++c) {
+    const auto& [counter, amount] = device.counters[c];
+    base::int128 after = counters_[counter].billionths + amount.billionths;
+    for (std::size_t i = 0; i < besides.all().size(); ++i) {
+      const device_share& other = besides.all()[i];
+      const auto earlier = besides.all().first(i);
+      const bool counts = !other.admin && users_[other.device] == 0 &&
+                          std::none_of(earlier.begin(), earlier.end(), [&](const device_share& before) {
+                            return !before.admin && before.device == other.device;
+                          });
+      if (!counts) continue;
+      for (const auto& [used, by] : pools.devices()[other.device].counters) {
+        if (used == counter) after += by.billionths;
+      }
     }
+    if (after > pools.counters()[counter].billionths) return false;
   }
   for (std::size_t i = 0; shared && i < share.consumed.size(); ++i) {
-    const base::int128 after = consumed_[share.device][i].billionths + share.consumed[i].billionths;
+    base::int128 after = consumed_[share.device][i].billionths + share.consumed[i].billionths;
+    for (const device_share& other : besides.all()) {
+      const bool same = !other.admin && other.device == share.device && i < other.consumed.size();
+      if (same) after += other.consumed[i].billionths;
+    }
     if (after > device.offered->capacities[i].value.billionths) return false;
   }
   return true;

@@ -11,37 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "model/device_facts.hpp"
-#include "model/selector.hpp"
+#include "model/device_claims.hpp"
 
 namespace kaisched::policy {
 
-/// From which nodes a device can be used.
-struct device_reach {
-  bool all_nodes = false;
-  std::string node{};            ///< this one, if not empty
-  bool by_labels = false;        ///< those that the selector matches
-  model::selector labels{};
-  [[nodiscard]] bool reaches(std::string_view name, const model::label_list& of_node) const;
-};
-
-/// An amount of a counter that several devices share.
-struct counter_amount {
-  std::string set;
-  std::string name;
-  model::exact_quantity amount{};
-};
-
-/// A device as its driver offers it.
-struct offered_device {
-  std::string name;
-  device_reach reach{};
-  std::vector<model::device_attribute> attributes{};  ///< sorted by domain and name
-  std::vector<model::device_capacity> capacities{};   ///< sorted by domain and name
-  std::vector<counter_amount> consumes{};
-  std::vector<model::taint> taints{};
-  bool allow_multiple_allocations = false;
-};
+using model::counter_amount;
+using model::device_reach;
+using model::offered_device;
 
 /// A part of a pool. A pool has changed when a slice of a higher generation is there; it is complete when there are as
 /// many slices of that generation as each of them says.
@@ -107,6 +83,17 @@ struct device_share {
   friend bool operator==(const device_share&, const device_share&) = default;
 };
 
+/// Shares that a search tries, beside what is taken. Small, so that searches can look at one usage at the same time.
+class wanted_shares {
+ public:
+  void add(const device_share& share) { shares_.push_back(share); }
+  void drop_last() { shares_.pop_back(); }
+  [[nodiscard]] std::span<const device_share> all() const { return shares_; }
+
+ private:
+  std::vector<device_share> shares_;
+};
+
 /// What is taken of all devices. Amounts are integers, so that giving back is exact.
 class device_usage {
  public:
@@ -116,8 +103,9 @@ class device_usage {
   void take(const device_pools& pools, const device_share& share);
   /// The inverse, of a share that was taken.
   void give_back(const device_pools& pools, const device_share& share);
-  /// The share can be taken beside what is taken already.
-  [[nodiscard]] bool can_take(const device_pools& pools, const device_share& share) const;
+  /// The share can be taken beside what is taken already, here and in what somebody wants besides.
+  [[nodiscard]] bool can_take(const device_pools& pools, const device_share& share,
+                              const wanted_shares& besides) const;
 
   /// Requests that have the device without admin access.
   [[nodiscard]] std::int64_t users(std::uint32_t device) const { return users_[device]; }
