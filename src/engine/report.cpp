@@ -313,6 +313,19 @@ std::string domain_text(const reason& why) {
 
 std::string node_count_text(std::uint32_t nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
 
+/// What a person has to know about claims with requests beside that nothing is free, from one of the first nodes.
+std::string claims_text(const core& c, const reason& why) {
+  constexpr node_row most_nodes = 64;
+  if (why.pod == no_row || !c.claims.has_claims(why.pod)) return {};
+  const bool one = why.nearest != no_row;
+  const node_row last = one ? why.nearest + 1 : std::min(c.state().node_count(), most_nodes);
+  for (node_row row = one ? why.nearest : 0; row < last; ++row) {
+    const std::string text = c.claims.why_not(why.pod, row);
+    if (!text.empty()) return fmt::format(" (on {}: {})", name_of_node(c, row), text);
+  }
+  return {};
+}
+
 std::string node_reason_text(const core& c, const reason& why) {
   const std::string nodes = node_count_text(why.nodes);
   switch (why.what) {
@@ -338,7 +351,7 @@ std::string node_reason_text(const core& c, const reason& why) {
     case constraint::device_kind:
       return fmt::format("{} with devices of another kind", nodes);
     case constraint::resource_claim:
-      return fmt::format("{} where the resource claims of the pod cannot be used", nodes);
+      return fmt::format("{} where the resource claims of the pod cannot be used{}", nodes, claims_text(c, why));
     case constraint::numa_alignment:
       return fmt::format("{} whose NUMA zones cannot align the pod", nodes);
     case constraint::pod_affinity:

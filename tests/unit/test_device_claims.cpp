@@ -47,7 +47,7 @@ const char* const slice_json = R"({"apiVersion": "resource.k8s.io/v1", "kind": "
       {"name": "g1", "basic": {"attributes": {"model": {"string": "a100"}}, "capacity": {"memory": {"value": 5}}}}]}})";
 const char* const class_json = R"({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"},
   "spec": {"selectors": [{"cel": {"expression": "device.driver == 'gpu.example.com'"}}]}})";
-const char* const claim_json = R"({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+const char* const claim_json = R"json({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
   "metadata": {"namespace": "t", "name": "c", "labels": {"kai.scheduler/queue": "q"}},
   "spec": {"devices": {"requests": [
       {"name": "x", "exactly": {"deviceClassName": "gpu", "count": 2, "adminAccess": true,
@@ -57,7 +57,7 @@ const char* const claim_json = R"({"apiVersion": "resource.k8s.io/v1", "kind": "
         {"name": "small", "deviceClassName": "gpu"}]}],
     "constraints": [{"requests": ["x", "y/big"], "matchAttribute": "other.example.com/numa"}]}},
   "status": {"allocation": {"devices": {"results": [{"request": "y/small", "driver": "gpu.example.com", "pool": "a",
-    "device": "g0", "consumedCapacity": {"memory": "10Gi"}}]}}}})";
+    "device": "g0", "consumedCapacity": {"memory": "10Gi"}}]}}}})json";
 
 }  // namespace
 
@@ -136,6 +136,50 @@ TEST_CASE("rows are added, changed and removed, and errors name object and field
   CHECK(c.take_snapshot().digest() == before);
   CHECK(c.apply(test::remove(table_kind::claim_request, {"name"}).add({"r"})).ok());
   CHECK(c.take_snapshot().to_table(table_kind::claim_request)->rows() == 0);
+}
+
+TEST_CASE("a session gives devices, takes them back exactly and says why not") {
+  cluster c;
+  must(c.apply(add(table_kind::node, {"name", "capacity"}).add({"n", test::numbers{8000, 0, 0, 10}})));
+  must(c.apply(add(table_kind::queue, {"name"}).add({"q"})));
+  must(c.apply(add(table_kind::resource_slice, {"name", "driver", "pool", "node"}).add({"s", "d", "p", "n"})));
+  must(c.apply(add(table_kind::slice_device, {"name", "slice", "attributes"})
+                   .add({"g0", "s", test::texts{"d/x=int:1"}})
+                   .add({"g1", "s", test::texts{}})));
+  must(c.apply(add(table_kind::resource_claim, {"name", "from_template"}).add({"one", 1}).add({"bad", 1}).add({"lost", 1})));
+  must(c.apply(add(table_kind::claim_request, {"name", "claim", "device_class", "selectors"})
+                   .add({"r", "one", "", test::texts{"has(device.attributes['d'].x)"}})
+                   .add({"b", "bad", "", test::texts{"device.attributes['d'].x == 1"}})
+                   .add({"l", "lost", "none", test::texts{}})));
+  must(c.apply(add(table_kind::pod_group, {"name", "queue"}).add({"a", "q"}).add({"b", "q"}).add({"c", "q"})));
+  must(c.apply(add(table_kind::pod, {"name", "group", "request", "claims"})
+                   .add({"a-0", "a", test::numbers{1, 0, 0, 1}, test::texts{"one"}})
+                   .add({"b-0", "b", test::numbers{1, 0, 0, 1}, test::texts{"bad"}})
+                   .add({"c-0", "c", test::numbers{1, 0, 0, 1}, test::texts{"lost"}})));
+  engine e;
+  must(e.set("mode", "strict"));
+  session s = must(e.open(c.take_snapshot(), 0));
+  const std::string before = s.state_digest();
+  const checkpoint mark = s.mark();
+  CHECK(must(s.allocate(0, 0)));
+  CHECK(s.state_digest() != before);
+  CHECK_FALSE(must(s.allocate(1, 0)));
+  must(s.rollback(mark));
+  CHECK(s.state_digest() == before);
+  must(s.check());
+
+  must(s.run());
+  REQUIRE(s.decisions().size() == 1);
+  CHECK(s.decisions()[0].claim_devices == std::vector<std::string>{"one=d/p/g0"});
+  std::string text;
+  for (const reason& why : s.reasons()) text += s.text(why) + "\n";
+  CHECK(has(text, "(on n: claim 'bad', request 'b': device d/p/g1: at 23: no such key: \"x\")"));
+  CHECK(has(text, "claim 'lost': device class 'none' does not exist"));
+  const table claims = must(s.to_table(table_kind::resource_claim));
+  const column_view* results = claims.view().find(col::resource_claim_results);
+  REQUIRE(results != nullptr);
+  CHECK(split_list(results->string(2)) == std::vector<std::string_view>{"r=d/p/g0"});  // by name: bad, lost, one
+  must(s.check());
 }
 
 TEST_CASE("objects of Kubernetes become these rows") {

@@ -535,7 +535,11 @@ std::string claim_ledger::digest() const {
   for (const auto& [key, count] : on_node_) {
     text += std::to_string(key.first) + "/" + devices_[key.second].name + "=" + std::to_string(count) + ";";
   }
-  for (const device& one : devices_) text += std::to_string(one.leaving) + ",";
+  // Devices of pools get their numbers when they are given, and keep them when that is undone.
+  for (const device& one : devices_) {
+    if (pools_ == nullptr || one.leaving != 0) text += std::to_string(one.leaving) + ",";
+    if (pools_ != nullptr && one.leaving != 0) text += one.name + ";";
+  }
   return text;
 }
 
