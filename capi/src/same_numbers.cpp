@@ -177,6 +177,10 @@ SAME(KAISCHED_TABLE_POD, table_kind::pod);
 SAME(KAISCHED_TABLE_NUMA_ZONE, table_kind::numa_zone);
 SAME(KAISCHED_TABLE_RESOURCE_CLAIM, table_kind::resource_claim);
 SAME(KAISCHED_TABLE_DEVICE_QUOTA, table_kind::device_quota);
+SAME(KAISCHED_TABLE_DEVICE_CLASS, table_kind::device_class);
+SAME(KAISCHED_TABLE_RESOURCE_SLICE, table_kind::resource_slice);
+SAME(KAISCHED_TABLE_SLICE_DEVICE, table_kind::slice_device);
+SAME(KAISCHED_TABLE_CLAIM_REQUEST, table_kind::claim_request);
 SAME(KAISCHED_TABLE_DECISION, table_kind::decision);
 SAME(KAISCHED_TABLE_REASON, table_kind::reason);
 SAME(KAISCHED_TABLE_QUEUE_SHARE, table_kind::queue_share);
@@ -318,6 +322,47 @@ SAME(KAISCHED_RESOURCE_CLAIM_COL_DEVICES, col::resource_claim_devices);
 SAME(KAISCHED_RESOURCE_CLAIM_COL_RESERVED_FOR, col::resource_claim_reserved_for);
 SAME(KAISCHED_RESOURCE_CLAIM_COL_NODE, col::resource_claim_node);
 SAME(KAISCHED_RESOURCE_CLAIM_COL_FROM_TEMPLATE, col::resource_claim_from_template);
+SAME(KAISCHED_RESOURCE_CLAIM_COL_CONSTRAINTS, col::resource_claim_constraints);
+SAME(KAISCHED_RESOURCE_CLAIM_COL_RESULTS, col::resource_claim_results);
+
+SAME(KAISCHED_DEVICE_CLASS_COL_NAME, col::device_class_name);
+SAME(KAISCHED_DEVICE_CLASS_COL_SELECTORS, col::device_class_selectors);
+
+SAME(KAISCHED_RESOURCE_SLICE_COL_NAME, col::resource_slice_name);
+SAME(KAISCHED_RESOURCE_SLICE_COL_DRIVER, col::resource_slice_driver);
+SAME(KAISCHED_RESOURCE_SLICE_COL_POOL, col::resource_slice_pool);
+SAME(KAISCHED_RESOURCE_SLICE_COL_GENERATION, col::resource_slice_generation);
+SAME(KAISCHED_RESOURCE_SLICE_COL_SLICES, col::resource_slice_slices);
+SAME(KAISCHED_RESOURCE_SLICE_COL_NODE, col::resource_slice_node);
+SAME(KAISCHED_RESOURCE_SLICE_COL_NODE_SELECTOR, col::resource_slice_node_selector);
+SAME(KAISCHED_RESOURCE_SLICE_COL_ALL_NODES, col::resource_slice_all_nodes);
+SAME(KAISCHED_RESOURCE_SLICE_COL_COUNTERS, col::resource_slice_counters);
+
+SAME(KAISCHED_SLICE_DEVICE_COL_NAME, col::slice_device_name);
+SAME(KAISCHED_SLICE_DEVICE_COL_SLICE, col::slice_device_slice);
+SAME(KAISCHED_SLICE_DEVICE_COL_DEVICE, col::slice_device_device);
+SAME(KAISCHED_SLICE_DEVICE_COL_POSITION, col::slice_device_position);
+SAME(KAISCHED_SLICE_DEVICE_COL_ATTRIBUTES, col::slice_device_attributes);
+SAME(KAISCHED_SLICE_DEVICE_COL_CAPACITIES, col::slice_device_capacities);
+SAME(KAISCHED_SLICE_DEVICE_COL_CONSUMES, col::slice_device_consumes);
+SAME(KAISCHED_SLICE_DEVICE_COL_TAINTS, col::slice_device_taints);
+SAME(KAISCHED_SLICE_DEVICE_COL_SHARED, col::slice_device_shared);
+SAME(KAISCHED_SLICE_DEVICE_COL_NODE, col::slice_device_node);
+SAME(KAISCHED_SLICE_DEVICE_COL_NODE_SELECTOR, col::slice_device_node_selector);
+SAME(KAISCHED_SLICE_DEVICE_COL_ALL_NODES, col::slice_device_all_nodes);
+
+SAME(KAISCHED_CLAIM_REQUEST_COL_NAME, col::claim_request_name);
+SAME(KAISCHED_CLAIM_REQUEST_COL_CLAIM, col::claim_request_claim);
+SAME(KAISCHED_CLAIM_REQUEST_COL_REQUEST, col::claim_request_request);
+SAME(KAISCHED_CLAIM_REQUEST_COL_ALTERNATIVE, col::claim_request_alternative);
+SAME(KAISCHED_CLAIM_REQUEST_COL_POSITION, col::claim_request_position);
+SAME(KAISCHED_CLAIM_REQUEST_COL_DEVICE_CLASS, col::claim_request_device_class);
+SAME(KAISCHED_CLAIM_REQUEST_COL_SELECTORS, col::claim_request_selectors);
+SAME(KAISCHED_CLAIM_REQUEST_COL_COUNT, col::claim_request_count);
+SAME(KAISCHED_CLAIM_REQUEST_COL_ALL, col::claim_request_all);
+SAME(KAISCHED_CLAIM_REQUEST_COL_ADMIN, col::claim_request_admin);
+SAME(KAISCHED_CLAIM_REQUEST_COL_TOLERATIONS, col::claim_request_tolerations);
+SAME(KAISCHED_CLAIM_REQUEST_COL_CAPACITIES, col::claim_request_capacities);
 
 SAME(KAISCHED_DECISION_COL_KIND, col::decision_kind);
 SAME(KAISCHED_DECISION_COL_POD, col::decision_pod);

@@ -25,6 +25,10 @@ enum class table_kind : std::uint32_t {
   numa_zone = 9,
   resource_claim = 10,
   device_quota = 11,
+  device_class = 12,
+  resource_slice = 13,
+  slice_device = 14,
+  claim_request = 15,
   decision = 32,     ///< output of a session
   reason = 33,       ///< output of a session: why pods wait
   queue_share = 34,  ///< output of a session: quota, fair share and allocation per queue
@@ -212,6 +216,51 @@ enum resource_claim : std::uint32_t {
   resource_claim_reserved_for = 6,
   resource_claim_node = 7,
   resource_claim_from_template = 8,
+  resource_claim_constraints = 9,
+  resource_claim_results = 10,
+};
+enum device_class : std::uint32_t {
+  device_class_name = 1,
+  device_class_selectors = 2,
+};
+enum resource_slice : std::uint32_t {
+  resource_slice_name = 1,
+  resource_slice_driver = 2,
+  resource_slice_pool = 3,
+  resource_slice_generation = 4,
+  resource_slice_slices = 5,
+  resource_slice_node = 6,
+  resource_slice_node_selector = 7,
+  resource_slice_all_nodes = 8,
+  resource_slice_counters = 9,
+};
+enum slice_device : std::uint32_t {
+  slice_device_name = 1,
+  slice_device_slice = 2,
+  slice_device_device = 3,
+  slice_device_position = 4,
+  slice_device_attributes = 5,
+  slice_device_capacities = 6,
+  slice_device_consumes = 7,
+  slice_device_taints = 8,
+  slice_device_shared = 9,
+  slice_device_node = 10,
+  slice_device_node_selector = 11,
+  slice_device_all_nodes = 12,
+};
+enum claim_request : std::uint32_t {
+  claim_request_name = 1,
+  claim_request_claim = 2,
+  claim_request_request = 3,
+  claim_request_alternative = 4,
+  claim_request_position = 5,
+  claim_request_device_class = 6,
+  claim_request_selectors = 7,
+  claim_request_count = 8,
+  claim_request_all = 9,
+  claim_request_admin = 10,
+  claim_request_tolerations = 11,
+  claim_request_capacities = 12,
 };
 enum decision : std::uint32_t {
   decision_kind = 1,

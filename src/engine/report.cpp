@@ -340,6 +340,19 @@ std::string vendor_text(const core& c, const reason& why, std::string_view nodes
   return text;
 }
 
+/// What a person has to know about claims with requests beside that nothing is free, from one of the first nodes.
+std::string claims_text(const core& c, const reason& why) {
+  constexpr node_row most_nodes = 64;
+  if (why.pod == no_row || !c.claims.has_claims(why.pod)) return {};
+  const bool one = why.nearest != no_row;
+  const node_row last = one ? why.nearest + 1 : std::min(c.state().node_count(), most_nodes);
+  for (node_row row = one ? why.nearest : 0; row < last; ++row) {
+    const std::string text = c.claims.why_not(why.pod, row);
+    if (!text.empty()) return fmt::format(" (on {}: {})", name_of_node(c, row), text);
+  }
+  return {};
+}
+
 std::string node_reason_text(const core& c, const reason& why) {
   const std::string nodes = node_count_text(why.nodes);
   switch (why.what) {
@@ -365,7 +378,7 @@ std::string node_reason_text(const core& c, const reason& why) {
     case constraint::device_kind:
       return fmt::format("{} with devices of another kind", nodes);
     case constraint::resource_claim:
-      return fmt::format("{} where the resource claims of the pod cannot be used", nodes);
+      return fmt::format("{} where the resource claims of the pod cannot be used{}", nodes, claims_text(c, why));
     case constraint::vendor_device:
       return vendor_text(c, why, nodes);
     case constraint::numa_alignment:
@@ -583,6 +596,13 @@ table claim_table(const core& c) {
     w[col::resource_claim_reserved_for].push_list(users);
     w.put(col::resource_claim_node, name_of_node(c, now.allocation.node));
     w.put_flag(col::resource_claim_from_template, claim.from_template);
+    w.put_raw(col::resource_claim_constraints, claim.constraints_text);
+    if (now.allocation.given.empty() && !now.allocation.devices.empty()) {
+      w.put_raw(col::resource_claim_results, claim.results_text);
+    } else {
+      const std::vector<std::string> results = c.claims.results_of(i);
+      w[col::resource_claim_results].push_list(views_of(results));
+    }
   }
   return w.take();
 }

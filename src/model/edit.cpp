@@ -51,6 +51,14 @@ result<void> edit::one_table(const table_reader& t) {
       return claims(t);
     case table_kind::device_quota:
       return device_quotas(t);
+    case table_kind::device_class:
+      return device_classes(t);
+    case table_kind::resource_slice:
+      return resource_slices(t);
+    case table_kind::slice_device:
+      return slice_devices(t);
+    case table_kind::claim_request:
+      return claim_requests(t);
     default:
       return error{status::unsupported, "not an input table", {}};
   }

@@ -183,6 +183,12 @@ class edit {
   result<void> claims(const table_reader& t);
   result<void> one_claim(const table_reader& t, std::uint64_t row);
   result<void> read_claim(const table_reader& t, std::uint64_t row, claim_info& claim) const;
+  template <class Info, class Read>
+  result<void> named(const table_reader& t, named_rows<Info>& rows, Read read);
+  result<void> device_classes(const table_reader& t);
+  result<void> resource_slices(const table_reader& t);
+  result<void> slice_devices(const table_reader& t);
+  result<void> claim_requests(const table_reader& t);
 
   // pods
   result<void> pods(const table_reader& t);

@@ -144,6 +144,14 @@ bool edit::exists(const quarantine_key& key) const {
       return names_.pods.find(key.name) != base::name_map::none;
     case table_kind::resource_claim:
       return names_.claims.find(key.name) != base::name_map::none;
+    case table_kind::device_class:
+      return s_.device_classes->contains(key.name);
+    case table_kind::resource_slice:
+      return s_.resource_slices->contains(key.name);
+    case table_kind::slice_device:
+      return s_.slice_devices->contains(key.name);
+    case table_kind::claim_request:
+      return s_.claim_requests->contains(key.name);
     case table_kind::topology:
       return any(*s_.topologies, [&](const topology_info& x) { return x.name == key.name; });
     case table_kind::sub_group: {

@@ -84,7 +84,22 @@ result<void> edit::read_claim(const table_reader& t, std::uint64_t row, claim_in
     }
     *target = t.text(column, row);
   }
-  return {};
+  const auto parsed = [&](std::uint32_t column, auto parse, std::string& raw, auto& target) -> result<void> {
+    if (!t.has(column)) return {};
+    auto read = parse(t.text(column, row));
+    if (!read) {
+      return t.fail(status::argument, row, column,
+                    "resource claim '" + base::shown(claim.name) + "': " + read.failure().message);
+    }
+    raw = t.text(column, row);
+    target = std::move(*read);
+    return {};
+  };
+  if (auto done = parsed(col::resource_claim_constraints, parse_constraints, claim.constraints_text, claim.constraints);
+      !done) {
+    return done;
+  }
+  return parsed(col::resource_claim_results, parse_results, claim.results_text, claim.results);
 }
 
 }  // namespace kaisched::model

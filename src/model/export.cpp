@@ -206,6 +206,71 @@ table export_claims(const cluster_state& s) {
     w.put_raw(col::resource_claim_reserved_for, claim.reserved_for);
     w.put(col::resource_claim_node, std::string_view(claim.node));
     w.put_flag(col::resource_claim_from_template, claim.from_template);
+    w.put_raw(col::resource_claim_constraints, claim.constraints_text);
+    w.put_raw(col::resource_claim_results, claim.results_text);
+  }
+  return w.take();
+}
+
+table export_device_classes(const cluster_state& s) {
+  schema_writer w(table_kind::device_class, table_op::add);
+  for (const auto& [name, one] : *s.device_classes) {
+    w.put(col::device_class_name, std::string_view(name));
+    w.put_raw(col::device_class_selectors, one->selectors_text);
+  }
+  return w.take();
+}
+
+table export_resource_slices(const cluster_state& s) {
+  schema_writer w(table_kind::resource_slice, table_op::add);
+  for (const auto& [name, one] : *s.resource_slices) {
+    w.put(col::resource_slice_name, std::string_view(name));
+    w.put(col::resource_slice_driver, std::string_view(one->driver));
+    w.put(col::resource_slice_pool, std::string_view(one->pool));
+    w.put(col::resource_slice_generation, one->generation);
+    w.put(col::resource_slice_slices, one->slices);
+    w.put(col::resource_slice_node, std::string_view(one->reach.node));
+    w.put(col::resource_slice_node_selector, std::string_view(one->node_selector));
+    w.put_flag(col::resource_slice_all_nodes, one->reach.all_nodes);
+    w.put_raw(col::resource_slice_counters, one->counters_text);
+  }
+  return w.take();
+}
+
+table export_slice_devices(const cluster_state& s) {
+  schema_writer w(table_kind::slice_device, table_op::add);
+  for (const auto& [name, one] : *s.slice_devices) {
+    w.put(col::slice_device_name, std::string_view(name));
+    w.put(col::slice_device_slice, std::string_view(one->slice));
+    w.put(col::slice_device_device, std::string_view(one->offered.name));
+    w.put(col::slice_device_position, one->position);
+    w.put_raw(col::slice_device_attributes, one->attributes_text);
+    w.put_raw(col::slice_device_capacities, one->capacities_text);
+    w.put_raw(col::slice_device_consumes, one->consumes_text);
+    w.put_raw(col::slice_device_taints, one->taints_text);
+    w.put_flag(col::slice_device_shared, one->offered.allow_multiple_allocations);
+    w.put(col::slice_device_node, std::string_view(one->offered.reach.node));
+    w.put(col::slice_device_node_selector, std::string_view(one->node_selector));
+    w.put_flag(col::slice_device_all_nodes, one->offered.reach.all_nodes);
+  }
+  return w.take();
+}
+
+table export_claim_requests(const cluster_state& s) {
+  schema_writer w(table_kind::claim_request, table_op::add);
+  for (const auto& [name, one] : *s.claim_requests) {
+    w.put(col::claim_request_name, std::string_view(name));
+    w.put(col::claim_request_claim, std::string_view(one->claim));
+    w.put(col::claim_request_request, std::string_view(one->request));
+    w.put(col::claim_request_alternative, std::string_view(one->ask.name));
+    w.put(col::claim_request_position, one->position);
+    w.put(col::claim_request_device_class, std::string_view(one->device_class));
+    w.put_raw(col::claim_request_selectors, one->selectors_text);
+    w.put(col::claim_request_count, one->ask.count);
+    w.put_flag(col::claim_request_all, one->ask.all);
+    w.put_flag(col::claim_request_admin, one->ask.admin);
+    w.put_raw(col::claim_request_tolerations, one->tolerations_text);
+    w.put_raw(col::claim_request_capacities, one->capacities_text);
   }
   return w.take();
 }
@@ -377,6 +442,14 @@ table export_table(const cluster_state& s, table_kind kind, dimensions_by by) {
       return export_claims(s);
     case table_kind::device_quota:
       return export_quotas(s);
+    case table_kind::device_class:
+      return export_device_classes(s);
+    case table_kind::resource_slice:
+      return export_resource_slices(s);
+    case table_kind::slice_device:
+      return export_slice_devices(s);
+    case table_kind::claim_request:
+      return export_claim_requests(s);
     default:
       return export_pods(s, order);
   }

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@
 
 #include "base/cow.hpp"
 #include "base/string_pool.hpp"
+#include "model/device_claims.hpp"
 #include "model/mig_profile.hpp"
 #include "model/node_index.hpp"
 #include "model/pod_class.hpp"
@@ -283,6 +286,10 @@ struct claim_info {
   std::string reserved_for;  ///< row of a string list
   std::string node;          ///< empty: not known
   bool from_template = false;
+  std::string constraints_text;  ///< row of a string list
+  std::vector<attribute_constraint> constraints;
+  std::string results_text;  ///< row of a string list
+  std::vector<claim_result> results;
 };
 
 /// What pods of a namespace may hold of the devices of a vendor; `unlimited` where nothing is said.
@@ -293,6 +300,10 @@ struct device_quota_info {
   std::int64_t cores = unlimited;
   std::int64_t slots = unlimited;
 };
+
+/// Rows by name, shared until one is written.
+template <class Info>
+using named_rows = base::cow<std::map<std::string, std::shared_ptr<const Info>, std::less<>>>;
 
 // ---- state -------------------------------------------------------------------------------------------------------
 
@@ -372,6 +383,10 @@ struct cluster_state {
   base::cow_column<std::shared_ptr<const claim_info>> claims;  ///< by slot; null: vacant
   std::uint32_t claim_slots = 0;
   std::uint32_t live_claims = 0;
+  named_rows<device_class_info> device_classes;
+  named_rows<resource_slice_info> resource_slices;
+  named_rows<slice_device_info> slice_devices;
+  named_rows<claim_request_info> claim_requests;
 
   base::cow<std::vector<device_quota_info>> device_quotas;  ///< by namespace and vendor
 

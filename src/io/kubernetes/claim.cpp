@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "io/kubernetes/constraints.hpp"
+#include "io/kubernetes/device_pools.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -25,7 +26,7 @@ bool is_gpu_class(std::string_view name) {
 
 }  // namespace
 
-void read_claim(object& of, cluster_records& to) {
+void read_claim(object& of, bool has_pools, cluster_records& to) {
   const member devices = of.section(of.section(of.root(), "spec"), "devices");
   const member status = of.section(of.root(), "status");
   claim_record row;
@@ -61,6 +62,7 @@ void read_claim(object& of, cluster_records& to) {
   for (const json_value one : of.items(status, "reservedFor")) {
     if (of.text(one, "resource") == "pods") row.reserved_for.push_back(in_namespace(of, of.text(one, "name")));
   }
+  if (has_pools) read_claim_requests(of, row, to);
   if (!of.failed()) to.claims.push_back(std::move(row));
 }
 

@@ -66,6 +66,22 @@ std::vector<std::string> expression_texts(object& of, json_value holder) {
 
 constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
 
+/// The terms of a selector of nodes, one text each.
+std::vector<std::string> term_texts(object& of, json_value selector, bool& asks_names) {
+  std::vector<std::string> texts;
+  for (const json_value term : of.items(selector, "nodeSelectorTerms")) {
+    std::vector<std::string> parts = expression_texts(of, term);
+    for (const json_value one : of.items(term, "matchFields")) {
+      if (of.text(one, "key") != node_name_label) of.fail(one, "key", "expected metadata.name");
+      parts.push_back(expression_text(of, one, std::string(node_name_label)));
+      asks_names = true;
+    }
+    // A term without requirements matches no node; an empty selector would match them all.
+    texts.push_back(parts.empty() ? std::string(no_match) : fmt::format("{}", fmt::join(parts, ",")));
+  }
+  return texts;
+}
+
 }  // namespace
 
 std::vector<std::string> label_texts_of(object& of, member holder, std::string_view key) {
@@ -112,19 +128,16 @@ std::string selector_text(object& of, member selector) {
 std::vector<std::string> node_affinity_texts(object& of, member affinity, bool& asks_names) {
   const member required = of.section(of.section(affinity, "nodeAffinity"), required_terms);
   if (!required) return {};
-  std::vector<std::string> texts;
-  for (const json_value term : of.items(required, "nodeSelectorTerms")) {
-    std::vector<std::string> parts = expression_texts(of, term);
-    for (const json_value one : of.items(term, "matchFields")) {
-      if (of.text(one, "key") != node_name_label) of.fail(one, "key", "expected metadata.name");
-      parts.push_back(expression_text(of, one, std::string(node_name_label)));
-      asks_names = true;
-    }
-    // A term without requirements matches no node; an empty selector would match them all.
-    texts.push_back(parts.empty() ? std::string(no_match) : fmt::format("{}", fmt::join(parts, ",")));
-  }
+  std::vector<std::string> texts = term_texts(of, *required, asks_names);
   if (texts.empty()) texts.emplace_back(no_match);
   return texts;
+}
+
+std::string node_selector_text(object& of, json_value selector, bool& asks_names) {
+  const std::vector<std::string> texts = term_texts(of, selector, asks_names);
+  if (texts.size() == 1) return texts.front();
+  of.fail(selector, "nodeSelectorTerms", "expected one term");
+  return std::string(no_match);
 }
 
 pod_affinity_terms pod_affinity_of(object& of, member affinity, std::string_view kind) {

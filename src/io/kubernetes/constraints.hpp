@@ -26,6 +26,9 @@ inline constexpr std::string_view no_match = "none,!none";
 /// The required terms of `nodeAffinity`, one selector each. `asks_names` is set if one is about names of nodes.
 [[nodiscard]] std::vector<std::string> node_affinity_texts(object& of, member affinity, bool& asks_names);
 
+/// {nodeSelectorTerms} with one term -> one selector.
+[[nodiscard]] std::string node_selector_text(object& of, json_value selector, bool& asks_names);
+
 /// The required terms of `podAffinity` or `podAntiAffinity`.
 struct pod_affinity_terms {
   std::vector<std::string> texts;  ///< topology key: selector

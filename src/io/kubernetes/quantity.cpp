@@ -1,126 +1,45 @@
 #include "io/kubernetes/quantity.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <limits>
-#include <string>
-#include <utility>
+
+#include "base/decimal.hpp"
 
 namespace kaisched::io::kubernetes {
 
 namespace {
 
-/// A number without sign as decimal digits and a power of ten, so that no step rounds.
-struct decimal {
-  std::string digits;
-  std::int64_t exponent = 0;
-};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Takes `digits[.digits]` off the front of a text; empty if there is no digit.
-std::optional<decimal> take_decimal(std::string_view& text) {
-  decimal read;
-  bool in_fraction = false;
-  std::size_t at = 0;
-  for (; at < text.size() && (is_digit(text[at]) || (text[at] == '.' && !in_fraction)); ++at) {
-    if (text[at] == '.') {
-      in_fraction = true;
-    } else {
-      read.digits += text[at];
-      if (in_fraction) --read.exponent;
-    }
-  }
-  if (read.digits.empty()) return std::nullopt;
-  text.remove_prefix(at);
-  return read;
-}
-
-void multiply(std::string& digits, unsigned factor) {
-  unsigned carry = 0;
-  for (auto it = digits.rbegin(); it != digits.rend(); ++it) {
-    const unsigned product = static_cast<unsigned>(*it - '0') * factor + carry;
-    *it = static_cast<char>('0' + product % 10);
-    carry = product / 10;
-  }
-  for (; carry > 0; carry /= 10) digits.insert(digits.begin(), static_cast<char>('0' + carry % 10));
-}
-
-/// Applies a suffix; false if it is none.
-bool scale(decimal& number, std::string_view suffix) {
-  constexpr std::array<std::pair<std::string_view, int>, 10> powers_of_ten{
-      {{"", 0}, {"n", -9}, {"u", -6}, {"m", -3}, {"k", 3}, {"M", 6}, {"G", 9}, {"T", 12}, {"P", 15}, {"E", 18}}};
-  constexpr std::array<std::string_view, 6> powers_of_1024{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
-  for (const auto& [name, power] : powers_of_ten) {
-    if (suffix != name) continue;
-    number.exponent += power;
-    return true;
-  }
-  for (std::size_t power = 0; power < powers_of_1024.size(); ++power) {
-    if (suffix != powers_of_1024[power]) continue;
-    for (std::size_t i = 0; i <= power; ++i) multiply(number.digits, 1024);
-    return true;
-  }
-  if (suffix.front() != 'e' && suffix.front() != 'E') return false;
-  suffix.remove_prefix(1);
-  if (suffix.starts_with('+')) suffix.remove_prefix(1);
-  std::int32_t exponent = 0;
-  const auto [end, failure] = std::from_chars(suffix.data(), suffix.data() + suffix.size(), exponent);
-  if (failure != std::errc{} || end != suffix.data() + suffix.size() || suffix.starts_with('+')) return false;
-  number.exponent += exponent;
-  return true;
-}
-
-enum class rounding : bool { down, up };
-
 /// The number as an integer; empty if 63 bits do not hold it.
-std::optional<std::int64_t> integer_of(const decimal& number, rounding rule) {
-  std::string_view digits = number.digits;
-  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
-  if (digits.empty()) return 0;
-  const std::int64_t size = static_cast<std::int64_t>(digits.size()) + number.exponent;
-  if (size > 19) return std::nullopt;
-  std::string whole(digits.substr(0, static_cast<std::size_t>(std::clamp<std::int64_t>(size, 0, 19))));
-  const bool rest = digits.substr(whole.size()).find_first_not_of('0') != std::string_view::npos;
-  whole.append(static_cast<std::size_t>(std::max<std::int64_t>(size, 0)) - whole.size(), '0');
-  std::uint64_t value = 0;
-  for (const char c : whole) value = value * 10 + static_cast<std::uint64_t>(c - '0');  // 19 digits fit
-  if (rest && rule == rounding::up) ++value;
-  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
-  return static_cast<std::int64_t>(value);
-}
-
-bool take_sign(std::string_view& text) {
-  const bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  return negative;
+std::optional<std::int64_t> integer_of(const base::decimal& number, base::rounding rule) {
+  constexpr std::int64_t most_digits = std::numeric_limits<std::int64_t>::digits10 + 1;
+  const std::optional<base::int128> value = base::integer_of(number, rule, most_digits);
+  if (!value || *value > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
 }
 
 }  // namespace
 
 quantity parse_quantity(std::string_view text, int decimals) {
-  const bool negative = take_sign(text);
-  std::optional<decimal> number = take_decimal(text);
-  if (!number || !scale(*number, text)) return {0, quantity_fault::malformed};
+  const bool negative = base::take_sign(text);
+  std::optional<base::decimal> number = base::take_decimal(text);
+  if (!number || !base::scale(*number, text)) return {0, quantity_fault::malformed};
   number->exponent += decimals;
-  const std::optional<std::int64_t> amount = integer_of(*number, rounding::up);
+  const std::optional<std::int64_t> amount = integer_of(*number, base::rounding::up);
   if (!amount) return {0, quantity_fault::overflow};
   return {negative ? -*amount : *amount, quantity_fault::none};
 }
 
 std::optional<std::int64_t> parse_thousandths(std::string_view text) {
   constexpr int places = 3;
-  const bool negative = take_sign(text);
-  std::optional<decimal> number = take_decimal(text);
+  const bool negative = base::take_sign(text);
+  std::optional<base::decimal> number = base::take_decimal(text);
   if (!number) return std::nullopt;
   // Of the suffixes only exponents are part of a number: `E` alone is 10^18.
   const bool has_exponent =
       text.size() > 1 && text.substr(1).find_first_not_of("+-0123456789") == std::string_view::npos;
   if (!text.empty() && !has_exponent) return std::nullopt;
-  if (!scale(*number, text)) return std::nullopt;
+  if (!base::scale(*number, text)) return std::nullopt;
   number->exponent += places;
-  const std::optional<std::int64_t> amount = integer_of(*number, rounding::down);
+  const std::optional<std::int64_t> amount = integer_of(*number, base::rounding::down);
   if (!amount) return std::nullopt;
   return negative ? -*amount : *amount;
 }

@@ -26,6 +26,13 @@ class table_writer {
   void level(std::uint32_t id, std::string constraint_levels::* field) {
     write(id, column_type::string, 0, [&](auto& to, const Row& row) { to.push(std::string_view(row.levels.*field)); });
   }
+  void reach(std::uint32_t node, std::uint32_t selector, std::uint32_t all_nodes) {
+    write(node, column_type::string, 0, [](auto& to, const Row& row) { to.push(std::string_view(row.reach.node)); });
+    write(selector, column_type::string, 0,
+          [](auto& to, const Row& row) { to.push(std::string_view(row.reach.selector)); });
+    write(all_nodes, column_type::u8, 1,
+          [](auto& to, const Row& row) { to.push(static_cast<std::uint8_t>(row.reach.all_nodes ? 1 : 0)); });
+  }
   void texts(std::uint32_t id, std::vector<std::string> Row::* field) {
     write(id, column_type::string_list, 0, [&](auto& to, const Row& row) {
       const std::vector<std::string_view> views((row.*field).begin(), (row.*field).end());
@@ -165,7 +172,7 @@ void add_zones(cluster_input& to, const std::vector<numa_zone_record>& rows, std
   writer.finish(to, source);
 }
 
-void add_claims(cluster_input& to, const std::vector<claim_record>& rows, std::string_view source) {
+void add_claims(cluster_input& to, const std::vector<claim_record>& rows, bool has_requests, std::string_view source) {
   table_writer<claim_record> writer(table_kind::resource_claim, rows);
   writer.text(col::resource_claim_name, &claim_record::name);
   writer.text(col::resource_claim_device_class, &claim_record::device_class);
@@ -173,7 +180,56 @@ void add_claims(cluster_input& to, const std::vector<claim_record>& rows, std::s
   writer.texts(col::resource_claim_labels, &claim_record::labels);
   writer.texts(col::resource_claim_devices, &claim_record::devices);
   writer.texts(col::resource_claim_reserved_for, &claim_record::reserved_for);
+  if (has_requests) {
+    writer.texts(col::resource_claim_constraints, &claim_record::constraints);
+    writer.texts(col::resource_claim_results, &claim_record::results);
+  }
   writer.finish(to, source);
+}
+
+void add_device_pools(cluster_input& to, const cluster_records& rows, std::string_view source) {
+  table_writer<device_class_record> classes(table_kind::device_class, rows.device_classes);
+  classes.text(col::device_class_name, &device_class_record::name);
+  classes.texts(col::device_class_selectors, &device_class_record::selectors);
+  classes.finish(to, source);
+
+  table_writer<resource_slice_record> slices(table_kind::resource_slice, rows.resource_slices);
+  slices.text(col::resource_slice_name, &resource_slice_record::name);
+  slices.text(col::resource_slice_driver, &resource_slice_record::driver);
+  slices.text(col::resource_slice_pool, &resource_slice_record::pool);
+  slices.integer(col::resource_slice_generation, &resource_slice_record::generation);
+  slices.integer(col::resource_slice_slices, &resource_slice_record::slices);
+  slices.reach(col::resource_slice_node, col::resource_slice_node_selector, col::resource_slice_all_nodes);
+  slices.texts(col::resource_slice_counters, &resource_slice_record::counters);
+  slices.finish(to, source);
+
+  table_writer<slice_device_record> devices(table_kind::slice_device, rows.slice_devices);
+  devices.text(col::slice_device_name, &slice_device_record::name);
+  devices.text(col::slice_device_slice, &slice_device_record::slice);
+  devices.text(col::slice_device_device, &slice_device_record::device);
+  devices.integer(col::slice_device_position, &slice_device_record::position);
+  devices.texts(col::slice_device_attributes, &slice_device_record::attributes);
+  devices.texts(col::slice_device_capacities, &slice_device_record::capacities);
+  devices.texts(col::slice_device_consumes, &slice_device_record::consumes);
+  devices.texts(col::slice_device_taints, &slice_device_record::taints);
+  devices.flag(col::slice_device_shared, &slice_device_record::shared);
+  devices.reach(col::slice_device_node, col::slice_device_node_selector, col::slice_device_all_nodes);
+  devices.finish(to, source);
+
+  table_writer<claim_request_record> requests(table_kind::claim_request, rows.claim_requests);
+  requests.text(col::claim_request_name, &claim_request_record::name);
+  requests.text(col::claim_request_claim, &claim_request_record::claim);
+  requests.text(col::claim_request_request, &claim_request_record::request);
+  requests.text(col::claim_request_alternative, &claim_request_record::alternative);
+  requests.integer(col::claim_request_position, &claim_request_record::position);
+  requests.text(col::claim_request_device_class, &claim_request_record::device_class);
+  requests.texts(col::claim_request_selectors, &claim_request_record::selectors);
+  requests.integer(col::claim_request_count, &claim_request_record::count);
+  requests.flag(col::claim_request_all, &claim_request_record::all);
+  requests.flag(col::claim_request_admin, &claim_request_record::admin);
+  requests.texts(col::claim_request_tolerations, &claim_request_record::tolerations);
+  requests.texts(col::claim_request_capacities, &claim_request_record::capacities);
+  requests.finish(to, source);
 }
 
 void add_groups(cluster_input& to, const std::vector<pod_group_record>& rows, std::string_view source) {
@@ -258,7 +314,8 @@ cluster_input tables_of(cluster_records rows, std::string_view source) {
   add_nodes(made, rows.nodes, dimensions, source);
   add_zones(made, rows.zones, dimensions, source);
   add_device_quotas(made, rows.device_quotas, source);
-  add_claims(made, rows.claims, source);
+  add_claims(made, rows.claims, !rows.claim_requests.empty(), source);
+  if (!rows.device_classes.empty() || !rows.resource_slices.empty()) add_device_pools(made, rows, source);
   add_groups(made, rows.groups, source);
   add_sub_groups(made, rows.sub_groups, source);
   add_pods(made, rows.pods, dimensions, source);

@@ -92,6 +92,62 @@ struct claim_record {
   label_texts labels;
   std::vector<std::string> devices;
   std::vector<std::string> reserved_for;
+  std::vector<std::string> constraints;
+  std::vector<std::string> results;
+};
+
+struct device_class_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::vector<std::string> selectors;
+};
+
+/// From where devices can be used.
+struct reach_record {
+  std::string node;
+  std::string selector;
+  bool all_nodes = false;
+};
+
+struct resource_slice_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::string driver;
+  std::string pool;
+  std::int64_t generation = 0;
+  std::int64_t slices = 1;
+  reach_record reach;
+  std::vector<std::string> counters;
+};
+
+struct slice_device_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::string slice;
+  std::string device;
+  std::int64_t position = 0;
+  std::vector<std::string> attributes;
+  std::vector<std::string> capacities;
+  std::vector<std::string> consumes;
+  std::vector<std::string> taints;
+  bool shared = false;
+  reach_record reach;
+};
+
+struct claim_request_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::string claim;
+  std::string request;
+  std::string alternative;
+  std::int64_t position = 0;
+  std::string device_class;
+  std::vector<std::string> selectors;
+  std::int64_t count = 1;
+  bool all = false;
+  bool admin = false;
+  std::vector<std::string> tolerations;
+  std::vector<std::string> capacities;
 };
 
 struct constraint_levels {
@@ -169,6 +225,11 @@ struct cluster_records {
   std::vector<numa_zone_record> zones;
   std::vector<device_quota_record> device_quotas;
   std::vector<claim_record> claims;
+  std::vector<device_class_record> device_classes;
+  std::vector<resource_slice_record> resource_slices;
+  std::vector<slice_device_record> slice_devices;
+  std::vector<claim_request_record> claim_requests;
+  bool asks_node_names = false;  ///< nodes need their names as a label
   std::vector<pod_group_record> groups;
   std::vector<sub_group_record> sub_groups;
   std::vector<pod_record> pods;

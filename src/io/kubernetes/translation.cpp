@@ -16,6 +16,7 @@
 #include "io/kubernetes/claim.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
+#include "io/kubernetes/device_pools.hpp"
 #include "io/kubernetes/node.hpp"
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/pod.hpp"
@@ -40,6 +41,8 @@ enum class object_kind : std::uint8_t {
   node_topology,
   claim,
   resource_quota,
+  device_class,
+  resource_slice,
 };
 
 /// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
@@ -49,7 +52,7 @@ object_kind kind_of(const object& of) {
     std::string_view group, kind;
     object_kind what;
   };
-  constexpr std::array<known_kind, 10> known{{
+  constexpr std::array<known_kind, 12> known{{
       {"", "Node", object_kind::node},
       {"", "Pod", object_kind::pod},
       {"scheduling.run.ai", "Queue", object_kind::queue},
@@ -60,6 +63,8 @@ object_kind kind_of(const object& of) {
       {"topology.node.k8s.io", "NodeResourceTopology", object_kind::node_topology},
       {"resource.k8s.io", "ResourceClaim", object_kind::claim},
       {"", "ResourceQuota", object_kind::resource_quota},
+      {"resource.k8s.io", "DeviceClass", object_kind::device_class},
+      {"resource.k8s.io", "ResourceSlice", object_kind::resource_slice},
   }};
   const bool has_version = find(of.root(), "apiVersion").has_value();
   for (const known_kind& one : known) {
@@ -101,8 +106,12 @@ class translator {
       if (is_in_pool(*one, settings_)) read_queue(*one, rows_);
     }
     read_nodes();
-    for (object* one : all(object_kind::claim)) read_claim(*one, rows_);
     for (object* one : all(object_kind::resource_quota)) shared_.read_quota(*one, rows_.device_quotas);
+    for (object* one : all(object_kind::device_class)) read_device_class(*one, rows_);
+    for (object* one : all(object_kind::resource_slice)) read_resource_slice(*one, rows_);
+    // Without slices a host says itself which devices there are.
+    const bool has_pools = !all(object_kind::resource_slice).empty();
+    for (object* one : all(object_kind::claim)) read_claim(*one, has_pools, rows_);
     read_pods();
     if (all(object_kind::queue).empty()) make_queues();
 
@@ -173,7 +182,7 @@ class translator {
     names_.devices = shared_.take_identities();
     names_.containers = shared_.take_places();
     for (const object* one : all(object_kind::pod)) names_.pod_uids.emplace(one->full_name(), one->uid());
-    if (context.asks_node_names) label_nodes();
+    if (context.asks_node_names || rows_.asks_node_names) label_nodes();
   }
 
   /// Lets nodes be selected by name.
@@ -213,7 +222,7 @@ class translator {
   level_aliases aliases_;
   cluster_records rows_;
   object_names names_;
-  std::array<std::vector<object*>, 11> by_kind_;
+  std::array<std::vector<object*>, 13> by_kind_;
 };
 
 }  // namespace

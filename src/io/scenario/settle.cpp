@@ -135,6 +135,7 @@ result<void> add_claims(std::vector<table>& to, const session& of, const fates& 
   table::column& devices = changed.add(col::resource_claim_devices, column_type::string_list, 0);
   table::column& users = changed.add(col::resource_claim_reserved_for, column_type::string_list, 0);
   table::column& node = changed.add(col::resource_claim_node, column_type::string, 0);
+  table::column& results = changed.add(col::resource_claim_results, column_type::string_list, 0);
   for (std::uint64_t row = 0; row < view.rows; ++row) {
     std::vector<std::string_view> keeps;
     const std::vector<std::string_view> had = split_list(view.find(col::resource_claim_reserved_for)->string(row));
@@ -148,6 +149,8 @@ result<void> add_claims(std::vector<table>& to, const session& of, const fates& 
                                     : std::vector<std::string_view>{});
     users.push_list(keeps);
     node.push(keeps_devices ? view.find(col::resource_claim_node)->string(row) : std::string_view{});
+    results.push_list(keeps_devices ? split_list(view.find(col::resource_claim_results)->string(row))
+                                    : std::vector<std::string_view>{});
   }
   to.push_back(std::move(changed));
   return {};

@@ -53,6 +53,10 @@ claim_device claim_ledger::device_named(std::string_view name) {
   if (devices_[d].name.empty()) {
     devices_[d].name = name;
     devices_[d].is_gpu = names_gpu(driver_of(name));
+    if (pools_ != nullptr) {
+      of_pool_.push_back(pools_->pools.find(name));
+      if (of_pool_.back() != device_pools::no_device) named_[of_pool_.back()] = d;
+    }
   }
   return d;
 }
@@ -76,6 +80,18 @@ void claim_ledger::open(const model::cluster_state& s, const policy_options& opt
   if (!used_) return;
   decides_ = decides;
   compat_ = options.mode == decision_mode::compat;
+  if (!compat_ && decides_) {
+    std::vector<const model::claim_info*> claims;
+    for (std::uint32_t slot = 0; slot < s.claim_slots; ++slot) {
+      if (s.claims[slot] != nullptr) claims.push_back(s.claims[slot].get());
+    }
+    pools_ = structured_claims_of(s, claims);
+  }
+  if (pools_ != nullptr) {
+    state_ = &s;
+    usage_ = held_ = device_usage(pools_->pools);
+    named_.assign(pools_->pools.devices().size(), no_row);
+  }
   for (node_row row = 0; row < s.node_count(); ++row) {
     for (const auto& [device_class, name] : (*s.nodes)[row]->claimable) {
       offered_[{row, class_named(device_class)}].push_back(device_named(name));
@@ -94,8 +110,17 @@ void claim_ledger::open_claims(const model::cluster_state& s) {
     claim_state& state = claims_.emplace_back();
     for (const std::string_view name : split_list(claim->devices)) {
       state.allocation.devices.push_back(device_named(name));
-      ++devices_[state.allocation.devices.back()].taken;
     }
+    const auto number = static_cast<std::uint32_t>(claims_.size() - 1);
+    if (is_structured(number)) {
+      state.allocation.given = given_of(*pools_, number, claim->results);
+      for (const given_device& one : state.allocation.given) {
+        const claim_device d = device_named(pools_->pools.name_of(one.share.device));
+        std::vector<claim_device>& devices = state.allocation.devices;
+        if (std::find(devices.begin(), devices.end(), d) == devices.end()) devices.push_back(d);
+      }
+    }
+    count(state.allocation, 1);
     for (const std::string_view name : split_list(claim->reserved_for)) state.users.push_back(user_named(name));
     std::sort(state.users.begin(), state.users.end());
     for (node_row row = 0; row < s.node_count(); ++row) {
@@ -140,6 +165,7 @@ bool claim_ledger::usable(const model::cluster_state& s, pod_row pod) const {
     if (i == no_row) return false;
     const model::claim_info& claim = *s.claims[slots_[i]];
     const std::vector<std::uint32_t>& users = claims_[i].users;
+    if (is_structured(i) && !pools_->claims[i].broken.empty()) return false;
     const bool is_user = !compat_ && std::binary_search(users.begin(), users.end(), pod_users_[pod]);
     if (users.size() >= most_users && !is_user) return false;
     if (!claim.from_template && names_gpu(claim.device_class) &&
@@ -162,18 +188,128 @@ std::vector<claim_device> claim_ledger::free_devices(node_row row, std::uint32_t
 
 bool claim_ledger::fits(pod_row pod, node_row row, bool at_once) const {
   std::map<std::uint32_t, std::int64_t> wanted;
+  std::vector<std::uint32_t> structured;
   for (const std::uint32_t i : claims_of(pod)) {
     if (i == no_row) continue;
     const claim_allocation& has = claims_[i].allocation;
-    if (has.devices.empty())
-      wanted[asks_[i].device_class] += asks_[i].count;
-    else if (has.node != no_row && has.node != row)
+    if (has.devices.empty()) {
+      if (is_structured(i))
+        structured.push_back(i);
+      else
+        wanted[asks_[i].device_class] += asks_[i].count;
+    } else if (!reaches(has, row)) {
       return false;
+    }
   }
-  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
-    return one.second <= static_cast<std::int64_t>(free_devices(row, one.first, at_once).size());
+  wanted_shares first;  // what claims without requests will get
+  for (const auto& [device_class, count] : wanted) {
+    const std::vector<claim_device> free = free_devices(row, device_class, at_once);
+    if (count > static_cast<std::int64_t>(free.size())) return false;
+    for (std::int64_t i = 0; !structured.empty() && i < count; ++i) {
+      const std::uint32_t offered = pool_device(free[static_cast<std::size_t>(i)]);
+      if (offered != device_pools::no_device) first.add({offered, false, {}});
+    }
+  }
+  if (structured.empty()) return true;
+  return search(structured, row, at_once, std::move(first)).outcome == allocation_outcome::found;
+}
+
+// ---- claims with requests ----------------------------------------------------------------------------------------
+
+std::uint32_t claim_ledger::pool_device(claim_device d) const {
+  return pools_ == nullptr ? device_pools::no_device : of_pool_[d];
+}
+
+std::vector<claim_device> claim_ledger::others_of(const claim_allocation& one) const {
+  if (one.given.empty()) return one.devices;
+  std::vector<claim_device> found;
+  std::copy_if(one.devices.begin(), one.devices.end(), std::back_inserter(found), [&](claim_device d) {
+    return std::none_of(one.given.begin(), one.given.end(),
+                        [&](const given_device& g) { return g.share.device == pool_device(d); });
+  });
+  return found;
+}
+
+/// Devices of pools are where their pool says; of others it is known which node they are on, or every node has them.
+bool claim_ledger::reaches(const claim_allocation& has, node_row row) const {
+  if (has.given.empty()) return has.node == no_row || has.node == row;
+  const std::vector<std::uint32_t> here = reachable(row);
+  return std::all_of(has.given.begin(), has.given.end(), [&](const given_device& one) {
+    return std::binary_search(here.begin(), here.end(), one.share.device);
   });
 }
+
+bool claim_ledger::can_have(const claim_allocation& had) const {
+  const std::vector<claim_device> others = others_of(had);
+  if (!std::all_of(others.begin(), others.end(), [&](claim_device d) { return devices_[d].taken == 0; })) return false;
+  wanted_shares again;
+  for (const given_device& one : had.given) {
+    if (!usage_.can_take(pools_->pools, one.share, again)) return false;
+    again.add(one.share);
+  }
+  return true;
+}
+
+std::vector<std::uint32_t> claim_ledger::reachable(node_row row) const {
+  const model::node_info& node = *(*state_->nodes)[row];
+  return pools_->pools.reachable(node.name, node.labels);
+}
+
+allocation_answer claim_ledger::search(std::span<const std::uint32_t> claims, node_row row, bool at_once,
+                                       wanted_shares besides) const {
+  std::vector<const claim_request*> requests;
+  for (const std::uint32_t i : claims) requests.push_back(&pools_->claims[i].request);
+  const std::vector<std::uint32_t> here = reachable(row);
+  return policy::allocate({pools_->pools, at_once ? held_ : usage_, pools_->answers, here, std::move(besides)},
+                          requests);
+}
+
+void claim_ledger::allocate_structured(pod_row pod, std::span<const std::uint32_t> which, node_row row, bool at_once) {
+  std::vector<std::uint32_t> claims;
+  for (const std::uint32_t k : which) claims.push_back(pod_claims_[of_pod_[pod] + k]);
+  const allocation_answer answer = search(claims, row, at_once);
+  if (answer.outcome != allocation_outcome::found) return;  // the placement stands without devices
+  for (std::uint32_t c = 0; c < which.size(); ++c) {
+    claim_allocation gets;
+    for (given_device one : answer.given) {
+      if (one.claim != c) continue;
+      const claim_device d = device_named(pools_->pools.name_of(one.share.device));
+      if (std::find(gets.devices.begin(), gets.devices.end(), d) == gets.devices.end()) gets.devices.push_back(d);
+      if (!pools_->pools.devices()[one.share.device].offered->reach.node.empty()) gets.node = row;
+      one.claim = 0;
+      gets.given.push_back(std::move(one));
+    }
+    join(claims[c], of_pod_[pod] + which[c], pod, std::move(gets));
+  }
+}
+
+std::vector<std::string> claim_ledger::results_of(std::uint32_t i) const {
+  std::vector<std::string> found;
+  for (const given_device& one : claims_[i].allocation.given) {
+    found.push_back(model::text_of(result_of(*pools_, i, one)));
+  }
+  return found;
+}
+
+std::string claim_ledger::why_not(pod_row pod, node_row row) const {
+  std::vector<std::uint32_t> structured;
+  for (const std::uint32_t i : claims_of(pod)) {
+    if (i == no_row || !is_structured(i)) continue;
+    const std::string name = "claim '" + state_->claims[slots_[i]]->name + "': ";
+    if (!pools_->claims[i].broken.empty()) return name + pools_->claims[i].broken;
+    if (claims_[i].allocation.devices.empty()) structured.push_back(i);
+  }
+  if (structured.empty() || row == no_row) return {};
+  const allocation_answer answer = search(structured, row, false);
+  if (answer.message.empty()) return {};
+  const std::uint32_t failed = structured[answer.claim];
+  const std::vector<device_request>& requests = pools_->claims[failed].request.requests;
+  return "claim '" + state_->claims[slots_[failed]]->name + "'" +
+         (answer.request < requests.size() ? ", request '" + requests[answer.request].name + "'" : std::string()) +
+         ": " + answer.message;
+}
+
+// ---- what claims have --------------------------------------------------------------------------------------------
 
 std::vector<claim_device> claim_ledger::gpus_of(pod_row pod) const {
   std::vector<claim_device> gpus;
@@ -204,33 +340,60 @@ std::int64_t claim_ledger::paid_for(pod_row pod, node_row row) const {
   return paid;
 }
 
+void claim_ledger::count(const claim_allocation& one, std::int32_t sign) {
+  const auto share_counts = [&](const device_share& share) {
+    for (device_usage* usage : {&usage_, &held_}) {
+      sign > 0 ? usage->take(pools_->pools, share) : usage->give_back(pools_->pools, share);
+    }
+  };
+  for (const claim_device d : pools_ == nullptr ? one.devices : others_of(one)) {
+    devices_[d].taken += sign;
+    if (pool_device(d) != device_pools::no_device) share_counts({pool_device(d), false, {}});
+  }
+  for (const given_device& given : one.given) {
+    if (given.share.admin) continue;
+    devices_[named_[given.share.device]].taken += sign;
+    share_counts(given.share);
+  }
+}
+
 void claim_ledger::take(claim_allocation& to, const claim_allocation& from) {
-  for (const claim_device d : to.devices) --devices_[d].taken;
-  for (const claim_device d : from.devices) ++devices_[d].taken;
+  count(to, -1);
+  count(from, 1);
   to = from;
 }
 
+void claim_ledger::join(std::uint32_t claim, std::uint32_t entry, pod_row pod, claim_allocation gets) {
+  std::vector<std::uint32_t>& users = claims_[claim].users;
+  const auto at = std::lower_bound(users.begin(), users.end(), pod_users_[pod]);
+  if (at == users.end() || *at != pod_users_[pod]) users.insert(at, pod_users_[pod]);
+  take(claims_[claim].allocation, gets);
+  pod_allocations_[entry] = std::move(gets);
+  pod_allocations_[entry].known = true;
+}
+
 void claim_ledger::allocate(pod_row pod, node_row row, bool at_once) {
+  std::vector<std::uint32_t> structured;
   for (std::uint32_t k = 0; k < counts_[pod]; ++k) {
     const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
     if (i == no_row) continue;
-    claim_state& claim = claims_[i];
-    claim_allocation& mine = pod_allocations_[of_pod_[pod] + k];
-    claim_allocation gets = claim.allocation;
+    const claim_allocation& mine = pod_allocations_[of_pod_[pod] + k];
+    claim_allocation gets = claims_[i].allocation;
     if (compat_ && !mine.devices.empty()) {
       gets = mine;
     } else if (gets.devices.empty()) {
+      if (is_structured(i)) {
+        structured.push_back(k);
+        continue;
+      }
       std::vector<claim_device> free = free_devices(row, asks_[i].device_class, at_once);
       if (static_cast<std::int64_t>(free.size()) < asks_[i].count) continue;  // the placement stands without devices
       free.resize(static_cast<std::size_t>(asks_[i].count));
       gets = {std::move(free), row, false};
     }
-    const auto at = std::lower_bound(claim.users.begin(), claim.users.end(), pod_users_[pod]);
-    if (at == claim.users.end() || *at != pod_users_[pod]) claim.users.insert(at, pod_users_[pod]);
-    take(claim.allocation, gets);
-    mine = std::move(gets);
-    mine.known = true;
+    join(i, of_pod_[pod] + k, pod, std::move(gets));
   }
+  if (!structured.empty()) allocate_structured(pod, structured, row, at_once);
 }
 
 void claim_ledger::deallocate(pod_row pod) {
@@ -250,12 +413,21 @@ void claim_ledger::deallocate(pod_row pod) {
 void claim_ledger::leave_behind(pod_row pod, saved_claims& before) {
   if (compat_) return;
   before.left_behind.clear();
+  before.left_shares.clear();
+  const auto leave_device = [&](claim_device d, const device_share& share) {
+    ++devices_[d].leaving;
+    before.left_behind.push_back(d);
+    if (share.device == device_pools::no_device) return;
+    held_.take(pools_->pools, share);
+    before.left_shares.push_back(share);
+  };
   for (std::size_t k = 0; k < before.claims.size(); ++k) {
     const std::uint32_t i = pod_claims_[of_pod_[pod] + k];
     if (i == no_row || !claims_[i].allocation.devices.empty()) continue;
-    for (const claim_device d : before.claims[k].allocation.devices) {
-      ++devices_[d].leaving;
-      before.left_behind.push_back(d);
+    const claim_allocation& had = before.claims[k].allocation;
+    for (const claim_device d : others_of(had)) leave_device(d, {pool_device(d), false, {}});
+    for (const given_device& one : had.given) {
+      if (!one.share.admin) leave_device(named_[one.share.device], one.share);
     }
   }
 }
@@ -294,6 +466,7 @@ void claim_ledger::rejoin(pod_row pod, const saved_claims& saved) {
     if (claim.allocation.devices.empty()) take(claim.allocation, before.allocation);
   }
   for (const claim_device d : saved.left_behind) --devices_[d].leaving;
+  for (const device_share& share : saved.left_shares) held_.give_back(pools_->pools, share);
 }
 
 bool claim_ledger::can_rejoin(pod_row pod, const saved_claims& saved) const {
@@ -303,9 +476,7 @@ bool claim_ledger::can_rejoin(pod_row pod, const saved_claims& saved) const {
     const claim_allocation& has = claims_[i].allocation;
     const claim_allocation& had = saved.claims[k].allocation;
     if (has == had) continue;
-    const bool can_have = has.devices.empty() && std::all_of(had.devices.begin(), had.devices.end(),
-                                                             [&](claim_device d) { return devices_[d].taken == 0; });
-    if (!can_have) return false;
+    if (!has.devices.empty() || !can_have(had)) return false;
   }
   return true;
 }
@@ -347,6 +518,12 @@ std::string claim_ledger::digest() const {
   std::string text;
   const auto add = [&](const claim_allocation& one) {
     for (const claim_device d : one.devices) text += devices_[d].name + ",";
+    for (const given_device& given : one.given) {
+      text += std::to_string(given.request) + "/" + std::to_string(given.alternative) + "=" +
+              std::to_string(given.share.device) + (given.share.admin ? "!" : "");
+      for (const model::exact_quantity amount : given.share.consumed) text += "," + model::text_of(amount);
+      text += " ";
+    }
     text += std::to_string(one.node) + (one.known ? "+;" : ";");
   };
   for (const claim_state& one : claims_) {
@@ -358,7 +535,11 @@ std::string claim_ledger::digest() const {
   for (const auto& [key, count] : on_node_) {
     text += std::to_string(key.first) + "/" + devices_[key.second].name + "=" + std::to_string(count) + ";";
   }
-  for (const device& one : devices_) text += std::to_string(one.leaving) + ",";
+  // Devices of pools get their numbers when they are given, and keep them when that is undone.
+  for (const device& one : devices_) {
+    if (pools_ == nullptr || one.leaving != 0) text += std::to_string(one.leaving) + ",";
+    if (pools_ != nullptr && one.leaving != 0) text += one.name + ";";
+  }
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <kaisched/options.hpp>
 
 #include "model/state.hpp"
+#include "policy/claims/structured.hpp"
 
 namespace kaisched::policy {
 
@@ -25,6 +27,7 @@ struct claim_allocation {
   std::vector<claim_device> devices;
   node_row node = no_row;  ///< that has them; no_row: not known, or every node can reach them
   bool known = false;      ///< of a pod: it has had devices of the claim in this session or before
+  std::vector<given_device> given{};  ///< of a claim with requests: which request has which device
   friend bool operator==(const claim_allocation&, const claim_allocation&) = default;
 };
 
@@ -39,12 +42,14 @@ struct claim_state {
 struct saved_claims {
   std::vector<claim_allocation> allocations;  ///< by claim of the pod
   std::vector<claim_state> claims;
-  std::vector<claim_device> left_behind;  ///< devices that the pod gave back when it was evicted
+  std::vector<claim_device> left_behind;   ///< devices that the pod gave back when it was evicted
+  std::vector<device_share> left_shares{};  ///< and what it had of devices of pools
 };
 
 /// KAI keeps what a pod was given beside what its claims have, takes devices back on an undo even if others have got
 /// them, counts devices of a pod on a node before the pod gets them, and lets starts have devices that are still in
-/// use. `compat` repeats that; `strict` counts after they are given, undoes exactly and lets starts wait.
+/// use. `compat` repeats that; `strict` counts after they are given, undoes exactly and lets starts wait. Requests of
+/// claims are served in `strict` only.
 class claim_ledger {
  public:
   void open(const model::cluster_state& s, const policy_options& options, bool decides);
@@ -84,6 +89,11 @@ class claim_ledger {
   [[nodiscard]] std::uint32_t claim_count() const { return static_cast<std::uint32_t>(claims_.size()); }
   [[nodiscard]] const claim_state& claim(std::uint32_t i) const { return claims_[i]; }
   [[nodiscard]] std::uint32_t slot_of(std::uint32_t i) const { return slots_[i]; }
+  /// `request=driver/pool/device...` for every device of a claim with requests.
+  [[nodiscard]] std::vector<std::string> results_of(std::uint32_t i) const;
+  /// Why the claims of a pod get nothing on a node, if that is for a person to know: a selector that fails, a class that
+  /// is missing, a search that was not ended. Empty: devices are not free.
+  [[nodiscard]] std::string why_not(pod_row pod, node_row row) const;
   [[nodiscard]] std::string_view device_name(claim_device d) const { return devices_[d].name; }
   [[nodiscard]] std::string_view user_name(std::uint32_t user) const { return users_[user]; }
   /// `claim=driver/pool/device` for every device that the pod was given.
@@ -109,6 +119,22 @@ class claim_ledger {
   std::uint32_t user_named(std::string_view name);
   std::uint32_t class_named(std::string_view name);
   void take(claim_allocation& to, const claim_allocation& from);
+  void count(const claim_allocation& one, std::int32_t sign);
+  [[nodiscard]] bool is_structured(std::uint32_t i) const {
+    return pools_ != nullptr && pools_->claims[i].structured;
+  }
+  /// A share of a device of a claim without requests, if a pool offers it.
+  [[nodiscard]] std::uint32_t pool_device(claim_device d) const;
+  /// Devices of an allocation that no request has.
+  [[nodiscard]] std::vector<claim_device> others_of(const claim_allocation& one) const;
+  [[nodiscard]] bool reaches(const claim_allocation& has, node_row row) const;
+  [[nodiscard]] bool can_have(const claim_allocation& had) const;
+  [[nodiscard]] std::vector<std::uint32_t> reachable(node_row row) const;
+  /// `besides`: what claims without requests get first.
+  [[nodiscard]] allocation_answer search(std::span<const std::uint32_t> claims, node_row row, bool at_once,
+                                         wanted_shares besides = {}) const;
+  void allocate_structured(pod_row pod, std::span<const std::uint32_t> which, node_row row, bool at_once);
+  void join(std::uint32_t claim, std::uint32_t entry, pod_row pod, claim_allocation gets);
   [[nodiscard]] std::vector<claim_device> free_devices(node_row row, std::uint32_t device_class, bool at_once) const;
   [[nodiscard]] std::vector<claim_device> gpus_of(pod_row pod) const;
   void open_claims(const model::cluster_state& s);
@@ -131,6 +157,13 @@ class claim_ledger {
   std::vector<std::uint32_t> pod_claims_;
   std::vector<claim_allocation> pod_allocations_;
   std::vector<std::uint32_t> pod_users_;  ///< number of its name, by slot
+  // Claims with requests; null, and nothing of the rest is used, if there are none.
+  std::shared_ptr<const structured_claims> pools_;
+  const model::cluster_state* state_ = nullptr;
+  device_usage usage_;                  ///< what claims have
+  device_usage held_;                   ///< and what evicted pods still use
+  std::vector<std::uint32_t> of_pool_;  ///< device of a pool, by device
+  std::vector<claim_device> named_;     ///< device, by device of a pool; no_row: not yet
   std::map<std::pair<pod_row, node_row>, std::vector<claim_device>> counted_;
   std::map<std::pair<node_row, claim_device>, std::int32_t> on_node_;  ///< pods of the node that count a device
 };
