@@ -369,6 +369,14 @@ enum kaisched_table_kind {
   KAISCHED_TABLE_NUMA_ZONE = 9,
   /// input: Claims of devices that pods share or bring along.
   KAISCHED_TABLE_RESOURCE_CLAIM = 10,
+  /// input: Classes of devices that claims ask for.
+  KAISCHED_TABLE_DEVICE_CLASS = 16,
+  /// input: Parts of the pools in which drivers offer devices.
+  KAISCHED_TABLE_RESOURCE_SLICE = 17,
+  /// input: Devices of slices.
+  KAISCHED_TABLE_SLICE_DEVICE = 18,
+  /// input: Requests of resource claims.
+  KAISCHED_TABLE_CLAIM_REQUEST = 19,
   /// output: Decisions of a session.
   KAISCHED_TABLE_DECISION = 32,
   /// output: Why pod groups wait.
@@ -685,7 +693,104 @@ enum kaisched_resource_claim_column {
   KAISCHED_RESOURCE_CLAIM_COL_NODE = 7,
   /// u8, default 0. 1: made for one pod from a template. Other claims of GPUs need the label kai.scheduler/queue with
   /// the queue of the pod. [0 or 1]
-  KAISCHED_RESOURCE_CLAIM_COL_FROM_TEMPLATE = 8
+  KAISCHED_RESOURCE_CLAIM_COL_FROM_TEMPLATE = 8,
+  /// string_list, default empty. What devices of the claim have in common: match domain/name, or distinct domain/name,
+  /// and ': request, request/alternative' if it is not for all. For mode strict. [match domain/name]
+  KAISCHED_RESOURCE_CLAIM_COL_CONSTRAINTS = 9,
+  /// string_list, default empty. Which request has which device: request[/alternative]=driver/pool/device, ;admin,
+  /// ;domain/name=amount for what it consumes of a device that several share. [request=driver/pool/device]
+  KAISCHED_RESOURCE_CLAIM_COL_RESULTS = 10
+};
+
+/// Columns of KAISCHED_TABLE_DEVICE_CLASS.
+enum kaisched_device_class_column {
+  /// string, required. Name of the class. [name]
+  KAISCHED_DEVICE_CLASS_COL_NAME = 1,
+  /// string_list, default empty. Expressions that all choose a device of the class. [CEL]
+  KAISCHED_DEVICE_CLASS_COL_SELECTORS = 2
+};
+
+/// Columns of KAISCHED_TABLE_RESOURCE_SLICE.
+enum kaisched_resource_slice_column {
+  /// string, required. Name, unique in the cluster. [name]
+  KAISCHED_RESOURCE_SLICE_COL_NAME = 1,
+  /// string, default empty. Driver of the devices. [text]
+  KAISCHED_RESOURCE_SLICE_COL_DRIVER = 2,
+  /// string, default empty. Pool that the slice is a part of. [text]
+  KAISCHED_RESOURCE_SLICE_COL_POOL = 3,
+  /// i64, default 0. Of a pool only the slices of the highest generation count.
+  KAISCHED_RESOURCE_SLICE_COL_GENERATION = 4,
+  /// i64, default 1. How many slices of this generation the pool has; until they are there none of its devices is
+  /// given. [slices]
+  KAISCHED_RESOURCE_SLICE_COL_SLICES = 5,
+  /// string, default empty. Node that the devices can be used from. [node]
+  KAISCHED_RESOURCE_SLICE_COL_NODE = 6,
+  /// string, default empty. Nodes that they can be used from, if there is no node. [label selector]
+  KAISCHED_RESOURCE_SLICE_COL_NODE_SELECTOR = 7,
+  /// u8, default 0. 1: they can be used from everywhere. [0 or 1]
+  KAISCHED_RESOURCE_SLICE_COL_ALL_NODES = 8,
+  /// string_list, default empty. Counters that devices of the pool share. [set/counter=amount]
+  KAISCHED_RESOURCE_SLICE_COL_COUNTERS = 9
+};
+
+/// Columns of KAISCHED_TABLE_SLICE_DEVICE.
+enum kaisched_slice_device_column {
+  /// string, required. Name, unique in the cluster, such as slice/device. [name]
+  KAISCHED_SLICE_DEVICE_COL_NAME = 1,
+  /// string, default empty. Slice that offers it; it may come later. [text]
+  KAISCHED_SLICE_DEVICE_COL_SLICE = 2,
+  /// string, default the name. Name in its pool. [text]
+  KAISCHED_SLICE_DEVICE_COL_DEVICE = 3,
+  /// i64, default 0. Devices of a slice are tried in this order, then by name.
+  KAISCHED_SLICE_DEVICE_COL_POSITION = 4,
+  /// string_list, default empty. Attributes; type is int, bool, string or version, or ints, bools, strings, versions
+  /// once for each value of a list. [domain/name=type:value]
+  KAISCHED_SLICE_DEVICE_COL_ATTRIBUTES = 5,
+  /// string_list, default empty. Capacities; ;default=, ;value=, ;min=, ;max=, ;step= say how requests share them.
+  /// [domain/name=amount]
+  KAISCHED_SLICE_DEVICE_COL_CAPACITIES = 6,
+  /// string_list, default empty. What it takes of counters of its pool. [set/counter=amount]
+  KAISCHED_SLICE_DEVICE_COL_CONSUMES = 7,
+  /// string_list, default empty. Taints; NoSchedule and NoExecute keep requests away. [key=value:Effect]
+  KAISCHED_SLICE_DEVICE_COL_TAINTS = 8,
+  /// u8, default 0. 1: several requests can have it, up to its capacities. [0 or 1]
+  KAISCHED_SLICE_DEVICE_COL_SHARED = 9,
+  /// string, default empty. Node that it can be used from; if none of these three is given, that of the slice. [node]
+  KAISCHED_SLICE_DEVICE_COL_NODE = 10,
+  /// string, default empty. Nodes that it can be used from. [label selector]
+  KAISCHED_SLICE_DEVICE_COL_NODE_SELECTOR = 11,
+  /// u8, default 0. 1: it can be used from everywhere. [0 or 1]
+  KAISCHED_SLICE_DEVICE_COL_ALL_NODES = 12
+};
+
+/// Columns of KAISCHED_TABLE_CLAIM_REQUEST.
+enum kaisched_claim_request_column {
+  /// string, required. Name, unique in the cluster, such as claim/request/alternative. [name]
+  KAISCHED_CLAIM_REQUEST_COL_NAME = 1,
+  /// string, default empty. Resource claim; it may come later. [text]
+  KAISCHED_CLAIM_REQUEST_COL_CLAIM = 2,
+  /// string, default the name. Request of the claim. Rows with the same request are alternatives, of which one is
+  /// enough. [text]
+  KAISCHED_CLAIM_REQUEST_COL_REQUEST = 3,
+  /// string, default empty. Name of the alternative. [text]
+  KAISCHED_CLAIM_REQUEST_COL_ALTERNATIVE = 4,
+  /// i64, default 0. Requests of a claim, and alternatives, are served in this order, then by name.
+  KAISCHED_CLAIM_REQUEST_COL_POSITION = 5,
+  /// string, default empty. Class whose selectors choose the devices. [text]
+  KAISCHED_CLAIM_REQUEST_COL_DEVICE_CLASS = 6,
+  /// string_list, default empty. Further expressions that all choose a device. [CEL]
+  KAISCHED_CLAIM_REQUEST_COL_SELECTORS = 7,
+  /// i64, default 1. Number of devices. [devices]
+  KAISCHED_CLAIM_REQUEST_COL_COUNT = 8,
+  /// u8, default 0. 1: all devices that are chosen. [0 or 1]
+  KAISCHED_CLAIM_REQUEST_COL_ALL = 9,
+  /// u8, default 0. 1: access beside all others, which takes nothing. [0 or 1]
+  KAISCHED_CLAIM_REQUEST_COL_ADMIN = 10,
+  /// string_list, default empty. Taints of devices that do not matter. [key=value:Effect]
+  KAISCHED_CLAIM_REQUEST_COL_TOLERATIONS = 11,
+  /// string_list, default empty. What a device must have; of one that several share, what the request takes.
+  /// [[domain/]name=amount]
+  KAISCHED_CLAIM_REQUEST_COL_CAPACITIES = 12
 };
 
 /// Columns of KAISCHED_TABLE_DECISION.
