@@ -134,8 +134,9 @@ result<std::vector<device_attribute>> parse_attributes(std::string_view list) {
     one.is_list = type != known->first;
     const auto before =
         std::find_if(all.begin(), all.end(), [&](const device_attribute& other) { return same_name(one, other); });
-    device_attribute& target = before == all.end() ? all.emplace_back(one) : *before;
-    if (before != all.end() && (!one.is_list || !target.is_list || target.kind != one.kind)) return given_twice(name);
+    const bool fresh = before == all.end();
+    device_attribute& target = fresh ? all.emplace_back(one) : *before;
+    if (!fresh && (!one.is_list || !target.is_list || target.kind != one.kind)) return given_twice(name);
     if (!read_value(target, value)) return bad("attribute", text, form);
   }
   std::sort(all.begin(), all.end(), in_order<device_attribute>);

@@ -173,7 +173,7 @@ TEST_CASE("a session gives devices, takes them back exactly and says why not") {
   CHECK(s.decisions()[0].claim_devices == std::vector<std::string>{"one=d/p/g0"});
   std::string text;
   for (const reason& why : s.reasons()) text += s.text(why) + "\n";
-  CHECK(has(text, "(on n: claim 'bad', request 'b': device d/p/g1: at 23: no such key: \"x\")"));
+  CHECK(has(text, "(on n: claim 'bad', request 'b': device d/p/g1: at 24: no such key: \"x\")"));
   CHECK(has(text, "claim 'lost': device class 'none' does not exist"));
   const table claims = must(s.to_table(table_kind::resource_claim));
   const column_view* results = claims.view().find(col::resource_claim_results);
