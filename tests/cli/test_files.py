@@ -107,7 +107,15 @@ class Kubernetes(Case):
             self.ok("convert", "-", "-", "--to", "yaml", stdin=objects),
             (self.example / "hami-tables.yaml").read_text(),
         )
-        self.assertIn("container=0,device=GPU-gpu-", self.ok("run", "-", "--preset", "hami", "--json", stdin=objects))
+        decided = json.loads(self.ok("run", "-", "--preset", "hami", "--decisions", "-", stdin=objects))
+        binds = [row for row in decided["decision"] if row["kind"] == "bind"]
+        self.assertEqual(
+            [(row["pod_name"], row["node_name"], row["device_grants"]) for row in binds],
+            [
+                ("team/serve", "gpu-1", ["container=0,device=GPU-gpu-1-1,memory=20971520000,cores=50,slots=1"]),
+                ("team/eval", "gpu-1", ["container=0,device=GPU-gpu-1-0,memory=21474836480,cores=0,slots=1"]),
+            ],
+        )
 
     def test_objects_with_faults_are_left_out(self):
         good = '{"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": 1}}}\n'

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -323,6 +324,9 @@ TEST_CASE("registrations that cannot be read name node and annotation") {
         at + "device \"G\" is registered twice");
   CHECK(fault({{"hami.io/node-nvidia-register", R"([{"id": "a,cores=9", "type": "NVIDIA"}])"}}).starts_with(at));
   CHECK(fault({{"hami.io/node-nvidia-register", "[{}]"}}).starts_with(at));
+  std::string many;
+  for (int i = 0; i < 1025; ++i) many += "G" + std::to_string(i) + ",1,5,100,NVIDIA,0,true:";
+  CHECK(fault({{"hami.io/node-nvidia-register", many}}) == at + "expected at most 1024 devices");
   CHECK(fault({{"hami.io/node-nvidia-register", "[]"}, {"hami.io/node-nvidia-score", "7"}}) ==
         R"(c.json:1: Node n1: metadata.annotations["hami.io/node-nvidia-score"]: )"
         "expected scores of pairs of devices, found \"7\"");
@@ -386,6 +390,8 @@ TEST_CASE("what the webhook would refuse waits, and says why") {
            {{{"nvidia.com/gpu", 1}, {"nvidia.com/gpumem", "1.5"}},
             "container 'main': its resources are no request for devices of NVIDIA"},
            {{{"nvidia.com/gpu", 70000}}, "container 'main': it asks for 70000 devices"},
+           {{{"nvidia.com/gpu", 1}, {"nvidia.com/gpucores", "1T"}},
+            "container 'main': nvidia.com/gpucores is 1000000000000, which is too much"},
        }) {
     const json row = pod_row_of({gpu_node("n1"), asking("p", limits)}, "p");
     CHECK(obstacle_in(row) == why);
@@ -438,6 +444,14 @@ TEST_CASE("containers keep their places") {
   CHECK(counts == std::vector<std::size_t>{1, 2, 1, 0, 1});
   CHECK(grants->at(0).front().memory == 8192);
   CHECK(grants->at(4).front().type == "NVIDIA");
+  std::set<std::string> distinct;
+  for (const auto& container : *grants) {
+    for (const hami_grant& one : container) distinct.insert(one.id);
+  }
+  const json kai = json::parse(*format_actions(made.run, read.names, binding_form::kai));
+  const json& request = kai.at("items").at(1);
+  CHECK(request.at("kind") == "BindRequest");
+  CHECK(request.at("spec").at("receivedGPU").at("count") == distinct.size());
 }
 
 TEST_CASE("only annotations that rules read are kept") {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -124,9 +126,11 @@ class action_list {
   action_list(const object_names& names, binding_form form, std::map<std::string, device_request, std::less<>> requests)
       : names_(names), form_(form), requests_(std::move(requests)) {}
 
-  void bind(std::string_view pod, std::string_view node, std::span<const std::int64_t> devices, std::int64_t share) {
+  /// `granted`: devices that vendors' rules give.
+  void bind(std::string_view pod, std::string_view node, std::span<const std::int64_t> devices, std::int64_t share,
+            std::int64_t granted) {
     if (form_ == binding_form::kai) {
-      add(bind_request(pod, node, devices, share));
+      add(bind_request(pod, node, devices, share, granted));
     } else {
       add({{"apiVersion", "v1"},
            {"kind", "Binding"},
@@ -171,7 +175,7 @@ class action_list {
   void add(json one) { items_.push_back(std::move(one)); }
 
   [[nodiscard]] json bind_request(std::string_view pod, std::string_view node, std::span<const std::int64_t> devices,
-                                  std::int64_t share) const {
+                                  std::int64_t share, std::int64_t granted) const {
     const auto known = requests_.find(pod);
     const device_request asked = known == requests_.end() ? device_request{} : known->second;
     json metadata = metadata_of(pod);
@@ -183,8 +187,12 @@ class action_list {
 
     json spec{{"podName", name}, {"selectedNode", node}};
     spec["receivedResourceType"] = asked.shared ? "Fraction" : asked.mig ? "MigInstance" : "Regular";
-    const std::int64_t count = asked.shared ? static_cast<std::int64_t>(devices.size()) : asked.whole / whole_device;
-    const std::int64_t hundredths = asked.shared ? (share + 5) / 10 : (count > 0 ? 100 : 0);
+    const std::int64_t count = asked.shared  ? static_cast<std::int64_t>(devices.size())
+                               : granted > 0 ? granted
+                                             : asked.whole / whole_device;
+    const std::int64_t hundredths = asked.shared  ? (share + 5) / 10
+                                    : granted > 0 ? std::min<std::int64_t>((asked.whole / granted + 5) / 10, 100)
+                                                  : (count > 0 ? 100 : 0);
     spec["receivedGPU"] = {{"count", count}, {"portion", fmt::format("{}.{:02}", hundredths / 100, hundredths % 100)}};
     if (asked.shared) {
       json groups = json::array();
@@ -235,15 +243,22 @@ result<std::string> format_actions(const session& from, const object_names& name
     const std::string_view pod = rows.find(col::decision_pod_name)->string(row);
     const std::string_view node = rows.find(col::decision_node_name)->string(row);
     switch (static_cast<decision_kind>(rows.find(col::decision_kind)->values<std::uint8_t>(rows.rows)[row])) {
-      case decision_kind::bind:
-        if (const std::vector<std::string_view> grants =
-                split_list(rows.find(col::decision_device_grants)->string(row));
-            !grants.empty()) {
-          if (auto granted = list.grant(pod, node, grants); !granted) return granted.take_failure();
+      case decision_kind::bind: {
+        const std::vector<std::string_view> grants = split_list(rows.find(col::decision_device_grants)->string(row));
+        std::set<std::string> granted;
+        for (const std::string_view text : grants) {
+          result<model::vendor_grant> one = model::parse_vendor_grant(text);
+          if (!one) return one.take_failure();
+          granted.insert(std::move(one->device));
+        }
+        if (!grants.empty()) {
+          if (auto done = list.grant(pod, node, grants); !done) return done.take_failure();
         }
         list.bind(pod, node, rows.find(col::decision_devices)->list(row),
-                  rows.find(col::decision_device_share)->values<std::int64_t>(rows.rows)[row]);
+                  rows.find(col::decision_device_share)->values<std::int64_t>(rows.rows)[row],
+                  static_cast<std::int64_t>(granted.size()));
         break;
+      }
       case decision_kind::pipeline:
         list.nominate(pod, node);
         break;

@@ -184,8 +184,11 @@ void shared_devices::read_devices(object& of, json_value text, const devices::ve
                         hami_handshake_state::deleted;
   const std::set<std::string> attributes = attribute_names(rules);
   const std::string_view cordoned = of.annotation(hami_cordoned).value_or("");
+  if (read->size() + row.registered.size() > model::max_vendor_devices) {
+    of.fail(text, fmt::format("expected at most {} devices", model::max_vendor_devices));
+  }
   for (const hami_device& one : *read) {
-    if (one.memory < 0) of.fail(text, "expected memory that is not negative");
+    if (one.memory < 0 && !of.failed()) of.fail(text, "expected memory that is not negative");
     if (of.failed()) return;
     registered_device made{rules.key, {}};
     made.what.id = one.id;
@@ -328,6 +331,15 @@ void shared_devices::ask(object& of, const container& one, std::size_t number, d
     state.resources = {read("limits"), read("requests")};
     if (of.failed()) return;
     if (state.resources.limits.empty() && state.resources.requests.empty()) continue;
+    for (const devices::quantities* column : {&state.resources.limits, &state.resources.requests}) {
+      for (const auto& [name, amount] : *column) {
+        const bool in_bytes = vendor.rules->requests.suffixes_are_bytes && amount.suffix;
+        // HAMi counts in 32 bits.
+        if (amount.value > (in_bytes ? max_amount : std::int64_t{std::numeric_limits<std::int32_t>::max()})) {
+          return refuse(fmt::format("{} is {}, which is too much", name, amount.value));
+        }
+      }
+    }
     const devices::admission_result admitted = devices::admit(*vendor.rules, state);
     if (!admitted.error.empty()) return refuse(admitted.error);
     std::optional<devices::request> made = devices::make_request(*vendor.rules, state.resources);
@@ -491,7 +503,11 @@ void shared_devices::read_pod(object& of, member spec, bool hami, pod_record& ro
   const auto gpus = row.request.find(gpu);
   const bool asks_gpus =
       (gpus != row.request.end() && gpus->second > 0) || of.annotation("gpu-fraction") || of.annotation("gpu-memory");
-  if ((!asks && !holds && !asks_gpus) || containers.empty() || containers.size() > most_containers) return;
+  if ((!asks && !holds && !asks_gpus) || containers.empty()) return;
+  if (containers.size() > most_containers) {
+    row.obstacle = fmt::format("it has more than {} containers", most_containers);
+    return;
+  }
 
   devices::admitted_container state;
   state.pod_annotations = of.pairs(of.section(of.root(), "metadata"), "annotations");
