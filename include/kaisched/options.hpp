@@ -111,7 +111,7 @@ struct policy_options {
   bool numa_reconstruct = true;          ///< what zones have free follows from their pods, not from what nodes report
   std::vector<std::string> numa_ignore;  ///< resources that are not aligned
   load_strategy load = load_strategy::packing;
-  std::int64_t load_target = 400;  ///< per mille, of `packing`
+  std::int64_t load_target = 400;                                ///< per mille, of `packing`
   device_order_rule device_order = device_order_rule::together;  ///< of vendor devices
   std::vector<std::string> device_settings;                      ///< `setting=value` for all nodes
   bool reference_path = false;  ///< scan all nodes for every pod instead of using the indexes

@@ -91,27 +91,46 @@ class evaluator {
 
   static std::string_view sign_of(const node& n) {
     switch (n.what) {
-      case op::invert: return "'!'";
+      case op::invert:
+        return "'!'";
       case op::negate:
-      case op::subtract: return "'-'";
-      case op::add: return "'+'";
-      case op::multiply: return "'*'";
-      case op::divide: return "'/'";
-      case op::modulo: return "'%'";
-      case op::equal: return "'=='";
-      case op::not_equal: return "'!='";
-      case op::less: return "'<'";
-      case op::less_or_equal: return "'<='";
-      case op::greater: return "'>'";
-      case op::greater_or_equal: return "'>='";
-      case op::in: return "'in'";
-      case op::both: return "'&&'";
-      case op::either: return "'||'";
-      case op::choose: return "'?'";
+      case op::subtract:
+        return "'-'";
+      case op::add:
+        return "'+'";
+      case op::multiply:
+        return "'*'";
+      case op::divide:
+        return "'/'";
+      case op::modulo:
+        return "'%'";
+      case op::equal:
+        return "'=='";
+      case op::not_equal:
+        return "'!='";
+      case op::less:
+        return "'<'";
+      case op::less_or_equal:
+        return "'<='";
+      case op::greater:
+        return "'>'";
+      case op::greater_or_equal:
+        return "'>='";
+      case op::in:
+        return "'in'";
+      case op::both:
+        return "'&&'";
+      case op::either:
+        return "'||'";
+      case op::choose:
+        return "'?'";
       case op::at:
-      case op::maybe_at: return "'[]'";
-      case op::call: return n.text;
-      default: return "'.'";
+      case op::maybe_at:
+        return "'[]'";
+      case op::call:
+        return n.text;
+      default:
+        return "'.'";
     }
   }
 
@@ -120,58 +139,84 @@ class evaluator {
     const node& n = program_.nodes[number];
     if (!spend(1, n.position)) return stopped();
     switch (n.what) {
-      case op::null: return {};
-      case op::boolean: return of_boolean(n.integer != 0);
-      case op::integer: return of_integer(n.integer);
-      case op::natural: return of_natural(n.natural);
-      case op::real: return of_real(n.real);
-      case op::text: return of_text(n.text);
+      case op::null:
+        return {};
+      case op::boolean:
+        return of_boolean(n.integer != 0);
+      case op::integer:
+        return of_integer(n.integer);
+      case op::natural:
+        return of_natural(n.natural);
+      case op::real:
+        return of_real(n.real);
+      case op::text:
+        return of_text(n.text);
       case op::device: {
         value v;
         v.is = value_kind::device;
         return v;
       }
-      case op::local: return locals_[n.slot];
-      case op::list: return list_of(n);
-      case op::map: return map_of(n);
-      case op::choose: return choose(n);
+      case op::local:
+        return locals_[n.slot];
+      case op::list:
+        return list_of(n);
+      case op::map:
+        return map_of(n);
+      case op::choose:
+        return choose(n);
       case op::both:
-      case op::either: return logic(n);
-      case op::bind: return bind(n);
+      case op::either:
+        return logic(n);
+      case op::bind:
+        return bind(n);
       case op::all:
       case op::exists:
       case op::exists_one:
       case op::filter:
-      case op::each: return macro(n);
+      case op::each:
+        return macro(n);
       case op::call:
         if (n.called == function::or_value || n.called == function::or_other) return or_else(n);
         return call(n);
-      default: break;
+      default:
+        break;
     }
     const value first = at(n.of.front());
     if (is_error(first)) return first;
     switch (n.what) {
-      case op::select: return field(n, first, of_text(n.text), false);
-      case op::maybe: return field(n, first, of_text(n.text), true);
-      case op::has: return has(n, first);
-      case op::invert: return first.is == value_kind::boolean ? of_boolean(!first.flag) : no_overload(n, first);
-      case op::negate: return negate(n, first);
-      default: break;
+      case op::select:
+        return field(n, first, of_text(n.text), false);
+      case op::maybe:
+        return field(n, first, of_text(n.text), true);
+      case op::has:
+        return has(n, first);
+      case op::invert:
+        return first.is == value_kind::boolean ? of_boolean(!first.flag) : no_overload(n, first);
+      case op::negate:
+        return negate(n, first);
+      default:
+        break;
     }
     const value second = at(n.of.back());
     if (is_error(second)) return second;
     switch (n.what) {
-      case op::at: return field(n, first, second, false);
-      case op::maybe_at: return field(n, first, second, true);
+      case op::at:
+        return field(n, first, second, false);
+      case op::maybe_at:
+        return field(n, first, second, true);
       case op::equal:
-      case op::not_equal: return equality(n, first, second);
-      case op::in: return in(n, first, second);
+      case op::not_equal:
+        return equality(n, first, second);
+      case op::in:
+        return in(n, first, second);
       case op::add:
       case op::subtract:
       case op::multiply:
       case op::divide:
-      case op::modulo: return arithmetic(n, first, second);
-      default: return relation(n, first, second);
+      case op::modulo:
+        return arithmetic(n, first, second);
+      default:
+        return relation(n, first, second);
     }
   }
 
@@ -242,7 +287,8 @@ class evaluator {
       if (keys.empty() || keys.back().text != name) keys.push_back(of_text(name));
     };
     switch (v.is) {
-      case value_kind::list: return *v.list;
+      case value_kind::list:
+        return *v.list;
       case value_kind::map:
         for (const auto& [key, one] : *v.map) keys.push_back(key);
         return keys;
@@ -262,7 +308,8 @@ class evaluator {
           if (one.domain == v.text) add(one.name);
         }
         return keys;
-      default: return std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
 
@@ -310,10 +357,18 @@ class evaluator {
     const std::size_t size = numbers ? one.numbers.size() : one.texts.size();
     for (std::size_t i = 0; i < size; ++i) {
       switch (one.kind) {
-        case attribute_kind::boolean: made.push_back(of_boolean(one.numbers[i] != 0)); break;
-        case attribute_kind::integer: made.push_back(of_integer(one.numbers[i])); break;
-        case attribute_kind::text: made.push_back(of_text(one.texts[i])); break;
-        case attribute_kind::version: made.push_back(version(one.texts[i])); break;
+        case attribute_kind::boolean:
+          made.push_back(of_boolean(one.numbers[i] != 0));
+          break;
+        case attribute_kind::integer:
+          made.push_back(of_integer(one.numbers[i]));
+          break;
+        case attribute_kind::text:
+          made.push_back(of_text(one.texts[i]));
+          break;
+        case attribute_kind::version:
+          made.push_back(version(one.texts[i]));
+          break;
       }
     }
     if (one.is_list) return list(std::move(made));
@@ -356,12 +411,13 @@ class evaluator {
         return std::nullopt;
       case value_kind::list: {
         if (key.is != value_kind::integer && key.is != value_kind::natural) return no_overload(n, in, key);
-        const bool inside = compare_numbers(key, of_integer(0)) >= 0 &&
-                            compare_numbers(key, of_natural(in.list->size())) < 0;
+        const bool inside =
+            compare_numbers(key, of_integer(0)) >= 0 && compare_numbers(key, of_natural(in.list->size())) < 0;
         if (!inside) return std::nullopt;
         return (*in.list)[key.is == value_kind::integer ? static_cast<std::size_t>(key.integer) : key.natural];
       }
-      default: return no_overload(n, in);
+      default:
+        return no_overload(n, in);
     }
   }
 
@@ -431,10 +487,14 @@ class evaluator {
     const std::optional<std::partial_ordering> order = compare(a, b);
     if (!order) return no_overload(n, a, b);
     switch (n.what) {
-      case op::less: return of_boolean(*order < 0);
-      case op::less_or_equal: return of_boolean(*order <= 0);
-      case op::greater: return of_boolean(*order > 0);
-      default: return of_boolean(*order >= 0);
+      case op::less:
+        return of_boolean(*order < 0);
+      case op::less_or_equal:
+        return of_boolean(*order <= 0);
+      case op::greater:
+        return of_boolean(*order > 0);
+      default:
+        return of_boolean(*order >= 0);
     }
   }
 
@@ -450,9 +510,15 @@ class evaluator {
     Integer made = 0;
     bool bad = false;
     switch (n.what) {
-      case op::add: bad = __builtin_add_overflow(a, b, &made); break;
-      case op::subtract: bad = __builtin_sub_overflow(a, b, &made); break;
-      case op::multiply: bad = __builtin_mul_overflow(a, b, &made); break;
+      case op::add:
+        bad = __builtin_add_overflow(a, b, &made);
+        break;
+      case op::subtract:
+        bad = __builtin_sub_overflow(a, b, &made);
+        break;
+      case op::multiply:
+        bad = __builtin_mul_overflow(a, b, &made);
+        break;
       default:
         bad = b == 0 || (a == std::numeric_limits<Integer>::min() && b == static_cast<Integer>(-1) && a != 0);
         if (!bad) made = n.what == op::divide ? a / b : a % b;
@@ -488,7 +554,8 @@ class evaluator {
         made.insert(made.end(), b.list->begin(), b.list->end());
         return list(std::move(made));
       }
-      default: return no_overload(n, a, b);
+      default:
+        return no_overload(n, a, b);
     }
   }
 
@@ -535,9 +602,12 @@ class evaluator {
       }
       case function::to_int:
       case function::to_uint:
-      case function::to_double: return number(n, of);
-      case function::to_text: return as_text(of);
-      case function::dyn: return of;
+      case function::to_double:
+        return number(n, of);
+      case function::to_text:
+        return as_text(of);
+      case function::dyn:
+        return of;
       case function::quantity:
       case function::is_quantity: {
         if (of.is != value_kind::text) return std::nullopt;
@@ -553,13 +623,15 @@ class evaluator {
         if (read.is == value_kind::version) return read;
         return fail(n.position, "\"" + base::shown(of.text) + "\" is no semantic version");
       }
-      case function::optional_of: return some(of);
+      case function::optional_of:
+        return some(of);
       case function::has_value:
         return of.is == value_kind::optional ? std::optional(of_boolean(of.inner != nullptr)) : std::nullopt;
       case function::value:
         if (of.is != value_kind::optional) return std::nullopt;
         return of.inner != nullptr ? *of.inner : fail(n.position, "the optional has no value");
-      default: return std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
 
@@ -608,17 +680,24 @@ class evaluator {
     if (failure != std::errc{} || stop != end) {
       return fail(n.position, "\"" + base::shown(digits) + "\" is no number of this type");
     }
-    if constexpr (std::is_signed_v<Integer>) return of_integer(found);
-    else return of_natural(found);
+    if constexpr (std::is_signed_v<Integer>)
+      return of_integer(found);
+    else
+      return of_natural(found);
   }
 
   std::optional<value> as_text(const value& of) {
     switch (of.is) {
-      case value_kind::text: return of;
-      case value_kind::boolean: return of_text(of.flag ? "true" : "false");
-      case value_kind::integer: return text(std::to_string(of.integer));
-      case value_kind::natural: return text(std::to_string(of.natural));
-      default: return std::nullopt;
+      case value_kind::text:
+        return of;
+      case value_kind::boolean:
+        return of_text(of.flag ? "true" : "false");
+      case value_kind::integer:
+        return text(std::to_string(of.integer));
+      case value_kind::natural:
+        return text(std::to_string(of.natural));
+      default:
+        return std::nullopt;
     }
   }
 
@@ -661,20 +740,24 @@ class evaluator {
       }
       if (n.called != function::plus && n.called != function::minus) return std::nullopt;
       if (other.is != value_kind::quantity && other.is != value_kind::integer) return std::nullopt;
-      const base::int128 by = (other.is == value_kind::quantity ? other.quantity : whole_quantity(other.integer)).billionths;
+      const base::int128 by =
+          (other.is == value_kind::quantity ? other.quantity : whole_quantity(other.integer)).billionths;
       base::int128 made = 0;
-      const bool bad = n.called == function::plus ? __builtin_add_overflow(of, by, &made)
-                                                  : __builtin_sub_overflow(of, by, &made);
+      const bool bad =
+          n.called == function::plus ? __builtin_add_overflow(of, by, &made) : __builtin_sub_overflow(of, by, &made);
       return bad ? overflow(n) : of_quantity({made});
     }
     switch (n.called) {
-      case function::is_integer: return of_boolean(is_whole);
+      case function::is_integer:
+        return of_boolean(is_whole);
       case function::as_integer:
         return is_whole ? of_integer(static_cast<std::int64_t>(units)) : fail(n.position, "the quantity is no int");
       case function::as_approximate_float:
         return of_real(static_cast<double>(units) + static_cast<double>(of % billionths_per_unit) / 1e9);
-      case function::sign: return of_integer(of < 0 ? -1 : of > 0 ? 1 : 0);
-      default: return std::nullopt;
+      case function::sign:
+        return of_integer(of < 0 ? -1 : of > 0 ? 1 : 0);
+      default:
+        return std::nullopt;
     }
   }
 
@@ -730,10 +813,10 @@ cel_answer cel_expression::evaluate(const device_facts& device, std::uint64_t mo
   const bool failed = cel::is_error(found);
   answer.is = cel_answer::kind::error;
   answer.position = failed ? found.position : 1;
-  answer.message = cel::fault_at(answer.position, failed ? std::string(found.text)
-                                                         : "the result is " + std::string(name_of(found.is)) +
-                                                               ", not a bool")
-                       .message;
+  answer.message =
+      cel::fault_at(answer.position, failed ? std::string(found.text)
+                                            : "the result is " + std::string(name_of(found.is)) + ", not a bool")
+          .message;
   return answer;
 }
 

@@ -77,8 +77,8 @@ constexpr std::array<std::pair<std::string_view, op>, 3> products{
     {{"*", op::multiply}, {"/", op::divide}, {"%", op::modulo}}};
 
 constexpr std::array<std::string_view, 19> reserved{
-    "as",     "break", "const",     "continue", "else",    "for",    "function", "if",   "import", "let",
-    "loop",   "package", "namespace", "return",   "var",     "void",   "while",    "in", "null"};
+    "as",   "break",   "const",     "continue", "else", "for",  "function", "if", "import", "let",
+    "loop", "package", "namespace", "return",   "var",  "void", "while",    "in", "null"};
 constexpr std::array<std::string_view, 4> device_fields{"driver", "attributes", "capacity", "allowMultipleAllocations"};
 
 constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
@@ -243,12 +243,19 @@ class parser {
     const token& word = now();
     switch (word.kind) {
       case token_kind::integer:
-      case token_kind::natural: return integer(false);
-      case token_kind::real: return real();
-      case token_kind::text: ++at_; return add(node{.what = op::text, .position = word.position, .text = word.text});
-      case token_kind::name: ++at_; return named(word);
+      case token_kind::natural:
+        return integer(false);
+      case token_kind::real:
+        return real();
+      case token_kind::text:
+        ++at_;
+        return add(node{.what = op::text, .position = word.position, .text = word.text});
+      case token_kind::name:
+        ++at_;
+        return named(word);
       case token_kind::end:
-      case token_kind::sign: break;
+      case token_kind::sign:
+        break;
     }
     if (take_sign("(")) {
       const std::uint32_t made = expression();
@@ -320,7 +327,10 @@ class parser {
       fail(word.position, "'" + word.text + "' with " + std::to_string(given.size()) + " arguments is not supported",
            status::unsupported);
     }
-    return add(node{.what = op::call, .called = known.called, .position = word.position, .of = std::move(given),
+    return add(node{.what = op::call,
+                    .called = known.called,
+                    .position = word.position,
+                    .of = std::move(given),
                     .text = word.text});
   }
 
@@ -436,7 +446,8 @@ class parser {
     std::vector<std::uint32_t> of{range, failure_ ? none : expression()};
     if (what == op::each && take_sign(",")) of.push_back(expression());
     visible_.pop_back();
-    if (is_sign(",")) fail(word.position, "'" + word.text + "' with more variables is not supported", status::unsupported);
+    if (is_sign(","))
+      fail(word.position, "'" + word.text + "' with more variables is not supported", status::unsupported);
     expect(")");
     return add(node{.what = what, .position = word.position, .slot = slot, .of = std::move(of)});
   }

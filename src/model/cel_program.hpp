@@ -46,8 +46,8 @@ enum class op : std::uint8_t {
   multiply,
   divide,
   modulo,
-  bind,   ///< cel.bind: initial value, expression
-  all,    ///< the macros: range, condition and, of `map`, the new element
+  bind,  ///< cel.bind: initial value, expression
+  all,   ///< the macros: range, condition and, of `map`, the new element
   exists,
   exists_one,
   filter,

@@ -67,10 +67,22 @@ std::optional<bool> equal_maps(const value& a, const value& b, std::uint64_t& bu
 }  // namespace
 
 std::string_view name_of(value_kind kind) {
-  constexpr std::array<std::string_view, 17> names{"an error", "null",       "a bool",     "an int",
-                                                   "a uint",   "a double",   "a string",   "a quantity",
-                                                   "a semver", "a list",     "a map",      "an optional",
-                                                   "a device", "attributes", "capacities", "attributes of a domain",
+  constexpr std::array<std::string_view, 17> names{"an error",
+                                                   "null",
+                                                   "a bool",
+                                                   "an int",
+                                                   "a uint",
+                                                   "a double",
+                                                   "a string",
+                                                   "a quantity",
+                                                   "a semver",
+                                                   "a list",
+                                                   "a map",
+                                                   "an optional",
+                                                   "a device",
+                                                   "attributes",
+                                                   "capacities",
+                                                   "attributes of a domain",
                                                    "capacities of a domain"};
   return names[static_cast<std::size_t>(kind)];
 }
@@ -106,16 +118,23 @@ std::optional<bool> equal(const value& a, const value& b, std::uint64_t& budget)
   if (is_number(a) && is_number(b)) return compare_numbers(a, b) == std::partial_ordering::equivalent;
   if (a.is != b.is) return false;
   switch (a.is) {
-    case value_kind::boolean: return a.flag == b.flag;
-    case value_kind::text: return a.text == b.text;
-    case value_kind::quantity: return a.quantity == b.quantity;
-    case value_kind::version: return *a.version == *b.version;
-    case value_kind::list: return equal_lists(a, b, budget);
-    case value_kind::map: return equal_maps(a, b, budget);
+    case value_kind::boolean:
+      return a.flag == b.flag;
+    case value_kind::text:
+      return a.text == b.text;
+    case value_kind::quantity:
+      return a.quantity == b.quantity;
+    case value_kind::version:
+      return *a.version == *b.version;
+    case value_kind::list:
+      return equal_lists(a, b, budget);
+    case value_kind::map:
+      return equal_maps(a, b, budget);
     case value_kind::optional:
       if (a.inner == nullptr || b.inner == nullptr) return a.inner == b.inner;
       return equal(*a.inner, *b.inner, budget);
-    default: return true;  // null
+    default:
+      return true;  // null
   }
 }
 

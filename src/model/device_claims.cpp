@@ -15,7 +15,8 @@ namespace kaisched::model {
 namespace {
 
 error bad(std::string_view what, std::string_view text, std::string_view form) {
-  return {status::argument, "'" + base::shown(text) + "' is no " + std::string(what) + "; expected " + std::string(form)};
+  return {status::argument,
+          "'" + base::shown(text) + "' is no " + std::string(what) + "; expected " + std::string(form)};
 }
 
 /// A text cut at the first of a character; the second part is empty if there is none.
@@ -114,7 +115,8 @@ bool device_reach::reaches(std::string_view name, const label_list& of_node) con
 }
 
 result<std::vector<device_attribute>> parse_attributes(std::string_view list) {
-  constexpr std::string_view form = "domain/name=type:value, type one of int, bool, string, version, or ints, bools ...";
+  constexpr std::string_view form =
+      "domain/name=type:value, type one of int, bool, string, version, or ints, bools ...";
   constexpr std::array<std::pair<std::string_view, attribute_kind>, 4> types{{{"int", attribute_kind::integer},
                                                                               {"bool", attribute_kind::boolean},
                                                                               {"string", attribute_kind::text},
@@ -127,7 +129,8 @@ result<std::vector<device_attribute>> parse_attributes(std::string_view list) {
     const auto* const known = std::find_if(types.begin(), types.end(), [&, t = type](const auto& candidate) {
       return t == candidate.first || (t.ends_with('s') && t.substr(0, t.size() - 1) == candidate.first);
     });
-    if (known == types.end() || typed.find(':') == std::string_view::npos || !read_qualified(name, one.domain, one.name)) {
+    if (known == types.end() || typed.find(':') == std::string_view::npos ||
+        !read_qualified(name, one.domain, one.name)) {
       return bad("attribute", text, form);
     }
     one.kind = known->second;
@@ -144,7 +147,8 @@ result<std::vector<device_attribute>> parse_attributes(std::string_view list) {
 }
 
 result<std::vector<device_capacity>> parse_capacities(std::string_view list) {
-  constexpr std::string_view form = "domain/name=amount[;default=amount][;value=amount ... | ;min=amount[;max=amount][;step=amount]]";
+  constexpr std::string_view form =
+      "domain/name=amount[;default=amount][;value=amount ... | ;min=amount[;max=amount][;step=amount]]";
   std::vector<device_capacity> all;
   for (const std::string_view text : split_list(list)) {
     device_capacity& one = all.emplace_back();

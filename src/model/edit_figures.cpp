@@ -8,7 +8,7 @@ namespace kaisched::model {
 
 namespace {
 
-constexpr std::int64_t all = 1000;                     ///< per mille
+constexpr std::int64_t all = 1000;                      ///< per mille
 constexpr std::int64_t most_power = 1'000'000'000'000;  ///< milliwatts
 
 /// One column that holds a figure.

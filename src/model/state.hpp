@@ -156,9 +156,9 @@ struct node_info {
   power_figures power;
   load_figures cpu_load;
   load_figures memory_load;
-  std::vector<vendor_device> vendor_devices;                   ///< in the order of the node
-  std::string vendor_devices_text;                             ///< as given
-  std::string device_settings_text;                            ///< as given
+  std::vector<vendor_device> vendor_devices;  ///< in the order of the node
+  std::string vendor_devices_text;            ///< as given
+  std::string device_settings_text;           ///< as given
   /// Its GPUs are given by the rules of their vendors; there are no other devices.
   [[nodiscard]] bool is_shared_by_vendors() const { return !vendor_devices.empty(); }
   std::vector<std::pair<std::string, node_position>> positions;  ///< by level, sorted

@@ -43,7 +43,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (decided) fuzz::ensure(decided->evaluate(device).is == cel_answer::kind::yes, "true decides");
   const result<model::cel_expression> inverted = model::cel_expression::parse("!(" + text + "\n)");
   if (inverted && answer.is != cel_answer::kind::error && answer.steps < model::most_cel_steps) {
-    const bool flipped = (inverted->evaluate(device).is == cel_answer::kind::yes) == (answer.is == cel_answer::kind::no);
+    const bool flipped =
+        (inverted->evaluate(device).is == cel_answer::kind::yes) == (answer.is == cel_answer::kind::no);
     fuzz::ensure(flipped, "not is the opposite");
   }
   return 0;

@@ -168,14 +168,15 @@ std::set<std::int64_t> sides(const gadget& device) { return {device.side.begin()
 bool holds(const world& w, const rule& one, const std::vector<given_device>& given, std::uint32_t claim) {
   std::vector<std::set<std::int64_t>> seen;
   for (const given_device& g : given) {
-    const bool named = one.requests.empty() ||
-                       std::find(one.requests.begin(), one.requests.end(), g.request) != one.requests.end();
+    const bool named =
+        one.requests.empty() || std::find(one.requests.begin(), one.requests.end(), g.request) != one.requests.end();
     if (g.claim == claim && named) seen.push_back(sides(w.devices[g.share.device]));
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (seen[i].empty()) return false;
     for (std::size_t j = 0; one.distinct && j < i; ++j) {
-      if (std::any_of(seen[i].begin(), seen[i].end(), [&](std::int64_t v) { return seen[j].contains(v); })) return false;
+      if (std::any_of(seen[i].begin(), seen[i].end(), [&](std::int64_t v) { return seen[j].contains(v); }))
+        return false;
     }
   }
   if (one.distinct || seen.empty()) return true;
@@ -291,7 +292,8 @@ void check(world w) {
     // Some devices have users already; what they take fits.
     const std::int64_t share = draw(0, 2);
     given_device held{0, 0, 0, {d, false, {}}};
-    if (w.devices[d].shared) held.share.consumed.push_back(model::whole_quantity(std::min(share, w.devices[d].capacity)));
+    if (w.devices[d].shared)
+      held.share.consumed.push_back(model::whole_quantity(std::min(share, w.devices[d].capacity)));
     if (share == 0 || !usage.can_take(pools, held.share, besides)) continue;
     // What is wanted besides counts as what is taken does.
     if (draw(0, 2) == 0) {

@@ -46,8 +46,8 @@ offered_device on(std::string_view node, std::string_view name) {
   return made;
 }
 offered_device with(offered_device device, std::string_view name, std::string_view value) {
-  device.attributes.push_back({std::string(driver), std::string(name), attribute_kind::text, false, {},
-                               {std::string(value)}});
+  device.attributes.push_back(
+      {std::string(driver), std::string(name), attribute_kind::text, false, {}, {std::string(value)}});
   return device;
 }
 
@@ -115,12 +115,18 @@ struct world {
   std::string given(const std::vector<claim_request>& claims) {
     const allocation_answer found = ask(claims);
     switch (found.outcome) {
-      case allocation_outcome::found: break;
-      case allocation_outcome::none: return "none";
-      case allocation_outcome::selector_failed: return "failed: " + found.message;
-      case allocation_outcome::pool_changing: return "changing: " + found.message;
-      case allocation_outcome::too_many_devices: return "too many: " + found.message;
-      case allocation_outcome::not_searched_further: return "stopped: " + found.message;
+      case allocation_outcome::found:
+        break;
+      case allocation_outcome::none:
+        return "none";
+      case allocation_outcome::selector_failed:
+        return "failed: " + found.message;
+      case allocation_outcome::pool_changing:
+        return "changing: " + found.message;
+      case allocation_outcome::too_many_devices:
+        return "too many: " + found.message;
+      case allocation_outcome::not_searched_further:
+        return "stopped: " + found.message;
     }
     std::string text;
     for (const policy::given_device& one : found.given) {
@@ -197,8 +203,7 @@ TEST_CASE("pools: generations, slices that are missing, and what contradicts its
   fresh.slices = 2;
   world partly({old, fresh, slice("b", {on("a", "other")})});
   CHECK(partly.given(claim({asks()})) == "other");
-  CHECK(partly.given(claim({asks_all()})) ==
-        "changing: pool gpu.example.com/a cannot be used: it has 1 of 2 slices");
+  CHECK(partly.given(claim({asks_all()})) == "changing: pool gpu.example.com/a cannot be used: it has 1 of 2 slices");
   device_slice second = slice("a", {on("a", "second")});
   second.generation = 1;
   second.slices = 2;
@@ -229,8 +234,7 @@ TEST_CASE("nodes that reach a device") {
 TEST_CASE("an error of a selector is told, not guessed around") {
   world w({slice("a", {with(on("a", "g0"), "model", "x"), on("a", "g1")})});
   const std::string unguarded = R"(device.attributes["gpu.example.com"].model == "x")";
-  CHECK(w.given(claim({asks(1, unguarded)})) ==
-        "failed: device gpu.example.com/a/g1: at 38: no such key: \"model\"");
+  CHECK(w.given(claim({asks(1, unguarded)})) == "failed: device gpu.example.com/a/g1: at 38: no such key: \"model\"");
   CHECK(w.ask({claim({asks(), asks(1, unguarded)})}).request == 1);
   // The class speaks first: of what it does not choose nothing is asked.
   device_ask classed = asks(1, R"(has(device.attributes["gpu.example.com"].model))");
@@ -335,9 +339,9 @@ TEST_CASE("capacity of a device that is shared") {
     return found.outcome == allocation_outcome::found ? model::text_of(found.given.front().share.consumed.front())
                                                       : std::string("none");
   };
-  CHECK(consumed(asks()) == "1");       // the default
-  CHECK(consumed(wants("0")) == "1");   // at least the smallest
-  CHECK(consumed(wants("2")) == "3");   // 1 + n * 2
+  CHECK(consumed(asks()) == "1");      // the default
+  CHECK(consumed(wants("0")) == "1");  // at least the smallest
+  CHECK(consumed(wants("2")) == "3");  // 1 + n * 2
   CHECK(consumed(wants("7")) == "7");
   CHECK(consumed(wants("7.5")) == "none");  // 9 is more than the policy allows
   CHECK(consumed(wants("3", driver)) == "3");
@@ -375,11 +379,9 @@ TEST_CASE("capacities without a policy, with a list of values, and of devices th
   };
   const allocation_answer all = w.ask({claim({asks()})});
   REQUIRE(all.outcome == allocation_outcome::found);
-  CHECK(all.given.front().share.consumed ==
-        std::vector<model::exact_quantity>{amount("80Gi"), amount("300")});
+  CHECK(all.given.front().share.consumed == std::vector<model::exact_quantity>{amount("80Gi"), amount("300")});
   const allocation_answer some = w.ask({claim({wants("memory", "10Gi")})});
-  CHECK(some.given.front().share.consumed ==
-        std::vector<model::exact_quantity>{amount("10Gi"), amount("300")});
+  CHECK(some.given.front().share.consumed == std::vector<model::exact_quantity>{amount("10Gi"), amount("300")});
   CHECK(w.ask({claim({wants("power", "101")})}).given.front().share.consumed.back() == amount("300"));
   CHECK(w.given(claim({wants("power", "701")})) == "none");
   w.take(some);

@@ -263,12 +263,14 @@ TEST_CASE("versions") {
       {R"(semver("1.2.3") > semver("1.2.2"))", "'>' is not defined"},
   });
   // The order that semver.org gives in item 11.
-  const std::vector<std::string_view> ascending{"1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta",
-                                                "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "2.0.0",
-                                                "2.1.0", "2.1.1", "10.0.0"};
+  const std::vector<std::string_view> ascending{"1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta",
+                                                "1.0.0-beta",  "1.0.0-beta.2",  "1.0.0-beta.11",
+                                                "1.0.0-rc.1",  "1.0.0",         "2.0.0",
+                                                "2.1.0",       "2.1.1",         "10.0.0"};
   for (std::size_t i = 0; i < ascending.size(); ++i) {
     for (std::size_t j = 0; j < ascending.size(); ++j) {
-      CHECK((*model::parse_semantic_version(ascending[i]) <=> *model::parse_semantic_version(ascending[j])) == (i <=> j));
+      CHECK((*model::parse_semantic_version(ascending[i]) <=> *model::parse_semantic_version(ascending[j])) ==
+            (i <=> j));
     }
   }
   for (const std::string_view text : {"", "1", "1.2", "1.2.3.4", "1.02.3", "1.2.3-", "1.2.3-01", "1.2.3-a..b", "1.2.3+",
@@ -338,7 +340,8 @@ TEST_CASE("what is no expression, or not in the subset") {
       {std::string_view("true\0", 5), "begins nothing"},
       {"{1.5: 2} == {}x", "where the end is expected"},
   });
-  check({{"{1.5: 2} == {}", "no key of a map"}, {"{1: 2, 1: 3} == {}", "stands in the map twice"},
+  check({{"{1.5: 2} == {}", "no key of a map"},
+         {"{1: 2, 1: 3} == {}", "stands in the map twice"},
          {"{1: 2, 1u: 3} == {}", "stands in the map twice"}});
 }
 
@@ -363,8 +366,7 @@ TEST_CASE("texts, nesting and work have bounds") {
   CHECK(answer("true" + repeated(1000, " && true")).is == cel_answer::kind::yes);
 
   const std::string list = "[" + repeated(60, "1,") + "]";
-  const cel_answer deep =
-      answer(list + ".all(a, " + list + ".all(b, " + list + ".all(c, " + list + ".all(d, true))))");
+  const cel_answer deep = answer(list + ".all(a, " + list + ".all(b, " + list + ".all(c, " + list + ".all(d, true))))");
   CHECK(deep.is == cel_answer::kind::error);
   CHECK(deep.message.find("more steps than an evaluation may take") != std::string::npos);
   CHECK(deep.steps == model::most_cel_steps);

@@ -7,8 +7,8 @@
 
 #include <kaisched/kaisched.hpp>
 
-#include "io/kubernetes/text.hpp"
 #include "io/cluster_input.hpp"
+#include "io/kubernetes/text.hpp"
 #include "model/device_claims.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -34,7 +34,8 @@ std::string message(const result<T>& made) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-const char* const slice_json = R"({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},
+const char* const slice_json =
+    R"({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},
   "spec": {"driver": "gpu.example.com", "pool": {"name": "a", "generation": 3, "resourceSliceCount": 1}, "nodeName": "a",
     "sharedCounters": [{"name": "gpu-0", "counters": {"memory": {"value": "80Gi"}}}],
     "devices": [
@@ -45,7 +46,8 @@ const char* const slice_json = R"({"apiVersion": "resource.k8s.io/v1", "kind": "
        "consumesCounters": [{"counterSet": "gpu-0", "counters": {"memory": {"value": "80Gi"}}}],
        "taints": [{"key": "old", "effect": "NoSchedule"}, {"key": "note", "effect": "None"}]},
       {"name": "g1", "basic": {"attributes": {"model": {"string": "a100"}}, "capacity": {"memory": {"value": 5}}}}]}})";
-const char* const class_json = R"({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"},
+const char* const class_json =
+    R"({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"},
   "spec": {"selectors": [{"cel": {"expression": "device.driver == 'gpu.example.com'"}}]}})";
 const char* const claim_json = R"json({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
   "metadata": {"namespace": "t", "name": "c", "labels": {"kai.scheduler/queue": "q"}},
@@ -63,8 +65,8 @@ const char* const claim_json = R"json({"apiVersion": "resource.k8s.io/v1", "kind
 
 TEST_CASE("texts of attributes, capacities, counters, constraints and results") {
   using namespace model;
-  const auto attributes = must(parse_attributes(joined({"d/z=ints:3", "d/a=bool:true", "d/z=ints:-1", "e/v=version:1.2.3",
-                                                        "d/s=string:a=b;c:d"})));
+  const auto attributes = must(parse_attributes(
+      joined({"d/z=ints:3", "d/a=bool:true", "d/z=ints:-1", "e/v=version:1.2.3", "d/s=string:a=b;c:d"})));
   REQUIRE(attributes.size() == 4);
   CHECK(attributes[0].name == "a");
   CHECK(attributes[0].numbers == std::vector<std::int64_t>{1});
@@ -79,12 +81,13 @@ TEST_CASE("texts of attributes, capacities, counters, constraints and results") 
   CHECK(has(message(parse_attributes(joined({"d/x=int:1", "d/x=int:2"}))), "'d/x' is given twice"));
   CHECK(has(message(parse_attributes(joined({"d/x=ints:1", "d/x=strings:2"}))), "'d/x' is given twice"));
 
-  const auto capacities = must(parse_capacities(joined({"d/m=8Gi;default=1Gi;min=1Gi;max=4Gi;step=1Gi", "d/c=7;value=1;value=7"})));
+  const auto capacities =
+      must(parse_capacities(joined({"d/m=8Gi;default=1Gi;min=1Gi;max=4Gi;step=1Gi", "d/c=7;value=1;value=7"})));
   CHECK(capacities[0].policy.valid_values.size() == 2);
   CHECK(*capacities[1].policy.otherwise == *parse_exact_quantity("1Gi"));
   CHECK(*capacities[1].policy.most == *parse_exact_quantity("4Gi"));
-  for (const std::string_view text : {"m=1", "d/m", "d/m=", "d/m=-1", "d/m=1;max=1", "d/m=1;min=1;value=1", "d/m=1;value=2;value=1",
-                                      "d/m=1;min=1;min=1", "d/m=1;least=1", "d/m=1;min"}) {
+  for (const std::string_view text : {"m=1", "d/m", "d/m=", "d/m=-1", "d/m=1;max=1", "d/m=1;min=1;value=1",
+                                      "d/m=1;value=2;value=1", "d/m=1;min=1;min=1", "d/m=1;least=1", "d/m=1;min"}) {
     CAPTURE(text);
     CHECK(has(message(parse_capacities(joined({std::string(text)}))), text));
   }
@@ -113,17 +116,23 @@ TEST_CASE("texts of attributes, capacities, counters, constraints and results") 
 
 TEST_CASE("rows are added, changed and removed, and errors name object and field") {
   cluster c;
-  CHECK(c.apply(add(table_kind::device_class, {"name", "selectors"}).add({"gpu", test::texts{"device.driver == 'd'"}})).ok());
-  const result<void> bad = c.apply(add(table_kind::device_class, {"name", "selectors"}).add({"bad", test::texts{"'a'.matches('b')"}}));
+  CHECK(c.apply(add(table_kind::device_class, {"name", "selectors"}).add({"gpu", test::texts{"device.driver == 'd'"}}))
+            .ok());
+  const result<void> bad =
+      c.apply(add(table_kind::device_class, {"name", "selectors"}).add({"bad", test::texts{"'a'.matches('b')"}}));
   REQUIRE_FALSE(bad.ok());
   CHECK(has(bad.failure().message, "column selectors"));
   CHECK(has(bad.failure().message, "'bad'"));
   CHECK(has(bad.failure().message, "function 'matches' is not supported"));
   CHECK(has(message(c.apply(add(table_kind::device_class, {"name"}).add({"gpu"}))), "exists already"));
   CHECK(c.apply(add(table_kind::resource_slice, {"name", "driver", "pool", "node"}).add({"s", "d", "p", "n"})).ok());
-  CHECK(has(message(c.apply(add(table_kind::resource_slice, {"name", "counters"}).add({"t", test::texts{"x=1"}}))), "column counters"));
-  CHECK(c.apply(add(table_kind::slice_device, {"name", "slice", "attributes"}).add({"g", "s", test::texts{"d/x=int:1"}})).ok());
-  CHECK(has(message(c.apply(add(table_kind::slice_device, {"name", "taints"}).add({"h", test::texts{"x"}}))), "column taints"));
+  CHECK(has(message(c.apply(add(table_kind::resource_slice, {"name", "counters"}).add({"t", test::texts{"x=1"}}))),
+            "column counters"));
+  CHECK(
+      c.apply(add(table_kind::slice_device, {"name", "slice", "attributes"}).add({"g", "s", test::texts{"d/x=int:1"}}))
+          .ok());
+  CHECK(has(message(c.apply(add(table_kind::slice_device, {"name", "taints"}).add({"h", test::texts{"x"}}))),
+            "column taints"));
   CHECK(c.apply(add(table_kind::claim_request, {"name", "claim", "count"}).add({"r", "c", 2})).ok());
   CHECK(has(message(c.apply(add(table_kind::claim_request, {"name", "count"}).add({"q", 0}))), "column count"));
   const std::string before = c.take_snapshot().digest();
@@ -131,7 +140,8 @@ TEST_CASE("rows are added, changed and removed, and errors name object and field
 
   CHECK(c.apply(test::change(table_kind::claim_request, {"name", "count"}).add({"r", 3})).ok());
   CHECK(c.take_snapshot().digest() != before);
-  CHECK(has(message(c.apply(test::change(table_kind::claim_request, {"name", "count"}).add({"none", 3}))), "there is no claim_request 'none'"));
+  CHECK(has(message(c.apply(test::change(table_kind::claim_request, {"name", "count"}).add({"none", 3}))),
+            "there is no claim_request 'none'"));
   CHECK(c.apply(test::change(table_kind::claim_request, {"name", "count"}).add({"r", 2})).ok());
   CHECK(c.take_snapshot().digest() == before);
   CHECK(c.apply(test::remove(table_kind::claim_request, {"name"}).add({"r"})).ok());
@@ -146,7 +156,8 @@ TEST_CASE("a session gives devices, takes them back exactly and says why not") {
   must(c.apply(add(table_kind::slice_device, {"name", "slice", "attributes"})
                    .add({"g0", "s", test::texts{"d/x=int:1"}})
                    .add({"g1", "s", test::texts{}})));
-  must(c.apply(add(table_kind::resource_claim, {"name", "from_template"}).add({"one", 1}).add({"bad", 1}).add({"lost", 1})));
+  must(c.apply(
+      add(table_kind::resource_claim, {"name", "from_template"}).add({"one", 1}).add({"bad", 1}).add({"lost", 1})));
   must(c.apply(add(table_kind::claim_request, {"name", "claim", "device_class", "selectors"})
                    .add({"r", "one", "", test::texts{"has(device.attributes['d'].x)"}})
                    .add({"b", "bad", "", test::texts{"device.attributes['d'].x == 1"}})
@@ -192,14 +203,16 @@ TEST_CASE("objects of Kubernetes become these rows") {
     const column_view* found = rows.view().find(column);
     REQUIRE(found != nullptr);
     std::string shown;
-    for (const std::string_view one : split_list(found->string(row))) shown += (shown.empty() ? "" : " ") + std::string(one);
+    for (const std::string_view one : split_list(found->string(row)))
+      shown += (shown.empty() ? "" : " ") + std::string(one);
     return shown;
   };
   CHECK(cell(table_kind::device_class, col::device_class_selectors, 0) == "device.driver == 'gpu.example.com'");
   CHECK(cell(table_kind::resource_slice, col::resource_slice_counters, 0) == "gpu-0/memory=80Gi");
-  CHECK(cell(table_kind::slice_device, col::slice_device_attributes, 0) ==
-        "gpu.example.com/model=string:h100 other.example.com/numa=int:1 gpu.example.com/ecc=bool:true "
-        "gpu.example.com/driverVersion=version:550.1.0 gpu.example.com/zones=strings:x gpu.example.com/zones=strings:y");
+  CHECK(
+      cell(table_kind::slice_device, col::slice_device_attributes, 0) ==
+      "gpu.example.com/model=string:h100 other.example.com/numa=int:1 gpu.example.com/ecc=bool:true "
+      "gpu.example.com/driverVersion=version:550.1.0 gpu.example.com/zones=strings:x gpu.example.com/zones=strings:y");
   CHECK(cell(table_kind::slice_device, col::slice_device_capacities, 0) ==
         "gpu.example.com/memory=80Gi;default=10Gi;min=1Gi;step=1Gi");
   CHECK(cell(table_kind::slice_device, col::slice_device_taints, 0) == "old=:NoSchedule");
@@ -208,11 +221,13 @@ TEST_CASE("objects of Kubernetes become these rows") {
   CHECK(must(s.to_table(table_kind::claim_request)).rows() == 3);
   CHECK(cell(table_kind::claim_request, col::claim_request_tolerations, 0) == "old");
   CHECK(cell(table_kind::claim_request, col::claim_request_capacities, 0) == "memory=20Gi");
-  CHECK(cell(table_kind::resource_claim, col::resource_claim_constraints, 0) == "match other.example.com/numa: x, y/big");
+  CHECK(cell(table_kind::resource_claim, col::resource_claim_constraints, 0) ==
+        "match other.example.com/numa: x, y/big");
   CHECK(cell(table_kind::resource_claim, col::resource_claim_results, 0) ==
         "y/small=gpu.example.com/a/g0;gpu.example.com/memory=10Gi");
   // Without slices a host says itself what can be claimed.
-  const snapshot alone = must(io::build_cluster(must(io::kubernetes::parse(claim_json, "o.json")), "reject")).take_snapshot();
+  const snapshot alone =
+      must(io::build_cluster(must(io::kubernetes::parse(claim_json, "o.json")), "reject")).take_snapshot();
   CHECK(must(alone.to_table(table_kind::claim_request)).rows() == 0);
 }
 
@@ -223,10 +238,14 @@ TEST_CASE("what is wrong with objects is told") {
     return input.faults.empty() ? std::string("none") : input.faults.front().message;
   };
   CHECK(has(fault(slice_json, R"({"string": "h100"})", R"({"string": [1]})"), "expected a value"));
-  CHECK(has(fault(slice_json, R"("capacity": {"memory": {"value": "80Gi", )", R"("capacity": {"memory": {)"), "expected a quantity"));
-  CHECK(has(fault(slice_json, R"("nodeName": "a")", R"("nodeSelector": {"nodeSelectorTerms": []})"), "expected one term"));
+  CHECK(has(fault(slice_json, R"("capacity": {"memory": {"value": "80Gi", )", R"("capacity": {"memory": {)"),
+            "expected a quantity"));
+  CHECK(has(fault(slice_json, R"("nodeName": "a")", R"("nodeSelector": {"nodeSelectorTerms": []})"),
+            "expected one term"));
   CHECK(has(fault(class_json, R"("cel")", R"("lec")"), "expected an expression"));
   const std::string slice = std::string(slice_json) + "\n";
-  CHECK(has(fault(slice + claim_json, R"("allocationMode": "All")", R"("allocationMode": "Some")"), "expected ExactCount or All"));
-  CHECK(has(fault(slice + claim_json, R"("matchAttribute")", R"("likeAttribute")"), "expected it or distinctAttribute"));
+  CHECK(has(fault(slice + claim_json, R"("allocationMode": "All")", R"("allocationMode": "Some")"),
+            "expected ExactCount or All"));
+  CHECK(
+      has(fault(slice + claim_json, R"("matchAttribute")", R"("likeAttribute")"), "expected it or distinctAttribute"));
 }

@@ -79,7 +79,8 @@ std::vector<std::string> capacities_of(object& of, member device, std::string_vi
   const member all = of.section(device, "capacity");
   if (!all) return found;
   for (const json_value one : *all) {
-    std::string& text = found.emplace_back(fmt::format("{}={}", qualified(driver, one.key()), quantity_text(of, one, "value")));
+    std::string& text =
+        found.emplace_back(fmt::format("{}={}", qualified(driver, one.key()), quantity_text(of, one, "value")));
     const member policy = of.section(one, "requestPolicy");
     if (!policy) continue;
     if (find(*policy, "default")) text += ";default=" + quantity_text(of, policy, "default");
@@ -174,7 +175,8 @@ std::string constraint_of(object& of, json_value one) {
 
 std::string result_of(object& of, json_value one) {
   const std::string_view driver = of.text(one, "driver");
-  std::string text = fmt::format("{}={}/{}/{}", of.text(one, "request"), driver, of.text(one, "pool"), of.text(one, "device"));
+  std::string text =
+      fmt::format("{}={}/{}/{}", of.text(one, "request"), driver, of.text(one, "pool"), of.text(one, "device"));
   if (of.flag(one, "adminAccess")) text += ";admin";
   if (const member consumed = of.section(one, "consumedCapacity")) {
     for (const json_value amount : *consumed) {
@@ -205,7 +207,8 @@ void read_resource_slice(object& of, cluster_records& to) {
   row.generation = of.integer(pool, "generation").value_or(0);
   row.slices = of.integer(pool, "resourceSliceCount").value_or(1);
   read_reach(of, spec, row.reach, to);
-  for (const json_value one : of.items(spec, "sharedCounters")) add_counters(of, of.text(one, "name"), one, row.counters);
+  for (const json_value one : of.items(spec, "sharedCounters"))
+    add_counters(of, of.text(one, "name"), one, row.counters);
   const std::size_t devices = to.slice_devices.size();
   for (const json_value one : of.items(spec, "devices")) read_device(of, one, row, to);
   if (of.failed()) {

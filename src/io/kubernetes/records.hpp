@@ -61,7 +61,7 @@ struct node_record {
   std::int64_t gpu_memory = 0;
   std::string numa_policy;
   std::string numa_scope;
-  std::vector<std::string> position;  ///< level, position, level, position, ...
+  std::vector<std::string> position;          ///< level, position, level, position, ...
   bool registers = false;                     ///< plugins of vendors have said which devices it has
   std::vector<registered_device> registered;  ///< these
   std::vector<std::string> vendor_devices;    ///< as rows

@@ -72,7 +72,7 @@ bool names_request(const attribute_constraint& constraint, const device_request&
 /// One alternative at one node.
 struct choice {
   const device_ask* ask = nullptr;
-  std::vector<std::uint32_t> devices{};  ///< that match, ascending
+  std::vector<std::uint32_t> devices{};                ///< that match, ascending
   std::vector<std::vector<exact_quantity>> amounts{};  ///< by device of the list
   std::vector<std::uint32_t> constraints{};            ///< of its claim
   bool repeats = false;                                ///< a device can be given more than once
@@ -186,8 +186,8 @@ class search {
       add(of.offered->allow_multiple_allocations ? "shared" : "own");
       add(std::to_string(scene_.usage.users(device)));
       const auto others = scene_.besides.all();
-      const bool wanted = std::any_of(others.begin(), others.end(),
-                                      [&](const device_share& other) { return other.device == device; });
+      const bool wanted =
+          std::any_of(others.begin(), others.end(), [&](const device_share& other) { return other.device == device; });
       if (wanted) add(std::to_string(device));  // of a class of its own
       for (const auto& [counter, amount] : of.counters) {
         add(std::to_string(counter));
@@ -261,8 +261,8 @@ class search {
       if (!one.repeats && static_cast<std::int64_t>(one.devices.size() - i) < left) return false;
       const std::uint32_t device = one.devices[i];
       const std::size_t next_from = repeats(*one.ask, device) ? i : i + 1;
-      const bool untouched = std::none_of(given_.begin(), given_.end(),
-                                          [&](const given_device& g) { return g.share.device == device; });
+      const bool untouched =
+          std::none_of(given_.begin(), given_.end(), [&](const given_device& g) { return g.share.device == device; });
       const std::uint32_t of_class = classes_.at(device);
       if (untouched && std::find(failed.begin(), failed.end(), of_class) != failed.end()) continue;
       const auto next = [&] { return some(number, alternative, next_from, left - 1); };
@@ -377,7 +377,8 @@ selector_answers::one selector_answers::of(const device_pools& pools, const devi
     model::cel_answer answer = ask.selectors[i].evaluate(facts);
     found = {answer.is, std::move(answer.message)};
   }
-  if (known != nullptr) known->store(static_cast<std::uint8_t>(1 + static_cast<int>(found.is)), std::memory_order_relaxed);
+  if (known != nullptr)
+    known->store(static_cast<std::uint8_t>(1 + static_cast<int>(found.is)), std::memory_order_relaxed);
   return found;
 }
 

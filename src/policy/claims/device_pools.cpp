@@ -95,9 +95,8 @@ std::vector<std::uint32_t> device_pools::reachable(std::string_view node, const 
   std::vector<std::uint32_t> found;
   const auto own = by_node_.find(node);
   if (own != by_node_.end()) found = own->second;
-  std::copy_if(elsewhere_.begin(), elsewhere_.end(), std::back_inserter(found), [&](std::uint32_t device) {
-    return devices_[device].offered->reach.reaches(node, labels);
-  });
+  std::copy_if(elsewhere_.begin(), elsewhere_.end(), std::back_inserter(found),
+               [&](std::uint32_t device) { return devices_[device].offered->reach.reaches(node, labels); });
   std::sort(found.begin(), found.end());
   return found;
 }

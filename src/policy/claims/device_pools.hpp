@@ -37,8 +37,8 @@ class device_pools {
     std::string_view driver;
     std::string_view name;
     std::int64_t generation = 0;
-    bool usable = true;   ///< complete, and nothing in it contradicts itself
-    std::string why{};    ///< it is not usable
+    bool usable = true;  ///< complete, and nothing in it contradicts itself
+    std::string why{};   ///< it is not usable
   };
   struct device_entry {
     const offered_device* offered = nullptr;
@@ -78,7 +78,7 @@ class device_pools {
 /// A device that a request has been given.
 struct device_share {
   std::uint32_t device = 0;
-  bool admin = false;                           ///< access beside all others, which takes nothing
+  bool admin = false;                             ///< access beside all others, which takes nothing
   std::vector<model::exact_quantity> consumed{};  ///< by capacity of a device that several share
   friend bool operator==(const device_share&, const device_share&) = default;
 };
@@ -104,12 +104,13 @@ class device_usage {
   /// The inverse, of a share that was taken.
   void give_back(const device_pools& pools, const device_share& share);
   /// The share can be taken beside what is taken already, here and in what somebody wants besides.
-  [[nodiscard]] bool can_take(const device_pools& pools, const device_share& share,
-                              const wanted_shares& besides) const;
+  [[nodiscard]] bool can_take(const device_pools& pools, const device_share& share, const wanted_shares& besides) const;
 
   /// Requests that have the device without admin access.
   [[nodiscard]] std::int64_t users(std::uint32_t device) const { return users_[device]; }
-  [[nodiscard]] std::span<const model::exact_quantity> consumed(std::uint32_t device) const { return consumed_[device]; }
+  [[nodiscard]] std::span<const model::exact_quantity> consumed(std::uint32_t device) const {
+    return consumed_[device];
+  }
   friend bool operator==(const device_usage&, const device_usage&) = default;
 
  private:

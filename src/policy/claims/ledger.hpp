@@ -25,8 +25,8 @@ using claim_device = std::uint32_t;
 /// Devices that a claim has been given.
 struct claim_allocation {
   std::vector<claim_device> devices;
-  node_row node = no_row;  ///< that has them; no_row: not known, or every node can reach them
-  bool known = false;      ///< of a pod: it has had devices of the claim in this session or before
+  node_row node = no_row;             ///< that has them; no_row: not known, or every node can reach them
+  bool known = false;                 ///< of a pod: it has had devices of the claim in this session or before
   std::vector<given_device> given{};  ///< of a claim with requests: which request has which device
   friend bool operator==(const claim_allocation&, const claim_allocation&) = default;
 };
@@ -42,7 +42,7 @@ struct claim_state {
 struct saved_claims {
   std::vector<claim_allocation> allocations;  ///< by claim of the pod
   std::vector<claim_state> claims;
-  std::vector<claim_device> left_behind;   ///< devices that the pod gave back when it was evicted
+  std::vector<claim_device> left_behind;    ///< devices that the pod gave back when it was evicted
   std::vector<device_share> left_shares{};  ///< and what it had of devices of pools
 };
 
@@ -91,8 +91,8 @@ class claim_ledger {
   [[nodiscard]] std::uint32_t slot_of(std::uint32_t i) const { return slots_[i]; }
   /// `request=driver/pool/device...` for every device of a claim with requests.
   [[nodiscard]] std::vector<std::string> results_of(std::uint32_t i) const;
-  /// Why the claims of a pod get nothing on a node, if that is for a person to know: a selector that fails, a class that
-  /// is missing, a search that was not ended. Empty: devices are not free.
+  /// Why the claims of a pod get nothing on a node, if that is for a person to know: a selector that fails, a class
+  /// that is missing, a search that was not ended. Empty: devices are not free.
   [[nodiscard]] std::string why_not(pod_row pod, node_row row) const;
   [[nodiscard]] std::string_view device_name(claim_device d) const { return devices_[d].name; }
   [[nodiscard]] std::string_view user_name(std::uint32_t user) const { return users_[user]; }
@@ -120,9 +120,7 @@ class claim_ledger {
   std::uint32_t class_named(std::string_view name);
   void take(claim_allocation& to, const claim_allocation& from);
   void count(const claim_allocation& one, std::int32_t sign);
-  [[nodiscard]] bool is_structured(std::uint32_t i) const {
-    return pools_ != nullptr && pools_->claims[i].structured;
-  }
+  [[nodiscard]] bool is_structured(std::uint32_t i) const { return pools_ != nullptr && pools_->claims[i].structured; }
   /// A share of a device of a claim without requests, if a pool offers it.
   [[nodiscard]] std::uint32_t pool_device(claim_device d) const;
   /// Devices of an allocation that no request has.

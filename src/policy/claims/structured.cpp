@@ -131,8 +131,11 @@ std::vector<given_device> given_of(const structured_claims& of, std::uint32_t cl
 
 model::claim_result result_of(const structured_claims& of, std::uint32_t claim, const given_device& one) {
   const device_request& request = of.claims[claim].request.requests[one.request];
-  model::claim_result made{request.name, request.alternatives[one.alternative].name,
-                           of.pools.name_of(one.share.device), one.share.admin, {}};
+  model::claim_result made{request.name,
+                           request.alternatives[one.alternative].name,
+                           of.pools.name_of(one.share.device),
+                           one.share.admin,
+                           {}};
   const offered_device& device = *of.pools.devices()[one.share.device].offered;
   for (std::size_t i = 0; i < one.share.consumed.size(); ++i) {
     made.consumed.push_back({device.capacities[i].domain, device.capacities[i].name, one.share.consumed[i]});
