@@ -124,7 +124,8 @@ result<void> device_ledger::open(const model::cluster_state& s, const policy_opt
     quotas_later_.push_back(std::move(quota));
   }
   open_kinds(s);
-  return open_pods(s);
+  open_pods(s);
+  return {};
 }
 
 void device_ledger::open_node(const model::cluster_state& s, node_row row) {
@@ -229,7 +230,7 @@ std::shared_ptr<const devices::pod> device_ledger::native_pod(const model::pod_c
   return asking;
 }
 
-result<void> device_ledger::open_pods(const model::cluster_state& s) {
+void device_ledger::open_pods(const model::cluster_state& s) {
   std::vector<std::pair<pod_row, node_row>> untold;
   const auto put_there = [&](pod_row p, book& at, held_share what) {
     const auto status = static_cast<pod_status>(s.live.pod_state[p]);
@@ -245,9 +246,7 @@ result<void> device_ledger::open_pods(const model::cluster_state& s) {
       untold.emplace_back(p, row);
       continue;
     }
-    result<held_share> told = told_grants(s, p, at);
-    if (!told) return told.failure();
-    put_there(p, at, std::move(*told));
+    put_there(p, at, told_grants(s, p, at));
   }
   for (const auto& [p, row] : untold) {
     const bool now = static_cast<pod_status>(s.live.pod_state[p]) != pod_status::pipelined;
@@ -256,13 +255,13 @@ result<void> device_ledger::open_pods(const model::cluster_state& s) {
     book& at = books_[book_of_[row]];
     put_there(p, at, std::make_shared<const held_devices>(held_devices{asking_at(p, at), got->grants}));
   }
-  return {};
 }
 
-/// Of devices that the node no longer has nothing is counted.
-result<held_share> device_ledger::told_grants(const model::cluster_state& s, pod_row pod, const book& at) const {
+/// Of devices that the node no longer has nothing is counted; what a pod has without having asked for it is.
+held_share device_ledger::told_grants(const model::cluster_state& s, pod_row pod, const book& at) const {
   held_devices made;
   made.asking = asking_at(pod, at);
+  if (made.asking == nullptr) made.asking = std::make_shared<const devices::pod>();
   for (const std::string_view text : split_list(s.pod_extras[pod].device_grants)) {
     const model::vendor_grant one = model::parse_vendor_grant(text).value();  // read when the pod came
     const auto of = std::find_if(at.now.devices.begin(), at.now.devices.end(),
@@ -272,22 +271,17 @@ result<held_share> device_ledger::told_grants(const model::cluster_state& s, pod
     held.container = static_cast<std::size_t>(one.container);
     held.init = one.init;
     held.vendor = none;
-    for (std::size_t v = 0; v < catalog_->vendors.size() && held.vendor == none; ++v) {
-      if (!devices::contains_any_case(of->type, catalog_->vendors[v].key)) continue;
-      const bool asked =
-          made.asking != nullptr && held.container < made.asking->containers.size() &&
-          std::any_of(
-              made.asking->containers[held.container].begin(), made.asking->containers[held.container].end(),
-              [&](const devices::request& r) { return r.vendor == catalog_->vendors[v].key; });
-      if (asked) held.vendor = v;
+    bool asked = false;
+    for (std::size_t v = 0; v < catalog_->vendors.size() && !asked; ++v) {
+      const std::string& key = catalog_->vendors[v].key;
+      if (!devices::contains_any_case(of->type, key)) continue;
+      asked = made.asking != nullptr && held.container < made.asking->containers.size() &&
+              std::any_of(made.asking->containers[held.container].begin(),
+                          made.asking->containers[held.container].end(),
+                          [&](const devices::request& r) { return r.vendor == key; });
+      if (asked || held.vendor == none) held.vendor = v;
     }
-    if (held.vendor == none) {
-      return error{status::argument,
-                   "pod '" + std::string(s.pod_names[pod]) + "', device_grants: container " +
-                       std::to_string(one.container) + " asks for no device like '" + one.device + "' (" + of->type +
-                       ")",
-                   {}};
-    }
+    if (held.vendor == none) continue;  // nobody else can be given it either
     held.what.position = static_cast<std::size_t>(of - at.now.devices.begin());
     held.what.index = of->index;
     held.what.id = of->id;
@@ -652,6 +646,7 @@ void device_ledger::count_quota(const held_devices& what, bool now, std::int64_t
     bool any = false;
     for (const held_grant& one : what.grants) {
       if (catalog_->vendors[one.vendor].key != quota.vendor) continue;
+      if (containers.size() <= one.container) containers.resize(one.container + 1);  // it has what it never asked for
       containers[one.container].push_back(one.what);
       any = true;
     }

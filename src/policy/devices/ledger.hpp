@@ -137,10 +137,10 @@ class device_ledger {
 
   void open_node(const model::cluster_state& s, node_row row);
   void open_kinds(const model::cluster_state& s);
-  result<void> open_pods(const model::cluster_state& s);
+  void open_pods(const model::cluster_state& s);
   [[nodiscard]] std::shared_ptr<const devices::pod> native_pod(const model::pod_class& c, std::size_t vendor,
                                                                const std::string& space) const;
-  [[nodiscard]] result<held_share> told_grants(const model::cluster_state& s, pod_row pod, const book& at) const;
+  [[nodiscard]] held_share told_grants(const model::cluster_state& s, pod_row pod, const book& at) const;
   [[nodiscard]] std::shared_ptr<const devices::pod> asking_at(pod_row pod, const book& at) const;
   /// Null where vendors do not decide.
   [[nodiscard]] const answer* answer_for(const model::cluster_state& s, pod_row pod, node_row row, bool at_once) const;
