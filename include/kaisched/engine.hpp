@@ -36,7 +36,8 @@ class engine {
 
   /// Adds a part to the registry; it takes effect when the option `parts` names it. Error if the name is taken.
   result<void> register_part(std::string_view name, part_factory factory);
-  /// The vendors whose devices sessions know (vendors.hpp); null: none. Sessions that are open keep theirs.
+  /// The vendors whose devices sessions know, and the models that can be divided (vendors.hpp); null, as at first:
+  /// none, so that `repartition` finds nothing to divide. Sessions that are open keep theirs.
   void set_device_catalog(std::shared_ptr<const device_catalog> catalog);
   /// Names of all registered parts: those of the library first.
   [[nodiscard]] std::vector<std::string> part_names() const;

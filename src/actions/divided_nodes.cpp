@@ -4,7 +4,7 @@
 #include <iterator>
 #include <optional>
 
-#include "policy/devices/mig_models.hpp"
+#include "policy/devices/catalog.hpp"
 
 namespace kaisched::actions {
 
@@ -174,7 +174,8 @@ std::size_t divided_nodes_reader::model_of(const model::node_info& node, std::ui
     const std::string* label = model::find_label(node.labels, product_label);
     if (label != nullptr) name = *label;
   }
-  const devices::divided_model* table = devices::divided_model_of(name, memory);
+  if (c_.catalog == nullptr) return no_model;
+  const devices::divided_model* table = devices::told_divided_model(c_.catalog->divided, name, memory);
   if (table == nullptr) return no_model;
   const auto [at, fresh] = models_.try_emplace(table, made_.problem.models.size());
   if (fresh) {

@@ -332,6 +332,7 @@ class core {
            std::uint32_t zones, operation_kind kind);
   void undo(std::uint32_t position);
   void undo_division();
+  static void describe_division(const division& what, decision& d);
   void undo_put(const operation& op, bool restores_claims = true);
   [[nodiscard]] std::uint32_t save_claims(pod_row pod);
   void rejoin_claims(const operation& op);

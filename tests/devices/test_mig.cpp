@@ -7,7 +7,6 @@
 
 #include "devices/cards.hpp"
 #include "policy/devices/mig.hpp"
-#include "policy/devices/mig_models.hpp"
 
 using namespace kaisched::devices;
 using namespace kaisched::devices::test;
@@ -28,22 +27,9 @@ std::vector<slice_range> ranges(const slice_layout& layout) {
 
 }  // namespace
 
-TEST_CASE("sessions have the tables that are shipped") {
-  REQUIRE(divided_models().size() == shipped().divided.size());
-  for (std::size_t i = 0; i < divided_models().size(); ++i) {
-    const divided_model& own = divided_models()[i];
-    const divided_model& file = shipped().divided[i];
-    CAPTURE(file.models.front());
-    CHECK(own.models == file.models);
-    CHECK(own.memory == file.memory);
-    CHECK(own.slices == file.slices);
-    CHECK(own.profiles == file.profiles);
-  }
-}
-
 TEST_CASE("models are known by name and memory, or by what the name says of the memory") {
   const auto largest = [](std::string_view name, std::int64_t gib) {
-    const divided_model* found = divided_model_of(name, gib * 1024 * mebibyte);
+    const divided_model* found = told_divided_model(shipped().divided, name, gib * 1024 * mebibyte);
     return found == nullptr ? std::string() : found->profiles.back().name;
   };
   CHECK(largest("NVIDIA A100-SXM4-40GB", 0) == "7g.40gb");

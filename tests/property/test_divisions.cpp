@@ -8,9 +8,10 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "devices/cards.hpp"
 #include "draws.hpp"
 #include "policy/devices/division_plan.hpp"
-#include "policy/devices/mig_models.hpp"
+#include "policy/devices/mig.hpp"
 
 using namespace kaisched::devices;
 using kaisched::test::draw;
@@ -22,7 +23,7 @@ constexpr std::uint32_t gpu = 1;
 constexpr std::uint32_t first_profile = 2;
 
 const divided_model& table_of(std::string_view name, std::int64_t gib) {
-  return *divided_model_of(name, gib * 1024 * mebibyte);
+  return *find_divided_model(test::shipped().divided, name, gib * 1024 * mebibyte);
 }
 
 /// Layouts that are legal, by table: enumerated once.

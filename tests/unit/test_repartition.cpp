@@ -58,7 +58,7 @@ std::int64_t amount(const work::core& c, const base::cow<std::vector<std::int64_
 
 TEST_CASE("a division is undone to the byte, and what it makes is coming free") {
   const snapshot s = snapshot_of(small);
-  work::core c(s, must(preset("kai")), 0, {}, nullptr);
+  work::core c(s, must(preset("kai")), 0, {}, must(shipped_device_catalog()));
   must(c.open());
   const std::string before = c.state_digest();
   const pod_row first = test::pod_by_name(s, "g-0");
@@ -100,7 +100,8 @@ TEST_CASE("a division is undone to the byte, and what it makes is coming free") 
 
 TEST_CASE("a division and its claims are one commit, and a later look repeats them") {
   const snapshot s = snapshot_of(small);
-  const engine e = test::make_engine({"actions", "repartition,allocate"});
+  engine e = test::make_engine({"actions", "repartition,allocate"});
+  e.set_device_catalog(must(shipped_device_catalog()));
   const session ran = must(e.run(s, 0));
   must(ran.check());
   // The elastic pods come one by one. The divided device serves two of them, and is divided twice.
@@ -109,6 +110,7 @@ TEST_CASE("a division and its claims are one commit, and a later look repeats th
   CHECK(kinds[decision_kind::repartition] == 3);
   CHECK(kinds[decision_kind::pipeline] == 3);
   CHECK(kinds[decision_kind::bind] == 0);  // the whole GPU is none any more
+  REQUIRE(ran.decisions().size() == 6);
   const decision& first = ran.decisions().front();
   CHECK(first.kind == decision_kind::repartition);
   CHECK(first.pod == no_row);
@@ -191,8 +193,9 @@ TEST_CASE("instances in use stay, in clusters of all kinds") {
     }
     CAPTURE(text + pods);
     const snapshot s = snapshot_of(text + pods);
-    const engine e = test::make_engine(
+    engine e = test::make_engine(
         {"actions", "allocate,repartition,reclaim,allocate", "repartition.drain", draw(2) == 0 ? "true" : "false"});
+    e.set_device_catalog(must(shipped_device_catalog()));
     const session ran = must(e.run(s, 0));
     must(ran.check());
     std::uint32_t commit = 0;

@@ -68,20 +68,17 @@ devices::device device_of(const model::vendor_device& told, const device_catalog
   return made;
 }
 
-/// Sum, or the larger, of what containers use of one device.
-void merge(std::vector<devices::device_use>& to, const devices::device_use& one, bool sums) {
-  const auto at = std::find_if(to.begin(), to.end(), [&](const auto& use) { return use.position == one.position; });
-  if (at == to.end()) {
-    to.push_back(one);
-  } else if (sums) {
-    at->slots += one.slots;
-    at->cores += one.cores;
-    at->memory += one.memory;
-  } else {
-    at->slots = std::max(at->slots, one.slots);
-    at->cores = std::max(at->cores, one.cores);
-    at->memory = std::max(at->memory, one.memory);
+/// Adds what is used of one device; uses are in ascending order.
+void add_use(std::vector<devices::device_use>& to, const devices::device_use& one) {
+  const auto at = std::lower_bound(to.begin(), to.end(), one.position,
+                                   [](const devices::device_use& use, std::size_t p) { return use.position < p; });
+  if (at == to.end() || at->position != one.position) {
+    to.insert(at, one);
+    return;
   }
+  at->slots += one.slots;
+  at->cores += one.cores;
+  at->memory += one.memory;
 }
 
 bool overlaps_any(const devices::device& of, const devices::slice_instance& one) {
@@ -177,11 +174,9 @@ void device_ledger::open_kinds(const model::cluster_state& s) {
     kind_of_[p] = at->second;
     if (!fresh) continue;
     kind made;
-    made.of = of;
-    made.space = space;
     if (c.asks_vendors()) {
       auto asking = std::make_shared<devices::pod>();
-      asking->space = made.space;
+      asking->space = space;
       asking->annotations = c.annotations;
       for (const model::vendor_request& one : c.device_requests) {
         const auto container = static_cast<std::size_t>(one.container);
@@ -203,7 +198,7 @@ void device_ledger::open_kinds(const model::cluster_state& s) {
       std::sort(vendors.begin(), vendors.end());
       vendors.erase(std::unique(vendors.begin(), vendors.end()), vendors.end());
       for (const std::size_t vendor : vendors) {
-        if (vendor != none) made.by_vendor.emplace_back(vendor, native_pod(c, vendor, made.space));
+        if (vendor != none) made.by_vendor.emplace_back(vendor, native_pod(c, vendor, space));
       }
     }
     kinds_.push_back(std::move(made));
@@ -212,7 +207,7 @@ void device_ledger::open_kinds(const model::cluster_state& s) {
 
 /// Whole GPUs are all memory and cores, parts are memory.
 std::shared_ptr<const devices::pod> device_ledger::native_pod(const model::pod_class& c, std::size_t vendor,
-                                                              const std::string& space) const {
+                                                              std::string_view space) const {
   const devices::vendor_template& of = catalog_->vendors[vendor];
   auto asking = std::make_shared<devices::pod>();
   asking->space = space;
@@ -275,10 +270,10 @@ held_share device_ledger::told_grants(const model::cluster_state& s, pod_row pod
     for (std::size_t v = 0; v < catalog_->vendors.size() && !asked; ++v) {
       const std::string& key = catalog_->vendors[v].key;
       if (!devices::contains_any_case(of->type, key)) continue;
-      asked = made.asking != nullptr && held.container < made.asking->containers.size() &&
-              std::any_of(made.asking->containers[held.container].begin(),
-                          made.asking->containers[held.container].end(),
-                          [&](const devices::request& r) { return r.vendor == key; });
+      asked = held.container < made.asking->containers.size() &&
+              std::any_of(
+                  made.asking->containers[held.container].begin(), made.asking->containers[held.container].end(),
+                  [&](const devices::request& r) { return r.vendor == key; });
       if (asked || held.vendor == none) held.vendor = v;
     }
     if (held.vendor == none) continue;  // nobody else can be given it either
@@ -560,14 +555,14 @@ void device_ledger::count_held(devices::node& where, const held_devices& held) c
     const bool slots_only = vendor.usage == devices::usage_rule::slots_only;
     const devices::device_use use{one.what.position, one.what.slots, slots_only ? 0 : one.what.cores,
                                   slots_only ? 0 : one.what.memory};
-    merge(one.init ? of_one : others, use, true);
+    add_use(one.init ? of_one : others, use);
     const bool ends = i + 1 == held.grants.size() || held.grants[i + 1].container != one.container;
     if (one.init && ends) {
-      for (const devices::device_use& peak : of_one) merge(peaks, peak, false);
+      devices::raise_uses(peaks, of_one);
       of_one.clear();
     }
   }
-  for (const devices::device_use& peak : peaks) merge(others, peak, false);
+  devices::raise_uses(others, peaks);
   for (const devices::device_use& use : others) {
     devices::device& of = where.devices[use.position];
     of.used_slots += use.slots;

@@ -77,11 +77,6 @@ class device_ledger {
 
   /// What a pod has where it is going to be, as the column device_grants says it.
   [[nodiscard]] std::vector<std::string> grants_of(pod_row pod, node_row row) const;
-  /// The devices of a node: with what pods hold or wait for, whichever is more, or once those that leave are gone.
-  [[nodiscard]] const devices::node& node_of(node_row row, bool now) const {
-    const book& of = books_[book_of_[row]];
-    return now ? of.now : of.later;
-  }
   [[nodiscard]] bool has_devices(node_row row) const { return used_ && book_of_[row] != no_row; }
   /// Everything counted anew is what is counted, and no device gives more than it has; else what is wrong.
   [[nodiscard]] std::string fault() const;
@@ -122,8 +117,6 @@ class device_ledger {
   };
   /// Pods that ask for the same. A pod without vendors asks every vendor for its GPUs, so there is one per vendor.
   struct kind {
-    class_row of = no_row;
-    std::string space;
     std::shared_ptr<const devices::pod> asking;  ///< null: it depends on the vendor of the node
     std::vector<std::pair<std::size_t, std::shared_ptr<const devices::pod>>> by_vendor;
     std::vector<node_answers> answers;  ///< by book; empty: nothing is known
@@ -139,7 +132,7 @@ class device_ledger {
   void open_kinds(const model::cluster_state& s);
   void open_pods(const model::cluster_state& s);
   [[nodiscard]] std::shared_ptr<const devices::pod> native_pod(const model::pod_class& c, std::size_t vendor,
-                                                               const std::string& space) const;
+                                                               std::string_view space) const;
   [[nodiscard]] held_share told_grants(const model::cluster_state& s, pod_row pod, const book& at) const;
   [[nodiscard]] std::shared_ptr<const devices::pod> asking_at(pod_row pod, const book& at) const;
   /// Null where vendors do not decide.

@@ -1,6 +1,7 @@
 #include "policy/devices/mig.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 #include "policy/devices/words.hpp"
@@ -54,6 +55,25 @@ struct layout_walk {
     }
   }
 };
+
+bool is_named(const divided_model& one, std::string_view model) {
+  return std::any_of(one.models.begin(), one.models.end(),
+                     [&](const std::string& part) { return contains_any_case(model, part); });
+}
+
+/// The number before "GB" in a name such as NVIDIA-A100-SXM4-80GB, in bytes; 0 if there is none. What is sold as so
+/// many gigabytes has about so many gibibytes.
+std::int64_t memory_in_name(std::string_view model) {
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    std::int64_t number = 0;
+    const auto [end, failure] = std::from_chars(model.data() + i, model.data() + model.size(), number);
+    if (failure != std::errc{} || number <= 0 || number > 10000) continue;
+    const std::string_view rest = model.substr(static_cast<std::size_t>(end - model.data()));
+    if (rest.size() >= 2 && contains_any_case(rest.substr(0, 2), "gb")) return number * 1024 * mebibyte;
+    i = static_cast<std::size_t>(end - model.data()) - 1;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -122,11 +142,22 @@ const divided_model* find_divided_model(std::span<const divided_model> among, st
   const divided_model* best = nullptr;
   const auto distance = [&](const divided_model& one) { return std::abs(one.memory - memory); };
   for (const divided_model& one : among) {
-    const bool named = std::any_of(one.models.begin(), one.models.end(),
-                                   [&](const std::string& part) { return contains_any_case(model, part); });
-    if (named && (best == nullptr || distance(one) < distance(*best))) best = &one;
+    if (is_named(one, model) && (best == nullptr || distance(one) < distance(*best))) best = &one;
   }
   return best;
+}
+
+const divided_model* told_divided_model(std::span<const divided_model> among, std::string_view model,
+                                        std::int64_t memory) {
+  if (memory <= 0) memory = memory_in_name(model);
+  if (memory > 0) return find_divided_model(among, model, memory);
+  const divided_model* found = nullptr;
+  for (const divided_model& one : among) {
+    if (!is_named(one, model)) continue;
+    if (found != nullptr) return nullptr;  // of several sizes, and nobody says which
+    found = &one;
+  }
+  return found;
 }
 
 std::optional<division_change> cheapest_change(const device& divided, const slice_profile& wanted,

@@ -59,6 +59,10 @@ struct divided_model {
 /// The table for a device by its model and memory, or null: the first with a part of the name and the nearest memory.
 [[nodiscard]] const divided_model* find_divided_model(std::span<const divided_model> among, std::string_view model,
                                                       std::int64_t memory);
+/// The same where the memory may not be known (0): then by what the name says of it, such as 80GB. Null also if there
+/// are several tables and nothing tells which.
+[[nodiscard]] const divided_model* told_divided_model(std::span<const divided_model> among, std::string_view model,
+                                                      std::int64_t memory);
 
 /// One way to make room on a divided device for an instance: the instances that have to go.
 struct division_change {
