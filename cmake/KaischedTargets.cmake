@@ -3,9 +3,12 @@
 # ---- warnings: private to our own sources, errors only for developers --------------------------------------------
 add_library(kaisched_warnings INTERFACE)
 target_compile_options(kaisched_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wnull-dereference
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wnull-dereference
   -Wimplicit-fallthrough -Wdate-time
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>)
+if(NOT KAISCHED_UNITY)  # where files are compiled together, a local may have the name of something in another file
+  target_compile_options(kaisched_warnings INTERFACE -Wshadow)
+endif()
 if(KAISCHED_DEVELOPER)
   target_compile_options(kaisched_warnings INTERFACE -Werror)
 endif()
@@ -37,6 +40,25 @@ function(kaisched_configure_target target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kaisched_warnings>)
 endfunction()
 
+# Sources of one folder are compiled together, a dozen at a time. Of one folder only: names in unnamed namespaces need to
+# be unique there and nowhere else.
+function(kaisched_group_sources target)
+  if(NOT KAISCHED_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(SORT sources)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    math(EXPR count_${folder} "0${count_${folder}} + 1")
+    math(EXPR part "(${count_${folder}} - 1) / 12")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${part}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # kaisched_add_library(<target> STATIC|SHARED EXPORT_NAME <name> SOURCES ... [PUBLIC_HEADERS <dir>...]
 #                      [PUBLIC_LINK ...] [PRIVATE_LINK ...] [VERSION_SCRIPT <file>])
 # Makes <target>, its alias kaisched::<name>, and lists it for the package. Private links stay in this build, which is
@@ -46,6 +68,7 @@ function(kaisched_add_library target kind)
   add_library(${target} ${kind} ${arg_SOURCES})
   add_library(kaisched::${arg_EXPORT_NAME} ALIAS ${target})
   kaisched_configure_target(${target})
+  kaisched_group_sources(${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${arg_EXPORT_NAME} LINKER_LANGUAGE CXX)
   target_compile_features(${target} INTERFACE $<IF:$<STREQUAL:${kind},SHARED>,c_std_99,cxx_std_20>)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")

@@ -19,6 +19,7 @@
 #include "cli/lint.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
+#include "cli/tables.hpp"
 #include "io/cluster_file.hpp"
 #include "model/quarantine.hpp"
 
@@ -75,11 +76,6 @@ void add_error(checked_file& to, const input_arguments& told, const error& why) 
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   one.text = text;
   to.found.push_back(std::move(one));
-}
-
-std::string_view text_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
-  const column_view* values = rows.find(column);
-  return values == nullptr || values->type != column_type::string ? std::string_view{} : values->string(row);
 }
 
 /// A text, or an integer as text.

@@ -7,12 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/explain.hpp"
+#include "cli/tables.hpp"
 
 namespace kaisched::cli {
 
 namespace {
-
-bool waits(pod_status status) { return status == pod_status::pending || status == pod_status::gated; }
 
 std::size_t shown_nodes(const explanation& of, const candidate_table& table) {
   return of.most_nodes == 0 ? table.fitting : std::min<std::size_t>(of.most_nodes, table.fitting);

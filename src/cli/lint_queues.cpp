@@ -15,7 +15,7 @@ namespace {
 using model::cluster_state;
 using model::quota_vector;
 
-bool waits(const cluster_state& s, pod_row p) {
+bool is_waiting(const cluster_state& s, pod_row p) {
   const auto status = static_cast<pod_status>(s.live.pod_state[p]);
   return status == pod_status::pending || status == pod_status::gated;
 }
@@ -194,7 +194,7 @@ void lint_gang_above_quota(const lint_input& in) {
 void lint_unknown_sub_group(const lint_input& in) {
   const cluster_state& s = in.state;
   for (pod_row p = 0; p < s.pod_slots; ++p) {
-    if (!s.pods[p].live || s.pods[p].group == no_row || s.pods[p].sub != no_row || !waits(s, p)) continue;
+    if (!s.pods[p].live || s.pods[p].group == no_row || s.pods[p].sub != no_row || !is_waiting(s, p)) continue;
     in.add("pod", s.pod_names[p],
            fmt::format("names sub-group {}, which pod group {} does not have", s.pod_extras[p].sub_name,
                        s.group_names[s.pods[p].group]));

@@ -28,8 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view ending = ".ks";
-
 struct minimise_arguments {
   input_arguments input;
   std::string out = "-";
@@ -45,7 +43,7 @@ struct minimise_arguments {
 class scratch_file {
  public:
   scratch_file() : path_((fs::temp_directory_path() / "kaisched-XXXXXX.ks").string()) {
-    const int file = mkstemps(path_.data(), static_cast<int>(ending.size()));
+    const int file = mkstemps(path_.data(), static_cast<int>(io::scenario_ending.size()));
     if (file >= 0) close(file);
   }
   ~scratch_file() {
@@ -125,7 +123,7 @@ class condition {
 /// The scenario of a file; any other cluster gets one session.
 result<io::scenario> scenario_of(const input_arguments& input, progress& shown) {
   const std::string& file = input.file.empty() ? input.cluster : input.file;
-  if (!file.ends_with(ending)) {
+  if (!file.ends_with(io::scenario_ending)) {
     const result<loaded_cluster> loaded = load_cluster(input, shown);
     if (!loaded) return loaded.failure();
     const result<std::string> text = io::format_scenario(loaded->state, loaded->now, {});

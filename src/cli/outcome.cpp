@@ -15,6 +15,7 @@
 #include <kaisched/eigen.hpp>
 #include <kaisched/schema.hpp>
 
+#include "cli/tables.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::cli {
@@ -30,11 +31,6 @@ quota_amounts amounts_at(const table_view& rows, std::uint32_t column, std::uint
   return found;
 }
 
-std::string_view text_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
-  const column_view* values = rows.find(column);
-  return values == nullptr ? std::string_view{} : values->string(row);
-}
-
 std::vector<std::string> texts_at(const table_view& rows, std::uint32_t column, std::uint64_t row) {
   const std::vector<std::string_view> texts = split_list(text_at(rows, column, row));
   return {texts.begin(), texts.end()};
@@ -48,8 +44,6 @@ std::uint8_t byte_at(const table_view& rows, std::uint32_t column, std::uint64_t
   const column_view* values = rows.find(column);
   return values == nullptr ? std::uint8_t{0} : values->values<std::uint8_t>(rows.rows)[row];
 }
-
-bool waits(pod_status status) { return status == pod_status::pending || status == pod_status::gated; }
 
 bool is_on_node(pod_status status) {
   return !waits(status) && status != pod_status::succeeded && status != pod_status::failed &&

@@ -29,8 +29,6 @@ struct test_arguments {
   bool verbose = false;
 };
 
-constexpr std::string_view ending = ".ks";
-
 /// Files as they are given; folders stand for every scenario below them, by name.
 result<std::vector<std::string>> files_of(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
@@ -42,11 +40,12 @@ result<std::vector<std::string>> files_of(const std::vector<std::string>& paths)
     }
     std::vector<std::string> inside;
     for (fs::recursive_directory_iterator it(path, fault), end; it != end && !fault; it.increment(fault)) {
-      if (it->path().extension() == ending && it->is_regular_file()) inside.push_back(it->path().string());
+      if (it->path().extension() == io::scenario_ending && it->is_regular_file()) inside.push_back(it->path().string());
     }
     if (fault) return error{status::not_found, fmt::format("{}: {}", path, fault.message()), {}};
     if (inside.empty())
-      return error{status::not_found, fmt::format("{}: there is no {} file in this folder", path, ending), {}};
+      return error{
+          status::not_found, fmt::format("{}: there is no {} file in this folder", path, io::scenario_ending), {}};
     std::sort(inside.begin(), inside.end());
     files.insert(files.end(), inside.begin(), inside.end());
   }

@@ -15,6 +15,7 @@
 #include <kaisched/quantity.hpp>
 #include <kaisched/schema.hpp>
 
+#include "io/added_rows.hpp"
 #include "io/csv_file.hpp"
 
 namespace kaisched::io {
@@ -22,25 +23,13 @@ namespace kaisched::io {
 namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t latest_time = std::numeric_limits<std::int64_t>::max() / second;
+constexpr std::int64_t latest_time = std::numeric_limits<std::int64_t>::max() / nanoseconds;
 /// The trace knows no limit of pods per node.
-constexpr std::int64_t pods_per_node = 1'000'000;
-
-table added(table_kind kind) {
-  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add));
-}
+constexpr std::int64_t most_pods = 1'000'000;
 
 template <std::size_t N>
 void push_list(table::column& to, const std::array<std::string_view, N>& elements) {
   to.push_list(std::span<const std::string_view>(elements));
-}
-
-void push_amounts(table::column& to, std::int64_t cpu, std::int64_t memory, std::int64_t gpu, std::int64_t pods) {
-  to.push(cpu);
-  to.push(memory);
-  to.push(gpu);
-  to.push(pods);
 }
 
 table one_queue() {
@@ -64,7 +53,7 @@ result<table> read_nodes(named_text file, std::vector<std::uint32_t>& lines) {
     lines.push_back(csv.line());
     names.push(csv.text(name));
     push_amounts(capacities, csv.integer(cpu, 0, max_amount), csv.integer(memory, 0, max_amount / mebibyte) * mebibyte,
-                 gpus * whole_device, pods_per_node);
+                 gpus * whole_device, most_pods);
     if (gpus > 0 && !csv.text(gpu_model).empty()) {
       push_list(labels, std::array{openb_model_label, csv.text(gpu_model)});
     } else {
@@ -108,7 +97,7 @@ result<std::int64_t> read_pods(named_text file, pod_tables& to, std::vector<std:
 
   std::int64_t last = 0;
   for (std::int64_t row = 0; csv.next(); ++row) {
-    const std::int64_t created = (has_times ? csv.integer(creation_time, 0, latest_time) : row) * second;
+    const std::int64_t created = (has_times ? csv.integer(creation_time, 0, latest_time) : row) * nanoseconds;
     last = std::max(last, created);
     const std::int64_t gpus = csv.integer(num_gpu, 0, max_devices_per_node);
     const std::int64_t share = gpus == 0 ? 0 : csv.integer(gpu_milli, 1, whole_device);

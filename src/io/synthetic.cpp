@@ -16,6 +16,8 @@
 #include <kaisched/quantity.hpp>
 #include <kaisched/schema.hpp>
 
+#include "io/added_rows.hpp"
+
 namespace kaisched::io {
 
 namespace {
@@ -30,8 +32,7 @@ constexpr std::int64_t least_with_faults = gpus_per_node * nodes_per_rack;
 
 constexpr std::int64_t core = 1000;
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
-constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t minute = 60 * second;
+constexpr std::int64_t minute = 60 * nanoseconds;
 constexpr std::int64_t hour = 60 * minute;
 constexpr std::int64_t day = 24 * hour;
 /// The clock of the cluster starts a month before the moment that the tables show.
@@ -521,8 +522,6 @@ void generator::add_hopeless() {
 
 // ---- tables -----------------------------------------------------------------------------------------------------
 
-table added(table_kind k) { return table(static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(table_op::add)); }
-
 table::column& text(table& to, std::uint32_t id) { return to.add(id, column_type::string); }
 table::column& numbers(table& to, std::uint32_t id, std::uint32_t width = 1) {
   return to.add(id, column_type::i64, width);
@@ -533,12 +532,6 @@ table::column& lists(table& to, std::uint32_t id) { return to.add(id, column_typ
 void push_flag(table::column& to, bool value) { to.push(static_cast<std::uint8_t>(value ? 1 : 0)); }
 void push_texts(table::column& to, const std::vector<std::string_view>& elements) {
   to.push_list(std::span<const std::string_view>(elements));
-}
-void push_amounts(table::column& to, std::int64_t cpu, std::int64_t memory, std::int64_t gpu, std::int64_t pods) {
-  to.push(cpu);
-  to.push(memory);
-  to.push(gpu);
-  to.push(pods);
 }
 
 table topology_table() {

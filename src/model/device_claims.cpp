@@ -14,7 +14,7 @@ namespace kaisched::model {
 
 namespace {
 
-error bad(std::string_view what, std::string_view text, std::string_view form) {
+error bad_form(std::string_view what, std::string_view text, std::string_view form) {
   return {status::argument,
           "'" + base::shown(text) + "' is no " + std::string(what) + "; expected " + std::string(form)};
 }
@@ -131,7 +131,7 @@ result<std::vector<device_attribute>> parse_attributes(std::string_view list) {
     });
     if (known == types.end() || typed.find(':') == std::string_view::npos ||
         !read_qualified(name, one.domain, one.name)) {
-      return bad("attribute", text, form);
+      return bad_form("attribute", text, form);
     }
     one.kind = known->second;
     one.is_list = type != known->first;
@@ -140,7 +140,7 @@ result<std::vector<device_attribute>> parse_attributes(std::string_view list) {
     const bool fresh = before == all.end();
     device_attribute& target = fresh ? all.emplace_back(one) : *before;
     if (!fresh && (!one.is_list || !target.is_list || target.kind != one.kind)) return given_twice(name);
-    if (!read_value(target, value)) return bad("attribute", text, form);
+    if (!read_value(target, value)) return bad_form("attribute", text, form);
   }
   std::sort(all.begin(), all.end(), in_order<device_attribute>);
   return all;
@@ -164,7 +164,7 @@ result<std::vector<device_capacity>> parse_capacities(std::string_view list) {
     }
     const capacity_policy& policy = one.policy;
     const bool is_range = policy.least || policy.most || policy.step;
-    if (!good || (is_range && (!policy.least || !policy.valid_values.empty()))) return bad("capacity", text, form);
+    if (!good || (is_range && (!policy.least || !policy.valid_values.empty()))) return bad_form("capacity", text, form);
   }
   if (const std::optional<std::string> twice = sort_by_name(all)) return given_twice(*twice);
   return all;
@@ -176,7 +176,7 @@ result<std::vector<counter_amount>> parse_counters(std::string_view list) {
     counter_amount& one = all.emplace_back();
     const auto [name, value] = cut(text, '=');
     const std::optional<exact_quantity> amount = read_amount(value);
-    if (!amount || !read_qualified(name, one.set, one.name)) return bad("counter", text, "set/counter=amount");
+    if (!amount || !read_qualified(name, one.set, one.name)) return bad_form("counter", text, "set/counter=amount");
     one.amount = *amount;
     const bool twice = std::any_of(all.begin(), all.end() - 1, [&](const counter_amount& other) {
       return other.set == one.set && other.name == one.name;
@@ -195,7 +195,7 @@ result<std::vector<capacity_ask>> parse_capacity_asks(std::string_view list) {
     const bool plain = !name.empty() && name.find('/') == std::string_view::npos;
     if (plain) one.name = name;
     if (!amount || (!plain && !read_qualified(name, one.domain, one.name))) {
-      return bad("amount of a capacity", text, "[domain/]name=amount");
+      return bad_form("amount of a capacity", text, "[domain/]name=amount");
     }
     one.amount = *amount;
   }
@@ -212,11 +212,11 @@ result<std::vector<attribute_constraint>> parse_constraints(std::string_view lis
     const auto [kind, attribute] = cut(trimmed(head), ' ');
     one.distinct = kind == "distinct";
     if ((kind != "match" && !one.distinct) || !read_qualified(trimmed(attribute), one.domain, one.name)) {
-      return bad("constraint", text, form);
+      return bad_form("constraint", text, form);
     }
     for (bool more = text.find(':') != std::string_view::npos; more;) {
       const std::string_view name = trimmed(names.substr(0, names.find(',')));
-      if (name.empty()) return bad("constraint", text, form);
+      if (name.empty()) return bad_form("constraint", text, form);
       one.requests.emplace_back(name);
       more = names.find(',') != std::string_view::npos;
       names = cut(names, ',').second;
@@ -235,7 +235,7 @@ result<std::vector<claim_result>> parse_results(std::string_view list) {
     one.request = cut(request, '/').first;
     one.alternative = cut(request, '/').second;
     one.device = device;
-    if (one.request.empty() || device.empty()) return bad("result", text, form);
+    if (one.request.empty() || device.empty()) return bad_form("result", text, form);
     while (!rest.empty()) {
       const auto [part, next] = cut(rest, ';');
       rest = next;
@@ -246,7 +246,7 @@ result<std::vector<claim_result>> parse_results(std::string_view list) {
       const auto [name, value] = cut(part, '=');
       capacity_ask& taken = one.consumed.emplace_back();
       const std::optional<exact_quantity> amount = read_amount(value);
-      if (!amount || !read_qualified(name, taken.domain, taken.name)) return bad("result", text, form);
+      if (!amount || !read_qualified(name, taken.domain, taken.name)) return bad_form("result", text, form);
       taken.amount = *amount;
     }
   }

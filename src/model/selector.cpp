@@ -12,7 +12,7 @@ namespace kaisched::model {
 
 namespace {
 
-error bad(std::string_view what, std::string_view text, std::string_view expected) {
+error bad_word(std::string_view what, std::string_view text, std::string_view expected) {
   std::string message;
   message.append(what).append(" '").append(base::shown(text)).append("': expected ").append(expected);
   return {status::argument, std::move(message), {}};
@@ -144,16 +144,16 @@ const std::string* find_label(const label_list& labels, std::string_view key) {
 
 result<label_list> parse_labels(std::string_view list) {
   const std::vector<std::string_view> elements = split_list(list);
-  if (elements.size() % 2 != 0) return bad("labels", elements.back(), "pairs of key and value");
+  if (elements.size() % 2 != 0) return bad_word("labels", elements.back(), "pairs of key and value");
   label_list labels;
   labels.reserve(elements.size() / 2);
   for (std::size_t i = 0; i < elements.size(); i += 2) {
-    if (elements[i].empty()) return bad("label key", "", "a key that is not empty");
+    if (elements[i].empty()) return bad_word("label key", "", "a key that is not empty");
     labels.emplace_back(elements[i], elements[i + 1]);
   }
   std::sort(labels.begin(), labels.end());
   for (std::size_t i = 1; i < labels.size(); ++i) {
-    if (labels[i].first == labels[i - 1].first) return bad("label key", labels[i].first, "each key once");
+    if (labels[i].first == labels[i - 1].first) return bad_word("label key", labels[i].first, "each key once");
   }
   return labels;
 }
@@ -168,9 +168,10 @@ result<selector> parse_selector(std::string_view text) {
   for (const std::string_view part : split_requirements(text)) {
     std::optional<requirement> r = parse_requirement(part);
     if (!r) {
-      return bad("label selector", text,
-                 "requirements such as key, !key, key=value, key!=value, key in (a,b), key notin (a,b), key>number, "
-                 "separated by commas");
+      return bad_word(
+          "label selector", text,
+          "requirements such as key, !key, key=value, key!=value, key in (a,b), key notin (a,b), key>number, "
+          "separated by commas");
     }
     s.requirements.push_back(std::move(*r));
   }
@@ -187,12 +188,12 @@ result<taint> parse_taint(std::string_view text) {
   constexpr std::string_view form =
       "key=value:Effect or key:Effect, Effect one of NoSchedule, NoExecute, PreferNoSchedule";
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return bad("taint", text, form);
+  if (colon == std::string_view::npos || colon == 0) return bad_word("taint", text, form);
   const auto effect = to_effect(text.substr(colon + 1));
-  if (!effect) return bad("taint", text, form);
+  if (!effect) return bad_word("taint", text, form);
   const std::string_view body = text.substr(0, colon);
   const std::size_t equal = body.find('=');
-  if (equal == 0) return bad("taint", text, form);
+  if (equal == 0) return bad_word("taint", text, form);
   taint t{std::string(body.substr(0, equal)), {}, *effect};
   if (equal != std::string_view::npos) t.value = body.substr(equal + 1);
   return t;
@@ -205,11 +206,11 @@ result<toleration> parse_toleration(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon != std::string_view::npos) {
     const auto effect = to_effect(text.substr(colon + 1));
-    if (!effect) return bad("toleration", text, form);
+    if (!effect) return bad_word("toleration", text, form);
     t.effect = *effect;
     body = text.substr(0, colon);
   }
-  if (body.empty()) return bad("toleration", text, form);
+  if (body.empty()) return bad_word("toleration", text, form);
   const std::size_t equal = body.find('=');
   if (equal == std::string_view::npos) {
     t.any_value = true;
@@ -225,7 +226,7 @@ result<toleration> parse_toleration(std::string_view text) {
 result<affinity_term> parse_affinity_term(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view key = trim(text.substr(0, colon == std::string_view::npos ? 0 : colon));
-  if (key.empty()) return bad("affinity term", text, "topology key: label selector");
+  if (key.empty()) return bad_word("affinity term", text, "topology key: label selector");
   result<selector> pods = parse_selector(text.substr(colon + 1));
   if (!pods) return pods.failure();
   return affinity_term{std::string(key), std::move(*pods)};
@@ -250,7 +251,7 @@ result<host_port> parse_host_port(std::string_view text) {
   }
   const auto port = to_integer<std::uint32_t>(rest);
   if (!port || *port == 0 || *port > 65535 || p.protocol.empty()) {
-    return bad("host port", text, "[address:]port[/protocol], port 1 to 65535");
+    return bad_word("host port", text, "[address:]port[/protocol], port 1 to 65535");
   }
   p.port = *port;
   return p;

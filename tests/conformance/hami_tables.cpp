@@ -342,44 +342,45 @@ difference node_less(const row& of) {
               devices::is_better(text_or_empty(nodes, "policy"), score("j"), score("i")));
 }
 
-struct table {
+struct table_of_rules {
   std::string_view test;
   difference (*check)(const row& of);
 };
 constexpr std::array tables{
-    table{"TestCheckAMDType", check_type},
-    table{"Test_checkDCUtype", check_type},
-    table{"Test_checkType", check_type},
-    table{"Test_KunlunVDevices_CheckType", check_type},
-    table{"Test_graphSelect", choose_positions},
-    table{"Test_graphSelectVXPU", choose_positions},
-    table{"Test_FitVXPU_direct", equal_slices},
-    table{"Test_splitCoreRequest", split},
-    table{"Test_countMaskAvailable", count_bits},
-    table{"TestCalcscore", gap_score},
-    table{"TestCountbubble", gaps},
-    table{"Test_trimMemory", round_up},
-    table{"Test_CustomFilterRule", same_device},
-    table{"TestCheckAppClass", tenant_class},
-    table{"TestCheckDeviceQos", service_class},
-    table{"TestFitQuota", quota},
-    table{"TestNeedScore", zones_switch},
-    table{"TestScoreExclusiveDevices", zone_score},
-    table{"TestScoreOnlineDevices", tenant_score},
-    table{"TestPrioritizeExclusiveDevices", prioritize_zones},
-    table{"TestPrioritizeOnlineDevices", prioritize_calm},
-    table{"TestComputeBestCombination", largest_groups},
-    table{"TestAssertNuma", bind_numa},
-    table{"TestIsMIGRequest", repeats},
-    table{"TestDeviceUsageList_Less", device_less},
-    table{"TestLess", node_less},
+    table_of_rules{"TestCheckAMDType", check_type},
+    table_of_rules{"Test_checkDCUtype", check_type},
+    table_of_rules{"Test_checkType", check_type},
+    table_of_rules{"Test_KunlunVDevices_CheckType", check_type},
+    table_of_rules{"Test_graphSelect", choose_positions},
+    table_of_rules{"Test_graphSelectVXPU", choose_positions},
+    table_of_rules{"Test_FitVXPU_direct", equal_slices},
+    table_of_rules{"Test_splitCoreRequest", split},
+    table_of_rules{"Test_countMaskAvailable", count_bits},
+    table_of_rules{"TestCalcscore", gap_score},
+    table_of_rules{"TestCountbubble", gaps},
+    table_of_rules{"Test_trimMemory", round_up},
+    table_of_rules{"Test_CustomFilterRule", same_device},
+    table_of_rules{"TestCheckAppClass", tenant_class},
+    table_of_rules{"TestCheckDeviceQos", service_class},
+    table_of_rules{"TestFitQuota", quota},
+    table_of_rules{"TestNeedScore", zones_switch},
+    table_of_rules{"TestScoreExclusiveDevices", zone_score},
+    table_of_rules{"TestScoreOnlineDevices", tenant_score},
+    table_of_rules{"TestPrioritizeExclusiveDevices", prioritize_zones},
+    table_of_rules{"TestPrioritizeOnlineDevices", prioritize_calm},
+    table_of_rules{"TestComputeBestCombination", largest_groups},
+    table_of_rules{"TestAssertNuma", bind_numa},
+    table_of_rules{"TestIsMIGRequest", repeats},
+    table_of_rules{"TestDeviceUsageList_Less", device_less},
+    table_of_rules{"TestLess", node_less},
 };
 
 }  // namespace
 
 std::optional<std::string> check_hami_table(const json& one) {
   const std::string test = one.at("test").get<std::string>();
-  const auto found = std::find_if(tables.begin(), tables.end(), [&](const table& of) { return of.test == test; });
+  const auto found =
+      std::find_if(tables.begin(), tables.end(), [&](const table_of_rules& of) { return of.test == test; });
   if (found == tables.end()) throw unsupported("table " + test);
   const json& input = member(one, "input");
   return found->check({input, member(one, "expected"), vendor_of_source(one.at("source").get<std::string>())});

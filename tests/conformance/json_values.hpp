@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -37,6 +38,12 @@ inline const std::string& name_of(const nlohmann::json& of) { return of.at("name
 
 inline std::string text_or_empty(const nlohmann::json& of, std::string_view key) {
   return value_or(of, key, std::string{});
+}
+
+inline std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& one : texts) all.append(all.empty() ? "" : ",").append(one);
+  return all;
 }
 
 }  // namespace kaisched::conformance

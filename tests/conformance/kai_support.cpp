@@ -50,12 +50,6 @@ std::set<std::string> plugins_of(const json& session_case) {
   return names;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return text;
-}
-
 /// The parts in the order in which the case lists its plug-ins.
 std::string parts_of(const json& session_case, const std::vector<std::string>& known_parts) {
   const std::set<std::string> opened = plugins_of(session_case);

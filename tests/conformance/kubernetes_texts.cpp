@@ -9,15 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (!text.empty()) text += ',';
-    text += part;
-  }
-  return text;
-}
-
 std::string expression_text(const json& expression) {
   std::string key = expression.at("key").get<std::string>();
   const std::string operation = expression.at("operator").get<std::string>();

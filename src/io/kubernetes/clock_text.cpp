@@ -14,7 +14,6 @@ namespace {
 
 using base::int128;
 
-constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t day_seconds = 86'400;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

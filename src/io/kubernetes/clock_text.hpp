@@ -9,6 +9,8 @@
 
 namespace kaisched::io::kubernetes {
 
+inline constexpr std::int64_t second = 1'000'000'000;  ///< in nanoseconds
+
 /// RFC 3339 (`2026-03-07T12:00:00Z`, `...:00.25+01:00`) -> nanoseconds since 1970; empty if it is no time, or one that
 /// 64 bits do not hold (before 1678, after 2261).
 [[nodiscard]] std::optional<std::int64_t> parse_time(std::string_view text);

@@ -9,12 +9,13 @@
 #include <fmt/format.h>
 
 #include "io/kubernetes/constraints.hpp"
+#include "policy/devices/device.hpp"
 
 namespace kaisched::io::kubernetes {
 
 namespace {
 
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+using devices::mebibyte;
 
 /// The label `nvidia.com/gpu.memory` in bytes; 0 if it is missing or no number.
 std::int64_t gpu_memory_of(const object& node) {

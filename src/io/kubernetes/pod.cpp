@@ -8,15 +8,18 @@
 #include <fmt/format.h>
 
 #include "io/kubernetes/claim.hpp"
+#include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
+#include "io/kubernetes/resources.hpp"
+#include "policy/devices/device.hpp"
 
 namespace kaisched::io::kubernetes {
 
 namespace {
 
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t stuck_after = std::int64_t{120} * 1'000'000'000;
-constexpr std::string_view gpu = "gpu";
+using devices::mebibyte;
+
+constexpr std::int64_t stuck_after = 120 * second;
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t number = 0;

@@ -15,6 +15,8 @@ namespace kaisched::io::kubernetes {
 /// Amounts in the units of the tables, by the name of the dimension: cpu, memory, gpu, pods and others.
 using amounts = std::map<std::string, std::int64_t, std::less<>>;
 
+inline constexpr std::string_view gpu = "gpu";  ///< the dimension
+
 /// Name of the dimension that a resource is counted in: `nvidia.com/gpu` and `amd.com/gpu` are both gpu, as in KAI.
 [[nodiscard]] std::string_view dimension_of(std::string_view resource);
 

@@ -9,7 +9,9 @@
 
 #include <kaisched/quantity.hpp>
 
+#include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/hami.hpp"
+#include "io/kubernetes/resources.hpp"
 #include "policy/devices/requests.hpp"
 #include "policy/devices/words.hpp"
 
@@ -19,11 +21,9 @@ namespace {
 
 using devices::mebibyte;
 
-constexpr std::string_view gpu = "gpu";
 constexpr std::int64_t most_containers = 4096;
 constexpr std::int64_t most_devices = 65536;
 constexpr std::int64_t binding_seconds = 300;  ///< after which a binding is given up
-constexpr std::int64_t second = 1'000'000'000;
 
 /// Resources that ask for devices or for parts of them, and those that only runtimes read.
 std::vector<std::string> resource_names(const devices::vendor_template& of) {

@@ -25,6 +25,7 @@
 namespace kaisched::io {
 
 inline constexpr std::string_view scenario_version = "1";
+inline constexpr std::string_view scenario_ending = ".ks";  ///< of the names of files
 
 /// One `expect` line.
 struct scenario_expectation {

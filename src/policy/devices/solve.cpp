@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t million = 1'000'000;
 
-std::int64_t part(std::int64_t used, std::int64_t all) {
+std::int64_t millionths(std::int64_t used, std::int64_t all) {
   if (all <= 0) return 0;
   // A million times the bytes of a node would be too much for 64 bits.
   return all >= mebibyte ? used / mebibyte * million / (all / mebibyte) : used * million / all;
@@ -383,8 +383,8 @@ std::int64_t node_use_after(const node& where, const std::vector<device_use>& us
 }  // namespace
 
 std::int64_t device_use_millionths(const device& of, const score_weights& weights) {
-  return weights.slot * part(of.used_slots, of.slots) + weights.core * part(of.used_cores, of.cores) +
-         weights.memory * part(of.used_memory, of.memory);
+  return weights.slot * millionths(of.used_slots, of.slots) + weights.core * millionths(of.used_cores, of.cores) +
+         weights.memory * millionths(of.used_memory, of.memory);
 }
 
 solved_placement solve(const vendor_catalog& vendors, node& where, const pod& asking, const place_policies& policies,

@@ -8,7 +8,7 @@ namespace kaisched::policy {
 
 namespace {
 
-using queue_list = std::vector<kai_queue*>;
+using kai_queues = std::vector<kai_queue*>;
 
 struct remainder {
   kai_queue* queue;
@@ -29,7 +29,7 @@ double give_deserved(std::span<kai_queue* const> siblings, std::uint32_t r, doub
 
 /// How much of a round's amount each queue may take, in the order of `band`; empty if nobody may take any.
 /// History moves the weight: w + k (w - usage), never below zero.
-std::vector<double> proportions(const queue_list& band, std::uint32_t r, double k) {
+std::vector<double> proportions(const kai_queues& band, std::uint32_t r, double k) {
   double weights = 0;
   for (const kai_queue* queue : band) {
     if (queue->shares[r].need() > 0) weights += queue->shares[r].weight;
@@ -65,7 +65,7 @@ void park(std::vector<remainder>& left, kai_queue* queue, double part) {
 
 /// Rounds by weight inside one band. A round's cut is rounded down to whole units where it does not satisfy; what is
 /// cut off is parked and, as in KAI, stays parked even when a later round comes out even.
-double weighted_rounds(const queue_list& band, std::uint32_t r, double total, double k, std::vector<remainder>& left) {
+double weighted_rounds(const kai_queues& band, std::uint32_t r, double total, double k, std::vector<remainder>& left) {
   bool again = true;
   while (again && total != 0) {
     again = false;
@@ -107,9 +107,9 @@ double hand_out_units(std::vector<remainder>& left, std::uint32_t r, double tota
   return total;
 }
 
-void divide_below(std::span<kai_queue> queues, std::uint32_t parent, const std::vector<queue_list>& children,
+void divide_below(std::span<kai_queue> queues, std::uint32_t parent, const std::vector<kai_queues>& children,
                   const std::array<double, quota_dimensions>& total, double k) {
-  const queue_list& siblings = children[parent == no_row ? queues.size() : parent];
+  const kai_queues& siblings = children[parent == no_row ? queues.size() : parent];
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) kai_divide(siblings, r, total[r], k);
   for (kai_queue* queue : siblings) {
     const auto index = static_cast<std::uint32_t>(queue - queues.data());
@@ -130,7 +130,7 @@ double kai_divide_over_quota(std::span<kai_queue* const> siblings, std::uint32_t
   // Remainders of all bands wait until every band had its rounds: a defect that gives low bands what high bands lost.
   std::vector<std::vector<remainder>> parked(priorities.size());
   for (std::size_t i = 0; i < priorities.size(); ++i) {
-    queue_list band;
+    kai_queues band;
     std::copy_if(siblings.begin(), siblings.end(), std::back_inserter(band),
                  [&](const kai_queue* queue) { return queue->priority == priorities[i]; });
     total = weighted_rounds(band, r, total, k, parked[i]);
@@ -146,7 +146,7 @@ double kai_divide(std::span<kai_queue* const> siblings, std::uint32_t r, double 
 }
 
 void kai_divide_tree(std::span<kai_queue> queues, const std::array<double, quota_dimensions>& total, double k) {
-  std::vector<queue_list> children(queues.size() + 1);
+  std::vector<kai_queues> children(queues.size() + 1);
   for (kai_queue& queue : queues) {
     for (kai_share& share : queue.shares) share.fair_share = 0;
     children[queue.parent == no_row ? queues.size() : queue.parent].push_back(&queue);
