@@ -1,9 +1,11 @@
 #include "session/node_choice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "model/account.hpp"
 #include "policy/devices/link_choice.hpp"
@@ -308,13 +310,19 @@ place node_choice::scan_rows(core& c, pod_row pod, const filter& by, const node_
   const std::int64_t least = in_groups ? ask.shared_count() * whole_device : ask.requests(d);
   place best;
   std::pair<std::int64_t, std::uint32_t> best_key;
+  const std::size_t dims = s.dims();
+  const std::int64_t* const idle_of = c.live.idle->data() + d;
+  const std::int64_t* const releasing_of = c.live.releasing->data() + d;
+  const std::int64_t asked = ask.requests(d);
+  const bool by_free = !spread.used && !by.shared;
+  const bool by_idle = by.which == free_amount::idle && !in_groups && asked != 0;
   for (const node_row row : rows) {
     if (by.sharing != nullptr && by.shared != (by.sharing->key[row] != absent)) continue;
-    const std::size_t at = static_cast<std::size_t>(row) * s.dims() + d;
-    const std::int64_t idle = (*c.live.idle)[at];
-    const std::int64_t free = idle + (*c.live.releasing)[at];
-    if (!spread.used && !by.shared && free < least) continue;
-    if (by.which == free_amount::idle && !in_groups && ask.requests(d) != 0 && idle < ask.requests(d)) continue;
+    const std::size_t at = row * dims;
+    const std::int64_t idle = idle_of[at];
+    const std::int64_t free = idle + releasing_of[at];
+    if (by_free && free < least) continue;
+    if (by_idle && idle < asked) continue;
     const std::int64_t value = by.shared ? by.sharing->key[row] : spread.used ? spread.key[row] : free;
     const std::pair<std::int64_t, std::uint32_t> key{value, (*s.name_rank)[row]};
     if (best.row != no_row && best_key < key) continue;
@@ -333,13 +341,16 @@ place node_choice::scan(core& c, pod_row pod, const class_facts& known, bool onl
   const model::pod_class& ask = s.class_of(pod);
   place found;
   // Availability is tested before claims count, so it orders nodes in simulations too.
-  const bool kinds = resource_type_ && !ask.wants_gpu();
+  constexpr std::array<int, 1> all_kinds{any_node};
+  constexpr std::array<int, 2> by_kind{1, 0};
+  const std::span<const int> kinds =
+      resource_type_ && !ask.wants_gpu() ? std::span<const int>(by_kind) : std::span<const int>(all_kinds);
   const bool draws = draws_to_shared(c, ask);
   const sharing_index* sharing = draws ? &sharing_of(c, ask, s.pods[pod].pod_class) : nullptr;
   for (const bool shared : {true, false}) {
     if (shared && (!draws || sharing->index.empty())) continue;
     for (const free_amount which : {free_amount::idle, free_amount::idle_or_releasing}) {
-      for (const int node_kind : kinds ? std::vector<int>{1, 0} : std::vector<int>{any_node}) {
+      for (const int node_kind : kinds) {
         const filter by{known, which, node_kind, sharing, shared, others};
         found = rows == nullptr ? scan_index(c, pod, by) : scan_rows(c, pod, by, *rows);
         if (found.row == no_row) continue;

@@ -42,13 +42,17 @@ pods_ask::pods_ask(std::span<const pod_ask> pods, std::size_t dimensions)
 std::int64_t pods_ask::pods_on(const node_room& node) const {
   auto most = static_cast<std::int64_t>(count_);
   if (asks_for_slots_only_) return most;
+  const auto room_of = [&](std::size_t d) {
+    const bool shares = d == dim_gpu && largest_[d] > 0 && largest_[d] < 1;
+    return at_or_zero(node.free, d) + (shares ? node.shared_room : 0);
+  };
+  for (std::size_t d = 0; d < largest_.size(); ++d) {  // first what costs no division
+    if (largest_[d] > room_of(d)) return 0;
+  }
   bool bounded = false;
   for (std::size_t d = 0; d < largest_.size(); ++d) {
-    double room = at_or_zero(node.free, d);
-    if (d == dim_gpu && largest_[d] > 0 && largest_[d] < 1) room += node.shared_room;
-    if (largest_[d] > room) return 0;
     if (largest_[d] <= 0) continue;
-    const auto here = static_cast<std::int64_t>(room / largest_[d]);
+    const auto here = static_cast<std::int64_t>(room_of(d) / largest_[d]);
     most = bounded ? std::min(most, here) : here;
     bounded = true;
   }
@@ -62,28 +66,52 @@ void domain_counts::reset(std::size_t domains, std::size_t dims) {
 }
 
 void sum_free(const domain_tree& tree, std::uint32_t from, std::span<const node_room> nodes, domain_counts& counts) {
-  const auto own = std::span(counts.free).subspan(from * counts.dimensions, counts.dimensions);
-  std::fill(own.begin(), own.end(), 0);
+  const std::size_t dims = counts.dimensions;
+  double* const own = counts.free.data() + from * dims;
+  std::fill_n(own, dims, 0.0);
   if (tree.children[from].empty()) {
     for (const node_row node : tree.domains[from].nodes) {
-      const std::span<const double> free = nodes[node].free;
-      for (std::size_t d = 0; d < std::min(own.size(), free.size()); ++d) own[d] += free[d];
+      const double* const free = nodes[node].free.data();
+      const std::size_t known = std::min(dims, nodes[node].free.size());
+      for (std::size_t d = 0; d < known; ++d) own[d] += free[d];
     }
   }
   for (const std::uint32_t child : tree.children[from]) {
-    sum_free(tree, child, nodes, counts);
-    for (std::size_t d = 0; d < own.size(); ++d) own[d] += counts.free_of(child)[d];
+    double* const below = counts.free.data() + child * dims;
+    const std::vector<node_row>& alone = tree.domains[child].nodes;
+    if (alone.size() == 1 && tree.children[child].empty() && nodes[alone.front()].free.size() >= dims) {
+      const double* const free = nodes[alone.front()].free.data();
+      for (std::size_t d = 0; d < dims; ++d) below[d] = 0.0 + free[d];
+    } else {
+      sum_free(tree, child, nodes, counts);
+    }
+    for (std::size_t d = 0; d < dims; ++d) own[d] += below[d];
   }
 }
 
 void count_pods(const domain_tree& tree, std::uint32_t from, std::span<const node_room> nodes, const pods_ask& pods,
                 domain_counts& counts) {
   std::int64_t sum = 0;
+  // Many nodes in a row are equally full or equally free.
+  const node_room* last = nullptr;
+  std::int64_t on_last = 0;
+  const auto on = [&](node_row row) {
+    const node_room& node = nodes[row];
+    if (last == nullptr || last->shared_room != node.shared_room || !std::ranges::equal(last->free, node.free)) {
+      on_last = pods.pods_on(node);
+      last = &node;
+    }
+    return on_last;
+  };
   if (tree.children[from].empty()) {
-    for (const node_row node : tree.domains[from].nodes) sum += pods.pods_on(nodes[node]);
+    for (const node_row node : tree.domains[from].nodes) sum += on(node);
   }
   for (const std::uint32_t child : tree.children[from]) {
-    count_pods(tree, child, nodes, pods, counts);
+    if (tree.domains[child].nodes.size() == 1 && tree.children[child].empty()) {
+      counts.pods[child] = on(tree.domains[child].nodes.front());
+    } else {
+      count_pods(tree, child, nodes, pods, counts);
+    }
     sum += counts.pods[child];
   }
   counts.pods[from] = sum;
