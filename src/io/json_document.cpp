@@ -130,7 +130,7 @@ std::string_view json_kind_name(json_kind kind) noexcept {
 namespace {
 
 /// The parser takes U+0000 for the end. False if there is one.
-bool has_no_nul(std::string_view text, document_builder& builder) {
+bool check_characters(std::string_view text, document_builder& builder) {
   const std::size_t nul = text.find('\0');
   if (nul == std::string_view::npos) return true;
   const std::string_view before = text.substr(0, nul);
@@ -146,7 +146,7 @@ result<json_document> json_document::parse(std::string_view text, std::string_vi
   if (text.data() == nullptr) text = "";
   json_document document;
   document_builder builder(document, source);
-  if (!has_no_nul(text, builder)) return error{status::argument, builder.take_failure(), {}};
+  if (!check_characters(text, builder)) return error{status::argument, builder.take_failure(), {}};
   json_events events(builder, text);
   const counting_iterator begin(text.data(), events.furthest());
   const counting_iterator end(text.data() + text.size(), nullptr);
@@ -160,7 +160,7 @@ result<json_document> json_document::parse_stream(std::string_view text, std::st
   json_document document;
   document_builder builder(document, source);
   const auto refused = [&] { return error{status::argument, builder.take_failure(), {}}; };
-  if (!has_no_nul(text, builder)) return refused();
+  if (!check_characters(text, builder)) return refused();
   json_events events(builder, text);
   builder.open(json_kind::array, 1);
   std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;

@@ -204,7 +204,7 @@ class text_buffer final : public std::streambuf {
 };
 
 /// The parser takes control characters for ends of the text and does not look at UTF-8, so both are checked before.
-bool has_allowed_characters(std::string_view text, document_builder& to) {
+bool check_control_characters(std::string_view text, document_builder& to) {
   std::size_t line = 1;
   std::size_t line_start = 0;
   for (std::size_t i = 0; i < text.size();) {
@@ -293,7 +293,7 @@ bool is_unprintable(char32_t code) {
 result<json_document> parse_yaml(std::string_view text, std::string_view source) {
   json_document document;
   document_builder builder(document, source);
-  if (has_allowed_characters(text, builder)) parse_events(text, builder, documents::one);
+  if (check_control_characters(text, builder)) parse_events(text, builder, documents::one);
   if (builder.failed()) return error{status::argument, builder.take_failure(), {}};
   return document;
 }
@@ -302,7 +302,7 @@ result<json_document> parse_yaml_stream(std::string_view text, std::string_view 
   json_document document;
   document_builder builder(document, source);
   builder.open(json_kind::array, 1);
-  if (has_allowed_characters(text, builder)) parse_events(text, builder, documents::any);
+  if (check_control_characters(text, builder)) parse_events(text, builder, documents::any);
   if (builder.failed()) return error{status::argument, builder.take_failure(), {}};
   builder.close();
   return document;

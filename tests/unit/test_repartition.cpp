@@ -101,6 +101,10 @@ TEST_CASE("a division is undone to the byte, and what it makes is coming free") 
 TEST_CASE("a division and its claims are one commit, and a later look repeats them") {
   const snapshot s = snapshot_of(small);
   engine e = test::make_engine({"actions", "repartition,allocate"});
+  const session untold = must(e.run(s, 0));
+  CHECK(std::ranges::none_of(untold.decisions(), [](const decision& d) {  // without tables of models
+    return d.kind == decision_kind::repartition;
+  }));
   e.set_device_catalog(must(shipped_device_catalog()));
   const session ran = must(e.run(s, 0));
   must(ran.check());

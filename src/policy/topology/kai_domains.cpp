@@ -16,6 +16,12 @@ bool is_extended(std::size_t d) { return d != dim_cpu && d != dim_memory && d !=
 
 double at_or_zero(std::span<const double> of, std::size_t d) { return d < of.size() ? of[d] : 0; }
 
+/// The node of a lowest domain that has one, as most have; such domains are added up without a call for each.
+node_row lone_node(const domain_tree& tree, std::uint32_t domain) {
+  const std::vector<node_row>& nodes = tree.domains[domain].nodes;
+  return nodes.size() == 1 && tree.children[domain].empty() ? nodes.front() : no_row;
+}
+
 }  // namespace
 
 pods_ask::pods_ask(std::span<const pod_ask> pods, std::size_t dimensions)
@@ -78,10 +84,8 @@ void sum_free(const domain_tree& tree, std::uint32_t from, std::span<const node_
   }
   for (const std::uint32_t child : tree.children[from]) {
     double* const below = counts.free.data() + child * dims;
-    const std::vector<node_row>& alone = tree.domains[child].nodes;
-    if (alone.size() == 1 && tree.children[child].empty() && nodes[alone.front()].free.size() >= dims) {
-      const double* const free = nodes[alone.front()].free.data();
-      for (std::size_t d = 0; d < dims; ++d) below[d] = 0.0 + free[d];
+    if (const node_row alone = lone_node(tree, child); alone != no_row) {
+      for (std::size_t d = 0; d < dims; ++d) below[d] = at_or_zero(nodes[alone].free, d);
     } else {
       sum_free(tree, child, nodes, counts);
     }
@@ -107,8 +111,8 @@ void count_pods(const domain_tree& tree, std::uint32_t from, std::span<const nod
     for (const node_row node : tree.domains[from].nodes) sum += on(node);
   }
   for (const std::uint32_t child : tree.children[from]) {
-    if (tree.domains[child].nodes.size() == 1 && tree.children[child].empty()) {
-      counts.pods[child] = on(tree.domains[child].nodes.front());
+    if (const node_row alone = lone_node(tree, child); alone != no_row) {
+      counts.pods[child] = on(alone);
     } else {
       count_pods(tree, child, nodes, pods, counts);
     }
