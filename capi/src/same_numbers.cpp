@@ -187,6 +187,7 @@ SAME(KAISCHED_TABLE_QUEUE_SHARE, table_kind::queue_share);
 SAME(KAISCHED_TABLE_PLACEMENT, table_kind::placement);
 SAME(KAISCHED_TABLE_STATISTIC, table_kind::statistic);
 SAME(KAISCHED_TABLE_ATTEMPT, table_kind::attempt);
+SAME(KAISCHED_TABLE_SHARING_GROUP, table_kind::sharing_group);
 SAME(KAISCHED_TABLE_QUARANTINE, table_kind::quarantine);
 
 SAME(KAISCHED_RESOURCE_COL_NAME, col::resource_name);

@@ -29,13 +29,14 @@ enum class table_kind : std::uint32_t {
   resource_slice = 13,
   slice_device = 14,
   claim_request = 15,
-  decision = 32,     ///< output of a session
-  reason = 33,       ///< output of a session: why pods wait
-  queue_share = 34,  ///< output of a session: quota, fair share and allocation per queue
-  placement = 35,    ///< output of a session: where every pod is at the end
-  statistic = 36,    ///< output of a session: counters per action
-  quarantine = 37,   ///< output of a snapshot: rows of the input that were left out, and why
-  attempt = 38,      ///< output of a session: what the actions that evict did for groups that waited
+  decision = 32,       ///< output of a session
+  reason = 33,         ///< output of a session: why pods wait
+  queue_share = 34,    ///< output of a session: quota, fair share and allocation per queue
+  placement = 35,      ///< output of a session: where every pod is at the end
+  statistic = 36,      ///< output of a session: counters per action
+  quarantine = 37,     ///< output of a snapshot: rows of the input that were left out, and why
+  attempt = 38,        ///< output of a session: what the actions that evict did for groups that waited
+  sharing_group = 39,  ///< output of a session: devices that pods share, and what opened and closed them
 };
 
 /// What an input table does. Within one `apply` tables take effect in order, all of them or none.
@@ -336,6 +337,21 @@ enum attempt : std::uint32_t {
   attempt_sets = 5,
   attempt_refused = 6,
   attempt_spared = 7,
+};
+enum sharing_group : std::uint32_t {
+  sharing_group_name = 1,
+  sharing_group_node = 2,
+  sharing_group_node_name = 3,
+  sharing_group_device = 4,
+  sharing_group_sharing = 5,
+  sharing_group_state = 6,
+  sharing_group_memory = 7,
+  sharing_group_used = 8,
+  sharing_group_allocated = 9,
+  sharing_group_releasing = 10,
+  sharing_group_pods = 11,
+  sharing_group_opened_by = 12,
+  sharing_group_closed_by = 13,
 };
 enum quarantine : std::uint32_t {
   quarantine_kind = 1,

@@ -89,7 +89,8 @@ class session {
   /// before. Errors: a pod that was on its node when the session opened, which no decision put there; a failing
   /// plug-in.
   [[nodiscard]] result<candidate_table> candidates(pod_row pod) const;
-  /// Decisions, reasons, queue shares, placements, statistics or attempts as a table. Error for an input kind.
+  /// Decisions, reasons, queue shares, placements, statistics, attempts or sharing groups as a table; resource claims
+  /// as the session leaves them. Error for any other input kind.
   [[nodiscard]] result<table> to_table(table_kind kind) const;
   /// SHA-256 over preset, mode and decisions (names, not rows), as 64 hexadecimal digits.
   [[nodiscard]] std::string digest() const;

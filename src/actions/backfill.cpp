@@ -29,7 +29,7 @@ std::int64_t later_by(std::int64_t time, std::int64_t duration) {
 /// When a group is expected to have ended, not before now; `unset` if nobody knows.
 std::int64_t end_of(const core& c, group_row group, std::int64_t started) {
   const std::int64_t estimate = c.state().group_extras[group].runtime_estimate;
-  if (estimate == unset || estimate < 0 || started == unset) return unset;
+  if (estimate < 0 || started == unset) return unset;
   return std::max(c.now, later_by(started, estimate));
 }
 

@@ -137,6 +137,7 @@ void divided_nodes_reader::add_user(pod_row pod, node_row row, bool is_there) {
   const std::vector<model::placed_instance> placed =
       is_there ? instances_of(c_, pod) : std::vector<model::placed_instance>{};
   std::vector<dimension> said;
+  said.reserve(placed.size());
   for (const model::placed_instance& one : placed) said.push_back(c_.state().mig_dimension(one.what.profile));
   std::sort(said.begin(), said.end());
   bool good = said == asked;  // both in ascending order

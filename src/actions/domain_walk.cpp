@@ -282,7 +282,9 @@ void domain_walk::note_shortage(const level_ask& ask, const measured& what) {
 }
 
 std::vector<domain_walk::nodes_offered> domain_walk::choices_of(sub_group_row member, const nodes_offered& offered) {
-  const level_ask ask = *ask_of(member);
+  const std::optional<level_ask> asked = ask_of(member);
+  if (!asked) return {offered};
+  const level_ask& ask = *asked;
   const std::vector<pod_row> pods = pods_below(c_, member, chunk_);
   const measured what = measure(member, *ask.tree, pods, offered);
   std::vector<nodes_offered> choices;
@@ -498,14 +500,16 @@ std::vector<std::vector<node_row>> domain_walk::pieces_with(std::span<const pod_
   more_ = &more;
   const model::group_core& g = c_.state().groups[group_];
   sub_group_row member = no_row;
+  std::optional<level_ask> asked;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    const std::optional<level_ask> ask = ask_of(sub);
-    if (!ask || ask->tree->grid_of(ask->levels.required) == nullptr || pods_below(c_, sub, chunk).empty()) continue;
-    if (member != no_row) return {};
+    const std::optional<level_ask> one = ask_of(sub);
+    if (!one || one->tree->grid_of(one->levels.required) == nullptr || pods_below(c_, sub, chunk).empty()) continue;
+    if (asked) return {};
     member = sub;
+    asked = one;
   }
-  if (member == no_row) return {};
-  level_ask ask = *ask_of(member);
+  if (!asked) return {};
+  level_ask ask = *asked;
   ask.levels.preferred = no_row;
   nodes_offered everything;
   if (how_.among != nullptr) everything.among = *how_.among;

@@ -59,7 +59,7 @@ class group_index {
   /// Position of the first group of a leaf by priority, age and name that `accepts`, up to a limit; no_row if there is
   /// none.
   template <class Accepts>
-  [[nodiscard]] std::uint32_t first_by_rank(queue_row leaf, std::uint32_t limit, Accepts accepts) const {
+  [[nodiscard]] std::uint32_t first_by_rank(queue_row leaf, std::uint32_t limit, const Accepts& accepts) const {
     const leaf_list& list = lists_[leaf];
     for (std::size_t i = list.first_rank; i < list.by_rank.size() && list.by_rank[i] <= limit; ++i) {
       const group_row g = group_at(list.by_rank[i]);

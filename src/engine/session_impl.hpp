@@ -28,6 +28,7 @@ namespace engine_detail {
 [[nodiscard]] std::string reason_text(const work::core& c, const reason& why);
 [[nodiscard]] result<table> output_table(const work::core& c, std::span<const decision> all,
                                          std::span<const decision> waiting, table_kind kind);
+[[nodiscard]] table sharing_group_table(const work::core& c);
 [[nodiscard]] std::string decision_digest(const work::core& c, std::span<const decision> all);
 
 }  // namespace engine_detail

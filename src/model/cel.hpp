@@ -16,7 +16,7 @@
 namespace kaisched::model {
 
 /// Bytes of an expression, as many as Kubernetes takes.
-inline constexpr std::size_t most_cel_bytes = 10 * 1024;
+inline constexpr std::size_t most_cel_bytes = 10240;
 /// Levels of nesting.
 inline constexpr std::uint32_t most_cel_depth = 64;
 /// Work of one evaluation: a step for every operation, and one for every 16 bytes or elements that it touches.

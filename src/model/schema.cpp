@@ -564,6 +564,35 @@ constexpr std::array attempt_columns{
     column_info{col::attempt_spared, "spared", ct::u8, cs::one, true, ek::none, "0 or 1", "",
                 "1: a group was left alone because of its minimum runtime."},
 };
+constexpr std::array sharing_group_columns{
+    column_info{col::sharing_group_name, "name", ct::string, cs::ragged, true, ek::none, "node/device", "",
+                "Name of the group: node and device. In compat node/group-N where nobody can tell the device, and "
+                "node/device/N if an older group of the device is still closing."},
+    column_info{col::sharing_group_node, "node", ct::u64, cs::one, true, ek::node, "id", "", "Node."},
+    column_info{col::sharing_group_node_name, "node_name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Its name."},
+    column_info{col::sharing_group_device, "device", ct::i64, cs::one, true, ek::none, "index", "",
+                "Index of the device on the node; -1: nobody can tell, which happens in compat."},
+    column_info{col::sharing_group_sharing, "sharing", ct::string, cs::ragged, true, ek::none, "mode", "",
+                "How the device is shared; empty: nothing is said."},
+    column_info{col::sharing_group_state, "state", ct::string, cs::ragged, true, ek::none, "state", "",
+                "open: pods hold parts and stay; promised: some only wait for parts; closing: all are leaving."},
+    column_info{col::sharing_group_memory, "memory", ct::i64, cs::one, true, ek::none, "bytes", "",
+                "Memory of the device; 0: not known, and the three amounts below are thousandths of the device."},
+    column_info{col::sharing_group_used, "used", ct::i64, cs::one, true, ek::none, "bytes", "",
+                "Held by pods, those that are leaving included."},
+    column_info{col::sharing_group_allocated, "allocated", ct::i64, cs::one, true, ek::none, "bytes", "",
+                "Held by pods that stay; in compat as KAI counts, those that are leaving included."},
+    column_info{col::sharing_group_releasing, "releasing", ct::i64, cs::one, true, ek::none, "bytes", "",
+                "Coming free, less what is promised to pods that wait; negative where they wait for free parts."},
+    column_info{col::sharing_group_pods, "pods", ct::string_list, cs::ragged, true, ek::none, "names", "",
+                "Pods that hold or wait for parts, by name."},
+    column_info{col::sharing_group_opened_by, "opened_by", ct::i64, cs::one, true, ek::none, "row", "",
+                "Decision that made the device a shared one, as row of the table of decisions; -1: none of the "
+                "session."},
+    column_info{col::sharing_group_closed_by, "closed_by", ct::i64, cs::one, true, ek::none, "row", "",
+                "Decision after which nobody stays and nobody waits; -1: none of the session."},
+};
 constexpr std::array quarantine_columns{
     column_info{col::quarantine_kind, "kind", ct::string, cs::ragged, true, ek::none, "kind of table", "",
                 "Kind of the object, such as pod_group."},
@@ -615,6 +644,8 @@ constexpr std::array tables{
                quarantine_columns},
     table_info{table_kind::attempt, "attempt", false, "What actions that evict did for groups that waited.",
                attempt_columns},
+    table_info{table_kind::sharing_group, "sharing_group", false,
+               "Devices that pods share, and which decisions opened and closed them.", sharing_group_columns},
 };
 
 }  // namespace

@@ -193,6 +193,8 @@ void bind_session(py::module_& m) {
       .def_property_readonly("statistics", result_table(table_kind::statistic), "Counters per action.")
       .def_property_readonly("attempts", result_table(table_kind::attempt),
                              "What the actions that evict did for groups that waited.")
+      .def_property_readonly("sharing_groups", result_table(table_kind::sharing_group),
+                             "Devices that pods share, and which decisions opened and closed them.")
       .def_property_readonly("digest", &py_session::digest, "SHA-256 over preset, mode and decisions.");
 }
 

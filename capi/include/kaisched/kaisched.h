@@ -397,7 +397,9 @@ enum kaisched_table_kind {
   /// output: Rows of the input that a snapshot lacks, and why.
   KAISCHED_TABLE_QUARANTINE = 37,
   /// output: What actions that evict did for groups that waited.
-  KAISCHED_TABLE_ATTEMPT = 38
+  KAISCHED_TABLE_ATTEMPT = 38,
+  /// output: Devices that pods share, and which decisions opened and closed them.
+  KAISCHED_TABLE_SHARING_GROUP = 39
 };
 
 /// Columns of KAISCHED_TABLE_RESOURCE.
@@ -1039,6 +1041,37 @@ enum kaisched_attempt_column {
   /// u8. 1: a group was left alone because of its minimum runtime. [0 or 1]
   KAISCHED_ATTEMPT_COL_SPARED = 7
 };
+
+/// Columns of KAISCHED_TABLE_SHARING_GROUP.
+enum kaisched_sharing_group_column {
+  /// string. Name of the group: node and device. In compat node/group-N where nobody can tell the device, and
+  /// node/device/N if an older group of the device is still closing. [node/device]
+  KAISCHED_SHARING_GROUP_COL_NAME = 1,
+  /// u64. Node. [id]
+  KAISCHED_SHARING_GROUP_COL_NODE = 2,
+  /// string. Its name. [name]
+  KAISCHED_SHARING_GROUP_COL_NODE_NAME = 3,
+  /// i64. Index of the device on the node; -1: nobody can tell, which happens in compat. [index]
+  KAISCHED_SHARING_GROUP_COL_DEVICE = 4,
+  /// string. How the device is shared; empty: nothing is said. [mode]
+  KAISCHED_SHARING_GROUP_COL_SHARING = 5,
+  /// string. open: pods hold parts and stay; promised: some only wait for parts; closing: all are leaving. [state]
+  KAISCHED_SHARING_GROUP_COL_STATE = 6,
+  /// i64. Memory of the device; 0: not known, and the three amounts below are thousandths of the device. [bytes]
+  KAISCHED_SHARING_GROUP_COL_MEMORY = 7,
+  /// i64. Held by pods, those that are leaving included. [bytes]
+  KAISCHED_SHARING_GROUP_COL_USED = 8,
+  /// i64. Held by pods that stay; in compat as KAI counts, those that are leaving included. [bytes]
+  KAISCHED_SHARING_GROUP_COL_ALLOCATED = 9,
+  /// i64. Coming free, less what is promised to pods that wait; negative where they wait for free parts. [bytes]
+  KAISCHED_SHARING_GROUP_COL_RELEASING = 10,
+  /// string_list. Pods that hold or wait for parts, by name. [names]
+  KAISCHED_SHARING_GROUP_COL_PODS = 11,
+  /// i64. Decision that made the device a shared one, as row of the table of decisions; -1: none of the session. [row]
+  KAISCHED_SHARING_GROUP_COL_OPENED_BY = 12,
+  /// i64. Decision after which nobody stays and nobody waits; -1: none of the session. [row]
+  KAISCHED_SHARING_GROUP_COL_CLOSED_BY = 13
+};
 // SCHEMA END
 // clang-format on
 
@@ -1186,9 +1219,9 @@ KAISCHED_API kaisched_status kaisched_session_open(const kaisched_engine* engine
 KAISCHED_API kaisched_status kaisched_session_run(kaisched_session* session, const char* action,
                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Results so far: decisions, reasons, queue shares, placements, statistics or attempts. The table is made by the first
-/// call after a run and kept.
-/// @param kind kaisched_table_kind of an output table; KAISCHED_E_UNSUPPORTED for others.
+/// Results so far: decisions, reasons, queue shares, placements, statistics, attempts or sharing groups; resource claims
+/// as the session leaves them. The table is made by the first call after a run and kept.
+/// @param kind kaisched_table_kind of such a table; KAISCHED_E_UNSUPPORTED for others.
 /// @param out receives a table that is borrowed until the session is closed.
 KAISCHED_API kaisched_status kaisched_session_table(const kaisched_session* session, uint32_t kind,
                                                     const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;

@@ -613,9 +613,13 @@ class player {
     table_kind kind = table_kind::placement;
     if (what == "queue") kind = table_kind::queue_share;
     if (what == "statistic") kind = table_kind::statistic;
+    if (what == "sharing_group") kind = table_kind::sharing_group;
     const result<output_rows> rows = rows_of(ran, kind);
     if (!rows) return add(wanted.first_line, rows.failure().message);
-    const std::vector<std::size_t> found = rows->find(what == "statistic" ? "action" : what, name);
+    const std::vector<std::size_t> found = rows->find(what == "statistic"       ? "action"
+                                                      : what == "sharing_group" ? "name"
+                                                                                : what,
+                                                      name);
     if (found.empty())
       return add(wanted.first_line, fmt::format("there is no {} \"{}\"", what == "statistic" ? "action" : what, name));
     bool same = true;
