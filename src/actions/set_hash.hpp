@@ -4,7 +4,7 @@
 
 #include <compare>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace kaisched::actions {
 
@@ -17,7 +17,7 @@ struct set_hash {
     a += mixed(value + 0x9E3779B97F4A7C15U);
     b += mixed(value ^ 0xD1B54A32D192ED03U);
   }
-  void add(const std::vector<pod_row>& pods) {
+  void add(std::span<const pod_row> pods) {
     for (const pod_row p : pods) add(p);
   }
   auto operator<=>(const set_hash&) const = default;

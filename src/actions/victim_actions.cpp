@@ -106,24 +106,53 @@ std::vector<queue_row> queues_that_promise(const core& c, queue_row mine, queue_
   return {shared == theirs.begin() ? shared : shared - 1, theirs.end()};
 }
 
-/// It has run for less than its queue promises.
-bool is_protected(const core& c, group_row group, group_row victim, loss how) {
-  const std::int64_t started = c.last_start(victim);
-  if (!c.has("minruntime") || started == unset) return false;
-  std::int64_t promised = how == loss::by_preemption ? c.options.min_runtime_preempt : c.options.min_runtime_reclaim;
-  for (const queue_row q : queues_that_promise(c, c.state().groups[group].queue, c.state().groups[victim].queue, how)) {
-    if (promise_of(c, q, how) == unset) continue;
-    promised = promise_of(c, q, how);
-    break;
+/// Which groups have run for less than their queues promise. Every queue is asked once.
+class runtime_promises {
+ public:
+  runtime_promises(const core& c, group_row group, loss how)
+      : c_(c), mine_(c.state().groups[group].queue), how_(how), counts_(c.has("minruntime")) {}
+
+  [[nodiscard]] bool protect(group_row victim) {
+    if (!counts_) return false;
+    const std::int64_t started = c_.last_start(victim);
+    return started != unset && c_.now - started < promised_by(c_.state().groups[victim].queue);
   }
-  return c.now - started < promised;
-}
+
+ private:
+  std::int64_t promised_by(queue_row theirs) {
+    if (last_.first == theirs) return last_.second;
+    const auto [known, fresh] = promised_.try_emplace(theirs, 0);
+    if (fresh) known->second = ask(theirs);
+    last_ = *known;
+    return last_.second;
+  }
+
+  [[nodiscard]] std::int64_t ask(queue_row theirs) const {
+    for (const queue_row q : queues_that_promise(c_, mine_, theirs, how_)) {
+      if (promise_of(c_, q, how_) != unset) return promise_of(c_, q, how_);
+    }
+    return how_ == loss::by_preemption ? c_.options.min_runtime_preempt : c_.options.min_runtime_reclaim;
+  }
+
+  const core& c_;
+  queue_row mine_;
+  loss how_;
+  bool counts_;
+  std::map<queue_row, std::int64_t> promised_;
+  std::pair<queue_row, std::int64_t> last_{no_row, 0};
+};
 
 /// A protected elastic group may lose surplus pods, not its core. The reference counts pods that are leaving as
 /// members.
 bool cores_are_respected(const core& c, const scenario& what, loss how) {
+  runtime_promises promises(c, what.group, how);
+  const auto is_bound = [&](const victim_unit& one) { return promises.protect(one.group) && is_elastic(c, one.group); };
+  if (std::none_of(what.recorded.begin(), what.recorded.end(), is_bound) &&
+      std::none_of(what.potential.begin(), what.potential.end(), is_bound)) {
+    return true;
+  }
   for (const victim_unit& one : victims_by_group(what)) {
-    if (!is_elastic(c, one.group) || !is_protected(c, what.group, one.group, how)) continue;
+    if (!is_bound(one)) continue;
     const model::group_core& g = c.state().groups[one.group];
     for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
       if (c.state().subs[sub].is_set) continue;
@@ -145,6 +174,11 @@ bool cores_are_respected(const core& c, const scenario& what, loss how) {
 /// What is judged at once: each surplus pod alone, then the core of the gang together. Victims that were placed again
 /// lost nothing, unless victims may not be moved.
 std::vector<quota_vector> units_of(const core& c, const victim_unit& of) {
+  if (of.pods.size() == 1) {  // of the gang or beyond it: the same
+    const pod_row only = of.pods.front();
+    if (c.options.reclaim_moves && is_active(c, only)) return {};
+    return {c.held(only)};
+  }
   const model::group_core& g = c.state().groups[of.group];
   std::vector<std::vector<pod_row>> units;
   std::vector<pod_row> gang;
@@ -515,8 +549,9 @@ result<void> reclaim(core& c) {
                    return known->second;
                  };
                  one.rules.queue_may_end_with_less = rules.may_end_with_less;
-                 one.rules.may_lose = [&c, group, told = one.told](group_row victim) {
-                   const bool spared = !is_elastic(c, victim) && is_protected(c, group, victim, loss::by_reclaim);
+                 auto promises = std::make_shared<runtime_promises>(c, group, loss::by_reclaim);
+                 one.rules.may_lose = [&c, promises, told = one.told](group_row victim) {
+                   const bool spared = promises->protect(victim) && !is_elastic(c, victim);
                    told->spared = told->spared || spared;
                    return !spared;
                  };
@@ -555,9 +590,10 @@ result<void> preempt(core& c) {
         one.why = attempt_outcome::over_quota;
         if (one.fails) return one;
         one.rules.queue_may_lose = [queue = mine.queue](queue_row theirs) { return theirs == queue; };
-        one.rules.may_lose = [&c, group, priority = mine.priority, told = one.told](group_row victim) {
+        auto promises = std::make_shared<runtime_promises>(c, group, loss::by_preemption);
+        one.rules.may_lose = [&c, promises, priority = mine.priority, told = one.told](group_row victim) {
           if (c.state().groups[victim].priority >= priority) return false;
-          const bool spared = !is_elastic(c, victim) && is_protected(c, group, victim, loss::by_preemption);
+          const bool spared = promises->protect(victim) && !is_elastic(c, victim);
           told->spared = told->spared || spared;
           return !spared;
         };

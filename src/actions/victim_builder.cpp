@@ -86,9 +86,15 @@ void victim_builder::recount() {
     if (feasible_[row] != 0 && kept_.marks[row].position == no_row) needed_ -= free_before(row);
   }
   domains_ = domain_filter(c_, waiting_);
-  by_freed_.clear();
   for (const node_row row : freed_rows_) domains_.free_more(row, kept_.marks[row].freed);
-  for (const node_row row : touched_) by_freed_.insert({freed(row), kept_.marks[row].position, row});
+  if (!orders_nodes_) return;
+  by_freed_.clear();
+  moved_ = touched_;
+  freed_of_touched_ = 0;
+  for (const node_row row : touched_) {
+    kept_.marks[row].order = node_marks::moved;
+    freed_of_touched_ += counted(freed(row));
+  }
 }
 
 result<bool> victim_builder::each_state(const std::function<result<bool>()>& visit) {
@@ -182,15 +188,31 @@ void victim_builder::touch(const placed_pod& one, std::uint32_t unit, queue_row 
     if (feasible_[row] != 0) needed_ += freed(row);
     if (!choosy_.empty()) satisfy(row);
   } else if (orders_nodes_) {
-    by_freed_.erase({freed(row), marks.position, row});
+    freed_of_touched_ -= counted(freed(row));
   }
   free_more(row, gpus);
   const std::int64_t taken_back = places_taken_back(leaf, gpus);
   marks.taken_back += taken_back;
   kept_.units[unit].taken_back += taken_back;
-  if (orders_nodes_) by_freed_.insert({freed(row), marks.position, row});
+  if (orders_nodes_) {
+    freed_of_touched_ += counted(freed(row));
+    if (marks.order != node_marks::moved) moved_.push_back(row);
+    if (marks.order == node_marks::in_place) by_freed_.erase({marks.ordered_by, marks.position, row});
+    marks.order = node_marks::moved;
+  }
   kept_.pods.push_back({pod, row, unit, marks.last_pod, gpus});
   marks.last_pod = static_cast<std::uint32_t>(kept_.pods.size() - 1);
+}
+
+const std::set<victim_builder::touched_node>& victim_builder::touched() {
+  for (const node_row row : moved_) {
+    node_marks& marks = kept_.marks[row];
+    marks.order = node_marks::in_place;
+    marks.ordered_by = freed(row);
+    by_freed_.insert({marks.ordered_by, marks.position, row});
+  }
+  moved_.clear();
+  return by_freed_;
 }
 
 result<bool> victim_builder::advance() {
@@ -198,16 +220,17 @@ result<bool> victim_builder::advance() {
   if (!next) return next.failure();
   const group_row group = *next;
   const bool whole = queue_.popped_pods().empty();
-  if (whole && recorded_pods_.empty() && kept_.lone_pods[group].pod != no_row) {
-    offer(group, kept_.lone_pods[group]);
-    return true;
-  }
-  const std::vector<pod_row> pods = whole ? pods_of(c_, group) : std::move(queue_.popped_pods());
-  std::vector<pod_row> unit = next_unit(c_, group, pods);
-  if (unit.empty() && c_.state().groups[group].semi_preemptible) return false;  // only its core is left
   const auto is_recorded = [&](pod_row p) {
     return std::binary_search(recorded_pods_.begin(), recorded_pods_.end(), p);
   };
+  if (const placed_pod& lone = kept_.lone_pods[group]; whole && lone.pod != no_row) {
+    if (is_recorded(lone.pod)) return false;
+    offer(group, lone);
+    return true;
+  }
+  const std::vector<pod_row> pods = whole ? pods_of(c_, group) : std::move(queue_.popped_pods());
+  const unit_pods unit = next_unit(c_, group, pods);
+  if (unit.empty() && c_.state().groups[group].semi_preemptible) return false;  // only its core is left
   if (std::any_of(unit.begin(), unit.end(), is_recorded)) {
     std::vector<pod_row> rest;
     std::copy_if(pods.begin(), pods.end(), std::back_inserter(rest), [&](pod_row p) { return !is_recorded(p); });

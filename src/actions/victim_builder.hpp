@@ -69,8 +69,11 @@ class victim_builder {
     node_row row;
     auto operator<=>(const touched_node&) const = default;
   };
-  [[nodiscard]] const std::set<touched_node>& touched() const { return by_freed_; }
-  /// To be called before the first state where `touched` is looked at.
+  [[nodiscard]] const std::set<touched_node>& touched();
+  /// What the nodes of `touched` that have enough for the smallest request come to. Most sets are too small, and then
+  /// nobody has to put the nodes in order.
+  [[nodiscard]] std::int64_t freed_of_touched() const { return freed_of_touched_; }
+  /// To be called before the first state where these are looked at.
   void keep_nodes_in_order() { orders_nodes_ = true; }
   [[nodiscard]] std::int64_t smallest_request() const { return smallest_; }
   /// All pending pods ask for the same number of GPUs, and for some.
@@ -97,6 +100,8 @@ class victim_builder {
   /// GPUs of a victim count as free on its node.
   void free_more(node_row row, std::int64_t gpus);
 
+  /// What a node adds to `freed_of_touched`.
+  [[nodiscard]] std::int64_t counted(std::int64_t freed) const { return freed >= smallest_ ? freed : 0; }
   void touch(const placed_pod& one, std::uint32_t unit, queue_row leaf);
 
   result<bool> advance();
@@ -137,6 +142,8 @@ class victim_builder {
   std::vector<node_row> touched_;
   bool orders_nodes_ = false;
   std::set<touched_node> by_freed_;
+  std::vector<node_row> moved_;  ///< nodes whose place there is an old one
+  std::int64_t freed_of_touched_ = 0;
   domain_filter domains_;
 };
 

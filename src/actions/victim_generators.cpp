@@ -90,9 +90,10 @@ result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
   std::vector<std::uint64_t> marked;  // units, as bits
   return from.each_state([&]() -> result<bool> {
     if (from.size() == 0) return attempt({});
-    auto next = from.smallest_request() > 0 ? from.touched().lower_bound({from.smallest_request(), 0, 0})
-                                            : from.touched().begin();
     std::int64_t needed = from.needed();
+    if (needed > std::max<std::int64_t>(0, from.freed_of_touched())) return false;
+    const std::set<victim_builder::touched_node>& touched = from.touched();
+    auto next = from.smallest_request() > 0 ? touched.lower_bound({from.smallest_request(), 0, 0}) : touched.begin();
     set_hash key;
     rows.clear();
     const auto take = [&] {
@@ -101,7 +102,7 @@ result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
       key.add(std::uint64_t{next->row} << 32U | from.newest_on(next->row));
       ++next;
     };
-    while (needed > 0 && next != from.touched().end()) take();
+    while (needed > 0 && next != touched.end()) take();
     if (needed > 0) return false;
     for (std::size_t step = 1;; step *= 2) {
       if (tried.insert(key).second) {
@@ -118,8 +119,8 @@ result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
         result<bool> ends = attempt(chosen);
         if (!ends || *ends) return ends;
       }
-      if (next == from.touched().end()) return false;
-      for (std::size_t i = 0; i < step && next != from.touched().end(); ++i) take();
+      if (next == touched.end()) return false;
+      for (std::size_t i = 0; i < step && next != touched.end(); ++i) take();
     }
   });
 }

@@ -319,6 +319,7 @@ class search {
   /// The units in which victims were offered, whole, in the order of the victims.
   static std::vector<victim_unit> units_containing(const scenario& what, const std::vector<pod_row>& pods) {
     std::vector<const victim_unit*> units;
+    units.reserve(what.recorded.size() + what.potential.size());
     for (const victim_unit& one : what.recorded) units.push_back(&one);
     for (const victim_unit& one : what.potential) units.push_back(&one);
     std::map<pod_row, std::size_t> first;
@@ -405,6 +406,7 @@ class search {
       return group_is_before(c_.state(), groups[a], keys[a], groups[b], keys[b]);
     });
     std::vector<group_row> sorted;
+    sorted.reserve(order.size());
     for (const std::size_t i : order) sorted.push_back(groups[i]);
     groups = std::move(sorted);
     return {};

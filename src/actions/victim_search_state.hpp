@@ -39,10 +39,13 @@ struct offered_pod {
 
 /// What new victims leave on a node.
 struct node_marks {
+  enum order_state : std::uint8_t { not_there, in_place, moved };
   std::int64_t freed = 0;           ///< GPUs of all victims, old ones too
   std::int64_t taken_back = 0;      ///< places that victims need again
   std::uint32_t position = no_row;  ///< among the nodes of new victims
   std::uint32_t last_pod = no_row;  ///< position of the newest pod that was offered there
+  std::int64_t ordered_by = 0;      ///< where it stands in the order of nodes
+  order_state order = not_there;
 };
 
 /// A pod on a node.

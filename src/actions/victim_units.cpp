@@ -14,8 +14,18 @@ namespace {
 using work::core;
 using work::is_active;
 
-void append(std::vector<pod_row>& to, const std::vector<pod_row>& more) {
+template <class Pods>
+void append(Pods& to, std::span<const pod_row> more) {
   to.insert(to.end(), more.begin(), more.end());
+}
+
+/// Every group has one unit.
+bool all_differ(std::span<const victim_unit> units) {
+  std::vector<group_row> groups;
+  groups.reserve(units.size());
+  for (const victim_unit& one : units) groups.push_back(one.group);
+  std::sort(groups.begin(), groups.end());
+  return std::adjacent_find(groups.begin(), groups.end()) == groups.end();
 }
 
 }  // namespace
@@ -27,6 +37,7 @@ std::vector<pod_row> pods_in(std::span<const victim_unit> units) {
 }
 
 std::vector<victim_unit> joined(std::vector<victim_unit> units) {
+  if (all_differ(units)) return units;
   std::vector<victim_unit> made;
   std::map<group_row, std::size_t> place;
   for (victim_unit& one : units) {
@@ -74,7 +85,7 @@ const std::vector<victim_unit>& victim_chains::of(group_row group) {
     if (is_active(c_, p)) left.push_back(p);
   }
   while (!left.empty()) {
-    std::vector<pod_row> unit = next_unit(c_, group, left);
+    unit_pods unit = next_unit(c_, group, left);
     if (unit.empty()) break;
     std::erase_if(left, [&](pod_row p) { return std::find(unit.begin(), unit.end(), p) != unit.end(); });
     at->second.push_back({group, std::move(unit)});
@@ -105,16 +116,16 @@ bool is_lost(const core& c, const victim_unit& unit) {
                      [&](pod_row p) { return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing; });
 }
 
-std::vector<pod_row> next_unit(const core& c, group_row group, std::span<const pod_row> pods) {
+unit_pods next_unit(const core& c, group_row group, std::span<const pod_row> pods) {
   const bool keeps_core = c.state().groups[group].semi_preemptible;
-  if (pods.size() == 1 && !keeps_core)
-    return is_active(c, pods.front()) ? std::vector<pod_row>{pods.front()} : std::vector<pod_row>{};
+  if (pods.size() == 1 && !keeps_core) return is_active(c, pods.front()) ? unit_pods{pods.front()} : unit_pods{};
   work::remaining_group left(c, group);
   for (const pod_row p : pods) {
     if (is_active(c, p)) left.add(p);
   }
   std::vector<pod_row> unit = left.surplus();
-  return unit.empty() && !keeps_core ? left.all() : unit;
+  if (unit.empty() && !keeps_core) unit = left.all();
+  return {unit.begin(), unit.end()};
 }
 
 bool can_lose(const core& c, group_row group) {

@@ -8,14 +8,19 @@
 #include <span>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "session/core.hpp"
 
 namespace kaisched::actions {
 
+/// Pods of a unit; most have one.
+using unit_pods = boost::container::small_vector<pod_row, 2>;
+
 /// Victims that were offered together: a whole gang, or one surplus pod.
 struct victim_unit {
   group_row group = no_row;
-  std::vector<pod_row> pods;
+  unit_pods pods;
 };
 
 /// Units of one group joined, in the order of first appearance.
@@ -66,7 +71,7 @@ struct victim_rules {
 
 /// What the group could lose next: one surplus pod or sub-group, else all its active pods, or nothing if it is
 /// semi-preemptible. `pods`: the pods that are left of the group.
-[[nodiscard]] std::vector<pod_row> next_unit(const work::core& c, group_row group, std::span<const pod_row> pods);
+[[nodiscard]] unit_pods next_unit(const work::core& c, group_row group, std::span<const pod_row> pods);
 
 /// The units of groups, in the order in which each group would lose them. Known as long as no pod of them changes.
 class victim_chains {

@@ -1,5 +1,6 @@
 #include "base/bytes.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -19,7 +20,8 @@ void append_value(std::string& out, T value) {
 template <class T>
 bool take_value(std::string_view& in, T& value) {
   if (in.size() < sizeof value) return false;
-  std::memcpy(&value, in.data(), sizeof value);
+  void* const bytes = &value;
+  std::copy_n(in.begin(), sizeof value, static_cast<char*>(bytes));
   in.remove_prefix(sizeof value);
   return true;
 }
@@ -90,8 +92,8 @@ void append_table(std::string& out, const table_view& view) {
     append_value(out, c.width);
     append_value(out, values);
     if (ragged) {
-      out.append(static_cast<const char*>(static_cast<const void*>(c.offsets)),
-                 (view.rows + 1) * sizeof(std::uint32_t));
+      const void* const offsets = c.offsets;
+      out.append(static_cast<const char*>(offsets), (view.rows + 1) * sizeof(std::uint32_t));
     }
     if (values > 0) out.append(static_cast<const char*>(c.data), values * size_of(c.type));
   }

@@ -195,6 +195,7 @@ const option_info* find_option(std::string_view name) {
 
 error unknown_option(std::string_view name) {
   std::vector<std::string_view> names;
+  names.reserve(std::size(options));
   for (const option_info& o : options) names.push_back(o.name);
   std::string message = "there is no option '" + base::shown(name) + "'";
   const std::string_view nearest = base::nearest_name(name, names);

@@ -208,8 +208,10 @@ table claim_table(const core& c) {
     const model::claim_info& claim = *s.claims[c.claims.slot_of(i)];
     const policy::claim_state& now = c.claims.claim(i);
     std::vector<std::string_view> devices;
+    devices.reserve(now.allocation.devices.size());
     for (const policy::claim_device d : now.allocation.devices) devices.push_back(c.claims.device_name(d));
     std::vector<std::string_view> users;
+    users.reserve(now.users.size());
     for (const std::uint32_t user : now.users) users.push_back(c.claims.user_name(user));
     w.put(col::resource_claim_name, name);
     w.put(col::resource_claim_device_class, std::string_view(claim.device_class));

@@ -675,8 +675,9 @@ class evaluator {
   template <class Integer>
   value read(const node& n, std::string_view digits) {
     Integer found = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, failure] = std::from_chars(digits.data(), end, found);
+    const std::span<const char> text(digits);
+    const char* const end = text.data() + text.size();
+    const auto [stop, failure] = std::from_chars(text.data(), end, found);
     if (failure != std::errc{} || stop != end) {
       return fail(n.position, "\"" + base::shown(digits) + "\" is no number of this type");
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <tuple>
 
 #include <kaisched/table.hpp>
@@ -69,8 +70,9 @@ bool read_value(device_attribute& to, std::string_view value) {
   switch (to.kind) {
     case attribute_kind::integer: {
       std::int64_t number = 0;
-      const char* const end = value.data() + value.size();
-      const auto [stop, failure] = std::from_chars(value.data(), end, number);
+      const std::span<const char> digits(value);
+      const char* const end = digits.data() + digits.size();
+      const auto [stop, failure] = std::from_chars(digits.data(), end, number);
       to.numbers.push_back(number);
       return failure == std::errc{} && stop == end;
     }

@@ -165,7 +165,7 @@ error edit::not_among(const table_reader& t, std::uint64_t row, std::uint32_t co
   return t.fail(status::argument, row, column, message);
 }
 
-error edit::missing(const table_reader& t, std::uint64_t row, std::uint32_t column, quarantine_key key) {
+error edit::missing(const table_reader& t, std::uint64_t row, std::uint32_t column, const quarantine_key& key) {
   std::string what(schema_of(static_cast<std::uint32_t>(key.kind))->name);
   what.append(" '").append(base::shown(key.name)).append("'");
   if (!is_quarantined(key)) return t.fail(status::not_found, row, column, "there is no " + what);

@@ -249,7 +249,7 @@ class edit {
   result<std::uint32_t> slot_of_id(const table_reader& t, std::uint64_t row, std::uint32_t column, entity_kind kind,
                                    entity_id id) const;
   /// The error for a name that names nothing; remembers what is in quarantine under that name.
-  error missing(const table_reader& t, std::uint64_t row, std::uint32_t column, quarantine_key key);
+  error missing(const table_reader& t, std::uint64_t row, std::uint32_t column, const quarantine_key& key);
   /// A name that an object may have.
   result<void> check_name(const table_reader& t, std::uint64_t row, std::uint32_t column) const;
   /// And that none has.

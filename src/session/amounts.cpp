@@ -97,13 +97,13 @@ std::int64_t core::gpus_in_instances(const std::vector<std::int64_t>& amounts, n
 
 std::int64_t core::idle_gpus(node_row row) const {
   const std::size_t at = static_cast<std::size_t>(row) * state().dims() + dim_gpu;
-  if (!compat()) return (*live.idle)[at];
+  if (!counts_parts()) return (*live.idle)[at];
   return (*live.idle)[at] + gpus_in_instances(*live.idle, row) + (groups.is_open() ? groups.idle_parts(row) : 0);
 }
 
 std::int64_t core::releasing_gpus(node_row row) const {
   const std::size_t at = static_cast<std::size_t>(row) * state().dims() + dim_gpu;
-  if (!compat()) return (*live.releasing)[at];
+  if (!counts_parts()) return (*live.releasing)[at];
   return (*live.releasing)[at] + gpus_in_instances(*live.releasing, row) +
          (groups.is_open() ? groups.releasing_parts(row) : 0);
 }
@@ -113,7 +113,7 @@ bool core::has_free_gpus(node_row row) const { return idle_gpus(row) > 0 || rele
 
 std::int64_t core::gpu_capacity(node_row row) const {
   const std::int64_t whole = (*state().capacity)[static_cast<std::size_t>(row) * state().dims() + dim_gpu];
-  return compat() ? whole + gpus_in_instances(*state().capacity, row) : whole;
+  return counts_instances_ ? whole + gpus_in_instances(*state().capacity, row) : whole;
 }
 
 /// KAI adds the gigabytes in the names of instances up as if they were MiB, and asks for the memory of one device where

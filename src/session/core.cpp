@@ -98,6 +98,7 @@ core::core(const core& other)
 }
 
 void core::connect() {
+  counts_instances_ = compat() && state().has_mig_resources();
   access.state = state_;
   access.live = &live;
   access.options = &options;

@@ -211,7 +211,7 @@ class core {
   /// GPUs of a node that are free or coming free, parts of shared devices included, in milli-GPU.
   [[nodiscard]] std::int64_t free_gpus(node_row row) const;
   /// GPUs of nodes that are free are more than the whole ones: parts of shared devices, instances of divided ones.
-  [[nodiscard]] bool counts_parts() const { return groups.is_open() || (compat() && state().has_mig_resources()); }
+  [[nodiscard]] bool counts_parts() const { return groups.is_open() || counts_instances_; }
   /// Some GPU of the node is free, or some is coming free, be it in part.
   [[nodiscard]] bool has_free_gpus(node_row row) const;
   /// GPUs of a node, instances of divided ones included.
@@ -360,6 +360,7 @@ class core {
   void add_part(queue_row leaf, double gpus, bool allocated, bool nonpreemptible);
   [[nodiscard]] std::vector<queue_row> queues_by_name() const;
 
+  bool counts_instances_ = false;  ///< `compat`: some resource is an instance of divided GPUs
   const model::cluster_state* state_ = nullptr;
   std::shared_ptr<const model::cluster_state> extended_;  ///< with what divisions have made; null: the snapshot
 };

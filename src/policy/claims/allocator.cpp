@@ -290,6 +290,7 @@ class search {
     if (!once_per_claim(at.claim, share) || !scene_.usage.can_take(scene_.pools, share, wanted_)) return false;
     std::vector<constraint_state>& states = constraints_[at.claim];
     std::vector<constraint_state> before;
+    before.reserve(one.constraints.size());
     for (const std::uint32_t c : one.constraints) before.push_back(states[c]);
     const bool agrees = std::all_of(one.constraints.begin(), one.constraints.end(), [&](std::uint32_t c) {
       return join(states[c], claims_[at.claim]->constraints[c], offered);

@@ -90,7 +90,8 @@ class admitting {
     return found == all.end() ? nullptr : &found->second;
   }
   [[nodiscard]] bool is_soft() const {
-    const std::string* value = vendor_.soft ? annotation(vendor_.soft->annotation) : nullptr;
+    if (!vendor_.soft) return false;
+    const std::string* const value = annotation(vendor_.soft->annotation);
     return value != nullptr && *value == vendor_.soft->value;
   }
 
@@ -246,7 +247,8 @@ class admitting {
     result_.error += "]";
   }
   [[nodiscard]] bool is_of_first_class() const {
-    const std::string* named = vendor_.tenants ? annotation(vendor_.tenants->annotation) : nullptr;
+    if (!vendor_.tenants) return false;
+    const std::string* const named = annotation(vendor_.tenants->annotation);
     return named != nullptr && *named == vendor_.tenants->first;
   }
   void set_default_annotation(const admission_step& step) {
