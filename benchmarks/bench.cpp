@@ -4,6 +4,7 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <set>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -12,9 +13,11 @@
 
 #include <kaisched/cluster.hpp>
 #include <kaisched/engine.hpp>
+#include <kaisched/vendors.hpp>
 
 #include "benchmarks/adapter.hpp"
 #include "benchmarks/device_fit.hpp"
+#include "benchmarks/divided_cluster.hpp"
 #include "benchmarks/scenarios.hpp"
 
 namespace {
@@ -27,6 +30,8 @@ struct settings {
   int runs = 5;
   std::string mode = "compat";
   std::string json;
+  std::uint64_t seed = 1;
+  std::vector<std::string> options;
 };
 
 /// Scenarios whose actions and features the engine has.
@@ -48,7 +53,8 @@ std::vector<std::string> supported_scenarios() {
           "reclaim_fail",
           "preempt",
           "consolidation",
-          "hami_fit"};
+          "hami_fit",
+          "repartition"};
 }
 
 double seconds(const std::function<void()>& work) {
@@ -164,6 +170,58 @@ nlohmann::json run_device_fit(const settings& s) {
           {"first_pod_s", median(first)}};
 }
 
+/// Gangs that wait for instances of divided GPUs, one for five nodes: seconds of `repartition` behind `allocate`.
+nlohmann::json run_divisions(const settings& s) {
+  bench::divided_cluster form;
+  form.nodes = s.nodes;
+  form.gangs = std::max(1, s.nodes / 5);
+  form.seed = s.seed;
+  const std::vector<table> tables = bench::to_tables(form);
+  std::vector<table_view> views;
+  for (const table& t : tables) views.push_back(t.view());
+  engine e;
+  must(e.set("mode", "strict"));
+  for (const std::string& one : s.options) {
+    const std::size_t at = one.find('=');
+    must(e.set(one.substr(0, at), at == std::string::npos ? "" : one.substr(at + 1)));
+  }
+  must(e.set("actions", "allocate,repartition"));
+  e.set_device_catalog(must(shipped_device_catalog()));
+  std::vector<double> allocate;
+  std::vector<double> repartition;
+  nlohmann::json row{{"scenario", "repartition"}, {"nodes", s.nodes}, {"gangs", form.gangs}};
+  for (int run = 0; run < s.runs; ++run) {
+    cluster c;
+    must(c.apply(views));
+    const snapshot taken = c.take_snapshot();
+    session opened = must(e.open(taken, bench::scenario_now));
+    allocate.push_back(seconds([&] { must(opened.run("allocate")); }));
+    const std::size_t before = opened.decisions().size();
+    repartition.push_back(seconds([&] { must(opened.run("repartition")); }));
+    std::int64_t divided = 0;
+    std::set<group_row> served;
+    for (const decision& d : opened.decisions().subspan(before)) {
+      divided += d.kind == decision_kind::repartition ? 1 : 0;
+      served.insert(d.group);
+    }
+    row["asked"] = opened.statistics().back().groups_tried;
+    row["served"] = served.size();
+    row["divided"] = divided;
+    row["decisions_sha256"] = opened.digest();
+  }
+  row["allocate_s"] = median(allocate);
+  row["repartition_s"] = median(repartition);
+  row["gang_s"] = median(repartition) / std::max(1.0, row["asked"].get<double>());
+  fmt::print(
+      "repartition{:>15}{:>9}  allocate {:>8.3f} ms  repartition {:>10.3f} ms  per gang {:>8.3f} ms  asked {}  served "
+      "{}  "
+      "divided {}  {}\n",
+      s.nodes, form.gangs, row["allocate_s"].get<double>() * 1e3, row["repartition_s"].get<double>() * 1e3,
+      row["gang_s"].get<double>() * 1e3, row["asked"].get<std::int64_t>(), row["served"].get<std::int64_t>(),
+      row["divided"].get<std::int64_t>(), row["decisions_sha256"].get<std::string>().substr(0, 12));
+  return row;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -175,6 +233,8 @@ int main(int argc, char** argv) {
   app.add_option("--mode", s.mode, "compat or strict")
       ->check(CLI::IsMember({"compat", "strict"}))
       ->capture_default_str();
+  app.add_option("--seed", s.seed, "repartition: another cluster of the same kind")->capture_default_str();
+  app.add_option("--set", s.options, "repartition: KEY=VALUE, an option of the engine");
   app.add_option("--json", s.json, "write the results to this file");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -182,6 +242,10 @@ int main(int argc, char** argv) {
     for (const std::string& name : s.scenario.empty() ? supported_scenarios() : std::vector{s.scenario}) {
       if (name == "hami_fit") {
         all["results"].push_back(run_device_fit(s));
+        continue;
+      }
+      if (name == "repartition") {
+        all["results"].push_back(run_divisions(s));
         continue;
       }
       all["results"].push_back(run_scenario(name, s));

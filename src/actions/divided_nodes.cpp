@@ -38,33 +38,93 @@ std::vector<model::placed_instance> instances_of(const core& c, pod_row pod) {
 
 }  // namespace
 
-divided_nodes divided_nodes_reader::read() {
-  find_users();
+divided_nodes& divided_nodes_reader::read() {
+  std::sort(changed_.begin(), changed_.end());
+  changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+  const std::size_t models = made_.problem.models.size();
+  for (const node_row row : changed_) {
+    if (!is_read_) break;
+    const std::uint32_t at = place_[row];
+    known_node known;
+    devices::plannable_node as;
+    find_users(row);
+    // A node that has become one of those, or has given up to be one, changes the list of them.
+    is_read_ = read_node(row, known, as) == (at != no_row) && models == made_.problem.models.size();
+    if (!is_read_ || at == no_row) continue;
+    made_.nodes[at] = std::move(known);
+    made_.problem.nodes[at] = std::move(as);
+  }
+  changed_.clear();
+  if (!is_read_) read_all();
+  return made_;
+}
+
+void divided_nodes_reader::read_all() {
   const model::cluster_state& s = c_.state();
+  made_ = {};
+  models_.clear();
   made_.problem.gpu = dim_gpu;
   made_.problem.whole_device = whole_device;
+  find_pods();
+  place_.assign(s.node_count(), no_row);
   std::vector<node_row> rows(s.node_count());
   for (node_row row = 0; row < rows.size(); ++row) rows[(*s.name_rank)[row]] = row;
   for (const node_row row : rows) {
-    const model::node_info& node = *(*s.nodes)[row];
-    if (!node.open()) continue;
     known_node known;
-    known.row = row;
     devices::plannable_node as;
-    const std::size_t at = static_cast<std::size_t>(row) * s.dims();
-    bool has_instances = false;
-    for (std::uint32_t d = 0; d < s.dims(); ++d) {
-      as.free.push_back((*c_.live.idle)[at + d] + (*c_.live.releasing)[at + d]);
-      has_instances = has_instances || (as.free.back() > 0 && model::is_mig_resource((*s.dimensions)[d].name));
-    }
-    const bool instances_known = says_all(node);
-    for (std::uint32_t d = 0; node.claimable.empty() && d < node.device_count(); ++d)
-      add_device(known, as, d, instances_known);
-    if (known.devices.empty() && !has_instances) continue;
+    find_users(row);
+    if (!read_node(row, known, as)) continue;
+    place_[row] = static_cast<std::uint32_t>(made_.nodes.size());
     made_.nodes.push_back(std::move(known));
     made_.problem.nodes.push_back(std::move(as));
   }
-  return std::move(made_);
+  is_read_ = true;
+}
+
+/// False: the node has neither devices that may be divided anew nor instances.
+bool divided_nodes_reader::read_node(node_row row, known_node& known, devices::plannable_node& as) {
+  const model::cluster_state& s = c_.state();
+  const model::node_info& node = *(*s.nodes)[row];
+  if (!node.open()) return false;
+  known.row = row;
+  const std::size_t at = static_cast<std::size_t>(row) * s.dims();
+  bool has_instances = false;
+  for (std::uint32_t d = 0; d < s.dims(); ++d) {
+    as.free.push_back((*c_.live.idle)[at + d] + (*c_.live.releasing)[at + d]);
+    has_instances = has_instances || (as.free.back() > 0 && model::is_mig_resource((*s.dimensions)[d].name));
+  }
+  const bool instances_known = says_all(node);
+  for (std::uint32_t d = 0; node.claimable.empty() && d < node.device_count(); ++d)
+    add_device(known, as, d, instances_known);
+  return !known.devices.empty() || has_instances;
+}
+
+void divided_nodes_reader::note_changes() {
+  const model::cluster_state& s = c_.state();
+  const auto note = [&](pod_row pod, std::uint32_t slot) {
+    if (slot == no_row) return;
+    const node_row row = (*s.node_row_of_slot)[slot];
+    if (row == no_row) return;
+    changed_.push_back(row);
+    if (!is_read_ || matters_[s.pods[pod].pod_class] == 0) return;
+    std::vector<pod_row>& there = pods_[row];
+    const auto at = std::lower_bound(there.begin(), there.end(), pod);
+    if (at == there.end() || *at != pod) there.insert(at, pod);
+  };
+  for (const work::operation& op : c_.log) {
+    if (op.kind == work::operation_kind::divide) {
+      changed_.push_back(c_.divisions[op.undoes].node);
+      continue;
+    }
+    note(op.pod, op.old_node);
+    note(op.pod, c_.live.pod_node[op.pod]);
+  }
+}
+
+void divided_nodes_reader::note_change_of(pod_row pod) {
+  if (c_.live.pod_node[pod] == no_row) return;
+  const node_row row = (*c_.state().node_row_of_slot)[c_.live.pod_node[pod]];
+  if (row != no_row) changed_.push_back(row);
 }
 
 /// The snapshot says where all instances lie that the node has.
@@ -108,21 +168,33 @@ bool divided_nodes_reader::is_leaving(pod_row pod, node_row row) const {
                      [&](const leaving_pod& one) { return one.pod == pod && one.node == slot; });
 }
 
-void divided_nodes_reader::find_users() {
+void divided_nodes_reader::find_pods() {
   const model::cluster_state& s = c_.state();
-  users_.resize(s.node_count());
-  std::vector<std::uint8_t> matters(s.class_slots, 2);  // 2: not known yet
+  users_.assign(s.node_count(), {});
+  pods_.assign(s.node_count(), {});
+  matters_.assign(s.class_slots, 2);  // 2: not known yet
   for (pod_row p = 0; p < s.pod_slots; ++p) {
-    if (!s.pods[p].live || c_.live.pod_node[p] == no_row) continue;
-    std::uint8_t& of_class = matters[s.pods[p].pod_class];
+    if (!s.pods[p].live) continue;
+    std::uint8_t& of_class = matters_[s.pods[p].pod_class];
     if (of_class == 2) of_class = s.class_of(p).wants_gpu() || !instances_asked(c_, p).empty() ? 1 : 0;
-    if (of_class == 0) continue;
+    if (of_class == 0 || c_.live.pod_node[p] == no_row) continue;
+    pods_[(*s.node_row_of_slot)[c_.live.pod_node[p]]].push_back(p);
+  }
+}
+
+void divided_nodes_reader::find_users(node_row row) {
+  const model::cluster_state& s = c_.state();
+  const std::uint32_t slot = (*s.nodes)[row]->slot;
+  users_[row] = {};
+  for (const pod_row p : pods_[row]) {
     const auto status = static_cast<pod_status>(c_.live.pod_state[p]);
     // A claim is no instance yet: the amounts of the node tell how many there must be.
     if (!model::is_in(status, model::active_used) || status == pod_status::pipelined) continue;
-    add_user(p, (*s.node_row_of_slot)[c_.live.pod_node[p]], s.live.pod_node[p] == c_.live.pod_node[p]);
+    if (c_.live.pod_node[p] == slot) add_user(p, row, s.live.pod_node[p] == slot);
   }
-  for (const leaving_pod& one : c_.leaving) add_user(one.pod, (*s.node_row_of_slot)[one.node], true);
+  for (const leaving_pod& one : c_.leaving) {
+    if (one.node == slot) add_user(one.pod, row, true);
+  }
 }
 
 /// `is_there`: it was on this node when the session opened, and what the snapshot says of its instances holds.

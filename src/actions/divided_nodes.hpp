@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/devices/division_plan.hpp"
+#include "policy/devices/division_problem.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::actions {
@@ -30,12 +30,17 @@ struct divided_nodes {
   std::vector<known_node> nodes;      ///< those of the problem: by name
 };
 
-/// `may_drain`: pods that may have to leave their instances; null: nobody.
+/// Reads nodes once, and those again on which something has changed.
 class divided_nodes_reader {
  public:
-  explicit divided_nodes_reader(const work::core& c, const std::vector<bool>* may_drain)
-      : c_(c), may_drain_(may_drain) {}
-  [[nodiscard]] divided_nodes read();
+  /// `may_drain`: pods that may have to leave their instances; null: nobody.
+  divided_nodes_reader(const work::core& c, const std::vector<bool>* may_drain) : c_(c), may_drain_(may_drain) {}
+  /// All nodes as they are now. What is not part of the cluster, such as classes of pods, is the caller's to change.
+  [[nodiscard]] divided_nodes& read();
+  /// The statement, which is about to be committed, changes these nodes and pods: they are read again.
+  void note_changes();
+  /// Whether the pod may be drained has changed.
+  void note_change_of(pod_row pod);
 
  private:
   /// What pods do to the instances of a node.
@@ -44,8 +49,11 @@ class divided_nodes_reader {
     std::vector<dimension> unknown;  ///< instances of these are held, and nobody says which
     bool unknown_devices = false;    ///< whole devices or shares are held, and nobody says which
   };
-  void find_users();
+  void read_all();
+  void find_pods();
+  void find_users(node_row row);
   void add_user(pod_row pod, node_row row, bool is_there);
+  [[nodiscard]] bool read_node(node_row row, known_node& known, devices::plannable_node& as);
   [[nodiscard]] std::vector<model::mig_instance> layout_of(node_row row, std::uint32_t device) const;
   /// A division of this session makes it.
   [[nodiscard]] bool is_made_here(node_row row, std::uint32_t device, const model::mig_instance& one) const;
@@ -59,7 +67,12 @@ class divided_nodes_reader {
   const std::vector<bool>* may_drain_;
   divided_nodes made_;
   std::map<const devices::divided_model*, std::size_t> models_;
-  std::vector<users_of_node> users_;  ///< by row
+  std::vector<users_of_node> users_;        ///< by row
+  std::vector<std::vector<pod_row>> pods_;  ///< by row: those that have been there and matter, ascending
+  std::vector<std::uint8_t> matters_;       ///< by class of pods: they ask for GPUs or instances
+  std::vector<std::uint32_t> place_;        ///< by row: position among the nodes, or no_row
+  std::vector<node_row> changed_;
+  bool is_read_ = false;
 };
 
 }  // namespace kaisched::actions

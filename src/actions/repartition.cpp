@@ -12,6 +12,8 @@
 #include "actions/migration.hpp"
 #include "actions/placement.hpp"
 #include "actions/victim_units.hpp"
+#include "policy/devices/division_memory.hpp"
+#include "policy/devices/division_plan.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -51,39 +53,58 @@ bool has_required_level(const core& c, group_row group) {
   return false;
 }
 
+/// What pods of the class hold is one instance: of several what it costs to drain them is no sum over devices.
+bool has_one_instance(const core& c, const model::pod_class& ask) {
+  std::int64_t instances = 0;
+  for (std::uint32_t d = built_in_dimensions; d < c.state().dims(); ++d) {
+    if (ask.requests(d) > 0 && model::is_mig_resource((*c.state().dimensions)[d].name)) instances += ask.requests(d);
+  }
+  return instances == 1;
+}
+
 /// Consolidation may move it: preemptible, running with a known place, in a group that is bound to no domain.
 std::vector<bool> pods_that_may_move(const core& c, group_row group) {
   std::vector<bool> may(c.state().pod_slots, false);
+  constexpr std::uint8_t unknown = 2;
+  std::vector<std::uint8_t> by_class(c.state().class_slots, unknown);
+  std::map<group_row, bool> by_group;
   constexpr std::uint32_t runs = model::bit(pod_status::bound) | model::bit(pod_status::running);
   for (pod_row p = 0; p < may.size(); ++p) {
     const model::pod_core& pod = c.state().pods[p];
     if (!pod.live || pod.sub == no_row || pod.group == group) continue;
     if (!model::is_in(static_cast<pod_status>(c.live.pod_state[p]), runs)) continue;
-    const model::group_core& g = c.state().groups[pod.group];
-    if (!g.preemptible || !can_lose(c, pod.group) || migrates(c, pod.group) || has_required_level(c, pod.group))
-      continue;
-    std::int64_t instances = 0;
-    const model::pod_class& ask = c.state().class_of(p);
-    for (std::uint32_t d = built_in_dimensions; d < c.state().dims(); ++d) {
-      if (model::is_mig_resource((*c.state().dimensions)[d].name)) instances += ask.requests(d);
+    std::uint8_t& one = by_class[pod.pod_class];
+    if (one == unknown) one = has_one_instance(c, c.state().class_of(p)) ? 1 : 0;
+    if (one == 0) continue;
+    const auto [known, fresh] = by_group.try_emplace(pod.group, false);
+    if (fresh) {
+      known->second = c.state().groups[pod.group].preemptible && can_lose(c, pod.group) && !migrates(c, pod.group) &&
+                      !has_required_level(c, pod.group);
     }
-    may[p] = instances == 1;  // what a pod with several of them costs is no sum over devices
+    may[p] = known->second;
   }
   return may;
 }
 
+/// What groups that are served one after the other have in common.
+struct shared_reading {
+  std::vector<bool> may_move;  ///< by pod: for the group that is served now
+  std::optional<divided_nodes_reader> nodes;
+  devices::division_memory memory;
+};
+
 class divider {
  public:
-  divider(core& c, group_row group) : c_(c), group_(group), here_(c.state().node_count(), 0) {}
+  divider(core& c, group_row group, shared_reading& shared)
+      : c_(c), group_(group), shared_(shared), here_(c.state().node_count(), 0) {}
 
   /// True: the statement holds the divisions and the claims of the group, or its starts where nothing is divided: it
   /// has a place in which other pods of it had stood in the way. False: the statement is as before.
   result<bool> run() {
     chunk_ = c_.chunk_of(group_, false);
     if (!wants_instances(c_, chunk_)) return false;
-    if (c_.options.repartition_drain) may_move_ = pods_that_may_move(c_, group_);
-    nodes_ = divided_nodes_reader(c_, c_.options.repartition_drain ? &may_move_ : nullptr).read();
-    if (nodes_.nodes.empty()) return false;
+    read_nodes();
+    if (nodes_->nodes.empty()) return false;
     add_pods();
     const std::vector<node_set> domains = domains_of_group();
     if (domains.empty()) return try_plans(nullptr);
@@ -93,8 +114,32 @@ class divider {
  private:
   // ---- the problem --------------------------------------------------------------------------------------------------
 
+  /// Who may be drained depends on the group.
+  void read_nodes() {
+    const bool drains = c_.options.repartition_drain;
+    if (c_.options.reference_path) {
+      shared_.nodes.reset();
+      shared_.memory = {};
+    }
+    if (!shared_.nodes) shared_.nodes.emplace(c_, drains ? &shared_.may_move : nullptr);
+    if (drains) {
+      std::vector<bool> may_move = pods_that_may_move(c_, group_);
+      shared_.may_move.swap(may_move);
+      for (pod_row p = 0; p < may_move.size(); ++p) {
+        if (shared_.may_move[p] != may_move[p]) shared_.nodes->note_change_of(p);
+      }
+    }
+    nodes_ = &shared_.nodes->read();
+    shared_.memory.open(nodes_->problem);
+    for (devices::plannable_node& node : nodes_->problem.nodes) {
+      if (node.kind == devices::unknown_kind) node.kind = shared_.memory.kind_of(node);
+    }
+  }
+
   void add_pods() {
-    division_problem& problem = nodes_.problem;
+    division_problem& problem = nodes_->problem;
+    problem.classes.clear();
+    problem.pods.clear();
     std::map<class_row, std::size_t> known;
     for (const pod_row p : chunk_) {
       if (!wants_instances(c_, p)) continue;
@@ -103,8 +148,7 @@ class divider {
       if (fresh) {
         problem.classes.push_back(c_.state().class_of(p).ask.request);
         problem.classes.back().resize(c_.state().dims(), 0);
-        for (std::size_t n = 0; n < nodes_.nodes.size(); ++n)
-          problem.nodes[n].accepts.push_back(c_.choice.accepts(c_, kind, nodes_.nodes[n].row) ? 1 : 0);
+        kinds_.push_back(kind);
       }
       problem.pods.push_back(at->second);
       pods_.push_back(p);
@@ -137,7 +181,8 @@ class divider {
   result<bool> try_domains(const std::vector<node_set>& domains) {
     std::vector<std::pair<devices::division_cost, std::size_t>> order;
     for (std::size_t i = 0; i < domains.size(); ++i) {
-      const division_plan plan = devices::plan_divisions(inside(&domains[i]), c_.options.repartition_steps);
+      offer_nodes(&domains[i]);
+      const division_plan plan = make_plan();
       if (plan.found) order.emplace_back(plan.cost, i);
     }
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -148,13 +193,19 @@ class divider {
     return false;
   }
 
-  [[nodiscard]] division_problem inside(const node_set* among) const {
-    division_problem problem = nodes_.problem;
-    for (std::size_t n = 0; among != nullptr && n < nodes_.nodes.size(); ++n) {
-      if ((*among)[nodes_.nodes[n].row] == 0)
-        std::fill(problem.nodes[n].accepts.begin(), problem.nodes[n].accepts.end(), std::uint8_t{0});
+  /// The nodes that classes of pods may go to. What earlier plans have met is forgotten.
+  void offer_nodes(const node_set* among) {
+    for (std::size_t n = 0; n < nodes_->nodes.size(); ++n) {
+      const node_row row = nodes_->nodes[n].row;
+      std::vector<std::uint8_t>& accepts = nodes_->problem.nodes[n].accepts;
+      accepts.assign(kinds_.size(), 0);
+      if (among != nullptr && (*among)[row] == 0) continue;
+      for (std::size_t k = 0; k < kinds_.size(); ++k) accepts[k] = c_.choice.accepts(c_, kinds_[k], row) ? 1 : 0;
     }
-    return problem;
+  }
+
+  division_plan make_plan() {
+    return devices::plan_divisions(nodes_->problem, c_.options.repartition_steps, shared_.memory);
   }
 
   /// What a plan meets that the planner does not know: a pod that a node refuses, or one that finds no other place.
@@ -165,10 +216,20 @@ class divider {
   };
 
   result<bool> try_plans(const node_set* among) {
-    division_problem problem = inside(among);
+    offer_nodes(among);
+    result<bool> done = try_plans_on(among);
+    for (auto kept = kept_.rbegin(); kept != kept_.rend(); ++kept) kept->first->cost = kept->second;
+    for (devices::plannable_node* node : kept_nodes_) node->kind = shared_.memory.kind_of(*node);
+    kept_.clear();
+    kept_nodes_.clear();
+    return done;
+  }
+
+  result<bool> try_plans_on(const node_set* among) {
+    division_problem& problem = nodes_->problem;
     for (int i = 0; i < most_plans; ++i) {
       ++c_.sets_tried;
-      const division_plan plan = devices::plan_divisions(problem, c_.options.repartition_steps);
+      const division_plan plan = make_plan();
       if (!plan.found) return false;
       const std::uint32_t start = c_.depth();
       obstacle met;
@@ -186,26 +247,33 @@ class divider {
     return false;
   }
 
-  /// From now on these pods stay where they are.
-  void keep(division_problem& problem, std::span<const pod_row> users) const {
-    for (std::size_t n = 0; n < nodes_.nodes.size(); ++n) {
-      for (std::size_t d = 0; d < nodes_.nodes[n].devices.size(); ++d) {
-        const known_device& known = nodes_.nodes[n].devices[d];
+  /// From now on, until another plan is begun, these pods stay where they are.
+  void keep(division_problem& problem, std::span<const pod_row> users) {
+    for (std::size_t n = 0; n < nodes_->nodes.size(); ++n) {
+      bool changes = false;
+      for (std::size_t d = 0; d < nodes_->nodes[n].devices.size(); ++d) {
+        const known_device& known = nodes_->nodes[n].devices[d];
         for (std::size_t i = 0; i < known.users.size(); ++i) {
-          if (std::find(users.begin(), users.end(), known.users[i]) != users.end())
-            problem.nodes[n].devices[d].instances[i].cost = -1;
+          if (std::find(users.begin(), users.end(), known.users[i]) == users.end()) continue;
+          devices::present_instance& instance = problem.nodes[n].devices[d].instances[i];
+          kept_.emplace_back(&instance, instance.cost);
+          instance.cost = -1;
+          changes = true;
         }
       }
+      if (!changes) continue;
+      problem.nodes[n].kind = shared_.memory.kind_of(problem.nodes[n]);
+      kept_nodes_.push_back(&problem.nodes[n]);
     }
   }
 
   result<bool> apply(const division_problem& problem, const division_plan& plan, const node_set* among, obstacle& met) {
     std::vector<std::pair<pod_row, node_row>> moved;
     for (const device_change& one : plan.changes) {
-      const known_device& known = nodes_.nodes[one.node].devices[one.device];
+      const known_device& known = nodes_->nodes[one.node].devices[one.device];
       for (const std::size_t i : one.gone) {
         if (known.users[i] == no_row) continue;
-        moved.emplace_back(known.users[i], nodes_.nodes[one.node].row);
+        moved.emplace_back(known.users[i], nodes_->nodes[one.node].row);
         c_.evict(known.users[i]);
       }
     }
@@ -227,7 +295,7 @@ class divider {
   }
 
   [[nodiscard]] work::division division_of(const division_problem& problem, const device_change& change) const {
-    const known_node& node = nodes_.nodes[change.node];
+    const known_node& node = nodes_->nodes[change.node];
     const known_device& known = node.devices[change.device];
     const devices::plannable_device& form = problem.nodes[change.node].devices[change.device];
     const devices::plannable_model& model = problem.models[form.model];
@@ -272,7 +340,7 @@ class divider {
       const bool planned = next < pods_.size() && pods_[next] == pod;
       if (queues_refuse(pod)) return false;
       work::node_scope scope;
-      const node_row row = planned ? nodes_.nodes[plan.node_of_pod[next]].row : no_row;
+      const node_row row = planned ? nodes_->nodes[plan.node_of_pod[next]].row : no_row;
       if (planned) {
         here_[row] = 1;
         scope.among = &here_;
@@ -297,10 +365,13 @@ class divider {
 
   core& c_;
   group_row group_;
+  shared_reading& shared_;
   std::vector<pod_row> chunk_;
-  std::vector<pod_row> pods_;  ///< of the chunk, those of the problem
-  std::vector<bool> may_move_;
-  divided_nodes nodes_;
+  std::vector<pod_row> pods_;     ///< of the chunk, those of the problem
+  std::vector<class_row> kinds_;  ///< the classes of the problem
+  divided_nodes* nodes_ = nullptr;
+  std::vector<std::pair<devices::present_instance*, std::int64_t>> kept_;  ///< of pods that have to stay, with the cost
+  std::vector<devices::plannable_node*> kept_nodes_;
   node_set here_;  ///< no node, but for the one that is asked about
 };
 
@@ -335,7 +406,7 @@ std::vector<std::uint32_t> likeness_of(core& c, group_row group) {
 }
 
 /// What fits without a division is placed as `allocate` does it. The statement is committed or empty afterwards.
-result<bool> serve(core& c, group_row group, hopeless_groups& hopeless) {
+result<bool> serve(core& c, group_row group, shared_reading& shared, hopeless_groups& hopeless) {
   ++c.statistics.back().groups_tried;
   failure why;
   const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
@@ -344,7 +415,7 @@ result<bool> serve(core& c, group_row group, hopeless_groups& hopeless) {
   const bool refused = why.what == constraint::queue_limit || why.what == constraint::queue_quota;
   if (!*placed && !refused) {
     std::vector<std::uint32_t> key = likeness_of(c, group);
-    if (!hopeless.contains(key)) placed = divider(c, group).run();
+    if (!hopeless.contains(key)) placed = divider(c, group, shared).run();
     if (!placed) return placed;
     if (!*placed && !key.empty()) hopeless.insert(std::move(key));
   }
@@ -357,6 +428,7 @@ result<bool> serve(core& c, group_row group, hopeless_groups& hopeless) {
                                    [](const work::operation& op) { return op.kind == work::operation_kind::divide; });
   const bool waits = divides || work::must_wait_as_a_whole(c, group);
   if (waits && !divides) c.convert_to_pipelined(group);
+  if (shared.nodes) shared.nodes->note_changes();
   if (auto done = commit_group(c, group, waits, had_started); !done) return done.failure();
   return true;
 }
@@ -374,13 +446,14 @@ result<void> repartition(core& c) {
       std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
   const bool shared_order = has_shared_order(c);
   hopeless_groups hopeless;
+  shared_reading shared;
   std::optional<job_queue> queue(std::in_place, c, 0);
   if (auto done = queue->fill(groups); !done) return done;
   while (!queue->empty()) {
     result<group_row> next = queue->pop();
     if (!next) return next.failure();
     const group_row group = *next;
-    result<bool> placed = serve(c, group, hopeless);
+    result<bool> placed = serve(c, group, shared, hopeless);
     if (!placed) return placed.failure();
     if (!*placed && stops_at_head) {
       result<bool> head = is_head(c, c.failures.back());

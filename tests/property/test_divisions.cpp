@@ -10,6 +10,7 @@
 
 #include "devices/cards.hpp"
 #include "draws.hpp"
+#include "policy/devices/division_memory.hpp"
 #include "policy/devices/division_plan.hpp"
 #include "policy/devices/mig.hpp"
 
@@ -160,7 +161,8 @@ plannable_device draw_device(const division_problem& problem, plannable_node& no
   return device;
 }
 
-division_problem draw_problem(bool drains) {
+/// `large`: more than can be enumerated.
+division_problem draw_problem(bool drains, bool large = false) {
   division_problem problem;
   problem.gpu = gpu;
   const bool small = draw(0, 2) > 0;
@@ -180,12 +182,12 @@ division_problem draw_problem(bool drains) {
     if (draw(0, 9) == 0) asked[gpu] = 1000;
     problem.classes.push_back(asked);
   }
-  const int nodes = draw(1, small ? 3 : 2);
+  const int nodes = large ? draw(2, 6) : draw(1, small ? 3 : 2);
   for (int n = 0; n < nodes; ++n) {
     plannable_node node;
     node.free.assign(dims, 0);
     node.free[cpu] = draw(1, 6);
-    const int devices = small ? draw(0, 2) : draw(0, 1);
+    const int devices = large ? draw(0, 3) : small ? draw(0, 2) : draw(0, 1);
     for (int d = 0; d < devices; ++d) node.devices.push_back(draw_device(problem, node, drains));
     // Claims on what is free.
     for (std::size_t r = gpu; r < dims; ++r) {
@@ -194,7 +196,7 @@ division_problem draw_problem(bool drains) {
     for (int c = 0; c < classes; ++c) node.accepts.push_back(draw(0, 5) == 0 ? 0 : 1);
     problem.nodes.push_back(std::move(node));
   }
-  const int pods = draw(1, 4);
+  const int pods = draw(1, large ? 6 : 4);
   for (int p = 0; p < pods; ++p) problem.pods.push_back(static_cast<std::size_t>(draw(0, classes - 1)));
   return problem;
 }
@@ -268,4 +270,107 @@ TEST_CASE("plans that are cut short are sound") {
     check_plan(problem, plan);
   });
   CHECK(good);
+}
+
+namespace {
+
+bool is_same(const division_plan& a, const division_plan& b) {
+  return a.found == b.found && a.cost == b.cost && a.node_of_pod == b.node_of_pod && a.changes == b.changes;
+}
+
+/// A node with two GPUs of its own layouts, most instances in use.
+plannable_node crowded_node(const division_problem& problem, std::size_t number) {
+  plannable_node node;
+  node.free.assign(first_profile + problem.models.front().dimensions.size(), 0);
+  node.free[cpu] = 100;
+  node.accepts = {1};
+  const std::vector<slice_layout>& all = layouts_of(*problem.models.front().table);
+  for (std::size_t d = 0; d < 2; ++d) {
+    plannable_device device;
+    for (const auto& [profile, place] : all[(number * 2 + d) * 31 % all.size()]) {
+      const bool used = (number + d + static_cast<std::size_t>(place.start)) % 3 > 0;
+      device.instances.push_back({profile, place, used ? -1 : 0, !used});
+      if (!used) ++node.free[problem.models.front().dimensions[profile]];
+    }
+    node.devices.push_back(std::move(device));
+  }
+  // Somebody has a claim on an idle instance: it may not go.
+  for (std::size_t r = first_profile; number % 3 == 0 && r < node.free.size(); ++r) {
+    if (node.free[r] > 0) node.free[r] = 0;
+  }
+  return node;
+}
+
+}  // namespace
+
+TEST_CASE("bounds leave out nothing that is better") {
+  int compared = 0;
+  const bool good = rc::check("bounded and exhaustive", [&] {
+    const division_problem problem = draw_problem(draw(0, 1) == 1, true);
+    const division_plan all = plan_divisions(problem, 100'000, division_search::exhaustive);
+    const division_plan plan = plan_divisions(problem, -1);
+    RC_ASSERT(plan.exact);
+    if (plan.found) check_plan(problem, plan);
+    if (!all.exact) {
+      RC_ASSERT(plan.found || !all.found);
+      RC_ASSERT(!all.found || !(all.cost < plan.cost));
+      return;
+    }
+    ++compared;
+    RC_ASSERT(is_same(all, plan));
+  });
+  CHECK(good);
+  CHECK(compared > 50);
+}
+
+TEST_CASE("plans do not depend on what the memory has seen") {
+  const bool good = rc::check("memory", [] {
+    division_problem problem = draw_problem(draw(0, 1) == 1);
+    division_memory memory;
+    for (int round = 0; round < 4; ++round) {
+      const int most = draw(0, 1) == 0 ? -1 : draw(0, 400);
+      const division_plan fresh = plan_divisions(problem, most);
+      const division_plan plan = plan_divisions(problem, most, memory);
+      RC_ASSERT(is_same(fresh, plan));
+      RC_ASSERT(fresh.exact == plan.exact);
+      RC_ASSERT(fresh.steps == plan.steps);
+      // Another group asks, and a node has changed.
+      problem.pods.assign(static_cast<std::size_t>(draw(1, 4)), 0);
+      plannable_node& node =
+          problem.nodes[static_cast<std::size_t>(draw(0, static_cast<int>(problem.nodes.size()) - 1))];
+      if (draw(0, 1) == 0 && !node.devices.empty()) node.devices.pop_back();
+      if (draw(0, 1) == 0) node.free[cpu] = draw(0, 6);
+    }
+  });
+  CHECK(good);
+}
+
+TEST_CASE("plans are proven in large clusters") {
+  division_problem problem;
+  problem.gpu = gpu;
+  const divided_model& table = table_of("H100", 80);
+  plannable_model model{&table, {}};
+  for (std::uint32_t p = 0; p < table.profiles.size(); ++p) model.dimensions.push_back(first_profile + p);
+  problem.models.push_back(model);
+  for (std::size_t n = 0; n < 300; ++n) problem.nodes.push_back(crowded_node(problem, n));
+  division_memory memory;
+  int found = 0;
+  for (std::uint32_t p = 0; p < table.profiles.size(); ++p) {
+    CAPTURE(table.profiles[p].name);
+    std::vector<std::int64_t> asked(first_profile + table.profiles.size(), 0);
+    asked[cpu] = 1;
+    asked[first_profile + p] = 1;
+    problem.classes = {asked};
+    for (const std::size_t pods : {std::size_t{8}, std::size_t{2000}}) {
+      problem.pods.assign(pods, 0);
+      CAPTURE(pods);
+      const division_plan plan = plan_divisions(problem, 200'000, memory);
+      CHECK(plan.exact);
+      CHECK(plan.steps < 60'000);
+      CHECK(plan.found == (pods == 8));
+      found += plan.found ? 1 : 0;
+      if (plan.found) check_plan(problem, plan);
+    }
+  }
+  CHECK(found == 6);
 }
