@@ -44,10 +44,13 @@ struct queue_record {
   std::int64_t preempt_min_runtime = unset;
 };
 
-/// A device that the plugin of a vendor has registered.
+/// A device that the plugin of a vendor has registered, or that follows from what its node says.
 struct registered_device {
   std::string vendor;  ///< key
   model::vendor_device what;
+  /// What only annotations of pods tell: attributes that no rule reads, and by what the vendor knows profiles.
+  std::vector<std::pair<std::string, std::string>> properties{};
+  std::vector<std::pair<std::string, std::string>> profile_ids{};
 };
 
 struct node_record {

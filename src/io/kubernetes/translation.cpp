@@ -17,6 +17,7 @@
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/device_pools.hpp"
+#include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/node.hpp"
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/pod.hpp"
@@ -148,9 +149,27 @@ class translator {
     if (!settings_.now) settings_.now = latest_time(objects_);
   }
 
+  /// Whether HAMi runs there. Elsewhere resources of the same plugins are amounts like any other.
+  [[nodiscard]] bool is_of_hami() {
+    const auto annotated = [](const object* one) {
+      const member annotations = one->annotations();
+      return annotations && std::any_of(annotations->begin(), annotations->end(),
+                                        [](const json_value pair) { return pair.key().starts_with("hami.io/"); });
+    };
+    const auto scheduled = [](object* one) {
+      const member name = find(find(one->root(), "spec"), "schedulerName");
+      return name && name->is(json_kind::string) && name->text() == hami_scheduler;
+    };
+    const std::vector<object*>& pods = all(object_kind::pod);
+    const std::vector<object*>& nodes = all(object_kind::node);
+    return std::any_of(nodes.begin(), nodes.end(), annotated) || std::any_of(pods.begin(), pods.end(), annotated) ||
+           std::any_of(pods.begin(), pods.end(), scheduled);
+  }
+
   void read_nodes() {
+    const bool find = settings_.find_devices.value_or(is_of_hami());
     for (object* one : all(object_kind::node)) {
-      if (is_in_pool(*one, settings_)) read_node(*one, shared_, rows_);
+      if (is_in_pool(*one, settings_)) read_node(*one, *vendors_, find, rows_);
     }
     shared_.note_nodes(rows_.nodes);
     std::map<std::string, node_record*, std::less<>> by_name;
