@@ -367,3 +367,29 @@ TEST_CASE("vendors of one's own may be found, too") {
   CHECK(patch.at("acme.com/is") == "n");
   CHECK(patch.at("acme.com/racks") == "r-n-1:Acme,r-n-0:Acme");
 }
+
+TEST_CASE("GPUs that are asked for in amounts are not devices of others") {
+  const json other = make_node("other", json::object(), {{"enflame.com/gcu", 2}});
+  const json dcu = make_node("dcu", {{"hami.io/node-dcu-register", "DCU-0,4,32768,100,DCU-Z100,0,true:"}});
+  const json plain = make_node("plain", json::object(), {{"nvidia.com/gpu", 1}});
+  const auto whole = [](const std::string& name) {
+    return make_pod(name, json::array({make_container("main", {{"nvidia.com/gpu", 1}})}), "kai-scheduler");
+  };
+  json part = make_pod("part", json::array({make_container("main", json::object())}), "kai-scheduler");
+  part["metadata"]["annotations"] = {{"gpu-fraction", "0.5"}};
+  json chosen = whole("chosen");
+  chosen["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] =
+      json::array({json{{"matchExpressions", json::array({json{{"key", "a"}, {"operator", "DoesNotExist"}}})}}});
+  for (const char* preset : {"kai", "hami"}) {
+    CHECK(play(read_objects({other, dcu, whole("a"), part, chosen}), preset).nodes.empty());
+    const played made = play(read_objects({other, dcu, plain, whole("a"), whole("b"), part, chosen}), preset);
+    REQUIRE(made.nodes.size() == 1);
+    CHECK(made.nodes.begin()->second == "plain");
+    CHECK(play(read_objects({other, dcu, gpu_node("n", 2), part}), preset).nodes.at("team/part") == "n");
+  }
+  CHECK(pod_row_of({other, chosen}, "chosen").at("node_affinity") == json::array({"!a"}));  // nothing of HAMi
+  const json row = pod_row_of({dcu, chosen}, "chosen");
+  CHECK(row.at("node_affinity") == json::array({"!a,!kaisched.io/other-devices"}));
+  CHECK(row_in(read_objects({dcu, chosen}), "node", "dcu").at("labels") == json{{"kaisched.io/other-devices", "true"}});
+  CHECK_FALSE(row_in(read_objects({dcu, asking("p", {{"hygon.com/dcunum", 1}})}), "node", "dcu").contains("labels"));
+}

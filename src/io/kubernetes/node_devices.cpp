@@ -204,6 +204,9 @@ void read_node_devices(object& of, const device_catalog& catalog, bool find, nod
   read_all_links(of, vendors, row);
   write_rows(of, origins, row);
   row.registers = true;
+  row.other_devices = std::none_of(vendors.begin(), vendors.end(), [](const devices::vendor_template* vendor) {
+    return dimension_of(vendor->count_name) == gpu;
+  });
   const bool equal = std::all_of(row.registered.begin(), row.registered.end(), [&](const registered_device& one) {
     return one.what.memory == row.registered.front().what.memory;
   });

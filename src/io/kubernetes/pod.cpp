@@ -223,6 +223,13 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   row.priority = whole_number(of.label("kai.scheduler/task-priority").value_or("")).value_or(unset);
   row.leader = is_leader(of);
   read_constraints(of, spec, context, row);
+  if (context.shared.avoids_other_devices(row)) {
+    context.avoids_other_devices = true;
+    if (row.node_affinity.empty()) row.node_affinity.emplace_back();
+    for (std::string& term : row.node_affinity) {
+      term += fmt::format("{}!{}", term.empty() ? "" : ",", other_devices_label);
+    }
+  }
   row.labels = label_texts_of(of, metadata, "labels");
   row.nominated_node = of.text(status, "nominatedNodeName");
   if (!context.nodes.contains(row.nominated_node)) row.nominated_node.clear();

@@ -66,6 +66,7 @@ struct node_record {
   std::string numa_scope;
   std::vector<std::string> position;          ///< level, position, level, position, ...
   bool registers = false;                     ///< plugins of vendors have said which devices it has
+  bool other_devices = false;                 ///< and none of them is a GPU as KAI knows it
   std::vector<registered_device> registered;  ///< these
   std::vector<std::string> vendor_devices;    ///< as rows
   std::vector<std::string> device_settings;

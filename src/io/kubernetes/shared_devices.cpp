@@ -119,6 +119,7 @@ void shared_devices::note_nodes(const std::vector<node_record>& nodes) {
   for (const node_record& node : nodes) {
     const auto gpus = node.capacity.find(gpu);
     plain_gpus_ = plain_gpus_ || (!node.registers && gpus != node.capacity.end() && gpus->second > 0);
+    other_devices_ = other_devices_ || node.other_devices;
     for (const registered_device& one : node.registered) {
       known_vendor& vendor = by_key[one.vendor];
       vendor.rules = devices::find_vendor(catalog_->vendors, one.vendor);
@@ -436,6 +437,12 @@ void shared_devices::read_pod(object& of, member spec, bool hami, pod_record& ro
     if (keys.contains(key)) row.annotations.push_back(fmt::format("{}={}", key, value));
   }
   places_[row.name] = std::move(places);
+}
+
+bool shared_devices::avoids_other_devices(const pod_record& row) const {
+  if (!other_devices_ || !row.device_requests.empty()) return false;
+  const auto gpus = row.request.find(gpu);
+  return (gpus != row.request.end() && gpus->second > 0) || row.gpu_memory > 0;
 }
 
 // ---- quotas ------------------------------------------------------------------------------------------------------

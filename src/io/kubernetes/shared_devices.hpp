@@ -52,6 +52,9 @@ class shared_devices {
   /// Turns the resources of such vendors into requests, and grants on the node of the pod into those of the tables.
   /// `hami`: only nodes with registered devices serve the pod.
   void read_pod(object& of, member spec, bool hami, pod_record& row);
+  /// Whether a pod must be kept off nodes that have devices, but no GPUs: it asks for GPUs as a whole, in amounts that
+  /// do not say of which vendor.
+  [[nodiscard]] bool avoids_other_devices(const pod_record& row) const;
   /// A `ResourceQuota`: what a namespace may hold.
   void read_quota(object& of, std::vector<device_quota_record>& rows) const;
   /// GPUs that nodes have: devices that are in order, or held.
@@ -107,6 +110,7 @@ class shared_devices {
   std::vector<known_vendor> vendors_;
   std::set<std::string, std::less<>> names_;  ///< resources of these vendors
   bool plain_gpus_ = false;                   ///< some nodes have GPUs that nobody registers
+  bool other_devices_ = false;                ///< some nodes have devices, but no GPUs
   device_identities identities_;
   std::map<std::string, container_places, std::less<>> places_;
   std::set<std::pair<std::string, std::string>> held_;  ///< devices of pods, by node and id
