@@ -262,6 +262,8 @@ TEST_CASE("what a node says about devices and cannot be read is a fault") {
   CHECK(metax("65536", "-1") == "expected \"totalVRam\" of a device (memory) to be an integer that is not negative");
   CHECK(metax("65536", "9000000000000000000") == "a device has too much memory");
   CHECK(metax("GPU-a", "GPU,a=1").find("GPU,a=1") != std::string::npos);
+  CHECK(metax("GPU-a", "GPU\\u0000a") == "the character U+0000 is not allowed");
+  CHECK(drs("6g.36gb", "6g.36gb.\\u0000") == "the character U+0000 is not allowed");
   CHECK(metax("\"uuid\": \"GPU-a\",", "").find("id must not be empty") != std::string::npos);
   CHECK(fault_of(json::object(), {{"enflame.com/gcu", 1025}}) == "expected at most 1024 devices of GCU");
   CHECK(fault_of(json::object(), {{"cambricon.com/mlu.smlu.vcore", "8E"}}) == "expected at most 1024 devices of MLU");

@@ -182,9 +182,8 @@ class device_finder {
     set_memory(value_of(rules_.memory, record, "memory"), made);
     made.what.cores = value_of(rules_.cores, record, "cores");
     // Devices of no NUMA node say -1.
-    if (!rules_.numa.member.empty()) {
-      made.what.numa = std::max<std::int64_t>(number_in(record, rules_.numa.member).value_or(0), 0);
-    }
+    const bool unknown = number_in(record, rules_.numa.member).value_or(0) < 0;
+    made.what.numa = unknown ? 0 : value_of(rules_.numa, record, "numa");
     if (!rules_.healthy.empty()) {
       const member healthy = find(record, rules_.healthy);
       made.what.healthy = healthy && healthy->is(json_kind::boolean) && healthy->boolean();

@@ -117,6 +117,8 @@ void write_rows(object& of, const std::vector<json_value>& origins, node_record&
     const std::string text = row_of(one);
     const result<model::vendor_device> again = model::parse_vendor_device(text);
     if (!again) of.fail(origins[i], again.failure().message);
+    // Rows are texts with this character between them.
+    if (text.find('\0') != std::string::npos) of.fail(origins[i], "the character U+0000 is not allowed");
     // A comma would make two fields of one.
     if (again && row_of(*again) != text) {
       of.fail(origins[i], fmt::format("device \"{}\" has a text with a comma", one.id));
