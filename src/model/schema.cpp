@@ -85,8 +85,8 @@ constexpr std::array node_columns{
         col::node_vendor_devices, "vendor_devices", ct::string_list, cs::ragged, false, ek::none,
         "id=...,type=...,slots=...", "",
         "Devices that are shared by the rules of their vendor, in the node's order: id, type, mode, index, numa, "
-        "slots, memory in bytes, cores, healthy, cordoned, links=score:score:..., attribute.NAME. A node with "
-        "such devices gives GPUs by these rules alone; mode strict. See docs/vendors.md."},
+        "slots, memory in bytes, cores, healthy, cordoned, links=score:score:..., profiles=NAME/SLICES/MEMORY:..., "
+        "attribute.NAME. A node with such devices gives GPUs by these rules alone; mode strict. See docs/vendors.md."},
     column_info{col::node_device_settings, "device_settings", ct::string_list, cs::ragged, false, ek::none,
                 "setting=value", "",
                 "How these devices are chosen and registered, before the option devices.settings: device_policy, mode, "
@@ -291,11 +291,12 @@ constexpr std::array pod_columns{
         col::pod_sharing, "sharing", ct::string, cs::ragged, false, ek::none, "mode", "",
         "How the devices that it gets parts of must be shared: time_slicing, mps or hard_isolation; empty: in any "
         "way."},
-    column_info{col::pod_device_requests, "device_requests", ct::string_list, cs::ragged, false, ek::none,
-                "container=0,vendor=NVIDIA,count=1,...", "",
-                "What each container asks of a vendor: container, init, vendor, count, and of each device memory in "
-                "bytes or memory_permille, cores, slices. Such a pod goes to nodes with vendor_devices; the GPUs in "
-                "request are then only what queues and the node are charged."},
+    column_info{
+        col::pod_device_requests, "device_requests", ct::string_list, cs::ragged, false, ek::none,
+        "container=0,vendor=NVIDIA,count=1,...", "",
+        "What each container asks of a vendor: container, init, vendor, count, and of each device memory in "
+        "bytes or memory_permille, cores, slices, amount. Such a pod goes to nodes with vendor_devices; the GPUs in "
+        "request are then only what queues and the node are charged."},
     column_info{col::pod_annotations, "annotations", ct::string_list, cs::ragged, false, ek::none, "key=value", "",
                 "Annotations that the rules of vendors read: types and ids to use or avoid, policies."},
     column_info{col::pod_device_grants, "device_grants", ct::string_list, cs::ragged, false, ek::none,

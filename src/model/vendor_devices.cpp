@@ -23,6 +23,7 @@ constexpr std::int64_t most_index = 1'000'000;
 constexpr std::int64_t most_permille = 1000;
 constexpr std::int64_t most_scale = 100'000;  ///< a hundred times what there is
 constexpr std::int64_t most_weight = 1'000'000;
+constexpr std::size_t most_profiles = 64;
 
 error bad(std::string_view text, const std::string& what) {
   return {status::argument, "'" + base::shown(text) + "': " + what, {}};
@@ -120,6 +121,24 @@ result<void> read_fields(std::string_view text, std::span<const field> fields, c
   return {};
 }
 
+/// `name/slices/memory`, with `:` between profiles.
+bool read_profiles(std::string_view value, std::vector<vendor_profile>& to) {
+  for (bool more = true; more;) {
+    const std::size_t colon = value.find(':');
+    const std::string_view one = value.substr(0, colon);
+    const std::size_t first = one.find('/');
+    const std::size_t second = first == std::string_view::npos ? first : one.find('/', first + 1);
+    if (second == std::string_view::npos || first == 0 || to.size() == most_profiles) return false;
+    const std::optional<std::int64_t> slices = integer_of(one.substr(first + 1, second - first - 1));
+    const std::optional<std::int64_t> memory = bytes_of(one.substr(second + 1));
+    if (!slices || *slices < 1 || *slices > most_index || !memory || *memory < 1) return false;
+    to.push_back({std::string(one.substr(0, first)), *slices, *memory});
+    more = colon != std::string_view::npos;
+    if (more) value.remove_prefix(colon + 1);
+  }
+  return true;
+}
+
 }  // namespace
 
 result<vendor_device> parse_vendor_device(std::string_view text) {
@@ -140,6 +159,11 @@ result<vendor_device> parse_vendor_device(std::string_view text) {
     if (name.starts_with("attribute.") && name.size() > 10) {
       made.attributes.emplace_back(name.substr(10), value);
       return true;
+    }
+    if (name == "profiles") {
+      if (read_profiles(value, made.profiles)) return true;
+      return bad(text, "profiles are at most " + std::to_string(most_profiles) +
+                           " of name/slices/memory with ':' between them, slices and memory at least 1");
     }
     if (name != "links") return false;
     for (std::string_view rest = value; !rest.empty();) {
@@ -171,6 +195,7 @@ result<vendor_request> parse_vendor_request(std::string_view text) {
       {.name = "memory_permille", .number = &made.memory_permille, .most = most_permille},
       {.name = "cores", .number = &made.cores},
       {.name = "slices", .number = &made.slices, .most = most_index},
+      {.name = "amount", .number = &made.amount},
   };
   if (auto done = read_fields(text, fields); !done) return done.failure();
   if (made.vendor.empty()) return bad(text, "vendor is missing");

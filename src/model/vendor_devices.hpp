@@ -16,6 +16,13 @@
 
 namespace kaisched::model {
 
+/// A size in which a device can be divided, wherever the parts lie.
+struct vendor_profile {
+  std::string name;
+  std::int64_t slices = 0;
+  std::int64_t memory = 0;
+};
+
 /// A device as its node registers it. Memory is in bytes, cores are in the unit of the vendor.
 struct vendor_device {
   std::string id;
@@ -28,7 +35,8 @@ struct vendor_device {
   std::int64_t cores = 0;
   bool healthy = true;
   bool cordoned = false;
-  std::vector<std::int64_t> links;  ///< scores, by position of the other device
+  std::vector<std::int64_t> links;       ///< scores, by position of the other device
+  std::vector<vendor_profile> profiles;  ///< of its own, beside those of its model
   std::vector<std::pair<std::string, std::string>> attributes;
 };
 [[nodiscard]] result<vendor_device> parse_vendor_device(std::string_view text);
@@ -43,6 +51,7 @@ struct vendor_request {
   std::int64_t memory_permille = -1;  ///< of each device, of its memory; -1: not stated
   std::int64_t cores = 0;             ///< of each device
   std::int64_t slices = 0;            ///< of a device that is divided in hardware
+  std::int64_t amount = 0;            ///< memory as it was written, where only the devices tell its unit
 };
 [[nodiscard]] result<vendor_request> parse_vendor_request(std::string_view text);
 

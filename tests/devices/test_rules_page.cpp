@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include "io/vendors/vendor_reader.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,4 +37,18 @@ TEST_CASE("rules of the page and rules of the tests are the same") {
   const std::set<std::string> written = found(text_of(root / "docs" / "vendors.md"), "\\| (H[0-9]+) \\|");
   CHECK(written.size() >= 30);
   CHECK(written == tested);
+}
+
+TEST_CASE("files on the page can be read") {
+  const std::string page = text_of(fs::path(KAISCHED_SOURCE_DIR) / "docs" / "vendors.md");
+  std::size_t count = 0;
+  constexpr std::string_view fence = "```";
+  for (std::size_t at = page.find("```json\n"); at != std::string::npos; at = page.find("```json\n", at + 1)) {
+    const std::size_t start = page.find('\n', at) + 1;
+    const std::string text = page.substr(start, page.find(fence, start) - start);
+    const auto read = kaisched::io::read_vendors(text, "vendors.md");
+    CHECK_MESSAGE(read.ok(), (read ? std::string() : read.failure().message));
+    ++count;
+  }
+  CHECK(count == 2);
 }

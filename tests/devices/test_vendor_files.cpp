@@ -83,6 +83,66 @@ TEST_CASE("faults name file, line, object and field") {
         std::string::npos);
 }
 
+TEST_CASE("faults of devices that are found, and of what grants tell") {
+  const auto found = [](std::string_view members) {
+    const std::string text = fault(file(R"({"key": "Acme", "found": {)" + std::string(members) + "}}"));
+    return text.starts_with("acme.json:1: Acme.found") ? text.substr(23) : text;
+  };
+  const auto tells = [](std::string_view members) {
+    const std::string text = fault(file(R"({"key": "Acme", "tells": [{)" + std::string(members) + "}]}"));
+    return text.starts_with("acme.json:1: Acme.tells[0]") ? text.substr(26) : text;
+  };
+  const std::string count = R"("count": {"resource": "a.com/npu"}, )";
+  const std::string list = R"("annotation": "a.com/npus", )";
+  CHECK(found(count + R"("id": "<node>-<index>", "slots": 3, "cores": {"resource": "a.com/cores", "bits": true})") ==
+        "read");
+  CHECK(found(list + R"("id": "<uuid>", "memory_mib": {"member": "vram", "unit": 1024}, "numa": {"member": "n"})") ==
+        "read");
+  CHECK(found(R"("id": "<index>")") == ".count: expected either a count or an annotation");
+  CHECK(found(count + list + R"("id": "<index>")") == ".count: expected either a count or an annotation");
+  CHECK(found(count + R"("slots": 1)") == ": \"id\" is missing");
+  CHECK(found(count + R"("id": "<node>")") == ".id: expected <index> in it");
+  CHECK(found(list + R"("id": "<node>")") == ".id: expected <index> or a member of the records in it");
+  CHECK(found(count + R"("id": "<uuid>-<index>")") == ".id: no such name: <uuid>; known are node, index");
+  CHECK(found(count + R"("id": "<index")") == ".id: expected a name and '>' behind '<', found \"<index\"");
+  CHECK(found(count + R"("id": "a<>")") == ".id: expected a name and '>' behind '<', found \"a<>\"");
+  CHECK(found(count + R"("id": 7)") == ".id: expected a string, found 7");
+  CHECK(found(R"("count": {}, "id": "<index>")") == ".count: \"resource\" is missing");
+  CHECK(found(R"("count": {"resource": "r", "per_device": 0}, "id": "<index>")") ==
+        ".count.per_device: expected at least 1, found 0");
+  CHECK(found(count + R"("id": "<index>", "slots": -1)") == ".slots: expected at least 0, found -1");
+  CHECK(found(count + R"("id": "<index>", "slots": "3")") == ".slots: expected an integer, found \"3\"");
+  CHECK(found(count + R"("id": "<index>", "slots": {"unit": 1})") == ".slots: \"resource\" is missing");
+  CHECK(found(list + R"("id": "<uuid>", "slots": {"resource": "r"})").starts_with(".slots: \"member\" is missing"));
+  CHECK(found(count + R"("id": "<index>", "cores": {"resource": "r", "unit": 0})") ==
+        ".cores.unit: expected at least 1, found 0");
+  CHECK(found(count + R"("id": "<index>", "cores": {"resource": "r", "most": -1})") ==
+        ".cores.most: expected at least 0, found -1");
+  CHECK(found(count + R"("id": "<index>", "numa_nodes": 0)") == ".numa_nodes: expected at least 1, found 0");
+  CHECK(found(count + R"("id": "<index>", "healthy": "h")").starts_with(".healthy: no such field; known are count, "));
+  CHECK(found(list + R"("id": "<u>", "attributes": [{"name": "a"}])") ==
+        ".attributes[0].label: expected either a label or a member");
+  CHECK(found(count + R"("id": "<index>", "attributes": [{"name": "a", "member": "m"}])") ==
+        ".attributes[0].label: expected the name of a label");
+  CHECK(tells(R"("annotation": "a", "of": "devices", "text": "<index>")") == "read");
+  CHECK(tells(R"("text": "x")") == ": \"annotation\" is missing");
+  CHECK(tells(R"("annotation": "a")") == ".text: expected either a text or a record");
+  CHECK(tells(R"("annotation": "a", "text": "x", "of": "devices", "record": {"i": "index"})") ==
+        ".text: expected either a text or a record");
+  CHECK(tells(R"("annotation": "a", "text": "<index>")") == ".text: no such name: <index>; known are node");
+  CHECK(tells(R"("annotation": "a", "of": "pods", "text": "x")")
+            .starts_with(".of: expected one of pod, first_device, last_container, devices, cores, containers, found"));
+  CHECK(tells(R"("annotation": "a", "of": "cores", "record": {"i": "index"})") ==
+        ".record: it is for \"of\": \"devices\" or \"containers\"");
+  CHECK(tells(R"("annotation": "a", "of": "containers", "text": "<index>")") == ": \"record\" is missing");
+  CHECK(tells(R"("annotation": "a", "of": "devices", "record": {"i": "colour"})")
+            .starts_with(".record.i: no such name: \"colour\"; known are node, device, "));
+  CHECK(tells(R"("annotation": "a", "of": "devices", "record": {"i": 1.5})") ==
+        ".record.i: expected a name, an integer, true or false, found 1.5");
+  CHECK(tells(R"("annotation": "a", "text": "x", "memory_unit_mib": 0)") ==
+        ".memory_unit_mib: expected at least 1, found 0");
+}
+
 TEST_CASE("members of common stand for those that a vendor does not have, with its key in texts") {
   const result<vendor_catalog> read = io::read_vendors(R"({
     "schema": "kaisched-vendor/1",

@@ -484,8 +484,9 @@ enum kaisched_node_column {
   /// among them count in capacity as well. [class=driver/pool/device]
   KAISCHED_NODE_COL_CLAIMABLE = 10,
   /// string_list, default empty. Devices that are shared by the rules of their vendor, in the node's order: id, type,
-  /// mode, index, numa, slots, memory in bytes, cores, healthy, cordoned, links=score:score:..., attribute.NAME. A node
-  /// with such devices gives GPUs by these rules alone; mode strict. See docs/vendors.md. [id=...,type=...,slots=...]
+  /// mode, index, numa, slots, memory in bytes, cores, healthy, cordoned, links=score:score:...,
+  /// profiles=NAME/SLICES/MEMORY:..., attribute.NAME. A node with such devices gives GPUs by these rules alone; mode
+  /// strict. See docs/vendors.md. [id=...,type=...,slots=...]
   KAISCHED_NODE_COL_VENDOR_DEVICES = 11,
   /// string_list, default empty. How these devices are chosen and registered, before the option devices.settings:
   /// device_policy, mode, slots, memory_permille, core_permille, soft_division, weights=slot:core:memory.
@@ -707,8 +708,8 @@ enum kaisched_pod_column {
   /// empty: in any way. [mode]
   KAISCHED_POD_COL_SHARING = 28,
   /// string_list, default empty. What each container asks of a vendor: container, init, vendor, count, and of each
-  /// device memory in bytes or memory_permille, cores, slices. Such a pod goes to nodes with vendor_devices; the GPUs
-  /// in request are then only what queues and the node are charged. [container=0,vendor=NVIDIA,count=1,...]
+  /// device memory in bytes or memory_permille, cores, slices, amount. Such a pod goes to nodes with vendor_devices;
+  /// the GPUs in request are then only what queues and the node are charged. [container=0,vendor=NVIDIA,count=1,...]
   KAISCHED_POD_COL_DEVICE_REQUESTS = 29,
   /// string_list, default empty. Annotations that the rules of vendors read: types and ids to use or avoid, policies.
   /// [key=value]
@@ -1242,7 +1243,9 @@ KAISCHED_API void kaisched_session_close(kaisched_session* session) KAISCHED_NOE
 /// @param options `count` options: `scheduler` adds the name of a scheduler whose pods are decided, `node_pool` is the
 ///   value of the label of the nodes, queues and pod groups that take part, `node_pool_label` and `queue_label` are
 ///   keys of labels, `now` is the time in nanoseconds since 1970, `vendors` is a JSON file as
-///   kaisched_engine_add_vendors takes it, whose devices are read too; may be NULL if `count` is 0.
+///   kaisched_engine_add_vendors takes it, whose devices are read too, `find_devices` (true or false) says whether
+///   devices that nobody registers are found by what nodes say, else they are in clusters of HAMi; may be NULL if
+///   `count` is 0.
 /// @param out receives the objects, to be given back with kaisched_objects_destroy.
 /// Errors: KAISCHED_E_ARGUMENT for a text that is no JSON or holds something that is no object, KAISCHED_E_NOT_FOUND
 /// for an unknown option. An object that cannot be read is no error here, see kaisched_objects_fault.

@@ -17,9 +17,9 @@
 #include <kaisched/schema.hpp>
 
 #include "base/sha256.hpp"
+#include "io/kubernetes/grant_annotations.hpp"
 #include "io/kubernetes/hami.hpp"
 #include "model/vendor_devices.hpp"
-#include "policy/devices/vendor.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -71,56 +71,6 @@ std::map<std::string, device_request, std::less<>> requests_of(const table_view&
   return requests;
 }
 
-/// Grants of a pod as annotations of it: one text per vendor, in the places of its containers.
-result<std::map<std::string, std::string>> annotations_of(const object_names& names, std::string_view pod,
-                                                          std::string_view node,
-                                                          std::span<const std::string_view> grants) {
-  struct vendor_lists {
-    hami_grants grants;
-    json instances = json::array();
-  };
-  const auto fail = [&](std::string_view what) {
-    return error{status::argument, fmt::format("pod {}: device_grants: {}", pod, what), {}};
-  };
-  const auto known = names.containers.find(pod);
-  std::map<std::string, vendor_lists> by_vendor;
-  for (const std::string_view text : grants) {
-    const result<model::vendor_grant> one = model::parse_vendor_grant(text);
-    if (!one) return one.failure();
-    const auto device = names.devices.find({std::string(node), one->device});
-    if (device == names.devices.end()) return fail(fmt::format("node {} has registered no {}", node, one->device));
-    const devices::vendor_template* vendor = devices::find_vendor(names.vendors->vendors, device->second.vendor);
-    const auto number = static_cast<std::size_t>(one->container);
-    if (known == names.containers.end() || number >= known->second.places.size()) {
-      return fail(fmt::format("the pod has no container {}", one->container));
-    }
-    if (one->memory % devices::mebibyte != 0) return fail(fmt::format("{} bytes are no whole MiB", one->memory));
-    vendor_lists& lists = by_vendor[vendor->key];
-    lists.grants.resize(known->second.count);
-    const std::size_t place = known->second.places[number];
-    if (!one->profile.empty()) {
-      lists.instances.push_back({{"containerIndex", place},
-                                 {"deviceIndex", lists.grants[place].size()},
-                                 {"gpuUUID", one->device},
-                                 {"profile", one->profile},
-                                 {"placement", {{"start", one->start}, {"size", one->size}}}});
-    }
-    lists.grants[place].push_back({one->device, vendor->grants_name_model ? device->second.type : vendor->key,
-                                   one->memory / devices::mebibyte, one->cores});
-  }
-  std::map<std::string, std::string> annotations;
-  for (const auto& [key, lists] : by_vendor) {
-    const devices::exchange_keys& keys = devices::find_vendor(names.vendors->vendors, key)->exchange;
-    const result<std::string> text = encode_hami_grants(lists.grants);
-    if (!text) return text.failure();
-    for (const std::string* name : {&keys.to_allocate, &keys.allocated}) {
-      if (!name->empty()) annotations[*name] = *text;
-    }
-    if (!lists.instances.empty() && !keys.instances.empty()) annotations[keys.instances] = lists.instances.dump();
-  }
-  return annotations;
-}
-
 class action_list {
  public:
   action_list(const object_names& names, binding_form form, std::map<std::string, device_request, std::less<>> requests)
@@ -140,7 +90,7 @@ class action_list {
   }
   /// What the plugins of the node have to find when the pod gets there.
   result<void> grant(std::string_view pod, std::string_view node, std::span<const std::string_view> grants) {
-    const result<std::map<std::string, std::string>> read = annotations_of(names_, pod, node, grants);
+    const result<std::map<std::string, std::string>> read = grant_annotations(names_, pod, node, grants);
     if (!read) return read.failure();
     json metadata = metadata_of(pod);
     metadata["labels"] = {{hami_assigned_node, node}};

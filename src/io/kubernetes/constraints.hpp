@@ -12,6 +12,9 @@ namespace kaisched::io::kubernetes {
 /// Stands for the field `metadata.name` of nodes in selectors; nodes get it as a label if a pod asks for it.
 inline constexpr std::string_view node_name_label = "metadata.name";
 
+/// Nodes with devices of vendors, but without GPUs, get it as a label if a pod must be kept off them.
+inline constexpr std::string_view other_devices_label = "kaisched.io/other-devices";
+
 /// A selector that nothing matches, as there is no empty one for this.
 inline constexpr std::string_view no_match = "none,!none";
 

@@ -14,6 +14,8 @@
 
 namespace kaisched::io::kubernetes {
 
+inline constexpr std::string_view hami_scheduler = "hami-scheduler";
+
 /// Annotations of nodes and pods that are the same for all vendors.
 inline constexpr std::string_view hami_cordoned = "hami.io/device-cordon";   ///< of nodes: ids of devices
 inline constexpr std::string_view hami_assigned_node = "hami.io/vgpu-node";  ///< of pods, a label as well

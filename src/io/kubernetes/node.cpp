@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "io/kubernetes/constraints.hpp"
+#include "io/kubernetes/node_devices.hpp"
 #include "policy/devices/device.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -43,7 +44,7 @@ bool is_ready(object& of, member status) {
 
 }  // namespace
 
-void read_node(object& of, const shared_devices& shared, cluster_records& to) {
+void read_node(object& of, const device_catalog& catalog, bool find, cluster_records& to) {
   const member spec = of.section(of.root(), "spec");
   const member status = of.section(of.root(), "status");
   node_record row;
@@ -58,7 +59,7 @@ void read_node(object& of, const shared_devices& shared, cluster_records& to) {
   for (const json_value taint : of.items(spec, "taints")) row.taints.push_back(taint_text(of, taint));
   row.gpu_memory = gpu_memory_of(of);
   row.position = annotated_pairs(of, "kaisched.io/position");
-  shared.read_node(of, row);
+  read_node_devices(of, catalog, find, row);
   if (of.failed()) return;
   to.nodes.push_back(std::move(row));
 }

@@ -4,12 +4,12 @@
 
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/records.hpp"
-#include "io/kubernetes/shared_devices.hpp"
+#include "policy/devices/catalog.hpp"
 
 namespace kaisched::io::kubernetes {
 
-/// Reads a node, with the devices that plugins of vendors have registered.
-void read_node(object& of, const shared_devices& shared, cluster_records& to);
+/// Reads a node, with the devices that plugins of vendors have registered. `find`: those too that nobody registers.
+void read_node(object& of, const device_catalog& catalog, bool find, cluster_records& to);
 
 /// Reads the NUMA zones of a node, whose row is changed: policy and scope.
 void read_node_topology(object& of, node_record& node, cluster_records& to);

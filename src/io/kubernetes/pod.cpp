@@ -10,6 +10,7 @@
 #include "io/kubernetes/claim.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
+#include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/resources.hpp"
 #include "policy/devices/device.hpp"
 
@@ -201,7 +202,7 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   row.group = std::move(group.group);
   row.sub_group = std::move(group.sub_group);
   row.request = effective_requests(of, spec);
-  const bool hami = of.text(spec, "schedulerName") == "hami-scheduler";
+  const bool hami = of.text(spec, "schedulerName") == hami_scheduler;
   context.shared.read_pod(of, spec, hami, row);
   if (row.device_requests.empty()) {
     read_hami_request(of, spec, row);
@@ -222,6 +223,13 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   row.priority = whole_number(of.label("kai.scheduler/task-priority").value_or("")).value_or(unset);
   row.leader = is_leader(of);
   read_constraints(of, spec, context, row);
+  if (context.shared.avoids_other_devices(row)) {
+    context.avoids_other_devices = true;
+    if (row.node_affinity.empty()) row.node_affinity.emplace_back();
+    for (std::string& term : row.node_affinity) {
+      term += fmt::format("{}!{}", term.empty() ? "" : ",", other_devices_label);
+    }
+  }
   row.labels = label_texts_of(of, metadata, "labels");
   row.nominated_node = of.text(status, "nominatedNodeName");
   if (!context.nodes.contains(row.nominated_node)) row.nominated_node.clear();

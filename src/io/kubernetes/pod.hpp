@@ -30,7 +30,8 @@ struct pod_context {
   std::map<std::string, std::vector<std::string>, std::less<>> zones;  ///< names of NUMA zones by node, in their order
   std::map<std::pair<std::string, std::string>, std::int64_t> device_indices;  ///< by node and hardware identifier
   std::int64_t now = 0;
-  bool asks_node_names = false;  ///< out: a pod selects nodes by name
+  bool asks_node_names = false;       ///< out: a pod selects nodes by name
+  bool avoids_other_devices = false;  ///< out: a pod is kept off nodes with devices that are no GPUs
   /// Out: names of shared devices, by the number of the row of the pod.
   std::map<std::size_t, std::vector<std::string>> gpu_groups;
   /// Out: hardware identifiers of shared devices by node and name, from the pods that keep them.

@@ -44,10 +44,13 @@ struct queue_record {
   std::int64_t preempt_min_runtime = unset;
 };
 
-/// A device that the plugin of a vendor has registered.
+/// A device that the plugin of a vendor has registered, or that follows from what its node says.
 struct registered_device {
   std::string vendor;  ///< key
   model::vendor_device what;
+  /// What only annotations of pods tell: attributes that no rule reads, and by what the vendor knows profiles.
+  std::vector<std::pair<std::string, std::string>> properties{};
+  std::vector<std::pair<std::string, std::string>> profile_ids{};
 };
 
 struct node_record {
@@ -63,6 +66,7 @@ struct node_record {
   std::string numa_scope;
   std::vector<std::string> position;          ///< level, position, level, position, ...
   bool registers = false;                     ///< plugins of vendors have said which devices it has
+  bool other_devices = false;                 ///< and none of them is a GPU as KAI knows it
   std::vector<registered_device> registered;  ///< these
   std::vector<std::string> vendor_devices;    ///< as rows
   std::vector<std::string> device_settings;

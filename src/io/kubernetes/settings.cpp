@@ -69,10 +69,16 @@ result<void> set(settings& of, std::string_view name, std::string_view value) {
     result<std::shared_ptr<const device_catalog>> more = extended_device_catalog(**known, value, "vendors");
     if (!more) return more.take_failure();
     of.vendors = std::move(*more);
+  } else if (name == "find_devices") {
+    if (value != "true" && value != "false") {
+      return error{
+          status::argument, fmt::format("find_devices: expected true or false, found \"{}\"", base::shown(value)), {}};
+    }
+    of.find_devices = value == "true";
   } else {
     return error{status::not_found,
                  fmt::format("no option is called '{}'; there are scheduler, node_pool, node_pool_label, queue_label, "
-                             "now and vendors",
+                             "now, vendors and find_devices",
                              base::shown(name)),
                  {}};
   }

@@ -29,11 +29,13 @@ struct settings {
   std::optional<std::int64_t> now;
   /// Vendors whose devices are known by name. Not set: those that the library comes with.
   std::shared_ptr<const device_catalog> vendors;
+  /// Whether devices that nobody registers are found by what nodes say. Not set: in clusters of HAMi.
+  std::optional<bool> find_devices;
 };
 
 /// Sets one of them by name, as text: `scheduler` adds a name, `node_pool`, `node_pool_label`, `queue_label` and `now`
-/// replace theirs, `vendors` adds those of a file of vendors (docs/vendors.md). Errors: an unknown name, a time that is
-/// no integer, what is wrong with the file.
+/// replace theirs, `vendors` adds those of a file of vendors (docs/vendors.md), `find_devices` is true or false.
+/// Errors: an unknown name, a time that is no integer, what is wrong with the file.
 result<void> set(settings& of, std::string_view name, std::string_view value);
 
 /// What objects of a cluster say about its settings. Several shards leave the choice of the pool open.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <limits>
 
@@ -11,6 +12,7 @@
 
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/hami.hpp"
+#include "io/kubernetes/node_devices.hpp"
 #include "io/kubernetes/resources.hpp"
 #include "policy/devices/requests.hpp"
 #include "policy/devices/words.hpp"
@@ -24,30 +26,6 @@ using devices::mebibyte;
 constexpr std::int64_t most_containers = 4096;
 constexpr std::int64_t most_devices = 65536;
 constexpr std::int64_t binding_seconds = 300;  ///< after which a binding is given up
-
-/// Resources that ask for devices or for parts of them, and those that only runtimes read.
-std::vector<std::string> resource_names(const devices::vendor_template& of) {
-  std::vector<std::string> names{of.count_name, of.memory_name, of.memory_percent_name, of.core_name};
-  for (const devices::admission_step& step : of.admission) {
-    if (step.kind == devices::admission_kind::environment_of) names.push_back(step.name);
-  }
-  names.erase(std::remove(names.begin(), names.end(), std::string()), names.end());
-  return names;
-}
-
-/// Attributes of devices that rules of a vendor read.
-std::set<std::string> attribute_names(const devices::vendor_template& of) {
-  std::set<std::string> names{of.exclusive_group, of.usage_attribute, of.score.attribute};
-  if (of.score.only_if) names.insert(of.score.only_if->attribute);
-  if (of.service) names.insert(of.service->attribute);
-  for (const devices::set_rule& rule : of.sets) {
-    names.insert(rule.attribute);
-    if (rule.if_first) names.insert(rule.if_first->attribute);
-    if (rule.any_run_if) names.insert(rule.any_run_if->attribute);
-  }
-  names.erase("");
-  return names;
-}
 
 /// Annotations of pods that rules of a vendor read.
 std::set<std::string> annotation_names(const devices::vendor_template& of) {
@@ -63,23 +41,6 @@ std::set<std::string> annotation_names(const devices::vendor_template& of) {
 void put(std::string& row, std::string_view name, std::int64_t value) { row += fmt::format(",{}={}", name, value); }
 void put(std::string& row, std::string_view name, std::string_view value) { row += fmt::format(",{}={}", name, value); }
 
-std::string row_of(const model::vendor_device& one) {
-  std::string row = fmt::format("id={},type={}", one.id, one.type);
-  if (!one.mode.empty()) put(row, "mode", one.mode);
-  put(row, "index", one.index);
-  put(row, "numa", one.numa);
-  put(row, "slots", one.slots);
-  put(row, "memory", one.memory);
-  put(row, "cores", one.cores);
-  if (!one.healthy) put(row, "healthy", 0);
-  if (one.cordoned) put(row, "cordoned", 1);
-  for (std::size_t i = 0; i < one.links.size(); ++i) {
-    row += fmt::format("{}{}", i == 0 ? ",links=" : ":", one.links[i]);
-  }
-  for (const auto& [name, value] : one.attributes) put(row, fmt::format("attribute.{}", name), value);
-  return row;
-}
-
 std::string row_of(std::size_t number, bool init, const devices::request& what) {
   std::string row = fmt::format("container={}", number);
   if (init) put(row, "init", 1);
@@ -89,6 +50,7 @@ std::string row_of(std::size_t number, bool init, const devices::request& what) 
   if (what.memory_permille) put(row, "memory_permille", *what.memory_permille);
   if (what.cores > 0) put(row, "cores", what.cores);
   if (what.slices > 0) put(row, "slices", what.slices);
+  if (what.amount > 0) put(row, "amount", what.amount);
   return row;
 }
 
@@ -115,32 +77,6 @@ devices::quantity quantity_of(object& of, json_value given) {
   return made;
 }
 
-/// Scores of pairs of devices: `[{"uuid": ..., "score": {<uuid>: number}}]`. False if the text is something else.
-bool read_links(std::string_view text, std::vector<model::vendor_device>& of) {
-  const result<json_document> read = json_document::parse(text, "");
-  if (!read || !read->root().is(json_kind::array)) return false;
-  const auto position = [&](std::string_view id) {
-    return static_cast<std::size_t>(std::find_if(of.begin(), of.end(), [&](const auto& one) { return one.id == id; }) -
-                                    of.begin());
-  };
-  for (const json_value one : read->root()) {
-    const member id = find(one, "uuid");
-    const member scores = find(one, "score");
-    if (!id || !id->is(json_kind::string)) return false;
-    if (!scores) continue;
-    if (!scores->is(json_kind::object)) return false;
-    const std::size_t from = position(id->text());
-    for (const json_value score : *scores) {
-      if (!score.is(json_kind::integer)) return false;
-      const std::size_t to = position(score.key());
-      if (from == of.size() || to == of.size()) continue;
-      of[from].links.resize(of.size());
-      of[from].links[to] = score.integer();
-    }
-  }
-  return true;
-}
-
 /// Instances of divided devices by place of the container and of the grant there.
 using instance_places = std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::string, devices::slice_range>>;
 
@@ -162,114 +98,35 @@ instance_places read_instances(std::string_view text) {
   return places;
 }
 
-}  // namespace
-
-void take_resources(const devices::vendor_template& of, amounts& from) {
-  for (const std::string& name : resource_names(of)) {
-    const auto found = from.find(dimension_of(name));
-    if (found != from.end()) from.erase(found);
-  }
-}
-
-// ---- nodes -------------------------------------------------------------------------------------------------------
-
-void shared_devices::read_devices(object& of, json_value text, const devices::vendor_template& rules,
-                                  node_record& row) const {
-  const std::optional<std::vector<hami_device>> read = decode_hami_devices(of.text(of.annotations(), text.key()));
-  if (!read) {
-    of.fail(text, fmt::format("expected devices as HAMi registers them, found {}", text.shown()));
+/// A grant of a device that is divided by profiles: which one it is follows from its memory and cores.
+void add_profile(const model::vendor_device& of, model::vendor_grant& to) {
+  const std::int64_t whole = of.profiles.empty() ? 1 : of.profiles.back().slices;
+  for (const model::vendor_profile& one : of.profiles) {
+    const std::int64_t percent = (one.slices * 100 + whole - 1) / whole;
+    if (one.memory != to.memory || percent != to.cores) continue;
+    to.profile = one.name;
+    to.slots = one.slices;
     return;
   }
-  const bool given_up = decode_hami_handshake(of.annotation(rules.exchange.handshake).value_or("")).state ==
-                        hami_handshake_state::deleted;
-  const std::set<std::string> attributes = attribute_names(rules);
-  const std::string_view cordoned = of.annotation(hami_cordoned).value_or("");
-  if (read->size() + row.registered.size() > model::max_vendor_devices) {
-    of.fail(text, fmt::format("expected at most {} devices", model::max_vendor_devices));
-  }
-  for (const hami_device& one : *read) {
-    if (one.memory < 0 && !of.failed()) of.fail(text, "expected memory that is not negative");
-    if (of.failed()) return;
-    registered_device made{rules.key, {}};
-    made.what.id = one.id;
-    made.what.type = one.type;
-    made.what.mode = one.mode;
-    made.what.index = one.index;
-    made.what.numa = std::max<std::int64_t>(one.numa, 0);
-    made.what.slots = one.count;
-    made.what.memory = one.memory * mebibyte;
-    made.what.cores = one.cores;
-    made.what.healthy = one.healthy && !given_up;
-    for (const std::string_view id : devices::split(cordoned, ',')) {
-      made.what.cordoned = made.what.cordoned || devices::trimmed(id) == one.id;
-    }
-    for (const auto& [name, value] : one.attributes) {
-      if (attributes.contains(name)) made.what.attributes.emplace_back(name, value);
-    }
-    row.registered.push_back(std::move(made));
-  }
 }
 
-void shared_devices::read_node(object& of, node_record& row) const {
-  const member annotations = of.annotations();
-  if (!annotations) return;
-  std::vector<std::pair<const devices::vendor_template*, json_value>> found;
-  for (const devices::vendor_template& vendor : catalog_->vendors) {
-    if (vendor.exchange.registered.empty()) continue;
-    if (const member text = kubernetes::find(annotations, vendor.exchange.registered))
-      found.emplace_back(&vendor, *text);
-  }
-  if (found.empty()) return;
-  std::vector<json_value> origins;  // of devices
-  for (const auto& [vendor, text] : found) {
-    read_devices(of, text, *vendor, row);
-    origins.resize(row.registered.size(), text);
-    take_resources(*vendor, row.capacity);
-    if (vendor->soft && !vendor->soft->node.empty()) {
-      if (const auto says = of.annotation(vendor->soft->node)) {
-        row.device_settings = {fmt::format("soft_division={}", *says == "true" ? 1 : 0)};
-      }
-    }
-  }
-  std::vector<model::vendor_device> all;
-  for (const registered_device& one : row.registered) all.push_back(one.what);
-  for (const auto& [vendor, text] : found) {
-    const member scores = kubernetes::find(annotations, vendor->exchange.links);
-    if (vendor->exchange.links.empty() || !scores || of.failed()) continue;
-    if (!read_links(of.text(annotations, vendor->exchange.links), all)) {
-      of.fail(*scores, fmt::format("expected scores of pairs of devices, found {}", scores->shown()));
-    }
-  }
-  std::set<std::string_view> ids;
-  for (std::size_t i = 0; i < all.size() && !of.failed(); ++i) {
-    std::sort(all[i].attributes.begin(), all[i].attributes.end());
-    const std::string text = row_of(all[i]);
-    const result<model::vendor_device> again = model::parse_vendor_device(text);
-    if (!again) of.fail(origins[i], again.failure().message);
-    // A comma would make two fields of one.
-    if (again && row_of(*again) != text)
-      of.fail(origins[i], fmt::format("device \"{}\" has a text with a comma", all[i].id));
-    if (!ids.insert(all[i].id).second) of.fail(origins[i], fmt::format("device \"{}\" is registered twice", all[i].id));
-    row.vendor_devices.push_back(text);
-    row.registered[i].what = all[i];
-  }
-  row.registers = true;
-  const bool equal =
-      std::all_of(all.begin(), all.end(), [&](const auto& one) { return one.memory == all.front().memory; });
-  if (row.gpu_memory == 0 && equal && !all.empty()) row.gpu_memory = all.front().memory;
-}
+}  // namespace
+
+// ---- nodes -------------------------------------------------------------------------------------------------------
 
 void shared_devices::note_nodes(const std::vector<node_record>& nodes) {
   std::map<std::string, known_vendor> by_key;
   for (const node_record& node : nodes) {
     const auto gpus = node.capacity.find(gpu);
     plain_gpus_ = plain_gpus_ || (!node.registers && gpus != node.capacity.end() && gpus->second > 0);
+    other_devices_ = other_devices_ || node.other_devices;
     for (const registered_device& one : node.registered) {
       known_vendor& vendor = by_key[one.vendor];
       vendor.rules = devices::find_vendor(catalog_->vendors, one.vendor);
       vendor.most_memory = std::max(vendor.most_memory, one.what.memory);
       vendor.most_slots = std::max(vendor.most_slots, one.what.slots);
-      identities_[{node.name, one.what.id}] = {one.vendor, one.what.type};
+      vendor.most_cores = std::max(vendor.most_cores, one.what.cores);
+      identities_[{node.name, one.what.id}] = one;
     }
   }
   for (auto& [key, vendor] : by_key) {
@@ -345,7 +202,9 @@ void shared_devices::ask(object& of, const container& one, std::size_t number, d
     std::optional<devices::request> made = devices::make_request(*vendor.rules, state.resources);
     if (!made) return refuse(fmt::format("its resources are no request for devices of {}", vendor.rules->key));
     if (made->count > most_devices) return refuse(fmt::format("it asks for {} devices", made->count));
-    if (made->count > 0) to.push_back({number, one.init, std::move(*made), given == 0});
+    const bool by_cores = devices::find_quantity(state.resources, vendor.rules->count_name,
+                                                 devices::columns::limits_then_requests) == nullptr;
+    if (made->count > 0) to.push_back({number, one.init, std::move(*made), given == 0, by_cores});
   }
 }
 
@@ -366,25 +225,43 @@ bool shared_devices::is_plain(const std::vector<asked>& all) const {
   return dimension_of(known(all.front().what.vendor)->rules->count_name) == gpu;
 }
 
-/// Milli-GPU. Never more than what a device gives up, so that amounts do not refuse what devices have.
-std::int64_t shared_devices::charge_of(const asked& one) const {
-  const known_vendor& vendor = *known(one.what.vendor);
+/// Of a device that is divided by profiles: none that serves the request has less.
+std::int64_t least_profile_share(const devices::request& what, std::int64_t memory, std::int64_t slots) {
+  constexpr std::int64_t gibibyte = mebibyte * 1024;
+  if (what.slices > 0) return std::min(what.slices, slots) * whole_device / slots;
+  const std::int64_t cores = std::min<std::int64_t>(what.cores, 100) * whole_device / 100;
+  if (what.amount == 0 || memory < gibibyte) return cores;
+  // Numbers far above those of profiles are mebibytes, the others gibibytes.
+  const std::int64_t gibibytes = what.amount > memory / gibibyte * 2 ? (what.amount + 1023) / 1024 : what.amount;
+  return std::max(cores, std::min(gibibytes, memory / gibibyte) * whole_device / (memory / gibibyte));
+}
+
+/// Of one device, in milli-GPU.
+std::int64_t shared_devices::share_of(const asked& one, const known_vendor& vendor) {
   const devices::vendor_template& rules = *vendor.rules;
-  std::int64_t share = whole_device;
-  if (rules.memory == devices::memory_rule::none || rules.memory == devices::memory_rule::profile ||
-      rules.usage != devices::usage_rule::all) {
-    const std::int64_t slots = std::max<std::int64_t>(vendor.most_slots, 1);
-    const std::int64_t parts = std::clamp<std::int64_t>(one.what.slices, 1, slots);
-    share = parts * whole_device / slots;
-  } else if (one.what.memory > 0) {
+  const std::int64_t slots = std::max<std::int64_t>(vendor.most_slots, 1);
+  const bool alone = std::any_of(rules.checks.begin(), rules.checks.end(),
+                                 [](const devices::check_step& step) { return step.what == devices::check::idle; });
+  if (alone) return whole_device;
+  if (rules.memory == devices::memory_rule::profile) return least_profile_share(one.what, vendor.most_memory, slots);
+  if (rules.cores == devices::cores_rule::bits) {
+    const std::int64_t cores = std::max(std::popcount(static_cast<std::uint64_t>(vendor.most_cores)), 1);
+    return std::min(one.what.cores, cores) * whole_device / cores;
+  }
+  if (rules.memory == devices::memory_rule::none || rules.usage != devices::usage_rule::all)
+    return whole_device / slots;
+  if (one.what.memory > 0) {
     const std::int64_t memory = std::min(one.what.memory, vendor.most_memory);
     // In mebibytes, so that thousands of them fit.
-    share = vendor.most_memory < mebibyte ? whole_device
-                                          : memory / mebibyte * whole_device / (vendor.most_memory / mebibyte);
-  } else if (one.what.memory_permille) {
-    share = *one.what.memory_permille;
+    return vendor.most_memory < mebibyte ? whole_device
+                                         : memory / mebibyte * whole_device / (vendor.most_memory / mebibyte);
   }
-  return one.what.count * std::clamp<std::int64_t>(share, 1, whole_device);
+  return one.what.memory_permille.value_or(whole_device);
+}
+
+/// Milli-GPU. Never more than what a device gives up, so that amounts do not refuse what devices have.
+std::int64_t shared_devices::charge_of(const asked& one) const {
+  return one.what.count * std::clamp<std::int64_t>(share_of(one, *known(one.what.vendor)), 1, whole_device);
 }
 
 /// Of the containers that run together, or of one that runs before them if that is more.
@@ -406,7 +283,7 @@ bool shared_devices::is_of_one_vendor(const std::string& node) const {
   };
   const devices::vendor_template* only = nullptr;
   for (auto at = identities_.lower_bound({node, ""}); at != identities_.end() && at->first.first == node; ++at) {
-    const devices::vendor_template* one = vendor_of(at->second.type);
+    const devices::vendor_template* one = vendor_of(at->second.what.type);
     if (one == nullptr || (only != nullptr && only != one)) return false;
     only = one;
   }
@@ -432,13 +309,14 @@ std::vector<std::string> shared_devices::grants_of(object& of, const std::string
         const hami_grant& one = (*lists)[place][i];
         const auto known_device = identities_.find({node, one.id});
         if (known_device == identities_.end() || one.memory < 0 || one.cores < 0) continue;
-        if (!devices::contains_any_case(known_device->second.type, rules.key)) continue;
+        if (!devices::contains_any_case(known_device->second.what.type, rules.key)) continue;
         model::vendor_grant grant;
         grant.container = static_cast<std::int64_t>(plain ? 0 : number);
         grant.init = !plain && containers[number].init;
         grant.device = one.id;
         grant.memory = one.memory * mebibyte;
         grant.cores = one.cores;
+        if (rules.memory == devices::memory_rule::profile) add_profile(known_device->second.what, grant);
         const auto instance = instances.find({static_cast<std::int64_t>(place), static_cast<std::int64_t>(i)});
         if (instance != instances.end()) {
           grant.profile = instance->second.first;
@@ -459,7 +337,7 @@ std::vector<std::string> shared_devices::grants_of(object& of, const std::string
         what.count = static_cast<std::int64_t>(here.size());
         what.memory = here.front().memory;
         what.cores = here.front().cores;
-        all.push_back({number, containers[number].init, std::move(what), false});
+        all.push_back({number, containers[number].init, std::move(what), false, false});
       }
       made.insert(made.end(), here.begin(), here.end());
     }
@@ -524,7 +402,14 @@ void shared_devices::read_pod(object& of, member spec, bool hami, pod_record& ro
   const bool plain = native || (!hami && row.obstacle.empty() && is_plain(all));
   container_places places;
   places.count = containers.size();
-  for (const container& one : containers) places.places.push_back(one.place);
+  places.names.resize(containers.size());
+  for (const container& one : containers) {
+    places.places.push_back(one.place);
+    places.names[one.place] = of.text(one.of, "name");
+  }
+  for (const asked& one : all) {
+    if (one.by_cores) places.by_cores.emplace(containers[one.number].place, one.what.vendor);
+  }
   if (holds && (!plain || is_of_one_vendor(row.node))) {
     row.device_grants = grants_of(of, row.node, places, containers, all, plain);
   }
@@ -552,6 +437,12 @@ void shared_devices::read_pod(object& of, member spec, bool hami, pod_record& ro
     if (keys.contains(key)) row.annotations.push_back(fmt::format("{}={}", key, value));
   }
   places_[row.name] = std::move(places);
+}
+
+bool shared_devices::avoids_other_devices(const pod_record& row) const {
+  if (!other_devices_ || !row.device_requests.empty()) return false;
+  const auto gpus = row.request.find(gpu);
+  return (gpus != row.request.end() && gpus->second > 0) || row.gpu_memory > 0;
 }
 
 // ---- quotas ------------------------------------------------------------------------------------------------------

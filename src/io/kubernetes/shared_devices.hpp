@@ -1,7 +1,8 @@
 #pragma once
 /// @file
-/// Devices that plugins of vendors register on nodes, what containers ask of them and what they have: annotations and
-/// resources -> rows. Which names mean what is in the templates of the vendors (docs/vendors.md).
+/// Devices of nodes that are shared by the rules of their vendors (node_devices.hpp): what containers ask of them and
+/// what they have, annotations and resources -> rows. Which names mean what is in the templates of the vendors
+/// (docs/vendors.md).
 
 #include <cstddef>
 #include <cstdint>
@@ -23,19 +24,17 @@
 
 namespace kaisched::io::kubernetes {
 
-/// What a device is to the annotations of pods.
-struct device_identity {
-  std::string vendor;  ///< key
-  std::string type;    ///< model
-};
-/// By node and id.
-using device_identities = std::map<std::pair<std::string, std::string>, device_identity>;
+/// What devices are to the annotations of pods, by node and id.
+using device_identities = std::map<std::pair<std::string, std::string>, registered_device>;
 
 /// Containers of a pod, as annotations count them: all init containers, then the others.
 struct container_places {
   std::size_t count = 0;
   /// By number of the container in the tables, where those that run before the others come first.
   std::vector<std::size_t> places;
+  std::vector<std::string> names;  ///< by place
+  /// Place and vendor, where cores alone ask for devices.
+  std::set<std::pair<std::size_t, std::string>> by_cores;
 };
 
 /// Reads what is said about devices of vendors; all nodes first, then pods and quotas.
@@ -43,11 +42,9 @@ class shared_devices {
  public:
   explicit shared_devices(std::shared_ptr<const device_catalog> catalog) : catalog_(std::move(catalog)) {}
 
-  /// The devices that plugins have registered. A node without any registration stays as it is.
-  void read_node(object& of, node_record& row) const;
   /// Takes note of the vendors, once all nodes are read.
   void note_nodes(const std::vector<node_record>& nodes);
-  /// Whether devices of any vendor are registered.
+  /// Whether there are devices of any vendor.
   [[nodiscard]] bool any() const { return !vendors_.empty(); }
 
   /// The node that a waiting pod has been given devices of, while it is being bound; else empty.
@@ -55,6 +52,9 @@ class shared_devices {
   /// Turns the resources of such vendors into requests, and grants on the node of the pod into those of the tables.
   /// `hami`: only nodes with registered devices serve the pod.
   void read_pod(object& of, member spec, bool hami, pod_record& row);
+  /// Whether a pod must be kept off nodes that have devices, but no GPUs: it asks for GPUs as a whole, in amounts that
+  /// do not say of which vendor.
+  [[nodiscard]] bool avoids_other_devices(const pod_record& row) const;
   /// A `ResourceQuota`: what a namespace may hold.
   void read_quota(object& of, std::vector<device_quota_record>& rows) const;
   /// GPUs that nodes have: devices that are in order, or held.
@@ -71,6 +71,7 @@ class shared_devices {
     std::vector<std::string> names;  ///< resources
     std::int64_t most_memory = 0;    ///< of any of its devices
     std::int64_t most_slots = 1;
+    std::int64_t most_cores = 0;
   };
   struct container {
     json_value of;
@@ -83,10 +84,10 @@ class shared_devices {
     bool init = false;
     devices::request what;
     bool count_only = false;
+    bool by_cores = false;  ///< no number of devices is written
   };
 
   [[nodiscard]] const known_vendor* known(std::string_view key) const;
-  void read_devices(object& of, json_value text, const devices::vendor_template& rules, node_record& row) const;
   [[nodiscard]] static std::vector<container> containers_of(object& of, member spec);
   /// Whether it has resources of such vendors.
   [[nodiscard]] bool asks_any(const container& one) const;
@@ -97,6 +98,7 @@ class shared_devices {
   /// The pod can have whole GPUs wherever there are some.
   [[nodiscard]] bool is_plain(const std::vector<asked>& all) const;
   [[nodiscard]] std::int64_t charge_of(const asked& one) const;
+  [[nodiscard]] static std::int64_t share_of(const asked& one, const known_vendor& vendor);
   [[nodiscard]] std::int64_t charge_of(const std::vector<asked>& all) const;
   /// What annotations say that the pod has, by vendor; requests that are missing for it are added.
   [[nodiscard]] std::vector<std::string> grants_of(object& of, const std::string& node, const container_places& places,
@@ -108,12 +110,10 @@ class shared_devices {
   std::vector<known_vendor> vendors_;
   std::set<std::string, std::less<>> names_;  ///< resources of these vendors
   bool plain_gpus_ = false;                   ///< some nodes have GPUs that nobody registers
+  bool other_devices_ = false;                ///< some nodes have devices, but no GPUs
   device_identities identities_;
   std::map<std::string, container_places, std::less<>> places_;
   std::set<std::pair<std::string, std::string>> held_;  ///< devices of pods, by node and id
 };
-
-/// Takes the names of resources of a vendor off amounts.
-void take_resources(const devices::vendor_template& of, amounts& from);
 
 }  // namespace kaisched::io::kubernetes

@@ -17,6 +17,7 @@
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/device_pools.hpp"
+#include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/node.hpp"
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/pod.hpp"
@@ -148,9 +149,27 @@ class translator {
     if (!settings_.now) settings_.now = latest_time(objects_);
   }
 
+  /// Whether HAMi runs there. Elsewhere resources of the same plugins are amounts like any other.
+  [[nodiscard]] bool is_of_hami() {
+    const auto annotated = [](const object* one) {
+      const member annotations = one->annotations();
+      return annotations && std::any_of(annotations->begin(), annotations->end(),
+                                        [](const json_value pair) { return pair.key().starts_with("hami.io/"); });
+    };
+    const auto scheduled = [](object* one) {
+      const member name = find(find(one->root(), "spec"), "schedulerName");
+      return name && name->is(json_kind::string) && name->text() == hami_scheduler;
+    };
+    const std::vector<object*>& pods = all(object_kind::pod);
+    const std::vector<object*>& nodes = all(object_kind::node);
+    return std::any_of(nodes.begin(), nodes.end(), annotated) || std::any_of(pods.begin(), pods.end(), annotated) ||
+           std::any_of(pods.begin(), pods.end(), scheduled);
+  }
+
   void read_nodes() {
+    const bool find = settings_.find_devices.value_or(is_of_hami());
     for (object* one : all(object_kind::node)) {
-      if (is_in_pool(*one, settings_)) read_node(*one, shared_, rows_);
+      if (is_in_pool(*one, settings_)) read_node(*one, *vendors_, find, rows_);
     }
     shared_.note_nodes(rows_.nodes);
     std::map<std::string, node_record*, std::less<>> by_name;
@@ -167,7 +186,7 @@ class translator {
     pod_groups groups(settings_, classes_, aliases_, rows_);
     for (object* one : all(object_kind::other)) groups.read_owner(*one);
     for (object* one : all(object_kind::pod_group)) groups.read(*one);
-    pod_context context{settings_, bindings, groups, shared_, {}, {}, {}, *settings_.now, false, {}, {}};
+    pod_context context{settings_, bindings, groups, shared_, {}, {}, {}, *settings_.now, false, false, {}, {}};
     for (const node_record& node : rows_.nodes) context.nodes.insert(node.name);
     for (const numa_zone_record& zone : rows_.zones) context.zones[zone.node].push_back(zone.name);
     for (const node_record& node : rows_.nodes) {
@@ -182,20 +201,22 @@ class translator {
     names_.devices = shared_.take_identities();
     names_.containers = shared_.take_places();
     for (const object* one : all(object_kind::pod)) names_.pod_uids.emplace(one->full_name(), one->uid());
-    if (context.asks_node_names || rows_.asks_node_names) label_nodes();
+    if (context.asks_node_names || rows_.asks_node_names) {
+      for (node_record& node : rows_.nodes) set_label(node, node_name_label, node.name);
+    }
+    for (node_record& node : rows_.nodes) {
+      if (context.avoids_other_devices && node.other_devices) set_label(node, other_devices_label, "true");
+    }
   }
 
-  /// Lets nodes be selected by name.
-  void label_nodes() {
-    for (node_record& node : rows_.nodes) {
-      std::size_t at = 0;
-      while (at < node.labels.size() && node.labels[at] != node_name_label) at += 2;
-      if (at == node.labels.size()) {
-        node.labels.emplace_back(node_name_label);
-        node.labels.emplace_back();
-      }
-      node.labels[at + 1] = node.name;
+  static void set_label(node_record& node, std::string_view key, std::string_view value) {
+    std::size_t at = 0;
+    while (at < node.labels.size() && node.labels[at] != key) at += 2;
+    if (at == node.labels.size()) {
+      node.labels.emplace_back(key);
+      node.labels.emplace_back();
     }
+    node.labels[at + 1] = value;
   }
 
   /// Without any queue in the text, those that groups name have no limits.

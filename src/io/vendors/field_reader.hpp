@@ -36,6 +36,8 @@ class field_reader {
   /// Elements of an array; none if it is missing.
   [[nodiscard]] std::vector<json_value> elements(std::string_view name);
   [[nodiscard]] std::optional<json_value> object(std::string_view name);
+  /// A member of any kind.
+  [[nodiscard]] std::optional<json_value> value(std::string_view name) { return find(name); }
   /// A reader of an element or member.
   [[nodiscard]] field_reader inside(json_value of, std::string_view name, std::optional<std::size_t> at = {}) const;
 

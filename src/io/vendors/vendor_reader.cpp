@@ -10,6 +10,7 @@
 
 #include "io/fault_log.hpp"
 #include "io/json_document.hpp"
+#include "io/vendors/exchange_reader.hpp"
 #include "io/vendors/field_reader.hpp"
 
 namespace kaisched::io {
@@ -300,6 +301,8 @@ vendor_template read_vendor(field_reader of, std::string key) {
   made.description = of.text("description");
   read_resources(of, made);
   read_annotations(of, made);
+  read_found(of, made);
+  read_tells(of, made);
   read_requests(of, made.requests);
   std::size_t i = 0;
   for (const json_value one : of.elements("admission"))

@@ -65,6 +65,9 @@ devices::device device_of(const model::vendor_device& told, const device_catalog
     made.profiles = model->profiles;
     made.slices = model->slices;
   }
+  for (const model::vendor_profile& one : told.profiles) {
+    made.profiles.push_back({one.name, {}, one.memory, 0, one.slices, {}});
+  }
   return made;
 }
 
@@ -189,6 +192,7 @@ void device_ledger::open_kinds(const model::cluster_state& s) {
         if (one.memory_permille >= 0) request.memory_permille = one.memory_permille;
         request.cores = one.cores;
         request.slices = one.slices;
+        request.amount = one.amount;
         asking->containers[container].push_back(std::move(request));
       }
       made.asking = std::move(asking);

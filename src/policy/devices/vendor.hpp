@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "policy/devices/device.hpp"
+#include "policy/devices/exchange.hpp"
 #include "policy/devices/reasons.hpp"
 
 namespace kaisched::devices {
@@ -135,16 +136,6 @@ struct list_keys {
   std::string avoid;
 };
 
-/// Annotations in which schedulers and plugins of the vendor exchange devices; an empty one does not exist.
-struct exchange_keys {
-  std::string registered{};   ///< of nodes: their devices
-  std::string links{};        ///< of nodes: scores of pairs of devices
-  std::string handshake{};    ///< of nodes: whether the plugin answers
-  std::string to_allocate{};  ///< of pods: grants that the plugin has to hand out
-  std::string allocated{};    ///< of pods: grants
-  std::string instances{};    ///< of pods: where grants lie on divided devices
-};
-
 /// A size to which requests for memory are rounded up, and what comes with it.
 struct memory_step {
   std::string name;
@@ -231,6 +222,8 @@ struct vendor_template {
   std::string bind_numa{};  ///< annotation that keeps the devices of a container on one NUMA node
   std::vector<list_keys> ids{};
   exchange_keys exchange{};
+  std::optional<found_devices> found{};  ///< where nothing is registered
+  std::vector<told_annotation> tells{};
 
   request_rules requests{};
   std::vector<admission_step> admission{};
