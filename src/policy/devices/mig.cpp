@@ -110,6 +110,7 @@ std::optional<profile_choice> smallest_profile(std::span<const slice_profile> pr
 
 std::vector<slice_range> occupied_slices(const device& divided) {
   std::vector<slice_range> occupied;
+  occupied.reserve(divided.instances.size());
   for (const slice_instance& one : divided.instances) occupied.push_back(one.placement);
   return occupied;
 }

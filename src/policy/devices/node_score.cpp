@@ -112,8 +112,7 @@ float zone_score(const score_question& question) {
   return static_cast<float>(10 * worth - (zone_links(idle) - worth - zone_links(rest)));
 }
 
-float tenant_score(const score_question& question) {
-  const tenant_classes& classes = *question.vendor.tenants;
+float tenant_score(const score_question& question, const tenant_classes& classes) {
   std::set<std::string> ids;
   for (const auto& container : question.granted) {
     for (const granted_device& one : container) ids.insert(one.taken->id);
@@ -130,10 +129,12 @@ float tenant_score(const score_question& question) {
 
 float tenants_and_zones_score(const score_question& question) {
   const std::optional<tenant_classes>& classes = question.vendor.tenants;
-  const std::string* named = classes ? question.asking.annotation(classes->annotation) : nullptr;
   const bool granted = std::any_of(question.granted.begin(), question.granted.end(),
                                    [](const auto& container) { return !container.empty(); });
-  if (granted && named != nullptr && *named == classes->first) return tenant_score(question);
+  if (granted && classes) {
+    const std::string* const named = question.asking.annotation(classes->annotation);
+    if (named != nullptr && *named == classes->first) return tenant_score(question, *classes);
+  }
   return zones_count(question) ? zone_score(question) : 0;
 }
 

@@ -38,7 +38,6 @@ bool applies(const fit_question& question, const set_rule& rule) {
     case set_kind::best_links:
       return question.wanted.best_links;
     case set_kind::full_groups:
-      return question.asked.count > 1;
     case set_kind::runs:
       return question.asked.count > 1;
     case set_kind::largest_groups:
@@ -183,7 +182,8 @@ bool is_of_islands(const set_rule& rule, const std::vector<device>& devices, std
 }
 
 bool run_may_start_anywhere(const set_rule& rule, const device& first) {
-  const std::string* kind = rule.any_run_if ? text_attribute(first.attributes, rule.any_run_if->attribute) : nullptr;
+  if (!rule.any_run_if) return false;
+  const std::string* const kind = text_attribute(first.attributes, rule.any_run_if->attribute);
   if (kind == nullptr) return false;
   std::string capital = rule.any_run_if->value;
   if (!capital.empty() && capital.front() >= 'a' && capital.front() <= 'z') {
@@ -361,6 +361,7 @@ container_grants from_largest_groups(const container_grants& among, const set_ru
     if (of != nullptr) groups[of->value].push_back(one);
   }
   std::vector<const container_grants*> ordered;
+  ordered.reserve(groups.size());
   for (const auto& [name, group] : groups) ordered.push_back(&group);
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const container_grants* a, const container_grants* b) { return a->size() > b->size(); });
@@ -394,6 +395,7 @@ container_grants from_zones(const container_grants& among, const set_rule& rule,
     (zone > 0 ? zones[zone] : outside).push_back(one);
   }
   std::vector<const container_grants*> ordered;
+  ordered.reserve(zones.size());
   for (const auto& [number, zone] : zones) ordered.push_back(&zone);
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const container_grants* a, const container_grants* b) { return a->size() < b->size(); });
