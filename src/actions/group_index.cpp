@@ -60,6 +60,23 @@ result<void> group_index::set_keys(group_row group) {
   return {};
 }
 
+/// Of many groups: every part is asked once.
+result<void> group_index::set_keys(std::span<const group_row> groups) {
+  if (groups.empty()) return {};
+  std::vector<policy_part*> parts;
+  for (const auto& part : c_.parts) {
+    if ((part->capabilities() & part_orders_groups) != 0) parts.push_back(part.get());
+  }
+  orders_ = parts.size();
+  keys_.assign(orders_ * c_.state().group_slots, {});
+  scratch_.resize(groups.size());
+  for (std::size_t k = 0; k < orders_; ++k) {
+    if (auto done = parts[k]->order_groups(c_.view(), groups, scratch_); !done) return done;
+    for (std::size_t i = 0; i < groups.size(); ++i) keys_[groups[i] * orders_ + k] = scratch_[i];
+  }
+  return {};
+}
+
 result<void> group_index::fill(std::span<const group_row> members) {
   const model::cluster_state& s = c_.state();
   by_rank_ = c_.groups_in_order();
@@ -73,16 +90,20 @@ result<void> group_index::fill(std::span<const group_row> members) {
     const queue_row leaf = s.groups[by_rank_[rank]].queue;
     if (leaf != no_row) lists_[leaf].by_rank.push_back(rank);
   }
-  for (const group_row g : members) {
-    if (auto done = set_keys(g); !done) return done;
+  if (auto done = set_keys(members); !done) return done;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    // Members come in the order of groups, and victims are offered from its end: often nothing is left to sort.
+    const group_row g = members[what_ == serving::groups ? i : members.size() - 1 - i];
     versions_[g] = last_version_[g] = 1;
     lists_[s.groups[g].queue].sorted.push_back({g, 1});
   }
   for (queue_row q = 0; q < lists_.size(); ++q) {
     leaf_list& list = lists_[q];
     if (!list.by_rank.empty()) leaves_.push_back(q);
-    std::sort(list.sorted.begin(), list.sorted.end(),
-              [&](const item& a, const item& b) { return before(a.group, b.group); });
+    const auto in_order = [&](const item& a, const item& b) { return before(a.group, b.group); };
+    if (!std::is_sorted(list.sorted.begin(), list.sorted.end(), in_order)) {
+      std::sort(list.sorted.begin(), list.sorted.end(), in_order);
+    }
     skip_dead(list);
   }
   return {};

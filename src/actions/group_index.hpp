@@ -90,6 +90,7 @@ class group_index {
     return std::span(keys_).subspan(g * orders_, orders_);
   }
   result<void> set_keys(group_row group);
+  result<void> set_keys(std::span<const group_row> groups);
   void skip_dead(leaf_list& list) const;
   void merge(leaf_list& list);
 

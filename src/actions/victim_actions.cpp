@@ -464,7 +464,6 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
   if (auto done = line.fill(groups); !done) return done;
   failed_groups failed(c, per_queue);
   victim_search search(c);
-  if (auto done = search.open(); !done) return done;
   while (true) {
     result<group_row> next = line.next();
     if (!next) return next.failure();

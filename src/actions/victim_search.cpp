@@ -440,10 +440,13 @@ class search {
 victim_search::victim_search(core& c) : state_(std::make_unique<victim_search_state>(c)) {}
 victim_search::~victim_search() = default;
 
-result<void> victim_search::open() { return state_->open(); }
-std::int64_t victim_search::free_gpus() const { return state_->free_everywhere; }
+std::int64_t victim_search::free_gpus() {
+  state_->open_nodes();
+  return state_->free_everywhere;
+}
 
 result<search_outcome> victim_search::find(group_row group, const victim_rules& rules) {
+  if (auto done = state_->open(); !done) return done.failure();
   return search(*state_, group, rules).run();
 }
 

@@ -35,10 +35,8 @@ class victim_search {
   victim_search(const victim_search&) = delete;
   victim_search& operator=(const victim_search&) = delete;
 
-  /// Reads the session. To be called first.
-  result<void> open();
   /// GPUs of all nodes that are free or coming free, in milli-GPU.
-  [[nodiscard]] std::int64_t free_gpus() const;
+  [[nodiscard]] std::int64_t free_gpus();
   /// Looks for victims for the next chunk of a group.
   [[nodiscard]] result<search_outcome> find(group_row group, const victim_rules& rules);
   /// Ends a search that has not failed: commits the statement, or abandons it.

@@ -6,18 +6,28 @@
 
 namespace kaisched::actions {
 
-result<void> victim_search_state::open() {
+void victim_search_state::open_nodes() {
+  if (knows_nodes_) return;
+  knows_nodes_ = true;
   const model::cluster_state& s = c.state();
-  if (auto done = fill_indexes(); !done) return done;
-  is_spread.assign(s.group_slots, 0);
-  lone_pods.assign(s.group_slots, {});
-  for (const group_row g : c.groups_in_order()) note_group(g);
   for (node_row row = 0; row < s.node_count(); ++row) {
     largest_node = std::max(largest_node, c.gpu_capacity(row));
   }
   with_gpus.assign(s.node_count(), 0);
   every_node.assign(s.node_count(), 1);
+  known_free.assign(s.node_count(), 0);
   for (node_row row = 0; row < s.node_count(); ++row) note_node(row);
+}
+
+result<void> victim_search_state::open() {
+  open_nodes();
+  if (knows_groups_) return {};
+  knows_groups_ = true;
+  const model::cluster_state& s = c.state();
+  if (auto done = fill_indexes(); !done) return done;
+  is_spread.assign(s.group_slots, 0);
+  lone_pods.assign(s.group_slots, {});
+  for (const group_row g : c.groups_in_order()) note_group(g);
   marks.assign(s.node_count(), {});
   last_unit_of.assign(s.group_slots, no_row);
   freed_by_set.assign(s.node_count(), 0);
@@ -54,6 +64,7 @@ std::span<const std::int64_t> victim_search_state::most_free() {
 }
 
 result<void> victim_search_state::update_indexes(std::span<const group_row> groups) {
+  if (!knows_groups_) return {};
   most_free_of_node.clear();
   for (const group_row g : groups) {
     if (g != no_row) note_group(g);
@@ -105,7 +116,7 @@ void victim_search_state::note_lone_pod(group_row g) {
 }
 
 void victim_search_state::note_node(node_row row) {
-  if (known_free.size() < with_gpus.size()) known_free.resize(with_gpus.size(), 0);
+  if (!knows_nodes_) return;
   free_everywhere -= known_free[row];
   if (with_gpus[row] != 0) free_with_gpus -= known_free[row];
   known_free[row] = free_gpus(c, row);

@@ -64,7 +64,8 @@ struct victim_search_state {
         plays_all(of.compat() && (of.groups.is_open() || (of.claims.used() && of.claims.decides()))),
         victim_queue(of, 0, serving::victims) {}
 
-  /// Reads the session.
+  /// Reads the nodes of the session, or nodes and groups; not again. Many actions find no group that is worth a search.
+  void open_nodes();
   result<void> open();
   /// Groups have got or lost pods.
   result<void> update_indexes(std::span<const group_row> groups);
@@ -108,6 +109,9 @@ struct victim_search_state {
   std::vector<std::pair<std::uint32_t, std::int32_t>> idle_nodes;  ///< by name rank: GPUs that are free now
 
  private:
+  bool knows_nodes_ = false;
+  bool knows_groups_ = false;
+
   result<void> fill_indexes();
   [[nodiscard]] bool waits(group_row g) const;
   void note_lone_pod(group_row g);

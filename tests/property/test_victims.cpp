@@ -280,7 +280,6 @@ TEST_CASE("nothing can be left out, small clusters get the smallest set, no smal
     c.drop_part();
 
     actions::victim_search search(c);
-    got(search.open());
     const actions::search_outcome outcome = got(search.find(waiting, s.rules));
     RC_CLASSIFY(small, "small");
     RC_CLASSIFY(outcome == actions::search_outcome::solved, "solved");
