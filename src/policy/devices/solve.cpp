@@ -94,12 +94,11 @@ class assignment_search {
     by_links_ = std::any_of(demands.begin(), demands.end(), [](const demand& of) { return of.wanted.best_links; });
   }
 
-  /// False if there is no assignment, or none was found in time.
-  bool run() {
+  /// Nothing if there is no assignment, or none was found in time.
+  [[nodiscard]] const std::optional<assignment>& run() {
     place_demand(0, {});
-    return best_.has_value();
+    return best_;
   }
-  [[nodiscard]] const assignment& best() const { return *best_; }
   [[nodiscard]] const assignment_cost& cost() const { return best_cost_; }
 
  private:
@@ -272,7 +271,7 @@ std::optional<std::string> add_demands(const surroundings& all, const node& wher
     }
     reason_counts unfit;
     unfit.add(reason::mode_not_fit);
-    const std::string mode = unfit.text(static_cast<std::int64_t>(made.candidates.size()));
+    std::string mode = unfit.text(static_cast<std::int64_t>(made.candidates.size()));
     if (made.wanted.soft && made.vendor->soft && !where.soft_division.value_or(made.vendor->soft->allowed)) return mode;
     if (made.vendor->memory == memory_rule::profile) {
       const pod_grants none;
@@ -330,10 +329,10 @@ bool place_together(surroundings& all, node& where, std::size_t first, std::size
   {
     node_trial devices(where);
     assignment_search search(all, demands, made.placed.grants, devices);
-    const bool found = search.run();
+    const std::optional<assignment>& found = search.run();
     made.exact = made.exact && all.visited < all.limit;
     if (found) {
-      chosen = search.best();
+      chosen = *found;
       made.cost.parts += search.cost().parts;
       made.cost.unlinked += search.cost().unlinked;
       made.cost.growth += search.cost().growth;

@@ -35,6 +35,7 @@ bool covers(const zone_amounts& node, zone_mask zones, const zone_request& asked
 /// Fewest zones that could hold the amount if they were empty; 0: there are not enough.
 std::uint32_t width_of(const zone_amounts& node, dimension d, std::int64_t amount) {
   std::vector<std::int64_t> sizes;
+  sizes.reserve(node.zones);
   for (std::uint32_t z = 0; z < node.zones; ++z) sizes.push_back(node.capacity_of(z, d));
   std::sort(sizes.rbegin(), sizes.rend());
   std::int64_t sum = 0;

@@ -27,10 +27,11 @@ class energy_part final : public policy_part {
     std::int64_t high = 0;
     bool any = false;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      added[i] = added_power(a, c, nodes[i]);
-      if (!added[i]) continue;
-      low = any ? std::min(low, *added[i]) : *added[i];
-      high = any ? std::max(high, *added[i]) : *added[i];
+      const std::optional<std::int64_t> one = added_power(a, c, nodes[i]);
+      added[i] = one;
+      if (!one) continue;
+      low = any ? std::min(low, *one) : *one;
+      high = any ? std::max(high, *one) : *one;
       any = true;
     }
     for (std::size_t i = 0; i < nodes.size(); ++i) {

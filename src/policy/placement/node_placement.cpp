@@ -83,7 +83,8 @@ double gpu_count(const session_view& view, node_row node) {
     if (failure == std::errc{} && end == label.data() + label.size()) return static_cast<double>(count);
   }
   const std::size_t i = static_cast<std::size_t>(node) * view.dimension_count() + dim_gpu;
-  return static_cast<double>(view.node_capacity()[i] / whole_device);
+  const std::int64_t whole = view.node_capacity()[i] / whole_device;
+  return static_cast<double>(whole);
 }
 
 double spread_score(const session_view& view, dimension d, node_row node) {
