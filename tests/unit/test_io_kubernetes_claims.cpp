@@ -292,6 +292,12 @@ TEST_CASE("nodes have the GPUs of their pools, and plugins keep theirs") {
       {"sharedCounters",
        {{{"name", "gpu-0"}, {"counters", {{"memory", {{"value", "80Gi"}}}, {"engines", {{"value", "7"}}}}}}}}};
   CHECK(capacity(gpu_slice("n1", partitions, shared)).at("gpu") == 7000);
+  // A driver that is restarted has no slices; what pods have is there all the same.
+  json runs = claiming_pod("p", {}, json::parse(R"({"spec": {"nodeName": "n1", "resourceClaims": [{"name": "x",
+    "resourceClaimName": "c"}]}, "status": {"phase": "Running"}})"));
+  const json results = json::array({device_result("r", "gpu-0"), device_result("r", "gpu-1")});
+  const json alone = rows_of({device_node("n1"), claim_object("c", one_request(2), results), std::move(runs)});
+  CHECK(row_of(alone, "node", "n1").at("capacity").at("gpu") == 2000);
   // Who asks for numbers or parts of GPUs gets those that plugins count.
   const auto counted = [](json more) {
     const json tables = rows_of({device_node("n1", {{"nvidia.com/gpu", "2"}}), gpu_slice("n1", devices_named(3)),

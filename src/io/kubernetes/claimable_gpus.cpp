@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,11 +96,30 @@ std::int64_t most_at_once(const device_pools& pools, const std::vector<std::uint
   return sum;
 }
 
+/// GPUs that claims of pods on a node have. Slices may be missing, as while a driver is restarted.
+std::map<std::string, std::set<std::string_view>, std::less<>> held_gpus_of(const cluster_records& rows) {
+  std::map<std::string_view, const claim_record*> claims;
+  for (const claim_record& one : rows.claims) claims.emplace(one.name, &one);
+  std::map<std::string, std::set<std::string_view>, std::less<>> held;
+  for (const pod_record& pod : rows.pods) {
+    if (pod.claimed_gpus == 0 || pod.node.empty()) continue;
+    for (const std::string& name : pod.claims) {
+      const auto claim = claims.find(name);
+      if (claim == claims.end()) continue;
+      for (const std::string& device : claim->second->devices) {
+        if (names_gpus(std::string_view(device).substr(0, device.find('/')))) held[pod.node].insert(device);
+      }
+    }
+  }
+  return held;
+}
+
 }  // namespace
 
 void add_claimable_gpus(cluster_records& rows) {
   const std::vector<policy::device_slice> slices = gpu_slices_of(rows);
-  if (slices.empty()) return;
+  const auto held = held_gpus_of(rows);
+  if (slices.empty() && held.empty()) return;
   std::vector<const policy::device_slice*> pointers;
   for (const policy::device_slice& slice : slices) pointers.push_back(&slice);
   const device_pools pools(pointers);
@@ -114,7 +134,10 @@ void add_claimable_gpus(cluster_records& rows) {
       std::any_of(rows.pods.begin(), rows.pods.end(), [&](const pod_record& pod) { return counted_of(pod) > 0; });
   for (node_record& node : rows.nodes) {
     auto labels = model::parse_labels(list_of(node.labels));
-    const std::int64_t more = most_at_once(pools, pools.reachable(node.name, labels ? *labels : model::label_list{}));
+    const auto in_use = held.find(node.name);
+    const std::int64_t more =
+        std::max(most_at_once(pools, pools.reachable(node.name, labels ? *labels : model::label_list{})),
+                 in_use == held.end() ? 0 : static_cast<std::int64_t>(in_use->second.size()));
     const auto known = node.capacity.find(gpu);
     const std::int64_t counted = known == node.capacity.end() ? 0 : known->second;
     if (keeps_off && counted > 0) node.capacity[std::string(counted_gpus)] = counted;

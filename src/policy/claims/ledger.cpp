@@ -360,7 +360,8 @@ std::int64_t claim_ledger::paid_for(pod_row pod, node_row row, bool at_once) con
     std::int64_t more = 0;  // of devices that no claim has had yet
     if (charged > 0 && !without.empty()) {
       const allocation_answer answer = search(without, row, at_once);
-      if (answer.outcome != allocation_outcome::found) return 0;
+      // What its claims lack keeps the pod off the node, and is what it should hear.
+      if (answer.outcome != allocation_outcome::found) return charged * whole_device;
       std::vector<std::uint32_t> seen;
       for (const given_device& one : answer.given) {
         const bool again = std::find(seen.begin(), seen.end(), one.share.device) != seen.end();
