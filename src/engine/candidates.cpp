@@ -31,7 +31,7 @@ void replay_placement(core& onto, const decision& d, bool same_commit) {
   const model::pod_class& ask = onto.state().class_of(d.pod);
   const bool held = same_commit && d.kind == decision_kind::pipeline &&
                     policy::amounts_fit(onto.access, ask, d.node, free_amount::idle,
-                                        policy::claims_paid(onto.access, d.pod, d.node)) &&
+                                        policy::claims_paid(onto.access, d.pod, d.node, free_amount::idle)) &&
                     policy::claims_fit(onto.access, d.pod, d.node, free_amount::idle) &&
                     policy::zones_fit(onto.access, ask, d.node, free_amount::idle) &&
                     onto.choice.choose_devices(onto, ask, d.node, free_amount::idle, now);
@@ -119,10 +119,10 @@ result<void> add_verdicts(core& c, pod_row pod, std::span<const node_row> rows, 
     one.refusal.group = c.state().pods[pod].group;
     one.refusal.pod = pod;
     if (verdicts[i] != constraint::none) continue;
-    one.starts_now =
-        policy::fits(c.access, ask, rows[i], free_amount::idle, policy::claims_paid(c.access, pod, rows[i])) &&
-        policy::claims_fit(c.access, pod, rows[i], free_amount::idle) &&
-        policy::zones_fit(c.access, ask, rows[i], free_amount::idle);
+    one.starts_now = policy::fits(c.access, ask, rows[i], free_amount::idle,
+                                  policy::claims_paid(c.access, pod, rows[i], free_amount::idle)) &&
+                     policy::claims_fit(c.access, pod, rows[i], free_amount::idle) &&
+                     policy::zones_fit(c.access, ask, rows[i], free_amount::idle);
     work::place place;
     const free_amount amount = one.starts_now ? free_amount::idle : free_amount::idle_or_releasing;
     if (!c.choice.choose_devices(c, ask, rows[i], amount, place)) continue;

@@ -87,9 +87,10 @@ result<bool> session::allocate(pod_row pod, node_row node) {
   }
   const model::pod_class& ask = c.state().class_of(pod);
   work::place found;
-  const std::int64_t paid = policy::claims_paid(c.access, pod, node);
-  if (!policy::amounts_fit(c.access, ask, node, policy::free_amount::idle_or_releasing, paid) ||
-      !policy::amounts_fit(c.access, ask, node, policy::free_amount::idle, paid) ||
+  const auto amounts_fit = [&](policy::free_amount which) {
+    return policy::amounts_fit(c.access, ask, node, which, policy::claims_paid(c.access, pod, node, which));
+  };
+  if (!amounts_fit(policy::free_amount::idle_or_releasing) || !amounts_fit(policy::free_amount::idle) ||
       !policy::claims_fit(c.access, pod, node, policy::free_amount::idle) ||
       !policy::vendors_fit(c.access, pod, node, policy::free_amount::idle_or_releasing) ||
       !policy::vendors_fit(c.access, pod, node, policy::free_amount::idle) ||
@@ -114,7 +115,7 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
   const model::pod_class& ask = c.state().class_of(pod);
   work::place found;
   if (!policy::amounts_fit(c.access, ask, node, policy::free_amount::idle_or_releasing,
-                           policy::claims_paid(c.access, pod, node)) ||
+                           policy::claims_paid(c.access, pod, node, policy::free_amount::idle_or_releasing)) ||
       !policy::claims_fit(c.access, pod, node, policy::free_amount::idle_or_releasing) ||
       !policy::vendors_fit(c.access, pod, node, policy::free_amount::idle_or_releasing) ||
       !policy::zones_fit(c.access, ask, node, policy::free_amount::idle_or_releasing) ||

@@ -212,6 +212,26 @@ std::string json_value::shown() const {
   return std::string(json_kind_name(kind()));
 }
 
+std::string json_text(json_value of) {
+  std::string text;
+  const bool is_object = of.is(json_kind::object);
+  if (of.is(json_kind::string)) {
+    append_json_string(text, of.text());
+  } else if (of.is(json_kind::null)) {
+    text = "null";
+  } else if (!is_object && !of.is(json_kind::array)) {
+    text = of.shown();
+  } else {
+    for (const json_value one : of) {
+      text += text.empty() ? "" : ",";
+      if (is_object) append_json_string(text, one.key());
+      text += (is_object ? ":" : "") + json_text(one);
+    }
+    text = (is_object ? "{" : "[") + text + (is_object ? "}" : "]");
+  }
+  return text;
+}
+
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {

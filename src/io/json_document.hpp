@@ -128,6 +128,9 @@ class json_value {
   std::uint32_t index_;
 };
 
+/// The value as a text of JSON in one line.
+[[nodiscard]] std::string json_text(json_value of);
+
 /// Appends a string with its quotes.
 void append_json_string(std::string& out, std::string_view text);
 

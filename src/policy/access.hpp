@@ -106,8 +106,11 @@ struct cluster_verdict {
 /// The node would not refuse the pod for its NUMA zones.
 [[nodiscard]] bool zones_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
 
-/// What others on the node pay for of the devices of the pod's claims, in milli-GPU.
-[[nodiscard]] std::int64_t claims_paid(const session_access& a, pod_row pod, node_row row);
+/// What a node does not have to find of the devices of the pod's claims, in milli-GPU: others there pay for them, or
+/// the claims get fewer.
+[[nodiscard]] std::int64_t claims_paid(const session_access& a, pod_row pod, node_row row, free_amount which);
+/// Claims of the session have requests: what they get may be fewer GPUs than their pods are charged for.
+[[nodiscard]] bool claims_have_requests(const session_access& a);
 /// The claims of the pod may be used, and have or can be given devices of the node.
 [[nodiscard]] bool claims_fit(const session_access& a, pod_row pod, node_row row, free_amount which);
 

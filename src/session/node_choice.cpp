@@ -248,13 +248,14 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
   const model::pod_class& ask = c.state().class_of(pod);
   ++c.statistics.back().candidates;
   // As in KAI a node must also hold with claims counted before the question whether the pod can start now.
-  const std::int64_t paid = policy::claims_paid(c.access, pod, row);
-  bool good = policy::amounts_fit(c.access, ask, row, free_amount::idle_or_releasing, paid) &&
+  const auto amounts_fit = [&](free_amount amount) {
+    return policy::amounts_fit(c.access, ask, row, amount, policy::claims_paid(c.access, pod, row, amount));
+  };
+  bool good = amounts_fit(free_amount::idle_or_releasing) &&
               policy::vendors_fit(c.access, pod, row, free_amount::idle_or_releasing);
   if (good && which == free_amount::idle) {
-    good = policy::amounts_fit(c.access, ask, row, free_amount::idle, paid) &&
-           policy::zones_fit(c.access, ask, row, which) && policy::claims_fit(c.access, pod, row, which) &&
-           policy::vendors_fit(c.access, pod, row, which);
+    good = amounts_fit(free_amount::idle) && policy::zones_fit(c.access, ask, row, which) &&
+           policy::claims_fit(c.access, pod, row, which) && policy::vendors_fit(c.access, pod, row, which);
   }
   good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
   place here;
@@ -439,7 +440,7 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) 
   });
   std::vector<constraint> verdicts(n, constraint::none);
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t paid = policy::claims_paid(c.access, pod, rows[i]);
+    const std::int64_t paid = policy::claims_paid(c.access, pod, rows[i], free_amount::idle_or_releasing);
     if (!policy::fits(c.access, ask, rows[i], free_amount::idle_or_releasing, paid)) verdicts[i] = constraint::resource;
   }
   for (const auto& part : c.parts) {

@@ -16,7 +16,7 @@
 #include <kaisched/quantity.hpp>
 #include <kaisched/schema.hpp>
 
-#include "base/sha256.hpp"
+#include "io/kubernetes/claim_actions.hpp"
 #include "io/kubernetes/grant_annotations.hpp"
 #include "io/kubernetes/hami.hpp"
 #include "model/vendor_devices.hpp"
@@ -73,8 +73,9 @@ std::map<std::string, device_request, std::less<>> requests_of(const table_view&
 
 class action_list {
  public:
-  action_list(const object_names& names, binding_form form, std::map<std::string, device_request, std::less<>> requests)
-      : names_(names), form_(form), requests_(std::move(requests)) {}
+  action_list(const object_names& names, const claim_actions& claims, binding_form form,
+              std::map<std::string, device_request, std::less<>> requests)
+      : names_(names), claims_(claims), form_(form), requests_(std::move(requests)) {}
 
   /// `granted`: devices that vendors' rules give.
   void bind(std::string_view pod, std::string_view node, std::span<const std::int64_t> devices, std::int64_t share,
@@ -82,6 +83,7 @@ class action_list {
     if (form_ == binding_form::kai) {
       add(bind_request(pod, node, devices, share, granted));
     } else {
+      for (json& one : claims_.claims(pod, node)) add(std::move(one));
       add({{"apiVersion", "v1"},
            {"kind", "Binding"},
            {"metadata", metadata_of(pod)},
@@ -149,6 +151,9 @@ class action_list {
       for (const std::int64_t device : devices) groups.push_back(group_of(node, device));
       spec["selectedGPUGroups"] = std::move(groups);
     }
+    if (json given = claims_.allocations(pod, node); !given.empty()) {
+      spec["resourceClaimAllocations"] = std::move(given);
+    }
     return {{"apiVersion", "scheduling.run.ai/v1alpha2"},
             {"kind", "BindRequest"},
             {"metadata", std::move(metadata)},
@@ -161,6 +166,7 @@ class action_list {
   }
 
   const object_names& names_;
+  const claim_actions& claims_;
   binding_form form_;
   std::map<std::string, device_request, std::less<>> requests_;
   json items_ = json::array();
@@ -169,16 +175,7 @@ class action_list {
 }  // namespace
 
 std::string gpu_group_name(std::string_view node, std::int64_t index) {
-  base::sha256 hash;
-  hash.update(node);
-  hash.update(fmt::format("/{}", index));  // no name of a node has a slash
-  base::sha256::digest digest = hash.finish();
-  digest[6] = static_cast<std::uint8_t>((digest[6] & 0x0FU) | 0x80U);  // version 8: made as the maker likes
-  digest[8] = static_cast<std::uint8_t>((digest[8] & 0x3FU) | 0x80U);
-  const std::string hex = base::sha256::hex(digest);
-  const std::string_view all(hex);
-  return fmt::format("{}-{}-{}-{}-{}", all.substr(0, 8), all.substr(8, 4), all.substr(12, 4), all.substr(16, 4),
-                     all.substr(20, 12));
+  return uuid_of(fmt::format("{}/{}", node, index));  // no name of a node has a slash
 }
 
 result<std::string> format_actions(const session& from, const object_names& names, binding_form form) {
@@ -187,7 +184,9 @@ result<std::string> format_actions(const session& from, const object_names& name
   const result<table> decisions = from.to_table(table_kind::decision);
   if (!decisions) return decisions.failure();
 
-  action_list list(names, form, requests_of(pods->view(), from.base().dimension_names()));
+  claim_actions claims(names);
+  if (auto done = claims.read(from); !done) return done.take_failure();
+  action_list list(names, claims, form, requests_of(pods->view(), from.base().dimension_names()));
   const table_view rows = decisions->view();
   for (std::uint64_t row = 0; row < rows.rows; ++row) {
     const std::string_view pod = rows.find(col::decision_pod_name)->string(row);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "io/kubernetes/claim.hpp"
+
 namespace kaisched::io::kubernetes {
 
 void read_bind_request(object& of, bind_requests& to) {
@@ -15,6 +17,11 @@ void read_bind_request(object& of, bind_requests& to) {
   bind_request read;
   read.node = of.text(spec, "selectedNode");
   for (const std::string_view group : of.texts(spec, "selectedGPUGroups")) read.gpu_groups.emplace_back(group);
+  for (const json_value one : of.items(spec, "resourceClaimAllocations")) {
+    claim_record given;
+    read_claim_allocation(of, of.section(one, "allocation"), given);
+    if (!given.devices.empty()) read.claims.insert_or_assign(std::string(of.text(one, "name")), std::move(given));
+  }
   const std::string_view pod = of.text(spec, "podName");
   if (of.failed()) return;
   to.insert_or_assign(of.name_space().empty() ? std::string(pod) : fmt::format("{}/{}", of.name_space(), pod),

@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "io/kubernetes/object.hpp"
+#include "io/kubernetes/records.hpp"
 
 namespace kaisched::io::kubernetes {
 
 struct bind_request {
   std::string node;
   std::vector<std::string> gpu_groups;
+  /// Devices that claims of the pod get, by the name under which it has them.
+  std::map<std::string, claim_record, std::less<>> claims{};
 };
 
 /// Bindings under way, by the full name of the pod.

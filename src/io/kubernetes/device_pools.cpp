@@ -1,5 +1,6 @@
 #include "io/kubernetes/device_pools.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -8,7 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <kaisched/quantity.hpp>
+
 #include "io/kubernetes/constraints.hpp"
+#include "model/cel.hpp"
+#include "model/device_claims.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -29,12 +34,16 @@ std::string quantity_text(object& of, member holder, std::string_view key) {
   return std::string(text);
 }
 
-std::vector<std::string> selectors_of(object& of, member holder) {
+/// `checks`: an expression that tables would refuse is a fault.
+std::vector<std::string> selectors_of(object& of, member holder, bool checks) {
   std::vector<std::string> found;
   for (const json_value one : of.items(holder, "selectors")) {
     const member cel = of.section(one, "cel");
     if (!cel) of.fail(one, "cel", "expected an expression");
     found.emplace_back(of.text(cel, "expression"));
+    if (!checks || !cel) continue;
+    const auto parsed = model::cel_expression::parse(found.back());
+    if (!parsed) of.fail(*cel, "expression", parsed.failure().message);
   }
   return found;
 }
@@ -135,14 +144,15 @@ void read_device(object& of, json_value device, const resource_slice_record& sli
 }
 
 /// What a request or one of its alternatives asks for.
-claim_request_record request_of(object& of, json_value asked, const claim_record& claim, std::string_view request) {
+claim_request_record request_of(object& of, json_value asked, const claim_record& claim, std::string_view request,
+                                bool checks) {
   claim_request_record row;
   row.line = asked.line();
   row.claim = claim.name;
   row.request = request;
   row.name = fmt::format("{}/{}", claim.name, request);
   row.device_class = of.text(asked, "deviceClassName");
-  row.selectors = selectors_of(of, asked);
+  row.selectors = selectors_of(of, asked, checks);
   const std::string_view mode = of.text(asked, "allocationMode");
   row.all = mode == "All";
   if (!mode.empty() && mode != "All" && mode != "ExactCount") {
@@ -150,14 +160,22 @@ claim_request_record request_of(object& of, json_value asked, const claim_record
   }
   row.count = of.integer(asked, "count").value_or(1);
   if (row.count == 0) row.count = 1;
+  if (checks && (row.count < 0 || row.count > max_amount)) {
+    of.fail(asked, "count", fmt::format("expected 1 or more devices, found {}", row.count));
+  }
   row.admin = of.flag(asked, "adminAccess");
   for (const json_value one : of.items(asked, "tolerations")) {
     std::string text = toleration_text(of, one);
-    if (!text.empty()) row.tolerations.push_back(std::move(text));
+    if (text.empty()) continue;
+    if (const auto parsed = model::parse_toleration(text); checks && !parsed) of.fail(one, parsed.failure().message);
+    row.tolerations.push_back(std::move(text));
   }
   if (const member amounts = of.section(of.section(asked, "capacity"), "requests")) {
     for (const json_value one : *amounts) {
       row.capacities.push_back(fmt::format("{}={}", one.key(), quantity_text(of, amounts, one.key())));
+      if (!checks) continue;
+      const auto parsed = model::parse_capacity_asks(row.capacities.back());
+      if (!parsed) of.fail(one, parsed.failure().message);
     }
   }
   return row;
@@ -192,7 +210,9 @@ void read_device_class(object& of, cluster_records& to) {
   device_class_record row;
   row.line = of.line();
   row.name = of.name();
-  row.selectors = selectors_of(of, of.section(of.root(), "spec"));
+  const member spec = of.section(of.root(), "spec");
+  row.selectors = selectors_of(of, spec, false);
+  if (const member config = find(spec, "config")) row.config = json_text(*config);
   if (!of.failed()) to.device_classes.push_back(std::move(row));
 }
 
@@ -218,30 +238,41 @@ void read_resource_slice(object& of, cluster_records& to) {
   }
 }
 
-void read_claim_requests(object& of, claim_record& row, cluster_records& to) {
-  const member devices = of.section(of.section(of.root(), "spec"), "devices");
+bool names_gpus(std::string_view name) {
+  constexpr std::string_view gpus = "gpu";
+  const auto same = [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) == lower; };
+  return std::search(name.begin(), name.end(), gpus.begin(), gpus.end(), same) != name.end();
+}
+
+std::vector<claim_request_record> read_claim_requests(object& of, member devices, bool checks, claim_record& row) {
   std::vector<claim_request_record> requests;
   for (const json_value request : of.items(devices, "requests")) {
     const std::string_view name = of.text(request, "name");
     const std::vector<json_value> alternatives = of.items(request, "firstAvailable");
     for (const json_value one : alternatives) {
-      claim_request_record made = request_of(of, one, row, name);
+      claim_request_record made = request_of(of, one, row, name, checks);
       made.alternative = of.text(one, "name");
       made.name += "/" + made.alternative;
       requests.push_back(std::move(made));
     }
     // An older version of the API does not wrap what is asked for.
     const member exactly = of.section(request, "exactly");
-    if (alternatives.empty()) requests.push_back(request_of(of, exactly ? *exactly : request, row, name));
+    if (alternatives.empty()) requests.push_back(request_of(of, exactly ? *exactly : request, row, name, checks));
   }
   for (std::size_t i = 0; i < requests.size(); ++i) requests[i].position = static_cast<std::int64_t>(i);
-  for (const json_value one : of.items(devices, "constraints")) row.constraints.push_back(constraint_of(of, one));
-  const member allocation = of.section(of.section(of.root(), "status"), "allocation");
+  for (const json_value one : of.items(devices, "constraints")) {
+    row.constraints.push_back(constraint_of(of, one));
+    if (!checks) continue;
+    const auto parsed = model::parse_constraints(row.constraints.back());
+    if (!parsed) of.fail(one, parsed.failure().message);
+  }
+  return requests;
+}
+
+void read_claim_results(object& of, member allocation, claim_record& row) {
   for (const json_value one : of.items(of.section(allocation, "devices"), "results")) {
     row.results.push_back(result_of(of, one));
   }
-  if (of.failed()) return;
-  for (claim_request_record& one : requests) to.claim_requests.push_back(std::move(one));
 }
 
 }  // namespace kaisched::io::kubernetes

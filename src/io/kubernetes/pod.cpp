@@ -176,6 +176,21 @@ void read_constraints(object& of, member spec, pod_context& context, pod_record&
   row.host_ports = host_port_texts(of, spec);
 }
 
+/// What the pod claims is part of what it asks for.
+void read_claims(object& of, const bind_request* binding, claim_book& claims, pod_record& row) {
+  const bool waits = row.status == pod_status::pending || row.status == pod_status::gated;
+  claims_of_pod has = claims.of(of, waits, row.status == pod_status::binding ? binding : nullptr);
+  row.claims = std::move(has.names);
+  if (!has.obstacle.empty()) row.obstacle = std::move(has.obstacle);
+  if (has.gpus == 0) return;
+  if (!row.device_requests.empty()) {
+    row.obstacle = "claims of GPUs beside devices of vendors cannot be expressed";
+    return;
+  }
+  row.claimed_gpus = has.gpus;
+  row.request[std::string(gpu)] += has.gpus * whole_device;
+}
+
 }  // namespace
 
 void read_pod(object& of, pod_context& context, cluster_records& to) {
@@ -233,7 +248,7 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   row.labels = label_texts_of(of, metadata, "labels");
   row.nominated_node = of.text(status, "nominatedNodeName");
   if (!context.nodes.contains(row.nominated_node)) row.nominated_node.clear();
-  row.claims = claims_of(of);
+  if (!of.failed()) read_claims(of, request, context.claims, row);
   if (const auto zones = context.zones.find(row.node); zones != context.zones.end()) {
     row.numa_zones = zones_of(of, zones->second);
   }

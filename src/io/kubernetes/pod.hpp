@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/kubernetes/bind_request.hpp"
+#include "io/kubernetes/claim.hpp"
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/pod_group.hpp"
 #include "io/kubernetes/records.hpp"
@@ -26,6 +27,7 @@ struct pod_context {
   const bind_requests& bindings;
   pod_groups& groups;
   shared_devices& shared;
+  claim_book& claims;
   std::set<std::string, std::less<>> nodes;                            ///< names of the nodes of the pool
   std::map<std::string, std::vector<std::string>, std::less<>> zones;  ///< names of NUMA zones by node, in their order
   std::map<std::pair<std::string, std::string>, std::int64_t> device_indices;  ///< by node and hardware identifier

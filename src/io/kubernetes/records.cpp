@@ -180,6 +180,7 @@ void add_claims(cluster_input& to, const std::vector<claim_record>& rows, bool h
   writer.texts(col::resource_claim_labels, &claim_record::labels);
   writer.texts(col::resource_claim_devices, &claim_record::devices);
   writer.texts(col::resource_claim_reserved_for, &claim_record::reserved_for);
+  writer.flag(col::resource_claim_from_template, &claim_record::from_template);
   if (has_requests) {
     writer.texts(col::resource_claim_constraints, &claim_record::constraints);
     writer.texts(col::resource_claim_results, &claim_record::results);
@@ -293,6 +294,7 @@ void add_pods(cluster_input& to, const std::vector<pod_record>& rows, std::span<
   writer.text(col::pod_obstacle, &pod_record::obstacle);
   writer.text(col::pod_nominated_node, &pod_record::nominated_node);
   writer.texts(col::pod_claims, &pod_record::claims);
+  writer.count(col::pod_claimed_gpus, &pod_record::claimed_gpus);
   writer.integers(col::pod_numa_zones, &pod_record::numa_zones);
   writer.text(col::pod_qos, &pod_record::qos);
   writer.texts(col::pod_device_requests, &pod_record::device_requests);

@@ -88,22 +88,40 @@ struct numa_zone_record {
   amounts available;
 };
 
+/// What queues are charged for a request of a claim, or one of its alternatives.
+struct claim_charge {
+  std::string request;  ///< `request` or `request/alternative`, as results name it
+  bool of_gpus = false;
+  std::int64_t count = 0;  ///< while it has no devices
+};
+
+/// A device that a claim has.
+struct held_device {
+  std::string request;
+  bool of_gpus = false;  ///< its driver is one of GPUs
+};
+
 struct claim_record {
   std::uint32_t line = 0;
   std::string name;
   std::string device_class;
   std::int64_t count = 0;
+  bool from_template = false;
   label_texts labels;
   std::vector<std::string> devices;
   std::vector<std::string> reserved_for;
   std::vector<std::string> constraints;
   std::vector<std::string> results;
+  std::vector<std::vector<claim_charge>> charges;  ///< no column: by request and alternative
+  std::string config;                              ///< no column: what drivers are told, as JSON
+  std::vector<held_device> held;                   ///< no column: `devices` but for those of admin access
 };
 
 struct device_class_record {
   std::uint32_t line = 0;
   std::string name;
   std::vector<std::string> selectors;
+  std::string config;  ///< no column: what drivers are told, as JSON
 };
 
 /// From where devices can be used.
@@ -214,6 +232,7 @@ struct pod_record {
   std::string obstacle;
   std::string nominated_node;
   std::vector<std::string> claims;
+  std::uint32_t claimed_gpus = 0;
   std::vector<std::int64_t> numa_zones;
   std::string qos;
   std::vector<std::string> device_requests;

@@ -14,6 +14,7 @@
 
 #include "io/kubernetes/bind_request.hpp"
 #include "io/kubernetes/claim.hpp"
+#include "io/kubernetes/claimable_gpus.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/device_pools.hpp"
@@ -44,6 +45,7 @@ enum class object_kind : std::uint8_t {
   resource_quota,
   device_class,
   resource_slice,
+  claim_template,
 };
 
 /// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
@@ -53,7 +55,7 @@ object_kind kind_of(const object& of) {
     std::string_view group, kind;
     object_kind what;
   };
-  constexpr std::array<known_kind, 12> known{{
+  constexpr std::array<known_kind, 13> known{{
       {"", "Node", object_kind::node},
       {"", "Pod", object_kind::pod},
       {"scheduling.run.ai", "Queue", object_kind::queue},
@@ -66,6 +68,7 @@ object_kind kind_of(const object& of) {
       {"", "ResourceQuota", object_kind::resource_quota},
       {"resource.k8s.io", "DeviceClass", object_kind::device_class},
       {"resource.k8s.io", "ResourceSlice", object_kind::resource_slice},
+      {"resource.k8s.io", "ResourceClaimTemplate", object_kind::claim_template},
   }};
   const bool has_version = find(of.root(), "apiVersion").has_value();
   for (const known_kind& one : known) {
@@ -112,8 +115,10 @@ class translator {
     for (object* one : all(object_kind::resource_slice)) read_resource_slice(*one, rows_);
     // Without slices a host says itself which devices there are.
     const bool has_pools = !all(object_kind::resource_slice).empty();
-    for (object* one : all(object_kind::claim)) read_claim(*one, has_pools, rows_);
-    read_pods();
+    claim_book claims(has_pools, rows_);
+    for (object* one : all(object_kind::claim)) claims.read_claim(*one);
+    for (object* one : all(object_kind::claim_template)) claims.read_template(*one);
+    read_pods(claims);
     if (all(object_kind::queue).empty()) make_queues();
 
     translation made{tables_of(std::move(rows_), source_), std::move(names_)};
@@ -180,13 +185,13 @@ class translator {
     }
   }
 
-  void read_pods() {
+  void read_pods(claim_book& claims) {
     bind_requests bindings;
     for (object* one : all(object_kind::bind_request)) read_bind_request(*one, bindings);
     pod_groups groups(settings_, classes_, aliases_, rows_);
     for (object* one : all(object_kind::other)) groups.read_owner(*one);
     for (object* one : all(object_kind::pod_group)) groups.read(*one);
-    pod_context context{settings_, bindings, groups, shared_, {}, {}, {}, *settings_.now, false, false, {}, {}};
+    pod_context context{settings_, bindings, groups, shared_, claims, {}, {}, {}, *settings_.now, false, false, {}, {}};
     for (const node_record& node : rows_.nodes) context.nodes.insert(node.name);
     for (const numa_zone_record& zone : rows_.zones) context.zones[zone.node].push_back(zone.name);
     for (const node_record& node : rows_.nodes) {
@@ -197,6 +202,14 @@ class translator {
     for (object* one : all(object_kind::pod)) read_pod(*one, context, rows_);
     shared_.count_devices(rows_.nodes);
     names_.gpu_groups = place_on_shared_devices(context, rows_);
+    names_.claims = claims.take_references();
+    names_.unmade_claims = claims.take_unmade();
+    for (const claim_record& one : rows_.claims) {
+      if (!one.config.empty()) names_.claim_configs.emplace(one.name, one.config);
+    }
+    for (const device_class_record& one : rows_.device_classes) {
+      if (!one.config.empty()) names_.class_configs.emplace(one.name, one.config);
+    }
     names_.vendors = vendors_;
     names_.devices = shared_.take_identities();
     names_.containers = shared_.take_places();
@@ -207,6 +220,7 @@ class translator {
     for (node_record& node : rows_.nodes) {
       if (context.avoids_other_devices && node.other_devices) set_label(node, other_devices_label, "true");
     }
+    add_claimable_gpus(rows_);
   }
 
   static void set_label(node_record& node, std::string_view key, std::string_view value) {
@@ -243,7 +257,7 @@ class translator {
   level_aliases aliases_;
   cluster_records rows_;
   object_names names_;
-  std::array<std::vector<object*>, 13> by_kind_;
+  std::array<std::vector<object*>, 14> by_kind_;
 };
 
 }  // namespace

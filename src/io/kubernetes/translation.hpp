@@ -9,11 +9,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <kaisched/result.hpp>
 
 #include "io/cluster_input.hpp"
 #include "io/json_document.hpp"
+#include "io/kubernetes/claim.hpp"
 #include "io/kubernetes/settings.hpp"
 #include "io/kubernetes/shared_devices.hpp"
 
@@ -28,6 +30,11 @@ struct object_names {
   device_identities devices;                      ///< that plugins have registered
   /// Of pods that ask for such devices, by full name.
   std::map<std::string, container_places, std::less<>> containers;
+  std::map<std::string, std::vector<named_claim>, std::less<>> claims;  ///< of pods, by full name
+  std::map<std::string, unmade_claim, std::less<>> unmade_claims;       ///< by full name
+  /// What drivers are told, as JSON: `config` of claims by full name, of classes by name.
+  std::map<std::string, std::string, std::less<>> claim_configs;
+  std::map<std::string, std::string, std::less<>> class_configs;
 };
 
 struct translation {

@@ -321,7 +321,25 @@ std::vector<claim_device> claim_ledger::gpus_of(pod_row pod) const {
   return gpus;
 }
 
-std::int64_t claim_ledger::paid_for(pod_row pod, node_row row) const {
+bool claim_ledger::is_counted_by_device(pod_row pod) const {
+  if (pools_ == nullptr) return false;
+  const std::span<const std::uint32_t> claims = claims_of(pod);
+  return std::all_of(claims.begin(), claims.end(), [&](std::uint32_t i) { return i != no_row && is_structured(i); });
+}
+
+/// Admin access uses nothing.
+void claim_ledger::add_gpus(const claim_allocation& one, std::vector<claim_device>& to) const {
+  for (const claim_device d : one.devices) {
+    const bool only_admin = std::any_of(one.given.begin(), one.given.end(),
+                                        [&](const given_device& g) { return g.share.device == pool_device(d); }) &&
+                            std::none_of(one.given.begin(), one.given.end(), [&](const given_device& g) {
+                              return g.share.device == pool_device(d) && !g.share.admin;
+                            });
+    if (devices_[d].is_gpu && !only_admin && std::find(to.begin(), to.end(), d) == to.end()) to.push_back(d);
+  }
+}
+
+std::int64_t claim_ledger::paid_for(pod_row pod, node_row row, bool at_once) const {
   std::int64_t paid = 0;
   const auto add = [&](claim_device d) {
     const auto found = on_node_.find({row, d});
@@ -330,6 +348,36 @@ std::int64_t claim_ledger::paid_for(pod_row pod, node_row row) const {
   if (compat_) {
     for (const claim_device d : gpus_of(pod)) add(d);
     return paid;
+  }
+  if (is_counted_by_device(pod)) {
+    const std::int64_t charged = state_->class_of(pod).claimed_devices;
+    std::vector<std::uint32_t> without;
+    std::vector<claim_device> gpus;
+    for (const std::uint32_t i : claims_of(pod)) {
+      if (claims_[i].allocation.devices.empty()) without.push_back(i);
+      add_gpus(claims_[i].allocation, gpus);
+    }
+    std::int64_t more = 0;  // of devices that no claim has had yet
+    if (charged > 0 && !without.empty()) {
+      const allocation_answer answer = search(without, row, at_once);
+      // What its claims lack keeps the pod off the node, and is what it should hear.
+      if (answer.outcome != allocation_outcome::found) return charged * whole_device;
+      std::vector<std::uint32_t> seen;
+      for (const given_device& one : answer.given) {
+        const bool again = std::find(seen.begin(), seen.end(), one.share.device) != seen.end();
+        if (one.share.admin || again || !names_gpu(pools_->pools.pool_of(one.share.device).driver)) continue;
+        seen.push_back(one.share.device);
+        const claim_device d = named_[one.share.device];
+        if (d == no_row) {
+          ++more;
+        } else if (std::find(gpus.begin(), gpus.end(), d) == gpus.end()) {
+          gpus.push_back(d);
+        }
+      }
+    }
+    const auto counted = std::min<std::size_t>(gpus.size(), static_cast<std::size_t>(charged));
+    for (std::size_t i = 0; i < counted; ++i) add(gpus[i]);
+    return paid + std::max<std::int64_t>(0, charged - static_cast<std::int64_t>(gpus.size()) - more) * whole_device;
   }
   for (const std::uint32_t i : claims_of(pod)) {
     if (i == no_row) continue;
@@ -482,18 +530,32 @@ bool claim_ledger::can_rejoin(pod_row pod, const saved_claims& saved) const {
 }
 
 std::int64_t claim_ledger::enter(pod_row pod, node_row row, std::int64_t gpus) {
-  std::vector<claim_device> devices = gpus > 0 ? gpus_of(pod) : std::vector<claim_device>{};
-  std::int64_t shared = 0;
-  for (const claim_device d : devices) shared += on_node_[{row, d}]++ > 0 ? whole_device : 0;
-  counted_[{pod, row}] = std::move(devices);
+  counted_gpus counts;
+  if (gpus > 0 && is_counted_by_device(pod)) {
+    // More devices than the pod is charged for (all that there were) are not counted either.
+    const auto charged = static_cast<std::size_t>(state_->class_of(pod).claimed_devices);
+    bool all = true;
+    for (std::uint32_t k = 0; k < counts_[pod]; ++k) {
+      const claim_allocation& has = pod_allocations_[of_pod_[pod] + k];
+      all = all && !has.devices.empty();
+      add_gpus(has, counts.devices);
+    }
+    counts.devices.resize(std::min(counts.devices.size(), charged));
+    if (all) counts.fewer = static_cast<std::int64_t>(charged - counts.devices.size());
+  } else if (gpus > 0) {
+    counts.devices = gpus_of(pod);
+  }
+  std::int64_t shared = counts.fewer * whole_device;
+  for (const claim_device d : counts.devices) shared += on_node_[{row, d}]++ > 0 ? whole_device : 0;
+  counted_[{pod, row}] = std::move(counts);
   return std::min(shared, gpus);
 }
 
 std::int64_t claim_ledger::leave(pod_row pod, node_row row, std::int64_t gpus) {
   const auto entry = counted_.find({pod, row});
   if (entry == counted_.end()) return 0;
-  std::int64_t shared = 0;
-  for (const claim_device d : entry->second) {
+  std::int64_t shared = entry->second.fewer * whole_device;
+  for (const claim_device d : entry->second.devices) {
     const auto users = on_node_.find({row, d});
     shared += users->second > 1 ? whole_device : 0;
     if (--users->second == 0) on_node_.erase(users);

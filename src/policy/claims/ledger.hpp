@@ -56,14 +56,17 @@ class claim_ledger {
   [[nodiscard]] bool used() const { return used_; }
   /// The part `dynamicresources` decides; else claims only tell which devices pods share.
   [[nodiscard]] bool decides() const { return decides_; }
+  /// Some claim has requests; never in `compat`.
+  [[nodiscard]] bool has_requests() const { return pools_ != nullptr; }
   [[nodiscard]] bool has_claims(pod_row pod) const { return used_ && of_pod_[pod] != no_row; }
 
   /// The claims exist, are of the queue of the pod and have room for one user more.
   [[nodiscard]] bool usable(const model::cluster_state& s, pod_row pod) const;
   /// What the claims have can be used from the node, and what they lack is free there.
   [[nodiscard]] bool fits(pod_row pod, node_row row, bool at_once) const;
-  /// Milli-GPU of the pod that others on the node pay for already.
-  [[nodiscard]] std::int64_t paid_for(pod_row pod, node_row row) const;
+  /// Milli-GPU of the pod that the node does not have to find: others there pay for them already, or what its claims
+  /// get are fewer.
+  [[nodiscard]] std::int64_t paid_for(pod_row pod, node_row row, bool at_once) const;
 
   /// The pod joins the users of its claims and gets the devices that these lack.
   void allocate(pod_row pod, node_row row, bool at_once);
@@ -81,7 +84,7 @@ class claim_ledger {
   [[nodiscard]] bool can_rejoin(pod_row pod, const saved_claims& saved) const;
 
   /// Counts the devices that the pod has now on a node; returns the milli-GPU that are not charged there because others
-  /// have the same devices.
+  /// have the same devices or its claims have fewer.
   std::int64_t enter(pod_row pod, node_row row, std::int64_t gpus);
   /// The inverse, of the devices that were counted.
   std::int64_t leave(pod_row pod, node_row row, std::int64_t gpus);
@@ -135,6 +138,10 @@ class claim_ledger {
   void join(std::uint32_t claim, std::uint32_t entry, pod_row pod, claim_allocation gets);
   [[nodiscard]] std::vector<claim_device> free_devices(node_row row, std::uint32_t device_class, bool at_once) const;
   [[nodiscard]] std::vector<claim_device> gpus_of(pod_row pod) const;
+  /// What a pod has on its node is known device by device: all its claims have requests, and `compat` does not see
+  /// them.
+  [[nodiscard]] bool is_counted_by_device(pod_row pod) const;
+  void add_gpus(const claim_allocation& one, std::vector<claim_device>& to) const;
   void open_claims(const model::cluster_state& s);
   void open_pods(const model::cluster_state& s);
 
@@ -162,7 +169,11 @@ class claim_ledger {
   device_usage held_;                   ///< and what evicted pods still use
   std::vector<std::uint32_t> of_pool_;  ///< device of a pool, by device
   std::vector<claim_device> named_;     ///< device, by device of a pool; no_row: not yet
-  std::map<std::pair<pod_row, node_row>, std::vector<claim_device>> counted_;
+  struct counted_gpus {
+    std::vector<claim_device> devices;
+    std::int64_t fewer = 0;  ///< than the pod is charged for
+  };
+  std::map<std::pair<pod_row, node_row>, counted_gpus> counted_;
   std::map<std::pair<node_row, claim_device>, std::int32_t> on_node_;  ///< pods of the node that count a device
 };
 

@@ -130,14 +130,16 @@ cluster_verdict judge_cluster(const session_access& a, const model::pod_class& c
   if (!c.ask.obstacle.empty()) return {constraint::obstacle, no_row, 0};
   const std::uint32_t dims = a.state->dims();
   const std::vector<std::int64_t>& capacity = *a.state->capacity;
+  const std::int64_t open_gpus = claims_have_requests(a) ? c.claimed_devices * whole_device : 0;
   for (std::uint32_t d = 0; d < std::min<std::size_t>(dims, c.ask.request.size()); ++d) {
-    if (c.ask.request[d] == 0) continue;
+    const std::int64_t asked = c.ask.request[d] - (d == dim_gpu ? open_gpus : 0);
+    if (asked == 0) continue;
     std::int64_t largest = 0;
     for (node_row row = 0; row < a.state->node_count(); ++row) {
       largest = std::max(largest, capacity[static_cast<std::size_t>(row) * dims + d]);
-      if (largest >= c.ask.request[d]) break;
+      if (largest >= asked) break;
     }
-    if (c.ask.request[d] > largest) return {constraint::larger_than_any_node, d, largest};
+    if (asked > largest) return {constraint::larger_than_any_node, d, largest};
   }
   return {};
 }
