@@ -18,6 +18,7 @@
 #include "benchmarks/adapter.hpp"
 #include "benchmarks/device_fit.hpp"
 #include "benchmarks/divided_cluster.hpp"
+#include "benchmarks/few_changes.hpp"
 #include "benchmarks/scenarios.hpp"
 
 namespace {
@@ -53,6 +54,7 @@ std::vector<std::string> supported_scenarios() {
           "reclaim_fail",
           "preempt",
           "consolidation",
+          "few_changes",
           "hami_fit",
           "repartition"};
 }
@@ -66,6 +68,12 @@ double seconds(const std::function<void()>& work) {
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+/// The value that 99 of 100 do not pass.
+double p99(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[(values.size() - 1) * 99 / 100];
 }
 
 /// Memory that the process held at most since `reset_peak`, in bytes.
@@ -149,6 +157,44 @@ void print_row(const nlohmann::json& r) {
       r["load_s"].get<double>() * 1e3, r["snapshot_s"].get<double>() * 1e3, r["open_s"].get<double>() * 1e3,
       r["actions_s"].get<double>() * 1e3, r["binds"].get<std::int64_t>(), r["evicts"].get<std::int64_t>(),
       r["pipelines"].get<std::int64_t>(), r["decisions_sha256"].get<std::string>().substr(0, 12));
+}
+
+/// Small steps over a large cluster: from the first delta to the last decision read.
+nlohmann::json run_steps(const settings& s) {
+  constexpr int warm_up = 10;
+  constexpr int steps = 100;
+  engine e;
+  must(e.set("mode", s.mode));
+  must(e.set("consolidation.max_victims", "-1"));
+  reset_peak();
+  const bench::few_changes_result made = bench::run_few_changes(e, s.nodes, warm_up, steps);
+  const auto all = [&](auto part) {
+    std::vector<double> values;
+    values.reserve(made.steps.size());
+    for (const bench::step_times& one : made.steps) values.push_back(part(one));
+    return values;
+  };
+  const std::vector<double> total = all([](const auto& one) { return one.total(); });
+  nlohmann::json row{{"scenario", "few_changes"},
+                     {"nodes", s.nodes},
+                     {"pods", made.pods},
+                     {"apply_s", median(all([](const auto& one) { return one.apply; }))},
+                     {"snapshot_s", median(all([](const auto& one) { return one.snapshot; }))},
+                     {"open_s", median(all([](const auto& one) { return one.open; }))},
+                     {"actions_s", median(all([](const auto& one) { return one.actions; }))},
+                     {"total_s", median(total)},
+                     {"total_p99_s", p99(total)},
+                     {"binds", made.binds},
+                     {"others", made.others},
+                     {"decisions_sha256", made.digest},
+                     {"peak_rss_bytes", peak_rss()}};
+  fmt::print(
+      "few_changes{:>15}{:>9}  apply {:>8.3f} ms  snapshot {:>8.4f} ms  open {:>8.3f} ms  actions {:>9.3f} ms  step "
+      "{:>8.3f} ms, P99 {:>8.3f} ms  binds {}  {}\n",
+      s.nodes, made.pods, row["apply_s"].get<double>() * 1e3, row["snapshot_s"].get<double>() * 1e3,
+      row["open_s"].get<double>() * 1e3, row["actions_s"].get<double>() * 1e3, row["total_s"].get<double>() * 1e3,
+      row["total_p99_s"].get<double>() * 1e3, made.binds, made.digest.substr(0, 12));
+  return row;
 }
 
 /// Devices for one pod after another: seconds per pod, of all runs.
@@ -242,6 +288,10 @@ int main(int argc, char** argv) {
     for (const std::string& name : s.scenario.empty() ? supported_scenarios() : std::vector{s.scenario}) {
       if (name == "hami_fit") {
         all["results"].push_back(run_device_fit(s));
+        continue;
+      }
+      if (name == "few_changes") {
+        all["results"].push_back(run_steps(s));
         continue;
       }
       if (name == "repartition") {

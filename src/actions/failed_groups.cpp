@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <optional>
 #include <span>
 
 #include "actions/victim_search.hpp"
@@ -50,6 +51,28 @@ std::vector<request> requests_of(const core& c, group_row group) {
   return found;
 }
 
+/// Pods that wait and are all of one class.
+struct equal_pods {
+  const model::pod_class* of = nullptr;  ///< null: there are none
+  std::size_t count = 0;
+};
+
+/// Nothing if they are of several classes.
+std::optional<equal_pods> equal_pods_of(const core& c, group_row group) {
+  equal_pods found;
+  const model::group_core& g = c.state().groups[group];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
+      if (static_cast<pod_status>(c.live.pod_state[p]) != pod_status::pending) continue;
+      const model::pod_class& own = c.state().class_of(p);
+      if (found.of != nullptr && found.of != &own) return std::nullopt;
+      found.of = &own;
+      ++found.count;
+    }
+  }
+  return found;
+}
+
 /// Each request of the second, the largest first, is at most its counterpart in the first.
 bool contains(const std::vector<request>& larger, const std::vector<request>& smaller) {
   if (smaller.size() > larger.size()) return false;
@@ -69,6 +92,16 @@ bool is_easier(const std::vector<request>& mine, const std::vector<request>& fai
     if (fits(mine[i], failed[i]) && !fits(failed[i], mine[i])) return true;
   }
   return false;
+}
+
+/// The same of two groups; lists of equal requests need not be made.
+bool is_easier(const core& c, group_row mine, group_row failed) {
+  const std::optional<equal_pods> a = equal_pods_of(c, mine);
+  const std::optional<equal_pods> b = equal_pods_of(c, failed);
+  if (!a || !b) return is_easier(requests_of(c, mine), requests_of(c, failed));
+  if (a->count == 0 || b->count == 0) return false;
+  if (b->count > a->count) return true;
+  return fits(a->of->ask.request, b->of->ask.request) && !fits(b->of->ask.request, a->of->ask.request);
 }
 
 bool is_not_larger(const std::vector<request>& mine, const std::vector<request>& known) {
@@ -198,7 +231,7 @@ bool failed_groups::tell_that_hopeless(group_row group) {
   if (!c_.options.signatures) return false;
   if (c_.compat()) {
     const auto known = smallest_.find(key_of(group));
-    return known != smallest_.end() && !is_easier(requests_of(c_, group), requests_of(c_, known->second));
+    return known != smallest_.end() && !is_easier(c_, group, known->second);
   }
   forget_if_changed();
   if (failed_.empty()) return false;

@@ -220,9 +220,11 @@ class mover {
 
 std::vector<group_row> groups_that_migrate(core& c) {
   std::vector<group_row> groups;
-  for (const group_row g : c.groups_in_order()) {
-    if (migrates(c, g)) groups.push_back(g);
+  for (group_row g = 0; g < c.state().group_slots; ++g) {
+    if (c.state().groups[g].live && migrates(c, g)) groups.push_back(g);
   }
+  std::sort(groups.begin(), groups.end(),
+            [&](group_row a, group_row b) { return model::group_before(c.state(), a, b); });
   return groups;
 }
 

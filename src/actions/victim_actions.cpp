@@ -653,19 +653,28 @@ bool has_whole_gang(const core& c, sub_group_row member) {
   return whole >= (c.compat() ? info.members : work::members_needed(c, member));
 }
 
+bool is_stale(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  if (!g.live || work::count_pods(c, group, &model::sub_counts::active_used) == 0 ||
+      work::count_pods(c, group, &model::sub_counts::succeeded) > 0 || has_whole_gang(c, g.first_sub)) {
+    return false;
+  }
+  const model::group_extra& extra = c.state().group_extras[group];
+  const std::int64_t age = extra.stale_since == unset ? 0 : c.now - extra.stale_since;
+  const std::int64_t grace = extra.staleness_grace == unset ? c.options.staleness_grace : extra.staleness_grace;
+  return grace >= 0 && age >= grace;
+}
+
 }  // namespace
 
 result<void> evict_stale_gangs(core& c) {
-  for (const group_row group : c.groups_in_order()) {
-    const model::group_core& g = c.state().groups[group];
-    const bool done = work::count_pods(c, group, &model::sub_counts::succeeded) > 0;
-    const bool stale =
-        !done && !has_whole_gang(c, g.first_sub) && work::count_pods(c, group, &model::sub_counts::active_used) > 0;
-    if (!stale) continue;
-    const model::group_extra& extra = c.state().group_extras[group];
-    const std::int64_t age = extra.stale_since == unset ? 0 : c.now - extra.stale_since;
-    const std::int64_t grace = extra.staleness_grace == unset ? c.options.staleness_grace : extra.staleness_grace;
-    if (grace < 0 || age < grace) continue;
+  // None of them changes another one, and few clusters have any: only these are put in order.
+  std::vector<group_row> stale;
+  for (group_row g = 0; g < c.state().group_slots; ++g) {
+    if (is_stale(c, g)) stale.push_back(g);
+  }
+  std::sort(stale.begin(), stale.end(), [&](group_row a, group_row b) { return model::group_before(c.state(), a, b); });
+  for (const group_row group : stale) {
     for (const pod_row p : pods_of(c, group)) {
       if (is_active(c, p)) c.evict(p);
     }

@@ -1277,7 +1277,8 @@ KAISCHED_API kaisched_status kaisched_objects_fault(const kaisched_objects* obje
 
 /// Writes the decisions of a session as a list of objects in JSON, in their order: a binding for each pod that starts,
 /// an `Eviction` for each that leaves, a `Pod` with the part of the status to patch for each that is promised a node or
-/// waits.
+/// waits. Before a binding stands what it needs: a `Pod` with the metadata that says which devices of vendors it has,
+/// and in the form `kubernetes` a `ResourceClaim` for each claim that it does not use yet.
 /// @param session a session over a cluster that was built from these objects.
 /// @param form `kai`: bindings are `BindRequest`s; `kubernetes`: they are `Binding`s.
 /// Errors: KAISCHED_E_ARGUMENT for another form, KAISCHED_E_UNSUPPORTED for a migration. See "Texts" above for
