@@ -494,31 +494,103 @@ result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& a
   return false;
 }
 
-std::vector<std::vector<node_row>> domain_walk::pieces_with(std::span<const pod_row> chunk,
-                                                            const std::vector<std::int64_t>& more, std::size_t most) {
+bool domain_walk::requires_shape(sub_group_row member) const {
+  const std::optional<level_ask> ask = ask_of(member);
+  return ask && ask->tree->grid_of(ask->levels.required) != nullptr;
+}
+
+/// A member that requires a level, and domains of the level that have room for its pods.
+domain_walk::holder domain_walk::holder_of(sub_group_row member, const nodes_offered& offered) {
+  level_ask ask = *ask_of(member);
+  ask.levels.preferred = no_row;
+  const measured what = measure(member, *ask.tree, pods_below(c_, member, chunk_), offered);
+  holder made{member, ask, std::vector<std::uint8_t>(ask.tree->domains.size(), 0)};
+  for (const std::uint32_t one :
+       topology::domains_to_try(*ask.tree, what.rooms, ask.levels, what.need, c_.options.domain_placement)) {
+    made.has_room[one] = 1;
+  }
+  return made;
+}
+
+/// The domain of the holder that the piece is in; no_row: none that has room.
+std::uint32_t domain_walk::home_of(const holder& above, const std::vector<node_row>& piece) {
+  const topology::domain_tree& tree = *above.ask.tree;
+  std::uint32_t home = no_row;
+  for (const node_row row : piece) {
+    if (tree.leaf[row] == no_row) return no_row;
+    const std::uint32_t one = tree.domain_of(row, above.ask.levels.required);
+    if (above.has_room[one] == 0 || (home != no_row && home != one)) return no_row;
+    home = one;
+  }
+  return home;
+}
+
+std::vector<members_alike> domain_walk::pieces_with(std::span<const pod_row> chunk,
+                                                    const std::vector<std::int64_t>& more, std::size_t most) {
   chunk_ = chunk;
   more_ = &more;
-  const model::group_core& g = c_.state().groups[group_];
-  sub_group_row member = no_row;
-  std::optional<level_ask> asked;
-  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    const std::optional<level_ask> one = ask_of(sub);
-    if (!one || one->tree->grid_of(one->levels.required) == nullptr || pods_below(c_, sub, chunk).empty()) continue;
-    if (asked) return {};
-    member = sub;
-    asked = one;
-  }
-  if (!asked) return {};
-  level_ask ask = *asked;
-  ask.levels.preferred = no_row;
   nodes_offered everything;
   if (how_.among != nullptr) everything.among = *how_.among;
-  const measured what = measure(member, *ask.tree, pods_below(c_, member, chunk), everything);
-  const std::vector<std::uint32_t> domains =
-      topology::domains_to_try(*ask.tree, what.rooms, ask.levels, what.need, c_.options.domain_placement);
-  topology::piece_search search = pieces_in(ask, ask.levels.required, member, what, domains, everything);
-  std::vector<std::vector<node_row>> found;
-  for (topology::piece one; found.size() < most && search.next(one);) found.push_back(one.nodes);
+  const model::cluster_state& s = c_.state();
+  const model::group_core& g = s.groups[group_];
+  using likeness = std::tuple<sub_group_row, const topology::domain_tree*, std::uint32_t, std::vector<class_row>>;
+  std::map<likeness, std::size_t> known;
+  std::vector<members_alike> found;
+  std::vector<sub_group_row> first;  // of those alike
+  std::vector<holder> holders;
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    if (!requires_shape(sub)) continue;
+    std::vector<pod_row> pods = pods_below(c_, sub, chunk);
+    bool is_inside = pods.empty();  // of a piece of another member, which decides who has to leave
+    std::vector<sub_group_row> above;
+    for (sub_group_row up = s.subs[sub].parent; up != no_row && !is_inside; up = s.subs[up].parent) {
+      const std::optional<level_ask> ask = ask_of(up);
+      is_inside = requires_shape(up);
+      if (ask && ask->levels.required != topology::root_level) above.push_back(up);
+    }
+    if (is_inside) continue;
+    for (const sub_group_row up : above) {
+      const bool is_known =
+          std::any_of(holders.begin(), holders.end(), [&](const holder& h) { return h.member == up; });
+      if (!is_known) holders.push_back(holder_of(up, everything));
+    }
+    const level_ask ask = *ask_of(sub);
+    std::vector<class_row> kinds;
+    for (const pod_row p : pods) kinds.push_back(s.pods[p].pod_class);
+    std::sort(kinds.begin(), kinds.end());
+    bool has_nodes = false;
+    for (sub_group_row one = g.first_sub; one < g.first_sub + g.sub_count; ++one) {
+      has_nodes = has_nodes || (c_.counts(one).active_allocated > 0 && is_below(c_, one, sub));
+    }
+    if (!has_nodes) {
+      const auto [at, is_new] =
+          known.try_emplace({s.subs[sub].parent, ask.tree, ask.levels.required, std::move(kinds)}, found.size());
+      if (!is_new) ++found[at->second].count;
+      if (!is_new) continue;
+    }
+    found.push_back({1, std::move(pods), {}, false});
+    first.push_back(sub);
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    level_ask ask = *ask_of(first[i]);
+    ask.levels.preferred = no_row;
+    const measured what = measure(first[i], *ask.tree, found[i].pods, everything);
+    const std::vector<std::uint32_t> domains =
+        topology::domains_to_try(*ask.tree, what.rooms, ask.levels, what.need, c_.options.domain_placement);
+    topology::piece_search search = pieces_in(ask, ask.levels.required, first[i], what, domains, everything);
+    const std::size_t most_here = std::max<std::size_t>(1, most / found.size());
+    for (topology::piece one; !found[i].has_more && search.next(one);) {
+      found[i].has_more = found[i].pieces.size() == most_here;
+      offered_piece made{std::move(one.nodes), {}};
+      bool has_home = !found[i].has_more;
+      for (const holder& above : holders) {
+        made.homes.push_back(is_below(c_, first[i], above.member) ? home_of(above, made.nodes) : no_row);
+        has_home = has_home && (made.homes.back() != no_row || !is_below(c_, first[i], above.member));
+      }
+      std::sort(made.nodes.begin(), made.nodes.end());
+      if (has_home) found[i].pieces.push_back(std::move(made));
+    }
+  }
   return found;
 }
 

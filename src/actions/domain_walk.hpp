@@ -10,6 +10,7 @@
 
 #include <kaisched/result.hpp>
 
+#include "actions/piece_sets.hpp"
 #include "actions/placement.hpp"
 #include "actions/pod_placer.hpp"
 #include "policy/topology/pieces.hpp"
@@ -24,10 +25,11 @@ class domain_walk {
 
   result<bool> run(std::span<const pod_row> chunk);
 
-  /// Pieces of domains that could hold the chunk if nodes had so much more free, best first, at most so many; none if
-  /// not exactly one member of the tree requires a level with a shape. `more`: [nodes x dimensions].
-  [[nodiscard]] std::vector<std::vector<node_row>> pieces_with(std::span<const pod_row> chunk,
-                                                               const std::vector<std::int64_t>& more, std::size_t most);
+  /// For members that require a level with a shape: pieces of domains that could hold their pods of the chunk if nodes
+  /// had so much more free, best first, in all at most so many. Those inside of such a member are left out. `more`:
+  /// [nodes x dimensions].
+  [[nodiscard]] std::vector<members_alike> pieces_with(std::span<const pod_row> chunk,
+                                                       const std::vector<std::int64_t>& more, std::size_t most);
 
  private:
   /// Nodes that a member is tried on.
@@ -55,6 +57,13 @@ class domain_walk {
     std::vector<pod_row> first;  ///< a pod of each kind
   };
 
+  /// A member above others that requires a level without a shape: where they can be together.
+  struct holder {
+    sub_group_row member;
+    level_ask ask;
+    std::vector<std::uint8_t> has_room;  ///< by domain: 1 for those of the level that may hold all its pods
+  };
+
   result<bool> place(const agenda* todo);
   result<bool> place_in_pieces(const agenda& todo, const level_ask& ask);
   result<bool> place_on(const agenda& todo, const nodes_offered& nodes);
@@ -77,6 +86,9 @@ class domain_walk {
 
   // levels with shapes
   [[nodiscard]] static bool has_shape(const level_ask& ask);
+  [[nodiscard]] bool requires_shape(sub_group_row member) const;
+  [[nodiscard]] holder holder_of(sub_group_row member, const nodes_offered& offered);
+  [[nodiscard]] static std::uint32_t home_of(const holder& above, const std::vector<node_row>& piece);
   [[nodiscard]] std::vector<std::uint8_t> nodes_in_use(sub_group_row member) const;
   [[nodiscard]] std::vector<std::int64_t> places_of_kinds(const measured& what, node_row row) const;
   [[nodiscard]] policy::topology::piece_search pieces_in(const level_ask& ask, std::uint32_t level,

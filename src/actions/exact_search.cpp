@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "actions/domain_walk.hpp"
+#include "actions/piece_sets.hpp"
 #include "actions/victim_stream.hpp"
 
 namespace kaisched::actions {
@@ -412,21 +413,23 @@ result<bool> exact_search::find_in_pieces() {
   domain_walk walk(c_, waiting_, how, why);
   // Each set is a number of steps; more pieces than that are not tried anyway.
   const std::int64_t most = steps_left_ / trial_steps + 1;
-  std::vector<sized_set> sets;
-  std::set<positions> known;
-  for (const std::vector<node_row>& rows : walk.pieces_with(c_.partial.chunk, more, static_cast<std::size_t>(most))) {
-    positions on_piece;
-    for (const node_row row : rows) on_piece.insert(on_piece.end(), on_node[row].begin(), on_node[row].end());
-    positions set = closure_of(on_piece);
-    if (known.insert(set).second) sets.push_back({set.size(), std::move(set)});
-  }
-  std::stable_sort(sets.begin(), sets.end(), [](const sized_set& a, const sized_set& b) { return a.size < b.size; });
-  std::int64_t pieces_left = c_.options.topology_steps;
-  for (const sized_set& one : sets) {
-    if (steps_left_ <= 0 || pieces_left-- == 0) return false;
-    result<bool> helps = attempt(one.set);
+  const auto victims_on = [&](std::span<const node_row> rows) {
+    positions there;
+    for (const node_row row : rows) there.insert(there.end(), on_node[row].begin(), on_node[row].end());
+    return closure_of(there);
+  };
+  piece_sets pieces(c_, walk.pieces_with(c_.partial.chunk, more, static_cast<std::size_t>(most)), more, victims_on);
+  const bool all = c_.options.topology_steps == unlimited;
+  const std::size_t most_sets =
+      all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(c_.options.topology_steps);
+  const std::int64_t looks = all ? steps_left_ : std::min(steps_left_, trial_steps * c_.options.topology_steps);
+  const std::vector<positions> sets = pieces.find(most_sets, looks);
+  std::size_t tried = 0;
+  for (; tried < sets.size() && steps_left_ > 0; ++tried) {
+    result<bool> helps = attempt(sets[tried]);
     if (!helps || *helps) return helps;
   }
+  if (pieces.is_cut() || tried < sets.size()) pieces_tried_ = static_cast<std::int64_t>(tried);
   return false;
 }
 

@@ -34,9 +34,11 @@ class exact_search {
   [[nodiscard]] result<bool> find_smallest();
   /// Tries all sets of up to four units, by size, then in victim order; as many as the budget of steps allows.
   [[nodiscard]] result<bool> find_small_set();
-  /// For a group that must get a piece of a domain (level with a shape): the victims on each piece that they could make
-  /// free, pieces with few of them first. Changes nothing for other groups.
+  /// For a group with members that must get a piece of a domain (level with a shape): the victims on a piece for each
+  /// of them that they could make free, pieces with few of them first. Changes nothing for other groups.
   [[nodiscard]] result<bool> find_in_pieces();
+  /// Not 0: after sets for so many choices of pieces that search has left out others.
+  [[nodiscard]] std::int64_t pieces_tried() const { return pieces_tried_; }
   /// Leaves out of a set that helps, last victims first, what does not make more units lost, until nothing can be left
   /// out. The statement holds the outcome of what is left. False: the set does not help.
   [[nodiscard]] result<bool> leave_out(std::vector<victim_unit> set);
@@ -99,6 +101,7 @@ class exact_search {
   };
   std::vector<demand> demands_;
   std::int64_t steps_left_;
+  std::int64_t pieces_tried_ = 0;
   bool was_placed_ = false;            ///< the chunk, in some trial
   std::vector<victim_unit> units_;     ///< in victim order
   std::vector<std::uint32_t> before_;  ///< by unit: the one that its group loses before it, or no_row

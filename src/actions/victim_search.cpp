@@ -98,7 +98,17 @@ class search {
       if (auto done = exact.leave_out(exact.found()); !done) return done.failure();
     }
     c_.drop_part();
+    if (!*solved && exact.pieces_tried() > 0) note_pieces(exact.pieces_tried());
     return *solved ? search_outcome::solved : search_outcome::failed;
+  }
+
+  /// Why the group waits is known already, but for that not all has been tried.
+  void note_pieces(std::int64_t tried) {
+    const auto last = std::find_if(c_.failures.rbegin(), c_.failures.rend(),
+                                   [this](const work::failure& one) { return one.group == group_; });
+    work::failure& why = last == c_.failures.rend() ? c_.failures.emplace_back() : *last;
+    why.group = group_;
+    why.pieces_tried = std::max(why.pieces_tried, tried);
   }
 
   /// Too many GPUs are asked for even if everything had left that can be lost: by all nodes together, by pods of one

@@ -33,8 +33,8 @@ std::string stray_text(const core& c, const reason& why) {
 
 std::string domain_text(const reason& why) {
   if (why.scope == reason_scope::group) {
-    return fmt::format("pods that must be together found no place in {} pieces of domains; not searched further",
-                       why.need);
+    return fmt::format("pods that must be together found no place in {} piece{} of domains; not searched further",
+                       why.need, why.need == 1 ? "" : "s");
   }
   const std::string domains = fmt::format("{} domain{}", why.nodes, why.nodes == 1 ? "" : "s");
   if (why.have < 0) return domains + " of the topology with too little room for all pods that must be together";

@@ -227,15 +227,13 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     all.back().subject = id_of_group(c, f->head);
     return;
   }
-  if (f != nullptr && !f->domains.empty()) {
-    add_domain_reasons(*f, all);
-    return;
-  }
+  if (f != nullptr) add_domain_reasons(*f, all);
   if (f != nullptr && f->pieces_tried > 0) {
     all.push_back(group_reason(group, constraint::topology, reason_scope::group));
     all.back().need = f->pieces_tried;
     all.back().have = -1;
   }
+  if (f != nullptr && !f->domains.empty()) return;
   const pod_row pod = f != nullptr && f->pod != no_row ? f->pod : first_pending(c, group);
   if (pod == no_row) return;
   const policy::cluster_verdict verdict =

@@ -1,0 +1,90 @@
+#pragma once
+/// @file
+/// Victims of pieces of domains: who has to leave so that each member of a group that requires a level with a shape can
+/// get a piece.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// A piece that a member could get.
+struct offered_piece {
+  std::vector<node_row> nodes;  ///< ascending
+  /// By holder, which is a member above with a required level of its own: the domain of that level that the piece is
+  /// in. no_row: the holder is not above.
+  std::vector<std::uint32_t> homes;
+};
+
+/// Members of a group that can get the same pieces, as equal slices can.
+struct members_alike {
+  std::size_t count = 1;
+  std::vector<pod_row> pods;  ///< of one of them
+  std::vector<offered_piece> pieces;
+  bool has_more = false;  ///< there are more pieces than these
+};
+
+/// Sets of units, one piece per member, those with the fewest units first.
+class piece_sets {
+ public:
+  using positions = std::vector<std::uint32_t>;  ///< of units, ascending
+  using victims_of = std::function<positions(std::span<const node_row>)>;
+
+  /// `more`: what nodes have beside what is free, once all victims have left; [nodes x dimensions].
+  piece_sets(const work::core& c, std::vector<members_alike> members, const std::vector<std::int64_t>& more,
+             const victims_of& victims);
+
+  /// At most `most` different ones; at most so many choices of a piece are looked at, beside one look at each piece.
+  /// Sets that share units between pieces are known to be small only once they are made: what is found is in order, and
+  /// all that is left out has pieces that have more units together.
+  [[nodiscard]] std::vector<positions> find(std::size_t most, std::int64_t looks);
+  /// The last call left something out.
+  [[nodiscard]] bool is_cut() const { return is_cut_; }
+
+ private:
+  struct piece_choice {
+    offered_piece where;
+    positions victims;
+  };
+  struct kind_of_member {
+    std::vector<piece_choice> pieces;  ///< fewest victims first
+    std::vector<std::int64_t> pods;    ///< by request: those that ask for at least as much
+  };
+  /// A piece for the member after those of the choices before it; not yet looked at.
+  struct choice {
+    std::uint32_t before;  ///< no_row: it is the first one
+    std::uint32_t member;
+    std::uint32_t piece;
+    std::size_t estimate;  ///< units, with the fewest that the members after it can have
+    positions victims;     ///< of all up to here, once it has been looked at and is kept
+  };
+
+  void add(std::uint32_t before, std::uint32_t member, std::uint32_t piece);
+  [[nodiscard]] bool fits(const choice& one) const;
+  [[nodiscard]] bool have_room(std::span<const choice* const> chosen) const;
+  [[nodiscard]] std::int64_t places_for(std::size_t request, node_row row) const;
+  [[nodiscard]] const piece_choice& piece_of(const choice& one) const {
+    return kinds_[members_[one.member]].pieces[one.piece];
+  }
+  [[nodiscard]] bool is_later(std::uint32_t a, std::uint32_t b) const;
+
+  const work::core& c_;
+  const std::vector<std::int64_t>& more_;
+  std::vector<kind_of_member> kinds_;
+  std::vector<std::uint32_t> members_;               ///< kind, by member; equal ones follow each other
+  std::vector<std::vector<std::int64_t>> requests_;  ///< different ones
+  std::vector<std::size_t> fewest_after_;            ///< by member: units that members of later kinds lose at least
+  std::vector<std::size_t> alike_from_;              ///< by member: how many of its kind are left, with itself
+  std::vector<choice> choices_;
+  std::vector<std::uint32_t> open_;  ///< a heap of choices
+  bool deep_ = false;                ///< the heap prefers what is nearer to being complete
+  bool is_cut_ = false;
+  bool has_more_ = false;
+  std::size_t pieces_ = 0;  ///< of all kinds
+};
+
+}  // namespace kaisched::actions
