@@ -235,8 +235,8 @@ TEST_CASE("without HAMi the resources of these plugins are amounts") {
   CHECK(finds({node, annotated}, {}));
   CHECK(finds({node, make_node("m", {{"hami.io/node-handshake", "x"}})}, {}));
   // Of none there is none.
-  CHECK_FALSE(finds({neuron_node("n", 0, 0, "")}, always));
-  CHECK_FALSE(finds({make_node("n", json::object())}, always));
+  CHECK_FALSE(finds(json::array({neuron_node("n", 0, 0, "")}), always));
+  CHECK_FALSE(finds(json::array({make_node("n", json::object())}), always));
 }
 
 TEST_CASE("what a node says about devices and cannot be read is a fault") {
@@ -313,9 +313,9 @@ TEST_CASE("profiles serve requests by slices, memory and cores") {
   }
   CHECK(play(read_objects({node, asking("p", {{"enflame.com/drs-gcu", 3}})}), "hami").nodes.empty());
   // A device of six slices has three of two, whoever has them.
-  json objects{make_node(
+  json objects = json::array({make_node(
       "n", {{"enflame.com/gcu-drs-capacity",
-             R"({"devices": [{"index": "0", "capacity": 6}], "profiles": {"2g.12gb": "b", "6g.36gb": "f"}})"}})};
+             R"({"devices": [{"index": "0", "capacity": 6}], "profiles": {"2g.12gb": "b", "6g.36gb": "f"}})"}})});
   for (int i = 0; i < 4; ++i) objects.push_back(asking("p" + std::to_string(i), {{"enflame.com/drs-gcu", 2}}));
   CHECK(play(read_objects(objects), "kai").nodes.size() == 2);  // 34 percent each
 }
