@@ -1,8 +1,6 @@
 // Times the engine on the scale scenarios: medians over runs, every phase by itself, nothing outside of the phases.
 #include <algorithm>
-#include <chrono>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <set>
 #include <sys/resource.h>
@@ -20,10 +18,13 @@
 #include "benchmarks/divided_cluster.hpp"
 #include "benchmarks/few_changes.hpp"
 #include "benchmarks/scenarios.hpp"
+#include "benchmarks/timing.hpp"
 
 namespace {
 
 using namespace kaisched;
+using bench::must;
+using bench::seconds;
 
 struct settings {
   std::string scenario;
@@ -59,12 +60,6 @@ std::vector<std::string> supported_scenarios() {
           "repartition"};
 }
 
-double seconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -88,16 +83,6 @@ std::int64_t peak_rss() {
 }
 
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
-
-template <class T>
-T must(result<T> r) {
-  if (!r) throw std::runtime_error(r.failure().message);
-  return std::move(r).value();
-}
-
-void must(const result<void>& r) {
-  if (!r) throw std::runtime_error(r.failure().message);
-}
 
 struct timings {
   std::vector<double> load, snapshot, open, actions, read, total;
@@ -260,8 +245,7 @@ nlohmann::json run_divisions(const settings& s) {
   row["gang_s"] = median(repartition) / std::max(1.0, row["asked"].get<double>());
   fmt::print(
       "repartition{:>15}{:>9}  allocate {:>8.3f} ms  repartition {:>10.3f} ms  per gang {:>8.3f} ms  asked {}  served "
-      "{}  "
-      "divided {}  {}\n",
+      "{}  divided {}  {}\n",
       s.nodes, form.gangs, row["allocate_s"].get<double>() * 1e3, row["repartition_s"].get<double>() * 1e3,
       row["gang_s"].get<double>() * 1e3, row["asked"].get<std::int64_t>(), row["served"].get<std::int64_t>(),
       row["divided"].get<std::int64_t>(), row["decisions_sha256"].get<std::string>().substr(0, 12));

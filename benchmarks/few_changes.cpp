@@ -1,10 +1,8 @@
 #include "benchmarks/few_changes.hpp"
 
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +13,7 @@
 
 #include "benchmarks/adapter.hpp"
 #include "benchmarks/scenarios.hpp"
+#include "benchmarks/timing.hpp"
 
 namespace kaisched::bench {
 
@@ -22,23 +21,6 @@ namespace {
 
 constexpr int jobs_per_step = 50;
 constexpr std::int64_t second = 1'000'000'000;
-
-template <class T>
-T must(result<T> r) {
-  if (!r) throw std::runtime_error(r.failure().message);
-  return std::move(r).value();
-}
-
-void must(const result<void>& r) {
-  if (!r) throw std::runtime_error(r.failure().message);
-}
-
-template <class Work>
-double seconds(Work work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 table table_of(table_kind kind, table_op op) {
   return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op));

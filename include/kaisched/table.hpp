@@ -82,6 +82,7 @@ struct table_view {
 [[nodiscard]] std::vector<std::string_view> split_list(std::string_view row);
 /// Joins elements into the form of one row of a `string_list` column.
 [[nodiscard]] std::string join_list(std::span<const std::string_view> elements);
+[[nodiscard]] std::string join_list(std::span<const std::string> elements);
 
 /// A table that owns its columns. Build: add columns, append one entry per row to each, then `view()`.
 /// Not thread-safe while being built; `view()` borrows until the table changes or is destroyed.

@@ -500,8 +500,7 @@ bool domain_walk::requires_shape(sub_group_row member) const {
 }
 
 /// A member that requires a level, and domains of the level that have room for its pods.
-domain_walk::holder domain_walk::holder_of(sub_group_row member, const nodes_offered& offered) {
-  level_ask ask = *ask_of(member);
+domain_walk::holder domain_walk::holder_of(sub_group_row member, level_ask ask, const nodes_offered& offered) {
   ask.levels.preferred = no_row;
   const measured what = measure(member, *ask.tree, pods_below(c_, member, chunk_), offered);
   holder made{member, ask, std::vector<std::uint8_t>(ask.tree->domains.size(), 0)};
@@ -531,40 +530,24 @@ std::vector<members_alike> domain_walk::pieces_with(std::span<const pod_row> chu
   more_ = &more;
   nodes_offered everything;
   if (how_.among != nullptr) everything.among = *how_.among;
-  const model::cluster_state& s = c_.state();
-  const model::group_core& g = s.groups[group_];
+  const model::group_core& g = c_.state().groups[group_];
   using likeness = std::tuple<sub_group_row, const topology::domain_tree*, std::uint32_t, std::vector<class_row>>;
   std::map<likeness, std::size_t> known;
   std::vector<members_alike> found;
   std::vector<sub_group_row> first;  // of those alike
   std::vector<holder> holders;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    if (!requires_shape(sub)) continue;
+    const std::optional<level_ask> ask = ask_of(sub);
     std::vector<pod_row> pods = pods_below(c_, sub, chunk);
-    bool is_inside = pods.empty();  // of a piece of another member, which decides who has to leave
-    std::vector<sub_group_row> above;
-    for (sub_group_row up = s.subs[sub].parent; up != no_row && !is_inside; up = s.subs[up].parent) {
-      const std::optional<level_ask> ask = ask_of(up);
-      is_inside = requires_shape(up);
-      if (ask && ask->levels.required != topology::root_level) above.push_back(up);
-    }
-    if (is_inside) continue;
-    for (const sub_group_row up : above) {
-      const bool is_known =
-          std::any_of(holders.begin(), holders.end(), [&](const holder& h) { return h.member == up; });
-      if (!is_known) holders.push_back(holder_of(up, everything));
-    }
-    const level_ask ask = *ask_of(sub);
-    std::vector<class_row> kinds;
-    for (const pod_row p : pods) kinds.push_back(s.pods[p].pod_class);
-    std::sort(kinds.begin(), kinds.end());
-    bool has_nodes = false;
-    for (sub_group_row one = g.first_sub; one < g.first_sub + g.sub_count; ++one) {
-      has_nodes = has_nodes || (c_.counts(one).active_allocated > 0 && is_below(c_, one, sub));
-    }
-    if (!has_nodes) {
-      const auto [at, is_new] =
-          known.try_emplace({s.subs[sub].parent, ask.tree, ask.levels.required, std::move(kinds)}, found.size());
+    // Inside of a piece of another member that one decides who has to leave.
+    if (!ask || !requires_shape(sub) || pods.empty() || !add_holders(sub, everything, holders)) continue;
+    if (!has_nodes(sub)) {
+      std::vector<class_row> kinds;
+      kinds.reserve(pods.size());
+      for (const pod_row p : pods) kinds.push_back(c_.state().pods[p].pod_class);
+      std::sort(kinds.begin(), kinds.end());
+      const auto [at, is_new] = known.try_emplace(
+          {c_.state().subs[sub].parent, ask->tree, ask->levels.required, std::move(kinds)}, found.size());
       if (!is_new) ++found[at->second].count;
       if (!is_new) continue;
     }
@@ -572,26 +555,63 @@ std::vector<members_alike> domain_walk::pieces_with(std::span<const pod_row> chu
     first.push_back(sub);
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
-    level_ask ask = *ask_of(first[i]);
-    ask.levels.preferred = no_row;
-    const measured what = measure(first[i], *ask.tree, found[i].pods, everything);
-    const std::vector<std::uint32_t> domains =
-        topology::domains_to_try(*ask.tree, what.rooms, ask.levels, what.need, c_.options.domain_placement);
-    topology::piece_search search = pieces_in(ask, ask.levels.required, first[i], what, domains, everything);
-    const std::size_t most_here = std::max<std::size_t>(1, most / found.size());
-    for (topology::piece one; !found[i].has_more && search.next(one);) {
-      found[i].has_more = found[i].pieces.size() == most_here;
-      offered_piece made{std::move(one.nodes), {}};
-      bool has_home = !found[i].has_more;
-      for (const holder& above : holders) {
-        made.homes.push_back(is_below(c_, first[i], above.member) ? home_of(above, made.nodes) : no_row);
-        has_home = has_home && (made.homes.back() != no_row || !is_below(c_, first[i], above.member));
-      }
-      std::sort(made.nodes.begin(), made.nodes.end());
-      if (has_home) found[i].pieces.push_back(std::move(made));
-    }
+    add_pieces(first[i], everything, holders, std::max<std::size_t>(1, most / found.size()), found[i]);
   }
   return found;
+}
+
+/// Members above with a required level of their own. False: one of them requires a shape.
+bool domain_walk::add_holders(sub_group_row member, const nodes_offered& offered, std::vector<holder>& to) {
+  std::vector<sub_group_row> above;
+  for (sub_group_row up = c_.state().subs[member].parent; up != no_row; up = c_.state().subs[up].parent) {
+    if (requires_shape(up)) return false;
+    const std::optional<level_ask> ask = ask_of(up);
+    if (ask && ask->levels.required != topology::root_level) above.push_back(up);
+  }
+  for (const sub_group_row up : above) {
+    const bool is_known = std::any_of(to.begin(), to.end(), [&](const holder& h) { return h.member == up; });
+    if (is_known) continue;
+    if (const std::optional<level_ask> ask = ask_of(up)) to.push_back(holder_of(up, *ask, offered));
+  }
+  return true;
+}
+
+/// Some pod below the member is on a node.
+bool domain_walk::has_nodes(sub_group_row member) const {
+  const model::group_core& g = c_.state().groups[group_];
+  for (sub_group_row one = g.first_sub; one < g.first_sub + g.sub_count; ++one) {
+    if (c_.counts(one).active_allocated > 0 && is_below(c_, one, member)) return true;
+  }
+  return false;
+}
+
+/// The first pieces of a member, as many as `most`, that lie in domains of the holders above it.
+void domain_walk::add_pieces(sub_group_row member, const nodes_offered& offered, std::span<const holder> holders,
+                             std::size_t most, members_alike& to) {
+  const std::optional<level_ask> asked = ask_of(member);
+  if (!asked) return;
+  level_ask ask = *asked;
+  ask.levels.preferred = no_row;
+  const measured what = measure(member, *ask.tree, to.pods, offered);
+  const std::vector<std::uint32_t> domains =
+      topology::domains_to_try(*ask.tree, what.rooms, ask.levels, what.need, c_.options.domain_placement);
+  topology::piece_search search = pieces_in(ask, ask.levels.required, member, what, domains, offered);
+  for (topology::piece one; search.next(one);) {
+    if (to.pieces.size() == most) {
+      to.has_more = true;
+      return;
+    }
+    offered_piece made{std::move(one.nodes), {}};
+    bool has_home = true;
+    for (const holder& above : holders) {
+      const bool is_held = is_below(c_, member, above.member);
+      made.homes.push_back(is_held ? home_of(above, made.nodes) : no_row);
+      has_home = has_home && (!is_held || made.homes.back() != no_row);
+    }
+    if (!has_home) continue;
+    std::sort(made.nodes.begin(), made.nodes.end());
+    to.pieces.push_back(std::move(made));
+  }
 }
 
 /// For each domain what the largest of its pieces has room for. Nobody asks that in a simulation.

@@ -87,7 +87,11 @@ class domain_walk {
   // levels with shapes
   [[nodiscard]] static bool has_shape(const level_ask& ask);
   [[nodiscard]] bool requires_shape(sub_group_row member) const;
-  [[nodiscard]] holder holder_of(sub_group_row member, const nodes_offered& offered);
+  [[nodiscard]] holder holder_of(sub_group_row member, level_ask ask, const nodes_offered& offered);
+  [[nodiscard]] bool add_holders(sub_group_row member, const nodes_offered& offered, std::vector<holder>& to);
+  [[nodiscard]] bool has_nodes(sub_group_row member) const;
+  void add_pieces(sub_group_row member, const nodes_offered& offered, std::span<const holder> holders, std::size_t most,
+                  members_alike& to);
   [[nodiscard]] static std::uint32_t home_of(const holder& above, const std::vector<node_row>& piece);
   [[nodiscard]] std::vector<std::uint8_t> nodes_in_use(sub_group_row member) const;
   [[nodiscard]] std::vector<std::int64_t> places_of_kinds(const measured& what, node_row row) const;

@@ -144,8 +144,7 @@ class runtime_promises {
 
 /// A protected elastic group may lose surplus pods, not its core. The reference counts pods that are leaving as
 /// members.
-bool cores_are_respected(const core& c, const scenario& what, loss how) {
-  runtime_promises promises(c, what.group, how);
+bool cores_are_respected(const core& c, const scenario& what, runtime_promises& promises) {
   const auto is_bound = [&](const victim_unit& one) { return promises.protect(one.group) && is_elastic(c, one.group); };
   if (std::none_of(what.recorded.begin(), what.recorded.end(), is_bound) &&
       std::none_of(what.potential.begin(), what.potential.end(), is_bound)) {
@@ -571,8 +570,8 @@ result<void> reclaim(core& c) {
                    if (fresh) at->second = rules.may_take_alone(leaf, amount);
                    return at->second;
                  };
-                 one.rules.accepts = [&c, rules](const scenario& what) {
-                   return rules.may_take(what) && cores_are_respected(c, what, loss::by_reclaim);
+                 one.rules.accepts = [&c, rules, promises](const scenario& what) {
+                   return rules.may_take(what) && cores_are_respected(c, what, *promises);
                  };
                  return one;
                });
@@ -597,8 +596,8 @@ result<void> preempt(core& c) {
           return !spared;
         };
         one.rules.more_may_help = !c.compat();
-        one.rules.accepts = [&c, before = held_on_path(c, group)](const scenario& what) {
-          return cores_are_respected(c, what, loss::by_preemption) && (c.compat() || stays_entitled(c, what, before));
+        one.rules.accepts = [&c, promises, before = held_on_path(c, group)](const scenario& what) {
+          return cores_are_respected(c, what, *promises) && (c.compat() || stays_entitled(c, what, before));
         };
         return one;
       });

@@ -109,12 +109,12 @@ struct victim_search_state {
   std::vector<std::pair<std::uint32_t, std::int32_t>> idle_nodes;  ///< by name rank: GPUs that are free now
 
  private:
-  bool knows_nodes_ = false;
-  bool knows_groups_ = false;
-
   result<void> fill_indexes();
   [[nodiscard]] bool waits(group_row g) const;
   void note_lone_pod(group_row g);
+
+  bool knows_nodes_ = false;
+  bool knows_groups_ = false;
 };
 
 }  // namespace kaisched::actions

@@ -49,14 +49,22 @@ std::vector<std::string_view> split_list(std::string_view row) {
   return elements;
 }
 
-std::string join_list(std::span<const std::string_view> elements) {
+namespace {
+
+template <class Text>
+std::string joined(std::span<const Text> elements) {
   std::string row;
-  for (const std::string_view element : elements) {
+  for (const Text& element : elements) {
     row += element;
     row += '\0';
   }
   return row;
 }
+
+}  // namespace
+
+std::string join_list(std::span<const std::string_view> elements) { return joined(elements); }
+std::string join_list(std::span<const std::string> elements) { return joined(elements); }
 
 table::column::column(std::uint32_t id, column_type type, std::uint32_t width) : id_(id), type_(type), width_(width) {
   if (is_ragged(type)) {

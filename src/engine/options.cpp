@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <kaisched/options.hpp>
+#include <kaisched/table.hpp>
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
@@ -273,9 +274,7 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     device_order = value == "in_order" ? device_order_rule::in_order : device_order_rule::together;
   } else if (name == "devices.settings") {
     std::vector<std::string> settings = split_names(value);
-    std::string list;
-    for (const std::string& one : settings) list.append(one).append(1, '\0');
-    if (const auto good = model::parse_vendor_settings(list); !good) {
+    if (const auto good = model::parse_vendor_settings(join_list(settings)); !good) {
       return error{status::argument, "option devices.settings: " + good.failure().message, {}};
     }
     device_settings = std::move(settings);

@@ -266,4 +266,10 @@ std::string text_of(const claim_result& one) {
   return text;
 }
 
+bool names_gpus(std::string_view name) {
+  constexpr std::string_view gpus = "gpu";
+  const auto same = [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) == lower; };
+  return std::search(name.begin(), name.end(), gpus.begin(), gpus.end(), same) != name.end();
+}
+
 }  // namespace kaisched::model

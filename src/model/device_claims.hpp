@@ -142,4 +142,7 @@ struct claim_request_info {
 [[nodiscard]] result<std::vector<claim_result>> parse_results(std::string_view list);
 [[nodiscard]] std::string text_of(const claim_result& one);
 
+/// Whether KAI takes what is named so for GPUs: a class, or a driver.
+[[nodiscard]] bool names_gpus(std::string_view name);
+
 }  // namespace kaisched::model

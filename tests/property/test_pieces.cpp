@@ -305,6 +305,24 @@ TEST_CASE("strict gives a gang a piece exactly where there is one, of the fewest
   CHECK(good);
 }
 
+namespace {
+
+/// A node with one GPU: free (0, 5), held by a victim (1 to 3), or by somebody who may not be evicted (4). A pod that
+/// may not move has no other place.
+void add_node(cluster& c, const std::string& name, const texts& labels, const std::string& position, int what,
+              bool may_move) {
+  got(c.apply(add(kind::node, {"name", "capacity", "labels", "position"})
+                  .add({name, numbers{64'000, 0, 1000, 30}, labels, texts{"rack", position}})));
+  if (what == 0 || what == 5) return;
+  got(c.apply(add(kind::pod_group, {"name", "queue", "priority", "preemptible"})
+                  .add({"v" + name, "q", 10, what == 4 ? 0 : 1})));
+  got(c.apply(add(kind::pod, {"name", "group", "request", "status", "node", "node_selector"})
+                  .add({"v" + name, "v" + name, numbers{100, 0, 1000, 1}, pod_status::running, name,
+                        may_move ? texts{} : texts{"host", name}})));
+}
+
+}  // namespace
+
 TEST_CASE("victims make a piece free wherever some can, and no more are lost than the best piece has") {
   const bool good = rc::check("victims", [] {
     drawn d = draw_domains(false);
@@ -316,7 +334,6 @@ TEST_CASE("victims make a piece free wherever some can, and no more are lost tha
     got(c.apply(add(kind::queue, {"name"}).add({"q"})));
     got(c.apply(add(kind::pod_group, {"name", "queue", "min_member", "priority", "topology", "required_level"})
                     .add({"g", "q", d.pods, 90, "tree", "rack"})));
-    // A node has one GPU: free, held by a victim, or by somebody who may not be evicted.
     std::vector<std::vector<int>> victims(d.domains.size());
     for (std::size_t i = 0; i < d.domains.size(); ++i) {
       for (std::size_t p = 0; p < d.domains[i].size(); ++p) {
@@ -328,15 +345,7 @@ TEST_CASE("victims make a piece free wherever some can, and no more are lost tha
         const std::string name = node_name(i, p);
         const std::string domain(1, static_cast<char>('a' + i));
         const std::string text = position_of(d.shape, static_cast<std::uint32_t>(p));
-        got(c.apply(
-            add(kind::node, {"name", "capacity", "labels", "position"})
-                .add({name, numbers{64'000, 0, 1000, 30}, texts{"host", name, "rack", domain}, texts{"rack", text}})));
-        if (what == 0 || what == 5) continue;
-        got(c.apply(add(kind::pod_group, {"name", "queue", "priority", "preemptible"})
-                        .add({"v" + name, "q", 10, what == 4 ? 0 : 1})));
-        got(c.apply(add(kind::pod, {"name", "group", "request", "status", "node", "node_selector"})
-                        .add({"v" + name, "v" + name, numbers{100, 0, 1000, 1}, pod_status::running, name,
-                              may_move ? texts{} : texts{"host", name}})));
+        add_node(c, name, texts{"host", name, "rack", domain}, text, what, may_move);
       }
     }
     for (int p = 0; p < d.pods; ++p) {
@@ -396,7 +405,6 @@ TEST_CASE(
     got(c.apply(add(kind::queue, {"name"}).add({"q"})));
     got(c.apply(add(kind::pod_group, {"name", "queue", "priority", "topology", "required_level"})
                     .add({"g", "q", 90, in_one_block ? "tree" : "", in_one_block ? "block" : ""})));
-    // As above: a node has one GPU, which is free, held by a victim, or by somebody who may not be evicted.
     std::vector<std::uint32_t> victims(d.domains.size(), 0);
     std::map<std::string, std::pair<std::size_t, std::uint32_t>> place_of;
     for (std::size_t i = 0; i < d.domains.size(); ++i) {
@@ -409,17 +417,8 @@ TEST_CASE(
         const std::string name = node_name(i, p);
         const std::string rack(1, static_cast<char>('a' + i));
         const std::string text = position_of(d.shape, static_cast<std::uint32_t>(p));
-        got(c.apply(
-            add(kind::node, {"name", "capacity", "labels", "position"})
-                .add({name, numbers{64'000, 0, 1000, 30},
-                      texts{"block", one_block ? "x" : rack, "host", name, "rack", rack}, texts{"rack", text}})));
+        add_node(c, name, texts{"block", one_block ? "x" : rack, "host", name, "rack", rack}, text, what, may_move);
         place_of[name] = {i, static_cast<std::uint32_t>(p)};
-        if (what == 0 || what == 5) continue;
-        got(c.apply(add(kind::pod_group, {"name", "queue", "priority", "preemptible"})
-                        .add({"v" + name, "q", 10, what == 4 ? 0 : 1})));
-        got(c.apply(add(kind::pod, {"name", "group", "request", "status", "node", "node_selector"})
-                        .add({"v" + name, "v" + name, numbers{100, 0, 1000, 1}, pod_status::running, name,
-                              may_move ? texts{} : texts{"host", name}})));
       }
     }
     std::array<std::vector<taken>, 2> pieces;

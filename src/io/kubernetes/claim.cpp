@@ -12,6 +12,7 @@
 #include "base/utf8.hpp"
 #include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/device_pools.hpp"
+#include "model/device_claims.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -23,7 +24,7 @@ std::string in_namespace(const object& of, std::string_view name) {
 
 /// One of the alternatives or the request itself.
 claim_charge charge_of(object& of, json_value asked, std::string request) {
-  const bool of_gpus = names_gpus(of.text(asked, "deviceClassName")) && !of.flag(asked, "adminAccess");
+  const bool of_gpus = model::names_gpus(of.text(asked, "deviceClassName")) && !of.flag(asked, "adminAccess");
   const bool all = of.text(asked, "allocationMode") == "All";
   const std::int64_t count = all ? 1 : std::clamp<std::int64_t>(of.integer(asked, "count").value_or(1), 1, max_amount);
   return {std::move(request), of_gpus, count};
@@ -97,7 +98,7 @@ void claim_book::read_spec(object& of, member spec, bool checks, claim_record& r
     const bool all = of.text(asked, "allocationMode") == "All";
     const std::int64_t count =
         all ? 1 : std::clamp<std::int64_t>(of.integer(asked, "count").value_or(1), 0, max_amount);
-    const bool is_gpu = names_gpus(device_class);
+    const bool is_gpu = model::names_gpus(device_class);
     // A row has one class: that of the GPUs, which are what queues are charged for, if there are any.
     if (row.device_class.empty() || (is_gpu && !has_gpu)) {
       row.device_class = device_class;
@@ -123,7 +124,8 @@ void read_claim_allocation(object& of, member allocation, claim_record& row) {
     std::string device = fmt::format("{}/{}/{}", driver, of.text(one, "pool"), of.text(one, "device"));
     const bool is_new = std::find(row.devices.begin(), row.devices.end(), device) == row.devices.end();
     if (is_new) row.devices.push_back(std::move(device));
-    if (!of.flag(one, "adminAccess")) row.held.push_back({std::string(of.text(one, "request")), names_gpus(driver)});
+    if (!of.flag(one, "adminAccess"))
+      row.held.push_back({std::string(of.text(one, "request")), model::names_gpus(driver)});
   }
   read_claim_results(of, allocation, row);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <kaisched/quantity.hpp>
+#include <kaisched/table.hpp>
 
 #include "io/kubernetes/device_pools.hpp"
 #include "model/device_claims.hpp"
@@ -21,15 +22,8 @@ namespace {
 
 using policy::device_pools;
 
-/// A list as tables hold it.
-std::string list_of(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& one : texts) list.append(one).append(1, '\0');
-  return list;
-}
-
 std::vector<model::counter_amount> counters_of(const std::vector<std::string>& texts) {
-  auto read = model::parse_counters(list_of(texts));
+  auto read = model::parse_counters(join_list(texts));
   return read ? std::move(*read) : std::vector<model::counter_amount>{};
 }
 
@@ -48,7 +42,7 @@ std::vector<policy::device_slice> gpu_slices_of(const cluster_records& rows) {
   std::vector<policy::device_slice> slices;
   std::map<std::string_view, std::pair<std::size_t, const resource_slice_record*>> by_name;
   for (const resource_slice_record& row : rows.resource_slices) {
-    if (!names_gpus(row.driver)) continue;
+    if (!model::names_gpus(row.driver)) continue;
     by_name[row.name] = {slices.size(), &row};
     slices.push_back({row.driver, row.pool, row.generation, row.slices, {}, counters_of(row.counters)});
   }
@@ -107,7 +101,7 @@ std::map<std::string, std::set<std::string_view>, std::less<>> held_gpus_of(cons
       const auto claim = claims.find(name);
       if (claim == claims.end()) continue;
       for (const std::string& device : claim->second->devices) {
-        if (names_gpus(std::string_view(device).substr(0, device.find('/')))) held[pod.node].insert(device);
+        if (model::names_gpus(std::string_view(device).substr(0, device.find('/')))) held[pod.node].insert(device);
       }
     }
   }
@@ -133,7 +127,7 @@ void add_claimable_gpus(cluster_records& rows) {
   const bool keeps_off =
       std::any_of(rows.pods.begin(), rows.pods.end(), [&](const pod_record& pod) { return counted_of(pod) > 0; });
   for (node_record& node : rows.nodes) {
-    auto labels = model::parse_labels(list_of(node.labels));
+    auto labels = model::parse_labels(join_list(node.labels));
     const auto in_use = held.find(node.name);
     const std::int64_t more =
         std::max(most_at_once(pools, pools.reachable(node.name, labels ? *labels : model::label_list{})),

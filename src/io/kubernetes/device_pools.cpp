@@ -238,12 +238,6 @@ void read_resource_slice(object& of, cluster_records& to) {
   }
 }
 
-bool names_gpus(std::string_view name) {
-  constexpr std::string_view gpus = "gpu";
-  const auto same = [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) == lower; };
-  return std::search(name.begin(), name.end(), gpus.begin(), gpus.end(), same) != name.end();
-}
-
 std::vector<claim_request_record> read_claim_requests(object& of, member devices, bool checks, claim_record& row) {
   std::vector<claim_request_record> requests;
   for (const json_value request : of.items(devices, "requests")) {

@@ -13,9 +13,6 @@ namespace kaisched::io::kubernetes {
 void read_device_class(object& of, cluster_records& to);
 void read_resource_slice(object& of, cluster_records& to);
 
-/// Whether KAI takes what is named so for GPUs: a class, or a driver.
-[[nodiscard]] bool names_gpus(std::string_view name);
-
 /// Requests and constraints of a claim (`spec.devices`), of which `row` has the name. `checks`: texts that tables would
 /// refuse are faults of the object.
 [[nodiscard]] std::vector<claim_request_record> read_claim_requests(object& of, member devices, bool checks,

@@ -1,7 +1,6 @@
 #include "io/kubernetes/found_devices.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include <kaisched/quantity.hpp>
 
 #include "base/int128.hpp"
+#include "io/kubernetes/quantity.hpp"
 #include "policy/devices/words.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -37,20 +37,12 @@ std::int64_t finished(const found_number& of, std::int64_t value) {
   return of.bits ? (std::int64_t{1} << std::min(value, most_bits)) - 1 : value;
 }
 
-std::optional<std::int64_t> whole_number_of(std::string_view text) {
-  text = devices::trimmed(text);
-  std::int64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// A member of a record: an integer, or a text of one.
 std::optional<std::int64_t> number_in(json_value record, std::string_view name) {
   const member found = find(record, name);
   if (!found) return std::nullopt;
   if (found->is(json_kind::integer)) return found->integer();
-  return found->is(json_kind::string) ? whole_number_of(found->text()) : std::nullopt;
+  return found->is(json_kind::string) ? whole_number(devices::trimmed(found->text())) : std::nullopt;
 }
 
 /// The same as a text, without white space around it.
@@ -205,7 +197,7 @@ class device_finder {
       if (dot == std::string::npos || name.find_first_of(",:/") != std::string::npos) continue;
       const auto before = [](std::string_view text, std::string_view unit) {
         if (text.ends_with(unit)) text.remove_suffix(unit.size());
-        return whole_number_of(text).value_or(0);
+        return whole_number(devices::trimmed(text)).value_or(0);
       };
       const std::string_view all(name);
       const std::string_view behind = all.substr(dot + 1);

@@ -1,7 +1,6 @@
 #include "io/kubernetes/pod.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/hami.hpp"
+#include "io/kubernetes/quantity.hpp"
 #include "io/kubernetes/resources.hpp"
 #include "policy/devices/device.hpp"
 
@@ -21,13 +21,6 @@ namespace {
 using devices::mebibyte;
 
 constexpr std::int64_t stuck_after = 120 * second;
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 bool is_finished(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
 

@@ -1,5 +1,6 @@
 #include "io/kubernetes/quantity.hpp"
 
+#include <charconv>
 #include <limits>
 
 #include "base/decimal.hpp"
@@ -42,6 +43,13 @@ std::optional<std::int64_t> parse_thousandths(std::string_view text) {
   const std::optional<std::int64_t> amount = integer_of(*number, base::rounding::down);
   if (!amount) return std::nullopt;
   return negative ? -*amount : *amount;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 }  // namespace kaisched::io::kubernetes

@@ -30,4 +30,7 @@ struct quantity {
 /// fit.
 [[nodiscard]] std::optional<std::int64_t> parse_thousandths(std::string_view text);
 
+/// Digits with or without `-`, and nothing else; empty if it is no such number or 63 bits do not hold it.
+[[nodiscard]] std::optional<std::int64_t> whole_number(std::string_view text);
+
 }  // namespace kaisched::io::kubernetes

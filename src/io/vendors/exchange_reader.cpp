@@ -151,13 +151,12 @@ void read_record(field_reader& owner, json_value given, const std::vector<std::s
 }
 
 told_annotation read_told(field_reader of, json_value at, const devices::vendor_template& vendor) {
-  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
   told_annotation made;
   of.require("annotation");
   made.key = of.text("annotation");
   made.of = of.word<told_grants>("of", grant_words);
   made.by = of.word<told_containers>("by", container_words);
-  made.memory_unit = of.mebibytes("memory_unit_mib", mebibyte);
+  made.memory_unit = of.mebibytes("memory_unit_mib", devices::mebibyte);
   if (made.memory_unit == 0) of.fail(at, "memory_unit_mib", "expected at least 1, found 0");
   const std::vector<std::string> known = known_names(made, vendor);
   made.text = read_pattern(of, "text", known);

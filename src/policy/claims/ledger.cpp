@@ -11,15 +11,6 @@ namespace {
 constexpr std::size_t most_users = 256;
 constexpr std::string_view queue_label = "kai.scheduler/queue";
 
-/// KAI takes everything that is named so for a GPU.
-bool names_gpu(std::string_view text) {
-  for (std::size_t i = 0; i + 3 <= text.size(); ++i) {
-    const auto is = [&](std::size_t at, char lower) { return (text[i + at] | 0x20) == lower; };
-    if (is(0, 'g') && is(1, 'p') && is(2, 'u')) return true;
-  }
-  return false;
-}
-
 /// A device is named driver/pool/device, and a driver may contain a slash.
 std::string_view driver_of(std::string_view name) {
   const std::size_t pool = name.rfind('/');
@@ -52,7 +43,7 @@ claim_device claim_ledger::device_named(std::string_view name) {
   const claim_device d = number_of(device_numbers_, devices_, name);
   if (devices_[d].name.empty()) {
     devices_[d].name = name;
-    devices_[d].is_gpu = names_gpu(driver_of(name));
+    devices_[d].is_gpu = model::names_gpus(driver_of(name));
     if (pools_ != nullptr) {
       of_pool_.push_back(pools_->pools.find(name));
       if (of_pool_.back() != device_pools::no_device) named_[of_pool_.back()] = d;
@@ -168,7 +159,7 @@ bool claim_ledger::usable(const model::cluster_state& s, pod_row pod) const {
     if (is_structured(i) && !pools_->claims[i].broken.empty()) return false;
     const bool is_user = !compat_ && std::binary_search(users.begin(), users.end(), pod_users_[pod]);
     if (users.size() >= most_users && !is_user) return false;
-    if (!claim.from_template && names_gpu(claim.device_class) &&
+    if (!claim.from_template && model::names_gpus(claim.device_class) &&
         (queue == no_row || label_of(claim.labels, queue_label) != (*s.queues)[queue].name)) {
       return false;
     }
@@ -365,7 +356,7 @@ std::int64_t claim_ledger::paid_for(pod_row pod, node_row row, bool at_once) con
       std::vector<std::uint32_t> seen;
       for (const given_device& one : answer.given) {
         const bool again = std::find(seen.begin(), seen.end(), one.share.device) != seen.end();
-        if (one.share.admin || again || !names_gpu(pools_->pools.pool_of(one.share.device).driver)) continue;
+        if (one.share.admin || again || !model::names_gpus(pools_->pools.pool_of(one.share.device).driver)) continue;
         seen.push_back(one.share.device);
         const claim_device d = named_[one.share.device];
         if (d == no_row) {

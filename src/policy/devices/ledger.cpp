@@ -105,9 +105,7 @@ result<void> device_ledger::open(const model::cluster_state& s, const policy_opt
   if (!used_) return {};
   catalog_ = catalog != nullptr ? std::move(catalog) : std::make_shared<const device_catalog>();
   in_order_ = options.device_order == device_order_rule::in_order;
-  std::string list;
-  for (const std::string& one : options.device_settings) list.append(one).append(1, '\0');
-  const result<model::vendor_settings> told = model::parse_vendor_settings(list);
+  const result<model::vendor_settings> told = model::parse_vendor_settings(join_list(options.device_settings));
   if (!told) return told.failure();
   levels_.global = settings_of(*told);
   levels_.keys = {std::string(node_policy_key), std::string(device_policy_key), std::string(weights_key)};

@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// What the timed programs share: a failure ends them, and work has a duration.
+
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+#include <kaisched/result.hpp>
+
+namespace kaisched::bench {
+
+template <class T>
+T must(result<T> r) {
+  if (!r) throw std::runtime_error(r.failure().message);
+  return std::move(r).value();
+}
+
+inline void must(const result<void>& r) {
+  if (!r) throw std::runtime_error(r.failure().message);
+}
+
+template <class Work>
+double seconds(Work work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace kaisched::bench
