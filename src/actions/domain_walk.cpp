@@ -63,8 +63,8 @@ domain_walk::domain_walk(core& c, group_row group, const placing& how, work::fai
       why_(why),
       placer_(c, group, how, why),
       looks_back_(c.state().groups[group].sub_count <= most_members),
-      steps_left_(c.options.topology_steps == unlimited ? std::numeric_limits<std::int64_t>::max()
-                                                        : c.options.topology_steps) {}
+      own_steps_(domain_steps(c.options)),
+      steps_left_(how.plan == nullptr ? own_steps_ : how.plan->steps_left) {}
 
 result<bool> domain_walk::run(std::span<const pod_row> chunk) {
   chunk_ = chunk;
@@ -84,15 +84,47 @@ result<bool> domain_walk::place(const agenda* todo) {
   const std::optional<level_ask> ask = ask_of(todo->member);
   if (!ask) return place_on(*todo, *todo->offered);
   if (has_shape(*ask)) return place_in_pieces(*todo, *ask);
+  result<bool> placed = place_as_planned(*todo);
+  if (!placed || *placed || (plans(*todo) && steps_left_ <= 0)) return placed;
   const std::vector<nodes_offered> choices = choices_of(todo->member, *todo->offered);
   const std::uint32_t start = c_.depth();
   for (std::size_t i = 0; i < choices.size() && (i == 0 || steps_left_ > 0); ++i) {
     --steps_left_;
-    result<bool> placed = place_on(*todo, choices[i]);
+    placed = place_on(*todo, choices[i]);
+    if (placed && *placed) remember(todo->member, choices[i]);
     if (!placed || *placed) return placed;
     c_.rollback(start);
   }
   return false;
+}
+
+/// The plan names nodes for the member, and all of them are offered.
+bool domain_walk::plans(const agenda& todo) const {
+  if (how_.plan == nullptr) return false;
+  const auto at = how_.plan->first.find(todo.member);
+  if (at == how_.plan->first.end()) return false;
+  const node_set& among = todo.offered->among;
+  return among.empty() ||
+         std::all_of(at->second.rows.begin(), at->second.rows.end(), [&](node_row row) { return among[row] != 0; });
+}
+
+result<bool> domain_walk::place_as_planned(const agenda& todo) {
+  if (!plans(todo)) return false;
+  nodes_offered nodes = how_.plan->first.at(todo.member);
+  const std::uint32_t start = c_.depth();
+  result<bool> placed = place_on(todo, nodes);
+  if (!placed || *placed) return placed;
+  c_.rollback(start);
+  if (nodes.bands.empty()) return false;
+  nodes.bands.clear();  // the order of positions may be a bad one for pods of several kinds
+  placed = place_on(todo, nodes);
+  if (placed && *placed) remember(todo.member, nodes);
+  if (placed && !*placed) c_.rollback(start);
+  return placed;
+}
+
+void domain_walk::remember(sub_group_row member, const nodes_offered& nodes) {
+  if (how_.plan != nullptr) how_.plan->first.insert_or_assign(member, nodes);
 }
 
 result<bool> domain_walk::place_on(const agenda& todo, const nodes_offered& nodes) {
@@ -241,8 +273,8 @@ bool domain_walk::holds_slices(sub_group_row member, const topology::domain_tree
   });
 }
 
-domain_walk::nodes_offered domain_walk::nodes_of(const level_ask& ask, const measured& what, std::uint32_t domain,
-                                                 const nodes_offered& offered) const {
+nodes_offered domain_walk::nodes_of(const level_ask& ask, const measured& what, std::uint32_t domain,
+                                    const nodes_offered& offered) const {
   nodes_offered made;
   made.among.assign(c_.state().node_count(), 0);
   for (const node_row row : ask.tree->domains[domain].nodes) {
@@ -281,7 +313,7 @@ void domain_walk::note_shortage(const level_ask& ask, const measured& what) {
   for (const auto& [have, count] : domains) why_.domains.push_back({what.need.count, have, count});
 }
 
-std::vector<domain_walk::nodes_offered> domain_walk::choices_of(sub_group_row member, const nodes_offered& offered) {
+std::vector<nodes_offered> domain_walk::choices_of(sub_group_row member, const nodes_offered& offered) {
   const std::optional<level_ask> asked = ask_of(member);
   if (!asked) return {offered};
   const level_ask& ask = *asked;
@@ -312,8 +344,7 @@ void domain_walk::add_choice(nodes_offered nodes, const measured& what, std::vec
 }
 
 /// All nodes, those that are in no domain last: a preferred level keeps nobody from anywhere.
-domain_walk::nodes_offered domain_walk::everywhere(const level_ask& ask, const measured& what,
-                                                   const nodes_offered& offered) const {
+nodes_offered domain_walk::everywhere(const level_ask& ask, const measured& what, const nodes_offered& offered) const {
   nodes_offered made = nodes_of(ask, what, topology::root_domain, offered);
   node_band outside;
   for (node_row row = 0; row < c_.state().node_count(); ++row) {
@@ -409,11 +440,9 @@ topology::piece_search domain_walk::pieces_in(const level_ask& ask, std::uint32_
 
 /// Pods take the nodes of a piece from its first position on, so that neighbours in the order of pods are neighbours
 /// there.
-domain_walk::nodes_offered domain_walk::nodes_of(const topology::piece& one) const {
-  nodes_offered made;
-  made.among.assign(c_.state().node_count(), 0);
-  made.rows = one.nodes;
-  for (const node_row row : one.nodes) {
+nodes_offered one_by_one(std::span<const node_row> nodes, std::size_t node_count) {
+  nodes_offered made{node_set(node_count, 0), {nodes.begin(), nodes.end()}, {}};
+  for (const node_row row : nodes) {
     made.among[row] = 1;
     made.bands.push_back({row});
   }
@@ -421,6 +450,8 @@ domain_walk::nodes_offered domain_walk::nodes_of(const topology::piece& one) con
 }
 
 result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& ask) {
+  result<bool> planned = place_as_planned(todo);
+  if (!planned || *planned || (plans(todo) && steps_left_ <= 0)) return planned;
   const topology::domain_tree& tree = *ask.tree;
   const nodes_offered& offered = *todo.offered;
   const measured what = measure(todo.member, tree, pods_below(c_, todo.member, chunk_), offered);
@@ -436,6 +467,7 @@ result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& a
     --steps_left_;
     ++tried;
     result<bool> placed = place_on(todo, nodes);
+    if (placed && *placed) remember(todo.member, nodes);
     if (placed && !*placed) c_.rollback(start);
     return placed;
   };
@@ -464,7 +496,7 @@ result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& a
       topology::piece one;
       first = true;
       for (ends = false; !ends && search.next(one);) {
-        nodes_offered nodes = nodes_of(one);
+        nodes_offered nodes = one_by_one(one.nodes, c_.state().node_count());
         result<bool> placed = attempt(nodes);
         if (!placed || *placed) return placed;
         if (ends || what.kinds.size() == 1) continue;
@@ -524,8 +556,8 @@ std::uint32_t domain_walk::home_of(const holder& above, const std::vector<node_r
   return home;
 }
 
-std::vector<members_alike> domain_walk::pieces_with(std::span<const pod_row> chunk,
-                                                    const std::vector<std::int64_t>& more, std::size_t most) {
+offered_pieces domain_walk::pieces_with(std::span<const pod_row> chunk, const std::vector<std::int64_t>& more,
+                                        std::size_t most) {
   chunk_ = chunk;
   more_ = &more;
   nodes_offered everything;
@@ -534,7 +566,6 @@ std::vector<members_alike> domain_walk::pieces_with(std::span<const pod_row> chu
   using likeness = std::tuple<sub_group_row, const topology::domain_tree*, std::uint32_t, std::vector<class_row>>;
   std::map<likeness, std::size_t> known;
   std::vector<members_alike> found;
-  std::vector<sub_group_row> first;  // of those alike
   std::vector<holder> holders;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     const std::optional<level_ask> ask = ask_of(sub);
@@ -548,16 +579,17 @@ std::vector<members_alike> domain_walk::pieces_with(std::span<const pod_row> chu
       std::sort(kinds.begin(), kinds.end());
       const auto [at, is_new] = known.try_emplace(
           {c_.state().subs[sub].parent, ask->tree, ask->levels.required, std::move(kinds)}, found.size());
-      if (!is_new) ++found[at->second].count;
+      if (!is_new) found[at->second].members.push_back(sub);
       if (!is_new) continue;
     }
-    found.push_back({1, std::move(pods), {}, false});
-    first.push_back(sub);
+    found.push_back({{sub}, std::move(pods), {}, false});
   }
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    add_pieces(first[i], everything, holders, std::max<std::size_t>(1, most / found.size()), found[i]);
+  for (members_alike& one : found) {
+    add_pieces(everything, holders, std::max<std::size_t>(1, most / found.size()), one);
   }
-  return found;
+  offered_pieces made{std::move(found), {}};
+  for (const holder& one : holders) made.holders.emplace_back(one.member, one.ask.tree);
+  return made;
 }
 
 /// Members above with a required level of their own. False: one of them requires a shape.
@@ -585,9 +617,10 @@ bool domain_walk::has_nodes(sub_group_row member) const {
   return false;
 }
 
-/// The first pieces of a member, as many as `most`, that lie in domains of the holders above it.
-void domain_walk::add_pieces(sub_group_row member, const nodes_offered& offered, std::span<const holder> holders,
-                             std::size_t most, members_alike& to) {
+/// The first pieces for members alike, as many as `most`, that lie in domains of the holders above them.
+void domain_walk::add_pieces(const nodes_offered& offered, std::span<const holder> holders, std::size_t most,
+                             members_alike& to) {
+  const sub_group_row member = to.members.front();
   const std::optional<level_ask> asked = ask_of(member);
   if (!asked) return;
   level_ask ask = *asked;
@@ -609,7 +642,6 @@ void domain_walk::add_pieces(sub_group_row member, const nodes_offered& offered,
       has_home = has_home && (!is_held || made.homes.back() != no_row);
     }
     if (!has_home) continue;
-    std::sort(made.nodes.begin(), made.nodes.end());
     to.pieces.push_back(std::move(made));
   }
 }

@@ -28,16 +28,10 @@ class domain_walk {
   /// For members that require a level with a shape: pieces of domains that could hold their pods of the chunk if nodes
   /// had so much more free, best first, in all at most so many. Those inside of such a member are left out. `more`:
   /// [nodes x dimensions].
-  [[nodiscard]] std::vector<members_alike> pieces_with(std::span<const pod_row> chunk,
-                                                       const std::vector<std::int64_t>& more, std::size_t most);
+  [[nodiscard]] offered_pieces pieces_with(std::span<const pod_row> chunk, const std::vector<std::int64_t>& more,
+                                           std::size_t most);
 
  private:
-  /// Nodes that a member is tried on.
-  struct nodes_offered {
-    work::node_set among;                ///< empty: all
-    std::vector<node_row> rows;          ///< the same as a list, once a topology has made one
-    std::vector<work::node_band> bands;  ///< the same in the order of a preferred level; empty: in no order
-  };
   /// What is left to be placed.
   struct agenda {
     sub_group_row member;
@@ -65,6 +59,9 @@ class domain_walk {
   };
 
   result<bool> place(const agenda* todo);
+  [[nodiscard]] bool plans(const agenda& todo) const;
+  result<bool> place_as_planned(const agenda& todo);
+  void remember(sub_group_row member, const nodes_offered& nodes);
   result<bool> place_in_pieces(const agenda& todo, const level_ask& ask);
   result<bool> place_on(const agenda& todo, const nodes_offered& nodes);
   result<bool> place_children(const agenda& todo, const nodes_offered& nodes);
@@ -90,8 +87,7 @@ class domain_walk {
   [[nodiscard]] holder holder_of(sub_group_row member, level_ask ask, const nodes_offered& offered);
   [[nodiscard]] bool add_holders(sub_group_row member, const nodes_offered& offered, std::vector<holder>& to);
   [[nodiscard]] bool has_nodes(sub_group_row member) const;
-  void add_pieces(sub_group_row member, const nodes_offered& offered, std::span<const holder> holders, std::size_t most,
-                  members_alike& to);
+  void add_pieces(const nodes_offered& offered, std::span<const holder> holders, std::size_t most, members_alike& to);
   [[nodiscard]] static std::uint32_t home_of(const holder& above, const std::vector<node_row>& piece);
   [[nodiscard]] std::vector<std::uint8_t> nodes_in_use(sub_group_row member) const;
   [[nodiscard]] std::vector<std::int64_t> places_of_kinds(const measured& what, node_row row) const;
@@ -99,7 +95,6 @@ class domain_walk {
                                                          sub_group_row member, const measured& what,
                                                          std::span<const std::uint32_t> domains,
                                                          const nodes_offered& offered) const;
-  [[nodiscard]] nodes_offered nodes_of(const policy::topology::piece& one) const;
   void note_small_pieces(const level_ask& ask, sub_group_row member, const measured& what,
                          const nodes_offered& offered);
 
@@ -111,7 +106,11 @@ class domain_walk {
   std::span<const pod_row> chunk_;
   const std::vector<std::int64_t>* more_ = nullptr;  ///< what nodes would have beside what is free; null: nothing
   bool looks_back_;
-  std::int64_t steps_left_;
+  std::int64_t own_steps_;
+  std::int64_t& steps_left_;  ///< those of the plan, or its own
 };
+
+/// Nodes to be filled one after the other.
+[[nodiscard]] nodes_offered one_by_one(std::span<const node_row> nodes, std::size_t node_count);
 
 }  // namespace kaisched::actions

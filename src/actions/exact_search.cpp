@@ -41,12 +41,13 @@ std::map<node_row, std::int64_t> freed_by(const core& c, std::span<const victim_
 
 }  // namespace
 
-exact_search::exact_search(victim_search_state& kept, group_row waiting, const victim_rules& rules)
+exact_search::exact_search(victim_search_state& kept, group_row waiting, const victim_rules& rules, domain_plan* plan)
     : kept_(kept),
       c_(kept.c),
       waiting_(waiting),
       rules_(rules),
-      trial_(kept.c, waiting, rules),
+      plan_(plan),
+      trial_(kept.c, waiting, rules, plan),
       steps_left_(kept.c.options.search_steps == unlimited ? std::numeric_limits<std::int64_t>::max()
                                                            : kept.c.options.search_steps) {
   std::map<std::int64_t, std::int64_t> requests;
@@ -384,19 +385,7 @@ result<bool> exact_search::extend(const positions& candidates, std::size_t from,
 
 result<bool> exact_search::find_in_pieces() {
   const model::cluster_state& s = c_.state();
-  const model::group_core& g = s.groups[waiting_];
-  const auto has_shape = [&](sub_group_row sub) {
-    const model::topology_ask* ask = s.subs[sub].together.get();
-    if (ask == nullptr || ask->required_level.empty()) return false;
-    return std::any_of(c_.topologies->begin(), c_.topologies->end(), [&](const policy::topology::domain_tree& tree) {
-      return tree.name == ask->topology && tree.grid_of(tree.level_named(ask->required_level)) != nullptr;
-    });
-  };
-  bool asks = false;
-  for (sub_group_row sub = g.first_sub; c_.topologies != nullptr && sub < g.first_sub + g.sub_count; ++sub) {
-    asks = asks || has_shape(sub);
-  }
-  if (!asks) return false;
+  if (plan_ == nullptr) return false;
   if (auto done = collect(std::numeric_limits<std::size_t>::max()); !done) return done.failure();
   if (units_.empty() || lacks_room(units_)) return false;
   std::vector<std::int64_t> more(static_cast<std::size_t>(s.node_count()) * s.dims(), 0);
@@ -409,7 +398,7 @@ result<bool> exact_search::find_in_pieces() {
   }
   for (const auto& [row, unit] : by_node_) on_node[row].push_back(unit);
   work::failure why;
-  const placing how{true, nullptr};
+  const placing how{true, nullptr, nullptr};
   domain_walk walk(c_, waiting_, how, why);
   // Each set is a number of steps; more pieces than that are not tried anyway.
   const std::int64_t most = steps_left_ / trial_steps + 1;
@@ -418,19 +407,39 @@ result<bool> exact_search::find_in_pieces() {
     for (const node_row row : rows) there.insert(there.end(), on_node[row].begin(), on_node[row].end());
     return closure_of(there);
   };
-  piece_sets pieces(c_, walk.pieces_with(c_.partial.chunk, more, static_cast<std::size_t>(most)), more, victims_on);
+  const offered_pieces offered = walk.pieces_with(c_.partial.chunk, more, static_cast<std::size_t>(most));
+  piece_sets pieces(c_, offered.kinds, more, victims_on);
   const bool all = c_.options.topology_steps == unlimited;
   const std::size_t most_sets =
       all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(c_.options.topology_steps);
   const std::int64_t looks = all ? steps_left_ : std::min(steps_left_, trial_steps * c_.options.topology_steps);
-  const std::vector<positions> sets = pieces.find(most_sets, looks);
+  const std::vector<piece_set> sets = pieces.find(most_sets, looks);
   std::size_t tried = 0;
   for (; tried < sets.size() && steps_left_ > 0; ++tried) {
-    result<bool> helps = attempt(sets[tried]);
+    plan_pieces(sets[tried], offered);
+    result<bool> helps = attempt(sets[tried].victims);
     if (!helps || *helps) return helps;
   }
+  plan_->first.clear();
   if (pieces.is_cut() || tried < sets.size()) pieces_tried_ = static_cast<std::int64_t>(tried);
   return false;
+}
+
+/// Each member tries its piece of the set first, those above it the domains that these are in.
+void exact_search::plan_pieces(const piece_set& set, const offered_pieces& offered) {
+  const std::size_t node_count = c_.state().node_count();
+  plan_->first.clear();
+  for (const piece_set::part& part : set.parts) {
+    plan_->first.emplace(part.member, one_by_one(part.nodes, node_count));
+    for (std::size_t i = 0; i < offered.holders.size(); ++i) {
+      if (part.piece->homes[i] == no_row) continue;
+      const auto& [holder, tree] = offered.holders[i];
+      const std::vector<node_row>& nodes = tree->domains[part.piece->homes[i]].nodes;
+      const auto [at, is_new] =
+          plan_->first.try_emplace(holder, nodes_offered{work::node_set(node_count, 0), nodes, {}});
+      for (auto row = nodes.begin(); is_new && row != nodes.end(); ++row) at->second.among[*row] = 1;
+    }
+  }
 }
 
 // ---- what can be left out ------------------------------------------------------------------------------------------

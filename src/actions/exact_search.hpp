@@ -14,6 +14,8 @@
 
 #include <kaisched/result.hpp>
 
+#include "actions/piece_sets.hpp"
+#include "actions/placement.hpp"
 #include "actions/victim_search_state.hpp"
 #include "actions/victim_trial.hpp"
 #include "actions/victim_units.hpp"
@@ -24,7 +26,8 @@ namespace kaisched::actions {
 /// For one waiting group, which the core has been told to cut to a chunk. The statement must be at rest.
 class exact_search {
  public:
-  exact_search(victim_search_state& kept, group_row waiting, const victim_rules& rules);
+  /// `plan`: null if the group asks for no shapes.
+  exact_search(victim_search_state& kept, group_row waiting, const victim_rules& rules, domain_plan* plan);
 
   /// So few nodes and units that every set is tried.
   [[nodiscard]] result<bool> is_small();
@@ -84,6 +87,7 @@ class exact_search {
   [[nodiscard]] bool cannot_end(std::span<const excess> limits) const;
   [[nodiscard]] positions units_that_open_nodes_or_end(std::span<const excess> limits) const;
 
+  void plan_pieces(const piece_set& set, const offered_pieces& offered);
   [[nodiscard]] result<bool> try_sets_of(const positions& candidates);
   [[nodiscard]] result<bool> extend(const positions& candidates, std::size_t from, std::size_t size, positions& set);
 
@@ -91,6 +95,7 @@ class exact_search {
   work::core& c_;
   group_row waiting_;
   const victim_rules& rules_;
+  domain_plan* plan_;
   victim_trial trial_;
   /// By size of a request for GPUs: pods of the chunk that ask for at least as much, and places that nodes have for
   /// them.

@@ -37,7 +37,7 @@ class mover {
     if (!found || !*found) return found;
     for (const migration& one : chosen_) apply(one);
     work::failure why;
-    result<bool> placed = place_group(c_, group_, {true, nullptr}, why);
+    result<bool> placed = place_group(c_, group_, {true, nullptr, nullptr}, why);
     if (!placed || !*placed) c_.rollback(start);
     return placed;
   }

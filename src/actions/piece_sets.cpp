@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -41,12 +42,14 @@ std::vector<std::uint32_t> union_of(const std::vector<std::uint32_t>& a, const s
 
 }  // namespace
 
-piece_sets::piece_sets(const work::core& c, std::vector<members_alike> members, const std::vector<std::int64_t>& more,
-                       const victims_of& victims)
+piece_sets::piece_sets(const work::core& c, std::span<const members_alike> members,
+                       const std::vector<std::int64_t>& more, const victims_of& victims)
     : c_(c), more_(more) {
   // Who can choose among few pieces chooses first.
-  std::stable_sort(members.begin(), members.end(),
-                   [](const members_alike& a, const members_alike& b) { return a.pieces.size() < b.pieces.size(); });
+  std::vector<const members_alike*> in_order;
+  for (const members_alike& one : members) in_order.push_back(&one);
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const auto* a, const auto* b) { return a->pieces.size() < b->pieces.size(); });
   const auto request_of = [&](pod_row p) {
     std::vector<std::int64_t> request = c.state().class_of(p).ask.request;
     request.resize(c.state().dims(), 0);
@@ -57,21 +60,24 @@ piece_sets::piece_sets(const work::core& c, std::vector<members_alike> members, 
   }
   std::sort(requests_.begin(), requests_.end());
   requests_.erase(std::unique(requests_.begin(), requests_.end()), requests_.end());
-  for (members_alike& one : members) {
+  for (const members_alike* const one : in_order) {
     kind_of_member made;
+    made.members = one->members;
     for (const std::vector<std::int64_t>& request : requests_) {
-      made.pods.push_back(std::count_if(one.pods.begin(), one.pods.end(),
+      made.pods.push_back(std::count_if(one->pods.begin(), one->pods.end(),
                                         [&](pod_row p) { return asks_for_at_least(request_of(p), request); }));
     }
-    for (offered_piece& piece : one.pieces) {
-      positions there = victims(piece.nodes);
-      made.pieces.push_back({std::move(piece), std::move(there)});
+    for (const offered_piece& piece : one->pieces) {
+      std::vector<node_row> nodes = piece.nodes;
+      std::sort(nodes.begin(), nodes.end());
+      positions there = victims(nodes);
+      made.pieces.push_back({&piece, std::move(nodes), std::move(there)});
     }
     std::stable_sort(made.pieces.begin(), made.pieces.end(),
                      [](const piece_choice& a, const piece_choice& b) { return a.victims.size() < b.victims.size(); });
-    has_more_ = has_more_ || one.has_more;
+    has_more_ = has_more_ || one->has_more;
     pieces_ += made.pieces.size();
-    members_.insert(members_.end(), one.count, static_cast<std::uint32_t>(kinds_.size()));
+    members_.insert(members_.end(), one->members.size(), static_cast<std::uint32_t>(kinds_.size()));
     kinds_.push_back(std::move(made));
   }
   fewest_after_.assign(members_.size(), 0);
@@ -85,16 +91,33 @@ piece_sets::piece_sets(const work::core& c, std::vector<members_alike> members, 
   }
 }
 
-std::vector<piece_sets::positions> piece_sets::find(std::size_t most, std::int64_t looks) {
-  struct sized {
-    positions set;
-    bool operator<(const sized& other) const { return set.size() < other.set.size(); }
-  };
-  std::vector<sized> found;
+/// The choices up to the last member. Nodes that a member has for itself are filled first, then those that it needs,
+/// then those that another one may need.
+piece_set piece_sets::made_of(std::uint32_t last, positions victims) const {
+  std::vector<const choice*> chosen;
+  for (std::uint32_t at = last; at != no_row; at = choices_[at].before) chosen.push_back(&choices_[at]);
+  const std::vector<std::map<node_row, std::int64_t>> taken = places_taken(chosen);
+  piece_set made{std::move(victims), {}};
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const choice& one = *chosen[i];
+    const std::span<const sub_group_row> alike = kinds_[members_[one.member]].members;
+    std::vector<node_row> nodes = piece_of(one).offered->nodes;
+    if (!taken.empty()) {
+      const auto rank = [&](node_row row) {
+        const auto at = taken[i].find(row);
+        if (at == taken[i].end()) return 2;
+        return at->second == places_for(0, row) ? 0 : 1;
+      };
+      std::stable_sort(nodes.begin(), nodes.end(), [&](node_row a, node_row b) { return rank(a) < rank(b); });
+    }
+    made.parts.push_back({alike[alike.size() - alike_from_[one.member]], piece_of(one).offered, std::move(nodes)});
+  }
+  return made;
+}
+
+std::vector<piece_set> piece_sets::find(std::size_t most, std::int64_t looks) {
+  std::vector<piece_set> found;
   std::set<positions> known;
-  const auto take = [&](positions set) {
-    if (known.insert(set).second) found.push_back({std::move(set)});
-  };
   choices_.clear();
   open_.clear();
   is_cut_ = has_more_;
@@ -119,20 +142,18 @@ std::vector<piece_sets::positions> piece_sets::find(std::size_t most, std::int64
     const positions& own = piece_of(one).victims;
     positions all = one.before == no_row ? own : union_of(choices_[one.before].victims, own);
     if (one.member + 1 == members_.size()) {
-      take(std::move(all));
+      if (known.insert(all).second) found.push_back(made_of(at, std::move(all)));
       continue;
     }
     choices_[at].victims = std::move(all);
     // Of members alike the first one has the first piece: others would be the same sets.
     add(at, one.member + 1, members_[one.member] == members_[one.member + 1] ? one.piece : 0);
   }
-  std::stable_sort(found.begin(), found.end());
+  std::stable_sort(found.begin(), found.end(),
+                   [](const piece_set& a, const piece_set& b) { return a.victims.size() < b.victims.size(); });
   is_cut_ = is_cut_ || !open_.empty() || found.size() > most;
   if (found.size() > most) found.resize(most);
-  std::vector<positions> sets;
-  sets.reserve(found.size());
-  for (sized& one : found) sets.push_back(std::move(one.set));
-  return sets;
+  return found;
 }
 
 void piece_sets::add(std::uint32_t before, std::uint32_t member, std::uint32_t piece) {
@@ -157,23 +178,76 @@ bool piece_sets::is_later(std::uint32_t a, std::uint32_t b) const {
 
 /// The piece can stand beside those chosen before, or overlap them where nodes have room for the pods of both.
 bool piece_sets::fits(const choice& one) const {
-  const offered_piece& mine = piece_of(one).where;
+  const piece_choice& mine = piece_of(one);
   std::vector<const choice*> chosen{&one};
+  std::vector<const choice*> others;
   for (std::uint32_t at = one.before; at != no_row; at = choices_[at].before) {
-    const offered_piece& other = piece_of(choices_[at]).where;
-    if (!have_one_home(mine, other)) return false;
-    if (!share_some(mine.nodes, other.nodes)) continue;
+    const piece_choice& other = piece_of(choices_[at]);
+    if (!have_one_home(*mine.offered, *other.offered)) return false;
+    if (!share_some(mine.nodes, other.nodes)) {
+      others.push_back(&choices_[at]);
+      continue;
+    }
     const std::array<const choice*, 2> both{&one, &choices_[at]};
     if (!have_room(both)) return false;
     chosen.push_back(&choices_[at]);
   }
-  return chosen.size() < 3 || have_room(chosen);
+  if (chosen.size() == 1) return true;
+  // Who overlaps those that it overlaps may have to make room for them.
+  for (std::size_t i = 1; i < chosen.size(); ++i) {
+    const auto overlap = [&](const choice* other) {
+      return share_some(piece_of(*chosen[i]).nodes, piece_of(*other).nodes);
+    };
+    const auto first = std::stable_partition(others.begin(), others.end(), std::not_fn(overlap));
+    chosen.insert(chosen.end(), first, others.end());
+    others.erase(first, others.end());
+  }
+  return have_room(chosen) && (requests_.size() > 1 || !places_taken(chosen).empty());
+}
+
+/// Which places the pods of each member can take so that there are enough for all; empty: there are not, or pods of
+/// several sizes could take them. Pods move on to other nodes of their piece until those that come later have places
+/// (augmenting paths).
+std::vector<std::map<node_row, std::int64_t>> piece_sets::places_taken(std::span<const choice* const> chosen) const {
+  if (requests_.size() != 1) return {};
+  std::map<node_row, std::int64_t> left;
+  for (const choice* one : chosen) {
+    for (const node_row row : piece_of(*one).nodes) left.try_emplace(row, places_for(0, row));
+  }
+  std::vector<std::map<node_row, std::int64_t>> taken(chosen.size());
+  std::vector<std::uint8_t> asked;  // by member, to move a pod
+  const std::function<bool(std::size_t)> take_one = [&](std::size_t member) {
+    asked[member] = 1;
+    const std::vector<node_row>& nodes = piece_of(*chosen[member]).offered->nodes;
+    const auto free = std::find_if(nodes.begin(), nodes.end(), [&](node_row row) { return left[row] > 0; });
+    if (free != nodes.end()) {
+      --left[*free];
+      ++taken[member][*free];
+      return true;
+    }
+    for (const node_row row : nodes) {
+      for (std::size_t other = 0; other < chosen.size(); ++other) {
+        if (asked[other] != 0 || !taken[other].contains(row) || !take_one(other)) continue;
+        if (--taken[other][row] == 0) taken[other].erase(row);
+        ++taken[member][row];
+        return true;
+      }
+    }
+    return false;
+  };
+  for (std::size_t member = 0; member < chosen.size(); ++member) {
+    for (std::int64_t pods = kinds_[members_[chosen[member]->member]].pods.front(); pods > 0; --pods) {
+      asked.assign(chosen.size(), 0);
+      if (!take_one(member)) return {};
+    }
+  }
+  return taken;
 }
 
 /// By amounts: for the pods that ask for at least as much as one of them there are so many places on all nodes.
 bool piece_sets::have_room(std::span<const choice* const> chosen) const {
   std::vector<node_row> nodes;
-  for (const choice* one : chosen) nodes = union_of(nodes, piece_of(*one).where.nodes);
+  for (const choice* one : chosen) nodes = union_of(nodes, piece_of(*one).nodes);
   for (std::size_t request = 0; request < requests_.size(); ++request) {
     std::int64_t pods = 0;
     for (const choice* one : chosen) pods += kinds_[members_[one->member]].pods[request];

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace kaisched::actions {
 
 /// A piece that a member could get.
 struct offered_piece {
-  std::vector<node_row> nodes;  ///< ascending
+  std::vector<node_row> nodes;  ///< from its first position on
   /// By holder, which is a member above with a required level of its own: the domain of that level that the piece is
   /// in. no_row: the holder is not above.
   std::vector<std::uint32_t> homes;
@@ -22,10 +23,27 @@ struct offered_piece {
 
 /// Members of a group that can get the same pieces, as equal slices can.
 struct members_alike {
-  std::size_t count = 1;
+  std::vector<sub_group_row> members;
   std::vector<pod_row> pods;  ///< of one of them
   std::vector<offered_piece> pieces;
   bool has_more = false;  ///< there are more pieces than these
+};
+
+/// Of one group.
+struct offered_pieces {
+  std::vector<members_alike> kinds;
+  std::vector<std::pair<sub_group_row, const policy::topology::domain_tree*>> holders;
+};
+
+/// A piece for each member, and who has to leave.
+struct piece_set {
+  std::vector<std::uint32_t> victims;  ///< positions of units, ascending
+  struct part {
+    sub_group_row member;
+    const offered_piece* piece;
+    std::vector<node_row> nodes;  ///< of the piece, in the order in which they are to be filled
+  };
+  std::vector<part> parts;
 };
 
 /// Sets of units, one piece per member, those with the fewest units first.
@@ -35,22 +53,25 @@ class piece_sets {
   using victims_of = std::function<positions(std::span<const node_row>)>;
 
   /// `more`: what nodes have beside what is free, once all victims have left; [nodes x dimensions].
-  piece_sets(const work::core& c, std::vector<members_alike> members, const std::vector<std::int64_t>& more,
+  /// `members` have to outlive it.
+  piece_sets(const work::core& c, std::span<const members_alike> members, const std::vector<std::int64_t>& more,
              const victims_of& victims);
 
   /// At most `most` different ones; at most so many choices of a piece are looked at, beside one look at each piece.
   /// Sets that share units between pieces are known to be small only once they are made: what is found is in order, and
   /// all that is left out has pieces that have more units together.
-  [[nodiscard]] std::vector<positions> find(std::size_t most, std::int64_t looks);
+  [[nodiscard]] std::vector<piece_set> find(std::size_t most, std::int64_t looks);
   /// The last call left something out.
   [[nodiscard]] bool is_cut() const { return is_cut_; }
 
  private:
   struct piece_choice {
-    offered_piece where;
+    const offered_piece* offered;
+    std::vector<node_row> nodes;  ///< ascending
     positions victims;
   };
   struct kind_of_member {
+    std::span<const sub_group_row> members;
     std::vector<piece_choice> pieces;  ///< fewest victims first
     std::vector<std::int64_t> pods;    ///< by request: those that ask for at least as much
   };
@@ -63,8 +84,10 @@ class piece_sets {
     positions victims;     ///< of all up to here, once it has been looked at and is kept
   };
 
+  [[nodiscard]] piece_set made_of(std::uint32_t last, positions victims) const;
   void add(std::uint32_t before, std::uint32_t member, std::uint32_t piece);
   [[nodiscard]] bool fits(const choice& one) const;
+  [[nodiscard]] std::vector<std::map<node_row, std::int64_t>> places_taken(std::span<const choice* const> chosen) const;
   [[nodiscard]] bool have_room(std::span<const choice* const> chosen) const;
   [[nodiscard]] std::int64_t places_for(std::size_t request, node_row row) const;
   [[nodiscard]] const piece_choice& piece_of(const choice& one) const {

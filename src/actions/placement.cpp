@@ -1,6 +1,7 @@
 #include "actions/placement.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,24 @@ result<bool> place_group(core& c, group_row group, const placing& how, failure& 
       return error{status::internal, "invariant violated: undo did not restore the state", {}};
   }
   return placed;
+}
+
+bool asks_for_shapes(const core& c, group_row group) {
+  if (!looks_for_domains(c, group)) return false;
+  const model::group_core& g = c.state().groups[group];
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    const model::topology_ask* const ask = c.state().subs[sub].together.get();
+    if (ask == nullptr) continue;
+    const bool has_shapes = std::any_of(c.topologies->begin(), c.topologies->end(), [&](const auto& tree) {
+      return tree.name == ask->topology && !tree.grids.empty();
+    });
+    if (has_shapes) return true;
+  }
+  return false;
+}
+
+std::int64_t domain_steps(const policy_options& options) {
+  return options.topology_steps == unlimited ? std::numeric_limits<std::int64_t>::max() : options.topology_steps;
 }
 
 std::vector<group_row> groups_to_start(const core& c) {

@@ -2,6 +2,8 @@
 /// @file
 /// Placing the next chunk of one pod group, completely or not at all. All actions use it.
 
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include <kaisched/result.hpp>
@@ -10,11 +12,32 @@
 
 namespace kaisched::actions {
 
+/// Nodes that a member of a group is tried on.
+struct nodes_offered {
+  work::node_set among;                ///< empty: all
+  std::vector<node_row> rows;          ///< the same as a list, once a topology has made one
+  std::vector<work::node_band> bands;  ///< the same in the order of a preferred level; empty: in no order
+};
+
+/// For one group that is placed again and again, with members that ask for domains: what they try first, and what all
+/// attempts together may still try. What was found once is found again, whatever was tried since.
+struct domain_plan {
+  std::map<sub_group_row, nodes_offered> first;
+  std::int64_t steps_left = 0;
+};
+
 /// How pods are placed.
 struct placing {
   bool only_claims = false;               ///< a simulation: nobody starts, victims may come back
   const work::node_set* among = nullptr;  ///< only these nodes; null: all
+  domain_plan* plan = nullptr;            ///< in `strict`; null: each attempt has `topology_steps` of its own
 };
+
+/// A member asks for domains of a topology that has levels with shapes, in `strict`.
+[[nodiscard]] bool asks_for_shapes(const work::core& c, group_row group);
+
+/// How many domains are tried, `topology_steps`.
+[[nodiscard]] std::int64_t domain_steps(const policy_options& options);
 
 /// True if every pod of the chunk has a place; else the statement is as before and `why` tells the obstacle.
 [[nodiscard]] result<bool> place_group(work::core& c, group_row group, const placing& how, work::failure& why);

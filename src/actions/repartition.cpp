@@ -323,7 +323,7 @@ class divider {
 
   result<bool> place_in_domains(const division_plan& plan, const node_set* among) {
     failure why;
-    return place_group(c_, group_, {!plan.changes.empty(), among}, why);
+    return place_group(c_, group_, {!plan.changes.empty(), among, nullptr}, why);
   }
 
   /// Limits and quotas are asked pod by pod, as everywhere.

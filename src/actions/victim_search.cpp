@@ -29,7 +29,13 @@ using work::node_set;
 class search {
  public:
   search(victim_search_state& kept, group_row group, const victim_rules& rules)
-      : kept_(kept), c_(kept.c), group_(group), rules_(rules), chains_(kept.c), trial_(kept.c, group, rules) {}
+      : kept_(kept),
+        c_(kept.c),
+        group_(group),
+        rules_(rules),
+        chains_(kept.c),
+        plan_{{}, domain_steps(kept.c.options)},
+        trial_(kept.c, group, rules, plan()) {}
 
   result<search_outcome> run() {
     const std::vector<pod_row> chunk = c_.chunk_of(group_, true);
@@ -50,6 +56,8 @@ class search {
   }
 
  private:
+  [[nodiscard]] domain_plan* plan() { return asks_for_shapes(c_, group_) ? &plan_ : nullptr; }
+
   static std::string_view generator(bool gang) { return gang ? "sg-multinodegang" : "sg-nodelocalgreedy"; }
 
   /// Small clusters exactly, larger ones with the generators, and where these fail all small sets. What can be left out
@@ -61,7 +69,7 @@ class search {
       c_.drop_part();
       return search_outcome::failed;
     }
-    exact_search exact(kept_, group_, rules_);
+    exact_search exact(kept_, group_, rules_, plan());
     result<bool> small = exact.is_small();
     if (!small) return small.failure();
     if (!*small) {
@@ -425,7 +433,7 @@ class search {
   /// False: the group that waits found no place.
   result<bool> place_one(group_row group, const node_set& nodes) {
     work::failure why;
-    result<bool> placed = place_group(c_, group, {true, &nodes}, why);
+    result<bool> placed = place_group(c_, group, {true, &nodes, nullptr}, why);
     if (!placed || group == group_) return placed;
     if (!*placed) (void)c_.chunk_of(group, true);  // so KAI keeps this chunk, victims included
     return true;
@@ -442,6 +450,7 @@ class search {
   std::set<std::array<set_hash, 3>> hopeless_;  ///< scenarios that failed
   std::vector<victim_unit> whole_;              ///< in `strict`: the set that `found_` is of
   victim_chains chains_;
+  domain_plan plan_;
   victim_trial trial_;  ///< in `strict`
 };
 

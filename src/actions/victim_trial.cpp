@@ -18,7 +18,7 @@ result<bool> victim_trial::run(std::span<const victim_unit> units) {
     for (const pod_row p : one.pods) c_.evict(p);
   }
   work::failure why;
-  result<bool> placed = place_group(c_, waiting_, {true, nullptr}, why);
+  result<bool> placed = place_group(c_, waiting_, {true, nullptr, plan_}, why);
   if (!placed) return placed;
   was_placed_ = *placed;
   if (*placed) {
@@ -58,7 +58,7 @@ result<void> victim_trial::place_again(group_row group, std::vector<pod_row> pod
     c_.take_part(group, pods);
     if (c_.partial.chunk.empty()) break;
     work::failure why;
-    result<bool> placed = place_group(c_, group, {true, nullptr}, why);
+    result<bool> placed = place_group(c_, group, {true, nullptr, nullptr}, why);
     if (!placed) outcome = placed.failure();
     if (!placed || !*placed) break;
   }

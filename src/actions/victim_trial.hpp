@@ -8,6 +8,7 @@
 
 #include <kaisched/result.hpp>
 
+#include "actions/placement.hpp"
 #include "actions/victim_units.hpp"
 #include "session/core.hpp"
 
@@ -18,7 +19,9 @@ namespace kaisched::actions {
 /// with the pods that they have lost here and no others.
 class victim_trial {
  public:
-  victim_trial(work::core& c, group_row waiting, const victim_rules& rules) : c_(c), waiting_(waiting), rules_(rules) {}
+  /// `plan`: of the waiting group, for all its trials; null: it asks for no shapes.
+  victim_trial(work::core& c, group_row waiting, const victim_rules& rules, domain_plan* plan)
+      : c_(c), waiting_(waiting), rules_(rules), plan_(plan) {}
 
   /// True: the set helps, and the statement holds what becomes of it. False: the statement is as it was.
   [[nodiscard]] result<bool> run(std::span<const victim_unit> units);
@@ -32,6 +35,7 @@ class victim_trial {
   work::core& c_;
   group_row waiting_;
   const victim_rules& rules_;
+  domain_plan* plan_;
   bool was_placed_ = false;
 };
 

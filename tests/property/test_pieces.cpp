@@ -483,3 +483,57 @@ TEST_CASE(
   });
   CHECK(good);
 }
+
+TEST_CASE("victims make pieces free for many members of one group in a large torus") {
+  const model::level_shape shape = got(model::parse_shape("torus:8x8x8"));
+  constexpr int slices = 8;
+  constexpr int pods = 16;
+  cluster c;
+  got(c.apply(
+      add(kind::topology, {"name", "levels", "shapes"}).add({"tree", texts{"rack"}, texts{"rack", "torus:8x8x8"}})));
+  got(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  std::map<std::string, std::uint32_t> cell_of;
+  std::set<std::uint32_t> blocked;
+  for (std::uint32_t cell = 0; cell < shape.positions(); ++cell) {
+    const std::string name = node_name(0, cell);
+    const std::uint32_t mixed = cell * 2'654'435'761U >> 24;
+    // One node of 40 is lost for all, of the others half are free.
+    const int what = mixed % 40 == 0 ? 4 : static_cast<int>(mixed % 2);
+    if (what == 4) blocked.insert(cell);
+    add_node(c, name, texts{"host", name, "rack", "a"}, position_of(shape, cell), what, true);
+    cell_of[name] = cell;
+  }
+  got(c.apply(add(kind::pod_group, {"name", "queue", "priority"}).add({"g", "q", 90})));
+  for (int i = 0; i < slices; ++i) {
+    const std::string slice = "s" + std::to_string(i);
+    got(c.apply(add(kind::sub_group, {"group", "name", "min_member", "topology", "required_level"})
+                    .add({"g", slice, pods, "tree", "rack"})));
+    for (int p = 0; p < pods; ++p) {
+      got(c.apply(add(kind::pod, {"name", "group", "sub_group", "request"})
+                      .add({slice + "-" + std::to_string(p), "g", slice, numbers{100, 0, 1000, 1}})));
+    }
+  }
+  engine e;
+  got(e.set("actions", "allocate,preempt"));
+  const session ran = got(e.run(c.take_snapshot(), 0));
+  got(ran.check());
+  std::map<std::string, std::set<std::uint32_t>> cells_of;
+  for (const decision& one : ran.decisions()) {
+    const std::string pod(ran.view().pod_name(one.pod));
+    if (pod.front() == 's') cells_of[pod.substr(0, 2)].insert(cell_of.at(std::string(ran.view().node_name(one.node))));
+  }
+  REQUIRE(cells_of.size() == slices);
+  for (const auto& [slice, taken] : cells_of) {
+    CHECK(taken.size() == pods);
+    std::vector<std::set<std::uint32_t>> along(shape.axes);
+    for (const std::uint32_t cell : taken) {
+      const std::vector<std::uint32_t> at = coordinates(shape, cell);
+      for (std::uint32_t axis = 0; axis < shape.axes; ++axis) along[axis].insert(at[axis]);
+    }
+    for (const std::set<std::uint32_t>& values : along) CHECK(is_run(values, 8, true));
+    for (const std::uint32_t cell : blocked) {
+      const std::vector<std::uint32_t> at = coordinates(shape, cell);
+      CHECK_FALSE((along[0].contains(at[0]) && along[1].contains(at[1]) && along[2].contains(at[2])));
+    }
+  }
+}

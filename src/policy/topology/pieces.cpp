@@ -31,38 +31,48 @@ std::int64_t sum_of(const extents& size) { return std::accumulate(size.begin(), 
 grid_sums::grid_sums(const level_shape& shape, const std::vector<std::int64_t>& values) : axes_(shape.axes) {
   // Closed axes are laid out twice; index 0 of each axis is the empty sum.
   std::array<std::size_t, max_axes> length{};
+  std::array<std::vector<std::size_t>, max_axes> cell;  // what an index adds to the number of the position
   std::size_t total = 1;
+  std::size_t cells = 1;
   for (std::uint32_t axis = max_axes; axis-- > 0;) {
     length[axis] = axis < axes_ ? std::size_t{shape.size[axis]} * (is_closed(shape) ? 2 : 1) + 1 : 1;
     stride_[axis] = total;
     total *= length[axis];
+    cell[axis].assign(length[axis], 0);
+    for (std::size_t at = 1; at < length[axis]; ++at) cell[axis][at] = (at - 1) % shape.size[axis] * cells;
+    cells *= axis < axes_ ? shape.size[axis] : 1;
   }
   sums_.assign(total, 0);
-  for (std::size_t i = 0; i < total; ++i) {
-    std::size_t cell = 0;
-    bool inside = true;
-    for (std::uint32_t axis = 0; axis < axes_; ++axis) {
-      const std::size_t at = i / stride_[axis] % length[axis];
-      inside = inside && at > 0;
-      cell = cell * shape.size[axis] + (at + shape.size[axis] - 1) % shape.size[axis];
+  const auto first = [&](std::uint32_t axis) { return axis < axes_ ? std::size_t{1} : std::size_t{0}; };
+  for (std::size_t a = first(0); a < length[0]; ++a) {
+    for (std::size_t b = first(1); b < length[1]; ++b) {
+      for (std::size_t c = first(2); c < length[2]; ++c) {
+        for (std::size_t d = first(3); d < length[3]; ++d) {
+          sums_[a * stride_[0] + b * stride_[1] + c * stride_[2] + d] =
+              values[cell[0][a] + cell[1][b] + cell[2][c] + cell[3][d]];
+        }
+      }
     }
-    if (inside) sums_[i] = values[cell];
   }
   for (std::uint32_t axis = 0; axis < axes_; ++axis) {
-    for (std::size_t i = 0; i < total; ++i) {
-      if (i / stride_[axis] % length[axis] > 0) sums_[i] += sums_[i - stride_[axis]];
+    const std::size_t rows = length[axis] * stride_[axis];
+    for (std::size_t from = 0; from < total; from += rows) {
+      for (std::size_t i = from + stride_[axis]; i < from + rows; ++i) sums_[i] += sums_[i - stride_[axis]];
     }
   }
 }
 
-std::int64_t grid_sums::of(const extents& from, const extents& size) const {
+std::int64_t grid_sums::of(const model::extents& from, const model::extents& size) const {
   std::int64_t sum = 0;
   for (std::uint32_t corner = 0; corner < (1U << axes_); ++corner) {
     std::size_t at = 0;
+    bool minus = false;
     for (std::uint32_t axis = 0; axis < axes_; ++axis) {
-      at += stride_[axis] * (std::size_t{from[axis]} + ((corner >> axis & 1U) != 0 ? size[axis] : 0));
+      const bool far = (corner >> axis & 1U) != 0;
+      at += stride_[axis] * (std::size_t{from[axis]} + (far ? size[axis] : 0));
+      minus = minus != !far;
     }
-    sum += (axes_ - static_cast<std::uint32_t>(std::popcount(corner))) % 2 == 0 ? sums_[at] : -sums_[at];
+    sum += minus ? -sums_[at] : sums_[at];
   }
   return sum;
 }
@@ -205,7 +215,7 @@ piece_search::grid piece_search::make_grid(const piece_domain& in) const {
   const std::size_t cells = in.cells.size();
   std::vector<std::int64_t> values(cells);
   for (std::size_t i = 0; i < cells; ++i) values[i] = in.cells[i].open ? 1 : 0;
-  grid made{grid_sums(shape_, values), grid_sums(shape_, std::vector<std::int64_t>(cells, 0)), {}, {}, {}, 0};
+  grid made{grid_sums(shape_, values), std::nullopt, {}, {}, {}, 0};
   if (shape_.axes == 1) {
     // Runs: from each start to its end, around the end of a ring.
     made.run.assign(cells, 0);
@@ -226,7 +236,7 @@ piece_search::grid piece_search::make_grid(const piece_domain& in) const {
     values[i] = in.cells[i].used ? 1 : 0;
     made.used_cells += values[i];
   }
-  if (made.used_cells > 0) made.used = grid_sums(shape_, values);
+  if (made.used_cells > 0) made.used.emplace(shape_, values);
   for (std::size_t kind = 0; kind < kinds_; ++kind) {
     for (std::size_t i = 0; i < cells; ++i) {
       values[i] = in.cells[i].open ? std::min(in.room[i * kinds_ + kind], need_.pods[kind]) : 0;
@@ -327,7 +337,7 @@ bool piece_search::advance_boxes() {
         continue;
       }
       const bool any = each_open_box(in, size, [&](const extents& at) {
-        if (in.used_cells > 0 && in.used.of(at, size) != in.used_cells) return;
+        if (in.used && in.used->of(at, size) != in.used_cells) return;
         for (std::size_t kind = 0; kind < kinds_; ++kind) {
           if (in.room[kind].of(at, size) < need_.pods[kind]) return;
         }
@@ -373,7 +383,7 @@ std::int64_t piece_search::most_in_boxes(std::size_t domain) const {
   std::int64_t most = 0;
   for (const extents& size : sizes_) {
     const bool any = !is_ruled_out(one, size) && each_open_box(one, size, [&](const extents& at) {
-      if (one.used_cells > 0 && one.used.of(at, size) != one.used_cells) return;
+      if (one.used && one.used->of(at, size) != one.used_cells) return;
       most = std::max(most, one.room[0].of(at, size));
     });
     if (!any) one.without[size_index(size)] = true;

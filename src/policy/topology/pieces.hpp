@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <kaisched/ids.hpp>
@@ -76,7 +77,7 @@ class piece_search {
   };
   struct grid {
     grid_sums open;
-    grid_sums used;
+    std::optional<grid_sums> used;
     std::vector<grid_sums> room;    ///< by kind
     std::vector<bool> without;      ///< by size: no box of this size, or of a larger one, is open
     std::vector<std::int64_t> run;  ///< one axis: open positions in a row around this one
