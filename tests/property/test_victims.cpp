@@ -267,7 +267,7 @@ TEST_CASE("nothing can be left out, small clusters get the smallest set, no smal
     const std::vector<pod_row> chunk = c.chunk_of(waiting, true);
     if (chunk.empty()) return;
     c.take_part(waiting, chunk);
-    actions::victim_trial trial(c, waiting, s.rules);
+    actions::victim_trial trial(c, waiting, s.rules, nullptr);
     bool any = false;
     std::size_t fewest = units + 1;
     std::vector<actions::victim_unit> set;
