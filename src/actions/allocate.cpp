@@ -44,8 +44,10 @@ result<void> allocate(core& c) {
       std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
   const auto depth = static_cast<std::size_t>(c.options.allocate_queue_depth);
   std::vector<group_row> groups = groups_to_start(c);
+  // Only the group that is tried changes.
+  const auto fill = [&](job_queue& one) { return depth == 0 ? one.fill_in_order(groups) : one.fill(groups); };
   std::optional<job_queue> queue(std::in_place, c, depth);
-  if (auto done = queue->fill(groups); !done) return done;
+  if (auto done = fill(*queue); !done) return done;
   while (!queue->empty()) {
     result<group_row> next = queue->pop();
     if (!next) return next.failure();
@@ -61,7 +63,7 @@ result<void> allocate(core& c) {
     if (shared_order && !competes) std::erase(groups, group);
     if (shared_order && *placed) {
       queue.emplace(c, depth);
-      if (auto done = queue->fill(groups); !done) return done;
+      if (auto done = fill(*queue); !done) return done;
     } else if (competes) {
       if (auto done = queue->push(group); !done) return done;  // the next elastic pod competes again
     }

@@ -69,6 +69,67 @@ result<void> job_queue::fill(std::span<const group_row> groups) {
   return {};
 }
 
+result<void> job_queue::fill_in_order(std::span<const group_row> groups) {
+  node_of_queue_.assign(c_.state().queues->size(), no_row);
+  if (auto done = set_keys_of(groups); !done) return done;
+  entries_.resize(groups.size());
+  std::vector<std::uint32_t> leaves;
+  std::vector<std::uint32_t> unordered;
+  for (std::uint32_t i = 0; i < groups.size(); ++i) {
+    entry& e = entries_[i];
+    e.group = groups[i];
+    e.keys = static_cast<std::uint32_t>(i * orders_);
+    e.changes = c_.changes_of(e.group);
+    bool fresh = false;
+    const std::uint32_t leaf = node_of(c_.state().groups[e.group].queue, true, fresh);
+    std::vector<std::uint32_t>& ordered = nodes_[leaf].ordered;
+    if (fresh) {
+      // KAI places a queue by the first group that is pushed into it, among queues as they are at that moment.
+      nodes_[leaf].shown = i;
+      ordered.push_back(i);
+      leaves.push_back(leaf);
+      link(leaf);
+      continue;
+    }
+    if (entry_before(i, ordered.back())) {
+      unordered.push_back(leaf);
+      if (entry_before(i, nodes_[leaf].shown)) nodes_[leaf].shown = i;
+    }
+    nodes_[leaf].ordered.push_back(i);
+  }
+  for (const std::uint32_t leaf : unordered) {
+    std::vector<std::uint32_t>& ordered = nodes_[leaf].ordered;
+    const auto before = [&](std::uint32_t a, std::uint32_t b) { return entry_before(a, b); };
+    if (!std::is_sorted(ordered.begin(), ordered.end(), before)) std::sort(ordered.begin(), ordered.end(), before);
+  }
+  for (const std::uint32_t leaf : leaves) {
+    node& one = nodes_[leaf];
+    std::reverse(one.ordered.begin(), one.ordered.end());
+    one.head = one.ordered.back();
+    one.ordered.pop_back();
+    one.shown = no_row;
+    mark(leaf);
+  }
+  if (!c_.compat()) order_queues();
+  return {};
+}
+
+/// Of all groups that are filled in: every part is asked once.
+result<void> job_queue::set_keys_of(std::span<const group_row> groups) {
+  std::vector<policy_part*> parts;
+  for (const auto& part : c_.parts) {
+    if ((part->capabilities() & part_orders_groups) != 0) parts.push_back(part.get());
+  }
+  orders_ = parts.size();
+  keys_.resize(orders_ * groups.size());
+  std::vector<order_key> one(groups.size());
+  for (std::size_t k = 0; k < orders_ && !groups.empty(); ++k) {
+    if (auto done = parts[k]->order_groups(c_.view(), groups, one); !done) return done;
+    for (std::size_t i = 0; i < groups.size(); ++i) keys_[i * orders_ + k] = one[i];
+  }
+  return {};
+}
+
 result<void> job_queue::fill_from(const group_index& index, std::span<const queue_row> leaf_queues,
                                   std::function<bool(group_row)> accepts, std::span<const group_row> others,
                                   std::span<const group_row> late) {
@@ -184,9 +245,15 @@ group_row job_queue::next_member(node& leaf) const {
   return next;
 }
 
-/// The next member of the index becomes the head of its leaf.
+/// The next group in order, or member of the index, becomes the head of its leaf.
 result<void> job_queue::advance(std::uint32_t leaf) {
   nodes_[leaf].head = no_row;
+  std::vector<std::uint32_t>& ordered = nodes_[leaf].ordered;
+  if (!ordered.empty()) {
+    nodes_[leaf].head = ordered.back();
+    ordered.pop_back();
+  }
+  if (index_ == nullptr) return {};
   const group_row next = next_member(nodes_[leaf]);
   if (next == no_row) return {};
   result<std::uint32_t> made = new_entry(next, {}, what_ != serving::victims);
@@ -429,6 +496,20 @@ void job_queue::sum_up(given& so_far) const {
   }
 }
 
+/// Made anew where the queue holds something else now, or would take something else next.
+const policy::kai_standing& job_queue::standing_of(std::uint32_t n) const {
+  const node& one = nodes_[n];
+  const policy::kai_queue& queue = c_.kai_queues[one.queue];
+  const entry& next = with_amount(top_of(nodes_[leaf_of(n)]));
+  const policy::kai_amounts held{queue.shares[0].allocated, queue.shares[1].allocated, queue.shares[2].allocated};
+  if (one.held != held || one.job != next.native) {
+    one.held = held;
+    one.job = next.native;
+    one.standing = policy::kai_standing_of({&queue, next.native, {}}, c_.kai_total);
+  }
+  return one.standing;
+}
+
 /// Inner queues are compared with their own amounts, but with the group of their best leaf.
 bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
   if (!c_.has_proportion) {
@@ -436,6 +517,7 @@ bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
     const model::queue_info& y = (*c_.state().queues)[nodes_[b].queue];
     return x.created != y.created ? x.created < y.created : x.name < y.name;
   }
+  if (c_.compat() && what_ == serving::groups) return policy::kai_compare_standings(standing_of(a), standing_of(b)) < 0;
   const std::array<std::uint32_t, 2> both{a, b};
   std::array<policy::kai_side, 2> native{};
   std::array<policy::exact_side, 2> exact{};
@@ -447,12 +529,8 @@ bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
     const queue_row q = nodes_[both[i]].queue;
     if (c_.compat()) {
       native[i].queue = &c_.kai_queues[q];
-      if (what_ == serving::groups) {
-        native[i].job = next.native;
-      } else {
-        given_[leaf.queue].native.push_back(next.native);
-        native[i].victims = given_[leaf.queue].native;
-      }
+      given_[leaf.queue].native.push_back(next.native);
+      native[i].victims = given_[leaf.queue].native;
     } else {
       exact[i].queue = &c_.exact_queues[q];
       if (what_ == serving::groups) {
@@ -466,9 +544,7 @@ bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
   }
   if (!c_.compat()) return policy::exact_serves_before(exact[0], exact[1], c_.total);
   const bool first = policy::kai_compare_queues(native[0], native[1], c_.kai_total) < 0;
-  if (what_ == serving::victims) {
-    for (const std::uint32_t n : both) given_[nodes_[leaf_of(n)].queue].native.pop_back();
-  }
+  for (const std::uint32_t n : both) given_[nodes_[leaf_of(n)].queue].native.pop_back();
   return first;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,6 +29,9 @@ class job_queue {
 
   /// Fills the empty queue.
   result<void> fill(std::span<const group_row> groups);
+  /// The same where no group in the queue can change before it is popped: each leaf has its groups in order. Without a
+  /// bound on its depth.
+  result<void> fill_in_order(std::span<const group_row> groups);
   /// Fills the empty queue with the accepted members of some leaf queues in an index and with some groups of their own
   /// keys, as if all had been added in the order of priority, age and name, except for those that `late` lists at the
   /// end. Members are taken from the index as they are popped.
@@ -47,6 +51,7 @@ class job_queue {
 
  private:
   static constexpr std::uint32_t never = 0xFFFFFFFFU;
+  static constexpr double never_held = std::numeric_limits<double>::quiet_NaN();
   struct entry {
     group_row group = no_row;
     std::uint32_t keys = never;         ///< position in `keys_`
@@ -62,11 +67,15 @@ class job_queue {
     bool is_leaf = false;
     bool moved = false;  ///< its key may have changed since it was put in its heap
     std::uint32_t parent = no_row;
-    heap<std::uint32_t> entries;        ///< of a leaf: positions in `entries_`; else nodes
-    group_index::cursor members;        ///< of a leaf that is filled from an index
-    std::uint32_t head = no_row;        ///< its best member that is left, as an entry
-    std::uint32_t shown = no_row;       ///< while queues are linked: the best of those that have been added
-    std::vector<std::uint32_t> others;  ///< the same: entries that do not come from the index
+    heap<std::uint32_t> entries;            ///< of a leaf: positions in `entries_`; else nodes
+    group_index::cursor members;            ///< of a leaf that is filled from an index
+    std::vector<std::uint32_t> ordered;     ///< of a leaf that is filled in order: entries, last one first
+    std::uint32_t head = no_row;            ///< its best member that is left, as an entry
+    std::uint32_t shown = no_row;           ///< while queues are linked: the best of those that have been added
+    std::vector<std::uint32_t> others;      ///< the same: entries that do not come from the index
+    mutable policy::kai_standing standing;  ///< of groups in `compat`, for the amounts below
+    mutable policy::kai_amounts held{never_held, never_held, never_held};
+    mutable policy::kai_amounts job{};
   };
   /// Victims that a leaf has given so far.
   struct given {
@@ -87,6 +96,7 @@ class job_queue {
   [[nodiscard]] std::uint32_t top_of(const node& leaf) const;
   [[nodiscard]] static bool has_entries(const node& one) { return !one.entries.empty() || one.head != no_row; }
   result<void> set_keys(entry& e) const;
+  result<void> set_keys_of(std::span<const group_row> groups);
   void refresh(std::uint32_t position) const;
   const entry& with_amount(std::uint32_t position) const;
   void sum_up(given& so_far) const;
@@ -102,6 +112,7 @@ class job_queue {
   [[nodiscard]] bool entry_before(std::uint32_t a, std::uint32_t b) const;
   [[nodiscard]] bool node_before(std::uint32_t a, std::uint32_t b) const;
   [[nodiscard]] bool serves_before(std::uint32_t a, std::uint32_t b) const;
+  [[nodiscard]] const policy::kai_standing& standing_of(std::uint32_t n) const;
   [[nodiscard]] bool groups_in_order(const entry& x, const entry& y) const;
 
   work::core& c_;

@@ -27,19 +27,19 @@ bool starved(const kai_side& side) {
   return true;
 }
 
-bool uses_without_share(const kai_side& side) {
+bool uses_without_share(const kai_side& side, const kai_amounts& allocatable) {
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
     const kai_share& s = side.queue->shares[r];
-    if (kai_allocatable(s) == 0 && s.allocated + side.job[r] > 0) return true;
+    if (allocatable[r] == 0 && s.allocated + side.job[r] > 0) return true;
   }
   return false;
 }
 
 /// Largest part of its own entitlement (not of the cluster) that the queue holds; never below zero.
-double dominant_saturation(const kai_queue& queue, const kai_amounts& held, const kai_amounts& total) {
+double dominant_saturation(const kai_amounts& allocatable, const kai_amounts& held, const kai_amounts& total) {
   double most = 0;
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-    double share = kai_allocatable(queue.shares[r]);
+    double share = allocatable[r];
     if (share == -1) share = total[r];
     const double part = share != 0 ? held[r] / share : held[r] * no_share_penalty;
     most = std::max(most, part);
@@ -63,14 +63,12 @@ kai_amounts held_alone(const kai_side& side) {
 }
 
 /// Smaller entitlement first where one is at most the other in every resource; 0 where that does not decide.
-int compare_allocatable(const kai_queue& left, const kai_queue& right) {
+int compare_allocatable(const kai_amounts& left, const kai_amounts& right) {
   bool left_fits = true;
   bool right_fits = true;
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-    const double x = kai_allocatable(left.shares[r]);
-    const double y = kai_allocatable(right.shares[r]);
-    left_fits = left_fits && at_most(x, y);
-    right_fits = right_fits && at_most(y, x);
+    left_fits = left_fits && at_most(left[r], right[r]);
+    right_fits = right_fits && at_most(right[r], left[r]);
   }
   return left_fits == right_fits ? 0 : left_fits ? -1 : 1;
 }
@@ -92,26 +90,30 @@ double kai_allocatable(const kai_share& share) {
   return share.limit == -1 ? entitled : std::min(share.limit, entitled);
 }
 
-int kai_compare_queues(const kai_side& left, const kai_side& right, const kai_amounts& total) {
-  const bool left_over = over_fair_share(*left.queue);
-  const bool right_over = over_fair_share(*right.queue);
-  if (left_over != right_over) return left_over ? 1 : -1;
-  const bool left_starved = starved(left);
-  const bool right_starved = starved(right);
-  if (left_starved != right_starved) return left_starved ? -1 : 1;
-  if (left.queue->priority != right.queue->priority) return left.queue->priority > right.queue->priority ? -1 : 1;
-  const bool left_violates = uses_without_share(left);
-  const bool right_violates = uses_without_share(right);
-  if (left_violates != right_violates) return left_violates ? 1 : -1;
-  double x = dominant_saturation(*left.queue, held_with_job(left), total);
-  double y = dominant_saturation(*right.queue, held_with_job(right), total);
-  if (x != y) return x < y ? -1 : 1;
-  x = dominant_saturation(*left.queue, held_alone(left), total);
-  y = dominant_saturation(*right.queue, held_alone(right), total);
-  if (x != y) return x < y ? -1 : 1;
-  const int smaller = compare_allocatable(*left.queue, *right.queue);
+kai_standing kai_standing_of(const kai_side& side, const kai_amounts& total) {
+  kai_standing made;
+  const kai_queue& queue = *side.queue;
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) made.allocatable[r] = kai_allocatable(queue.shares[r]);
+  made.over = over_fair_share(queue);
+  made.starved = starved(side);
+  made.violates = uses_without_share(side, made.allocatable);
+  made.priority = queue.priority;
+  made.with_job = dominant_saturation(made.allocatable, held_with_job(side), total);
+  made.alone = dominant_saturation(made.allocatable, held_alone(side), total);
+  made.created = queue.created;
+  return made;
+}
+
+int kai_compare_standings(const kai_standing& left, const kai_standing& right) {
+  if (left.over != right.over) return left.over ? 1 : -1;
+  if (left.starved != right.starved) return left.starved ? -1 : 1;
+  if (left.priority != right.priority) return left.priority > right.priority ? -1 : 1;
+  if (left.violates != right.violates) return left.violates ? 1 : -1;
+  if (left.with_job != right.with_job) return left.with_job < right.with_job ? -1 : 1;
+  if (left.alone != right.alone) return left.alone < right.alone ? -1 : 1;
+  const int smaller = compare_allocatable(left.allocatable, right.allocatable);
   if (smaller != 0) return smaller;
-  return left.queue->created < right.queue->created ? -1 : 1;
+  return left.created < right.created ? -1 : 1;
 }
 
 std::uint32_t kai_over_limit(const kai_queue& queue, const kai_amounts& requested) {
