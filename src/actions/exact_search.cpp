@@ -57,7 +57,7 @@ exact_search::exact_search(victim_search_state& kept, group_row waiting, const v
     larger += at->second;
     if (at->first <= 0) continue;
     demand one{at->first, larger, 0};
-    c_.live.by_gpu->each_key_from(one.request, [&](std::int64_t free, std::size_t nodes) {
+    c_.nodes_by_gpu().each_key_from(one.request, [&](std::int64_t free, std::size_t nodes) {
       one.places += places_on(free, one.request) * static_cast<std::int64_t>(nodes);
     });
     demands_.push_back(one);
@@ -121,7 +121,7 @@ exact_search::positions exact_search::closure_of(const positions& at) const {
 std::size_t exact_search::fewest_lost() const {
   std::int64_t missing = 0;
   for (const pod_row p : c_.partial.chunk) missing += gpus_wanted(c_, p);
-  c_.live.by_gpu->each_key_from(
+  c_.nodes_by_gpu().each_key_from(
       1, [&](std::int64_t free, std::size_t nodes) { missing -= free * static_cast<std::int64_t>(nodes); });
   std::vector<std::int64_t> amounts;
   amounts.reserve(units_.size());

@@ -17,14 +17,14 @@ using work::is_active;
 using work::node_set;
 
 /// How many pods of one size the nodes have places for.
-std::int64_t places_for(const core& c, std::int64_t request) {
+std::int64_t places_for(core& c, std::int64_t request) {
   std::int64_t places = 0;
   if (c.counts_parts()) {  // which the order of nodes does not know
     for (node_row row = 0; row < c.state().node_count(); ++row)
       places += std::max<std::int64_t>(0, c.free_gpus(row)) / request;
     return places;
   }
-  c.live.by_gpu->each_key_from(request, [&](std::int64_t free, std::size_t nodes) {
+  c.nodes_by_gpu().each_key_from(request, [&](std::int64_t free, std::size_t nodes) {
     places += free / request * static_cast<std::int64_t>(nodes);
   });
   return places;

@@ -38,9 +38,9 @@ free_amounts amounts_of(const cluster_state& s, const live_state& live, node_row
 void move_in_indexes(const cluster_state& s, live_state& live, node_row row, const free_amounts& before) {
   const free_amounts now = amounts_of(s, live, row);
   const std::uint32_t rank = (*s.name_rank)[row];
-  if (now.cpu != before.cpu) live.by_cpu.write().move({before.cpu, rank, row}, now.cpu);
+  if (now.cpu != before.cpu) live.by_cpu.write().move_later({before.cpu, rank, row}, now.cpu);
   const bool has_gpu = (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu] != 0;
-  if (has_gpu && now.gpu != before.gpu) live.by_gpu.write().move({before.gpu, rank, row}, now.gpu);
+  if (has_gpu && now.gpu != before.gpu) live.by_gpu.write().move_later({before.gpu, rank, row}, now.gpu);
 }
 
 void add_along_path(const cluster_state& s, queue_row q, std::vector<quota_vector>& sums, const quota_vector& amount,

@@ -76,6 +76,7 @@ result<void> edit::finish() {
   if (auto done = stop_if_blamed(); !done) return done;
   refresh_entries();
   if (recount_) recount(s_);
+  s_.live.settle_orders();
   merge_pending();
   compact_names();
   ++s_.version;

@@ -2,6 +2,7 @@
 /// @file
 /// Nodes in the order of the free amount of one resource: a best-fit or worst-fit candidate is found by a search, and a
 /// placement moves one entry. Entries lie in short sorted blocks, so that a move costs the same wherever it leads.
+/// Moves are noted and made when somebody looks: trials of victims change the same nodes again and again, and back.
 
 #include <algorithm>
 #include <array>
@@ -58,12 +59,35 @@ class node_index {
     pool_.clear();
     order_.clear();
     unused_.clear();
+    noted_.clear();
+    note_of_.clear();
     for (std::size_t i = 0; i < entries.size(); i += filled) {
       order_.push_back(new_block());
       block& one = pool_[order_.back()];
       one.size = static_cast<std::uint32_t>(std::min(filled, entries.size() - i));
       std::copy_n(entries.begin() + static_cast<std::ptrdiff_t>(i), one.size, one.items.begin());
     }
+  }
+
+  /// Notes that a node has another key than before, which is the one in the index or noted last. Nobody may look until
+  /// the index is settled.
+  void move_later(const entry& old_entry, std::int64_t new_key) {
+    if (note_of_.size() <= old_entry.row) note_of_.resize(std::size_t{old_entry.row} + 1, 0);
+    std::uint32_t& note = note_of_[old_entry.row];
+    if (note == 0) {
+      noted_.push_back({old_entry, new_key});
+      note = static_cast<std::uint32_t>(noted_.size());
+    } else {
+      noted_[note - 1].key = new_key;
+    }
+  }
+  [[nodiscard]] bool is_settled() const { return noted_.empty(); }
+  void settle() {
+    for (const noted_move& one : noted_) {
+      note_of_[one.from.row] = 0;
+      move(one.from, one.key);
+    }
+    noted_.clear();
   }
 
   /// Moves a node from its old key to its new one. The node must be in the index with the old key.
@@ -125,6 +149,11 @@ class node_index {
   struct block {
     std::uint32_t size = 0;
     std::array<entry, most> items;
+  };
+
+  struct noted_move {
+    entry from;  ///< as in the index
+    std::int64_t key;
   };
 
   /// The first block that can hold an entry, by its last one; the number of blocks if all end before it.
@@ -199,6 +228,8 @@ class node_index {
   std::vector<block> pool_;
   std::vector<std::uint32_t> order_;   ///< blocks, by their entries
   std::vector<std::uint32_t> unused_;  ///< blocks to be used again
+  std::vector<noted_move> noted_;
+  std::vector<std::uint32_t> note_of_;  ///< by row: position in `noted_` and one more; 0: none
 };
 
 }  // namespace kaisched::model

@@ -323,8 +323,17 @@ struct live_state {
   base::cow<std::vector<quota_vector>> queue_nonpreemptible;
   base::cow<std::vector<quota_vector>> queue_request;
 
-  base::cow<node_index> by_gpu;  ///< nodes with GPUs by free amount
-  base::cow<node_index> by_cpu;  ///< all nodes by free amount
+  base::cow<node_index> by_gpu;  ///< nodes with GPUs by free amount; settled in snapshots
+  base::cow<node_index> by_cpu;  ///< all nodes by free amount; settled in snapshots
+
+  static const node_index& settled(base::cow<node_index>& index) {
+    if (!index->is_settled()) index.write().settle();
+    return *index;
+  }
+  void settle_orders() {
+    settled(by_gpu);
+    settled(by_cpu);
+  }
 };
 
 /// A whole cluster.

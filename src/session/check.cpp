@@ -191,7 +191,10 @@ result<void> core::check() const {
   if (*copy.live.device_free != *live.device_free || *copy.live.device_releasing != *live.device_releasing) {
     return violated("amounts of devices differ from their pods");
   }
-  if (!has_books && (!(*copy.live.by_gpu == *live.by_gpu) || !(*copy.live.by_cpu == *live.by_cpu))) {
+  model::live_state mine = live;
+  mine.settle_orders();
+  copy.live.settle_orders();
+  if (!has_books && (!(*copy.live.by_gpu == *mine.by_gpu) || !(*copy.live.by_cpu == *mine.by_cpu))) {
     return violated("an order of nodes differs from their amounts");
   }
   for (sub_group_row sub = 0; sub < state().sub_slots; ++sub) {
@@ -260,7 +263,9 @@ std::string core::state_digest() const {
     const std::uint64_t words[] = {one.node, one.device, one.layout.size()};
     hash.update(std::as_bytes(std::span(words)));
   }
-  for (const model::node_index* index : {&*live.by_gpu, &*live.by_cpu}) {
+  model::live_state settled = live;
+  settled.settle_orders();
+  for (const model::node_index* index : {&*settled.by_gpu, &*settled.by_cpu}) {
     for (const model::node_index::entry& e : *index) {
       const std::int64_t words[] = {e.key, e.rank, e.row};
       hash.update(std::as_bytes(std::span(words)));

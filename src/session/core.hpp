@@ -247,6 +247,10 @@ class core {
   /// `state_digest` of small clusters in builds with KAISCHED_CHECKS, else empty: an undo must bring it back.
   [[nodiscard]] std::string digest_for_checks() const;
 
+  /// Nodes by what they have free, those with least first. Valid until something is placed or leaves.
+  [[nodiscard]] const model::node_index& nodes_by_gpu() { return model::live_state::settled(live.by_gpu); }
+  [[nodiscard]] const model::node_index& nodes_by_cpu() { return model::live_state::settled(live.by_cpu); }
+
   snapshot base;
   policy_options options;
   std::int64_t now = 0;

@@ -178,9 +178,10 @@ bool node_choice::needs_scan(const core& c, const model::pod_class& ask) const {
 }
 
 /// A pod that asks for no CPU may be placed on a node that is overdrawn in it, outside of what the index offers.
-bool node_choice::may_use_overdrawn(const core& c, const model::pod_class& ask) {
-  const model::node_index& index = *c.live.by_cpu;
-  return !c.compat() && ask.requests(dim_cpu) == 0 && !index.empty() && index.begin()->key < 0;
+bool node_choice::may_use_overdrawn(core& c, const model::pod_class& ask) {
+  if (c.compat() || ask.requests(dim_cpu) != 0) return false;
+  const model::node_index& index = c.nodes_by_cpu();
+  return !index.empty() && index.begin()->key < 0;
 }
 
 result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const node_scope& scope) {
@@ -280,8 +281,8 @@ place node_choice::scan_index(core& c, pod_row pod, const filter& by) {
   const spread_index& spread = ask.wants_gpu() ? spread_gpu_ : spread_cpu_;
   const model::node_index& index = by.shared         ? by.sharing->index
                                    : spread.used     ? spread.index
-                                   : ask.wants_gpu() ? *c.live.by_gpu
-                                                     : *c.live.by_cpu;
+                                   : ask.wants_gpu() ? c.nodes_by_gpu()
+                                                     : c.nodes_by_cpu();
   // KAI's groups take whole GPUs from what is free, so a shared one is a node's free amount or room on another one.
   const bool in_groups = c.access.in_groups(ask);
   const std::int64_t least = in_groups ? ask.shared_count() * whole_device : ask.requests(d);

@@ -103,7 +103,7 @@ class node_choice {
   static constexpr std::int64_t absent = std::numeric_limits<std::int64_t>::min();
 
   class_facts& facts(const core& c, class_row row);
-  [[nodiscard]] static bool may_use_overdrawn(const core& c, const model::pod_class& ask);
+  [[nodiscard]] static bool may_use_overdrawn(core& c, const model::pod_class& ask);
   [[nodiscard]] result<place> best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims);
   [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, bool only_claims);
   /// Which nodes are looked at closely.
