@@ -275,6 +275,23 @@ void count_pod(live_state& live, sub_group_row sub, pod_status status, std::int3
   if (is_in(status, holding)) n.holding += step;
 }
 
+void recount_pod(live_state& live, sub_group_row sub, pod_status from, pod_status to) {
+  if (sub == no_row) return;
+  sub_counts& n = live.counts.write(sub);
+  // Wraps around: what only the old status is in loses one.
+  const auto count = [&](std::uint32_t& of, std::uint32_t mask) {
+    of += static_cast<std::uint32_t>(is_in(to, mask)) - static_cast<std::uint32_t>(is_in(from, mask));
+  };
+  count(n.pending, bit(pod_status::pending));
+  count(n.gated, bit(pod_status::gated));
+  count(n.pipelined, bit(pod_status::pipelined));
+  count(n.succeeded, bit(pod_status::succeeded));
+  count(n.alive, alive);
+  count(n.active_allocated, active_allocated);
+  count(n.active_used, active_used);
+  count(n.holding, holding);
+}
+
 bool group_before(const cluster_state& s, group_row a, group_row b) {
   const group_core& x = s.groups[a];
   const group_core& y = s.groups[b];
@@ -351,6 +368,7 @@ void recount(cluster_state& s) {
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     if (s.pods[p].live) account_pod(s, s.live, p, 1);
   }
+  s.live.settle_orders();
 }
 
 cluster_state::cluster_state() {

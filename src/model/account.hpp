@@ -47,6 +47,8 @@ void charge_request(const cluster_state& s, live_state& live, const group_core& 
 
 /// Counts a pod in (`sign` 1) or out (-1) of its pod set.
 void count_pod(live_state& live, sub_group_row sub, pod_status status, std::int32_t sign);
+/// A pod that is counted has another status than before.
+void recount_pod(live_state& live, sub_group_row sub, pod_status from, pod_status to);
 
 /// Groups that wait are told by priority, largest first, then age, then name.
 [[nodiscard]] bool group_before(const cluster_state& s, group_row a, group_row b);

@@ -60,6 +60,7 @@ core::core(const core& other)
       topologies(other.topologies),
       kai_queues(other.kai_queues),
       exact_queues(other.exact_queues),
+      is_limited(other.is_limited),
       kai_total(other.kai_total),
       total(other.total),
       fair_share(other.fair_share),
@@ -184,8 +185,7 @@ void core::set_status(pod_row pod, pod_status status) {
   if (old == status) return;
   ++access.changes;
   const sub_group_row sub = state().pods[pod].sub;
-  model::count_pod(live, sub, old, -1);
-  model::count_pod(live, sub, status, 1);
+  model::recount_pod(live, sub, old, status);
   live.pod_state.write(pod) = static_cast<std::uint8_t>(status);
 }
 
@@ -559,6 +559,7 @@ void core::commit() {
   std::vector<pod_row> moved;     // one decision each instead of an eviction and a claim
   std::vector<pod_row> migrated;  // or a start
   for (const operation& op : log) {
+    if (evicted_here.empty()) break;
     if (op.kind == operation_kind::divide || !is_evicted_here(op.pod) || evicted_here[op.pod] == no_row) continue;
     if (op.kind == operation_kind::pipeline) moved.push_back(op.pod);
     if (op.kind == operation_kind::allocate) migrated.push_back(op.pod);
@@ -611,11 +612,11 @@ void core::commit() {
       d.node = (*state().node_row_of_slot)[live.pod_node[op.pod]];
       d.devices = live.pod_devices[op.pod];
       d.numa_zones = zones.zones_of_pod(op.pod);
-      d.claim_devices = claims.devices_of(state(), op.pod);
+      if (claims.used()) d.claim_devices = claims.devices_of(state(), op.pod);
       if (vendors.used()) d.device_grants = vendors.grants_of(op.pod, d.node);
       if (op.kind == operation_kind::allocate) set_status(op.pod, pod_status::binding);
     }
-    decisions.push_back(d);
+    decisions.push_back(std::move(d));
   }
   log.clear();
   saved_claims.clear();
@@ -641,17 +642,19 @@ void core::keep_chunks() {
 }
 
 std::vector<pod_row> core::chunk_of(group_row group, bool simulated) {
-  if (group == partial.group) return partial.chunk;
-  const startable which = simulated ? startable::pending_or_evicted : startable::pending;
+  if (group == partial.group || (compat() && !chunks.empty())) return kept_chunk_of(group, simulated);
   std::vector<pod_row> chunk;
-  if (!compat() || chunks.empty()) {
-    next_chunk(*this, group, which, chunk);
-    return chunk;
-  }
+  next_chunk(*this, group, simulated ? startable::pending_or_evicted : startable::pending, chunk);
+  return chunk;
+}
+
+/// Of the part that a group was cut to, or of a group in `compat` while chunks are kept.
+const std::vector<pod_row>& core::kept_chunk_of(group_row group, bool simulated) {
+  if (group == partial.group) return partial.chunk;
   chunk_memory& kept = chunks[group];
   if (!kept.has_chunk) {
     kept.chunk.clear();
-    next_chunk(*this, group, which, kept.chunk);
+    next_chunk(*this, group, simulated ? startable::pending_or_evicted : startable::pending, kept.chunk);
     kept.has_chunk = true;
   }
   return kept.chunk;
@@ -673,17 +676,19 @@ quota_vector core::chunk_request(group_row group) {
     return request_of(*this, chunk);
   }
   if (!is_part && chunks[group].has_request) return chunks[group].request;
-  std::vector<pod_row> chunk = chunk_of(group, true);
-  // A chunk that was kept may name pods that cannot be started any more. Of a part nothing is left once it has been
-  // placed: KAI then lets it reclaim as if it asked for nothing, and remembers that.
-  if (compat()) {
-    std::erase_if(chunk, [&](pod_row p) {
-      const auto status = static_cast<pod_status>(live.pod_state[p]);
-      return status != pod_status::pending && !(status == pod_status::releasing && is_evicted_here(p));
-    });
+  quota_vector request{};
+  double gpus = 0;
+  for (const pod_row p : kept_chunk_of(group, true)) {
+    // A chunk that was kept may name pods that cannot be started any more. Of a part nothing is left once it has been
+    // placed: KAI then lets it reclaim as if it asked for nothing, and remembers that.
+    const auto status = static_cast<pod_status>(live.pod_state[p]);
+    const bool waits = status == pod_status::pending || (status == pod_status::releasing && is_evicted_here(p));
+    if (compat() && !waits) continue;
+    const quota_vector one = asked(state().class_of(p));
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) request[r] += one[r];
+    if (adds_parts_up()) gpus += parts_asked(state().class_of(p));
   }
-  const quota_vector request = request_of(*this, chunk);
-  if (adds_parts_up()) (is_part ? partial.gpus : chunks[group].gpus) = parts_asked(chunk);
+  if (adds_parts_up()) (is_part ? partial.gpus : chunks[group].gpus) = gpus;
   (is_part ? partial.request : chunks[group].request) = request;
   (is_part ? partial.asked : chunks[group].has_request) = true;
   return request;

@@ -272,6 +272,7 @@ class core {
 
   std::vector<policy::kai_queue> kai_queues;      ///< by slot; compat
   std::vector<policy::exact_queue> exact_queues;  ///< by slot; strict
+  std::vector<std::uint8_t> is_limited;           ///< by slot: the queue, or one above it, has a limit
   policy::kai_amounts kai_total{};
   model::quota_vector total{};
   std::vector<model::quota_vector> fair_share;  ///< by slot, fixed units
@@ -324,6 +325,7 @@ class core {
   [[nodiscard]] model::quota_vector asked_with(const model::pod_class& c, std::int64_t memory) const;
   void set_status(pod_row pod, pod_status status);
   void forget_chunk(pod_row pod);
+  [[nodiscard]] const std::vector<pod_row>& kept_chunk_of(group_row group, bool simulated);
   void mark_evicted(pod_row pod, std::uint32_t mark);
   void note_placed(pod_row pod, bool placed);
   [[nodiscard]] bool bound_refuses(group_row group, const model::quota_vector& requested, bool quota,

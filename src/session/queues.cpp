@@ -141,10 +141,12 @@ quota_vector core::surge_of(group_row g) const {
 }
 
 bool core::bound_refuses(group_row g, const quota_vector& requested, bool quota, failure& why) const {
+  const queue_row leaf = state().groups[g].queue;
+  if (!quota && (leaf == no_row || !is_limited[leaf])) return false;
   const quota_vector surge = surge_of(g);
   const bool surges = surge != quota_vector{};
   const policy::kai_amounts native = in_native(requested);
-  for (queue_row q = state().groups[g].queue; q != no_row; q = (*state().queues)[q].parent) {
+  for (queue_row q = leaf; q != no_row; q = (*state().queues)[q].parent) {
     const std::uint32_t r = compat() ? surges ? first_over(without(kai_queues[q], in_native(surge)), native, quota)
                                               : first_over(kai_queues[q], native, quota)
                             : surges ? first_over(without(exact_queues[q], surge), requested, quota)
@@ -216,6 +218,14 @@ void core::divide_shares() {
     total[r] = std::max<std::int64_t>(0, total[r]);  // the reference goes on with less than nothing
   }
   fair_share.assign(s.queues->size(), {});
+  is_limited.assign(s.queues->size(), 0);
+  for (queue_row leaf = 0; leaf < s.queues->size(); ++leaf) {
+    for (queue_row q = leaf; q != no_row && (*s.queues)[leaf].live; q = (*s.queues)[q].parent) {
+      const model::quota_vector& limit = (*s.queues)[q].limit;
+      const bool has_limit = std::any_of(limit.begin(), limit.end(), [](std::int64_t one) { return one != unlimited; });
+      if (has_limit) is_limited[leaf] = 1;
+    }
+  }
   if (compat())
     divide_compat();
   else
