@@ -48,7 +48,7 @@ void print_section(const terminal& out, std::string_view title);
 
 [[nodiscard]] json reason_json(const session& over, const reason& why);
 /// Refusals of single nodes, one reason per constraint and dimension, most nodes first.
-[[nodiscard]] std::vector<reason> merged(std::vector<reason> refusals);
+[[nodiscard]] std::vector<reason> merged(const std::vector<reason>& refusals);
 
 /// What the session did to a pod, or what it found: `starts on n1, devices 0-3`, or without the node.
 enum class with_node : bool { no, yes };

@@ -126,7 +126,7 @@ json reason_json(const session& over, const reason& why) {
   return one;
 }
 
-std::vector<reason> merged(std::vector<reason> refusals) {
+std::vector<reason> merged(const std::vector<reason>& refusals) {
   std::map<std::pair<constraint, dimension>, reason> sums;
   for (const reason& one : refusals) {
     const auto [found, is_new] = sums.try_emplace({one.what, one.dim}, one);
@@ -137,6 +137,7 @@ std::vector<reason> merged(std::vector<reason> refusals) {
     found->second.nearest = one.nearest;
   }
   std::vector<reason> list;
+  list.reserve(sums.size());
   for (const auto& [key, one] : sums) list.push_back(one);
   std::stable_sort(list.begin(), list.end(), [](const reason& a, const reason& b) { return a.nodes > b.nodes; });
   return list;

@@ -22,7 +22,7 @@ std::vector<reason> refusals(const candidate_table& table) {
   for (const candidate& one : table.nodes) {
     if (one.refusal.what != constraint::none) all.push_back(one.refusal);
   }
-  return merged(std::move(all));
+  return merged(all);
 }
 
 /// Parts that tell nodes apart, or at least give something.

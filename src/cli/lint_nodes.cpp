@@ -92,7 +92,7 @@ std::string refusals_text(const session& empty, pod_row pod) {
   std::vector<reason> refusals;
   for (const candidate& one : table->nodes) refusals.push_back(one.refusal);
   std::string text;
-  for (const reason& why : merged(std::move(refusals))) text += (text.empty() ? "" : "; ") + empty.text(why);
+  for (const reason& why : merged(refusals)) text += (text.empty() ? "" : "; ") + empty.text(why);
   return text.empty() ? "there is no node" : text;
 }
 

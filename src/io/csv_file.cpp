@@ -26,7 +26,7 @@ class text_source final : public ::io::ByteSourceBase {
 
   int read(char* buffer, int size) override {
     const std::size_t count = std::min(text_.size(), static_cast<std::size_t>(size));
-    std::copy_n(text_.data(), count, buffer);
+    std::copy_n(text_.begin(), count, buffer);
     text_.remove_prefix(count);
     if (ends_ || !text_.empty() || count == static_cast<std::size_t>(size)) return static_cast<int>(count);
     buffer[count] = '\n';

@@ -148,6 +148,7 @@ result<json_document> json_document::parse(std::string_view text, std::string_vi
   document_builder builder(document, source);
   if (!check_characters(text, builder)) return error{status::argument, builder.take_failure(), {}};
   json_events events(builder, text);
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the end is given as well
   const counting_iterator begin(text.data(), events.furthest());
   const counting_iterator end(text.data() + text.size(), nullptr);
   if (!nlohmann::json::sax_parse(begin, end, &events)) return error{status::argument, builder.take_failure(), {}};

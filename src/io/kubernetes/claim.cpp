@@ -85,7 +85,7 @@ std::string generated_claim_name(std::string_view pod, std::string_view referenc
 }
 
 void claim_book::read_spec(object& of, member spec, bool checks, claim_record& row,
-                           std::vector<claim_request_record>& requests) {
+                           std::vector<claim_request_record>& requests) const {
   const member devices = of.section(spec, "devices");
   if (const member config = find(devices, "config")) row.config = json_text(*config);
   bool has_gpu = false;

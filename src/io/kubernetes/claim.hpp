@@ -71,7 +71,8 @@ class claim_book {
     std::string spec{};
   };
 
-  void read_spec(object& of, member spec, bool checks, claim_record& row, std::vector<claim_request_record>& requests);
+  void read_spec(object& of, member spec, bool checks, claim_record& row,
+                 std::vector<claim_request_record>& requests) const;
   [[nodiscard]] std::string made_for(const object& pod, std::string_view reference) const;
   [[nodiscard]] std::string free_name(const object& pod, std::string_view reference) const;
   void make(const template_entry& from, const std::string& name);

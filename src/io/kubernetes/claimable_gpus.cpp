@@ -115,6 +115,7 @@ void add_claimable_gpus(cluster_records& rows) {
   const auto held = held_gpus_of(rows);
   if (slices.empty() && held.empty()) return;
   std::vector<const policy::device_slice*> pointers;
+  pointers.reserve(slices.size());
   for (const policy::device_slice& slice : slices) pointers.push_back(&slice);
   const device_pools pools(pointers);
 

@@ -92,13 +92,13 @@ std::vector<std::string> capacities_of(object& of, member device, std::string_vi
         found.emplace_back(fmt::format("{}={}", qualified(driver, one.key()), quantity_text(of, one, "value")));
     const member policy = of.section(one, "requestPolicy");
     if (!policy) continue;
-    if (find(*policy, "default")) text += ";default=" + quantity_text(of, policy, "default");
+    if (find(policy, "default")) text += ";default=" + quantity_text(of, policy, "default");
     for (const json_value valid : of.items(policy, "validValues")) {
       text += fmt::format(";value={}", valid.is(json_kind::string) ? std::string(valid.text()) : valid.shown());
     }
     const member range = of.section(policy, "validRange");
     for (const std::string_view bound : {"min", "max", "step"}) {
-      if (range && find(*range, bound)) text += fmt::format(";{}={}", bound, quantity_text(of, range, bound));
+      if (find(range, bound)) text += fmt::format(";{}={}", bound, quantity_text(of, range, bound));
     }
   }
   return found;

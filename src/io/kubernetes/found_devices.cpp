@@ -113,7 +113,7 @@ class device_finder {
   }
 
  private:
-  void fail(std::string_view what) { node_.fail(*origin_, what); }
+  void fail(std::string_view what) { node_.fail(origin_.value_or(node_.root()), what); }
 
   /// What the node has for pods, as the column `capacity` takes it.
   [[nodiscard]] member resources() {
@@ -147,10 +147,11 @@ class device_finder {
 
   /// Names and attributes; `record` is what is said about the device alone.
   registered_device device_at(std::int64_t index, member record) {
+    const auto said = [&](std::string_view name) { return record ? text_in(*record, name) : std::string(); };
     const auto value = [&](std::string_view name) {
       if (name == "node") return std::string(node_.name());
       if (name == "index") return std::to_string(index);
-      return record ? text_in(*record, name) : std::string();
+      return said(name);
     };
     registered_device made;
     made.vendor = vendor_.key;
@@ -158,8 +159,7 @@ class device_finder {
     made.what.type = vendor_.key;
     made.what.index = index;
     for (const devices::found_attribute& one : rules_.attributes) {
-      std::string text =
-          one.label.empty() ? text_in(*record, one.member) : std::string(node_.label(one.label).value_or(""));
+      std::string text = one.label.empty() ? said(one.member) : std::string(node_.label(one.label).value_or(""));
       if (text.empty()) text = text_of(one.otherwise, value);
       made.properties.emplace_back(one.name, std::move(text));
     }

@@ -74,7 +74,8 @@ class object {
   void fail(json_value at, std::string_view below, std::string_view what);
   void fail(json_value at, std::string_view what) { fail(at, {}, what); }
   [[nodiscard]] bool failed() const { return fault_.has_value(); }
-  [[nodiscard]] const error& fault() const { return *fault_; }
+  /// After a failure.
+  [[nodiscard]] const error& fault() const { return *fault_; }  // NOLINT(bugprone-unchecked-optional-access)
 
  private:
   [[nodiscard]] member typed(member of, std::string_view key, json_kind wanted, std::string_view expected);
