@@ -149,29 +149,46 @@ std::string failed_groups::constraints_of(pod_row pod) const {
   return text;
 }
 
-const std::string& failed_groups::signature_of(group_row group) {
-  const auto [at, fresh] = c_.signatures.try_emplace(group);
+/// A number for what the pod asks of nodes: equal for equal texts.
+std::uint32_t failed_groups::number_of(pod_row pod) {
+  std::vector<std::uint32_t>& known = c_.signatures.number_of_class;
+  if (known.size() < c_.state().class_slots) known.resize(c_.state().class_slots, no_row);
+  std::uint32_t& number = known[c_.state().pods[pod].pod_class];
+  if (number == no_row) number = number_of(constraints_of(pod));
+  return number;
+}
+
+std::uint32_t failed_groups::number_of(const std::string& text) {
+  std::map<std::string, std::uint32_t>& all = c_.signatures.number_of_text;
+  return all.try_emplace(text, static_cast<std::uint32_t>(all.size())).first->second;
+}
+
+/// Of each pod set: its topologies, then what its pods ask for with how many ask for it.
+const work::signature& failed_groups::signature_of(group_row group) {
+  const auto [at, fresh] = c_.signatures.of_group.try_emplace(group);
   if (!fresh) return at->second;
   const model::cluster_state& s = c_.state();
   const model::group_core& g = s.groups[group];
-  std::vector<std::string> pod_sets;
+  std::vector<work::signature> pod_sets;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     if (s.subs[sub].is_set) continue;
-    std::vector<std::string> waiting;
+    std::map<std::uint32_t, std::uint32_t> waiting;
     for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
       if (!model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::active_allocated))
-        waiting.push_back(constraints_of(p));
+        ++waiting[number_of(p)];
     }
-    std::string text;
-    if (!waiting.empty()) {
-      append_topologies(c_, sub, text);
-      std::sort(waiting.begin(), waiting.end());
-      for (const std::string& one : waiting) append_text(text, one);
-    }
-    pod_sets.push_back(std::move(text));
+    work::signature& made = pod_sets.emplace_back();
+    if (waiting.empty()) continue;
+    std::string topologies;
+    append_topologies(c_, sub, topologies);
+    made.push_back(number_of(topologies));
+    for (const auto& [number, count] : waiting) made.insert(made.end(), {number, count});
   }
   std::sort(pod_sets.begin(), pod_sets.end());
-  for (const std::string& one : pod_sets) append_text(at->second, one);
+  for (const work::signature& one : pod_sets) {
+    at->second.push_back(static_cast<std::uint32_t>(one.size()));
+    at->second.insert(at->second.end(), one.begin(), one.end());
+  }
   return at->second;
 }
 
@@ -179,7 +196,7 @@ failed_groups::key failed_groups::key_of(group_row group) {
   return {per_queue_ ? c_.state().groups[group].queue : no_row, signature_of(group)};
 }
 
-failed_groups::key failed_groups::strict_key_of(group_row group) const {
+failed_groups::strict_key failed_groups::strict_key_of(group_row group) const {
   const model::cluster_state& s = c_.state();
   const model::group_core& g = s.groups[group];
   std::vector<std::string> pods;

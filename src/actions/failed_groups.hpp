@@ -30,26 +30,29 @@ class failed_groups {
   void add(group_row group);
 
  private:
-  using key = std::pair<queue_row, std::string>;
+  using key = std::pair<queue_row, work::signature>;
+  using strict_key = std::pair<queue_row, std::string>;
   /// What `strict` knows of a group that failed.
   struct failed_chunk {
     std::int64_t priority = 0;
     std::vector<std::vector<std::int64_t>> requests;  ///< of its next chunk, sorted
   };
   [[nodiscard]] key key_of(group_row group);
-  [[nodiscard]] key strict_key_of(group_row group) const;
+  [[nodiscard]] strict_key strict_key_of(group_row group) const;
   [[nodiscard]] failed_chunk chunk_of(group_row group) const;
   /// If the smaller chunk has failed, the larger one cannot succeed.
   [[nodiscard]] bool is_at_least(const failed_chunk& larger, const failed_chunk& smaller) const;
   void forget_if_changed();
-  [[nodiscard]] const std::string& signature_of(group_row group);
+  [[nodiscard]] const work::signature& signature_of(group_row group);
+  [[nodiscard]] std::uint32_t number_of(pod_row pod);
+  [[nodiscard]] std::uint32_t number_of(const std::string& text);
   [[nodiscard]] std::string constraints_of(pod_row pod) const;
 
   work::core& c_;
   bool per_queue_;
-  std::map<key, group_row> smallest_;                ///< compat
-  std::map<key, std::vector<failed_chunk>> failed_;  ///< strict
-  std::uint32_t commits_ = 0;                        ///< when those were noted
+  std::map<key, group_row> smallest_;                       ///< compat
+  std::map<strict_key, std::vector<failed_chunk>> failed_;  ///< strict
+  std::uint32_t commits_ = 0;                               ///< when those were noted
 };
 
 }  // namespace kaisched::actions

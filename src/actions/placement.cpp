@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,16 @@ namespace {
 using work::core;
 using work::failure;
 
+/// One pod set, without a topology.
+bool is_plain(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  if (g.sub_count != 2) return false;
+  const auto asks = [&](sub_group_row sub) {
+    return c.topologies != nullptr && c.state().subs[sub].together != nullptr;
+  };
+  return !asks(g.first_sub) && !asks(g.first_sub + 1);
+}
+
 /// Nodes that a member of the tree is offered.
 struct offer {
   const work::node_set* among = nullptr;   ///< null: all
@@ -31,10 +42,9 @@ class walk {
       : c_(c), group_(group), how_(how), why_(why), placer_(c, group, how, why), node_sets_(c) {}
 
   result<bool> run(std::span<const pod_row> chunk) {
-    const model::group_core& g = c_.state().groups[group_];
     const offer everything{how_.among, nullptr};
-    const bool plain = g.sub_count == 2 && ask_of(g.first_sub) == nullptr && ask_of(g.first_sub + 1) == nullptr;
-    return plain ? place_pods(g.first_sub + 1, chunk, everything) : place(g.first_sub, chunk, everything);
+    const sub_group_row root = c_.state().groups[group_].first_sub;
+    return is_plain(c_, group_) ? place_pods(root + 1, chunk, everything) : place(root, chunk, everything);
   }
 
  private:
@@ -120,6 +130,22 @@ bool looks_for_domains(const core& c, group_row group) {
   return false;
 }
 
+#ifdef KAISCHED_CHECKS
+/// False, if placing the chunk ends at the same pod as counting places.
+result<bool> verify_no_place(core& c, group_row group, std::span<const pod_row> chunk, const failure& counted) {
+  const action_statistics statistics = c.statistics.back();
+  const std::uint32_t start = c.depth();
+  failure why;
+  result<bool> placed = walk(c, group, {}, why).run(chunk);
+  c.rollback(start);
+  c.statistics.back() = statistics;
+  if (!placed) return placed;
+  if (*placed || why.pod != counted.pod || why.what != counted.what)
+    return error{status::internal, "invariant violated: counted places and a placement differ", {}};
+  return false;
+}
+#endif
+
 }  // namespace
 
 result<bool> place_group(core& c, group_row group, const placing& how, failure& why) {
@@ -131,6 +157,17 @@ result<bool> place_group(core& c, group_row group, const placing& how, failure& 
     return false;
   }
   if (c.has_proportion && c.queues_refuse(group, work::least_request_of(c, chunk), chunk, why)) return false;
+  if (chunk.size() > 1 && !how.only_claims && how.among == nullptr && is_plain(c, group)) {
+    const std::optional<std::size_t> places = c.choice.places_for(c, chunk);
+    if (places && *places < chunk.size()) {
+      why.pod = chunk[*places];
+#ifdef KAISCHED_CHECKS
+      return verify_no_place(c, group, chunk, why);
+#else
+      return false;
+#endif
+    }
+  }
   const std::uint32_t start = c.depth();
   const std::string before = c.digest_for_checks();
   result<bool> placed =

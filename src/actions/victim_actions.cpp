@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <type_traits>
@@ -379,6 +380,34 @@ bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vecto
   return true;
 }
 
+/// Of the groups of each leaf queue that can lose pods, the lowest priority.
+class lowest_priorities {
+ public:
+  explicit lowest_priorities(const core& c) : c_(c) {}
+
+  /// Some group of the queue can lose pods and has a lower priority.
+  [[nodiscard]] bool has_lower(queue_row queue, std::int64_t priority) {
+    if (c_.abandoned) return true;  // what such a statement has left behind no commit tells
+    if (by_queue_.empty() || commits_ != c_.commits) find_all();
+    return by_queue_[queue] < priority;
+  }
+
+ private:
+  void find_all() {
+    commits_ = c_.commits;
+    by_queue_.assign(c_.state().queues->size(), std::numeric_limits<std::int64_t>::max());
+    for (group_row g = 0; g < c_.state().group_slots; ++g) {
+      const model::group_core& group = c_.state().groups[g];
+      if (group.queue == no_row || group.priority >= by_queue_[group.queue] || !can_lose(c_, g)) continue;
+      by_queue_[group.queue] = group.priority;
+    }
+  }
+
+  const core& c_;
+  std::vector<std::int64_t> by_queue_;
+  std::uint32_t commits_ = 0;
+};
+
 // ---- drivers -----------------------------------------------------------------------------------------------------
 
 /// What a driver asks of its action for one pending group.
@@ -386,6 +415,7 @@ struct attempt {
   bool skip = false;                                   ///< not a failure that says something about others
   bool fails = false;                                  ///< a failure without a search
   attempt_outcome why = attempt_outcome::no_solution;  ///< of these two
+  bool nobody_may_lose = false;                        ///< a search would find no victims
   std::shared_ptr<eviction_attempt> told = std::make_shared<eviction_attempt>();  ///< shared with the rules
   victim_rules rules;
   /// Another way to make room, tried before victims are searched for: true if the statement holds a solution.
@@ -485,7 +515,9 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     ++c.statistics.back().groups_tried;
     result<bool> gently = one.gently ? one.gently() : false;
     if (!gently) return gently.failure();
-    result<search_outcome> found = *gently ? search_outcome::solved : search.find(group, one.rules);
+    result<search_outcome> found = *gently               ? search_outcome::solved
+                                   : one.nobody_may_lose ? search_outcome::failed
+                                                         : search.find(group, one.rules);
     if (!found) return found.failure();
     told.sets = c.sets_tried - sets_before;
     remember(c, group,
@@ -578,6 +610,7 @@ result<void> reclaim(core& c) {
 }
 
 result<void> preempt(core& c) {
+  lowest_priorities lowest(c);
   return drive(
       c, false, true, c.options.preempt_queue_depth, [&](group_row group, failed_groups& failed, victim_search&) {
         attempt one;
@@ -587,6 +620,7 @@ result<void> preempt(core& c) {
         one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), c.chunk_of(group, true), why);
         one.why = attempt_outcome::over_quota;
         if (one.fails) return one;
+        one.nobody_may_lose = !lowest.has_lower(mine.queue, mine.priority);
         one.rules.queue_may_lose = [queue = mine.queue](queue_row theirs) { return theirs == queue; };
         auto promises = std::make_shared<runtime_promises>(c, group, loss::by_preemption);
         one.rules.may_lose = [&c, promises, priority = mine.priority, told = one.told](group_row victim) {

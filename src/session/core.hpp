@@ -104,6 +104,14 @@ struct chunk_memory {
   double gpus = 0;  ///< the same, if `core::adds_parts_up`
 };
 
+/// What a group asks of nodes, without amounts, as numbers.
+using signature = std::vector<std::uint32_t>;
+struct group_signatures {
+  std::map<std::string, std::uint32_t> number_of_text;
+  std::vector<std::uint32_t> number_of_class;  ///< no_row: not known yet
+  std::map<group_row, signature> of_group;
+};
+
 using part_list = std::vector<std::pair<std::string, part_factory>>;
 
 class core {
@@ -281,7 +289,7 @@ class core {
   partial_group partial;
   std::vector<chunk_memory> chunks;  ///< by group; empty unless they are kept
   /// What groups that failed ask of nodes. As in KAI they are kept for the session, also when pods are placed.
-  std::map<group_row, std::string> signatures;
+  group_signatures signatures;
 
   std::map<group_row, model::quota_vector> core_charges;  ///< what queues count of semi-preemptible groups
 

@@ -34,6 +34,19 @@ std::int64_t free_of(const core& c, node_row row, dimension d) {
   return (*c.live.idle)[at] + (*c.live.releasing)[at];
 }
 
+/// Of devices that nobody has a part of, in milli-GPU; what the node has free where its devices are not tracked.
+std::int64_t free_whole_gpus(const core& c, node_row row) {
+  const model::cluster_state& s = c.state();
+  const device_row first = (*s.first_device)[row];
+  const device_row last = (*s.first_device)[row + 1];
+  if (first == last) return (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + dim_gpu];
+  std::int64_t sum = 0;
+  for (device_row d = first; d < last; ++d) {
+    sum += (*c.live.device_free)[d] >= (*s.device_units)[d] ? whole_device : 0;
+  }
+  return sum;
+}
+
 }  // namespace
 
 void node_choice::open(const core& c) {
@@ -165,6 +178,49 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
   return known.open_everywhere && known.cluster.what == constraint::none &&
          (!predicates_ || policy::ignores_other_pods(c.access, *c.state().classes[row])) && !c.claims.has_claims(pod) &&
          !c.vendors.concerns(c.state(), pod) && c.state().pod_extras[pod].nominated == no_row;
+}
+
+std::optional<std::size_t> node_choice::places_for(core& c, std::span<const pod_row> chunk) {
+  const model::cluster_state& s = c.state();
+  const class_row kind = s.pods[chunk.front()].pod_class;
+  const model::pod_class& ask = *s.classes[kind];
+  const bool whole_only =
+      ask.whole_devices > 0 && !ask.is_shared() && ask.memory_devices == 0 && ask.claimed_devices == 0;
+  // What KAI adds up in floating point an attempt changes, also where it is undone.
+  if (!fast_ || !whole_only || c.adds_parts_up() || needs_scan(c, ask) || c.groups.is_open() || c.zones.used() ||
+      c.queues_depend_on_node(ask) || (predicates_ && !policy::ignores_other_pods(c.access, ask))) {
+    return std::nullopt;
+  }
+  for (const pod_row p : chunk) {
+    if (s.pods[p].pod_class != kind || c.claims.has_claims(p) || c.vendors.concerns(s, p)) return std::nullopt;
+  }
+  const class_facts& known = facts(c, kind);
+  if (known.cluster.what != constraint::none) return std::nullopt;
+  const std::size_t dims = s.dims();
+  const std::vector<std::int64_t>& request = ask.ask.request;
+  const model::node_index& index = c.nodes_by_gpu();
+  std::size_t places = 0;
+  for (auto at = index.first_at_least(request[dim_gpu]); at != index.end() && places < chunk.size(); ++at) {
+    if (!known.open_everywhere && !known.accepted[at->row]) continue;
+    const std::int64_t* const idle = c.live.idle->data() + at->row * dims;
+    const std::int64_t* const releasing = c.live.releasing->data() + at->row * dims;
+    auto here = static_cast<std::int64_t>(chunk.size());
+    bool comes_free = false;
+    for (std::size_t d = 0; d < dims && here > 0; ++d) {
+      const std::int64_t asked = d < request.size() ? request[d] : 0;
+      const std::int64_t free = idle[d] + releasing[d];
+      comes_free = comes_free || releasing[d] != 0;
+      if (asked > 0)
+        here = std::min(here, std::max<std::int64_t>(0, free) / asked);
+      else if (c.compat() && free < 0)
+        here = 0;
+    }
+    if (here == 0) continue;
+    // What comes free is no device yet, and parts of devices are none.
+    if (comes_free || idle[dim_gpu] != free_whole_gpus(c, at->row)) return std::nullopt;
+    places += static_cast<std::size_t>(here);
+  }
+  return std::min(places, chunk.size());
 }
 
 /// Nodes with shared devices come first.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -56,6 +57,10 @@ class node_choice {
   [[nodiscard]] bool packs_gpus() const { return fast_ && !spread_gpu_.used; }
   /// No rule but amounts keeps the pod from a node or prefers one.
   [[nodiscard]] bool may_go_anywhere(const core& c, pod_row pod);
+  /// How many of these pods nodes have places for, up to all of them, where placing one after the other would end
+  /// there: equal ones that ask for whole GPUs and that no rule but amounts keeps apart. Nothing where that cannot be
+  /// told.
+  [[nodiscard]] std::optional<std::size_t> places_for(core& c, std::span<const pod_row> chunk);
   /// Which devices a pod gets on a node where the amounts fit; false if there are too few in one piece.
   [[nodiscard]] bool choose_devices(const core& c, const model::pod_class& ask, node_row row, policy::free_amount which,
                                     place& found) const;
