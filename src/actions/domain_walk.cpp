@@ -123,7 +123,7 @@ result<bool> domain_walk::place_as_planned(const agenda& todo) {
   return placed;
 }
 
-void domain_walk::remember(sub_group_row member, const nodes_offered& nodes) {
+void domain_walk::remember(sub_group_row member, const nodes_offered& nodes) const {
   if (how_.plan != nullptr) how_.plan->first.insert_or_assign(member, nodes);
 }
 

@@ -61,7 +61,7 @@ class domain_walk {
   result<bool> place(const agenda* todo);
   [[nodiscard]] bool plans(const agenda& todo) const;
   result<bool> place_as_planned(const agenda& todo);
-  void remember(sub_group_row member, const nodes_offered& nodes);
+  void remember(sub_group_row member, const nodes_offered& nodes) const;
   result<bool> place_in_pieces(const agenda& todo, const level_ask& ask);
   result<bool> place_on(const agenda& todo, const nodes_offered& nodes);
   result<bool> place_children(const agenda& todo, const nodes_offered& nodes);

@@ -191,7 +191,8 @@ class translator {
     pod_groups groups(settings_, classes_, aliases_, rows_);
     for (object* one : all(object_kind::other)) groups.read_owner(*one);
     for (object* one : all(object_kind::pod_group)) groups.read(*one);
-    pod_context context{settings_, bindings, groups, shared_, claims, {}, {}, {}, *settings_.now, false, false, {}, {}};
+    pod_context context{settings_, bindings, groups, shared_, claims, {}, {}, {}, settings_.now.value_or(0),
+                        false,     false,    {},     {}};
     for (const node_record& node : rows_.nodes) context.nodes.insert(node.name);
     for (const numa_zone_record& zone : rows_.zones) context.zones[zone.node].push_back(zone.name);
     for (const node_record& node : rows_.nodes) {

@@ -332,6 +332,7 @@ result<std::int64_t> parse_time(std::string_view text, std::int64_t now) {
   while (!rest.empty()) {
     const std::size_t digits = digits_at(rest, 0);
     std::int64_t number = 0;
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the end is given as well
     const auto [end, fault] = std::from_chars(rest.data(), rest.data() + digits, number);
     if (digits == 0) return bad();
     if (fault != std::errc{}) return error{status::limit, fmt::format("\"{}\" is too large", text), {}};

@@ -242,15 +242,18 @@ class minimiser {
   bool drop_fields() {
     bool any = false;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      if (!parts_[i].row || parts_[i].row->op == table_op::remove) continue;
-      for (std::size_t f = parts_[i].row->fields.size(); f-- > 0;) {
-        if (is_required(*parts_[i].row, parts_[i].row->fields[f].first)) continue;
-        std::vector<part> fewer = parts_;
-        row_text row = *fewer[i].row;
+      const std::optional<row_text> whole = parts_[i].row;
+      if (!whole || whole->op == table_op::remove) continue;
+      row_text left = *whole;
+      for (std::size_t f = left.fields.size(); f-- > 0;) {
+        if (is_required(left, left.fields[f].first)) continue;
+        row_text row = left;
         row.fields.erase(row.fields.begin() + static_cast<std::ptrdiff_t>(f));
-        fewer[i] = part_of_row(std::move(row));
+        std::vector<part> fewer = parts_;
+        fewer[i] = part_of_row(row);
         if (try_parts(fewer)) {
           parts_ = std::move(fewer);
+          left = std::move(row);
           any = true;
         }
         if (out_of_trials()) return any;
