@@ -258,8 +258,7 @@ void parse_events(std::string_view text, document_builder& to, documents expecte
       to.fail_at(static_cast<std::size_t>(last.line) + 1, static_cast<std::size_t>(last.column) + 1,
                  "the quote that starts here does not end");
     }
-  } catch (const stopped&) {
-    // the builder knows why
+  } catch (const stopped&) {  // NOLINT(bugprone-empty-catch): the builder knows why
   } catch (const YAML::Exception& failure) {
     to.fail_at(static_cast<std::size_t>(std::max(failure.mark.line, 0)) + 1,
                static_cast<std::size_t>(std::max(failure.mark.column, 0)) + 1, failure.msg);

@@ -308,7 +308,7 @@ class player {
 
   /// Error: a group that the last session does not know.
   [[nodiscard]] result<void> check_groups(const std::vector<std::string>& groups) const {
-    if (groups.empty()) return {};
+    if (groups.empty() || !last_) return {};
     const result<table> rows = last_->base().to_table(table_kind::pod_group);
     if (!rows) return rows.failure();
     const table_view view = rows->view();
@@ -359,6 +359,7 @@ class player {
     if (!entries) return add(step.first_line, entries.failure().message);
     const output_rows rows(std::move(*entries), dimensions_of(now));
     std::vector<std::string> found;
+    found.reserve(rows.size());
     for (std::size_t row = 0; row < rows.size(); ++row) found.push_back(quarantine_line(rows, row));
     if (wanted.empty() && found == left_out_) return;
     left_out_ = found;
@@ -531,8 +532,8 @@ class player {
         if (k < one.given.keys.size()) value += quoted_if_needed(one.given.keys[k].text, text_place::key) + "=";
         value += quoted_if_needed(one.given.items[k].text, text_place::element);
       }
-      if (one.given.kind == scenario_text::value_kind::list) value = "[" + value + "]";
-      if (one.given.kind == scenario_text::value_kind::map) value = "{" + value + "}";
+      if (one.given.kind == scenario_text::value_kind::list) value = fmt::format("[{}]", value);
+      if (one.given.kind == scenario_text::value_kind::map) value = fmt::format("{{{}}}", value);
       out += "=" + value;
     }
     return out;
@@ -717,6 +718,7 @@ result<std::vector<std::string>> expected_decisions(const session& of) {
   const result<decision_lines> found = decision_lines::of(of);
   if (!found) return found.failure();
   std::vector<std::string> lines;
+  lines.reserve(found->size());
   for (std::size_t row = 0; row < found->size(); ++row) lines.push_back(found->line(row));
   if (lines.empty()) lines.emplace_back("expect nothing");
   return lines;

@@ -116,7 +116,7 @@ result<void> add_evictions(std::vector<table>& to, const session& of, const std:
   table::column& name = changed.add(col::pod_group_name, column_type::string, 0);
   table::column& evictions = changed.add(col::pod_group_evictions, column_type::i64);
   for (std::uint64_t row = 0; row < view.rows; ++row) {
-    if (groups.count(std::string(names->string(row))) == 0) continue;
+    if (!groups.contains(std::string(names->string(row)))) continue;
     name.push(names->string(row));
     evictions.push(counts[row] + 1);
   }

@@ -34,6 +34,7 @@ constexpr std::array<std::pair<std::string_view, told_containers>, 3> container_
 text_pattern read_pattern(field_reader& of, std::string_view name, const std::vector<std::string>& known) {
   text_pattern made;
   const std::optional<json_value> at = of.value(name);
+  if (!at) return made;
   const std::string whole = of.text(name);
   for (std::string_view rest = whole; !rest.empty();) {
     const std::size_t open = rest.find('<');

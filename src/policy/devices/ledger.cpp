@@ -196,6 +196,7 @@ void device_ledger::open_kinds(const model::cluster_state& s) {
       made.asking = std::move(asking);
     } else {
       std::vector<std::size_t> vendors;
+      vendors.reserve(books_.size());
       for (const book& one : books_) vendors.push_back(one.vendor);
       std::sort(vendors.begin(), vendors.end());
       vendors.erase(std::unique(vendors.begin(), vendors.end()), vendors.end());
