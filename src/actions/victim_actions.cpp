@@ -483,6 +483,28 @@ class waiting_line {
   std::vector<bool> waits_;  ///< by group
 };
 
+/// Searches where that can help.
+result<search_outcome> look_for_victims([[maybe_unused]] core& c, victim_search& search, group_row group,
+                                        const victim_rules& rules, [[maybe_unused]] eviction_attempt& told) {
+  result<bool> hopeless = search.is_hopeless(group, rules);
+  if (!hopeless) return hopeless.failure();
+  if (!*hopeless) return search.find(group, rules);
+#ifdef KAISCHED_CHECKS
+  const eviction_attempt known = told;
+  const action_statistics statistics = c.statistics.back();
+  const std::uint64_t sets = c.sets_tried;
+  result<search_outcome> found = search.find(group, rules);
+  told = known;
+  c.statistics.back() = statistics;
+  c.sets_tried = sets;
+  if (!found) return found;
+  if (*found != search_outcome::failed) {
+    return error{status::internal, "invariant violated: a search that was ruled out finds victims", {}};
+  }
+#endif
+  return search_outcome::failed;
+}
+
 /// Each pending group once, in queue order.
 template <class Prepare>
 result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t depth, Prepare prepare) {
@@ -517,7 +539,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     if (!gently) return gently.failure();
     result<search_outcome> found = *gently               ? search_outcome::solved
                                    : one.nobody_may_lose ? search_outcome::failed
-                                                         : search.find(group, one.rules);
+                                                         : look_for_victims(c, search, group, one.rules, told);
     if (!found) return found.failure();
     told.sets = c.sets_tried - sets_before;
     remember(c, group,

@@ -55,6 +55,16 @@ class search {
     return search_outcome::failed;
   }
 
+  bool is_hopeless() {
+    if (!c_.compat() || kept_.plays_all || c_.adds_parts_up() || c_.claims.used()) return false;
+    const std::vector<pod_row> chunk = c_.chunk_of(group_, true);
+    if (chunk.empty()) return false;
+    c_.take_part(group_, chunk);
+    const bool hopeless = has_no_room_at_all(c_.partial.chunk);
+    c_.drop_part();
+    return hopeless;
+  }
+
  private:
   [[nodiscard]] domain_plan* plan() { return asks_for_shapes(c_, group_) ? &plan_ : nullptr; }
 
@@ -122,7 +132,6 @@ class search {
   /// Too many GPUs are asked for even if everything had left that can be lost: by all nodes together, by pods of one
   /// size node for node, or by the domains of a required level.
   [[nodiscard]] bool has_no_room_at_all(const std::vector<pod_row>& chunk) {
-    const std::span<const std::int64_t> free = kept_.most_free();
     std::int64_t asked = 0;
     std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
     for (const pod_row p : chunk) {
@@ -131,11 +140,17 @@ class search {
     }
     std::int64_t room = 0;
     std::int64_t places = 0;
-    for (const std::int64_t there : free) {
-      room += there;
-      if (smallest > 0) places += there / smallest;
+    const auto is_enough = [&] {
+      return room >= asked && (smallest == 0 || places >= static_cast<std::int64_t>(chunk.size()));
+    };
+    for (node_row row = 0; row < c_.state().node_count() && !is_enough(); ++row) {
+      room += kept_.most_free(row);
+      if (smallest > 0) places += kept_.most_free(row) / smallest;
     }
-    if (room < asked || (smallest > 0 && places < static_cast<std::int64_t>(chunk.size()))) return true;
+    if (!is_enough()) return true;
+    if (c_.topologies == nullptr) return false;
+    std::vector<std::int64_t> free;
+    for (node_row row = 0; row < c_.state().node_count(); ++row) free.push_back(kept_.most_free(row));
     return !domain_filter(c_, group_, free).plausible();
   }
 
@@ -462,6 +477,11 @@ victim_search::~victim_search() = default;
 std::int64_t victim_search::free_gpus() {
   state_->open_nodes();
   return state_->free_everywhere;
+}
+
+result<bool> victim_search::is_hopeless(group_row group, const victim_rules& rules) {
+  if (auto done = state_->open(); !done) return done.failure();
+  return search(*state_, group, rules).is_hopeless();
 }
 
 result<search_outcome> victim_search::find(group_row group, const victim_rules& rules) {

@@ -37,6 +37,8 @@ class victim_search {
 
   /// GPUs of all nodes that are free or coming free, in milli-GPU.
   [[nodiscard]] std::int64_t free_gpus();
+  /// `compat`: not even all pods that can be lost would make room, so a search would fail and leave no trace.
+  [[nodiscard]] result<bool> is_hopeless(group_row group, const victim_rules& rules);
   /// Looks for victims for the next chunk of a group.
   [[nodiscard]] result<search_outcome> find(group_row group, const victim_rules& rules);
   /// Ends a search that has not failed: commits the statement, or abandons it.

@@ -27,6 +27,8 @@ result<void> victim_search_state::open() {
   if (auto done = fill_indexes(); !done) return done;
   is_spread.assign(s.group_slots, 0);
   lone_pods.assign(s.group_slots, {});
+  is_counted_.assign(s.group_slots, 0);
+  held_.assign(s.node_count(), 0);
   for (const group_row g : c.groups_in_order()) note_group(g);
   marks.assign(s.node_count(), {});
   last_unit_of.assign(s.group_slots, no_row);
@@ -47,25 +49,14 @@ result<void> victim_search_state::fill_indexes() {
   return victims.fill(losing);
 }
 
-std::span<const std::int64_t> victim_search_state::most_free() {
-  if (!most_free_of_node.empty()) return most_free_of_node;
-  const bool counts_parts = c.state().pods_with_shares > 0;  // then amounts of pods are rounded
-  for (node_row row = 0; row < c.state().node_count(); ++row) {
-    most_free_of_node.push_back(counts_parts ? c.gpu_capacity(row) : free_gpus(c, row));
-  }
-  for (const group_row g : c.groups_in_order()) {
-    if (counts_parts || !can_lose(c, g)) continue;
-    for (const pod_row p : pods_of(c, g)) {
-      if (c.live.pod_node[p] != no_row) most_free_of_node[node_of(c, p)] += gpus_of(c, p);
-    }
-  }
-  for (std::int64_t& free : most_free_of_node) free = std::max<std::int64_t>(0, free);
-  return most_free_of_node;
+std::int64_t victim_search_state::most_free(node_row row) const {
+  // Where pods share devices amounts are rounded.
+  if (c.state().pods_with_shares > 0) return c.gpu_capacity(row);
+  return std::max<std::int64_t>(0, known_free[row] + held_[row]);
 }
 
 result<void> victim_search_state::update_indexes(std::span<const group_row> groups) {
   if (!knows_groups_) return {};
-  most_free_of_node.clear();
   for (const group_row g : groups) {
     if (g != no_row) note_group(g);
   }
@@ -85,7 +76,9 @@ bool victim_search_state::waits(group_row g) const {
 void victim_search_state::note_group(group_row g) {
   bool spread = false;
   bool old_chunk = false;
-  if (can_lose(c, g)) {
+  const bool loses = can_lose(c, g);
+  if (is_counted_[g] != 0) count_holding(g, -1);
+  if (loses) {
     std::uint32_t node = no_row;
     const model::group_core& group = c.state().groups[g];
     for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
@@ -99,6 +92,8 @@ void victim_search_state::note_group(group_row g) {
   }
   is_spread[g] = spread ? 1 : 0;
   note_lone_pod(g);
+  is_counted_[g] = loses ? 1 : 0;
+  if (loses) count_holding(g, 1);
   if (spread)
     spread_groups.insert(g);
   else
@@ -113,6 +108,21 @@ void victim_search_state::note_lone_pod(group_row g) {
   const model::sub_info& set = c.state().subs[group.first_sub + 1];
   if (set.first_pod == no_row || set.first_pod != set.last_pod || !work::is_active(c, set.first_pod)) return;
   lone_pods[g] = {set.first_pod, node_of(c, set.first_pod), gpus_of(c, set.first_pod)};
+}
+
+void victim_search_state::count_holding(group_row g, std::int64_t sign) {
+  if (const placed_pod& lone = lone_pods[g]; lone.pod != no_row) {
+    held_[lone.row] += sign * lone.gpus;
+    return;
+  }
+  std::vector<placed_pod>& counted = counted_pods_[g];
+  if (sign > 0) {
+    counted.clear();
+    for (const pod_row p : pods_of(c, g)) {
+      if (work::is_active(c, p) && c.live.pod_node[p] != no_row) counted.push_back({p, node_of(c, p), gpus_of(c, p)});
+    }
+  }
+  for (const placed_pod& one : counted) held_[one.row] += sign * one.gpus;
 }
 
 void victim_search_state::note_node(node_row row) {

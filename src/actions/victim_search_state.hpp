@@ -3,6 +3,7 @@
 /// What the search for victims keeps between groups and brings up to date with what is committed.
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -91,9 +92,8 @@ struct victim_search_state {
   std::int64_t free_everywhere = 0;
   std::int64_t free_with_gpus = 0;
 
-  /// By node: GPUs that would be free if all pods had left that can be lost. Made when it is asked for.
-  [[nodiscard]] std::span<const std::int64_t> most_free();
-  std::vector<std::int64_t> most_free_of_node;  ///< empty: to be made
+  /// GPUs that a node would have free if all pods had left that can be lost; rather too many than too few.
+  [[nodiscard]] std::int64_t most_free(node_row row) const;
 
   // Of one search.
   job_queue victim_queue;
@@ -112,7 +112,12 @@ struct victim_search_state {
   result<void> fill_indexes();
   [[nodiscard]] bool waits(group_row g) const;
   void note_lone_pod(group_row g);
+  /// Adds or takes off what a group holds that can lose pods.
+  void count_holding(group_row g, std::int64_t sign);
 
+  std::vector<std::int64_t> held_;                             ///< by node: GPUs of the groups that are counted
+  std::vector<std::uint8_t> is_counted_;                       ///< by group
+  std::map<group_row, std::vector<placed_pod>> counted_pods_;  ///< of counted groups that are not a lone pod
   bool knows_nodes_ = false;
   bool knows_groups_ = false;
 };
