@@ -61,13 +61,23 @@ struct equal_pods {
 std::optional<equal_pods> equal_pods_of(const core& c, group_row group) {
   equal_pods found;
   const model::group_core& g = c.state().groups[group];
+  const auto add = [&](class_row kind, std::size_t count) {
+    const model::pod_class& own = *c.state().classes[kind];
+    if (found.of != nullptr && found.of != &own) return false;
+    found.of = &own;
+    found.count += count;
+    return true;
+  };
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-    for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
+    const model::sub_info& info = c.state().subs[sub];
+    if (info.is_set || c.counts(sub).pending == 0) continue;
+    if (info.is_uniform) {
+      if (!add(info.only_class, c.counts(sub).pending)) return std::nullopt;
+      continue;
+    }
+    for (pod_row p = info.first_pod; p != no_row; p = c.state().pods[p].next) {
       if (static_cast<pod_status>(c.live.pod_state[p]) != pod_status::pending) continue;
-      const model::pod_class& own = c.state().class_of(p);
-      if (found.of != nullptr && found.of != &own) return std::nullopt;
-      found.of = &own;
-      ++found.count;
+      if (!add(c.state().pods[p].pod_class, 1)) return std::nullopt;
     }
   }
   return found;
@@ -139,8 +149,8 @@ void append_domains(const core& c, sub_group_row pod_set, std::string& to) {
 
 }  // namespace
 
-std::string failed_groups::constraints_of(pod_row pod) const {
-  const model::pod_ask& ask = c_.state().class_of(pod).ask;
+std::string failed_groups::constraints_of(const model::pod_class& of) {
+  const model::pod_ask& ask = of.ask;
   std::string text;
   for (const std::string* one : {&ask.obstacle, &ask.node_selector, &ask.node_affinity, &ask.affinity,
                                  &ask.anti_affinity, &ask.tolerations, &ask.host_ports}) {
@@ -149,18 +159,36 @@ std::string failed_groups::constraints_of(pod_row pod) const {
   return text;
 }
 
-/// A number for what the pod asks of nodes: equal for equal texts.
-std::uint32_t failed_groups::number_of(pod_row pod) {
+/// A number for what pods of a class ask of nodes: equal for equal texts.
+std::uint32_t failed_groups::number_of_class(class_row kind) {
   std::vector<std::uint32_t>& known = c_.signatures.number_of_class;
   if (known.size() < c_.state().class_slots) known.resize(c_.state().class_slots, no_row);
-  std::uint32_t& number = known[c_.state().pods[pod].pod_class];
-  if (number == no_row) number = number_of(constraints_of(pod));
+  std::uint32_t& number = known[kind];
+  if (number == no_row) number = number_of(constraints_of(*c_.state().classes[kind]));
   return number;
 }
 
 std::uint32_t failed_groups::number_of(const std::string& text) {
   std::map<std::string, std::uint32_t>& all = c_.signatures.number_of_text;
   return all.try_emplace(text, static_cast<std::uint32_t>(all.size())).first->second;
+}
+
+/// The same for the topologies of a pod set.
+std::uint32_t failed_groups::number_of_topologies(sub_group_row pod_set) {
+  std::string text;
+  if (c_.state().topology_asks > 0) {
+    append_topologies(c_, pod_set, text);
+    return number_of(text);
+  }
+  std::size_t depth = 0;
+  for (sub_group_row up = c_.state().subs[pod_set].parent; up != no_row; up = c_.state().subs[up].parent) ++depth;
+  std::vector<std::uint32_t>& known = c_.signatures.number_of_depth;
+  if (known.size() <= depth) known.resize(depth + 1, no_row);
+  if (known[depth] == no_row) {
+    append_topologies(c_, pod_set, text);
+    known[depth] = number_of(text);
+  }
+  return known[depth];
 }
 
 /// Of each pod set: its topologies, then what its pods ask for with how many ask for it.
@@ -173,15 +201,18 @@ const work::signature& failed_groups::signature_of(group_row group) {
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     if (s.subs[sub].is_set) continue;
     std::map<std::uint32_t, std::uint32_t> waiting;
-    for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-      if (!model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::active_allocated))
-        ++waiting[number_of(p)];
+    const std::uint32_t inactive = c_.counts(sub).total - c_.counts(sub).active_allocated;
+    if (inactive > 0 && s.subs[sub].is_uniform) {
+      waiting[number_of_class(s.subs[sub].only_class)] = inactive;
+    } else if (inactive > 0) {
+      for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
+        if (!model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::active_allocated))
+          ++waiting[number_of_class(s.pods[p].pod_class)];
+      }
     }
     work::signature& made = pod_sets.emplace_back();
     if (waiting.empty()) continue;
-    std::string topologies;
-    append_topologies(c_, sub, topologies);
-    made.push_back(number_of(topologies));
+    made.push_back(number_of_topologies(sub));
     for (const auto& [number, count] : waiting) made.insert(made.end(), {number, count});
   }
   std::sort(pod_sets.begin(), pod_sets.end());
@@ -201,7 +232,7 @@ failed_groups::strict_key failed_groups::strict_key_of(group_row group) const {
   const model::group_core& g = s.groups[group];
   std::vector<std::string> pods;
   for (const pod_row p : c_.chunk_of(group, true)) {
-    std::string text = constraints_of(p);
+    std::string text = constraints_of(s.class_of(p));
     // Zones may align a larger request where they cannot align a smaller one, and claims are not compared by size.
     // Nor are devices of vendors, of which a namespace may have a quota.
     if (c_.zones.used() || c_.claims.used() || c_.vendors.used()) append_text(text, s.class_of(p).ask.key());

@@ -44,9 +44,10 @@ class failed_groups {
   [[nodiscard]] bool is_at_least(const failed_chunk& larger, const failed_chunk& smaller) const;
   void forget_if_changed();
   [[nodiscard]] const work::signature& signature_of(group_row group);
-  [[nodiscard]] std::uint32_t number_of(pod_row pod);
+  [[nodiscard]] std::uint32_t number_of_class(class_row kind);
+  [[nodiscard]] std::uint32_t number_of_topologies(sub_group_row pod_set);
   [[nodiscard]] std::uint32_t number_of(const std::string& text);
-  [[nodiscard]] std::string constraints_of(pod_row pod) const;
+  [[nodiscard]] static std::string constraints_of(const model::pod_class& of);
 
   work::core& c_;
   bool per_queue_;

@@ -338,7 +338,9 @@ const job_queue::entry& job_queue::with_amount(std::uint32_t position) const {
 /// As in KAI the heaps of `compat` compare groups as they are at that moment.
 void job_queue::refresh(std::uint32_t position) const {
   entry& e = entries_[position];
-  if (e.keys == never || (c_.compat() && e.changes != c_.changes_of(e.group))) (void)set_keys(e);
+  if (e.keys != never && (!c_.compat() || e.compared_at == c_.chunk_changes)) return;
+  e.compared_at = c_.chunk_changes;
+  if (e.keys == never || e.changes != c_.changes_of(e.group)) (void)set_keys(e);
 }
 
 /// A member of an index stands there in its order: while nothing is decided its keys can wait until it is compared.

@@ -60,6 +60,7 @@ class job_queue {
     model::quota_vector amount{};       ///< of the next chunk; of victims: what they hold
     policy::kai_amounts native{};       ///< the same in `compat`
     std::vector<pod_row> pods;          ///< empty: all of the group
+    std::uint64_t compared_at = 0;      ///< `core::chunk_changes` when it was last looked whether the group has changed
     std::uint32_t position = 0;         ///< in the order of adding, where queues are filled from an index
   };
   struct node {

@@ -218,16 +218,6 @@ class mover {
 
 }  // namespace
 
-std::vector<group_row> groups_that_migrate(core& c) {
-  std::vector<group_row> groups;
-  for (group_row g = 0; g < c.state().group_slots; ++g) {
-    if (c.state().groups[g].live && migrates(c, g)) groups.push_back(g);
-  }
-  std::sort(groups.begin(), groups.end(),
-            [&](group_row a, group_row b) { return model::group_before(c.state(), a, b); });
-  return groups;
-}
-
 result<bool> make_room_by_migration(core& c, group_row group, std::span<const group_row> groups) {
   return mover(c, group, groups).run();
 }

@@ -16,9 +16,6 @@ namespace kaisched::actions {
   return c.state().group_extras[group].disruption_budget != unset;
 }
 
-/// All groups whose pods consolidation migrates, in canonical order.
-[[nodiscard]] std::vector<group_row> groups_that_migrate(work::core& c);
-
 /// Migrates as few pods of these groups as it finds necessary so that the group gets its chunk. True: the statement
 /// holds the migrations and the claims of the group. False: it is as before.
 [[nodiscard]] result<bool> make_room_by_migration(work::core& c, group_row group, std::span<const group_row> groups);

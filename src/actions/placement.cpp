@@ -130,25 +130,35 @@ bool looks_for_domains(const core& c, group_row group) {
   return false;
 }
 
-#ifdef KAISCHED_CHECKS
-/// False, if placing the chunk ends at the same pod as counting places.
-result<bool> verify_no_place(core& c, group_row group, std::span<const pod_row> chunk, const failure& counted) {
-  const action_statistics statistics = c.statistics.back();
-  const std::uint32_t start = c.depth();
-  failure why;
-  result<bool> placed = walk(c, group, {}, why).run(chunk);
-  c.rollback(start);
-  c.statistics.back() = statistics;
-  if (!placed) return placed;
-  if (*placed || why.pod != counted.pod || why.what != counted.what)
-    return error{status::internal, "invariant violated: counted places and a placement differ", {}};
-  return false;
+/// The first pods of a group that wait are this many and one more: the last of these.
+pod_row nth_pending(const core& c, group_row group, std::size_t before) {
+  pod_row p = c.state().subs[c.state().groups[group].first_sub + 1].first_pod;
+  while (p != no_row) {
+    if (static_cast<pod_status>(c.live.pod_state[p]) == pod_status::pending && before-- == 0) break;
+    p = c.state().pods[p].next;
+  }
+  return p;
 }
-#endif
 
-}  // namespace
+/// No way to place a chunk of equal pods, by what its queues and the nodes have, without a list of pods. False says
+/// nothing.
+bool is_refused_by_numbers(core& c, group_row group, failure& why) {
+  if (!is_plain(c, group) || c.claims.used() || c.vendors.used() || c.state().groups[group].semi_preemptible)
+    return false;
+  const std::optional<work::equal_chunk> chunk = work::equal_chunk_of(c, group);
+  if (!chunk || chunk->count < 2) return false;
+  const model::pod_class& ask = *c.state().classes[chunk->kind];
+  if (c.has_proportion && c.queues_refuse(group, work::times(c.asked_at_least(ask), chunk->count), {}, why))
+    return true;
+  const auto count = static_cast<std::size_t>(chunk->count);
+  const std::optional<std::size_t> places = c.choice.places_for(c, chunk->kind, count);
+  if (!places || *places >= count) return false;
+  why.pod = nth_pending(c, group, *places);
+  return true;
+}
 
-result<bool> place_group(core& c, group_row group, const placing& how, failure& why) {
+/// `place_group` with a list of pods.
+result<bool> place_chunk(core& c, group_row group, const placing& how, failure& why) {
   const std::vector<pod_row> chunk = c.chunk_of(group, how.only_claims);
   why = {};
   why.group = group;
@@ -157,17 +167,6 @@ result<bool> place_group(core& c, group_row group, const placing& how, failure& 
     return false;
   }
   if (c.has_proportion && c.queues_refuse(group, work::least_request_of(c, chunk), chunk, why)) return false;
-  if (chunk.size() > 1 && !how.only_claims && how.among == nullptr && is_plain(c, group)) {
-    const std::optional<std::size_t> places = c.choice.places_for(c, chunk);
-    if (places && *places < chunk.size()) {
-      why.pod = chunk[*places];
-#ifdef KAISCHED_CHECKS
-      return verify_no_place(c, group, chunk, why);
-#else
-      return false;
-#endif
-    }
-  }
   const std::uint32_t start = c.depth();
   const std::string before = c.digest_for_checks();
   result<bool> placed =
@@ -178,6 +177,35 @@ result<bool> place_group(core& c, group_row group, const placing& how, failure& 
       return error{status::internal, "invariant violated: undo did not restore the state", {}};
   }
   return placed;
+}
+
+#ifdef KAISCHED_CHECKS
+/// False, if placing the chunk fails for the same reason as by numbers.
+result<bool> verify_refusal(core& c, group_row group, const failure& counted) {
+  const action_statistics statistics = c.statistics.back();
+  failure why;
+  result<bool> placed = place_chunk(c, group, {}, why);
+  c.statistics.back() = statistics;
+  if (!placed) return placed;
+  if (*placed || why.pod != counted.pod || why.what != counted.what || why.queue != counted.queue)
+    return error{status::internal, "invariant violated: counted places and a placement differ", {}};
+  return false;
+}
+#endif
+
+}  // namespace
+
+result<bool> place_group(core& c, group_row group, const placing& how, failure& why) {
+  why = {};
+  why.group = group;
+  if (!how.only_claims && how.among == nullptr && is_refused_by_numbers(c, group, why)) {
+#ifdef KAISCHED_CHECKS
+    return verify_refusal(c, group, why);
+#else
+    return false;
+#endif
+  }
+  return place_chunk(c, group, how, why);
 }
 
 bool asks_for_shapes(const core& c, group_row group) {

@@ -387,12 +387,19 @@ class lowest_priorities {
 
   /// Some group of the queue can lose pods and has a lower priority.
   [[nodiscard]] bool has_lower(queue_row queue, std::int64_t priority) {
+    if (!may_have_lower(queue, priority)) return false;
     if (c_.abandoned) return true;  // what such a statement has left behind no commit tells
     if (by_queue_.empty() || commits_ != c_.commits) find_all();
     return by_queue_[queue] < priority;
   }
 
  private:
+  /// The same of groups with pods or without.
+  [[nodiscard]] bool may_have_lower(queue_row queue, std::int64_t priority) const {
+    const auto& known = c_.state().preemptible_priorities;
+    return queue < known.size() && !known[queue].empty() && known[queue].front().first < priority;
+  }
+
   void find_all() {
     commits_ = c_.commits;
     by_queue_.assign(c_.state().queues->size(), std::numeric_limits<std::int64_t>::max());
@@ -664,7 +671,7 @@ result<void> consolidation(core& c) {
   const std::int64_t most =
       c.options.consolidation_victims == policy_options::by_mode ? by_mode : c.options.consolidation_victims;
   if (most == 0) return {};
-  const std::vector<group_row> movable = groups_that_migrate(c);
+  const std::vector<group_row>& movable = *c.state().budget_groups;  // all that migrate
   return drive(c, true, false, c.options.consolidation_queue_depth,
                [&](group_row group, failed_groups& failed, victim_search& search) {
                  attempt one;
@@ -723,12 +730,19 @@ bool is_stale(const core& c, group_row group) {
 }  // namespace
 
 result<void> evict_stale_gangs(core& c) {
-  // None of them changes another one, and few clusters have any: only these are put in order.
+  // None of them changes another one.
   std::vector<group_row> stale;
-  for (group_row g = 0; g < c.state().group_slots; ++g) {
-    if (is_stale(c, g)) stale.push_back(g);
+  if (c.abandoned) {  // what such a statement has left behind no decision tells
+    for (group_row g = 0; g < c.state().group_slots; ++g) stale.push_back(g);
+  } else {
+    stale = *c.state().partial_groups;
+    for (const decision& d : c.decisions) {
+      if (d.group != no_row) stale.push_back(d.group);
+    }
   }
+  std::erase_if(stale, [&](group_row g) { return !is_stale(c, g); });
   std::sort(stale.begin(), stale.end(), [&](group_row a, group_row b) { return model::group_before(c.state(), a, b); });
+  stale.erase(std::unique(stale.begin(), stale.end()), stale.end());
   for (const group_row group : stale) {
     for (const pod_row p : pods_of(c, group)) {
       if (is_active(c, p)) c.evict(p);

@@ -475,8 +475,16 @@ victim_search::victim_search(core& c) : state_(std::make_unique<victim_search_st
 victim_search::~victim_search() = default;
 
 std::int64_t victim_search::free_gpus() {
-  state_->open_nodes();
-  return state_->free_everywhere;
+  core& c = state_->c;
+  if (c.counts_parts()) {  // which the order of nodes does not know
+    state_->open_nodes();
+    return state_->free_everywhere;
+  }
+  std::int64_t sum = 0;
+  c.nodes_by_gpu().each_key_from(std::numeric_limits<std::int64_t>::min(), [&](std::int64_t free, std::size_t nodes) {
+    sum += free * static_cast<std::int64_t>(nodes);
+  });
+  return sum;
 }
 
 result<bool> victim_search::is_hopeless(group_row group, const victim_rules& rules) {

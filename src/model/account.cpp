@@ -292,6 +292,19 @@ void recount_pod(live_state& live, sub_group_row sub, pod_status from, pod_statu
   count(n.holding, holding);
 }
 
+bool lacks_pods_of_gang(const cluster_state& s, const live_state& live, group_row g) {
+  const group_core& group = s.groups[g];
+  bool any = false;
+  bool lacks = false;
+  for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
+    const sub_info& info = s.subs[sub];
+    const auto have = static_cast<std::int64_t>(info.is_set ? info.members : live.counts[sub].active_used);
+    any = any || (!info.is_set && have > 0);
+    lacks = lacks || (info.min != unset && have < info.min);
+  }
+  return any && lacks;
+}
+
 bool group_before(const cluster_state& s, group_row a, group_row b) {
   const group_core& x = s.groups[a];
   const group_core& y = s.groups[b];

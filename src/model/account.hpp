@@ -50,6 +50,9 @@ void count_pod(live_state& live, sub_group_row sub, pod_status status, std::int3
 /// A pod that is counted has another status than before.
 void recount_pod(live_state& live, sub_group_row sub, pod_status from, pod_status to);
 
+/// Pods of the group are on nodes, leaving ones included, but less than the gangs of its tree ask for.
+[[nodiscard]] bool lacks_pods_of_gang(const cluster_state& s, const live_state& live, group_row g);
+
 /// Groups that wait are told by priority, largest first, then age, then name.
 [[nodiscard]] bool group_before(const cluster_state& s, group_row a, group_row b);
 

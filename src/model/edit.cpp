@@ -77,7 +77,7 @@ result<void> edit::finish() {
   refresh_entries();
   if (recount_) recount(s_);
   s_.live.settle_orders();
-  merge_pending();
+  merge_lists();
   compact_names();
   ++s_.version;
   return {};
@@ -221,7 +221,7 @@ result<std::uint32_t> edit::slot_of_id(const table_reader& t, std::uint64_t row,
   return slot;
 }
 
-void edit::merge_pending() {
+void edit::merge_lists() {
   if (touched_.empty()) return;
   std::sort(touched_.begin(), touched_.end());
   touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
@@ -238,7 +238,12 @@ void edit::merge_pending() {
     while (p != no_row && static_cast<pod_status>(s_.live.pod_state[p]) != pod_status::pending) p = s_.pods[p].next;
     return p != no_row;
   };
+  const auto is_partial = [&](group_row g) { return s_.groups[g].live && lacks_pods_of_gang(s_, s_.live, g); };
+  const auto has_budget = [&](group_row g) {
+    return s_.groups[g].live && s_.group_extras[g].disruption_budget != unset;
+  };
   const auto merge = [&](base::cow<std::vector<group_row>>& list, auto belongs) {
+    if (list->empty() && std::none_of(touched_.begin(), touched_.end(), belongs)) return;
     std::vector<group_row> kept;
     for (const group_row g : *list) {
       if (!std::binary_search(touched_.begin(), touched_.end(), g)) kept.push_back(g);
@@ -254,6 +259,8 @@ void edit::merge_pending() {
   };
   merge(s_.pending_groups, has_pending);
   merge(s_.stray_groups, has_pending_stray);
+  merge(s_.partial_groups, is_partial);
+  merge(s_.budget_groups, has_budget);
 }
 
 void edit::compact_names() {

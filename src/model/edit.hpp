@@ -229,7 +229,10 @@ class edit {
   void touch(group_row g) {
     if (g != no_row) touched_.push_back(g);
   }
-  void merge_pending();
+  void merge_lists();
+  void count_priority(group_row g, bool add);
+  void note_class(pod_row p);
+  void forget_class(sub_group_row sub);
   void compact_names();
 
   // pods that stand in for others that were left out

@@ -78,6 +78,7 @@ result<void> edit::change_group(const table_reader& t, std::uint64_t row) {
 
 /// Makes a group what the plan says, its tree left alone but for the sizes that belong to the group.
 void edit::put_group(group_plan plan, group_row g) {
+  count_priority(g, false);
   group_core& group = s_.groups.write(g);
   if (group.queue != plan.core.queue) {
     std::vector<queue_info>& all = s_.queues.write();
@@ -110,7 +111,25 @@ void edit::put_group(group_plan plan, group_row g) {
   };
   rename(before.name_space, plan.name_space, extra.name_space);
   rename(before.user, plan.user, extra.user);
+  count_priority(g, true);
   touch(g);
+}
+
+/// Adds a group to what is known of the priorities of its queue, or takes it off.
+void edit::count_priority(group_row g, bool add) {
+  const group_core& group = s_.groups[g];
+  if (group.queue == no_row || (!group.preemptible && !group.semi_preemptible)) return;
+  s_.preemptible_priorities.grow(static_cast<std::uint32_t>(s_.queues->size()));
+  auto& known = s_.preemptible_priorities.write(group.queue);
+  const auto at = std::lower_bound(known.begin(), known.end(), group.priority,
+                                   [](const auto& one, std::int64_t priority) { return one.first < priority; });
+  const bool is_there = at != known.end() && at->first == group.priority;
+  if (add && !is_there)
+    known.insert(at, {group.priority, 1});
+  else if (add)
+    ++at->second;
+  else if (--at->second == 0)
+    known.erase(at);
 }
 
 result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
@@ -125,6 +144,7 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
                       " pods; remove them first",
                   id_of_group(s_, g));
   }
+  count_priority(g, false);
   group_core& group = s_.groups.write(g);
   --s_.queues.write()[group.queue].groups;
   for (const sub_definition& d : definitions_of(g)) discard(d.name);

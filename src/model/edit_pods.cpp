@@ -258,6 +258,7 @@ void edit::enter(pod_row p) {
   account_pod(s_, s_.live, p, 1);
   if (is_on_node(p)) ++w_.pods_on_node.write()[s_.live.pod_node[p]];
   if (s_.pods[p].group == no_row) ++s_.bystanders;
+  note_class(p);
   touch(s_.pods[p].group);
 }
 
@@ -265,7 +266,25 @@ void edit::leave(pod_row p) {
   account_pod(s_, s_.live, p, -1);
   if (is_on_node(p)) --w_.pods_on_node.write()[s_.live.pod_node[p]];
   if (s_.pods[p].group == no_row) --s_.bystanders;
+  forget_class(s_.pods[p].sub);
   touch(s_.pods[p].group);
+}
+
+/// The pod has been counted in its pod set.
+void edit::note_class(pod_row p) {
+  const sub_group_row sub = s_.pods[p].sub;
+  if (sub == no_row || !s_.subs[sub].is_uniform || s_.subs[sub].only_class == s_.pods[p].pod_class) return;
+  sub_info& info = s_.subs.write(sub);
+  info.is_uniform = s_.live.counts[sub].total == 1;
+  info.only_class = info.is_uniform ? s_.pods[p].pod_class : no_row;
+}
+
+/// A pod has been counted out. What is left of several classes is taken for several until nothing is left.
+void edit::forget_class(sub_group_row sub) {
+  if (sub == no_row || s_.live.counts[sub].total > 0) return;
+  sub_info& info = s_.subs.write(sub);
+  info.is_uniform = true;
+  info.only_class = no_row;
 }
 
 // ---- pods of a pod set, in task order ----------------------------------------------------------------------------

@@ -308,6 +308,7 @@ void edit::rebuild_tree(group_row g, std::vector<sub_definition> definitions) {
     s_.pods.write(p).sub = sub != no_row && !s_.subs[sub].is_set ? sub : no_row;
     s_.pods.write(p).next = no_row;
     account_pod(s_, s_.live, p, 1);
+    note_class(p);
     relink(no_row, p);
   }
   touch(g);

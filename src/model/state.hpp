@@ -237,6 +237,8 @@ struct sub_info {
   pod_row first_pod = no_row;  ///< pods in task order
   pod_row last_pod = no_row;
   std::uint32_t members = 0;                     ///< sets: number of children
+  class_row only_class = no_row;                 ///< of all its pods, if `is_uniform`
+  bool is_uniform = true;                        ///< no two of its pods are known to be of different classes
   std::shared_ptr<const topology_ask> together;  ///< of the root: that of the group; null: may be anywhere
 };
 
@@ -344,6 +346,8 @@ struct cluster_state {
   base::cow<std::vector<dimension_info>> dimensions;
   base::cow<std::vector<topology_info>> topologies;
   base::cow<std::vector<queue_info>> queues;  ///< by slot
+  /// By queue slot: how many groups of each priority are not altogether non-preemptible, lowest priority first.
+  base::cow_column<std::vector<std::pair<std::int64_t, std::uint32_t>>> preemptible_priorities;
 
   base::cow<std::vector<std::shared_ptr<const node_info>>> nodes;  ///< by row
   base::cow<std::vector<std::uint32_t>> node_row_of_slot;          ///< no_row: vacant
@@ -367,6 +371,8 @@ struct cluster_state {
   std::uint32_t semi_preemptible_groups = 0;
   base::cow<std::vector<group_row>> pending_groups;  ///< groups with pending pods, by `group_before`
   base::cow<std::vector<group_row>> stray_groups;    ///< groups of pending pods that belong to no pod set, likewise
+  base::cow<std::vector<group_row>> partial_groups;  ///< groups with pods on nodes and less than their gangs, likewise
+  base::cow<std::vector<group_row>> budget_groups;   ///< groups with a disruption budget, likewise
 
   base::cow_column<sub_info> subs;
   std::uint32_t sub_slots = 0;

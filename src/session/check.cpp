@@ -1,5 +1,7 @@
 // The slow truth about a session: everything counted again from the pods.
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "base/sha256.hpp"
 #include "session/core.hpp"
@@ -163,9 +165,67 @@ result<void> check_gangs(const core& c) {
   return {};
 }
 
+/// What the snapshot tells of groups is what their rows say.
+result<void> check_lists(const model::cluster_state& s) {
+  std::vector<group_row> partial;
+  std::vector<group_row> with_budget;
+  std::vector<std::map<std::int64_t, std::uint32_t>> priorities(s.queues->size());
+  for (group_row g = 0; g < s.group_slots; ++g) {
+    const model::group_core& group = s.groups[g];
+    if (!group.live) continue;
+    if (model::lacks_pods_of_gang(s, s.live, g)) partial.push_back(g);
+    if (s.group_extras[g].disruption_budget != unset) with_budget.push_back(g);
+    if (group.preemptible || group.semi_preemptible) ++priorities[group.queue][group.priority];
+  }
+  const auto in_order = [&](std::vector<group_row>& groups) {
+    std::sort(groups.begin(), groups.end(), [&](group_row a, group_row b) { return model::group_before(s, a, b); });
+  };
+  in_order(partial);
+  in_order(with_budget);
+  if (partial != *s.partial_groups || with_budget != *s.budget_groups) return violated("a list of groups is wrong");
+  for (queue_row q = 0; q < priorities.size(); ++q) {
+    const bool known = q < s.preemptible_priorities.size();
+    if (known ? !std::ranges::equal(
+                    priorities[q], s.preemptible_priorities[q],
+                    [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; })
+              : !priorities[q].empty())
+      return violated("priorities of a queue differ from its groups");
+  }
+  for (sub_group_row sub = 0; sub < s.sub_slots; ++sub) {
+    const model::sub_info& info = s.subs[sub];
+    if (info.is_set || !info.is_uniform) continue;
+    bool same = (info.first_pod == no_row) == (info.only_class == no_row);
+    for (pod_row p = info.first_pod; p != no_row; p = s.pods[p].next)
+      same = same && s.pods[p].pod_class == info.only_class;
+    if (!same) return violated("pods of a pod set are not of the class that they are said to be of");
+  }
+  return {};
+}
+
+/// Chunks that are known without looking at pods are those that are collected.
+result<void> check_chunks(const core& c) {
+  for (group_row g = 0; g < c.state().group_slots; ++g) {
+    if (!c.state().groups[g].live) continue;
+    const std::optional<equal_chunk> equal = equal_chunk_of(c, g);
+    if (!equal) continue;
+    for (const startable which : {startable::pending, startable::pending_or_evicted}) {
+      std::vector<pod_row> chunk;
+      next_chunk(c, g, which, chunk);
+      const bool same =
+          std::ranges::all_of(chunk, [&](pod_row p) { return c.state().pods[p].pod_class == equal->kind; });
+      if (!same || static_cast<std::int64_t>(chunk.size()) != equal->count ||
+          request_of(c, chunk) != times(c.asked(*c.state().classes[equal->kind]), equal->count))
+        return violated("the chunk of a group differs from what its counts say");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 result<void> core::check() const {
+  if (auto done = check_lists(state()); !done) return done;
+  if (auto done = check_chunks(*this); !done) return done;
   model::cluster_state copy = state();
   copy.live.pod_state = live.pod_state;
   copy.live.pod_node = live.pod_node;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "session/members.hpp"
 #include "session/remaining_group.hpp"
@@ -65,6 +66,8 @@ core::core(const core& other)
       total(other.total),
       fair_share(other.fair_share),
       repelling_pods(other.repelling_pods),
+      keeps_chunks(other.keeps_chunks),
+      chunk_changes(other.chunk_changes),
       chunks(other.chunks),
       signatures(other.signatures),
       core_charges(other.core_charges),
@@ -162,10 +165,12 @@ void core::open_claims() {
 
 void core::forget_chunk(pod_row pod) {
   const group_row group = state().pods[pod].group;
-  if (chunks.empty() || group == no_row) return;
-  chunks[group].has_chunk = false;
-  chunks[group].has_request = false;
-  ++chunks[group].changes;
+  if (!keeps_chunks || group == no_row) return;
+  chunk_memory& kept = chunks.at(group);
+  kept.has_chunk = false;
+  kept.has_request = false;
+  ++kept.changes;
+  ++chunk_changes;
 }
 
 void core::mark_evicted(pod_row pod, std::uint32_t mark) {
@@ -637,12 +642,10 @@ void core::abandon() {
 
 // ---- what groups try to start -------------------------------------------------------------------------------------
 
-void core::keep_chunks() {
-  if (chunks.empty()) chunks.resize(state().group_slots);
-}
+void core::keep_chunks() { keeps_chunks = true; }
 
 std::vector<pod_row> core::chunk_of(group_row group, bool simulated) {
-  if (group == partial.group || (compat() && !chunks.empty())) return kept_chunk_of(group, simulated);
+  if (group == partial.group || (compat() && keeps_chunks)) return kept_chunk_of(group, simulated);
   std::vector<pod_row> chunk;
   next_chunk(*this, group, simulated ? startable::pending_or_evicted : startable::pending, chunk);
   return chunk;
@@ -651,7 +654,7 @@ std::vector<pod_row> core::chunk_of(group_row group, bool simulated) {
 /// Of the part that a group was cut to, or of a group in `compat` while chunks are kept.
 const std::vector<pod_row>& core::kept_chunk_of(group_row group, bool simulated) {
   if (group == partial.group) return partial.chunk;
-  chunk_memory& kept = chunks[group];
+  chunk_memory& kept = chunks.at(group);
   if (!kept.has_chunk) {
     kept.chunk.clear();
     next_chunk(*this, group, simulated ? startable::pending_or_evicted : startable::pending, kept.chunk);
@@ -661,8 +664,9 @@ const std::vector<pod_row>& core::kept_chunk_of(group_row group, bool simulated)
 }
 
 bool core::has_old_chunk(group_row group) const {
-  if (!compat() || chunks.empty() || !chunks[group].has_chunk) return false;
-  const std::vector<pod_row>& chunk = chunks[group].chunk;
+  const chunk_memory* const kept = compat() && keeps_chunks ? chunks.find(group) : nullptr;
+  if (kept == nullptr || !kept->has_chunk) return false;
+  const std::vector<pod_row>& chunk = kept->chunk;
   return std::any_of(chunk.begin(), chunk.end(),
                      [&](pod_row p) { return static_cast<pod_status>(live.pod_state[p]) != pod_status::pending; });
 }
@@ -670,12 +674,15 @@ bool core::has_old_chunk(group_row group) const {
 quota_vector core::chunk_request(group_row group) {
   const bool is_part = group == partial.group;
   if (is_part && partial.asked) return partial.request;
-  if (!is_part && (!compat() || chunks.empty())) {
+  if (const std::optional<equal_chunk> equal = equal_chunk_of(*this, group); equal && !adds_parts_up()) {
+    return times(asked(*state().classes[equal->kind]), equal->count);
+  }
+  if (!is_part && (!compat() || !keeps_chunks)) {
     std::vector<pod_row> chunk;
     next_chunk(*this, group, startable::pending_or_evicted, chunk);
     return request_of(*this, chunk);
   }
-  if (!is_part && chunks[group].has_request) return chunks[group].request;
+  if (!is_part && chunks.at(group).has_request) return chunks.at(group).request;
   quota_vector request{};
   double gpus = 0;
   for (const pod_row p : kept_chunk_of(group, true)) {
@@ -688,17 +695,17 @@ quota_vector core::chunk_request(group_row group) {
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) request[r] += one[r];
     if (adds_parts_up()) gpus += parts_asked(state().class_of(p));
   }
-  if (adds_parts_up()) (is_part ? partial.gpus : chunks[group].gpus) = gpus;
-  (is_part ? partial.request : chunks[group].request) = request;
-  (is_part ? partial.asked : chunks[group].has_request) = true;
+  if (adds_parts_up()) (is_part ? partial.gpus : chunks.at(group).gpus) = gpus;
+  (is_part ? partial.request : chunks.at(group).request) = request;
+  (is_part ? partial.asked : chunks.at(group).has_request) = true;
   return request;
 }
 
 policy::kai_amounts core::chunk_ask(group_row group) {
   policy::kai_amounts asked = in_native(chunk_request(group));
   if (!adds_parts_up()) return asked;
-  if (group == partial.group || !chunks.empty()) {
-    asked[dim_gpu] = group == partial.group ? partial.gpus : chunks[group].gpus;
+  if (group == partial.group || keeps_chunks) {
+    asked[dim_gpu] = group == partial.group ? partial.gpus : chunks.at(group).gpus;
   } else {
     std::vector<pod_row> chunk;
     next_chunk(*this, group, startable::pending_or_evicted, chunk);

@@ -14,6 +14,7 @@
 #include <kaisched/engine.hpp>
 #include <kaisched/session.hpp>
 
+#include "base/sparse_rows.hpp"
 #include "model/account.hpp"
 #include "policy/access.hpp"
 #include "policy/claims/ledger.hpp"
@@ -109,6 +110,7 @@ using signature = std::vector<std::uint32_t>;
 struct group_signatures {
   std::map<std::string, std::uint32_t> number_of_text;
   std::vector<std::uint32_t> number_of_class;  ///< no_row: not known yet
+  std::vector<std::uint32_t> number_of_depth;  ///< of pod sets so deep in trees without topologies; no_row: likewise
   std::map<group_row, signature> of_group;
 };
 
@@ -179,7 +181,10 @@ class core {
   /// A kept chunk names a pod that cannot be started any more.
   [[nodiscard]] bool has_old_chunk(group_row group) const;
   /// Grows with every change of the status of a pod of the group, where chunks are kept.
-  [[nodiscard]] std::uint32_t changes_of(group_row group) const { return chunks.empty() ? 0 : chunks[group].changes; }
+  [[nodiscard]] std::uint32_t changes_of(group_row group) const {
+    const chunk_memory* const kept = keeps_chunks ? chunks.find(group) : nullptr;
+    return kept == nullptr ? 0 : kept->changes;
+  }
   /// From now on the group is only this part of it; ends with `drop_part`.
   void take_part(group_row group, std::span<const pod_row> pods);
   void drop_part();
@@ -287,7 +292,9 @@ class core {
   std::vector<pod_row> repelling_pods;          ///< pods with required anti-affinity
 
   partial_group partial;
-  std::vector<chunk_memory> chunks;  ///< by group; empty unless they are kept
+  bool keeps_chunks = false;
+  std::uint64_t chunk_changes = 0;         ///< of all groups, while chunks are kept
+  base::sparse_rows<chunk_memory> chunks;  ///< by group, while they are kept
   /// What groups that failed ask of nodes. As in KAI they are kept for the session, also when pods are placed.
   group_signatures signatures;
 

@@ -211,6 +211,23 @@ void next_chunk(const core& c, group_row group, startable which, std::vector<pod
   }
 }
 
+std::optional<equal_chunk> equal_chunk_of(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  if (g.sub_count != 2 || group == c.partial.group || members_needed(c, g.first_sub) != 1) return std::nullopt;
+  const sub_group_row pod_set = g.first_sub + 1;
+  const model::sub_info& info = c.state().subs[pod_set];
+  const model::sub_counts& n = c.counts(pod_set);
+  if (!info.is_uniform || info.only_class == no_row || n.active_used != n.active_allocated) return std::nullopt;
+  const std::int64_t wanted = std::max<std::int64_t>(1, members_needed(c, pod_set) - n.active_allocated);
+  return equal_chunk{info.only_class, std::min<std::int64_t>(wanted, n.pending)};
+}
+
+model::quota_vector times(const model::quota_vector& one, std::int64_t count) {
+  model::quota_vector all{};
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) all[r] = one[r] * count;
+  return all;
+}
+
 model::quota_vector request_of(const core& c, std::span<const pod_row> chunk) {
   model::quota_vector sum{};
   for (const pod_row p : chunk) add(sum, c.asked(c.state().class_of(p)));

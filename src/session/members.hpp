@@ -2,6 +2,7 @@
 /// @file
 /// The tree of sub-groups of a pod group: who is satisfied, who is ready, who comes first.
 
+#include <optional>
 #include <vector>
 
 #include "session/core.hpp"
@@ -38,6 +39,17 @@ enum class startable : std::uint8_t {
 
 /// What the group tries to start next: the missing part of its gangs, or one elastic pod. Appended to `chunk`.
 void next_chunk(const core& c, group_row group, startable which, std::vector<pod_row>& chunk);
+/// A chunk that is so many pods of one class: the first pending ones of the only pod set.
+struct equal_chunk {
+  class_row kind = no_row;
+  std::int64_t count = 0;
+};
+/// The next chunk as such, with or without victims, if it can be told without looking at pods: the group has one pod
+/// set, of one class, none of its pods is leaving, and it is not cut to a part.
+[[nodiscard]] std::optional<equal_chunk> equal_chunk_of(const core& c, group_row group);
+/// An amount so many times.
+[[nodiscard]] model::quota_vector times(const model::quota_vector& one, std::int64_t count);
+
 /// What the chunk asks of its queues.
 [[nodiscard]] model::quota_vector request_of(const core& c, std::span<const pod_row> chunk);
 /// What it asks of them wherever its pods go, for limits and quotas.

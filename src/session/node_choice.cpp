@@ -116,6 +116,7 @@ void node_choice::open_spread(const core& c, spread_index& spread, dimension d) 
 }
 
 void node_choice::node_changed(const core& c, node_row row) {
+  ++changes_;
   for (const auto& [spread, d] : {std::pair{&spread_gpu_, dim_gpu}, std::pair{&spread_cpu_, dim_cpu}}) {
     if (!spread->used) continue;
     const std::int64_t before = spread->key[row];
@@ -180,9 +181,8 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
          !c.vendors.concerns(c.state(), pod) && c.state().pod_extras[pod].nominated == no_row;
 }
 
-std::optional<std::size_t> node_choice::places_for(core& c, std::span<const pod_row> chunk) {
+std::optional<std::size_t> node_choice::places_for(core& c, class_row kind, std::size_t count) {
   const model::cluster_state& s = c.state();
-  const class_row kind = s.pods[chunk.front()].pod_class;
   const model::pod_class& ask = *s.classes[kind];
   const bool whole_only =
       ask.whole_devices > 0 && !ask.is_shared() && ask.memory_devices == 0 && ask.claimed_devices == 0;
@@ -191,20 +191,32 @@ std::optional<std::size_t> node_choice::places_for(core& c, std::span<const pod_
       c.queues_depend_on_node(ask) || (predicates_ && !policy::ignores_other_pods(c.access, ask))) {
     return std::nullopt;
   }
-  for (const pod_row p : chunk) {
-    if (s.pods[p].pod_class != kind || c.claims.has_claims(p) || c.vendors.concerns(s, p)) return std::nullopt;
-  }
-  const class_facts& known = facts(c, kind);
+  class_facts& known = facts(c, kind);
   if (known.cluster.what != constraint::none) return std::nullopt;
+  if (known.counted_for > 0 && known.counted_at == changes_) {
+    if (known.counted_for == count) return known.places;
+    // Then all nodes have been looked at.
+    if (known.places && *known.places < known.counted_for) return std::min(*known.places, count);
+  }
+  known.places = count_places(c, ask, known, count);
+  known.counted_at = changes_;
+  known.counted_for = count;
+  return known.places;
+}
+
+/// Up to `count`. Nothing, if what comes free is among them.
+std::optional<std::size_t> node_choice::count_places(core& c, const model::pod_class& ask, const class_facts& known,
+                                                     std::size_t count) const {
+  const model::cluster_state& s = c.state();
   const std::size_t dims = s.dims();
   const std::vector<std::int64_t>& request = ask.ask.request;
   const model::node_index& index = c.nodes_by_gpu();
   std::size_t places = 0;
-  for (auto at = index.first_at_least(request[dim_gpu]); at != index.end() && places < chunk.size(); ++at) {
+  for (auto at = index.first_at_least(request[dim_gpu]); at != index.end() && places < count; ++at) {
     if (!known.open_everywhere && !known.accepted[at->row]) continue;
     const std::int64_t* const idle = c.live.idle->data() + at->row * dims;
     const std::int64_t* const releasing = c.live.releasing->data() + at->row * dims;
-    auto here = static_cast<std::int64_t>(chunk.size());
+    auto here = static_cast<std::int64_t>(count);
     bool comes_free = false;
     for (std::size_t d = 0; d < dims && here > 0; ++d) {
       const std::int64_t asked = d < request.size() ? request[d] : 0;
@@ -220,7 +232,7 @@ std::optional<std::size_t> node_choice::places_for(core& c, std::span<const pod_
     if (comes_free || idle[dim_gpu] != free_whole_gpus(c, at->row)) return std::nullopt;
     places += static_cast<std::size_t>(here);
   }
-  return std::min(places, chunk.size());
+  return std::min(places, count);
 }
 
 /// Nodes with shared devices come first.

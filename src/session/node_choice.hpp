@@ -57,10 +57,10 @@ class node_choice {
   [[nodiscard]] bool packs_gpus() const { return fast_ && !spread_gpu_.used; }
   /// No rule but amounts keeps the pod from a node or prefers one.
   [[nodiscard]] bool may_go_anywhere(const core& c, pod_row pod);
-  /// How many of these pods nodes have places for, up to all of them, where placing one after the other would end
-  /// there: equal ones that ask for whole GPUs and that no rule but amounts keeps apart. Nothing where that cannot be
-  /// told.
-  [[nodiscard]] std::optional<std::size_t> places_for(core& c, std::span<const pod_row> chunk);
+  /// How many pods of a class nodes have places for, up to `count`, where placing one after the other would end there:
+  /// they ask for whole GPUs, and no rule but amounts keeps them apart. Nothing where that cannot be told. Pods that
+  /// vendors or claims of devices are concerned with are not asked for.
+  [[nodiscard]] std::optional<std::size_t> places_for(core& c, class_row kind, std::size_t count);
   /// Which devices a pod gets on a node where the amounts fit; false if there are too few in one piece.
   [[nodiscard]] bool choose_devices(const core& c, const model::pod_class& ask, node_row row, policy::free_amount which,
                                     place& found) const;
@@ -84,6 +84,10 @@ class node_choice {
     bool open_everywhere = false;
     std::vector<bool> accepted;   ///< by row, unless open everywhere
     std::uint64_t failed_at = 0;  ///< `frees` + 1 when no node was found, 0: unknown
+    // Of `places_for`, for as long as no node changes:
+    std::uint64_t counted_at = 0;  ///< `changes_` then
+    std::size_t counted_for = 0;   ///< so many pods; 0: never
+    std::optional<std::size_t> places;
     policy::cluster_verdict cluster;
   };
   struct spread_index {
@@ -120,6 +124,8 @@ class node_choice {
     bool shared;                   ///< those, or all others
     const std::vector<constraint>& others;
   };
+  [[nodiscard]] std::optional<std::size_t> count_places(core& c, const model::pod_class& ask, const class_facts& known,
+                                                        std::size_t count) const;
   [[nodiscard]] bool passes(const core& c, node_row row, const filter& by) const;
   [[nodiscard]] place scan_index(core& c, pod_row pod, const filter& by);
   [[nodiscard]] place scan_rows(core& c, pod_row pod, const filter& by, const node_band& rows);
@@ -149,6 +155,7 @@ class node_choice {
   bool nominated_ = false;
   bool sharing_ = false;
   bool nodes_without_cpu_ = false;
+  std::uint64_t changes_ = 0;  ///< of amounts of nodes
   std::vector<class_facts> classes_;
   std::vector<node_row> rows_by_name_;
   spread_index spread_gpu_;
