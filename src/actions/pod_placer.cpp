@@ -10,7 +10,7 @@ namespace kaisched::actions {
 result<bool> pod_placer::place(sub_group_row pod_set, std::span<const pod_row> chunk, const work::node_scope& scope) {
   for (const pod_row pod : chunk) {
     if (c_.state().pods[pod].sub != pod_set) continue;
-    result<bool> placed = place_one(pod, scope);
+    result<bool> placed = place_one(pod, scope, chunk.size() > 1);
     if (!placed || !*placed) return placed;
   }
   return true;
@@ -35,10 +35,10 @@ bool pod_placer::comes_back(pod_row pod, const work::place& found) const {
   return !ask.is_shared() || model::can_take(c_.state(), c_.live, ask, found.row, c_.live.pod_devices[pod]);
 }
 
-result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope) {
-  // Queues are asked again per pod, because the ones placed before have been charged.
+result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope, bool is_one_of_several) {
+  // Queues have been asked about all of them. They are asked again per pod, because those placed before are charged.
   const model::pod_class& ask = c_.state().class_of(pod);
-  if (c_.has_proportion && c_.has_predicates && !c_.queues_depend_on_node(ask) &&
+  if (is_one_of_several && c_.has_proportion && c_.has_predicates && !c_.queues_depend_on_node(ask) &&
       c_.queues_refuse(group_, c_.asked(ask), std::span(&pod, 1), why_)) {
     why_.pod = pod;
     return false;

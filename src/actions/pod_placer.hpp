@@ -23,7 +23,7 @@ class pod_placer {
  private:
   [[nodiscard]] bool is_on(pod_row pod, std::uint32_t node) const;
   [[nodiscard]] bool comes_back(pod_row pod, const work::place& found) const;
-  result<bool> place_one(pod_row pod, const work::node_scope& scope);
+  result<bool> place_one(pod_row pod, const work::node_scope& scope, bool is_one_of_several);
 
   work::core& c_;
   group_row group_;

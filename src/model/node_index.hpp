@@ -93,9 +93,10 @@ class node_index {
   /// Moves a node from its old key to its new one. The node must be in the index with the old key.
   void move(const entry& old_entry, std::int64_t new_key) {
     if (old_entry.key == new_key) return;
-    erase(old_entry);
     entry fresh = old_entry;
     fresh.key = new_key;
+    if (move_in_block(old_entry, fresh)) return;
+    erase(old_entry);
     insert(fresh);
   }
 
@@ -183,6 +184,26 @@ class node_index {
   void drop_block(std::size_t at) {
     unused_.push_back(order_[at]);
     order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  /// False, if the new place lies in another block. Most moves are short.
+  bool move_in_block(const entry& from, const entry& to) {
+    const std::size_t at = block_of(from);
+    if (at > 0) {
+      const block& previous = pool_[order_[at - 1]];
+      if (to.before(previous.items[previous.size - 1])) return false;
+    }
+    if (at + 1 < order_.size() && pool_[order_[at + 1]].items[0].before(to)) return false;
+    block& one = pool_[order_[at]];
+    const auto old_place = one.items.begin() + static_cast<std::ptrdiff_t>(position(one, from));
+    const auto new_place = one.items.begin() + static_cast<std::ptrdiff_t>(position(one, to));
+    if (new_place > old_place) {
+      *std::move(old_place + 1, new_place, old_place) = to;
+    } else {
+      std::move_backward(new_place, old_place, old_place + 1);
+      *new_place = to;
+    }
+    return true;
   }
 
   void erase(const entry& e) {

@@ -16,15 +16,6 @@ using model::group_core;
 using model::pod_class;
 using model::quota_vector;
 
-namespace {
-
-void insert_once(std::vector<group_row>& sorted, group_row group) {
-  const auto at = std::lower_bound(sorted.begin(), sorted.end(), group);
-  if (at == sorted.end() || *at != group) sorted.insert(at, group);
-}
-
-}  // namespace
-
 double bound_to_native(std::uint32_t resource, std::int64_t bound) {
   return bound == unlimited ? -1 : to_native(resource, bound);
 }
@@ -596,7 +587,7 @@ void core::commit() {
       } else {
         mark_evicted(op.pod, 0);
         note_placed(op.pod, false);
-        insert_once(evicted_groups, d.group);
+        evicted_groups.mark(d.group, state().group_slots);
       }
       const auto at = static_cast<std::size_t>(std::lower_bound(moved.begin(), moved.end(), op.pod) - moved.begin());
       if (at < moved.size() && moved[at] == op.pod && !announced[at]) {
@@ -781,15 +772,15 @@ std::span<const group_row> core::groups_in_order() {
   return all_groups;
 }
 
-void core::note_start(group_row group) { insert_once(started_groups, group); }
+void core::note_start(group_row group) { started_groups.mark(group, state().group_slots); }
 
 std::int64_t core::last_start(group_row group) const {
-  const bool now_started = std::binary_search(started_groups.begin(), started_groups.end(), group);
+  const bool now_started = started_groups.has(group);
   return now_started ? now : state().group_extras[group].last_start;
 }
 
 std::int64_t core::last_eviction(group_row group) const {
-  const bool now_evicted = std::binary_search(evicted_groups.begin(), evicted_groups.end(), group);
+  const bool now_evicted = evicted_groups.has(group);
   return now_evicted ? now : state().group_extras[group].last_eviction;
 }
 

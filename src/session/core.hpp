@@ -14,6 +14,7 @@
 #include <kaisched/engine.hpp>
 #include <kaisched/session.hpp>
 
+#include "base/row_marks.hpp"
 #include "base/sparse_rows.hpp"
 #include "model/account.hpp"
 #include "policy/access.hpp"
@@ -300,9 +301,9 @@ class core {
 
   std::map<group_row, model::quota_vector> core_charges;  ///< what queues count of semi-preemptible groups
 
-  std::vector<group_row> all_groups;      ///< by priority, creation time and name; empty: not asked for yet
-  std::vector<group_row> started_groups;  ///< in this session, sorted
-  std::vector<group_row> evicted_groups;  ///< in this session, sorted
+  std::vector<group_row> all_groups;  ///< by priority, creation time and name; empty: not asked for yet
+  base::row_marks started_groups;     ///< in this session
+  base::row_marks evicted_groups;     ///< in this session
   /// By pod: 0, or 1 + the position in the statement of the eviction that has not been committed. Empty before the
   /// first eviction.
   std::vector<std::uint32_t> evicted_here;

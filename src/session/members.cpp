@@ -141,12 +141,6 @@ std::int64_t members_active(const core& c, sub_group_row member) {
   return satisfied;
 }
 
-std::int64_t members_needed(const core& c, sub_group_row member) {
-  const model::sub_info& info = c.state().subs[member];
-  const std::int64_t min = c.access.min_of(member);
-  return info.is_set && min == unset ? info.members : min;
-}
-
 bool is_satisfied(const core& c, sub_group_row member) {
   return members_active(c, member) >= members_needed(c, member);
 }
@@ -192,13 +186,6 @@ bool must_wait_as_a_whole(const core& c, group_row group) {
       return true;
   }
   return false;
-}
-
-std::uint32_t count_pods(const core& c, group_row group, std::uint32_t model::sub_counts::* field) {
-  const model::group_core& g = c.state().groups[group];
-  std::uint32_t sum = 0;
-  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) sum += c.counts(sub).*field;
-  return sum;
 }
 
 void next_chunk(const core& c, group_row group, startable which, std::vector<pod_row>& chunk) {

@@ -327,13 +327,10 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
            policy::claims_fit(c.access, pod, row, which) && policy::vendors_fit(c.access, pod, row, which);
   }
   good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
-  place here;
-  if (!good || !choose_devices(c, ask, row, which, here)) {
-    ++c.statistics.back().filtered;
-    return false;
-  }
-  found = std::move(here);
-  return true;
+  if (good && choose_devices(c, ask, row, which, found)) return true;
+  if (good) found = {};
+  ++c.statistics.back().filtered;
+  return false;
 }
 
 bool node_choice::passes(const core& c, node_row row, const filter& by) const {
