@@ -605,9 +605,10 @@ verdict victim_oracle::judge_reclaim(std::size_t g, const std::vector<std::size_
                               return may_go(own, asked, other, unit, held);
                             }));
   }
-  for (std::size_t r = 0; r < quota_dimensions; ++r) {
+  for (const std::size_t r : {std::size_t{dim_gpu}, std::size_t{dim_cpu}, std::size_t{dim_memory}}) {
+    if (most_within[r] < asked[r]) break;
     if (least_within[r] > asked[r]) return verdict::no;
-    if (most_within[r] > asked[r]) worst = std::min(worst, verdict::depends);
+    if (least_within[r] != most_within[r]) return std::min(worst, verdict::depends);
   }
   return worst;
 }

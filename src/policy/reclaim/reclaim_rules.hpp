@@ -237,9 +237,10 @@ class losses_within_shares {
       lost_[r] += within(held[r]) - within(held[r] - unit[r]);
     }
   }
-  [[nodiscard]] bool are_at_most(const Amounts& gained) const {
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-      if (lost_[r] > gained[r]) return false;
+  /// In the first resource, by worth, in which they lose more or less than is gained they lose less.
+  [[nodiscard]] bool are_made_up_by(const Amounts& gained) const {
+    for (const std::uint32_t r : {dim_gpu, dim_cpu, dim_memory}) {
+      if (lost_[r] != gained[r]) return lost_[r] < gained[r];
     }
     return true;
   }
@@ -285,7 +286,7 @@ template <class Queue, class Amounts, class Multiplier>
       }
     }
   }
-  if (repaired && !within.are_at_most(claim.required)) return false;
+  if (repaired && !within.are_made_up_by(claim.required)) return false;
   for (const queue_row q : path_of(queues, claim.queue)) {
     const Amounts mine = plus(left_of(q), claim.required);
     for (const auto& [other, held] : remaining) {
