@@ -277,6 +277,7 @@ int main(int argc, char** argv) {
         all["results"].push_back(run_device_fit(s));
         continue;
       }
+      if (name == "few_changes" && s.scenario.empty() && s.nodes < bench::few_changes_least_nodes) continue;
       if (name == "few_changes") {
         all["results"].push_back(run_steps(s));
         continue;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -132,6 +133,11 @@ class host {
 }  // namespace
 
 few_changes_result run_few_changes(const engine& with, std::int32_t nodes, int warm_up, int steps) {
+  if (nodes < few_changes_least_nodes) {
+    throw std::runtime_error(
+        fmt::format("few_changes needs at least {} nodes: in a smaller cluster the jobs that end make room for a gang",
+                    few_changes_least_nodes));
+  }
   const scenario_input input = build("few_changes", nodes);
   cluster c;
   {

@@ -28,9 +28,12 @@ struct few_changes_result {
   std::string digest;  ///< of the decisions of the last step
 };
 
+/// In a smaller cluster the jobs that end make room for one of the gangs.
+inline constexpr std::int32_t few_changes_least_nodes = 400;
+
 /// Scenario `few_changes`: in a step the 50 oldest jobs with a GPU end and 50 new ones come, while 200 large gangs
 /// wait. The first `warm_up` steps are not told. Throws `std::invalid_argument` as `build` does, `std::runtime_error`
-/// if the engine refuses something.
+/// if the engine refuses something or there are fewer nodes than that.
 [[nodiscard]] few_changes_result run_few_changes(const engine& with, std::int32_t nodes, int warm_up, int steps);
 
 }  // namespace kaisched::bench
