@@ -19,6 +19,7 @@
 #include "benchmarks/few_changes.hpp"
 #include "benchmarks/scenarios.hpp"
 #include "benchmarks/timing.hpp"
+#include "benchmarks/what_if.hpp"
 
 namespace {
 
@@ -59,6 +60,9 @@ std::vector<std::string> supported_scenarios() {
           "preempt",
           "consolidation",
           "few_changes",
+          "what_if_pod",
+          "what_if_gang",
+          "what_if_victims",
           "hami_fit",
           "repartition"};
 }
@@ -255,6 +259,20 @@ nlohmann::json run_divisions(const settings& s) {
   return row;
 }
 
+/// Questions to forks of a session.
+nlohmann::json run_questions(const bench::what_if_question& what, const settings& s) {
+  constexpr std::size_t questions = 2000;
+  engine e;
+  must(e.set("mode", s.mode));
+  const bench::what_if_result made = bench::run_what_if(e, what, s.nodes, questions);
+  const double one = median(made.seconds);
+  fmt::print(
+      "{:<19}{:>7}  {} of {} answers are yes, {:.2f} us per question, P99 {:.2f} us: {:.0f} questions a second\n",
+      what.name, s.nodes, made.yes, questions, one * 1e6, p99(made.seconds) * 1e6, 1 / one);
+  return {{"scenario", what.name}, {"nodes", s.nodes},  {"questions", questions},
+          {"yes", made.yes},       {"question_s", one}, {"question_p99_s", p99(made.seconds)}};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -273,6 +291,12 @@ int main(int argc, char** argv) {
   try {
     nlohmann::json all{{"results", nlohmann::json::array()}};
     for (const std::string& name : s.scenario.empty() ? supported_scenarios() : std::vector{s.scenario}) {
+      const std::vector<bench::what_if_question> questions = bench::what_if_questions();
+      const auto asked = std::ranges::find(questions, name, &bench::what_if_question::name);
+      if (asked != questions.end()) {
+        all["results"].push_back(run_questions(*asked, s));
+        continue;
+      }
       if (name == "hami_fit") {
         all["results"].push_back(run_device_fit(s));
         continue;

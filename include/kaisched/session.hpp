@@ -50,6 +50,11 @@ class session {
 
   /// Runs one action by name ("allocate", "reclaim", ...). Errors: unknown action, plug-in failure, open statement.
   result<void> run(std::string_view action);
+  /// Runs an action for one group alone, the others wait as they are: would it start now ("allocate"), and if others
+  /// made room ("reclaim", "preempt", "consolidation", "repartition")? Asked on a fork it changes nothing. A group that
+  /// has nothing to start is passed over. Errors: as above, an action that is not for waiting groups, a row without a
+  /// group.
+  result<void> run(std::string_view action, group_row group);
   /// Runs all actions that the options list, in order.
   result<void> run();
 
@@ -115,6 +120,7 @@ class session {
   friend class engine;
   struct impl;
   explicit session(std::unique_ptr<impl> body);
+  result<void> run_for(std::string_view action, group_row group);
   std::unique_ptr<impl> impl_;
 };
 

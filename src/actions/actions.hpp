@@ -15,6 +15,7 @@ struct action_entry {
   std::string_view name;
   action_kind kind;
   result<void> (*run)(work::core& c);
+  bool asks_groups = false;  ///< for groups that wait: it can be run for one of them
 };
 
 /// All actions, in the order in which a scheduler usually runs them.

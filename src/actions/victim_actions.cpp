@@ -56,7 +56,7 @@ void remember(core& c, group_row group, attempt_outcome outcome, eviction_attemp
 
 std::vector<group_row> groups_that_may_evict(core& c, bool preemptible_only) {
   std::vector<group_row> groups;
-  for (const group_row g : *c.state().pending_groups) {
+  for (const group_row g : c.waiting_groups()) {
     if (!c.is_schedulable_queue(c.state().groups[g].queue) || !work::is_ready(c, c.state().groups[g].first_sub) ||
         work::count_pods(c, g, &model::sub_counts::pending) == 0) {
       continue;

@@ -33,19 +33,33 @@ session::~session() {
   for (const auto& part : impl_->core.parts) part->session_close();
 }
 
-result<void> session::run(std::string_view action) {
+result<void> session::run(std::string_view action) { return run_for(action, no_row); }
+
+result<void> session::run(std::string_view action, group_row group) {
+  const work::core& c = impl_->core;
+  if (group >= c.state().group_slots || !c.state().groups[group].live)
+    return bad_row("there is no pod group in this row");
+  return run_for(action, group);
+}
+
+/// no_row: for all groups.
+result<void> session::run_for(std::string_view action, group_row group) {
   work::core& c = impl_->core;
   if (!c.log.empty()) return error{status::state, "the statement is open: commit or roll back before an action", {}};
   std::vector<std::string_view> names;
   for (const actions::action_entry& entry : actions::action_list()) {
     names.push_back(entry.name);
     if (entry.name != action) continue;
+    if (group != no_row && !entry.asks_groups)
+      return error{status::argument, "action '" + std::string(action) + "' is not for groups that wait", {}};
     c.action = entry.kind;
+    c.only_group = group;
     c.statistics.push_back({});
     c.statistics.back().action = entry.kind;
     result<void> done = entry.run(c);
     c.statistics.back().steps = c.statistics.back().candidates;
     c.action = action_kind::none;
+    c.only_group = no_row;
 #ifdef KAISCHED_CHECKS
     if (done) done = c.check();
 #endif

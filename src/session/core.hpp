@@ -168,6 +168,11 @@ class core {
   /// The pod was evicted by operations that have not been committed.
   [[nodiscard]] bool is_evicted_here(pod_row pod) const { return !evicted_here.empty() && evicted_here[pod] != 0; }
 
+  /// Groups with pending pods that the action is for, by `model::group_before`.
+  [[nodiscard]] std::span<const group_row> waiting_groups() const {
+    return only_group == no_row ? std::span<const group_row>(*state().pending_groups) : std::span(&only_group, 1);
+  }
+
   // ---- what groups try to start
   /// From now on what groups try to start is kept until a pod of them changes its status. For actions that look at the
   /// same groups many times.
@@ -324,6 +329,7 @@ class core {
   failure refusal;                         ///< of the pod that was placed last, by limits or quotas on some node
   std::vector<failure> failures;           ///< one per group that was tried in vain, last one counts
   std::vector<eviction_attempt> attempts;  ///< of the actions that evict, as they ended
+  group_row only_group = no_row;           ///< while an action runs for one group alone
   std::uint64_t sets_tried = 0;            ///< of victims, since the session opened
   std::vector<action_statistics> statistics;
   action_kind action = action_kind::none;
