@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <malloc.h>
 #include <set>
 #include <sys/resource.h>
 
@@ -96,7 +97,7 @@ struct timings {
 };
 
 nlohmann::json run_scenario(const std::string& name, const settings& s) {
-  const bench::scenario_input input = bench::build(name, s.nodes);
+  bench::scenario_input input = bench::build(name, s.nodes);
   const std::vector<table> tables = bench::to_tables(input);
   std::vector<table_view> views;
   for (const table& t : tables) views.push_back(t.view());
@@ -105,6 +106,11 @@ nlohmann::json run_scenario(const std::string& name, const settings& s) {
   must(e.set("consolidation.max_victims", "-1"));
   timings t;
   nlohmann::json row;
+  row["input_sha256"] = bench::input_sha256(input);
+  std::int64_t pods = 0;
+  for (const bench::scenario_job& job : input.jobs) pods += job.pod_count();
+  input.jobs = {};  // a host has its columns, and not what they were made from
+  malloc_trim(0);
   reset_peak();
   for (int run = 0; run < s.runs; ++run) {
     cluster c;
@@ -128,15 +134,12 @@ nlohmann::json run_scenario(const std::string& name, const settings& s) {
   }
   row["scenario"] = name;
   row["nodes"] = s.nodes;
-  std::int64_t pods = 0;
-  for (const bench::scenario_job& job : input.jobs) pods += job.pod_count();
   row["pods"] = pods;
   row["load_s"] = median(t.load);
   row["snapshot_s"] = median(t.snapshot);
   row["open_s"] = median(t.open);
   row["actions_s"] = median(t.actions);
   row["total_s"] = median(t.total);
-  row["input_sha256"] = bench::input_sha256(input);
   row["peak_rss_bytes"] = peak_rss();
   return row;
 }
