@@ -130,7 +130,7 @@ bool looks_for_domains(const core& c, group_row group) {
   return false;
 }
 
-/// The first pods of a group that wait are this many and one more: the last of these.
+/// The pod of a group that waits behind `before` others.
 pod_row nth_pending(const core& c, group_row group, std::size_t before) {
   pod_row p = c.state().subs[c.state().groups[group].first_sub + 1].first_pod;
   while (p != no_row) {
