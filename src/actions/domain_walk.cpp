@@ -425,6 +425,7 @@ topology::piece_search domain_walk::pieces_in(const level_ask& ask, std::uint32_
       if (grid.cell[row] == model::no_cell) continue;
       topology::piece_cell& cell = made.cells[grid.cell[row]];
       cell.node = row;
+      cell.cost = victims_ != nullptr ? (*victims_)[row] : 0;
       cell.used = !in_use.empty() && in_use[row] != 0;
       cell.open = cell.used;
       if (!offered.among.empty() && offered.among[row] == 0) continue;
@@ -557,9 +558,10 @@ std::uint32_t domain_walk::home_of(const holder& above, const std::vector<node_r
 }
 
 offered_pieces domain_walk::pieces_with(std::span<const pod_row> chunk, const std::vector<std::int64_t>& more,
-                                        std::size_t most) {
+                                        const std::vector<std::uint32_t>& victims, std::size_t most) {
   chunk_ = chunk;
   more_ = &more;
+  victims_ = &victims;
   nodes_offered everything;
   if (how_.among != nullptr) everything.among = *how_.among;
   const model::group_core& g = c_.state().groups[group_];

@@ -26,10 +26,10 @@ class domain_walk {
   result<bool> run(std::span<const pod_row> chunk);
 
   /// For members that require a level with a shape: pieces of domains that could hold their pods of the chunk if nodes
-  /// had so much more free, best first, in all at most so many. Those inside of such a member are left out. `more`:
-  /// [nodes x dimensions].
+  /// had so much more free as so many victims leave, best first, in all at most so many. Those inside of such a member
+  /// are left out. `more`: [nodes x dimensions]. `victims`: by node.
   [[nodiscard]] offered_pieces pieces_with(std::span<const pod_row> chunk, const std::vector<std::int64_t>& more,
-                                           std::size_t most);
+                                           const std::vector<std::uint32_t>& victims, std::size_t most);
 
  private:
   /// What is left to be placed.
@@ -104,7 +104,8 @@ class domain_walk {
   work::failure& why_;
   pod_placer placer_;
   std::span<const pod_row> chunk_;
-  const std::vector<std::int64_t>* more_ = nullptr;  ///< what nodes would have beside what is free; null: nothing
+  const std::vector<std::int64_t>* more_ = nullptr;      ///< what nodes would have beside what is free; null: nothing
+  const std::vector<std::uint32_t>* victims_ = nullptr;  ///< by node, who would leave for it
   bool looks_back_;
   std::int64_t own_steps_;
   std::int64_t& steps_left_;  ///< those of the plan, or its own

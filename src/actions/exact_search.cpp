@@ -396,7 +396,11 @@ result<bool> exact_search::find_in_pieces() {
       for (dimension d = 0; d < s.dims(); ++d) more[at + d] += s.class_of(p).requests(d);
     }
   }
-  for (const auto& [row, unit] : by_node_) on_node[row].push_back(unit);
+  std::vector<std::uint32_t> victims(s.node_count(), 0);
+  for (const auto& [row, unit] : by_node_) {
+    on_node[row].push_back(unit);
+    ++victims[row];
+  }
   work::failure why;
   const placing how{true, nullptr, nullptr};
   domain_walk walk(c_, waiting_, how, why);
@@ -407,7 +411,7 @@ result<bool> exact_search::find_in_pieces() {
     for (const node_row row : rows) there.insert(there.end(), on_node[row].begin(), on_node[row].end());
     return closure_of(there);
   };
-  const offered_pieces offered = walk.pieces_with(c_.partial.chunk, more, static_cast<std::size_t>(most));
+  const offered_pieces offered = walk.pieces_with(c_.partial.chunk, more, victims, static_cast<std::size_t>(most));
   piece_sets pieces(c_, offered.kinds, more, victims_on);
   const bool all = c_.options.topology_steps == unlimited;
   const std::size_t most_sets =

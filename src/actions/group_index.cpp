@@ -1,6 +1,7 @@
 #include "actions/group_index.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace kaisched::actions {
 
@@ -44,108 +45,99 @@ bool group_is_before(const model::cluster_state& s, group_row a, std::span<const
 }
 
 bool group_index::before(group_row a, group_row b) const {
-  return what_ == serving::groups ? group_is_before(c_.state(), a, keys_of(a), b, keys_of(b))
-                                  : group_is_before(c_.state(), b, keys_of(b), a, keys_of(a));
+  return what_ == serving::groups ? group_is_before(c_->state(), a, keys_of(a), b, keys_of(b))
+                                  : group_is_before(c_->state(), b, keys_of(b), a, keys_of(a));
 }
 
-result<void> group_index::set_keys(group_row group) {
-  scratch_.clear();
-  result<std::size_t> count = keys_of_group(c_, group, scratch_);
-  if (!count) return count.failure();
-  if (keys_.empty() && *count > 0) {
-    orders_ = *count;
-    keys_.resize(orders_ * c_.state().group_slots);
-  }
-  std::copy(scratch_.begin(), scratch_.end(), keys_.begin() + static_cast<std::ptrdiff_t>(group * orders_));
-  return {};
+std::span<const order_key> group_index::keys_of(group_row g) const {
+  if (versions_[g].last > 1) return later_keys_.find(g)->second;
+  return std::span(*keys_).subspan(g * orders_, orders_);
 }
 
 /// Of many groups: every part is asked once.
 result<void> group_index::set_keys(std::span<const group_row> groups) {
-  if (groups.empty()) return {};
   std::vector<policy_part*> parts;
-  for (const auto& part : c_.parts) {
+  for (const auto& part : c_->parts) {
     if ((part->capabilities() & part_orders_groups) != 0) parts.push_back(part.get());
   }
   orders_ = parts.size();
-  keys_.assign(orders_ * c_.state().group_slots, {});
-  scratch_.resize(groups.size());
-  for (std::size_t k = 0; k < orders_; ++k) {
-    if (auto done = parts[k]->order_groups(c_.view(), groups, scratch_); !done) return done;
-    for (std::size_t i = 0; i < groups.size(); ++i) keys_[groups[i] * orders_ + k] = scratch_[i];
+  auto keys = std::make_shared<std::vector<order_key>>(orders_ * c_->state().group_slots);
+  std::vector<order_key> some(groups.size());
+  for (std::size_t k = 0; k < orders_ && !groups.empty(); ++k) {
+    if (auto done = parts[k]->order_groups(c_->view(), groups, some); !done) return done;
+    for (std::size_t i = 0; i < groups.size(); ++i) (*keys)[groups[i] * orders_ + k] = some[i];
   }
+  keys_ = std::move(keys);
+  later_keys_.clear();
   return {};
 }
 
 result<void> group_index::fill(std::span<const group_row> members) {
-  const model::cluster_state& s = c_.state();
-  by_rank_ = c_.groups_in_order();
-  ranks_.assign(s.group_slots, no_row);
-  versions_.assign(s.group_slots, 0);
-  last_version_.assign(s.group_slots, 0);
+  const model::cluster_state& s = c_->state();
+  order_ = &c_->order_of_groups();
+  versions_.assign(s.group_slots, {});
   lists_.assign(s.queues->size(), {});
   leaves_.clear();
-  for (std::uint32_t rank = 0; rank < by_rank_.size(); ++rank) {
-    ranks_[by_rank_[rank]] = rank;
-    const queue_row leaf = s.groups[by_rank_[rank]].queue;
-    if (leaf != no_row) lists_[leaf].by_rank.push_back(rank);
-  }
   if (auto done = set_keys(members); !done) return done;
+  std::vector<std::vector<item>> sorted(lists_.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
     // Members come in the order of groups, and victims are offered from its end: often nothing is left to sort.
     const group_row g = members[what_ == serving::groups ? i : members.size() - 1 - i];
-    versions_[g] = last_version_[g] = 1;
-    lists_[s.groups[g].queue].sorted.push_back({g, 1});
+    versions_[g] = {1, 1};
+    sorted[s.groups[g].queue].push_back({g, 1});
   }
   for (queue_row q = 0; q < lists_.size(); ++q) {
-    leaf_list& list = lists_[q];
-    if (!list.by_rank.empty()) leaves_.push_back(q);
+    if (!order_->of_leaf[q].empty()) leaves_.push_back(q);
     const auto in_order = [&](const item& a, const item& b) { return before(a.group, b.group); };
-    if (!std::is_sorted(list.sorted.begin(), list.sorted.end(), in_order)) {
-      std::sort(list.sorted.begin(), list.sorted.end(), in_order);
+    if (!std::is_sorted(sorted[q].begin(), sorted[q].end(), in_order)) {
+      std::sort(sorted[q].begin(), sorted[q].end(), in_order);
     }
-    skip_dead(list);
+    if (!sorted[q].empty()) lists_[q].sorted = std::make_shared<const std::vector<item>>(std::move(sorted[q]));
+    skip_dead(q);
   }
   return {};
 }
 
-void group_index::skip_dead(leaf_list& list) const {
-  while (list.first < list.sorted.size() &&
-         versions_[list.sorted[list.first].group] != list.sorted[list.first].version) {
-    ++list.first;
-  }
-  while (list.first_rank < list.by_rank.size() && versions_[group_at(list.by_rank[list.first_rank])] == 0)
-    ++list.first_rank;
+void group_index::skip_dead(queue_row leaf) {
+  leaf_list& list = lists_[leaf];
+  while (list.first < list.sorted->size() && !is_live((*list.sorted)[list.first])) ++list.first;
+  const std::vector<std::uint32_t>& ranks = order_->of_leaf[leaf];
+  while (list.first_rank < ranks.size() && versions_[group_at(ranks[list.first_rank])].now == 0) ++list.first_rank;
 }
 
 result<void> group_index::update(group_row group, bool is_member) {
-  if (c_.state().groups[group].queue == no_row) return {};
-  leaf_list& list = lists_[c_.state().groups[group].queue];
-  versions_[group] = 0;
+  const queue_row leaf = c_->state().groups[group].queue;
+  if (leaf == no_row) return {};
+  leaf_list& list = lists_[leaf];
+  versions_[group].now = 0;
   std::erase_if(list.moved, [&](const item& one) { return one.group == group; });
-  skip_dead(list);
+  skip_dead(leaf);
   if (!is_member) return {};
-  if (auto done = set_keys(group); !done) return done;
-  versions_[group] = ++last_version_[group];
+  std::vector<order_key> keys;
+  if (auto done = keys_of_group(*c_, group, keys); !done) return done.failure();
+  // Version 1 is that of the filling, be the group in it or not.
+  versions_[group].last = std::max(versions_[group].last, 1U) + 1;
+  versions_[group].now = versions_[group].last;
+  later_keys_[group] = std::move(keys);
   const auto at = std::lower_bound(list.moved.begin(), list.moved.end(), group,
                                    [&](const item& one, group_row g) { return before(one.group, g); });
-  list.moved.insert(at, {group, versions_[group]});
-  const auto rank = std::lower_bound(list.by_rank.begin(), list.by_rank.end(), ranks_[group]);
-  list.first_rank = std::min(list.first_rank, static_cast<std::size_t>(rank - list.by_rank.begin()));
+  list.moved.insert(at, {group, versions_[group].now});
+  const std::vector<std::uint32_t>& ranks = order_->of_leaf[leaf];
+  const auto rank = std::lower_bound(ranks.begin(), ranks.end(), rank_of(group));
+  list.first_rank = std::min(list.first_rank, static_cast<std::size_t>(rank - ranks.begin()));
   if (list.moved.size() > most_moved) merge(list);
   return {};
 }
 
 void group_index::merge(leaf_list& list) {
   std::vector<item> all;
-  for (std::size_t i = list.first; i < list.sorted.size(); ++i) {
-    if (versions_[list.sorted[i].group] == list.sorted[i].version) all.push_back(list.sorted[i]);
-  }
+  std::copy_if(list.sorted->begin() + static_cast<std::ptrdiff_t>(list.first), list.sorted->end(),
+               std::back_inserter(all), [&](const item& one) { return is_live(one); });
   const auto middle = static_cast<std::ptrdiff_t>(all.size());
   all.insert(all.end(), list.moved.begin(), list.moved.end());
   std::inplace_merge(all.begin(), all.begin() + middle, all.end(),
                      [&](const item& a, const item& b) { return before(a.group, b.group); });
-  list.sorted = std::move(all);
+  list.sorted = std::make_shared<const std::vector<item>>(std::move(all));
   list.first = 0;
   list.moved.clear();
 }
@@ -161,13 +153,13 @@ group_index::cursor group_index::members_of(queue_row leaf) const {
 group_row group_index::cursor::next() {
   if (index_ == nullptr) return no_row;
   const leaf_list& list = index_->lists_[leaf_];
-  while (sorted_ < list.sorted.size() && index_->versions_[list.sorted[sorted_].group] != list.sorted[sorted_].version)
-    ++sorted_;
-  const bool any_sorted = sorted_ < list.sorted.size();
+  const std::vector<item>& sorted = *list.sorted;
+  while (sorted_ < sorted.size() && !index_->is_live(sorted[sorted_])) ++sorted_;
+  const bool any_sorted = sorted_ < sorted.size();
   const bool any_moved = moved_ < list.moved.size();
   if (!any_sorted && !any_moved) return no_row;
-  if (any_sorted && (!any_moved || index_->before(list.sorted[sorted_].group, list.moved[moved_].group))) {
-    return list.sorted[sorted_++].group;
+  if (any_sorted && (!any_moved || index_->before(sorted[sorted_].group, list.moved[moved_].group))) {
+    return sorted[sorted_++].group;
   }
   return list.moved[moved_++].group;
 }

@@ -3,6 +3,8 @@
 /// Groups of every leaf queue in the order in which they are served or offered, kept over many searches.
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,10 +31,16 @@ enum class serving : std::uint8_t {
                                    group_row b, std::span<const order_key> keys_of_b);
 
 /// Members of leaf queues, sorted. A member whose keys have changed must be updated; others are never looked at again,
-/// so that a search costs what it takes from the index and not what is in it.
+/// so that a search costs what it takes from the index and not what is in it. Copies share what was filled in.
 class group_index {
  public:
-  group_index(work::core& c, serving what) : c_(c), what_(what) {}
+  group_index(work::core& c, serving what) : c_(&c), what_(what) {}
+
+  /// From now on the members are groups of this copy of the session, which is as the other one was.
+  void move_to(work::core& c) {
+    c_ = &c;
+    order_ = &c.order_of_groups();
+  }
 
   /// Makes the given groups the members.
   result<void> fill(std::span<const group_row> members);
@@ -61,50 +69,50 @@ class group_index {
   template <class Accepts>
   [[nodiscard]] std::uint32_t first_by_rank(queue_row leaf, std::uint32_t limit, const Accepts& accepts) const {
     const leaf_list& list = lists_[leaf];
-    for (std::size_t i = list.first_rank; i < list.by_rank.size() && list.by_rank[i] <= limit; ++i) {
-      const group_row g = group_at(list.by_rank[i]);
-      if (versions_[g] != 0 && accepts(g)) return list.by_rank[i];
+    const std::vector<std::uint32_t>& ranks = order_->of_leaf[leaf];
+    for (std::size_t i = list.first_rank; i < ranks.size() && ranks[i] <= limit; ++i) {
+      const group_row g = group_at(ranks[i]);
+      if (versions_[g].now != 0 && accepts(g)) return ranks[i];
     }
     return no_row;
   }
   /// Which of two members comes first.
   [[nodiscard]] bool before(group_row a, group_row b) const;
   /// Position of a group among all by priority, age and name, and the reverse.
-  [[nodiscard]] std::uint32_t rank_of(group_row group) const { return ranks_[group]; }
-  [[nodiscard]] group_row group_at(std::uint32_t rank) const { return by_rank_[rank]; }
+  [[nodiscard]] std::uint32_t rank_of(group_row group) const { return order_->ranks[group]; }
+  [[nodiscard]] group_row group_at(std::uint32_t rank) const { return order_->groups[rank]; }
 
  private:
   struct item {
     group_row group;
     std::uint32_t version;  ///< dead unless it is that of the group
   };
+  struct group_version {
+    std::uint32_t now = 0;   ///< 0: no member
+    std::uint32_t last = 0;  ///< 1: as it was filled in
+  };
   struct leaf_list {
-    std::vector<item> sorted;
-    std::size_t first = 0;    ///< all before are dead
-    std::vector<item> moved;  ///< sorted as well: members that were ordered anew
-    std::vector<std::uint32_t> by_rank;
-    std::size_t first_rank = 0;  ///< none before is a member
+    std::shared_ptr<const std::vector<item>> sorted = std::make_shared<const std::vector<item>>();
+    std::size_t first = 0;       ///< all before are dead
+    std::vector<item> moved;     ///< sorted as well: members that were ordered anew
+    std::size_t first_rank = 0;  ///< no group of the leaf before this one is a member
   };
 
-  [[nodiscard]] std::span<const order_key> keys_of(group_row g) const {
-    return std::span(keys_).subspan(g * orders_, orders_);
-  }
-  result<void> set_keys(group_row group);
+  [[nodiscard]] bool is_live(const item& one) const { return versions_[one.group].now == one.version; }
+  [[nodiscard]] std::span<const order_key> keys_of(group_row g) const;
   result<void> set_keys(std::span<const group_row> groups);
-  void skip_dead(leaf_list& list) const;
+  void skip_dead(queue_row leaf);
   void merge(leaf_list& list);
 
-  work::core& c_;
+  work::core* c_;
+  const work::group_order* order_ = nullptr;  ///< known once members are filled in
   serving what_;
   std::size_t orders_ = 0;
-  std::vector<order_key> keys_;          ///< by group, `orders_` each
-  std::vector<std::uint32_t> versions_;  ///< by group; 0: no member
-  std::vector<std::uint32_t> last_version_;
-  std::vector<std::uint32_t> ranks_;
-  std::span<const group_row> by_rank_;
-  std::vector<leaf_list> lists_;  ///< by queue
+  std::shared_ptr<const std::vector<order_key>> keys_;      ///< by group, `orders_` each, as they were filled in
+  std::map<group_row, std::vector<order_key>> later_keys_;  ///< of groups that were ordered anew
+  std::vector<group_version> versions_;                     ///< by group
+  std::vector<leaf_list> lists_;                            ///< by queue
   std::vector<queue_row> leaves_;
-  std::vector<order_key> scratch_;
 };
 
 }  // namespace kaisched::actions

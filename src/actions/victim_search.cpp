@@ -331,7 +331,7 @@ class search {
     if (!placed) return placed;
     if (!*placed || !rules_.accepts(what)) {
       c_.rollback(start);
-      for (node_row row = 0; kept_.plays_all && row < c_.state().node_count(); ++row) kept_.note_node(row);
+      for (node_row row = 0; kept_.plays_all && row < c_.state().node_count(); ++row) kept_.note_node(c_, row);
       return false;
     }
     std::sort(twice.begin(), twice.end());
@@ -503,7 +503,8 @@ result<void> victim_search::finish(search_outcome outcome) {
   std::vector<node_row> rows;
   const std::vector<std::uint32_t>& row_of_slot = *c.state().node_row_of_slot;
   for (const work::operation& op : c.log) {
-    groups.push_back(c.state().pods[op.pod].group);
+    const group_row group = c.state().pods[op.pod].group;
+    if (group != no_row) groups.push_back(group);
     for (const std::uint32_t slot : {op.old_node, c.live.pod_node[op.pod]}) {
       if (slot != no_row) rows.push_back(row_of_slot[slot]);
     }
@@ -516,8 +517,7 @@ result<void> victim_search::finish(search_outcome outcome) {
     std::sort(one->begin(), one->end());
     one->erase(std::unique(one->begin(), one->end()), one->end());
   }
-  for (const node_row row : rows) state_->note_node(row);
-  return state_->update_indexes(groups);
+  return state_->note_changes(groups, rows);
 }
 
 }  // namespace kaisched::actions

@@ -1,14 +1,21 @@
 #include "actions/victim_search_state.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "session/members.hpp"
 
 namespace kaisched::actions {
 
-void victim_search_state::open_nodes() {
-  if (knows_nodes_) return;
-  knows_nodes_ = true;
+namespace {
+
+bool waits(const work::core& c, group_row g) {
+  return c.is_schedulable_queue(c.state().groups[g].queue) && work::count_pods(c, g, &model::sub_counts::pending) > 0;
+}
+
+}  // namespace
+
+void victim_survey::read_nodes(const work::core& c) {
   const model::cluster_state& s = c.state();
   for (node_row row = 0; row < s.node_count(); ++row) {
     largest_node = std::max(largest_node, c.gpu_capacity(row));
@@ -16,30 +23,25 @@ void victim_search_state::open_nodes() {
   with_gpus.assign(s.node_count(), 0);
   every_node.assign(s.node_count(), 1);
   known_free.assign(s.node_count(), 0);
-  for (node_row row = 0; row < s.node_count(); ++row) note_node(row);
+  for (node_row row = 0; row < s.node_count(); ++row) note_node(c, row);
 }
 
-result<void> victim_search_state::open() {
-  open_nodes();
-  if (knows_groups_) return {};
-  knows_groups_ = true;
+result<void> victim_survey::read_groups(const work::core& c) {
   const model::cluster_state& s = c.state();
-  if (auto done = fill_indexes(); !done) return done;
+  if (auto done = fill_indexes(c); !done) return done;
   is_spread.assign(s.group_slots, 0);
   lone_pods.assign(s.group_slots, {});
   is_counted_.assign(s.group_slots, 0);
+  counted_.assign(s.group_slots, {});
   held_.assign(s.node_count(), 0);
-  for (const group_row g : c.groups_in_order()) note_group(g);
-  marks.assign(s.node_count(), {});
-  last_unit_of.assign(s.group_slots, no_row);
-  freed_by_set.assign(s.node_count(), 0);
+  for (const group_row g : c.groups_in_order()) note_group(c, g);
   return {};
 }
 
-result<void> victim_search_state::fill_indexes() {
+result<void> victim_survey::fill_indexes(const work::core& c) {
   std::vector<group_row> waiting;
   for (const group_row g : *c.state().pending_groups) {
-    if (waits(g)) waiting.push_back(g);
+    if (waits(c, g)) waiting.push_back(g);
   }
   std::vector<group_row> losing;
   for (const group_row g : c.groups_in_order()) {
@@ -49,35 +51,25 @@ result<void> victim_search_state::fill_indexes() {
   return victims.fill(losing);
 }
 
-std::int64_t victim_search_state::most_free(node_row row) const {
+std::int64_t victim_survey::most_free(const work::core& c, node_row row) const {
   // Where pods share devices amounts are rounded.
   if (c.state().pods_with_shares > 0) return c.gpu_capacity(row);
   return std::max<std::int64_t>(0, known_free[row] + held_[row]);
 }
 
-result<void> victim_search_state::update_indexes(std::span<const group_row> groups) {
-  if (!knows_groups_) return {};
+result<void> victim_survey::update_indexes(const work::core& c, std::span<const group_row> groups) {
+  if (has_shared_order(c)) return fill_indexes(c);
   for (const group_row g : groups) {
-    if (g != no_row) note_group(g);
-  }
-  if (has_shared_order(c)) return fill_indexes();
-  for (const group_row g : groups) {
-    if (g == no_row) continue;
-    if (auto done = pending.update(g, waits(g)); !done) return done;
+    if (auto done = pending.update(g, waits(c, g)); !done) return done;
     if (auto done = victims.update(g, can_lose(c, g)); !done) return done;
   }
   return {};
 }
 
-bool victim_search_state::waits(group_row g) const {
-  return c.is_schedulable_queue(c.state().groups[g].queue) && work::count_pods(c, g, &model::sub_counts::pending) > 0;
-}
-
-void victim_search_state::note_group(group_row g) {
+void victim_survey::note_group(const work::core& c, group_row g) {
   bool spread = false;
-  bool old_chunk = false;
   const bool loses = can_lose(c, g);
-  if (is_counted_[g] != 0) count_holding(g, -1);
+  if (is_counted_[g] != 0) count_holding(c, g, -1);
   if (loses) {
     std::uint32_t node = no_row;
     const model::group_core& group = c.state().groups[g];
@@ -88,20 +80,26 @@ void victim_search_state::note_group(group_row g) {
         node = c.live.pod_node[p];
       }
     }
-    old_chunk = c.has_old_chunk(g);
+    has_old_chunks = has_old_chunks || c.has_old_chunk(g);
   }
-  is_spread[g] = spread ? 1 : 0;
-  note_lone_pod(g);
+  note_spread(g, spread);
+  note_lone_pod(c, g);
   is_counted_[g] = loses ? 1 : 0;
-  if (loses) count_holding(g, 1);
-  if (spread)
-    spread_groups.insert(g);
-  else
-    spread_groups.erase(g);
-  plays_all = plays_all || old_chunk;
+  if (loses) count_holding(c, g, 1);
 }
 
-void victim_search_state::note_lone_pod(group_row g) {
+void victim_survey::note_spread(group_row g, bool spread) {
+  const std::uint8_t now = spread ? 1 : 0;
+  if (is_spread[g] == now) return;
+  is_spread[g] = now;
+  const auto at = std::lower_bound(spread_groups.begin(), spread_groups.end(), g);
+  if (spread)
+    spread_groups.insert(at, g);
+  else
+    spread_groups.erase(at);
+}
+
+void victim_survey::note_lone_pod(const work::core& c, group_row g) {
   lone_pods[g] = {};
   const model::group_core& group = c.state().groups[g];
   if (group.sub_count != 2) return;
@@ -110,29 +108,78 @@ void victim_search_state::note_lone_pod(group_row g) {
   lone_pods[g] = {set.first_pod, node_of(c, set.first_pod), gpus_of(c, set.first_pod)};
 }
 
-void victim_search_state::count_holding(group_row g, std::int64_t sign) {
+void victim_survey::count_holding(const work::core& c, group_row g, std::int64_t sign) {
   if (const placed_pod& lone = lone_pods[g]; lone.pod != no_row) {
     held_[lone.row] += sign * lone.gpus;
     return;
   }
-  std::vector<placed_pod>& counted = counted_pods_[g];
+  counted_pods& counted = counted_[g];
   if (sign > 0) {
-    counted.clear();
+    counted.count = 0;
     for (const pod_row p : pods_of(c, g)) {
-      if (work::is_active(c, p) && c.live.pod_node[p] != no_row) counted.push_back({p, node_of(c, p), gpus_of(c, p)});
+      if (!work::is_active(c, p) || c.live.pod_node[p] == no_row) continue;
+      if (counted.count == counted.room) {  // moves to the end, where it can grow
+        const std::uint32_t from = counted.first;
+        counted.first = static_cast<std::uint32_t>(holding_.size());
+        counted.room = std::max<std::uint32_t>(2 * counted.room, 4);
+        holding_.resize(holding_.size() + counted.room);
+        std::copy_n(holding_.begin() + from, counted.count, holding_.begin() + counted.first);
+      }
+      holding_[counted.first + counted.count++] = {p, node_of(c, p), gpus_of(c, p)};
     }
   }
-  for (const placed_pod& one : counted) held_[one.row] += sign * one.gpus;
+  for (std::uint32_t i = 0; i < counted.count; ++i) {
+    const placed_pod& one = holding_[counted.first + i];
+    held_[one.row] += sign * one.gpus;
+  }
 }
 
-void victim_search_state::note_node(node_row row) {
-  if (!knows_nodes_) return;
+void victim_survey::note_node(const work::core& c, node_row row) {
   free_everywhere -= known_free[row];
   if (with_gpus[row] != 0) free_with_gpus -= known_free[row];
   known_free[row] = free_gpus(c, row);
   with_gpus[row] = c.has_free_gpus(row) ? 1 : 0;
   free_everywhere += known_free[row];
   if (with_gpus[row] != 0) free_with_gpus += known_free[row];
+}
+
+void victim_search_state::open_nodes() {
+  if (knows_nodes_) return;
+  knows_nodes_ = true;
+  read_nodes(c);
+}
+
+result<void> victim_search_state::open() {
+  if (knows_groups_) return {};
+  const model::cluster_state& s = c.state();
+  base::first_made<work::survey>* const shared = c.shared_survey();
+  const auto* const known = shared == nullptr ? nullptr : static_cast<const victim_survey*>(shared->get());
+  if (known != nullptr) {
+    static_cast<victim_survey&>(*this) = *known;
+    pending.move_to(c);
+    victims.move_to(c);
+  } else {
+    open_nodes();
+    if (auto done = read_groups(c); !done) return done;
+    if (shared != nullptr) shared->offer(std::make_unique<const victim_survey>(*this));
+  }
+  knows_nodes_ = true;
+  knows_groups_ = true;
+  plays_all = plays_all || has_old_chunks;
+  marks.assign(s.node_count(), {});
+  last_unit_of.assign(s.group_slots, no_row);
+  freed_by_set.assign(s.node_count(), 0);
+  return {};
+}
+
+result<void> victim_search_state::note_changes(std::span<const group_row> groups, std::span<const node_row> nodes) {
+  for (const node_row row : nodes) {
+    if (knows_nodes_) note_node(c, row);
+  }
+  if (!knows_groups_) return {};
+  for (const group_row g : groups) note_group(c, g);
+  plays_all = plays_all || has_old_chunks;
+  return update_indexes(c, groups);
 }
 
 }  // namespace kaisched::actions

@@ -3,8 +3,6 @@
 /// What the search for victims keeps between groups and brings up to date with what is committed.
 
 #include <cstdint>
-#include <map>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -56,44 +54,73 @@ struct placed_pod {
   std::int64_t gpus = 0;
 };
 
-/// Amounts and marks by node or group that one search leaves as it found them.
-struct victim_search_state {
-  explicit victim_search_state(work::core& of)
-      : c(of),
-        pending(of, serving::groups),
-        victims(of, serving::victims),
-        plays_all(of.compat() && (of.groups.is_open() || (of.claims.used() && of.claims.decides()))),
-        victim_queue(of, 0, serving::victims) {}
+/// Groups and nodes as searches for victims see them, brought up to date with what is committed.
+struct victim_survey : work::survey {
+  explicit victim_survey(work::core& c) : pending(c, serving::groups), victims(c, serving::victims) {}
 
-  /// Reads the nodes of the session, or nodes and groups; not again. Many actions find no group that is worth a search.
-  void open_nodes();
-  result<void> open();
-  /// Groups have got or lost pods.
-  result<void> update_indexes(std::span<const group_row> groups);
+  /// Reads the nodes of the session, or the groups once the nodes are known.
+  void read_nodes(const work::core& c);
+  result<void> read_groups(const work::core& c);
+  /// Puts the groups that wait and those that can lose pods in their order.
+  result<void> fill_indexes(const work::core& c);
+  result<void> update_indexes(const work::core& c, std::span<const group_row> groups);
   /// Looks at a group again after it has changed.
-  void note_group(group_row g);
+  void note_group(const work::core& c, group_row g);
   /// Adds what a node has free to the sums, again after it has changed.
-  void note_node(node_row row);
+  void note_node(const work::core& c, node_row row);
+  /// GPUs that a node would have free if all pods had left that can be lost; rather too many than too few.
+  [[nodiscard]] std::int64_t most_free(const work::core& c, node_row row) const;
 
-  work::core& c;
   group_index pending;
   group_index victims;
   work::node_set with_gpus;  ///< nodes with GPUs that are free or coming free
   work::node_set every_node;
   std::vector<std::int64_t> known_free;  ///< by node, as it is in the sums
   std::int64_t largest_node = 0;         ///< GPUs of the largest node
-  std::set<group_row> spread_groups;     ///< that may lose pods and have some on several nodes
-  std::vector<std::uint8_t> is_spread;   ///< by group: 1 for these
+  std::vector<std::uint8_t> is_spread;   ///< by group: 1 for those that may lose pods and have some on several nodes
   std::vector<placed_pod> lone_pods;     ///< by group: the active pod of a group that has one pod
+  std::vector<group_row> spread_groups;  ///< sorted
+  bool has_old_chunks = false;           ///< some group that may lose pods has had one
+  std::int64_t free_everywhere = 0;
+  std::int64_t free_with_gpus = 0;
+
+ private:
+  struct counted_pods {
+    std::uint32_t first = 0;  ///< position in `holding_`
+    std::uint32_t count = 0;
+    std::uint32_t room = 0;
+  };
+  void note_lone_pod(const work::core& c, group_row g);
+  void note_spread(group_row g, bool spread);
+  /// Adds or takes off what a group holds that can lose pods.
+  void count_holding(const work::core& c, group_row g, std::int64_t sign);
+
+  std::vector<std::int64_t> held_;        ///< by node: GPUs of the groups that are counted
+  std::vector<std::uint8_t> is_counted_;  ///< by group
+  std::vector<counted_pods> counted_;     ///< by group that is counted and not a lone pod
+  std::vector<placed_pod> holding_;       ///< their pods
+};
+
+/// Amounts and marks by node or group that one search leaves as it found them.
+struct victim_search_state : victim_survey {
+  explicit victim_search_state(work::core& of)
+      : victim_survey(of),
+        c(of),
+        plays_all(of.compat() && (of.groups.is_open() || (of.claims.used() && of.claims.decides()))),
+        victim_queue(of, 0, serving::victims) {}
+
+  /// Reads the nodes of the session, or nodes and groups; not again. Many actions find no group that is worth a search.
+  void open_nodes();
+  result<void> open();
+  /// Groups have got or lost pods, nodes others.
+  result<void> note_changes(std::span<const group_row> groups, std::span<const node_row> nodes);
+  [[nodiscard]] std::int64_t most_free(node_row row) const { return victim_survey::most_free(c, row); }
+
+  work::core& c;
   /// Simulations cannot be left out, as they leave traces: some group that may lose pods remembers a chunk that it
   /// could not start any more, which KAI forgets when the group is simulated to leave; or pods share devices or have
   /// claims, where KAI's undo is not exact.
   bool plays_all;
-  std::int64_t free_everywhere = 0;
-  std::int64_t free_with_gpus = 0;
-
-  /// GPUs that a node would have free if all pods had left that can be lost; rather too many than too few.
-  [[nodiscard]] std::int64_t most_free(node_row row) const;
 
   // Of one search.
   job_queue victim_queue;
@@ -109,15 +136,6 @@ struct victim_search_state {
   std::vector<std::pair<std::uint32_t, std::int32_t>> idle_nodes;  ///< by name rank: GPUs that are free now
 
  private:
-  result<void> fill_indexes();
-  [[nodiscard]] bool waits(group_row g) const;
-  void note_lone_pod(group_row g);
-  /// Adds or takes off what a group holds that can lose pods.
-  void count_holding(group_row g, std::int64_t sign);
-
-  std::vector<std::int64_t> held_;                             ///< by node: GPUs of the groups that are counted
-  std::vector<std::uint8_t> is_counted_;                       ///< by group
-  std::map<group_row, std::vector<placed_pod>> counted_pods_;  ///< of counted groups that are not a lone pod
   bool knows_nodes_ = false;
   bool knows_groups_ = false;
 };

@@ -60,6 +60,7 @@ result<void> session::run_for(std::string_view action, group_row group) {
     c.statistics.back().steps = c.statistics.back().candidates;
     c.action = action_kind::none;
     c.only_group = no_row;
+    c.renew_survey();
 #ifdef KAISCHED_CHECKS
     if (done) done = c.check();
 #endif

@@ -62,7 +62,6 @@ core::core(const core& other)
       chunks(other.chunks),
       signatures(other.signatures),
       core_charges(other.core_charges),
-      all_groups(other.all_groups),
       started_groups(other.started_groups),
       evicted_groups(other.evicted_groups),
       evicted_here(other.evicted_here),
@@ -83,9 +82,12 @@ core::core(const core& other)
       action(other.action),
       commits(other.commits),
       frees(other.frees),
+      order_(other.order_),
       state_(other.extended_ == nullptr ? &base.state() : other.extended_.get()),
       extended_(other.extended_) {
   connect();
+  if (other.changes() == other.surveyed_at_) survey_ = other.survey_;
+  surveyed_at_ = changes();
   for (const auto& [name, make] : factories) {
     parts.push_back(make(options));
     (void)parts.back()->session_open(view());  // opened once already with the same snapshot and options
@@ -757,19 +759,15 @@ void core::resume_part(partial_group part) {
 
 // ---- groups ------------------------------------------------------------------------------------------------------
 
-std::span<const group_row> core::groups_in_order() {
-  if (!all_groups.empty()) return all_groups;
-  const cluster_state& s = state();
-  for (group_row g = 0; g < s.group_slots; ++g) {
-    if (s.groups[g].live) all_groups.push_back(g);
-  }
-  std::sort(all_groups.begin(), all_groups.end(), [&](group_row a, group_row b) {
-    const group_core& x = s.groups[a];
-    const group_core& y = s.groups[b];
-    if (x.priority != y.priority) return x.priority > y.priority;
-    return x.created != y.created ? x.created < y.created : s.group_names[a] < s.group_names[b];
-  });
-  return all_groups;
+const group_order& core::order_of_groups() const {
+  const group_order* const made = order_->get();
+  return made != nullptr ? *made : order_->offer(std::make_unique<const group_order>(order_groups(state())));
+}
+
+void core::renew_survey() {
+  if (changes() == surveyed_at_) return;
+  survey_ = std::make_shared<base::first_made<survey>>();
+  surveyed_at_ = changes();
 }
 
 void core::note_start(group_row group) { started_groups.mark(group, state().group_slots); }

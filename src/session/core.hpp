@@ -14,6 +14,7 @@
 #include <kaisched/engine.hpp>
 #include <kaisched/session.hpp>
 
+#include "base/first_made.hpp"
 #include "base/row_marks.hpp"
 #include "base/sparse_rows.hpp"
 #include "model/account.hpp"
@@ -24,6 +25,7 @@
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
 #include "policy/topology/domain_tree.hpp"
+#include "session/group_order.hpp"
 #include "session/node_choice.hpp"
 
 namespace kaisched::work {
@@ -249,7 +251,16 @@ class core {
 
   // ---- groups
   /// All groups by priority, creation time and name.
-  [[nodiscard]] std::span<const group_row> groups_in_order();
+  [[nodiscard]] std::span<const group_row> groups_in_order() const { return order_of_groups().groups; }
+  /// The same with positions. Made when somebody asks, once for a session and its copies.
+  [[nodiscard]] const group_order& order_of_groups() const;
+  /// Copies share what is found out about a session until one of them changes: a place for it where this session is as
+  /// its copies are, and has some; else null.
+  [[nodiscard]] base::first_made<survey>* shared_survey() const {
+    return changes() == surveyed_at_ && survey_.use_count() > 1 ? survey_.get() : nullptr;
+  }
+  /// Copies that are made from now on start with a place of their own if this session has changed.
+  void renew_survey();
   /// When the group started last, was evicted last: before the session or in it, or `unset`.
   [[nodiscard]] std::int64_t last_start(group_row group) const;
   [[nodiscard]] std::int64_t last_eviction(group_row group) const;
@@ -306,9 +317,8 @@ class core {
 
   std::map<group_row, model::quota_vector> core_charges;  ///< what queues count of semi-preemptible groups
 
-  std::vector<group_row> all_groups;  ///< by priority, creation time and name; empty: not asked for yet
-  base::row_marks started_groups;     ///< in this session
-  base::row_marks evicted_groups;     ///< in this session
+  base::row_marks started_groups;  ///< in this session
+  base::row_marks evicted_groups;  ///< in this session
   /// By pod: 0, or 1 + the position in the statement of the eviction that has not been committed. Empty before the
   /// first eviction.
   std::vector<std::uint32_t> evicted_here;
@@ -388,6 +398,12 @@ class core {
   void add_part(queue_row leaf, double gpus, bool allocated, bool nonpreemptible);
   [[nodiscard]] std::vector<queue_row> queues_by_name() const;
 
+  /// Grows with every change of what a survey tells.
+  [[nodiscard]] std::uint64_t changes() const { return access.changes + commits; }
+
+  std::shared_ptr<base::first_made<group_order>> order_ = std::make_shared<base::first_made<group_order>>();
+  std::shared_ptr<base::first_made<survey>> survey_ = std::make_shared<base::first_made<survey>>();
+  std::uint64_t surveyed_at_ = 0;  ///< `changes` that the survey is of
   bool counts_instances_ = false;  ///< `compat`: some resource is an instance of divided GPUs
   const model::cluster_state* state_ = nullptr;
   std::shared_ptr<const model::cluster_state> extended_;  ///< with what divisions have made; null: the snapshot

@@ -65,6 +65,7 @@ void core::divide(division what) {
   access.state = state_;
   charge_division(live, what, 1);
   ++frees;
+  ++access.changes;
   choice.forget_classes(*this);
   choice.node_changed(*this, what.node);
   divisions.push_back(std::move(what));
@@ -77,6 +78,7 @@ void core::undo_division() {
   extended_ = what.before;
   state_ = extended_ == nullptr ? &base.state() : extended_.get();
   access.state = state_;
+  ++access.changes;
   choice.forget_classes(*this);
   choice.node_changed(*this, what.node);
 }

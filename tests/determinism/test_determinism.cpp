@@ -180,3 +180,30 @@ TEST_CASE("two threads may use one engine and one snapshot") {
   CHECK(found[0] == expected);
   CHECK(found[1] == expected);
 }
+
+TEST_CASE("two threads may ask forks of one session") {
+  const input from = std::move(large_inputs().back());
+  const snapshot base = build(from.tables).take_snapshot();
+  const engine shared(variant(1));
+  const std::vector<std::string> actions{"reclaim", "preempt", "consolidation"};
+  std::vector<std::string> expected;
+  for (const std::string& action : actions) {
+    session alone = must(shared.open(base, from.now));
+    REQUIRE(alone.run(action).ok());
+    expected.push_back(alone.digest());
+  }
+  const session opened = must(shared.open(base, from.now));
+  std::vector<std::vector<std::string>> found(2);
+  std::vector<std::thread> threads;
+  for (std::vector<std::string>& mine : found) {
+    threads.emplace_back([&] {
+      for (const std::string& action : actions) {
+        session fork = opened.fork();
+        mine.push_back(fork.run(action).ok() ? fork.digest() : std::string());
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(found[0] == expected);
+  CHECK(found[1] == expected);
+}

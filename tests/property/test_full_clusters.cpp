@@ -89,3 +89,36 @@ TEST_CASE("in clusters without room the fast ways decide what the reference way 
   });
   CHECK(good);
 }
+
+TEST_CASE("forks of a session find what the session would find, before it runs actions and after") {
+  const bool good = rc::check("forks", [] {
+    engine e;
+    got(e.set("actions", "allocate,consolidation,reclaim,preempt,stalegangeviction"));
+    got(e.set("mode", draw(0, 3) == 0 ? "strict" : "compat"));
+    cluster c = full_cluster();
+    const snapshot s = c.take_snapshot();
+    const std::vector<std::string> actions{"allocate", "consolidation", "reclaim", "preempt"};
+    const auto drawn_action = [&] { return actions[static_cast<std::size_t>(draw(0, 3))]; };
+    session shared = got(e.open(s, now));
+    std::vector<std::string> so_far;
+    for (int step = 0; step < 3; ++step) {
+      for (int question = 0; question < 3; ++question) {
+        const std::string first = drawn_action();
+        const std::string second = drawn_action();
+        session fork = shared.fork();
+        session alone = got(e.open(s, now));
+        for (const std::string& action : so_far) got(alone.run(action));
+        for (session* one : {&fork, &alone}) {
+          got(one->run(first));
+          got(one->run(second));
+        }
+        RC_ASSERT(fork.digest() == alone.digest());
+        RC_ASSERT(fork.state_digest() == alone.state_digest());
+        got(fork.check());
+      }
+      so_far.push_back(drawn_action());
+      got(shared.run(so_far.back()));
+    }
+  });
+  CHECK(good);
+}

@@ -79,15 +79,19 @@ std::int64_t grid_sums::of(const model::extents& from, const model::extents& siz
 
 /// The base blocks of a domain.
 struct piece_search::block_set {
+  static constexpr std::size_t most_room = 0;  ///< preferences after what is used: the most room
+  static constexpr std::size_t least_cost = 1;
   struct block {
-    std::vector<std::uint32_t> open;  ///< positions: those that are used, then those with most room
-    std::int64_t used = 0;            ///< positions
+    std::array<std::vector<std::uint32_t>, 2> open;  ///< positions, by preference
+    std::int64_t used = 0;                           ///< positions
     bool whole = false;
     std::vector<std::int64_t> room;  ///< by kind, of all open positions
     std::int64_t total = 0;          ///< of all kinds
+    std::int64_t cost = 0;
   };
   std::vector<block> blocks;
   std::int64_t used_blocks = 0;
+  std::int64_t cost = 0;
 
   block_set(const piece_domain& in, std::size_t base, const std::vector<std::int64_t>& need) {
     const std::size_t kinds = need.size();
@@ -105,17 +109,26 @@ struct piece_search::block_set {
       one.room.assign(kinds, 0);
       for (std::size_t cell = b * base; cell < std::min((b + 1) * base, in.cells.size()); ++cell) {
         if (!in.cells[cell].open) continue;
-        one.open.push_back(static_cast<std::uint32_t>(cell));
+        one.open[most_room].push_back(static_cast<std::uint32_t>(cell));
+        one.cost += in.cells[cell].cost;
         one.used += in.cells[cell].used ? 1 : 0;
         for (std::size_t kind = 0; kind < kinds; ++kind) one.room[kind] += room_of(cell, kind);
         one.total += total_of(cell);
       }
-      one.whole = one.open.size() == base;
+      one.whole = one.open[most_room].size() == base;
       used_blocks += one.used > 0 ? 1 : 0;
-      std::stable_sort(one.open.begin(), one.open.end(), [&](std::uint32_t x, std::uint32_t y) {
-        if (in.cells[x].used != in.cells[y].used) return in.cells[x].used;
-        return total_of(x) > total_of(y);
-      });
+      cost += one.cost;
+      one.open[least_cost] = one.open[most_room];
+      for (const std::size_t preference : {most_room, least_cost}) {
+        std::vector<std::uint32_t>& open = one.open[preference];
+        std::stable_sort(open.begin(), open.end(), [&](std::uint32_t x, std::uint32_t y) {
+          const piece_cell& first = in.cells[x];
+          const piece_cell& second = in.cells[y];
+          if (first.used != second.used) return first.used;
+          if (preference == least_cost && first.cost != second.cost) return first.cost < second.cost;
+          return total_of(x) > total_of(y);
+        });
+      }
     }
   }
 };
@@ -396,7 +409,9 @@ std::int64_t piece_search::most_in_boxes(std::size_t domain) const {
 bool piece_search::advance_blocks() {
   if (next_count_ > last_count_) return false;
   for (std::uint32_t d = 0; d < domains_.size(); ++d) {
-    if (next_count_ >= fewest_[d]) add_blocks(d, next_count_);
+    if (next_count_ < fewest_[d]) continue;
+    add_blocks(d, next_count_, block_set::most_room);
+    if (blocks_[d].cost > 0) add_blocks(d, next_count_, block_set::least_cost);
   }
   sort_ready();
   if (next_count_ < last_count_) {
@@ -411,8 +426,9 @@ bool piece_search::advance_blocks() {
   return true;
 }
 
-/// For each aligned run of base blocks that is just large enough, and each block of it that is taken in part.
-void piece_search::add_blocks(std::uint32_t domain, std::int64_t nodes) {
+/// For each aligned run of base blocks that is just large enough, and each block of it that is taken in part: the
+/// others are those that are preferred.
+void piece_search::add_blocks(std::uint32_t domain, std::int64_t nodes, std::size_t preference) {
   const piece_domain& in = domains_[domain];
   const auto base = std::int64_t{shape_.size[0]};
   const block_set& all = blocks_[domain];
@@ -425,7 +441,7 @@ void piece_search::add_blocks(std::uint32_t domain, std::int64_t nodes) {
     std::int64_t open = 0;
     std::int64_t used_blocks = 0;
     for (std::size_t b = start; b < end; ++b) {
-      open += static_cast<std::int64_t>(all.blocks[b].open.size());
+      open += static_cast<std::int64_t>(all.blocks[b].open[preference].size());
       used_blocks += all.blocks[b].used > 0 ? 1 : 0;
       if (all.blocks[b].whole) whole.push_back(b);
     }
@@ -434,6 +450,7 @@ void piece_search::add_blocks(std::uint32_t domain, std::int64_t nodes) {
       const block_set::block& x = all.blocks[a];
       const block_set::block& y = all.blocks[b];
       if ((x.used > 0) != (y.used > 0)) return x.used > 0;
+      if (preference == block_set::least_cost && x.cost != y.cost) return x.cost < y.cost;
       return x.total > y.total;
     });
     // Sums of the first 0, 1, 2, ... whole blocks by kind, and how many of them are used.
@@ -446,7 +463,8 @@ void piece_search::add_blocks(std::uint32_t domain, std::int64_t nodes) {
     }
     for (std::size_t part = start; part < end; ++part) {
       const block_set::block& last = all.blocks[part];
-      if (last.open.size() < rest || last.used > static_cast<std::int64_t>(rest)) continue;
+      const std::vector<std::uint32_t>& in_part = last.open[preference];
+      if (in_part.size() < rest || last.used > static_cast<std::int64_t>(rest)) continue;
       const auto rank = static_cast<std::size_t>(std::find(whole.begin(), whole.end(), part) - whole.begin());
       // The others are the first whole blocks without this one.
       const std::size_t others = count - 1;
@@ -458,7 +476,7 @@ void piece_search::add_blocks(std::uint32_t domain, std::int64_t nodes) {
       for (std::size_t kind = 0; kind < kinds_ && enough; ++kind) {
         std::int64_t room = sums[until][kind] - (rank < until ? last.room[kind] : 0);
         for (std::size_t i = 0; i < rest; ++i) {
-          room += std::min(in.room[last.open[i] * kinds_ + kind], need_.pods[kind]);
+          room += std::min(in.room[in_part[i] * kinds_ + kind], need_.pods[kind]);
         }
         enough = room >= need_.pods[kind];
       }
@@ -466,17 +484,20 @@ void piece_search::add_blocks(std::uint32_t domain, std::int64_t nodes) {
       candidate made;
       made.used = in.used;
       made.slack = open - nodes;
-      made.slack2 = static_cast<std::int64_t>(last.open.size() - rest);
+      made.slack2 = static_cast<std::int64_t>(in_part.size() - rest);
       made.domain = domain;
       made.first = static_cast<std::uint32_t>(start + (end - 1 - part));  // the last one in part
       for (std::size_t i = 0; i < until; ++i) {
         if (whole[i] == part) continue;
-        const block_set::block& one = all.blocks[whole[i]];
-        made.cells.insert(made.cells.end(), one.open.begin(), one.open.end());
+        const std::vector<std::uint32_t>& open_there = all.blocks[whole[i]].open[preference];
+        made.cells.insert(made.cells.end(), open_there.begin(), open_there.end());
       }
-      made.cells.insert(made.cells.end(), last.open.begin(), last.open.begin() + static_cast<std::ptrdiff_t>(rest));
+      made.cells.insert(made.cells.end(), in_part.begin(), in_part.begin() + static_cast<std::ptrdiff_t>(rest));
       std::sort(made.cells.begin(), made.cells.end());
-      ready_.push_back(std::move(made));
+      const bool is_there = std::any_of(ready_.begin(), ready_.end(), [&](const candidate& one) {
+        return one.domain == made.domain && one.cells == made.cells;
+      });
+      if (preference == block_set::most_room || !is_there) ready_.push_back(std::move(made));
     }
   }
 }
@@ -507,7 +528,7 @@ std::int64_t piece_search::most_in_blocks(std::size_t domain) const {
           in_part = one.room[0];
         else if (used_in_parts == 0)
           in_part = std::max(in_part, one.room[0]);
-        part = part || !one.open.empty();
+        part = part || !one.open[block_set::most_room].empty();
       }
       blocks += part ? 1 : 0;
       if (used < all.used_blocks || used_in_parts > 1 || blocks * 2 <= length) continue;

@@ -20,6 +20,7 @@ struct piece_cell {
   node_row node = no_row;  ///< no_row: none is there
   bool open = false;       ///< the node may be part of a piece: it has room for a pod, or pods of the member
   bool used = false;       ///< pods of the member are there, so that it must be part of every piece
+  std::uint32_t cost = 0;  ///< victims there, where it is asked who has to leave
 };
 
 /// A domain in which pieces are looked for.
@@ -98,7 +99,7 @@ class piece_search {
   bool advance();
   bool advance_boxes();
   bool advance_blocks();
-  void add_blocks(std::uint32_t domain, std::int64_t nodes);
+  void add_blocks(std::uint32_t domain, std::int64_t nodes, std::size_t preference);
   void sort_ready();
   [[nodiscard]] std::vector<std::uint32_t> cells_of(const candidate& one) const;
   [[nodiscard]] std::int64_t most_in_boxes(std::size_t domain) const;
