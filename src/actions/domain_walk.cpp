@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/stable_sort.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -134,10 +135,10 @@ result<bool> domain_walk::place_on(const agenda& todo, const nodes_offered& node
 }
 
 result<bool> domain_walk::place_children(const agenda& todo, const nodes_offered& nodes) {
-  std::vector<sub_group_row> children = work::children_in_order(c_, todo.member);
+  work::member_list children = work::children_in_order(c_, todo.member);
   // Who may go to few nodes chooses before those who may go to many.
-  std::stable_sort(children.begin(), children.end(),
-                   [&](sub_group_row a, sub_group_row b) { return narrowest_below(a) > narrowest_below(b); });
+  base::stable_sort(children,
+                    [&](sub_group_row a, sub_group_row b) { return narrowest_below(a) > narrowest_below(b); });
   std::vector<agenda> items(children.size());
   for (std::size_t i = children.size(); i-- > 0;) {
     const agenda* next = i + 1 < children.size() ? &items[i + 1] : todo.next;

@@ -193,34 +193,34 @@ std::uint32_t failed_groups::number_of_topologies(sub_group_row pod_set) {
 
 /// Of each pod set: its topologies, then what its pods ask for with how many ask for it.
 const work::signature& failed_groups::signature_of(group_row group) {
-  const auto [at, fresh] = c_.signatures.of_group.try_emplace(group);
-  if (!fresh) return at->second;
+  if (const work::signature* const known = c_.signatures.of_group.find(group)) return *known;
   const model::cluster_state& s = c_.state();
   const model::group_core& g = s.groups[group];
-  std::vector<work::signature> pod_sets;
+  boost::container::small_vector<work::signature, 2> pod_sets;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
     if (s.subs[sub].is_set) continue;
-    std::map<std::uint32_t, std::uint32_t> waiting;
-    const std::uint32_t inactive = c_.counts(sub).total - c_.counts(sub).active_allocated;
-    if (inactive > 0 && s.subs[sub].is_uniform) {
-      waiting[number_of_class(s.subs[sub].only_class)] = inactive;
-    } else if (inactive > 0) {
-      for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
-        if (!model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::active_allocated))
-          ++waiting[number_of_class(s.pods[p].pod_class)];
-      }
-    }
     work::signature& made = pod_sets.emplace_back();
-    if (waiting.empty()) continue;
+    const std::uint32_t inactive = c_.counts(sub).total - c_.counts(sub).active_allocated;
+    if (inactive == 0) continue;
     made.push_back(number_of_topologies(sub));
+    if (s.subs[sub].is_uniform) {
+      made.insert(made.end(), {number_of_class(s.subs[sub].only_class), inactive});
+      continue;
+    }
+    std::map<std::uint32_t, std::uint32_t> waiting;
+    for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) {
+      if (!model::is_in(static_cast<pod_status>(c_.live.pod_state[p]), model::active_allocated))
+        ++waiting[number_of_class(s.pods[p].pod_class)];
+    }
     for (const auto& [number, count] : waiting) made.insert(made.end(), {number, count});
   }
   std::sort(pod_sets.begin(), pod_sets.end());
+  work::signature& all = c_.signatures.of_group.at(group);
   for (const work::signature& one : pod_sets) {
-    at->second.push_back(static_cast<std::uint32_t>(one.size()));
-    at->second.insert(at->second.end(), one.begin(), one.end());
+    all.push_back(static_cast<std::uint32_t>(one.size()));
+    all.insert(all.end(), one.begin(), one.end());
   }
-  return at->second;
+  return all;
 }
 
 failed_groups::key failed_groups::key_of(group_row group) {

@@ -160,7 +160,7 @@ bool is_refused_by_numbers(core& c, group_row group, failure& why) {
 
 /// `place_group` with a list of pods.
 result<bool> place_chunk(core& c, group_row group, const placing& how, failure& why) {
-  const std::vector<pod_row> chunk = c.chunk_of(group, how.only_claims);
+  const work::pod_list chunk = c.chunk_of(group, how.only_claims);
   why = {};
   why.group = group;
   if (chunk.empty()) {

@@ -366,7 +366,7 @@ class divider {
   core& c_;
   group_row group_;
   shared_reading& shared_;
-  std::vector<pod_row> chunk_;
+  work::pod_list chunk_;
   std::vector<pod_row> pods_;     ///< of the chunk, those of the problem
   std::vector<class_row> kinds_;  ///< the classes of the problem
   divided_nodes* nodes_ = nullptr;

@@ -267,86 +267,116 @@ std::vector<std::pair<queue_row, std::vector<quota_vector>>> losses_of(const cor
   return found;
 }
 
-/// The rules of one arithmetic.
-template <class Queue, class Amounts>
-class reclaim_judge {
+/// The verdicts of `reclaim` for one pending group, whatever the arithmetic.
+class reclaim_rules {
  public:
-  reclaim_judge(core& c, group_row group, const std::vector<Queue>& queues, Amounts required) : c_(c), queues_(queues) {
-    claim_ = {c.state().groups[group].queue, required, required, c.state().groups[group].preemptible};
-  }
-  /// Of a semi-preemptible group: by so much its core would grow.
-  void set_core(Amounts growth) {
-    claim_.kept = growth;
-    claim_.preemptible = growth == Amounts{};
-  }
-  [[nodiscard]] std::span<const Queue> queues() const { return queues_; }
-  [[nodiscard]] bool may_reclaim() const { return policy::reclaim::may_reclaim(queues(), claim_, !c_.compat()); }
-  [[nodiscard]] bool may_give(queue_row leaf) const {
-    return policy::reclaim::may_give(queues(), claim_, leaf, !c_.compat());
-  }
-  [[nodiscard]] bool may_end_with_less(queue_row leaf) const {
-    return policy::reclaim::may_end_with_less(queues(), claim_.queue, leaf);
-  }
-  /// Losses by leaf queue.
-  using losses = std::vector<std::pair<queue_row, std::vector<quota_vector>>>;
-  template <class Multiplier, class Convert>
-  [[nodiscard]] bool may_take(group_row group, const losses& lost, Multiplier multiplier, Convert convert) const {
-    std::vector<policy::reclaim_victims<Amounts>> victims;
-    for (const auto& [leaf, units] : lost) {
-      victims.push_back({leaf, {}});
-      for (const quota_vector& one : units) victims.back().units.push_back(convert(one));
-    }
-    policy::reclaimer<Amounts> claim = claim_;
-    if constexpr (std::is_same_v<Amounts, policy::kai_amounts>) {  // of the part that is searched for
-      claim.required = c_.chunk_ask(group);
-      if (!c_.state().groups[group].semi_preemptible) claim.kept = claim.required;
-    }
-    return policy::reclaim::may_take(queues(), claim, std::span<const policy::reclaim_victims<Amounts>>(victims),
-                                     multiplier, !c_.compat());
+  reclaim_rules() = default;
+  reclaim_rules(const reclaim_rules&) = delete;
+  reclaim_rules& operator=(const reclaim_rules&) = delete;
+  virtual ~reclaim_rules() = default;
+  [[nodiscard]] virtual bool may_reclaim() const = 0;
+  [[nodiscard]] virtual bool may_give(queue_row leaf) const = 0;
+  [[nodiscard]] virtual bool may_end_with_less(queue_row leaf) const = 0;
+  [[nodiscard]] virtual bool may_take(const scenario& what) const = 0;
+  /// A single unit of a leaf queue.
+  [[nodiscard]] virtual bool may_take_alone(queue_row leaf, const quota_vector& amount) const = 0;
+};
+
+/// Queues as they were before a search, kept until something has been decided.
+template <class Queue>
+class queues_before {
+ public:
+  [[nodiscard]] const std::shared_ptr<const std::vector<Queue>>& of(const core& c, const std::vector<Queue>& now) {
+    if (kept_ == nullptr || changes_ != c.changes()) kept_ = std::make_shared<const std::vector<Queue>>(now);
+    changes_ = c.changes();
+    return kept_;
   }
 
  private:
+  std::shared_ptr<const std::vector<Queue>> kept_;
+  std::uint64_t changes_ = 0;
+};
+
+template <class Queue, class Amounts>
+class reclaim_judge : public reclaim_rules {
+ public:
+  using queue_list = std::shared_ptr<const std::vector<Queue>>;
+  /// `growth`: of a semi-preemptible group, by so much its core would grow.
+  reclaim_judge(core& c, group_row group, queue_list queues, Amounts required, const quota_vector* growth)
+      : c_(c), group_(group), queues_(std::move(queues)) {
+    claim_ = {c.state().groups[group].queue, required, required, c.state().groups[group].preemptible};
+    if (growth == nullptr) return;
+    claim_.kept = converted(*growth);
+    claim_.preemptible = claim_.kept == Amounts{};
+  }
+  [[nodiscard]] bool may_reclaim() const override {
+    return policy::reclaim::may_reclaim(queues(), claim_, !c_.compat());
+  }
+  [[nodiscard]] bool may_give(queue_row leaf) const override {
+    return policy::reclaim::may_give(queues(), claim_, leaf, !c_.compat());
+  }
+  [[nodiscard]] bool may_end_with_less(queue_row leaf) const override {
+    return policy::reclaim::may_end_with_less(queues(), claim_.queue, leaf);
+  }
+  [[nodiscard]] bool may_take(const scenario& what) const override {
+    return may_take_units(what.group, losses_of(c_, what));
+  }
+  [[nodiscard]] bool may_take_alone(queue_row leaf, const quota_vector& amount) const override {
+    return may_take_units(group_, {{leaf, {amount}}});
+  }
+
+ private:
+  static constexpr bool is_compat = std::is_same_v<Amounts, policy::kai_amounts>;
+
+  [[nodiscard]] std::span<const Queue> queues() const { return *queues_; }
+  [[nodiscard]] static Amounts converted(const quota_vector& amount) {
+    if constexpr (is_compat)
+      return in_native(amount);
+    else
+      return amount;
+  }
+  [[nodiscard]] bool may_take_units(group_row group,
+                                    const std::vector<std::pair<queue_row, std::vector<quota_vector>>>& lost) const {
+    std::vector<policy::reclaim_victims<Amounts>> victims;
+    victims.reserve(lost.size());
+    for (const auto& [leaf, units] : lost) {
+      victims.push_back({leaf, {}});
+      victims.back().units.reserve(units.size());
+      for (const quota_vector& one : units) victims.back().units.push_back(converted(one));
+    }
+    const double multiplier = std::max(1.0, c_.options.saturation_multiplier);
+    const std::span<const policy::reclaim_victims<Amounts>> all(victims);
+    if constexpr (is_compat) {  // of the part that is searched for
+      policy::reclaimer<Amounts> claim = claim_;
+      claim.required = c_.chunk_ask(group);
+      if (!c_.state().groups[group].semi_preemptible) claim.kept = claim.required;
+      return policy::reclaim::may_take(queues(), claim, all, multiplier, false);
+    } else {
+      return policy::reclaim::may_take(queues(), claim_, all, std::llround(multiplier * 1000), true);
+    }
+  }
+
   core& c_;
-  std::vector<Queue> queues_;  ///< as they were before the search
+  group_row group_;
+  queue_list queues_;
   policy::reclaimer<Amounts> claim_;
 };
 
-/// One pending group of `reclaim`, whatever the arithmetic.
-struct reclaim_case {
-  std::function<bool()> may_reclaim;
-  std::function<bool(queue_row)> may_give;
-  std::function<bool(queue_row)> may_end_with_less;
-  std::function<bool(const scenario&)> may_take;
-  std::function<bool(queue_row, const quota_vector&)> may_take_alone;  ///< a single unit of a leaf queue
+/// What `reclaim` keeps from one group to the next.
+struct reclaim_memory {
+  queues_before<policy::kai_queue> native;
+  queues_before<policy::exact_queue> exact;
 };
 
-template <class Judge, class Multiplier, class Convert>
-reclaim_case case_of(core& c, group_row group, const std::shared_ptr<Judge>& judge, Multiplier multiplier,
-                     Convert convert) {
-  return {
-      [judge] { return judge->may_reclaim(); }, [judge](queue_row q) { return judge->may_give(q); },
-      [judge](queue_row q) { return judge->may_end_with_less(q); },
-      [=, &c](const scenario& what) { return judge->may_take(what.group, losses_of(c, what), multiplier, convert); },
-      [=](queue_row leaf, const quota_vector& amount) {
-        return judge->may_take(group, {{leaf, {amount}}}, multiplier, convert);
-      }};
-}
-
-reclaim_case case_of(core& c, group_row group) {
-  const quota_vector required = c.chunk_request(group);
-  const double multiplier = std::max(1.0, c.options.saturation_multiplier);
+std::shared_ptr<const reclaim_rules> rules_of(core& c, group_row group, reclaim_memory& memory) {
   const bool semi = c.state().groups[group].semi_preemptible;
   const quota_vector growth = semi ? c.core_growth(group, c.chunk_of(group, true)) : quota_vector{};
   if (c.compat()) {
-    using judge = reclaim_judge<policy::kai_queue, policy::kai_amounts>;
-    auto made = std::make_shared<judge>(c, group, c.kai_queues, c.chunk_ask(group));
-    if (semi) made->set_core(in_native(growth));
-    return case_of(c, group, made, multiplier, in_native);
+    return std::make_shared<const reclaim_judge<policy::kai_queue, policy::kai_amounts>>(
+        c, group, memory.native.of(c, c.kai_queues), c.chunk_ask(group), semi ? &growth : nullptr);
   }
-  using judge = reclaim_judge<policy::exact_queue, policy::exact_amounts>;
-  auto made = std::make_shared<judge>(c, group, c.exact_queues, required);
-  if (semi) made->set_core(growth);
-  return case_of(c, group, made, std::llround(multiplier * 1000), [](const quota_vector& amount) { return amount; });
+  return std::make_shared<const reclaim_judge<policy::exact_queue, policy::exact_amounts>>(
+      c, group, memory.exact.of(c, c.exact_queues), c.chunk_request(group), semi ? &growth : nullptr);
 }
 
 // ---- preempt -----------------------------------------------------------------------------------------------------
@@ -591,11 +621,12 @@ std::int64_t gpus_of(const core& c, std::span<const pod_row> chunk) {
 
 result<void> reclaim(core& c) {
   if (!c.has_proportion) return {};
+  reclaim_memory memory;
   return drive(c, false, true, c.options.reclaim_queue_depth,
                [&](group_row group, failed_groups& failed, victim_search&) {
                  attempt one;
-                 const reclaim_case rules = case_of(c, group);
-                 one.skip = !rules.may_reclaim();
+                 const std::shared_ptr<const reclaim_rules> rules = rules_of(c, group, memory);
+                 one.skip = !rules->may_reclaim();
                  one.why = attempt_outcome::over_share;
                  if (one.skip || not_worth_trying(c, group, failed, one)) return one;
                  const queue_row mine = c.state().groups[group].queue;
@@ -604,10 +635,10 @@ result<void> reclaim(core& c) {
                  one.rules.queue_may_lose = [rules, mine, gives](queue_row theirs) {
                    if (theirs == mine) return false;
                    const auto [known, fresh] = gives->try_emplace(theirs, false);
-                   if (fresh) known->second = rules.may_give(theirs);
+                   if (fresh) known->second = rules->may_give(theirs);
                    return known->second;
                  };
-                 one.rules.queue_may_end_with_less = rules.may_end_with_less;
+                 one.rules.queue_may_end_with_less = [rules](queue_row q) { return rules->may_end_with_less(q); };
                  auto promises = std::make_shared<runtime_promises>(c, group, loss::by_reclaim);
                  one.rules.may_lose = [&c, promises, told = one.told](group_row victim) {
                    const bool spared = promises->protect(victim) && !is_elastic(c, victim);
@@ -628,11 +659,11 @@ result<void> reclaim(core& c) {
                    }
                    const queue_row leaf = c.state().groups[unit.group].queue;
                    const auto [at, fresh] = known->try_emplace({leaf, amount}, false);
-                   if (fresh) at->second = rules.may_take_alone(leaf, amount);
+                   if (fresh) at->second = rules->may_take_alone(leaf, amount);
                    return at->second;
                  };
                  one.rules.accepts = [&c, rules, promises](const scenario& what) {
-                   return rules.may_take(what) && cores_are_respected(c, what, *promises);
+                   return rules->may_take(what) && cores_are_respected(c, what, *promises);
                  };
                  return one;
                });
@@ -677,7 +708,7 @@ result<void> consolidation(core& c) {
                  attempt one;
                  if (not_worth_trying(c, group, failed, one)) return one;
                  one.why = attempt_outcome::too_few_gpus;
-                 const std::vector<pod_row> chunk = c.chunk_of(group, true);
+                 const work::pod_list chunk = c.chunk_of(group, true);
                  one.fails = gpus_of(c, chunk) > search.free_gpus() || c.lacks_gpu_memory(chunk);
                  if (one.fails) return one;
                  one.rules.queue_may_lose = [](queue_row) { return true; };

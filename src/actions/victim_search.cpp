@@ -38,7 +38,7 @@ class search {
         trial_(kept.c, group, rules, plan()) {}
 
   result<search_outcome> run() {
-    const std::vector<pod_row> chunk = c_.chunk_of(group_, true);
+    const work::pod_list chunk = c_.chunk_of(group_, true);
     if (chunk.empty()) return search_outcome::failed;
     const std::uint32_t before = work::count_pods(c_, group_, &model::sub_counts::active_used);
     find_feasible();
@@ -57,7 +57,7 @@ class search {
 
   bool is_hopeless() {
     if (!c_.compat() || kept_.plays_all || c_.adds_parts_up() || c_.claims.used()) return false;
-    const std::vector<pod_row> chunk = c_.chunk_of(group_, true);
+    const work::pod_list chunk = c_.chunk_of(group_, true);
     if (chunk.empty()) return false;
     c_.take_part(group_, chunk);
     const bool hopeless = has_no_room_at_all(c_.partial.chunk);
@@ -72,7 +72,7 @@ class search {
 
   /// Small clusters exactly, larger ones with the generators, and where these fail all small sets. What can be left out
   /// of a solution is left out.
-  result<search_outcome> run_strict(const std::vector<pod_row>& chunk) {
+  result<search_outcome> run_strict(std::span<const pod_row> chunk) {
     if (!c_.has(generator(false)) && !c_.has(generator(true))) return search_outcome::failed;
     c_.take_part(group_, chunk);
     if (has_no_room_at_all(chunk)) {
@@ -131,7 +131,7 @@ class search {
 
   /// Too many GPUs are asked for even if everything had left that can be lost: by all nodes together, by pods of one
   /// size node for node, or by the domains of a required level.
-  [[nodiscard]] bool has_no_room_at_all(const std::vector<pod_row>& chunk) {
+  [[nodiscard]] bool has_no_room_at_all(std::span<const pod_row> chunk) {
     std::int64_t asked = 0;
     std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
     for (const pod_row p : chunk) {
@@ -155,7 +155,7 @@ class search {
   }
 
   /// True: the statement holds a solution for the whole chunk, and `found_` its victims.
-  result<bool> generate(const std::vector<pod_row>& chunk) {
+  result<bool> generate(std::span<const pod_row> chunk) {
     for (const bool gang : {false, true}) {
       if (!c_.has(generator(gang))) continue;
       result<bool> solved = solve(chunk, gang);
@@ -170,7 +170,7 @@ class search {
   }
 
   /// The whole chunk with one generator, after ever larger parts of it.
-  result<bool> solve(const std::vector<pod_row>& chunk, bool gang) {
+  result<bool> solve(std::span<const pod_row> chunk, bool gang) {
     gang_ = gang;
     recorded_.clear();
     result<std::size_t> most = largest_solvable(chunk);
@@ -195,11 +195,11 @@ class search {
   }
 
   /// Doubles the number of pending pods until one number fails, then bisects.
-  result<std::size_t> largest_solvable(const std::vector<pod_row>& chunk) {
+  result<std::size_t> largest_solvable(std::span<const pod_row> chunk) {
     std::size_t solvable = 0;
     std::size_t failing = 0;
     for (std::size_t count = 1; failing == 0;) {
-      result<bool> solved = try_and_undo(std::span(chunk).first(count));
+      result<bool> solved = try_and_undo(chunk.first(count));
       if (!solved) return solved.failure();
       if (!*solved) {
         failing = count;
@@ -211,7 +211,7 @@ class search {
     }
     while (failing - solvable > 1) {
       const std::size_t middle = (solvable + failing) / 2;
-      result<bool> solved = try_and_undo(std::span(chunk).first(middle));
+      result<bool> solved = try_and_undo(chunk.first(middle));
       if (!solved) return solved.failure();
       (*solved ? solvable : failing) = middle;
     }

@@ -209,7 +209,7 @@ result<void> check_chunks(const core& c) {
     const std::optional<equal_chunk> equal = equal_chunk_of(c, g);
     if (!equal) continue;
     for (const startable which : {startable::pending, startable::pending_or_evicted}) {
-      std::vector<pod_row> chunk;
+      pod_list chunk;
       next_chunk(c, g, which, chunk);
       const bool same =
           std::ranges::all_of(chunk, [&](pod_row p) { return c.state().pods[p].pod_class == equal->kind; });

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include <kaisched/engine.hpp>
 #include <kaisched/session.hpp>
 
@@ -82,13 +84,16 @@ struct failure {
   std::int64_t pieces_tried = 0;         ///< not 0: after so many pieces of domains no further ones were tried
 };
 
+/// Pods of one group, of which most have few.
+using pod_list = boost::container::small_vector<pod_row, 8>;
+
 /// A group cut to its active pods and some of its pending ones, asking for no larger gangs than these can make: the
 /// problem that victims are searched for (KAI's partial job).
 struct partial_group {
   group_row group = no_row;
   std::vector<std::int64_t> min;  ///< by sub-group of the group
   std::vector<pod_row> pods;      ///< the pending ones, sorted
-  std::vector<pod_row> chunk;     ///< what it tries to start
+  pod_list chunk;                 ///< what it tries to start
   bool asked = false;             ///< somebody wanted to know the request
   model::quota_vector request{};  ///< of the chunk
   double gpus = 0;                ///< the same, if `core::adds_parts_up`
@@ -103,18 +108,18 @@ struct chunk_memory {
   bool has_chunk = false;
   bool has_request = false;
   std::uint32_t changes = 0;  ///< grows with every change of the status of one of its pods
-  std::vector<pod_row> chunk;
+  pod_list chunk;
   model::quota_vector request{};
   double gpus = 0;  ///< the same, if `core::adds_parts_up`
 };
 
 /// What a group asks of nodes, without amounts, as numbers.
-using signature = std::vector<std::uint32_t>;
+using signature = boost::container::small_vector<std::uint32_t, 6>;
 struct group_signatures {
   std::map<std::string, std::uint32_t> number_of_text;
   std::vector<std::uint32_t> number_of_class;  ///< no_row: not known yet
   std::vector<std::uint32_t> number_of_depth;  ///< of pod sets so deep in trees without topologies; no_row: likewise
-  std::map<group_row, signature> of_group;
+  base::sparse_rows<signature> of_group;
 };
 
 using part_list = std::vector<std::pair<std::string, part_factory>>;
@@ -181,7 +186,7 @@ class core {
   void keep_chunks();
   /// The next chunk of a group, with its victims if they are simulated to leave. `compat` keeps the answer until a pod
   /// of the group changes its status, as KAI does.
-  [[nodiscard]] std::vector<pod_row> chunk_of(group_row group, bool simulated);
+  [[nodiscard]] pod_list chunk_of(group_row group, bool simulated);
   /// What the chunk, victims included, asks of its queues.
   [[nodiscard]] model::quota_vector chunk_request(group_row group);
   /// `compat`: the same as KAI's queues see it.
@@ -254,6 +259,8 @@ class core {
   [[nodiscard]] std::span<const group_row> groups_in_order() const { return order_of_groups().groups; }
   /// The same with positions. Made when somebody asks, once for a session and its copies.
   [[nodiscard]] const group_order& order_of_groups() const;
+  /// Grows with every change of what a session decides by.
+  [[nodiscard]] std::uint64_t changes() const { return access.changes + commits; }
   /// Copies share what is found out about a session until one of them changes: a place for it where this session is as
   /// its copies are, and has some; else null.
   [[nodiscard]] base::first_made<survey>* shared_survey() const {
@@ -357,7 +364,7 @@ class core {
   [[nodiscard]] model::quota_vector asked_with(const model::pod_class& c, std::int64_t memory) const;
   void set_status(pod_row pod, pod_status status);
   void forget_chunk(pod_row pod);
-  [[nodiscard]] const std::vector<pod_row>& kept_chunk_of(group_row group, bool simulated);
+  [[nodiscard]] const pod_list& kept_chunk_of(group_row group, bool simulated);
   void mark_evicted(pod_row pod, std::uint32_t mark);
   void note_placed(pod_row pod, bool placed);
   [[nodiscard]] bool bound_refuses(group_row group, const model::quota_vector& requested, bool quota,
@@ -397,9 +404,6 @@ class core {
   [[nodiscard]] std::vector<double> gpus_requested();
   void add_part(queue_row leaf, double gpus, bool allocated, bool nonpreemptible);
   [[nodiscard]] std::vector<queue_row> queues_by_name() const;
-
-  /// Grows with every change of what a survey tells.
-  [[nodiscard]] std::uint64_t changes() const { return access.changes + commits; }
 
   std::shared_ptr<base::first_made<group_order>> order_ = std::make_shared<base::first_made<group_order>>();
   std::shared_ptr<base::first_made<survey>> survey_ = std::make_shared<base::first_made<survey>>();

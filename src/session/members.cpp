@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/int128.hpp"
+#include "base/stable_sort.hpp"
 
 namespace kaisched::work {
 
@@ -52,7 +53,7 @@ bool can_be_completed(const core& c, sub_group_row member, startable which) {
 /// Goes down the tree of a group and collects what it wants to start.
 class collector {
  public:
-  collector(const core& c, startable which, std::vector<pod_row>& chunk) : c_(c), which_(which), chunk_(chunk) {}
+  collector(const core& c, startable which, pod_list& chunk) : c_(c), which_(which), chunk_(chunk) {}
 
   void take_from(sub_group_row member) {
     if (!c_.state().subs[member].is_set) {
@@ -97,7 +98,7 @@ class collector {
 
   /// As in KAI: the first `needed` members, of which those already satisfied are skipped.
   void complete_compat(sub_group_row set) {
-    const std::vector<sub_group_row> members = children_in_order(c_, set);
+    const member_list members = children_in_order(c_, set);
     const auto needed = std::min<std::int64_t>(members_needed(c_, set), static_cast<std::int64_t>(members.size()));
     for (std::int64_t i = 0; i < needed; ++i) {
       const sub_group_row member = members[static_cast<std::size_t>(i)];
@@ -118,7 +119,7 @@ class collector {
 
   const core& c_;
   startable which_;
-  std::vector<pod_row>& chunk_;
+  pod_list& chunk_;
 };
 
 }  // namespace
@@ -164,17 +165,16 @@ bool member_before(const core& c, const member_state& a, const member_state& b) 
   return a_satisfied && less_filled(c, a, b);
 }
 
-std::vector<sub_group_row> children_in_order(const core& c, sub_group_row set) {
-  std::vector<sub_group_row> members;
+member_list children_in_order(const core& c, sub_group_row set) {
+  boost::container::small_vector<member_state, 8> members;
   for (sub_group_row child = c.state().subs[set].first_child; child != no_row;
        child = c.state().subs[child].next_sibling) {
-    members.push_back(child);  // in name order, which a stable sort keeps
+    members.push_back({child, members_active(c, child), members_needed(c, child)});  // in the order of names
   }
-  std::stable_sort(members.begin(), members.end(), [&](sub_group_row a, sub_group_row b) {
-    return member_before(c, {a, members_active(c, a), members_needed(c, a)},
-                         {b, members_active(c, b), members_needed(c, b)});
-  });
-  return members;
+  base::stable_sort(members, [&](const member_state& a, const member_state& b) { return member_before(c, a, b); });
+  member_list rows;
+  for (const member_state& one : members) rows.push_back(one.member);
+  return rows;
 }
 
 bool must_wait_as_a_whole(const core& c, group_row group) {
@@ -188,7 +188,7 @@ bool must_wait_as_a_whole(const core& c, group_row group) {
   return false;
 }
 
-void next_chunk(const core& c, group_row group, startable which, std::vector<pod_row>& chunk) {
+void next_chunk(const core& c, group_row group, startable which, pod_list& chunk) {
   const sub_group_row root = c.state().groups[group].first_sub;
   collector all(c, which, chunk);
   if (c.state().groups[group].sub_count == 2 && members_needed(c, root) == 1) {

@@ -28,8 +28,9 @@ struct member_state {
 };
 /// Members below their threshold first, then by filling. False for equals: the name decides between these.
 [[nodiscard]] bool member_before(const core& c, const member_state& a, const member_state& b);
+using member_list = boost::container::small_vector<sub_group_row, 8>;
 /// Children of a set: those below their threshold first, then by filling, then by name.
-[[nodiscard]] std::vector<sub_group_row> children_in_order(const core& c, sub_group_row set);
+[[nodiscard]] member_list children_in_order(const core& c, sub_group_row set);
 /// Some pod set has claims, and without them too few pods: then nobody of the group starts now.
 [[nodiscard]] bool must_wait_as_a_whole(const core& c, group_row group);
 /// Pods of the group in a state of the set.
@@ -48,7 +49,7 @@ enum class startable : std::uint8_t {
 };
 
 /// What the group tries to start next: the missing part of its gangs, or one elastic pod. Appended to `chunk`.
-void next_chunk(const core& c, group_row group, startable which, std::vector<pod_row>& chunk);
+void next_chunk(const core& c, group_row group, startable which, pod_list& chunk);
 /// A chunk that is so many pods of one class: the first pending ones of the only pod set.
 struct equal_chunk {
   class_row kind = no_row;

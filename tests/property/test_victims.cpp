@@ -264,7 +264,7 @@ TEST_CASE("nothing can be left out, small clusters get the smallest set, no smal
 
     // All sets, one by one.
     const bool small = w.nodes.size() <= 6 && units <= 10;
-    const std::vector<pod_row> chunk = c.chunk_of(waiting, true);
+    const work::pod_list chunk = c.chunk_of(waiting, true);
     if (chunk.empty()) return;
     c.take_part(waiting, chunk);
     actions::victim_trial trial(c, waiting, s.rules, nullptr);

@@ -6,6 +6,7 @@
 
 #include <kaisched/policy.hpp>
 
+#include "base/stable_sort.hpp"
 #include "model/account.hpp"
 #include "policy/devices/kai_shares.hpp"
 #include "policy/parts.hpp"
@@ -136,7 +137,7 @@ std::optional<gpu_groups::choice> gpu_groups::choose(const cluster_state& s, con
   const auto score_of = [&](double part_used) {
     return (order.pack ? part_used : 0.0) + (order.spread ? 1 - part_used : 0.0);
   };
-  std::vector<candidate> candidates;
+  boost::container::small_vector<candidate, 16> candidates;
   for (std::uint32_t i = 0; i < node.groups.size(); ++i) {
     const gpu_group& g = node.groups[i];
     if (may_join(g, row, mib))
@@ -149,8 +150,7 @@ std::optional<gpu_groups::choice> gpu_groups::choose(const cluster_state& s, con
          --left)
       candidates.push_back({score_of(0), whole});
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const candidate& a, const candidate& b) { return a.score > b.score; });
+  base::stable_sort(candidates, [](const candidate& x, const candidate& y) { return x.score > y.score; });
   if (static_cast<std::int64_t>(candidates.size()) < c.shared_count()) return std::nullopt;
   candidates.resize(static_cast<std::size_t>(c.shared_count()));
   choice made;

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <map>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "base/int128.hpp"
 #include "policy/ordering/exact_queue_order.hpp"
@@ -122,10 +122,13 @@ template <class Queue, class Amounts>
   return fits_quota_with(mine, required, asked) && over_quota(victim, held, given);
 }
 
+/// Trees of queues are rarely deeper.
+using queue_path = boost::container::small_vector<queue_row, 8>;
+
 /// From a leaf to its root.
 template <class Queue>
-[[nodiscard]] std::vector<queue_row> path_of(std::span<const Queue> queues, queue_row leaf) {
-  std::vector<queue_row> path;
+[[nodiscard]] queue_path path_of(std::span<const Queue> queues, queue_row leaf) {
+  queue_path path;
   for (queue_row q = leaf; q != no_row; q = queues[q].parent) path.push_back(q);
   return path;
 }
@@ -134,8 +137,8 @@ template <class Queue>
 /// both are the last queue that they share.
 template <class Queue>
 [[nodiscard]] std::pair<queue_row, queue_row> diverging(std::span<const Queue> queues, queue_row a, queue_row b) {
-  const std::vector<queue_row> mine = path_of(queues, a);
-  const std::vector<queue_row> theirs = path_of(queues, b);
+  const queue_path mine = path_of(queues, a);
+  const queue_path theirs = path_of(queues, b);
   std::pair<queue_row, queue_row> found{no_row, no_row};
   for (std::size_t i = 1; i <= std::min(mine.size(), theirs.size()); ++i) {
     found = {mine[mine.size() - i], theirs[theirs.size() - i]};
@@ -258,21 +261,29 @@ template <class Queue, class Amounts, class Multiplier>
                             std::span<const reclaim_victims<Amounts>> victims, Multiplier multiplier, bool repaired) {
   const involved asked = in_amounts(claim.required, repaired);
   losses_within_shares<Amounts> within;
-  std::map<queue_row, Amounts> remaining;
-  std::map<queue_row, involved> touched;
-  const auto left_of = [&](queue_row q) {
-    const auto at = remaining.find(q);
-    return at == remaining.end() ? allocated(queues[q]) : at->second;
+  struct losing_queue {
+    queue_row queue;
+    Amounts left;
+    involved touched{};
+  };
+  boost::container::small_vector<losing_queue, 8> losing;  // by queue
+  const auto place_of = [&](queue_row q) {
+    return std::lower_bound(losing.begin(), losing.end(), q,
+                            [](const losing_queue& one, queue_row row) { return one.queue < row; });
+  };
+  const auto entry_of = [&](queue_row q) {
+    const auto at = place_of(q);
+    return at != losing.end() && at->queue == q ? at : losing.insert(at, losing_queue{q, allocated(queues[q]), {}});
   };
   for (const reclaim_victims<Amounts>& of : victims) {
     const auto [mine, theirs] = diverging(queues, claim.queue, of.queue);
-    remaining.try_emplace(theirs, allocated(queues[theirs]));
+    (void)entry_of(theirs);
     involved lost{};
     for (const Amounts& unit : of.units) {
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) lost[r] = lost[r] || unit[r] > 0;
     }
     for (const Amounts& unit : of.units) {
-      const Amounts held = remaining.at(theirs);
+      const Amounts held = entry_of(theirs)->left;
       involved given = in_amounts(unit, repaired);
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) given[r] = given[r] && asked[r];
       if (!over_allocatable(queues[theirs], held, given) &&
@@ -281,21 +292,23 @@ template <class Queue, class Amounts, class Multiplier>
       }
       if (repaired) within.add(queues[theirs], held, unit, given);
       for (const queue_row q : path_of(queues, of.queue)) {
-        remaining.insert_or_assign(q, minus(left_of(q), unit));
-        for (std::uint32_t r = 0; r < quota_dimensions; ++r) touched[q][r] = touched[q][r] || lost[r];
+        const auto at = entry_of(q);
+        at->left = minus(at->left, unit);
+        for (std::uint32_t r = 0; r < quota_dimensions; ++r) at->touched[r] = at->touched[r] || lost[r];
       }
     }
   }
   if (repaired && !within.are_made_up_by(claim.required)) return false;
   for (const queue_row q : path_of(queues, claim.queue)) {
-    const Amounts mine = plus(left_of(q), claim.required);
-    for (const auto& [other, held] : remaining) {
-      if (queues[other].parent != queues[q].parent || other == q) continue;
+    const auto own = place_of(q);
+    const bool loses = own != losing.end() && own->queue == q;
+    const Amounts mine = plus(loses ? own->left : allocated(queues[q]), claim.required);
+    for (const losing_queue& other : losing) {
+      if (queues[other.queue].parent != queues[q].parent || other.queue == q) continue;
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
-        const auto at = touched.find(other);
-        const bool counts = claim.required[r] > 0 || (at != touched.end() && at->second[r]);
-        if (counts && !less_saturated(queues[q].shares[r].fair_share, mine[r], queues[other].shares[r].fair_share,
-                                      held[r], multiplier)) {
+        const bool counts = claim.required[r] > 0 || other.touched[r];
+        if (counts && !less_saturated(queues[q].shares[r].fair_share, mine[r],
+                                      queues[other.queue].shares[r].fair_share, other.left[r], multiplier)) {
           return false;
         }
       }

@@ -1,0 +1,36 @@
+// The figures of docs/performance.md on memory.
+#include <map>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "benchmarks/memory_use.hpp"
+#include "benchmarks/scenarios.hpp"
+
+using namespace kaisched::bench;
+
+TEST_CASE("a row of the model takes as many bytes as the docs say, or fewer") {
+  const bytes_per_row bytes = measure_rows(5'000, 40'000);
+  CAPTURE(bytes.node);
+  CAPTURE(bytes.job);
+  CAPTURE(bytes.gang_pod);
+  CHECK(bytes.node <= 1'300);
+  CHECK(bytes.job <= 850);
+  CHECK(bytes.gang_pod <= 250);
+  CHECK(bytes.gang_pod > 100);  // the counter counts
+}
+
+TEST_CASE("the steady state of a session: what a further decision, or group tried in vain, asks of the heap") {
+  const std::map<std::string, double> most{
+      {"fill", 0.05},          {"overflow", 0.05},   {"gang", 0.05},          {"mixed", 0.05},
+      {"overflow_full", 5},    {"fraction", 0.4},    {"gang64", 0.4},         {"distributed", 0.4},
+      {"steady", 0.5},         {"topology", 4},      {"reclaim_large", 35},   {"reclaim_large_half", 25},
+      {"reclaim_many", 90},    {"preempt", 25},      {"consolidation", 40},   {"mixed_cycle", 30},
+      {"reclaim_fail", 20},    {"reclaim_fail_topo", 30}, {"reclaim_many_cycle", 90}, {"reclaim_swap_cycle", 80},
+  };
+  for (const std::string& name : scenario_names()) {
+    CAPTURE(name);
+    REQUIRE(most.contains(name));
+    CHECK(allocations_per_step(name, 200) <= most.at(name));
+  }
+}
