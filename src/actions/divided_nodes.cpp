@@ -29,7 +29,7 @@ std::vector<dimension> instances_asked(const core& c, pod_row pod) {
 
 std::vector<model::placed_instance> instances_of(const core& c, pod_row pod) {
   std::vector<model::placed_instance> found;
-  for (const std::string_view one : split_list(c.state().pod_extras[pod].mig_instances)) {
+  for (const std::string_view one : split_list(c.state().told_of(pod).mig_instances)) {
     if (std::optional<model::placed_instance> parsed = model::parse_placed_instance(one))
       found.push_back(std::move(*parsed));
   }

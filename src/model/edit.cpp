@@ -279,7 +279,11 @@ void edit::compact_names() {
     rename(names_.pods, s_.pod_names, p);
     pod_extra& extra = s_.pod_extras.write(p);
     extra.labels = fresh->add(extra.labels);
-    extra.device_grants = fresh->add(extra.device_grants);
+    if (extra.told != no_row) {
+      pod_told& told = s_.told.write(extra.told);
+      told.device_grants = fresh->add(told.device_grants);
+      told.mig_instances = fresh->add(told.mig_instances);
+    }
     if (extra.sub_name != implied_pod_set) extra.sub_name = fresh->add(extra.sub_name);
   }
   for (group_row g = 0; g < s_.group_slots; ++g) {

@@ -208,6 +208,7 @@ class edit {
   result<void> plan_devices(const table_reader& t, std::uint64_t row, pod_plan& plan) const;
   pod_row new_pod(std::string_view name);
   void put_pod(pod_plan plan, pod_row p);
+  void put_told(pod_row p, const pod_told& what);
   void settle_devices();
   void erase_pod(pod_row p);
   void count_mig(pod_class& c) const;

@@ -136,11 +136,36 @@ void edit::erase_pod(pod_row p) {
   ++pod.generation;
   --s_.live_pods;
   discard(s_.pod_extras[p].labels);
-  discard(s_.pod_extras[p].device_grants);
-  discard(s_.pod_extras[p].mig_instances);
+  put_told(p, {});
   if (s_.pod_extras[p].sub_name != implied_pod_set) discard(s_.pod_extras[p].sub_name);
   drop_name(&name_maps::pods, s_.pod_names[p], p);
   w_.free_pods.write().push_back(p);
+}
+
+/// Keeps a row for what there is to tell.
+void edit::put_told(pod_row p, const pod_told& what) {
+  std::uint32_t row = s_.pod_extras[p].told;
+  if (row == no_row && what.says_nothing()) return;
+  if (row == no_row && s_.free_told != no_row) {
+    row = s_.free_told;
+    s_.free_told = s_.told[row].next_free;
+  } else if (row == no_row) {
+    row = s_.told_slots++;
+    s_.told.grow(s_.told_slots);
+  }
+  pod_told& own = s_.told.write(row);
+  own.numa_zones = what.numa_zones;
+  for (const auto field : {&pod_told::device_grants, &pod_told::mig_instances}) {
+    if (own.*field == what.*field) continue;
+    discard(own.*field);
+    own.*field = s_.names->add(what.*field);
+  }
+  if (what.says_nothing()) {
+    own.next_free = s_.free_told;
+    s_.free_told = row;
+    row = no_row;
+  }
+  s_.pod_extras.write(p).told = row;
 }
 
 /// Makes a pod what the plan says and counts it in; it has been counted out, or is new.
@@ -154,18 +179,10 @@ void edit::put_pod(pod_plan plan, pod_row p) {
     discard(extra.labels);
     extra.labels = s_.names->add(plan.labels);
   }
-  if (extra.device_grants != plan.device_grants) {
-    discard(extra.device_grants);
-    extra.device_grants = s_.names->add(plan.device_grants);
-  }
   extra.created = plan.created;
   extra.priority = plan.priority;
   extra.nominated = plan.nominated;
-  extra.numa_zones = plan.zones;
-  if (extra.mig_instances != plan.instances) {
-    discard(extra.mig_instances);
-    extra.mig_instances = plan.instances.empty() ? std::string_view{} : s_.names->add(plan.instances);
-  }
+  put_told(p, {plan.zones, plan.device_grants, plan.instances});
   pod_core& pod = s_.pods.write(p);
   pod.group = plan.group;
   pod.leader = plan.leader;

@@ -345,6 +345,7 @@ table export_sub_groups(const cluster_state& s) {
 void export_pod(const cluster_state& s, const dimension_order& order, schema_writer& w, pod_row p) {
   const pod_core& pod = s.pods[p];
   const pod_extra& extra = s.pod_extras[p];
+  const pod_told& told = s.told_of(p);
   const pod_ask& ask = s.class_of(p).ask;
   w.put(col::pod_name, s.pod_names[p]);
   w.put(col::pod_group_ref, pod.group == no_row ? std::string_view{} : s.group_names[pod.group]);
@@ -386,7 +387,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put(col::pod_gpu_memory, ask.gpu_memory);
   w.put_raw(col::pod_claims, ask.claims);
   std::vector<std::int64_t> zones;
-  for (std::uint64_t left = extra.numa_zones; left != 0; left &= left - 1) zones.push_back(std::countr_zero(left));
+  for (std::uint64_t left = told.numa_zones; left != 0; left &= left - 1) zones.push_back(std::countr_zero(left));
   w.put_list(col::pod_numa_zones, zones);
   w.put(col::pod_qos, qos_name(ask.qos));
   w.put_raw(col::pod_containers, ask.containers);
@@ -394,8 +395,8 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put(col::pod_sharing, sharing_name(ask.sharing));
   w.put_raw(col::pod_device_requests, ask.device_requests);
   w.put_raw(col::pod_annotations, ask.annotations);
-  w.put_raw(col::pod_device_grants, extra.device_grants);
-  w.put_raw(col::pod_mig_instances, extra.mig_instances);
+  w.put_raw(col::pod_device_grants, told.device_grants);
+  w.put_raw(col::pod_mig_instances, told.mig_instances);
 }
 
 table export_pods(const cluster_state& s, const dimension_order& order) {

@@ -50,9 +50,9 @@ pod_plan edit::present_plan(pod_row p) const {
   plan.created = s_.pod_extras[p].created;
   plan.priority = s_.pod_extras[p].priority;
   plan.nominated = s_.pod_extras[p].nominated;
-  plan.zones = s_.pod_extras[p].numa_zones;
-  plan.device_grants = s_.pod_extras[p].device_grants;
-  plan.instances = s_.pod_extras[p].mig_instances;
+  plan.zones = s_.told_of(p).numa_zones;
+  plan.device_grants = s_.told_of(p).device_grants;
+  plan.instances = s_.told_of(p).mig_instances;
   plan.leader = s_.pods[p].leader;
   plan.outdated = s_.pods[p].outdated;
   plan.known_class = s_.pods[p].pod_class;

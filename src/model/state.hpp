@@ -273,9 +273,19 @@ struct pod_extra {
   std::int64_t created = 0;
   std::int64_t priority = unset;
   std::uint32_t nominated = no_row;  ///< node slot
-  std::uint64_t numa_zones = 0;      ///< bit i: zone i of the pod's node; 0: unknown
+  std::uint32_t told = no_row;       ///< row of `pod_told`
+};
+
+/// What the host has told of the place of a pod on its node. Few pods have such a row.
+struct pod_told {
+  std::uint64_t numa_zones = 0;      ///< bit i: zone i of the node; 0: unknown
   std::string_view device_grants;    ///< of vendor devices, as given
   std::string_view mig_instances;    ///< as given; empty: unknown
+  std::uint32_t next_free = no_row;  ///< of a row that no pod has: the next such row
+
+  [[nodiscard]] bool says_nothing() const {
+    return numa_zones == 0 && device_grants.empty() && mig_instances.empty();
+  }
 };
 
 /// A claim of devices.
@@ -380,6 +390,9 @@ struct cluster_state {
 
   base::cow_column<pod_core> pods;
   base::cow_column<pod_extra> pod_extras;
+  base::cow_column<pod_told> told;
+  std::uint32_t told_slots = 0;
+  std::uint32_t free_told = no_row;  ///< the first row that no pod has
   base::cow_column<std::string_view> pod_names;
   std::uint32_t pod_slots = 0;
   std::uint32_t live_pods = 0;
@@ -415,6 +428,10 @@ struct cluster_state {
   [[nodiscard]] bool has_mig_resources() const;
   /// The dimension of instances of a profile, or no_row.
   [[nodiscard]] dimension mig_dimension(std::string_view profile) const;
+  [[nodiscard]] const pod_told& told_of(pod_row p) const {
+    static constexpr pod_told nothing{};
+    return pod_extras[p].told == no_row ? nothing : told[pod_extras[p].told];
+  }
   [[nodiscard]] const pod_class& class_of(pod_row p) const { return *classes[pods[p].pod_class]; }
 
   cluster_state();

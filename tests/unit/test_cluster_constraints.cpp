@@ -234,8 +234,8 @@ TEST_CASE("policies of nodes, zones and quality of service of pods") {
                    .add({"run-0", "Guaranteed", numbers{1, 0}})
                    .add({"train-0", "Burstable", numbers{3}})));
   const snapshot s = c.take_snapshot();
-  CHECK(s.state().pod_extras[test::pod_by_name(s, "run-0")].numa_zones == 3);
-  CHECK(s.state().pod_extras[test::pod_by_name(s, "train-0")].numa_zones == 0);  // it is on no node
+  CHECK(s.state().told_of(test::pod_by_name(s, "run-0")).numa_zones == 3);
+  CHECK(s.state().told_of(test::pod_by_name(s, "train-0")).numa_zones == 0);  // it is on no node
   survives(c);
   CHECK(refused(c, change(kind::pod, {"name", "qos"}).add({"run-0", "guaranteed"})) ==
         "table 0 (pod, change), row 0, column qos: 'guaranteed' is not known; did you mean 'Guaranteed'?");
@@ -243,5 +243,5 @@ TEST_CASE("policies of nodes, zones and quality of service of pods") {
         "table 0 (pod, change), row 0, column numa_zones: pod 'run-0': zone 64 is given twice or not in 0 .. 63");
   must(c.apply(change(kind::pod, {"name", "node"}).add({"run-0", "n2"})));  // zones are those of the node it was on
   const snapshot moved = c.take_snapshot();
-  CHECK(moved.state().pod_extras[test::pod_by_name(moved, "run-0")].numa_zones == 0);
+  CHECK(moved.state().told_of(test::pod_by_name(moved, "run-0")).numa_zones == 0);
 }

@@ -240,7 +240,7 @@ void device_ledger::open_pods(const model::cluster_state& s) {
     if (row == no_row || book_of_[row] == no_row) continue;
     if (!model::is_in(static_cast<pod_status>(s.live.pod_state[p]), model::active_used)) continue;
     book& at = books_[book_of_[row]];
-    if (s.pod_extras[p].device_grants.empty()) {
+    if (s.told_of(p).device_grants.empty()) {
       untold.emplace_back(p, row);
       continue;
     }
@@ -260,7 +260,7 @@ held_share device_ledger::told_grants(const model::cluster_state& s, pod_row pod
   held_devices made;
   made.asking = asking_at(pod, at);
   if (made.asking == nullptr) made.asking = std::make_shared<const devices::pod>();
-  for (const std::string_view text : split_list(s.pod_extras[pod].device_grants)) {
+  for (const std::string_view text : split_list(s.told_of(pod).device_grants)) {
     const model::vendor_grant one = model::parse_vendor_grant(text).value();  // read when the pod came
     const auto of = std::find_if(at.now.devices.begin(), at.now.devices.end(),
                                  [&](const devices::device& d) { return d.id == one.device; });

@@ -61,7 +61,7 @@ void zone_ledger::seed(const model::cluster_state& s, bool reconstruct) {
     if (!s.pods[p].live || s.live.pod_node[p] == no_row) continue;
     if (!model::is_in(static_cast<pod_status>(s.live.pod_state[p]), model::active_used)) continue;
     if (compat_ && s.pods[p].group == no_row) continue;
-    if (s.pod_extras[p].numa_zones != 0)
+    if (s.told_of(p).numa_zones != 0)
       seed_pod(s, p, reconstruct);
     else
       unknown.push_back(p);
@@ -86,7 +86,7 @@ void zone_ledger::seed_pod(const model::cluster_state& s, pod_row pod, bool reco
   for (const zone_request& asked : requests_of(s, s.class_of(pod), row).together) {
     for (const zone_share& one :
          draw(amounts_of(s, row), std::span(capacity_).subspan(static_cast<std::size_t>(first_[row]) * dims_),
-              list_of(s.pod_extras[pod].numa_zones), asked)) {
+              list_of(s.told_of(pod).numa_zones), asked)) {
       const auto at = std::find_if(placement.begin(), placement.end(), [&](const zone_share& other) {
         return other.zone == one.zone && other.dim == one.dim;
       });
