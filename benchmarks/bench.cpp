@@ -19,6 +19,7 @@
 #include "benchmarks/divided_cluster.hpp"
 #include "benchmarks/few_changes.hpp"
 #include "benchmarks/scenarios.hpp"
+#include "benchmarks/threads.hpp"
 #include "benchmarks/timing.hpp"
 #include "benchmarks/what_if.hpp"
 
@@ -36,6 +37,7 @@ struct settings {
   std::string json;
   std::uint64_t seed = 1;
   std::vector<std::string> options;
+  std::size_t threads = 2;
 };
 
 /// Scenarios whose actions and features the engine has.
@@ -65,7 +67,8 @@ std::vector<std::string> supported_scenarios() {
           "what_if_gang",
           "what_if_victims",
           "hami_fit",
-          "repartition"};
+          "repartition",
+          "threads"};
 }
 
 double median(std::vector<double> values) {
@@ -262,6 +265,20 @@ nlohmann::json run_divisions(const settings& s) {
   return row;
 }
 
+/// The same work with the threads of an executor.
+nlohmann::json run_with_threads(const settings& s) {
+  nlohmann::json row{{"scenario", "threads"}, {"nodes", s.nodes}, {"threads", s.threads}};
+  for (const bench::threads_result& one : bench::run_threads(s.mode, s.nodes, s.threads, s.runs)) {
+    const double alone = median(one.alone);
+    const double with = median(one.with);
+    fmt::print("threads {:<12}{:>7}  alone {:>8.3f} ms  with {} threads {:>8.3f} ms  {:.2f} times as fast{}\n",
+               one.work, s.nodes, alone * 1e3, s.threads, with * 1e3, alone / with,
+               one.equal ? "" : "  DECISIONS DIFFER");
+    row[one.work] = {{"alone_s", alone}, {"with_s", with}, {"equal", one.equal}};
+  }
+  return row;
+}
+
 /// Questions to forks of a session.
 nlohmann::json run_questions(const bench::what_if_question& what, const settings& s) {
   constexpr std::size_t questions = 2000;
@@ -289,6 +306,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", s.seed, "repartition: another cluster of the same kind")->capture_default_str();
   app.add_option("--set", s.options, "repartition: KEY=VALUE, an option of the engine");
+  app.add_option("--threads", s.threads, "threads: so many")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_option("--json", s.json, "write the results to this file");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -307,6 +325,10 @@ int main(int argc, char** argv) {
       if (name == "few_changes" && s.scenario.empty() && s.nodes < bench::few_changes_least_nodes) continue;
       if (name == "few_changes") {
         all["results"].push_back(run_steps(s));
+        continue;
+      }
+      if (name == "threads") {
+        all["results"].push_back(run_with_threads(s));
         continue;
       }
       if (name == "repartition") {

@@ -12,8 +12,9 @@ int main() {
   using namespace kaisched;
   try {
     const bench::bytes_per_row bytes = bench::measure_rows(20'000, 160'000);
-    fmt::print("bytes per row, names included: node of eight GPUs {:.0f}, job of one pod {:.0f}, pod of a gang {:.0f}\n",
-               bytes.node, bytes.job, bytes.gang_pod);
+    fmt::print(
+        "bytes per row, names included: node of eight GPUs {:.0f}, job of one pod {:.0f}, pod of a gang {:.0f}\n",
+        bytes.node, bytes.job, bytes.gang_pod);
     fmt::print("{:<20}{:>11}{:>8}{:>7}{:>10}  {}\n", "scenario", "decisions", "tried", "open", "actions",
                "for each further decision, or group tried in vain");
     constexpr std::int32_t nodes = 400;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <kaisched/executor.hpp>
 #include <kaisched/options.hpp>
 #include <kaisched/policy.hpp>
 #include <kaisched/result.hpp>
@@ -39,6 +40,8 @@ class engine {
   /// The vendors whose devices sessions know, and the models that can be divided (vendors.hpp); null, as at first:
   /// none, so that `repartition` finds nothing to divide. Sessions that are open keep theirs.
   void set_device_catalog(std::shared_ptr<const device_catalog> catalog);
+  /// Threads for sessions that are opened from now on; null, as at first: none but the caller's.
+  void set_executor(std::shared_ptr<executor> threads);
   /// Names of all registered parts: those of the library first.
   [[nodiscard]] std::vector<std::string> part_names() const;
 

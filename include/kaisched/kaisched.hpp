@@ -6,6 +6,7 @@
 #include <kaisched/cluster.hpp>
 #include <kaisched/decisions.hpp>
 #include <kaisched/engine.hpp>
+#include <kaisched/executor.hpp>
 #include <kaisched/ids.hpp>
 #include <kaisched/options.hpp>
 #include <kaisched/policy.hpp>

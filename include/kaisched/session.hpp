@@ -37,6 +37,12 @@ struct action_statistics {
   std::uint64_t rollbacks = 0;   ///< undone operations
 };
 
+/// What an action would do for one group.
+struct what_if_answer {
+  group_row group = no_row;
+  std::vector<decision> decisions;  ///< of other groups as well, if they make room; none: nothing would change
+};
+
 /// One run over one snapshot. Operations change the session's own view at once and are collected in a statement;
 /// `commit` turns them into decisions, `rollback` undoes them. The snapshot never changes.
 /// Threads: exclusive use, except that const functions may run concurrently with each other.
@@ -61,6 +67,12 @@ class session {
   /// A second session over the same state, for what-if questions. Cost: independent of the size of the cluster.
   /// The open statement and the decisions so far are copied.
   [[nodiscard]] session fork() const;
+
+  /// What an action would do for each of these groups if it ran for that group alone, as a fork of its own finds out.
+  /// The answers are in the order of the groups; nothing changes. Uses the executor of the engine.
+  /// Errors: as of `run` for one group, those of the first group that has one.
+  [[nodiscard]] result<std::vector<what_if_answer>> ask(std::string_view action,
+                                                        std::span<const group_row> groups) const;
 
   // ---- the statement -----------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ struct engine::impl {
   policy_options options;
   work::part_list registry;
   std::shared_ptr<const device_catalog> catalog;
+  std::shared_ptr<executor> threads;
 
   [[nodiscard]] part_factory find(std::string_view name) const {
     for (const auto& [known, factory] : registry) {
@@ -63,6 +64,8 @@ result<void> engine::register_part(std::string_view name, part_factory factory) 
 
 void engine::set_device_catalog(std::shared_ptr<const device_catalog> catalog) { impl_->catalog = std::move(catalog); }
 
+void engine::set_executor(std::shared_ptr<executor> threads) { impl_->threads = std::move(threads); }
+
 std::vector<std::string> engine::part_names() const {
   std::vector<std::string> names;
   for (const auto& [name, factory] : impl_->registry) names.push_back(name);
@@ -89,6 +92,7 @@ result<session> engine::open(const snapshot& base, std::int64_t now) const {
     if (std::find(actions.begin(), actions.end(), name) == actions.end()) return unknown_name("action", name, actions);
   }
   auto body = std::make_unique<session::impl>(base, impl_->options, now, std::move(chosen), impl_->catalog);
+  body->core.threads = base::parallel(impl_->threads);
   if (auto done = body->core.open(); !done) return done.failure();
   return session(std::move(body));
 }

@@ -56,6 +56,7 @@ result<void> session::run_for(std::string_view action, group_row group) {
     c.only_group = group;
     c.statistics.push_back({});
     c.statistics.back().action = entry.kind;
+    if (entry.asks_groups) c.prepare_classes();
     result<void> done = entry.run(c);
     c.statistics.back().steps = c.statistics.back().candidates;
     c.action = action_kind::none;
@@ -81,6 +82,25 @@ result<void> session::run() {
 }
 
 session session::fork() const { return session(std::make_unique<impl>(*impl_)); }
+
+result<std::vector<what_if_answer>> session::ask(std::string_view action, std::span<const group_row> groups) const {
+  std::vector<what_if_answer> answers(groups.size());
+  std::vector<result<void>> outcomes(groups.size());
+  impl_->core.threads.ranges(groups.size(), 1, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      session alone = fork();
+      alone.impl_->core.threads = {};  // whose pieces would call the executor from within itself
+      answers[i].group = groups[i];
+      outcomes[i] = alone.run(action, groups[i]);
+      const std::span<const decision> made = alone.decisions().subspan(decisions().size());
+      answers[i].decisions.assign(made.begin(), made.end());
+    }
+  });
+  for (const result<void>& one : outcomes) {
+    if (!one) return one.failure();
+  }
+  return answers;
+}
 
 checkpoint session::mark() const { return {impl_->core.depth(), impl_->core.commits}; }
 

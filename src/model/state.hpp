@@ -283,9 +283,7 @@ struct pod_told {
   std::string_view mig_instances;    ///< as given; empty: unknown
   std::uint32_t next_free = no_row;  ///< of a row that no pod has: the next such row
 
-  [[nodiscard]] bool says_nothing() const {
-    return numa_zones == 0 && device_grants.empty() && mig_instances.empty();
-  }
+  [[nodiscard]] bool says_nothing() const { return numa_zones == 0 && device_grants.empty() && mig_instances.empty(); }
 };
 
 /// A claim of devices.

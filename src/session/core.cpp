@@ -36,7 +36,8 @@ core::core(snapshot b, policy_options o, std::int64_t t, part_list f, std::share
 }
 
 core::core(const core& other)
-    : base(other.base),
+    : threads(other.threads),
+      base(other.base),
       options(other.options),
       now(other.now),
       factories(other.factories),
@@ -638,6 +639,26 @@ void core::abandon() {
 const group_order& core::order_of_groups() const {
   const group_order* const made = order_->get();
   return made != nullptr ? *made : order_->offer(std::make_unique<const group_order>(order_groups(state())));
+}
+
+void core::prepare_classes() {
+  if (!threads.is_used()) return;
+  std::vector<class_row> kinds;
+  for (const group_row g : waiting_groups()) {
+    const group_core& group = state().groups[g];
+    for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
+      const model::sub_info& set = state().subs[sub];
+      if (set.is_set || live.counts[sub].pending == 0) continue;
+      if (set.is_uniform) kinds.push_back(set.only_class);
+      for (pod_row p = set.is_uniform ? no_row : set.first_pod; p != no_row; p = state().pods[p].next) {
+        if (static_cast<pod_status>(live.pod_state[p]) == pod_status::pending)
+          kinds.push_back(state().pods[p].pod_class);
+      }
+    }
+  }
+  std::sort(kinds.begin(), kinds.end());
+  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+  choice.prepare(*this, kinds);
 }
 
 void core::renew_survey() {

@@ -17,6 +17,7 @@
 #include <kaisched/session.hpp>
 
 #include "base/first_made.hpp"
+#include "base/parallel.hpp"
 #include "base/row_marks.hpp"
 #include "base/sparse_rows.hpp"
 #include "model/account.hpp"
@@ -180,6 +181,9 @@ class core {
     return only_group == no_row ? std::span<const group_row>(*state().pending_groups) : std::span(&only_group, 1);
   }
 
+  /// With threads of the host all nodes are asked about all classes of groups that wait at once.
+  void prepare_classes();
+
   // ---- what groups try to start
   /// From now on what groups try to start is kept until a pod of them changes its status. For actions that look at the
   /// same groups many times.
@@ -288,6 +292,7 @@ class core {
   [[nodiscard]] const model::node_index& nodes_by_gpu() { return model::live_state::settled(live.by_gpu); }
   [[nodiscard]] const model::node_index& nodes_by_cpu() { return model::live_state::settled(live.by_cpu); }
 
+  base::parallel threads;  ///< of the host
   snapshot base;
   policy_options options;
   std::int64_t now = 0;

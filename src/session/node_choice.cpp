@@ -19,8 +19,10 @@ namespace {
 using policy::free_amount;
 
 constexpr int any_node = -1;
-constexpr double largest_spread = 500;  ///< half of what availability adds
-constexpr double most_gpus = 1e4;       ///< beyond these, scores that differ may round to one sum
+constexpr std::size_t least_verdicts_per_thread = 1024;  ///< of nodes on classes: some 50 microseconds
+constexpr std::size_t most_prepared = 64U << 20U;        ///< verdicts that are made before anybody asks for them
+constexpr double largest_spread = 500;                   ///< half of what availability adds
+constexpr double most_gpus = 1e4;                        ///< beyond these, scores that differ may round to one sum
 constexpr double most_milli_cores = 3e6;
 
 /// Doubles in their order as integers.
@@ -160,17 +162,46 @@ node_choice::sharing_index& node_choice::sharing_of(const core& c, const model::
 
 node_choice::class_facts& node_choice::facts(const core& c, class_row row) {
   class_facts& f = classes_[row];
-  if (f.known) return f;
-  f.known = true;
-  const model::pod_class& ask = *c.state().classes[row];
-  f.open_everywhere = !predicates_ || policy::accepts_every_node(c.access, ask);
-  if (predicates_) f.cluster = policy::judge_cluster(c.access, ask);
-  if (f.open_everywhere) return f;
-  f.accepted.resize(c.state().node_count());
-  for (node_row n = 0; n < c.state().node_count(); ++n) {
-    f.accepted[n] = policy::node_verdict(c.access, ask, n) == constraint::none;
+  if (!f.known) {
+    note_class(c, row);
+    judge_nodes(c, std::span(&row, f.open_everywhere ? 0 : 1));
   }
   return f;
+}
+
+/// All that is known about a class but what nodes say.
+void node_choice::note_class(const core& c, class_row row) {
+  class_facts& f = classes_[row];
+  const model::pod_class& ask = *c.state().classes[row];
+  f.known = true;
+  f.open_everywhere = !predicates_ || policy::accepts_every_node(c.access, ask);
+  if (predicates_) f.cluster = policy::judge_cluster(c.access, ask);
+}
+
+void node_choice::judge_nodes(const core& c, std::span<const class_row> kinds) {
+  const std::size_t nodes = c.state().node_count();
+  for (const class_row kind : kinds) classes_[kind].accepted.resize(nodes);
+  c.threads.ranges(kinds.size() * nodes, least_verdicts_per_thread, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last;) {
+      const class_row kind = kinds[i / nodes];
+      const model::pod_class& ask = *c.state().classes[kind];
+      auto row = static_cast<node_row>(i % nodes);
+      for (const std::size_t end = std::min(last, i - row + nodes); i < end; ++i, ++row) {
+        classes_[kind].accepted[row] = policy::node_verdict(c.access, ask, row) == constraint::none ? 1 : 0;
+      }
+    }
+  });
+}
+
+void node_choice::prepare(const core& c, std::span<const class_row> kinds) {
+  if (!c.threads.is_used()) return;
+  std::vector<class_row> asked;
+  for (const class_row kind : kinds) {
+    if (classes_[kind].known || asked.size() * c.state().node_count() >= most_prepared) continue;
+    note_class(c, kind);
+    if (!classes_[kind].open_everywhere) asked.push_back(kind);
+  }
+  judge_nodes(c, asked);
 }
 
 bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
@@ -213,7 +244,7 @@ std::optional<std::size_t> node_choice::count_places(core& c, const model::pod_c
   const model::node_index& index = c.nodes_by_gpu();
   std::size_t places = 0;
   for (auto at = index.first_at_least(request[dim_gpu]); at != index.end() && places < count; ++at) {
-    if (!known.open_everywhere && !known.accepted[at->row]) continue;
+    if (!known.open_everywhere && known.accepted[at->row] == 0) continue;
     const std::int64_t* const idle = c.live.idle->data() + at->row * dims;
     const std::int64_t* const releasing = c.live.releasing->data() + at->row * dims;
     auto here = static_cast<std::int64_t>(count);
@@ -334,7 +365,7 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
 }
 
 bool node_choice::passes(const core& c, node_row row, const filter& by) const {
-  if (!by.known.open_everywhere && !by.known.accepted[row]) return false;
+  if (!by.known.open_everywhere && by.known.accepted[row] == 0) return false;
   if (by.node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (by.node_kind == 1)) return false;
   return by.others.empty() || by.others[row] == constraint::none;
 }
@@ -458,7 +489,8 @@ result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& know
   const std::uint32_t slot = s.pod_extras[pod].nominated;
   const node_row promised = !nominated_ || slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
   if (promised != no_row && (among_ == nullptr || (*among_)[promised] != 0) &&
-      (known.open_everywhere || known.accepted[promised]) && (others.empty() || others[promised] == constraint::none) &&
+      (known.open_everywhere || known.accepted[promised] != 0) &&
+      (others.empty() || others[promised] == constraint::none) &&
       ((!only_claims && try_node(c, pod, promised, free_amount::idle, found)) ||
        try_node(c, pod, promised, free_amount::idle_or_releasing, found))) {
     return found;

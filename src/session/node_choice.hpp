@@ -70,8 +70,11 @@ class node_choice {
   /// State, taints and labels of the node let pods of the class in.
   [[nodiscard]] bool accepts(const core& c, class_row kind, node_row row) {
     const class_facts& known = facts(c, kind);
-    return known.open_everywhere || known.accepted[row];
+    return known.open_everywhere || known.accepted[row] != 0;
   }
+  /// Asks all nodes about these classes at once, where the host has threads; else they are asked when a pod of the
+  /// class comes.
+  void prepare(const core& c, std::span<const class_row> kinds);
   /// What nodes can have at most has changed: what is known about classes is asked again.
   void forget_classes(const core& c);
   /// Keeps the orders of the fast way after the amounts of a node have changed.
@@ -82,7 +85,7 @@ class node_choice {
   struct class_facts {
     bool known = false;
     bool open_everywhere = false;
-    std::vector<bool> accepted;   ///< by row, unless open everywhere
+    node_set accepted;            ///< by row, unless open everywhere
     std::uint64_t failed_at = 0;  ///< `frees` + 1 when no node was found, 0: unknown
     // Of `places_for`, for as long as no node changes:
     std::uint64_t counted_at = 0;  ///< `changes_` then
@@ -90,6 +93,9 @@ class node_choice {
     std::optional<std::size_t> places;
     policy::cluster_verdict cluster;
   };
+  void note_class(const core& c, class_row row);
+  void judge_nodes(const core& c, std::span<const class_row> kinds);
+
   struct spread_index {
     model::node_index index;
     std::vector<std::int64_t> key;  ///< by row

@@ -1,9 +1,7 @@
-// What must not matter: how often, in which thread and beside which other engine something is decided, and in which
-// order its rows came.
+// What must not matter: how often and beside which other engine something is decided, and in which order its rows came.
 #include <algorithm>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -143,67 +141,4 @@ TEST_CASE("two engines in one process do not know of each other") {
     if (a_is_back) CHECK(a.digest() == decided(base, from, number));
     if (b_is_back) CHECK(b.digest() == decided(base, from, number + 3));
   });
-}
-
-TEST_CASE("two threads with engines of their own decide what one does") {
-  std::vector<std::string> expected;
-  for_inputs([&](const input& from, std::uint64_t number) {
-    for (const std::string& line : story(from, number)) expected.push_back(line);
-  });
-  std::vector<std::vector<std::string>> found(2);
-  std::vector<std::thread> threads;
-  for (std::vector<std::string>& mine : found) {
-    threads.emplace_back([&mine] {
-      for_inputs([&](const input& from, std::uint64_t number) {
-        for (const std::string& line : story(from, number)) mine.push_back(line);
-      });
-    });
-  }
-  for (std::thread& t : threads) t.join();
-  CHECK(found[0] == expected);
-  CHECK(found[1] == expected);
-}
-
-TEST_CASE("two threads may use one engine and one snapshot") {
-  const input from = std::move(large_inputs().back());
-  const snapshot base = build(from.tables).take_snapshot();
-  const engine shared(variant(1));
-  const std::string expected = must(shared.run(base, from.now)).digest();
-  std::vector<std::string> found(2);
-  std::vector<std::thread> threads;
-  for (std::string& mine : found) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 5; ++i) mine = must(shared.run(base, from.now)).digest();
-    });
-  }
-  for (std::thread& t : threads) t.join();
-  CHECK(found[0] == expected);
-  CHECK(found[1] == expected);
-}
-
-TEST_CASE("two threads may ask forks of one session") {
-  const input from = std::move(large_inputs().back());
-  const snapshot base = build(from.tables).take_snapshot();
-  const engine shared(variant(1));
-  const std::vector<std::string> actions{"reclaim", "preempt", "consolidation"};
-  std::vector<std::string> expected;
-  for (const std::string& action : actions) {
-    session alone = must(shared.open(base, from.now));
-    REQUIRE(alone.run(action).ok());
-    expected.push_back(alone.digest());
-  }
-  const session opened = must(shared.open(base, from.now));
-  std::vector<std::vector<std::string>> found(2);
-  std::vector<std::thread> threads;
-  for (std::vector<std::string>& mine : found) {
-    threads.emplace_back([&] {
-      for (const std::string& action : actions) {
-        session fork = opened.fork();
-        mine.push_back(fork.run(action).ok() ? fork.digest() : std::string());
-      }
-    });
-  }
-  for (std::thread& t : threads) t.join();
-  CHECK(found[0] == expected);
-  CHECK(found[1] == expected);
 }

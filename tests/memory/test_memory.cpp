@@ -22,11 +22,26 @@ TEST_CASE("a row of the model takes as many bytes as the docs say, or fewer") {
 
 TEST_CASE("the steady state of a session: what a further decision, or group tried in vain, asks of the heap") {
   const std::map<std::string, double> most{
-      {"fill", 0.05},          {"overflow", 0.05},   {"gang", 0.05},          {"mixed", 0.05},
-      {"overflow_full", 5},    {"fraction", 0.4},    {"gang64", 0.4},         {"distributed", 0.4},
-      {"steady", 0.5},         {"topology", 4},      {"reclaim_large", 35},   {"reclaim_large_half", 25},
-      {"reclaim_many", 90},    {"preempt", 25},      {"consolidation", 40},   {"mixed_cycle", 30},
-      {"reclaim_fail", 20},    {"reclaim_fail_topo", 30}, {"reclaim_many_cycle", 90}, {"reclaim_swap_cycle", 80},
+      {"fill", 0.05},
+      {"overflow", 0.05},
+      {"gang", 0.05},
+      {"mixed", 0.05},
+      {"overflow_full", 5},
+      {"fraction", 0.4},
+      {"gang64", 0.4},
+      {"distributed", 0.4},
+      {"steady", 0.5},
+      {"topology", 4},
+      {"reclaim_large", 35},
+      {"reclaim_large_half", 25},
+      {"reclaim_many", 90},
+      {"preempt", 25},
+      {"consolidation", 40},
+      {"mixed_cycle", 30},
+      {"reclaim_fail", 20},
+      {"reclaim_fail_topo", 30},
+      {"reclaim_many_cycle", 90},
+      {"reclaim_swap_cycle", 80},
   };
   for (const std::string& name : scenario_names()) {
     CAPTURE(name);

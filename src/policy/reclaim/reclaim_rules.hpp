@@ -307,8 +307,8 @@ template <class Queue, class Amounts, class Multiplier>
       if (queues[other.queue].parent != queues[q].parent || other.queue == q) continue;
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
         const bool counts = claim.required[r] > 0 || other.touched[r];
-        if (counts && !less_saturated(queues[q].shares[r].fair_share, mine[r],
-                                      queues[other.queue].shares[r].fair_share, other.left[r], multiplier)) {
+        if (counts && !less_saturated(queues[q].shares[r].fair_share, mine[r], queues[other.queue].shares[r].fair_share,
+                                      other.left[r], multiplier)) {
           return false;
         }
       }

@@ -1,0 +1,189 @@
+// Threads change nothing: those of hosts that use several engines and sessions at once, and those that a host gives to
+// an engine. The thread sanitizer runs these as well.
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kaisched/executor.hpp>
+
+#include "benchmarks/adapter.hpp"
+#include "benchmarks/many_classes.hpp"
+#include "benchmarks/scenarios.hpp"
+#include "benchmarks/thread_pool.hpp"
+#include "determinism/plays.hpp"
+
+using namespace kaisched;
+using namespace kaisched::determinism;
+
+namespace {
+
+constexpr std::uint64_t samples = KAISCHED_SAMPLES;  // fewer where a sanitizer is slow
+
+/// Every input with a number of its own; random ones in samples.
+void for_inputs(const std::function<void(const input&, std::uint64_t)>& visit) {
+  std::uint64_t number = 0;
+  for (const input& from : large_inputs()) visit(from, number++);
+  for (std::uint64_t seed = 1000; seed < 1000 + samples; ++seed) visit(random_input(seed), seed);
+}
+
+/// One thread that does the last piece first.
+class backwards : public executor {
+ public:
+  void run(std::size_t count, const std::function<void(std::size_t)>& work) override {
+    ++calls;
+    for (std::size_t i = count; i-- > 0;) work(i);
+  }
+  [[nodiscard]] std::size_t width() const override { return 3; }
+  int calls = 0;
+};
+
+/// An executor for every way in which pieces can be done.
+std::vector<std::shared_ptr<executor>> executors() {
+  std::vector<std::shared_ptr<executor>> all{std::make_shared<backwards>()};
+  const std::vector<std::size_t> widths =
+      samples < 200 ? std::vector<std::size_t>{3} : std::vector<std::size_t>{1, 2, 3, 8};
+  for (const std::size_t width : widths) all.push_back(std::make_shared<bench::thread_pool>(width));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("two threads with engines of their own decide what one does") {
+  std::vector<std::string> expected;
+  for_inputs([&](const input& from, std::uint64_t number) {
+    for (const std::string& line : story(from, number)) expected.push_back(line);
+  });
+  std::vector<std::vector<std::string>> found(2);
+  std::vector<std::thread> threads;
+  for (std::vector<std::string>& mine : found) {
+    threads.emplace_back([&mine] {
+      for_inputs([&](const input& from, std::uint64_t number) {
+        for (const std::string& line : story(from, number)) mine.push_back(line);
+      });
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(found[0] == expected);
+  CHECK(found[1] == expected);
+}
+
+TEST_CASE("two threads may use one engine and one snapshot") {
+  const input from = std::move(large_inputs().back());
+  const snapshot base = build(from.tables).take_snapshot();
+  const engine shared(variant(1));
+  const std::string expected = must(shared.run(base, from.now)).digest();
+  std::vector<std::string> found(2);
+  std::vector<std::thread> threads;
+  for (std::string& mine : found) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) mine = must(shared.run(base, from.now)).digest();
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(found[0] == expected);
+  CHECK(found[1] == expected);
+}
+
+TEST_CASE("two threads may ask forks of one session") {
+  const input from = std::move(large_inputs().back());
+  const snapshot base = build(from.tables).take_snapshot();
+  const engine shared(variant(1));
+  const std::vector<std::string> actions{"reclaim", "preempt", "consolidation"};
+  std::vector<std::string> expected;
+  for (const std::string& action : actions) {
+    session alone = must(shared.open(base, from.now));
+    REQUIRE(alone.run(action).ok());
+    expected.push_back(alone.digest());
+  }
+  const session opened = must(shared.open(base, from.now));
+  std::vector<std::vector<std::string>> found(2);
+  std::vector<std::thread> threads;
+  for (std::vector<std::string>& mine : found) {
+    threads.emplace_back([&] {
+      for (const std::string& action : actions) {
+        session fork = opened.fork();
+        mine.push_back(fork.run(action).ok() ? fork.digest() : std::string());
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(found[0] == expected);
+  CHECK(found[1] == expected);
+}
+
+TEST_CASE("an executor of any width changes no decision") {
+  std::vector<std::pair<snapshot, std::int64_t>> bases;
+  bases.emplace_back(bench::many_classes(300, 40).take_snapshot(), 0);
+  for (const input& from : large_inputs()) bases.emplace_back(build(from.tables).take_snapshot(), from.now);
+  std::uint64_t number = 0;
+  for (const auto& [base, now] : bases) {
+    CAPTURE(number);
+    engine e(variant(number++));
+    const session alone = must(e.run(base, now));
+    for (const std::shared_ptr<executor>& threads : executors()) {
+      e.set_executor(threads);
+      const session with = must(e.run(base, now));
+      CHECK(with.digest() == alone.digest());
+      CHECK(with.state_digest() == alone.state_digest());
+    }
+  }
+}
+
+TEST_CASE("pods of many classes are what threads are used for") {
+  engine e;
+  const snapshot base = bench::many_classes(300, 40).take_snapshot();
+  const auto threads = std::make_shared<backwards>();
+  e.set_executor(threads);
+  const session ran = must(e.run(base, 0));
+  CHECK(threads->calls > 0);
+  CHECK_FALSE(ran.decisions().empty());
+}
+
+TEST_CASE("questions about many groups have the answers of one thread") {
+  const bench::scenario_input input = bench::build("reclaim_many", 60);
+  cluster c;
+  for (const table& t : bench::to_tables(input)) must(c.apply(t));
+  const snapshot base = c.take_snapshot();
+  std::vector<group_row> waiting;
+  for (const bench::scenario_job& job : input.jobs) {
+    if (job.nodes.empty()) waiting.push_back(must(c.find(entity_kind::pod_group, job.name)).slot());
+  }
+  engine e;
+  const session alone = must(e.open(base, bench::scenario_now));
+  const auto expected = must(alone.ask("reclaim", waiting));
+  REQUIRE(expected.size() == waiting.size());
+  for (const std::shared_ptr<executor>& threads : executors()) {
+    e.set_executor(threads);
+    const session with = must(e.open(base, bench::scenario_now));
+    const auto found = must(with.ask("reclaim", waiting));
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CHECK(found[i].group == waiting[i]);
+      REQUIRE_FALSE(expected[i].decisions.empty());
+      REQUIRE(found[i].decisions.size() == expected[i].decisions.size());
+      for (std::size_t d = 0; d < found[i].decisions.size(); ++d) {
+        CHECK(found[i].decisions[d].kind == expected[i].decisions[d].kind);
+        CHECK(found[i].decisions[d].pod == expected[i].decisions[d].pod);
+        CHECK(found[i].decisions[d].node == expected[i].decisions[d].node);
+      }
+    }
+    CHECK(with.decisions().empty());
+  }
+}
+
+TEST_CASE("the error of the first group that has one is that of all questions") {
+  engine e;
+  e.set_executor(std::make_shared<backwards>());
+  const session opened = must(e.open(bench::many_classes(4, 3).take_snapshot(), 0));
+  const std::vector<group_row> groups{0, 900, 1, 901};
+  const auto answers = opened.ask("allocate", groups);
+  REQUIRE_FALSE(answers.ok());
+  CHECK(answers.failure().message == "there is no pod group in this row");
+  CHECK(opened.ask("alocate", std::vector<group_row>{0}).failure().message ==
+        "there is no action 'alocate'; did you mean 'allocate'?");
+  CHECK(must(opened.ask("allocate", {})).empty());
+}
