@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <utility>
 
 #include "actions/pod_placer.hpp"
 #include "session/members.hpp"
@@ -58,20 +60,6 @@ std::vector<node_row> kai_node_sets::nodes_in_use(sub_group_row member, std::spa
   return rows;
 }
 
-void kai_node_sets::measure_rooms(std::span<const node_row> nodes) {
-  const std::uint32_t dims = c_.state().dims();
-  free_.resize(static_cast<std::size_t>(c_.state().node_count()) * dims);
-  rooms_.resize(c_.state().node_count());
-  for (const node_row row : nodes) {
-    const std::size_t at = static_cast<std::size_t>(row) * dims;
-    for (dimension d = 0; d < dims; ++d) {
-      free_[at + d] = work::to_native(d, (*c_.live.idle)[at + d] + (*c_.live.releasing)[at + d]);
-    }
-    rooms_[row].free = std::span(free_).subspan(at, dims);
-    rooms_[row].shared_room = c_.groups.is_open() ? c_.groups.room(row) : 0;
-  }
-}
-
 void kai_node_sets::keep_scores(sub_group_row member, const topology::domain_tree& tree,
                                 std::span<const topology::scored_domain> scores) {
   kai_domain_scores& made = scores_[member];
@@ -87,22 +75,26 @@ void kai_node_sets::keep_scores(sub_group_row member, const topology::domain_tre
   }
 }
 
-std::vector<node_band> kai_node_sets::sets_of(sub_group_row member, const model::topology_ask& ask,
-                                              std::span<const pod_row> pods, const work::node_set* offered,
-                                              work::failure& why) {
+kai_node_sets::domain_sets kai_node_sets::sets_of(sub_group_row member, const model::topology_ask& ask,
+                                                  std::span<const pod_row> pods, const work::node_set* offered,
+                                                  work::failure& why) {
   const auto at = std::find_if(c_.topologies->begin(), c_.topologies->end(),
                                [&](const topology::domain_tree& tree) { return tree.name == ask.topology; });
   if (at == c_.topologies->end()) return {};
   const topology::domain_tree& tree = *at;
+  const std::vector<node_row>& all = tree.domains[topology::root_domain].nodes;
   std::vector<node_row> valid;
-  for (const node_row row : tree.domains[topology::root_domain].nodes) {
-    if (offered == nullptr || (*offered)[row] != 0) valid.push_back(row);
-  }
+  if (offered != nullptr)
+    std::copy_if(all.begin(), all.end(), std::back_inserter(valid), [&](node_row row) { return (*offered)[row] != 0; });
   const topology::level_constraint levels{level_of(tree, ask.required_level), level_of(tree, ask.preferred_level)};
-  const std::uint32_t common = topology::common_domain(tree, valid, levels.preferred);
-  measure_rooms(tree.domains[common].nodes);
-  const topology::domain_choice made =
-      topology::choose_domains(tree, common, levels, asks_of(pods), nodes_in_use(member, pods), rooms_);
+  const std::uint32_t common = topology::common_domain(tree, offered == nullptr ? all : valid, levels.preferred);
+  topology::domain_book& book = c_.books.of(c_, tree);
+  const topology::pods_ask asks = asks_of(pods);
+  const std::vector<node_row> in_use = nodes_in_use(member, pods);
+  topology::domain_choice made =
+      common == topology::root_domain
+          ? topology::choose_domains(tree, common, levels, asks, in_use, book.counts_of(asks))
+          : topology::choose_domains(tree, common, levels, asks, in_use, book.rooms());
   if (!made.scores.empty()) keep_scores(member, tree, made.scores);
   std::vector<std::int64_t> room = made.room;
   std::sort(room.begin(), room.end(), std::greater<>());
@@ -111,14 +103,7 @@ std::vector<node_band> kai_node_sets::sets_of(sub_group_row member, const model:
       why.domains.push_back({static_cast<std::int64_t>(pods.size()), have, 0});
     ++why.domains.back().domains;
   }
-  std::vector<node_band> sets;
-  for (const std::uint32_t one : made.domains) {
-    sets.emplace_back();
-    for (const node_row row : tree.domains[one].nodes) {
-      if (offered == nullptr || (*offered)[row] != 0) sets.back().push_back(row);
-    }
-  }
-  return sets;
+  return {&tree, std::move(made.domains)};
 }
 
 const kai_domain_scores* kai_node_sets::scores_of(sub_group_row pod_set) const {

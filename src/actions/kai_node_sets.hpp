@@ -22,25 +22,26 @@ struct kai_domain_scores {
 /// For one walk over the tree of a group.
 class kai_node_sets {
  public:
-  explicit kai_node_sets(const work::core& c) : c_(c) {}
+  explicit kai_node_sets(work::core& c) : c_(c) {}
 
-  /// Lists of nodes to try one after the other; none: `why` tells what domains have. `offered`: null is all nodes.
-  [[nodiscard]] std::vector<work::node_band> sets_of(sub_group_row member, const model::topology_ask& ask,
-                                                     std::span<const pod_row> pods, const work::node_set* offered,
-                                                     work::failure& why);
+  /// Domains of a topology, to be tried one after the other.
+  struct domain_sets {
+    const policy::topology::domain_tree* tree = nullptr;
+    std::vector<std::uint32_t> domains;
+  };
+  /// None: `why` tells what domains have. `offered`: null is all nodes.
+  [[nodiscard]] domain_sets sets_of(sub_group_row member, const model::topology_ask& ask, std::span<const pod_row> pods,
+                                    const work::node_set* offered, work::failure& why);
   /// Scores of a pod set or of the nearest set above it that has some; null: none.
   [[nodiscard]] const kai_domain_scores* scores_of(sub_group_row pod_set) const;
 
  private:
   [[nodiscard]] policy::topology::pods_ask asks_of(std::span<const pod_row> pods) const;
   [[nodiscard]] std::vector<node_row> nodes_in_use(sub_group_row member, std::span<const pod_row> pods) const;
-  void measure_rooms(std::span<const node_row> nodes);
   void keep_scores(sub_group_row member, const policy::topology::domain_tree& tree,
                    std::span<const policy::topology::scored_domain> scores);
 
-  const work::core& c_;
-  std::vector<double> free_;  ///< [nodes x dimensions], in KAI's units
-  std::vector<policy::topology::node_room> rooms_;
+  work::core& c_;
   std::map<sub_group_row, kai_domain_scores> scores_;
 };
 

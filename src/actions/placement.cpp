@@ -58,11 +58,16 @@ class walk {
     const std::vector<pod_row> pods = pods_below(c_, member, chunk);
     failure here;
     here.group = group_;
-    const std::vector<work::node_band> sets = node_sets_.sets_of(member, *ask, pods, offered.among, here);
-    if (sets.empty()) why_ = here;
-    for (const work::node_band& nodes : sets) {
+    const kai_node_sets::domain_sets sets = node_sets_.sets_of(member, *ask, pods, offered.among, here);
+    if (sets.domains.empty()) why_ = here;
+    for (const std::uint32_t domain : sets.domains) {
       work::node_set among(c_.state().node_count(), 0);
-      for (const node_row row : nodes) among[row] = 1;
+      work::node_band nodes;
+      for (const node_row row : sets.tree->domains[domain].nodes) {
+        if (offered.among != nullptr && (*offered.among)[row] == 0) continue;
+        among[row] = 1;
+        nodes.push_back(row);
+      }
       const std::uint32_t start = c_.depth();
       result<bool> placed = place_on(member, chunk, {&among, &nodes});
       if (!placed || *placed) return placed;

@@ -226,6 +226,7 @@ result<void> check_chunks(const core& c) {
 result<void> core::check() const {
   if (auto done = check_lists(state()); !done) return done;
   if (auto done = check_chunks(*this); !done) return done;
+  if (!books.are_right(*this)) return violated("domains have not what is kept of them");
   model::cluster_state copy = state();
   copy.live.pod_state = live.pod_state;
   copy.live.pod_node = live.pod_node;

@@ -204,6 +204,7 @@ void core::charge_node(pod_row pod, node_row row, pod_status status, const devic
   }
   if (sign < 0 || status == pod_status::releasing) ++frees;
   choice.node_changed(*this, row);
+  books.note(row);
 }
 
 void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices) {
@@ -224,6 +225,7 @@ void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_stat
   }
   ++frees;
   choice.node_changed(*this, row);
+  books.note(row);
 }
 
 void core::charge_queues(pod_row pod, std::int64_t sign) {
@@ -422,6 +424,7 @@ void core::restore_evicted(const operation& op) {
     groups.recall(state(), live, op.pod, op.old_status);
     ++frees;
     choice.node_changed(*this, row);
+    books.note(row);
   } else {
     charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
   }

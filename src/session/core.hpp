@@ -28,6 +28,7 @@
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
 #include "policy/topology/domain_tree.hpp"
+#include "session/domain_books.hpp"
 #include "session/group_order.hpp"
 #include "session/node_choice.hpp"
 
@@ -311,6 +312,8 @@ class core {
 
   /// Domains of the topologies that some group names, by name; null: constraints are not looked at.
   std::shared_ptr<const std::vector<policy::topology::domain_tree>> topologies;
+
+  domain_books books;  ///< of these; `compat`
 
   std::vector<policy::kai_queue> kai_queues;      ///< by slot; compat
   std::vector<policy::exact_queue> exact_queues;  ///< by slot; strict

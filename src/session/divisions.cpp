@@ -68,6 +68,7 @@ void core::divide(division what) {
   ++access.changes;
   choice.forget_classes(*this);
   choice.node_changed(*this, what.node);
+  books.note(what.node);
   divisions.push_back(std::move(what));
 }
 
@@ -81,6 +82,7 @@ void core::undo_division() {
   ++access.changes;
   choice.forget_classes(*this);
   choice.node_changed(*this, what.node);
+  books.note(what.node);
 }
 
 const division* core::division_of(node_row node, std::uint32_t device) const {

@@ -204,11 +204,16 @@ found_domains domains_that_hold(const domain_tree& tree, const level_constraint&
 
 domain_choice choose_domains(const domain_tree& tree, std::uint32_t common, const level_constraint& asked,
                              const pods_ask& pods, std::span<const node_row> in_use, std::span<const node_room> nodes) {
-  domain_choice made;
   domain_counts counts;
   counts.reset(tree.domains.size(), pods.total().size());
   sum_free(tree, common, nodes, counts);
   if (pods.homogeneous()) count_pods(tree, common, nodes, pods, counts);
+  return choose_domains(tree, common, asked, pods, in_use, counts);
+}
+
+domain_choice choose_domains(const domain_tree& tree, std::uint32_t common, const level_constraint& asked,
+                             const pods_ask& pods, std::span<const node_row> in_use, const domain_counts& counts) {
+  domain_choice made;
   if (!can_hold(counts, common, pods.total(), pods.count())) {
     made.common_is_full = true;
     made.room.push_back(counts.pods[common]);

@@ -40,6 +40,11 @@ class pods_ask {
   /// How many pods with the largest request for each resource the node takes; all of them where only pod slots are
   /// asked for.
   [[nodiscard]] std::int64_t pods_on(const node_room& node) const;
+  /// Nodes and domains have room for as many of the others.
+  [[nodiscard]] bool counts_like(const pods_ask& other) const {
+    return homogeneous_ == other.homogeneous_ && largest_ == other.largest_ &&
+           asks_for_slots_only_ == other.asks_for_slots_only_ && (!asks_for_slots_only_ || count_ == other.count_);
+  }
 
  private:
   std::size_t count_ = 0;
@@ -114,7 +119,12 @@ struct domain_choice {
   std::vector<std::int64_t> room;        ///< of these: pods, or `not_counted`
   std::vector<scored_domain> scores;     ///< with a preferred level
 };
-/// `common`: the domain that the offered nodes share. Nodes in use are those of pods that run already.
+/// `common`: the domain that the offered nodes share. Nodes in use are those of pods that run already. `counts`: of all
+/// domains below the common one.
+[[nodiscard]] domain_choice choose_domains(const domain_tree& tree, std::uint32_t common, const level_constraint& asked,
+                                           const pods_ask& pods, std::span<const node_row> in_use,
+                                           const domain_counts& counts);
+/// Counts first what nodes have.
 [[nodiscard]] domain_choice choose_domains(const domain_tree& tree, std::uint32_t common, const level_constraint& asked,
                                            const pods_ask& pods, std::span<const node_row> in_use,
                                            std::span<const node_room> nodes);
