@@ -48,8 +48,6 @@ class writer {
 
  private:
   static constexpr int queue_count = 4;
-  static constexpr auto op = static_cast<std::uint32_t>(table_op::add);
-  static table rows_of(table_kind kind) { return table(static_cast<std::uint32_t>(kind), op); }
   static std::string queue_name(int q) { return "queue-" + std::to_string(q); }
 
   std::uint64_t draw(std::uint64_t below) {

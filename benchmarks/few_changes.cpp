@@ -23,12 +23,8 @@ namespace {
 constexpr int jobs_per_step = 50;
 constexpr std::int64_t second = 1'000'000'000;
 
-table table_of(table_kind kind, table_op op) {
-  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op));
-}
-
 table names_of(table_kind kind, std::uint32_t column, const std::vector<std::string>& names) {
-  table t = table_of(kind, table_op::remove);
+  table t = rows_of(kind, table_op::remove);
   auto& name = t.add(column, column_type::string);
   for (const std::string& one : names) name.push(std::string_view(one));
   return t;
@@ -76,7 +72,7 @@ class host {
 
  private:
   table starts() const {
-    table t = table_of(table_kind::pod, table_op::change);
+    table t = rows_of(table_kind::pod, table_op::change);
     auto& name = t.add(col::pod_name, column_type::string);
     auto& state = t.add(col::pod_status_column, column_type::u8);
     auto& node = t.add(col::pod_node, column_type::string);
@@ -89,7 +85,7 @@ class host {
   }
 
   table start_times(std::int64_t now) const {
-    table t = table_of(table_kind::pod_group, table_op::change);
+    table t = rows_of(table_kind::pod_group, table_op::change);
     auto& name = t.add(col::pod_group_name, column_type::string);
     auto& start = t.add(col::pod_group_last_start, column_type::i64);
     for (const started& one : started_) {
@@ -100,13 +96,13 @@ class host {
   }
 
   static void add_jobs(int step, std::vector<table>& to) {
-    table groups = table_of(table_kind::pod_group, table_op::add);
+    table groups = rows_of(table_kind::pod_group);
     auto& name = groups.add(col::pod_group_name, column_type::string);
     auto& queue = groups.add(col::pod_group_queue, column_type::string);
     auto& priority = groups.add(col::pod_group_priority, column_type::i64);
     auto& created = groups.add(col::pod_group_created, column_type::i64);
     auto& min = groups.add(col::pod_group_min_member, column_type::i64);
-    table pods = table_of(table_kind::pod, table_op::add);
+    table pods = rows_of(table_kind::pod);
     auto& pod = pods.add(col::pod_name, column_type::string);
     auto& group = pods.add(col::pod_group_ref, column_type::string);
     auto& request = pods.add(col::pod_request, column_type::i64, built_in_dimensions);

@@ -9,6 +9,7 @@
 #include <kaisched/schema.hpp>
 #include <kaisched/table.hpp>
 
+#include "benchmarks/adapter.hpp"
 #include "benchmarks/timing.hpp"
 
 namespace kaisched::bench {
@@ -17,10 +18,6 @@ namespace {
 
 /// Values of the label "slice" of nodes.
 constexpr std::int32_t slices = 97;
-
-table rows_of(table_kind kind) {
-  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add));
-}
 
 void push_texts(table::column& to, std::initializer_list<std::string_view> texts) { to.push_list(std::vector(texts)); }
 

@@ -18,10 +18,6 @@ namespace kaisched::bench {
 
 namespace {
 
-table rows_of(table_kind kind) {
-  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(table_op::add));
-}
-
 /// Names are as long as those that Kubernetes makes up.
 std::string node_name(std::int32_t i) { return fmt::format("gpu-node-{:06}", i); }
 

@@ -1,16 +1,15 @@
 // The actions that evict: reclaim, preempt, consolidation, and the eviction of stale gangs.
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 #include <memory>
-#include <type_traits>
 
 #include "actions/actions.hpp"
 #include "actions/failed_groups.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/migration.hpp"
+#include "actions/reclaim_verdicts.hpp"
 #include "actions/runtime.hpp"
 #include "actions/victim_search.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
@@ -167,216 +166,6 @@ bool cores_are_respected(const core& c, const scenario& what, runtime_promises& 
     }
   }
   return true;
-}
-
-// ---- reclaim -----------------------------------------------------------------------------------------------------
-
-/// What is judged at once: each surplus pod alone, then the core of the gang together. Victims that were placed again
-/// lost nothing, unless victims may not be moved.
-std::vector<quota_vector> units_of(const core& c, const victim_unit& of) {
-  if (of.pods.size() == 1) {  // of the gang or beyond it: the same
-    const pod_row only = of.pods.front();
-    if (c.options.reclaim_moves && is_active(c, only)) return {};
-    return {c.held(only)};
-  }
-  const model::group_core& g = c.state().groups[of.group];
-  std::vector<std::vector<pod_row>> units;
-  std::vector<pod_row> gang;
-  std::vector<sub_group_row> pod_sets;
-  // As in the reference pod sets of inner sets come before those beside them.
-  const std::function<void(sub_group_row)> collect = [&](sub_group_row member) {
-    if (!c.state().subs[member].is_set) return pod_sets.push_back(member);
-    for (const bool sets : {true, false}) {
-      for (sub_group_row child = c.state().subs[member].first_child; child != no_row;
-           child = c.state().subs[child].next_sibling) {
-        if (c.state().subs[child].is_set == sets) collect(child);
-      }
-    }
-  };
-  collect(g.first_sub);
-  for (const sub_group_row sub : pod_sets) {
-    std::int64_t room = g.semi_preemptible ? 0 : c.state().subs[sub].min;
-    for (const pod_row p : of.pods) {
-      if (c.state().pods[p].sub != sub) continue;
-      if (room-- > 0)
-        gang.push_back(p);
-      else
-        units.push_back({p});
-    }
-  }
-  units.push_back(std::move(gang));
-  std::vector<quota_vector> amounts;
-  for (const std::vector<pod_row>& unit : units) {
-    quota_vector sum{};
-    bool any = false;
-    for (const pod_row p : unit) {
-      if (c.options.reclaim_moves && is_active(c, p)) continue;
-      any = true;
-      const quota_vector one = c.held(p);
-      for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
-    }
-    if (any) amounts.push_back(sum);
-  }
-  return amounts;
-}
-
-/// The parts of a unit.
-std::vector<std::span<const pod_row>> judged_at_once(const victim_unit& unit, bool pod_by_pod) {
-  if (!pod_by_pod) return {unit.pods};
-  std::vector<std::span<const pod_row>> parts;
-  parts.reserve(unit.pods.size());
-  for (const pod_row& p : unit.pods) parts.emplace_back(&p, 1);
-  return parts;
-}
-
-/// Of pods that are offered at once.
-quota_vector amount_lost(const core& c, std::span<const pod_row> pods) {
-  quota_vector sum{};
-  for (const pod_row p : pods) {
-    if (c.options.reclaim_moves && is_active(c, p)) continue;
-    const quota_vector one = c.held(p);
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) sum[r] += one[r];
-  }
-  return sum;
-}
-
-/// Victims of a scenario by leaf queue. `strict` keeps units and their order, the reference joins those of a leaf.
-std::vector<std::pair<queue_row, std::vector<quota_vector>>> losses_of(const core& c, const scenario& what) {
-  std::vector<std::pair<queue_row, std::vector<quota_vector>>> found;
-  if (!c.compat()) {
-    for (const victim_unit& one : what.potential) {
-      const model::group_core& group = c.state().groups[one.group];
-      for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible)) {
-        const quota_vector lost = amount_lost(c, part);
-        if (lost != quota_vector{}) found.emplace_back(group.queue, std::vector{lost});
-      }
-    }
-    return found;
-  }
-  for (const victim_unit& one : victims_by_group(what)) {
-    std::vector<quota_vector> units = units_of(c, one);
-    if (units.empty()) continue;
-    const queue_row leaf = c.state().groups[one.group].queue;
-    auto at = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == leaf; });
-    if (at == found.end()) {
-      found.emplace_back(leaf, std::move(units));
-    } else {
-      at->second.insert(at->second.end(), units.begin(), units.end());
-    }
-  }
-  return found;
-}
-
-/// The verdicts of `reclaim` for one pending group, whatever the arithmetic.
-class reclaim_rules {
- public:
-  reclaim_rules() = default;
-  reclaim_rules(const reclaim_rules&) = delete;
-  reclaim_rules& operator=(const reclaim_rules&) = delete;
-  virtual ~reclaim_rules() = default;
-  [[nodiscard]] virtual bool may_reclaim() const = 0;
-  [[nodiscard]] virtual bool may_give(queue_row leaf) const = 0;
-  [[nodiscard]] virtual bool may_end_with_less(queue_row leaf) const = 0;
-  [[nodiscard]] virtual bool may_take(const scenario& what) const = 0;
-  /// A single unit of a leaf queue.
-  [[nodiscard]] virtual bool may_take_alone(queue_row leaf, const quota_vector& amount) const = 0;
-};
-
-/// Queues as they were before a search, kept until something has been decided.
-template <class Queue>
-class queues_before {
- public:
-  [[nodiscard]] const std::shared_ptr<const std::vector<Queue>>& of(const core& c, const std::vector<Queue>& now) {
-    if (kept_ == nullptr || changes_ != c.changes()) kept_ = std::make_shared<const std::vector<Queue>>(now);
-    changes_ = c.changes();
-    return kept_;
-  }
-
- private:
-  std::shared_ptr<const std::vector<Queue>> kept_;
-  std::uint64_t changes_ = 0;
-};
-
-template <class Queue, class Amounts>
-class reclaim_judge : public reclaim_rules {
- public:
-  using queue_list = std::shared_ptr<const std::vector<Queue>>;
-  /// `growth`: of a semi-preemptible group, by so much its core would grow.
-  reclaim_judge(core& c, group_row group, queue_list queues, Amounts required, const quota_vector* growth)
-      : c_(c), group_(group), queues_(std::move(queues)) {
-    claim_ = {c.state().groups[group].queue, required, required, c.state().groups[group].preemptible};
-    if (growth == nullptr) return;
-    claim_.kept = converted(*growth);
-    claim_.preemptible = claim_.kept == Amounts{};
-  }
-  [[nodiscard]] bool may_reclaim() const override {
-    return policy::reclaim::may_reclaim(queues(), claim_, !c_.compat());
-  }
-  [[nodiscard]] bool may_give(queue_row leaf) const override {
-    return policy::reclaim::may_give(queues(), claim_, leaf, !c_.compat());
-  }
-  [[nodiscard]] bool may_end_with_less(queue_row leaf) const override {
-    return policy::reclaim::may_end_with_less(queues(), claim_.queue, leaf);
-  }
-  [[nodiscard]] bool may_take(const scenario& what) const override {
-    return may_take_units(what.group, losses_of(c_, what));
-  }
-  [[nodiscard]] bool may_take_alone(queue_row leaf, const quota_vector& amount) const override {
-    return may_take_units(group_, {{leaf, {amount}}});
-  }
-
- private:
-  static constexpr bool is_compat = std::is_same_v<Amounts, policy::kai_amounts>;
-
-  [[nodiscard]] std::span<const Queue> queues() const { return *queues_; }
-  [[nodiscard]] static Amounts converted(const quota_vector& amount) {
-    if constexpr (is_compat)
-      return in_native(amount);
-    else
-      return amount;
-  }
-  [[nodiscard]] bool may_take_units(group_row group,
-                                    const std::vector<std::pair<queue_row, std::vector<quota_vector>>>& lost) const {
-    std::vector<policy::reclaim_victims<Amounts>> victims;
-    victims.reserve(lost.size());
-    for (const auto& [leaf, units] : lost) {
-      victims.push_back({leaf, {}});
-      victims.back().units.reserve(units.size());
-      for (const quota_vector& one : units) victims.back().units.push_back(converted(one));
-    }
-    const double multiplier = std::max(1.0, c_.options.saturation_multiplier);
-    const std::span<const policy::reclaim_victims<Amounts>> all(victims);
-    if constexpr (is_compat) {  // of the part that is searched for
-      policy::reclaimer<Amounts> claim = claim_;
-      claim.required = c_.chunk_ask(group);
-      if (!c_.state().groups[group].semi_preemptible) claim.kept = claim.required;
-      return policy::reclaim::may_take(queues(), claim, all, multiplier, false);
-    } else {
-      return policy::reclaim::may_take(queues(), claim_, all, std::llround(multiplier * 1000), true);
-    }
-  }
-
-  core& c_;
-  group_row group_;
-  queue_list queues_;
-  policy::reclaimer<Amounts> claim_;
-};
-
-/// What `reclaim` keeps from one group to the next.
-struct reclaim_memory {
-  queues_before<policy::kai_queue> native;
-  queues_before<policy::exact_queue> exact;
-};
-
-std::shared_ptr<const reclaim_rules> rules_of(core& c, group_row group, reclaim_memory& memory) {
-  const bool semi = c.state().groups[group].semi_preemptible;
-  const quota_vector growth = semi ? c.core_growth(group, c.chunk_of(group, true)) : quota_vector{};
-  if (c.compat()) {
-    return std::make_shared<const reclaim_judge<policy::kai_queue, policy::kai_amounts>>(
-        c, group, memory.native.of(c, c.kai_queues), c.chunk_ask(group), semi ? &growth : nullptr);
-  }
-  return std::make_shared<const reclaim_judge<policy::exact_queue, policy::exact_amounts>>(
-      c, group, memory.exact.of(c, c.exact_queues), c.chunk_request(group), semi ? &growth : nullptr);
 }
 
 // ---- preempt -----------------------------------------------------------------------------------------------------
@@ -625,7 +414,7 @@ result<void> reclaim(core& c) {
   return drive(c, false, true, c.options.reclaim_queue_depth,
                [&](group_row group, failed_groups& failed, victim_search&) {
                  attempt one;
-                 const std::shared_ptr<const reclaim_rules> rules = rules_of(c, group, memory);
+                 const std::shared_ptr<const reclaim_verdicts> rules = verdicts_for(c, group, memory);
                  one.skip = !rules->may_reclaim();
                  one.why = attempt_outcome::over_share;
                  if (one.skip || not_worth_trying(c, group, failed, one)) return one;

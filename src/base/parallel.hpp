@@ -25,8 +25,9 @@ class parallel {
   /// on.
   template <class Work>
   void ranges(std::size_t count, std::size_t least, const Work& work) const {
+    constexpr std::size_t widest = 4096;  // what a host says may be anything
     // More pieces than threads: who is done early helps the others.
-    const std::size_t most = is_used() ? 4 * with_->width() : 1;
+    const std::size_t most = is_used() ? 4 * std::min(with_->width(), widest) : 1;
     const std::size_t pieces = std::clamp<std::size_t>(count / std::max<std::size_t>(1, least), 1, most);
     if (pieces == 1) {
       work(std::size_t{0}, count);

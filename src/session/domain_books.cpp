@@ -24,10 +24,7 @@ void tell(const core& c, node_row row, policy::topology::domain_book& book) {
 
 policy::topology::domain_book& domain_books::of(const core& c, const policy::topology::domain_tree& tree) {
   const std::size_t nodes = c.state().node_count();
-  if (changed_.size() > 8 * nodes + 1024) {
-    books_.clear();
-    changed_.clear();
-  }
+  most_changed_ = 8 * nodes + 1024;
   const auto known =
       std::find_if(books_.begin(), books_.end(), [&](const kept_book& one) { return one.tree == &tree; });
   if (known == books_.end()) {

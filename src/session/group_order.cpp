@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/account.hpp"
+
 namespace kaisched::work {
 
 group_order order_groups(const model::cluster_state& s) {
@@ -9,12 +11,8 @@ group_order order_groups(const model::cluster_state& s) {
   for (group_row g = 0; g < s.group_slots; ++g) {
     if (s.groups[g].live) made.groups.push_back(g);
   }
-  std::sort(made.groups.begin(), made.groups.end(), [&](group_row a, group_row b) {
-    const model::group_core& x = s.groups[a];
-    const model::group_core& y = s.groups[b];
-    if (x.priority != y.priority) return x.priority > y.priority;
-    return x.created != y.created ? x.created < y.created : s.group_names[a] < s.group_names[b];
-  });
+  std::sort(made.groups.begin(), made.groups.end(),
+            [&](group_row a, group_row b) { return model::group_before(s, a, b); });
   made.ranks.assign(s.group_slots, no_row);
   made.of_leaf.resize(s.queues->size());
   for (std::uint32_t rank = 0; rank < made.groups.size(); ++rank) {

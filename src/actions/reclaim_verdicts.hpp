@@ -1,0 +1,55 @@
+#pragma once
+/// @file
+/// What `reclaim` asks about one pending group: may it take at all, from whom, and is a set of victims accepted.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actions/victim_units.hpp"
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// The verdicts of `reclaim` for one pending group, whatever the arithmetic.
+class reclaim_verdicts {
+ public:
+  reclaim_verdicts() = default;
+  reclaim_verdicts(const reclaim_verdicts&) = delete;
+  reclaim_verdicts& operator=(const reclaim_verdicts&) = delete;
+  virtual ~reclaim_verdicts() = default;
+  [[nodiscard]] virtual bool may_reclaim() const = 0;
+  [[nodiscard]] virtual bool may_give(queue_row leaf) const = 0;
+  [[nodiscard]] virtual bool may_end_with_less(queue_row leaf) const = 0;
+  [[nodiscard]] virtual bool may_take(const scenario& what) const = 0;
+  /// A single unit of a leaf queue.
+  [[nodiscard]] virtual bool may_take_alone(queue_row leaf, const model::quota_vector& amount) const = 0;
+};
+
+/// Queues as they were before a search, kept until something has been decided.
+template <class Queue>
+class queues_before {
+ public:
+  [[nodiscard]] const std::shared_ptr<const std::vector<Queue>>& of(const work::core& c,
+                                                                    const std::vector<Queue>& now) {
+    if (kept_ == nullptr || changes_ != c.changes()) kept_ = std::make_shared<const std::vector<Queue>>(now);
+    changes_ = c.changes();
+    return kept_;
+  }
+
+ private:
+  std::shared_ptr<const std::vector<Queue>> kept_;
+  std::uint64_t changes_ = 0;
+};
+
+/// What `reclaim` keeps from one group to the next.
+struct reclaim_memory {
+  queues_before<policy::kai_queue> native;
+  queues_before<policy::exact_queue> exact;
+};
+
+/// The verdicts for a group as its queues are now.
+[[nodiscard]] std::shared_ptr<const reclaim_verdicts> verdicts_for(work::core& c, group_row group,
+                                                                   reclaim_memory& memory);
+
+}  // namespace kaisched::actions
