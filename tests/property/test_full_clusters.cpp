@@ -108,7 +108,10 @@ TEST_CASE("forks of a session find what the session would find, before it runs a
         session fork = shared.fork();
         session alone = got(e.open(s, now));
         for (const std::string& action : so_far) got(alone.run(action));
+        const bool evicts = draw(0, 1) == 0;  // the host changes the fork before the actions do
+        const auto leaving = static_cast<pod_row>(draw(0, 20));
         for (session* one : {&fork, &alone}) {
+          if (evicts && one->evict(leaving)) got(one->commit());
           got(one->run(first));
           got(one->run(second));
         }
