@@ -153,13 +153,11 @@ result<bool> domain_walk::place_children(const agenda& todo, const nodes_offered
 }
 
 result<bool> domain_walk::place_pods(sub_group_row pod_set, const nodes_offered& nodes) {
-  const std::vector<node_band> list{nodes.rows};
   work::node_scope scope;
   if (!nodes.among.empty()) scope.among = &nodes.among;
-  if (!nodes.bands.empty())
-    scope.bands = &nodes.bands;
-  else if (!nodes.rows.empty())
-    scope.bands = &list;
+  if (nodes.bands.empty() && nodes.rows.empty()) return placer_.place(pod_set, chunk_, scope);
+  work::node_bands bands = nodes.bands.empty() ? work::node_bands(nodes.rows) : work::node_bands(nodes.bands);
+  scope.bands = &bands;
   return placer_.place(pod_set, chunk_, scope);
 }
 

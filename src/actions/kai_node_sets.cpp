@@ -13,7 +13,6 @@ namespace kaisched::actions {
 namespace {
 
 using work::core;
-using work::node_band;
 namespace topology = policy::topology;
 
 std::uint32_t level_of(const topology::domain_tree& tree, const std::string& label) {
@@ -60,21 +59,6 @@ std::vector<node_row> kai_node_sets::nodes_in_use(sub_group_row member, std::spa
   return rows;
 }
 
-void kai_node_sets::keep_scores(sub_group_row member, const topology::domain_tree& tree,
-                                std::span<const topology::scored_domain> scores) {
-  kai_domain_scores& made = scores_[member];
-  made.by_node.assign(c_.state().node_count(), 0);
-  made.bands.clear();
-  double last = -1;
-  for (std::size_t i = scores.size(); i-- > 0;) {
-    const std::vector<node_row>& nodes = tree.domains[scores[i].domain].nodes;
-    if (made.bands.empty() || scores[i].score != last) made.bands.emplace_back();
-    last = scores[i].score;
-    made.bands.back().insert(made.bands.back().end(), nodes.begin(), nodes.end());
-    for (const node_row row : nodes) made.by_node[row] = scores[i].score;
-  }
-}
-
 kai_node_sets::domain_sets kai_node_sets::sets_of(sub_group_row member, const model::topology_ask& ask,
                                                   std::span<const pod_row> pods, const work::node_set* offered,
                                                   work::failure& why) {
@@ -95,7 +79,8 @@ kai_node_sets::domain_sets kai_node_sets::sets_of(sub_group_row member, const mo
       common == topology::root_domain
           ? topology::choose_domains(tree, common, levels, asks, in_use, book.counts_of(asks))
           : topology::choose_domains(tree, common, levels, asks, in_use, book.rooms());
-  if (!made.scores.empty()) keep_scores(member, tree, made.scores);
+  if (!made.scores.empty())
+    preferred_.insert_or_assign(member, topology::preferred_domains(tree, std::move(made.scores)));
   std::vector<std::int64_t> room = made.room;
   std::sort(room.begin(), room.end(), std::greater<>());
   for (const std::int64_t have : room) {
@@ -106,10 +91,10 @@ kai_node_sets::domain_sets kai_node_sets::sets_of(sub_group_row member, const mo
   return {&tree, std::move(made.domains)};
 }
 
-const kai_domain_scores* kai_node_sets::scores_of(sub_group_row pod_set) const {
+const topology::preferred_domains* kai_node_sets::preferred_of(sub_group_row pod_set) const {
   for (sub_group_row sub = pod_set; sub != no_row; sub = c_.state().subs[sub].parent) {
-    const auto at = scores_.find(sub);
-    if (at != scores_.end()) return &at->second;
+    const auto at = preferred_.find(sub);
+    if (at != preferred_.end()) return &at->second;
   }
   return nullptr;
 }

@@ -12,13 +12,6 @@
 
 namespace kaisched::actions {
 
-/// Scores of the nodes of the domains at a preferred level.
-struct kai_domain_scores {
-  std::vector<double> by_node;  ///< only for nodes of the bands
-  /// Nodes of one score, the highest first.
-  std::vector<work::node_band> bands;
-};
-
 /// For one walk over the tree of a group.
 class kai_node_sets {
  public:
@@ -32,17 +25,15 @@ class kai_node_sets {
   /// None: `why` tells what domains have. `offered`: null is all nodes.
   [[nodiscard]] domain_sets sets_of(sub_group_row member, const model::topology_ask& ask, std::span<const pod_row> pods,
                                     const work::node_set* offered, work::failure& why);
-  /// Scores of a pod set or of the nearest set above it that has some; null: none.
-  [[nodiscard]] const kai_domain_scores* scores_of(sub_group_row pod_set) const;
+  /// Those of a pod set or of the nearest set above it that has some; null: none.
+  [[nodiscard]] const policy::topology::preferred_domains* preferred_of(sub_group_row pod_set) const;
 
  private:
   [[nodiscard]] policy::topology::pods_ask asks_of(std::span<const pod_row> pods) const;
   [[nodiscard]] std::vector<node_row> nodes_in_use(sub_group_row member, std::span<const pod_row> pods) const;
-  void keep_scores(sub_group_row member, const policy::topology::domain_tree& tree,
-                   std::span<const policy::topology::scored_domain> scores);
 
   work::core& c_;
-  std::map<sub_group_row, kai_domain_scores> scores_;
+  std::map<sub_group_row, policy::topology::preferred_domains> preferred_;
 };
 
 }  // namespace kaisched::actions

@@ -1,7 +1,10 @@
 #include "actions/placement.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,15 +64,21 @@ class walk {
     const kai_node_sets::domain_sets sets = node_sets_.sets_of(member, *ask, pods, offered.among, here);
     if (sets.domains.empty()) why_ = here;
     for (const std::uint32_t domain : sets.domains) {
-      work::node_set among(c_.state().node_count(), 0);
+      const work::node_band& all = sets.tree->domains[domain].nodes;
+      work::node_set among;
       work::node_band nodes;
-      for (const node_row row : sets.tree->domains[domain].nodes) {
-        if (offered.among != nullptr && (*offered.among)[row] == 0) continue;
-        among[row] = 1;
-        nodes.push_back(row);
+      offer below{offered.among, &all};
+      if (offered.among != nullptr || all.size() < c_.state().node_count()) {
+        among.assign(c_.state().node_count(), 0);
+        below.among = &among;
+        for (const node_row row : all) among[row] = offered.among == nullptr ? 1 : (*offered.among)[row];
+      }
+      if (offered.among != nullptr) {
+        std::copy_if(all.begin(), all.end(), std::back_inserter(nodes), [&](node_row row) { return among[row] != 0; });
+        below.nodes = &nodes;
       }
       const std::uint32_t start = c_.depth();
-      result<bool> placed = place_on(member, chunk, {&among, &nodes});
+      result<bool> placed = place_on(member, chunk, below);
       if (!placed || *placed) return placed;
       c_.rollback(start);
     }
@@ -87,29 +96,61 @@ class walk {
   }
 
   result<bool> place_pods(sub_group_row pod_set, std::span<const pod_row> chunk, const offer& offered) {
-    work::node_set scored;
-    std::vector<work::node_band> bands;
     work::node_scope scope{offered.among, nullptr};
-    const kai_domain_scores* scores = node_sets_.scores_of(pod_set);
-    if (scores != nullptr) {
-      scored.assign(c_.state().node_count(), 0);
-      for (const work::node_band& band : scores->bands) {
-        bands.emplace_back();
-        for (const node_row row : band) {
-          if (offered.among != nullptr && (*offered.among)[row] == 0) continue;
-          scored[row] = 1;
-          bands.back().push_back(row);
-        }
-      }
-      scope = {&scored, &bands};
-    } else if (offered.nodes != nullptr) {
-      bands.push_back(*offered.nodes);
-      scope.bands = &bands;
+    const policy::topology::preferred_domains* preferred = node_sets_.preferred_of(pod_set);
+    if (preferred == nullptr && offered.nodes == nullptr) return placer_.place(pod_set, chunk, scope);
+    work::node_set scored;
+    if (preferred != nullptr) {
+      scored = nodes_with_scores(*preferred, offered);
+      if (!scored.empty()) scope.among = &scored;
     }
-    c_.access.domain_scores = scores == nullptr ? nullptr : &scores->by_node;
+    work::node_bands bands = preferred == nullptr ? work::node_bands(*offered.nodes) : bands_of(*preferred, offered);
+    scope.bands = &bands;
+    c_.access.preferred = preferred;
     result<bool> placed = placer_.place(pod_set, chunk, scope);
-    c_.access.domain_scores = nullptr;
+    c_.access.preferred = nullptr;
     return placed;
+  }
+
+  /// Empty, if these are all that are offered.
+  [[nodiscard]] work::node_set nodes_with_scores(const policy::topology::preferred_domains& preferred,
+                                                 const offer& offered) const {
+    const std::size_t nodes = c_.state().node_count();
+    if (offered.among == nullptr && preferred.node_count() == nodes) return {};
+    if (offered.nodes != nullptr &&
+        std::all_of(offered.nodes->begin(), offered.nodes->end(), [&](node_row row) { return preferred.holds(row); })) {
+      return {};
+    }
+    work::node_set scored(nodes, 0);
+    for (node_row row = 0; row < nodes; ++row) {
+      const bool is_open = offered.among == nullptr || (*offered.among)[row] != 0;
+      scored[row] = is_open && preferred.holds(row) ? 1 : 0;
+    }
+    return scored;
+  }
+
+  /// Nodes of one score, the highest first. `preferred` and what is offered must outlive the bands.
+  static work::node_bands bands_of(const policy::topology::preferred_domains& preferred, const offer& offered) {
+    if (offered.nodes != nullptr && offered.nodes->size() < preferred.size()) {
+      std::map<double, work::node_band, std::greater<>> bands;
+      for (const node_row row : *offered.nodes) {
+        if (preferred.holds(row)) bands[preferred.score_of(row)].push_back(row);
+      }
+      std::vector<work::node_band> made;
+      for (auto& [score, band] : bands) made.push_back(std::move(band));
+      return work::node_bands(made);
+    }
+    return work::node_bands([&preferred, among = offered.among, end = preferred.size()](work::node_band& made) mutable {
+      if (end == 0) return false;
+      const std::span<const policy::topology::scored_domain> band = preferred.band_before(end);
+      end -= band.size();
+      for (const policy::topology::scored_domain& one : band) {
+        const std::vector<node_row>& nodes = preferred.tree().domains[one.domain].nodes;
+        std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(made),
+                     [&](node_row row) { return among == nullptr || (*among)[row] != 0; });
+      }
+      return true;
+    });
   }
 
   bool owns_any(sub_group_row member, std::span<const pod_row> chunk) const {

@@ -8,6 +8,7 @@
 namespace kaisched::actions {
 
 result<bool> pod_placer::place(sub_group_row pod_set, std::span<const pod_row> chunk, const work::node_scope& scope) {
+  c_.choice.start_scope();
   for (const pod_row pod : chunk) {
     if (c_.state().pods[pod].sub != pod_set) continue;
     result<bool> placed = place_one(pod, scope, chunk.size() > 1);

@@ -24,6 +24,9 @@ namespace policy {
 class claim_ledger;
 class device_ledger;
 class zone_ledger;
+namespace topology {
+class preferred_domains;
+}
 }  // namespace policy
 
 /// The inside of a `session_view`: owned by the session, borrowed by everything below it.
@@ -48,8 +51,8 @@ class session_access {
 
   std::uint64_t changes = 0;  ///< grows with every change of the status of a pod
 
-  /// By node, while a pod is placed that prefers some domains of a topology.
-  const std::vector<double>* domain_scores = nullptr;
+  /// While a pod is placed that prefers some domains of a topology.
+  const policy::topology::preferred_domains* preferred = nullptr;
 
   [[nodiscard]] bool compat() const { return options->mode == decision_mode::compat; }
   /// Devices that pods of this class share are counted in GPU groups.

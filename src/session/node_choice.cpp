@@ -19,6 +19,7 @@ namespace {
 using policy::free_amount;
 
 constexpr int any_node = -1;
+constexpr std::size_t least_ordered = 48;                ///< nodes of a band; fewer are looked at one by one
 constexpr std::size_t least_verdicts_per_thread = 1024;  ///< of nodes on classes: some 50 microseconds
 constexpr std::size_t most_prepared = 64U << 20U;        ///< verdicts that are made before anybody asks for them
 constexpr double largest_spread = 500;                   ///< half of what availability adds
@@ -85,6 +86,31 @@ void node_choice::open(const core& c) {
   if (c.options.cpu_placement == placement_strategy::spread) open_spread(c, spread_cpu_, dim_cpu);
 }
 
+void node_choice::band_order::close() {
+  if (band == nullptr) return;
+  band = nullptr;
+  for (const model::node_index::entry& one : index) key[one.row] = absent;
+  index.assign({});
+}
+
+void node_choice::order_band(const core& c, const node_band& rows, dimension d) {
+  if (order_.band == &rows && order_.d == d) {
+    if (!order_.index.is_settled()) order_.index.settle();
+    return;
+  }
+  order_.close();
+  order_.band = &rows;
+  order_.d = d;
+  order_.key.resize(c.state().node_count(), absent);
+  std::vector<model::node_index::entry> entries;
+  entries.reserve(rows.size());
+  for (const node_row row : rows) {
+    order_.key[row] = free_of(c, row, d);
+    entries.push_back({order_.key[row], (*c.state().name_rank)[row], row});
+  }
+  order_.index.assign(std::move(entries));
+}
+
 void node_choice::forget_classes(const core& c) { classes_.assign(c.state().class_slots, {}); }
 
 void node_choice::spread_index::set_key(node_row row, std::int64_t value, bool is_broken) {
@@ -119,6 +145,11 @@ void node_choice::open_spread(const core& c, spread_index& spread, dimension d) 
 
 void node_choice::node_changed(const core& c, node_row row) {
   ++changes_;
+  if (order_.band != nullptr && order_.key[row] != absent) {
+    const std::int64_t now = free_of(c, row, order_.d);
+    if (now != order_.key[row]) order_.index.move_later({order_.key[row], (*c.state().name_rank)[row], row}, now);
+    order_.key[row] = now;
+  }
   for (const auto& [spread, d] : {std::pair{&spread_gpu_, dim_gpu}, std::pair{&spread_cpu_, dim_cpu}}) {
     if (!spread->used) continue;
     const std::int64_t before = spread->key[row];
@@ -432,6 +463,26 @@ place node_choice::scan_rows(core& c, pod_row pod, const filter& by, const node_
   return best;
 }
 
+/// As `scan_rows`, for many nodes and several pods.
+place node_choice::scan_band_order(core& c, pod_row pod, const filter& by, const node_band& rows) {
+  const model::cluster_state& s = c.state();
+  const model::pod_class& ask = s.class_of(pod);
+  const dimension d = ask.wants_gpu() ? dim_gpu : dim_cpu;
+  const bool in_groups = c.access.in_groups(ask);
+  const std::int64_t asked = ask.requests(d);
+  const bool by_idle = by.which == free_amount::idle && !in_groups && asked != 0;
+  order_band(c, rows, d);
+  place found;
+  const auto first = order_.index.first_at_least(in_groups ? ask.shared_count() * whole_device : asked);
+  for (auto at = first; at != order_.index.end(); ++at) {
+    const node_row row = at->row;
+    if (by.sharing != nullptr && by.sharing->key[row] != absent) continue;
+    if (by_idle && (*c.live.idle)[static_cast<std::size_t>(row) * s.dims() + d] < asked) continue;
+    if (passes(c, row, by) && try_node(c, pod, row, by.which, found)) break;
+  }
+  return found;
+}
+
 /// The best node of the scope, or of some of its nodes.
 place node_choice::scan(core& c, pod_row pod, const class_facts& known, bool only_claims,
                         const std::vector<constraint>& others, const node_band* rows) {
@@ -450,7 +501,11 @@ place node_choice::scan(core& c, pod_row pod, const class_facts& known, bool onl
     for (const free_amount which : {free_amount::idle, free_amount::idle_or_releasing}) {
       for (const int node_kind : kinds) {
         const filter by{known, which, node_kind, sharing, shared, others};
-        found = rows == nullptr ? scan_index(c, pod, by) : scan_rows(c, pod, by, *rows);
+        const bool in_order = rows != nullptr && rows->size() >= least_ordered && !shared &&
+                              !(ask.wants_gpu() ? spread_gpu_ : spread_cpu_).used;
+        found = rows == nullptr ? scan_index(c, pod, by)
+                : in_order      ? scan_band_order(c, pod, by, *rows)
+                                : scan_rows(c, pod, by, *rows);
         if (found.row == no_row) continue;
         if (only_claims && !found.must_wait) {
           (void)choose_devices(c, ask, found.row, free_amount::idle_or_releasing, found);
@@ -465,11 +520,12 @@ place node_choice::scan(core& c, pod_row pod, const class_facts& known, bool onl
 
 place node_choice::scan_bands(core& c, pod_row pod, const class_facts& known, bool only_claims,
                               const std::vector<constraint>& others) {
-  // A list is searched from end to end, an index up to the first node that fits.
-  const bool is_large = bands_ != nullptr && bands_->size() == 1 && bands_->front().size() > rows_by_name_.size() / 4;
+  const node_band* band = bands_ == nullptr ? nullptr : bands_->at(0);
+  // A list may be searched from end to end, an index up to the first node that fits.
+  const bool is_large = band != nullptr && band->size() > rows_by_name_.size() / 4 && bands_->at(1) == nullptr;
   if (bands_ == nullptr || is_large) return scan(c, pod, known, only_claims, others, nullptr);
-  for (const node_band& band : *bands_) {
-    const place found = scan(c, pod, known, only_claims, others, &band);
+  for (std::size_t i = 0; band != nullptr; band = bands_->at(++i)) {
+    const place found = scan(c, pod, known, only_claims, others, band);
     if (found.row != no_row) return found;
   }
   return place{};
@@ -501,10 +557,10 @@ result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& know
 /// By position in the list of nodes: the band of each. In `compat` bands are nothing but scores.
 std::vector<std::uint32_t> node_choice::band_of_rows(const core& c, pod_row pod, std::span<const node_row> rows) const {
   std::vector<std::uint32_t> found(rows.size(), 0);
-  if (c.compat() || bands_ == nullptr || bands_->size() < 2) return found;
+  if (c.compat() || bands_ == nullptr || bands_->at(1) == nullptr) return found;
   std::vector<std::uint32_t> by_row(c.state().node_count(), 0);
-  for (std::uint32_t i = 0; i < bands_->size(); ++i) {
-    for (const node_row row : (*bands_)[i]) by_row[row] = i + 1;
+  for (std::uint32_t i = 0; bands_->at(i) != nullptr; ++i) {
+    for (const node_row row : *bands_->at(i)) by_row[row] = i + 1;
   }
   const std::uint32_t slot = c.state().pod_extras[pod].nominated;
   const node_row promised = !nominated_ || slot == no_row ? no_row : (*c.state().node_row_of_slot)[slot];

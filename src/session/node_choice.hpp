@@ -17,6 +17,7 @@
 #include "model/node_index.hpp"
 #include "model/state.hpp"
 #include "policy/access.hpp"
+#include "session/node_bands.hpp"
 
 namespace kaisched::work {
 
@@ -25,13 +26,10 @@ class core;
 /// A set of nodes: one byte by row, 0 is out.
 using node_set = std::vector<std::uint8_t>;
 
-/// Nodes that are tried before others, whatever their scores.
-using node_band = std::vector<node_row>;
-
 /// Which nodes a pod may go to.
 struct node_scope {
-  const node_set* among = nullptr;                ///< null: all
-  const std::vector<node_band>* bands = nullptr;  ///< the same nodes as lists, best ones first; null: no order
+  const node_set* among = nullptr;  ///< null: all
+  node_bands* bands = nullptr;      ///< the same nodes as lists; null: no order
 };
 
 /// Where a pod may go.
@@ -79,6 +77,8 @@ class node_choice {
   void forget_classes(const core& c);
   /// Keeps the orders of the fast way after the amounts of a node have changed.
   void node_changed(const core& c, node_row row);
+  /// Pods of one scope come now, one after the other. An order of the nodes of a large band is kept between them.
+  void start_scope() { order_.close(); }
 
  private:
   /// What is known about a class in this session.
@@ -117,6 +117,16 @@ class node_choice {
   };
   static constexpr std::int64_t absent = std::numeric_limits<std::int64_t>::min();
 
+  /// The nodes of a band by free amount, while pods of one scope are placed.
+  struct band_order {
+    const node_band* band = nullptr;  ///< null: there is none
+    dimension d = dim_gpu;
+    model::node_index index;
+    std::vector<std::int64_t> key;  ///< by row; `absent`: not in the index
+
+    void close();
+  };
+
   class_facts& facts(const core& c, class_row row);
   [[nodiscard]] static bool may_use_overdrawn(core& c, const model::pod_class& ask);
   [[nodiscard]] result<place> best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims);
@@ -135,6 +145,8 @@ class node_choice {
   [[nodiscard]] bool passes(const core& c, node_row row, const filter& by) const;
   [[nodiscard]] place scan_index(core& c, pod_row pod, const filter& by);
   [[nodiscard]] place scan_rows(core& c, pod_row pod, const filter& by, const node_band& rows);
+  [[nodiscard]] place scan_band_order(core& c, pod_row pod, const filter& by, const node_band& rows);
+  void order_band(const core& c, const node_band& rows, dimension d);
   [[nodiscard]] place scan_bands(core& c, pod_row pod, const class_facts& known, bool only_claims,
                                  const std::vector<constraint>& others);
   [[nodiscard]] place scan(core& c, pod_row pod, const class_facts& known, bool only_claims,
@@ -150,8 +162,8 @@ class node_choice {
   void open_spread(const core& c, spread_index& spread, dimension d);
   static void update_spread(const core& c, spread_index& spread, node_row row, dimension d);
 
-  const node_set* among_ = nullptr;                ///< while a pod is placed
-  const std::vector<node_band>* bands_ = nullptr;  ///< likewise
+  const node_set* among_ = nullptr;  ///< while a pod is placed
+  node_bands* bands_ = nullptr;      ///< likewise
   /// Of the pod that is being placed: what queues say, by the memory of the GPUs of a node.
   std::vector<std::pair<std::int64_t, bool>> refused_;
   policy::group_order devices_;
@@ -167,6 +179,7 @@ class node_choice {
   spread_index spread_gpu_;
   spread_index spread_cpu_;
   std::vector<sharing_index> sharing_indexes_;
+  band_order order_;
 };
 
 }  // namespace kaisched::work

@@ -93,7 +93,7 @@ void finish(call_names& names, recorded_tree& made) {
     one.resize(names.resources.size(), 0);
     made.counts.free.insert(made.counts.free.end(), one.begin(), one.end());
   }
-  topology::rank_by_name(made.tree);
+  topology::rank_domains(made.tree);
 }
 
 /// A domain with its children. Its levels are those that come up.
@@ -151,7 +151,7 @@ keyed_tree keyed_tree_of(call_names& names, const json& record) {
       made.tree.children[domain].push_back(own.at(child.get<std::string>()));
     }
   }
-  topology::rank_by_name(made.tree);
+  topology::rank_domains(made.tree);
   return made;
 }
 
@@ -394,8 +394,13 @@ json topology_sort_tree(const json& in) {
   finish(names, where);
   topology::child_lists children = where.tree.children;
   const std::string deepest = text_or_empty(in, "max_depth_level");
-  topology::sort_domains(where.tree, children, topology::root_domain, total,
-                         deepest.empty() ? no_row : names.levels.number(deepest) + 1, where.counts);
+  if (!deepest.empty()) {
+    const std::uint32_t level = names.levels.number(deepest) + 1;
+    for (std::uint32_t one = 0; one < children.size(); ++one) {
+      if (where.tree.domains[one].level <= level)
+        topology::sort_children(where.tree, children[one], total, where.counts);
+    }
+  }
   return {{"domain", order_of(names, where, children, topology::root_domain)}};
 }
 
@@ -405,8 +410,8 @@ json topology_node_scores(const json& in) {
   add_subtree(names, where, in.at("domain"));
   json scores = json::object();
   const std::uint32_t preferred = names.levels.number(text_or_empty(in, "preferred_level")) + 1;
-  for (const topology::scored_domain& one :
-       topology::domain_scores(where.tree, where.tree.children, topology::root_domain, preferred)) {
+  for (const topology::scored_domain& one : topology::domain_scores(
+           topology::domains_of_level(where.tree, where.tree.children, topology::root_domain, preferred))) {
     for (const node_row row : where.tree.domains[one.domain].nodes) scores[names.nodes.name(row)] = one.score;
   }
   return {{"scores", scores}};

@@ -54,7 +54,11 @@ void tree_builder::add(node_row node, std::span<const std::string* const> values
   tree_.leaf[node] = at;
 }
 
-void rank_by_name(domain_tree& tree) {
+void rank_domains(domain_tree& tree) {
+  tree.place.assign(tree.domains.size(), 0);
+  for (const std::vector<std::uint32_t>& level : tree.by_level) {
+    for (std::uint32_t i = 0; i < level.size(); ++i) tree.place[level[i]] = i;
+  }
   tree.name_rank.assign(tree.domains.size(), 0);
   std::vector<std::uint32_t> open{root_domain};
   for (std::uint32_t rank = 0; !open.empty(); ++rank) {
@@ -70,7 +74,7 @@ void rank_by_name(domain_tree& tree) {
 
 domain_tree tree_builder::finish(std::size_t nodes) {
   tree_.leaf.resize(nodes, no_row);
-  rank_by_name(tree_);
+  rank_domains(tree_);
   return std::move(tree_);
 }
 

@@ -42,6 +42,7 @@ struct domain_tree {
   std::vector<domain> domains;      ///< parents before their children
   child_lists children;
   std::vector<std::vector<std::uint32_t>> by_level;  ///< domains of a level, the root's first
+  std::vector<std::uint32_t> place;                  ///< by domain: position in the list of its level
   std::vector<std::uint32_t> leaf;                   ///< by node: its narrowest domain, or no_row
   std::vector<std::uint32_t> name_rank;              ///< position among all by the labels from the widest level down
   std::vector<level_grid> grids;                     ///< by level; empty: no level has a shape
@@ -56,8 +57,8 @@ struct domain_tree {
   [[nodiscard]] std::uint32_t domain_of(node_row node, std::uint32_t level) const;
 };
 
-/// Fills `name_rank`.
-void rank_by_name(domain_tree& tree);
+/// Fills `name_rank` and `place`.
+void rank_domains(domain_tree& tree);
 
 /// How domains are told apart.
 enum class domain_key : std::uint8_t {

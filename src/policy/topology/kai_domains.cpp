@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/stable_sort.hpp"
 #include "policy/parts.hpp"
 
 namespace kaisched::policy::topology {
@@ -20,6 +21,27 @@ double at_or_zero(std::span<const double> of, std::size_t d) { return d < of.siz
 node_row lone_node(const domain_tree& tree, std::uint32_t domain) {
   const std::vector<node_row>& nodes = tree.domains[domain].nodes;
   return nodes.size() == 1 && tree.children[domain].empty() ? nodes.front() : no_row;
+}
+
+/// Narrowest level first, within a level in the order of the tree; domains that it does not have last.
+void sort_by_place(const domain_tree& tree, std::span<const level_order> levels, std::vector<std::uint32_t>& domains) {
+  std::vector<std::vector<std::uint32_t>> rank(levels.size());
+  const auto key_of = [&](std::uint32_t domain) {
+    const std::uint32_t level = tree.domains[domain].level;
+    if (level >= levels.size()) return std::uint64_t{no_row} << 32U;
+    if (rank[level].empty()) {
+      rank[level].assign(tree.by_level[level].size(), no_row);
+      for (std::uint32_t i = 0; i < levels[level].domains.size(); ++i)
+        rank[level].at(tree.place[levels[level].domains[i]]) = i;
+    }
+    const std::uint32_t own = rank[level].at(tree.place[domain]);
+    return own == no_row ? std::uint64_t{no_row} << 32U : (levels.size() - level) << 32U | own;
+  };
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
+  keys.reserve(domains.size());
+  for (const std::uint32_t one : domains) keys.emplace_back(key_of(one), one);
+  base::stable_sort(keys, [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t i = 0; i < domains.size(); ++i) domains[i] = keys[i].second;
 }
 
 }  // namespace
@@ -136,31 +158,78 @@ bool can_hold(const domain_counts& counts, std::uint32_t domain, const amounts& 
   return fill_ratio(counts, domain, total) <= 1;
 }
 
-void sort_domains(const domain_tree& tree, child_lists& children, std::uint32_t from, const amounts& total,
-                  std::uint32_t deepest_level, const domain_counts& counts) {
-  if (deepest_level == no_row) return;
-  std::vector<std::uint32_t>& own = children[from];
+void sort_children(const domain_tree& tree, std::vector<std::uint32_t>& children, const amounts& total,
+                   const domain_counts& counts) {
+  if (children.size() < 2) return;
   std::vector<std::pair<double, std::uint32_t>> keys;
-  keys.reserve(own.size());
-  for (const std::uint32_t child : own) keys.emplace_back(fill_ratio(counts, child, total), child);
+  keys.reserve(children.size());
+  for (const std::uint32_t child : children) keys.emplace_back(fill_ratio(counts, child, total), child);
   std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : tree.name_rank[a.second] < tree.name_rank[b.second];
   });
-  for (std::size_t i = 0; i < own.size(); ++i) own[i] = keys[i].second;
-  if (tree.domains[from].level == deepest_level) return;
-  for (const std::uint32_t child : own) sort_domains(tree, children, child, total, deepest_level, counts);
+  for (std::size_t i = 0; i < children.size(); ++i) children[i] = keys[i].second;
 }
 
-std::vector<scored_domain> domain_scores(const domain_tree& tree, const child_lists& children, std::uint32_t from,
-                                         std::uint32_t preferred) {
+std::vector<level_order> sorted_levels(const domain_tree& tree, std::uint32_t from, const amounts& total,
+                                       std::uint32_t deepest_level, const domain_counts& counts) {
+  std::vector<level_order> made(std::min<std::size_t>(deepest_level, tree.levels.size()) + 1);
+  for (std::size_t level = 0; level < made.size(); ++level) {
+    made[level].domains.reserve(tree.by_level[level].size());
+    made[level].is_inside.reserve(tree.by_level[level].size());
+  }
+  const auto add = [&](std::uint32_t domain, bool is_inside) {
+    const std::uint32_t level = tree.domains[domain].level;
+    if (level >= made.size()) return;
+    made[level].domains.push_back(domain);
+    made[level].is_inside.push_back(is_inside || domain == from ? 1 : 0);
+  };
+  add(root_domain, false);
+  std::vector<std::uint32_t> children;
+  for (std::size_t level = 0; level + 1 < made.size(); ++level) {
+    for (std::size_t i = 0; i < made[level].domains.size(); ++i) {
+      const bool is_inside = made[level].is_inside[i] != 0;
+      children = tree.children[made[level].domains[i]];
+      if (is_inside) sort_children(tree, children, total, counts);
+      for (const std::uint32_t child : children) add(child, is_inside);
+    }
+  }
+  return made;
+}
+
+std::vector<scored_domain> domain_scores(std::span<const std::uint32_t> domains) {
   std::vector<scored_domain> scores;
-  const std::vector<std::uint32_t> domains = domains_of_level(tree, children, from, preferred);
+  scores.reserve(domains.size());
   const auto count = static_cast<double>(domains.size());
   for (std::size_t i = 0; i < domains.size(); ++i) {
     const double step = std::floor(static_cast<double>(i + 1) / count * score_steps);
     scores.push_back({domains[i], step * topology_band});
   }
   return scores;
+}
+
+preferred_domains::preferred_domains(const domain_tree& tree, std::vector<scored_domain> domains)
+    : tree_(&tree), level_(tree.domains[domains.front().domain].level), domains_(std::move(domains)) {
+  by_place_.assign(tree.by_level[level_].size(), 0);
+  is_scored_.assign(by_place_.size(), 0);
+  for (const scored_domain& one : domains_) {
+    by_place_[tree.place[one.domain]] = one.score;
+    is_scored_[tree.place[one.domain]] = 1;
+    node_count_ += tree.domains[one.domain].nodes.size();
+  }
+}
+
+double preferred_domains::score_of(node_row node) const {
+  return tree_->leaf[node] == no_row ? 0 : by_place_[tree_->place[tree_->domain_of(node, level_)]];
+}
+
+bool preferred_domains::holds(node_row node) const {
+  return tree_->leaf[node] != no_row && is_scored_[tree_->place[tree_->domain_of(node, level_)]] != 0;
+}
+
+std::span<const scored_domain> preferred_domains::band_before(std::size_t end) const {
+  std::size_t first = end;
+  while (first > 0 && domains_[first - 1].score == domains_[end - 1].score) --first;
+  return std::span(domains_).subspan(first, end - first);
 }
 
 std::vector<std::uint32_t> levels_to_try(std::size_t levels, const level_constraint& asked) {
@@ -177,8 +246,9 @@ found_domains domains_that_hold(const domain_tree& tree, const level_constraint&
                                 std::size_t pods, std::span<const node_row> in_use, const domain_counts& counts) {
   const std::vector<std::uint32_t> levels = levels_to_try(tree.levels.size(), asked);
   const bool sticks = asked.required != no_row && !in_use.empty();
-  std::vector<bool> open(tree.domains.size(), !sticks);
+  std::vector<bool> open;
   if (sticks) {
+    open.assign(tree.domains.size(), false);
     for (const std::uint32_t top : tree.by_level[asked.required]) {
       const std::vector<node_row>& nodes = tree.domains[top].nodes;
       const bool used = std::any_of(in_use.begin(), in_use.end(), [&](node_row node) {
@@ -191,7 +261,7 @@ found_domains domains_that_hold(const domain_tree& tree, const level_constraint&
   found_domains found;
   for (const std::uint32_t level : levels) {
     for (const std::uint32_t one : tree.by_level[level]) {
-      if (!open[one]) continue;
+      if (sticks && !open[one]) continue;
       if (can_hold(counts, one, total, pods))
         found.domains.push_back(one);
       else if (level == levels.back())
@@ -220,25 +290,22 @@ domain_choice choose_domains(const domain_tree& tree, std::uint32_t common, cons
     return made;
   }
   const std::uint32_t deepest = asked.preferred == no_row ? asked.required : asked.preferred;
-  // The order below the deepest level decides nothing.
-  child_lists children(tree.children.size());
-  for (std::uint32_t one = 0; one < children.size(); ++one) {
-    if (tree.domains[one].level < deepest) children[one] = tree.children[one];
+  const std::vector<level_order> levels =
+      sorted_levels(tree, common, pods.total(), deepest == no_row ? root_level : deepest, counts);
+  if (asked.preferred < levels.size()) {
+    const level_order& preferred = levels[asked.preferred];
+    std::vector<std::uint32_t> inside;
+    for (std::size_t i = 0; i < preferred.domains.size(); ++i) {
+      if (preferred.is_inside[i] != 0) inside.push_back(preferred.domains[i]);
+    }
+    made.scores = domain_scores(inside);
   }
-  sort_domains(tree, children, common, pods.total(), deepest, counts);
-  if (asked.preferred != no_row) made.scores = domain_scores(tree, children, common, asked.preferred);
   if (levels_to_try(tree.levels.size(), asked).empty()) {
     made.is_wrong = true;
     return made;
   }
   found_domains found = domains_that_hold(tree, asked, pods.total(), pods.count(), in_use, counts);
-  if (found.domains.size() > 1) {
-    std::vector<std::size_t> rank(tree.domains.size(), tree.domains.size());
-    const std::vector<std::uint32_t> order = bottom_up_order(children, root_domain);
-    for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
-    std::stable_sort(found.domains.begin(), found.domains.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
-  }
+  if (found.domains.size() > 1) sort_by_place(tree, levels, found.domains);
   made.domains = std::move(found.domains);
   made.too_small = std::move(found.too_small);
   for (const std::uint32_t one : made.too_small) made.room.push_back(counts.pods[one]);

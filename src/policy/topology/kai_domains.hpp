@@ -78,18 +78,50 @@ void count_pods(const domain_tree& tree, std::uint32_t from, std::span<const nod
 [[nodiscard]] double fill_ratio(const domain_counts& counts, std::uint32_t domain, const amounts& total);
 [[nodiscard]] bool can_hold(const domain_counts& counts, std::uint32_t domain, const amounts& total, std::size_t pods);
 
-/// Sorts children, the tightest first, down to those of the deepest level; no_row: not at all.
-void sort_domains(const domain_tree& tree, child_lists& children, std::uint32_t from, const amounts& total,
-                  std::uint32_t deepest_level, const domain_counts& counts);
+/// Sorts the children of a domain, the tightest first.
+void sort_children(const domain_tree& tree, std::vector<std::uint32_t>& children, const amounts& total,
+                   const domain_counts& counts);
+/// The domains of a level in the order of the tree.
+struct level_order {
+  std::vector<std::uint32_t> domains;
+  std::vector<std::uint8_t> is_inside;  ///< the domain whose children are sorted, or below it
+};
+/// Levels from the root's down to another one, after the children of a domain and of all below it have been sorted.
+[[nodiscard]] std::vector<level_order> sorted_levels(const domain_tree& tree, std::uint32_t from, const amounts& total,
+                                                     std::uint32_t deepest_level, const domain_counts& counts);
 
 /// One domain of the preferred level.
 struct scored_domain {
   std::uint32_t domain;
   double score;
 };
-/// The later in the tree the higher: the emptiest domain has the highest score.
-[[nodiscard]] std::vector<scored_domain> domain_scores(const domain_tree& tree, const child_lists& children,
-                                                       std::uint32_t from, std::uint32_t preferred);
+/// Of the domains of the preferred level in the order of the tree. The later the higher: the emptiest domain has the
+/// highest score.
+[[nodiscard]] std::vector<scored_domain> domain_scores(std::span<const std::uint32_t> domains);
+
+/// What the domains of a preferred level add to the scores of their nodes.
+class preferred_domains {
+ public:
+  /// Scores ascend. There is at least one domain.
+  preferred_domains(const domain_tree& tree, std::vector<scored_domain> domains);
+
+  [[nodiscard]] const domain_tree& tree() const { return *tree_; }
+  [[nodiscard]] std::size_t size() const { return domains_.size(); }
+  [[nodiscard]] std::size_t node_count() const { return node_count_; }
+  /// 0 for nodes that are in none of the domains.
+  [[nodiscard]] double score_of(node_row node) const;
+  [[nodiscard]] bool holds(node_row node) const;
+  /// The domains of one score that end before a position, which is at least 1. From `size()` on: the best ones first.
+  [[nodiscard]] std::span<const scored_domain> band_before(std::size_t end) const;
+
+ private:
+  const domain_tree* tree_;
+  std::uint32_t level_;
+  std::size_t node_count_ = 0;
+  std::vector<scored_domain> domains_;
+  std::vector<double> by_place_;
+  std::vector<std::uint8_t> is_scored_;
+};
 
 /// Levels by number; no_row: none is asked for; `unknown_level`: one that the topology does not have.
 inline constexpr std::uint32_t unknown_level = no_row - 1;

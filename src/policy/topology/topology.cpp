@@ -2,6 +2,7 @@
 // groups are placed.
 #include "policy/access.hpp"
 #include "policy/parts.hpp"
+#include "policy/topology/kai_domains.hpp"
 
 namespace kaisched::policy {
 
@@ -13,9 +14,9 @@ class topology_part final : public policy_part {
   [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_scores_nodes; }
   result<void> score_nodes(const session_view& view, pod_row, std::span<const node_row> nodes,
                            std::span<double> scores) override {
-    const std::vector<double>* bands = inside(view).domain_scores;
-    if (bands == nullptr) return {};
-    for (std::size_t i = 0; i < nodes.size(); ++i) scores[i] += (*bands)[nodes[i]];
+    const topology::preferred_domains* preferred = inside(view).preferred;
+    if (preferred == nullptr) return {};
+    for (std::size_t i = 0; i < nodes.size(); ++i) scores[i] += preferred->score_of(nodes[i]);
     return {};
   }
 };
