@@ -199,7 +199,7 @@ bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vecto
   return true;
 }
 
-/// Of the groups of each leaf queue that can lose pods, the lowest priority.
+/// Of the groups of each leaf queue that can lose pods, one of the lowest priority.
 class lowest_priorities {
  public:
   explicit lowest_priorities(const core& c) : c_(c) {}
@@ -207,9 +207,10 @@ class lowest_priorities {
   /// Some group of the queue can lose pods and has a lower priority.
   [[nodiscard]] bool has_lower(queue_row queue, std::int64_t priority) {
     if (!may_have_lower(queue, priority)) return false;
-    if (c_.abandoned) return true;  // what such a statement has left behind no commit tells
-    if (by_queue_.empty() || commits_ != c_.commits) find_all();
-    return by_queue_[queue] < priority;
+    if (c_.abandoned) return true;  // what such a statement has left behind no decision tells
+    follow_decisions();
+    const group_row lowest = by_queue_[queue];
+    return lowest != no_row && c_.state().groups[lowest].priority < priority;
   }
 
  private:
@@ -219,19 +220,38 @@ class lowest_priorities {
     return queue < known.size() && !known[queue].empty() && known[queue].front().first < priority;
   }
 
-  void find_all() {
-    commits_ = c_.commits;
-    by_queue_.assign(c_.state().queues->size(), std::numeric_limits<std::int64_t>::max());
-    for (group_row g = 0; g < c_.state().group_slots; ++g) {
-      const model::group_core& group = c_.state().groups[g];
-      if (group.queue == no_row || group.priority >= by_queue_[group.queue] || !can_lose(c_, g)) continue;
-      by_queue_[group.queue] = group.priority;
+  void follow_decisions() {
+    if (by_queue_.empty()) return find_all();
+    for (; seen_ < c_.decisions.size(); ++seen_) {
+      const group_row g = c_.decisions[seen_].group;
+      if (g == no_row || c_.state().groups[g].queue == no_row) continue;
+      if (can_lose(c_, g))
+        offer(g);
+      else if (by_queue_[c_.state().groups[g].queue] == g)
+        return find_all();
     }
   }
 
+  void find_all() {
+    seen_ = c_.decisions.size();
+    by_queue_.assign(c_.state().queues->size(), no_row);
+    for (group_row g = 0; g < c_.state().group_slots; ++g) {
+      if (c_.state().groups[g].queue != no_row && can_lose(c_, g)) offer(g);
+    }
+  }
+
+  /// Of equal ones the oldest, which is taken from last.
+  void offer(group_row g) {
+    group_row& lowest = by_queue_[c_.state().groups[g].queue];
+    const auto key = [this](group_row of) {
+      return std::pair(c_.state().groups[of].priority, c_.state().groups[of].created);
+    };
+    if (lowest == no_row || key(g) < key(lowest)) lowest = g;
+  }
+
   const core& c_;
-  std::vector<std::int64_t> by_queue_;
-  std::uint32_t commits_ = 0;
+  std::vector<group_row> by_queue_;
+  std::size_t seen_ = 0;  ///< decisions that are counted in
 };
 
 // ---- drivers -----------------------------------------------------------------------------------------------------

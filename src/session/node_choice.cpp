@@ -19,6 +19,7 @@ namespace {
 using policy::free_amount;
 
 constexpr int any_node = -1;
+constexpr std::int64_t most_idle = 1024;                 ///< GPUs of one node that are told apart
 constexpr std::size_t least_ordered = 48;                ///< nodes of a band; fewer are looked at one by one
 constexpr std::size_t least_verdicts_per_thread = 1024;  ///< of nodes on classes: some 50 microseconds
 constexpr std::size_t most_prepared = 64U << 20U;        ///< verdicts that are made before anybody asks for them
@@ -81,9 +82,31 @@ void node_choice::open(const core& c) {
   spread_gpu_ = {};
   spread_cpu_ = {};
   sharing_indexes_.clear();
+  idle_ = {};
   if (!fast_) return;
   if (c.options.gpu_placement == placement_strategy::spread) open_spread(c, spread_gpu_, dim_gpu);
   if (c.options.cpu_placement == placement_strategy::spread) open_spread(c, spread_cpu_, dim_cpu);
+}
+
+std::uint32_t node_choice::whole_gpus_idle(const core& c, node_row row) {
+  const std::int64_t idle = (*c.live.idle)[static_cast<std::size_t>(row) * c.state().dims() + dim_gpu];
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(idle / whole_device, 0, most_idle));
+}
+
+void node_choice::idle_counts::put(node_row row, std::uint32_t gpus) {
+  if (gpus >= nodes.size()) nodes.resize(std::size_t{gpus} + 1, 0);
+  ++nodes[gpus];
+  of_node[row] = gpus;
+}
+
+bool node_choice::may_be_idle(const core& c, std::int64_t gpus) {
+  if (idle_.of_node.empty()) {
+    idle_.of_node.resize(c.state().node_count());
+    for (node_row row = 0; row < c.state().node_count(); ++row) idle_.put(row, whole_gpus_idle(c, row));
+  }
+  const auto least = static_cast<std::size_t>(std::clamp<std::int64_t>(gpus / whole_device, 0, most_idle));
+  return std::any_of(idle_.nodes.begin() + static_cast<std::ptrdiff_t>(std::min(least, idle_.nodes.size())),
+                     idle_.nodes.end(), [](std::uint32_t nodes) { return nodes > 0; });
 }
 
 void node_choice::band_order::close() {
@@ -145,6 +168,10 @@ void node_choice::open_spread(const core& c, spread_index& spread, dimension d) 
 
 void node_choice::node_changed(const core& c, node_row row) {
   ++changes_;
+  if (!idle_.of_node.empty()) {
+    --idle_.nodes[idle_.of_node[row]];
+    idle_.put(row, whole_gpus_idle(c, row));
+  }
   if (order_.band != nullptr && order_.key[row] != absent) {
     const std::int64_t now = free_of(c, row, order_.d);
     if (now != order_.key[row]) order_.index.move_later({order_.key[row], (*c.state().name_rank)[row], row}, now);
@@ -496,9 +523,11 @@ place node_choice::scan(core& c, pod_row pod, const class_facts& known, bool onl
       resource_type_ && !ask.wants_gpu() ? std::span<const int>(by_kind) : std::span<const int>(all_kinds);
   const bool draws = draws_to_shared(c, ask);
   const sharing_index* sharing = draws ? &sharing_of(c, ask, s.pods[pod].pod_class) : nullptr;
+  const bool needs_idle = only_claims && ask.wants_gpu() && !c.access.in_groups(ask) && ask.requests(dim_gpu) > 0;
   for (const bool shared : {true, false}) {
     if (shared && (!draws || sharing->index.empty())) continue;
     for (const free_amount which : {free_amount::idle, free_amount::idle_or_releasing}) {
+      if (needs_idle && which == free_amount::idle && !may_be_idle(c, ask.requests(dim_gpu))) continue;
       for (const int node_kind : kinds) {
         const filter by{known, which, node_kind, sharing, shared, others};
         const bool in_order = rows != nullptr && rows->size() >= least_ordered && !shared &&

@@ -127,6 +127,18 @@ class node_choice {
     void close();
   };
 
+  /// How many nodes have so many whole GPUs idle. Kept from the first simulation on, where much is coming free and
+  /// little is idle.
+  struct idle_counts {
+    std::vector<std::uint32_t> of_node;  ///< by row; empty: nobody has asked
+    std::vector<std::uint32_t> nodes;    ///< by GPUs
+
+    void put(node_row row, std::uint32_t gpus);
+  };
+  [[nodiscard]] static std::uint32_t whole_gpus_idle(const core& c, node_row row);
+  /// Some node may have so much idle.
+  [[nodiscard]] bool may_be_idle(const core& c, std::int64_t gpus);
+
   class_facts& facts(const core& c, class_row row);
   [[nodiscard]] static bool may_use_overdrawn(core& c, const model::pod_class& ask);
   [[nodiscard]] result<place> best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims);
@@ -180,6 +192,7 @@ class node_choice {
   spread_index spread_cpu_;
   std::vector<sharing_index> sharing_indexes_;
   band_order order_;
+  idle_counts idle_;
 };
 
 }  // namespace kaisched::work
