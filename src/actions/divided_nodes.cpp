@@ -164,8 +164,7 @@ bool divided_nodes_reader::is_made_here(node_row row, std::uint32_t device, cons
 bool divided_nodes_reader::is_leaving(pod_row pod, node_row row) const {
   const std::uint32_t slot = (*c_.state().nodes)[row]->slot;
   if (c_.live.pod_node[pod] == slot) return static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing;
-  return std::any_of(c_.leaving.begin(), c_.leaving.end(),
-                     [&](const leaving_pod& one) { return one.pod == pod && one.node == slot; });
+  return c_.is_leaving(pod, slot);
 }
 
 void divided_nodes_reader::find_pods() {

@@ -22,6 +22,8 @@ class domain_filter {
   /// GPUs of a victim count as free on its node.
   void free_more(node_row row, std::int64_t gpus);
   [[nodiscard]] bool plausible() const;
+  /// Nothing is asked of domains.
+  [[nodiscard]] bool is_trivial() const { return levels_.empty(); }
 
  private:
   void open(const work::core& c, group_row waiting);

@@ -9,7 +9,9 @@ using work::core;
 
 namespace {
 
-constexpr std::size_t most_moved = 256;  ///< beyond, members that were ordered anew are merged with the others
+/// Members that were ordered anew are merged with the others once they are more than these, and than one in so many.
+constexpr std::size_t most_moved = 256;
+constexpr std::size_t moved_part = 8;
 
 }  // namespace
 
@@ -50,7 +52,7 @@ bool group_index::before(group_row a, group_row b) const {
 }
 
 std::span<const order_key> group_index::keys_of(group_row g) const {
-  if (versions_[g].last > 1) return later_keys_.find(g)->second;
+  if (versions_[g].last > 1) return std::span(later_keys_).subspan(std::size_t{later_at_[g] - 1} * orders_, orders_);
   return std::span(*keys_).subspan(g * orders_, orders_);
 }
 
@@ -69,7 +71,17 @@ result<void> group_index::set_keys(std::span<const group_row> groups) {
   }
   keys_ = std::move(keys);
   later_keys_.clear();
+  later_at_.clear();
   return {};
+}
+
+void group_index::set_later_keys(group_row g, std::span<const order_key> keys) {
+  if (later_at_.empty()) later_at_.assign(versions_.size(), 0);
+  if (later_at_[g] == 0) {
+    later_keys_.resize(later_keys_.size() + orders_);
+    later_at_[g] = static_cast<std::uint32_t>(later_keys_.size() / std::max<std::size_t>(orders_, 1));
+  }
+  std::copy(keys.begin(), keys.end(), later_keys_.begin() + static_cast<std::ptrdiff_t>((later_at_[g] - 1) * orders_));
 }
 
 result<void> group_index::fill(std::span<const group_row> members) {
@@ -109,8 +121,12 @@ result<void> group_index::update(group_row group, bool is_member) {
   const queue_row leaf = c_->state().groups[group].queue;
   if (leaf == no_row) return {};
   leaf_list& list = lists_[leaf];
+  const auto place = [&] {
+    return std::lower_bound(list.moved.begin(), list.moved.end(), group,
+                            [&](const item& one, group_row g) { return before(one.group, g); });
+  };
+  if (const auto old = place(); old != list.moved.end() && old->group == group) list.moved.erase(old);
   versions_[group].now = 0;
-  std::erase_if(list.moved, [&](const item& one) { return one.group == group; });
   skip_dead(leaf);
   if (!is_member) return {};
   std::vector<order_key> keys;
@@ -118,14 +134,12 @@ result<void> group_index::update(group_row group, bool is_member) {
   // Version 1 is that of the filling, be the group in it or not.
   versions_[group].last = std::max(versions_[group].last, 1U) + 1;
   versions_[group].now = versions_[group].last;
-  later_keys_[group] = std::move(keys);
-  const auto at = std::lower_bound(list.moved.begin(), list.moved.end(), group,
-                                   [&](const item& one, group_row g) { return before(one.group, g); });
-  list.moved.insert(at, {group, versions_[group].now});
+  set_later_keys(group, keys);
+  list.moved.insert(place(), {group, versions_[group].now});
   const std::vector<std::uint32_t>& ranks = order_->of_leaf[leaf];
   const auto rank = std::lower_bound(ranks.begin(), ranks.end(), rank_of(group));
   list.first_rank = std::min(list.first_rank, static_cast<std::size_t>(rank - ranks.begin()));
-  if (list.moved.size() > most_moved) merge(list);
+  if (list.moved.size() > std::max(most_moved, list.sorted->size() / moved_part)) merge(list);
   return {};
 }
 

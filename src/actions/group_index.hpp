@@ -3,7 +3,6 @@
 /// Groups of every leaf queue in the order in which they are served or offered, kept over many searches.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -103,15 +102,17 @@ class group_index {
   result<void> set_keys(std::span<const group_row> groups);
   void skip_dead(queue_row leaf);
   void merge(leaf_list& list);
+  void set_later_keys(group_row g, std::span<const order_key> keys);
 
   work::core* c_;
   const work::group_order* order_ = nullptr;  ///< known once members are filled in
   serving what_;
   std::size_t orders_ = 0;
-  std::shared_ptr<const std::vector<order_key>> keys_;      ///< by group, `orders_` each, as they were filled in
-  std::map<group_row, std::vector<order_key>> later_keys_;  ///< of groups that were ordered anew
-  std::vector<group_version> versions_;                     ///< by group
-  std::vector<leaf_list> lists_;                            ///< by queue
+  std::shared_ptr<const std::vector<order_key>> keys_;  ///< by group, `orders_` each, as they were filled in
+  std::vector<order_key> later_keys_;                   ///< of groups that were ordered anew, `orders_` each
+  std::vector<std::uint32_t> later_at_;                 ///< by group: where there, and one more; empty: nobody was
+  std::vector<group_version> versions_;                 ///< by group
+  std::vector<leaf_list> lists_;                        ///< by queue
   std::vector<queue_row> leaves_;
 };
 

@@ -159,7 +159,7 @@ class mover {
 
   /// Nowhere if the budget is used up or no other node is free now; then nothing has changed.
   result<work::place> migrate(pod_row pod, node_row from) {
-    if (budget_of(c_.state().pods[pod].group) <= 0 || is_leaving(pod)) return work::place{};
+    if (budget_of(c_.state().pods[pod].group) <= 0 || c_.is_leaving(pod)) return work::place{};
     const std::uint32_t start = c_.depth();
     c_.evict(pod);
     node_set elsewhere = domain_around(pod, from);
@@ -189,10 +189,6 @@ class mover {
       }
     }
     return nodes;
-  }
-
-  [[nodiscard]] bool is_leaving(pod_row pod) const {
-    return std::any_of(c_.leaving.begin(), c_.leaving.end(), [&](const leaving_pod& g) { return g.pod == pod; });
   }
 
   void apply(const migration& one) {

@@ -21,8 +21,7 @@ result<bool> pod_placer::place(sub_group_row pod_set, std::span<const pod_row> c
 /// two nodes.
 bool pod_placer::is_on(pod_row pod, std::uint32_t node) const {
   if (c_.live.pod_node[pod] == node) return true;
-  return c_.compat() && std::any_of(c_.leaving.begin(), c_.leaving.end(),
-                                    [&](const leaving_pod& g) { return g.pod == pod && g.node == node; });
+  return c_.compat() && c_.is_leaving(pod, node);
 }
 
 /// To where it is leaving, and to the devices that it shared there.

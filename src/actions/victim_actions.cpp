@@ -522,6 +522,7 @@ result<void> consolidation(core& c) {
                  if (one.fails) return one;
                  one.rules.queue_may_lose = [](queue_row) { return true; };
                  one.rules.may_lose = [](group_row) { return true; };
+                 one.rules.all_may_lose = movable.empty();
                  if (!movable.empty()) {
                    one.rules.may_lose = [&c](group_row g) { return !migrates(c, g); };
                    one.gently = [&c, &movable, group] { return make_room_by_migration(c, group, movable); };

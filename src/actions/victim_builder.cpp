@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actions/victim_stream.hpp"
+#include "actions/victims_by_node.hpp"
 #include "model/account.hpp"
 #include "session/members.hpp"
 
@@ -111,6 +112,68 @@ result<bool> victim_builder::each_state(const std::function<result<bool>()>& vis
     if (!*added || !plausible()) continue;
     result<bool> ends = visit();
     if (!ends || *ends) return ends;
+  }
+  return false;
+}
+
+queue_row victim_builder::only_leaf() const {
+  queue_row only = no_row;
+  for (const queue_row leaf : kept_.victims.leaves()) {
+    if (kept_.victims.members_of(leaf).next() == no_row) continue;
+    if (only != no_row) return no_row;
+    only = leaf;
+  }
+  return only;
+}
+
+bool victim_builder::knows_nodes() const {
+  // It takes a look at all victims to begin with.
+#ifdef KAISCHED_CHECKS
+  constexpr std::size_t worth_it = 0;
+#else
+  const std::size_t worth_it = kept_.lone_pods.size();
+#endif
+  if (!rules_.all_may_lose || rules_.most > 0 || kept_.offered < worth_it || c_.options.reference_path) return false;
+  if (!same_size_ || !recorded_.empty() || !choosy_.empty() || !domains_.is_trivial() || has_shared_order(c_))
+    return false;
+  const queue_row leaf = only_leaf();
+  return leaf != no_row && kept_.larger_victims[leaf] == 0;
+}
+
+result<bool> victim_builder::each_large_node(const std::function<result<bool>(node_row)>& visit) {
+  if (requests_.empty()) return false;
+  const queue_row leaf = only_leaf();
+  const auto wanted = static_cast<std::int64_t>(requests_.size());
+  const bool return_all = rules_.queue_may_end_with_less && !rules_.queue_may_end_with_less(leaf);
+  const victims_by_node::turning_points& points =
+      kept_.by_node->of({leaf, smallest_, wanted - places_before_, return_all});
+  struct open_node {
+    node_row row;
+    std::vector<group_row> victims;
+    std::size_t next;
+    [[nodiscard]] group_row newest() const { return victims[next]; }
+  };
+  std::vector<open_node> open;  // a heap: nodes that further victims are on
+  const auto comes_later = [&](const open_node& a, const open_node& b) {
+    return kept_.victims.before(b.newest(), a.newest());
+  };
+  for (auto at = points.begin(); at != points.end() || !open.empty();) {
+    open_node one;
+    if (at != points.end() && (open.empty() || kept_.victims.before(at->victim, open.front().newest()))) {
+      one = {at->row, kept_.by_node->on(at->row, leaf), 0};
+      for (; one.newest() != at->victim; ++one.next) offer(one.newest(), kept_.lone_pods[one.newest()]);
+      ++at;
+    } else {
+      std::pop_heap(open.begin(), open.end(), comes_later);
+      one = std::move(open.back());
+      open.pop_back();
+    }
+    offer(one.newest(), kept_.lone_pods[one.newest()]);
+    result<bool> ends = visit(one.row);
+    if (!ends || *ends) return ends;
+    if (++one.next == one.victims.size()) continue;
+    open.push_back(std::move(one));
+    std::push_heap(open.begin(), open.end(), comes_later);
   }
   return false;
 }
@@ -263,6 +326,7 @@ void victim_builder::offer(group_row group, std::span<const pod_row> unit) {
 }
 
 void victim_builder::offer(group_row group, const placed_pod& only) {
+  ++kept_.offered;
   const std::uint32_t number = add_unit(group, 1);
   touch(only, number, c_.state().groups[group].queue);
   kept_.units.back().row = only.row;

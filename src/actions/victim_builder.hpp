@@ -37,6 +37,12 @@ class victim_builder {
   /// end the search.
   result<bool> each_state(const std::function<result<bool>()>& visit);
 
+  /// Sets of victims are worth a try only where one node becomes large enough, and which ones do is known.
+  [[nodiscard]] bool knows_nodes() const;
+  /// As `each_state` where `knows_nodes`, but only for victims on nodes that are large enough then. `visit` gets the
+  /// node.
+  result<bool> each_large_node(const std::function<result<bool>(node_row)>& visit);
+
   [[nodiscard]] const std::vector<victim_unit>& recorded() const { return recorded_; }
   /// Number of units of new victims.
   [[nodiscard]] std::size_t size() const { return kept_.units.size(); }
@@ -117,6 +123,8 @@ class victim_builder {
   [[nodiscard]] bool plausible() const { return choosy_.empty() && domains_.plausible() && nodes_large_enough(); }
 
   [[nodiscard]] bool nodes_large_enough() const;
+  /// The only leaf queue that victims are of; no_row if there are several.
+  [[nodiscard]] queue_row only_leaf() const;
 
   victim_search_state& kept_;
   work::core& c_;

@@ -41,37 +41,38 @@ std::vector<victim_unit> victim_set::made(const victim_builder& from) const {
 }
 
 result<bool> node_local(const core& c, victim_builder& from, const victim_attempt& attempt) {
+  const auto try_node = [&](node_row row, std::vector<std::vector<pod_row>>* seen) -> result<bool> {
+    if (from.node_is_too_small(row)) return false;
+    std::set<group_row> groups;
+    victim_set chosen;
+    chosen.by_group = true;
+    from.each_unit_on(row, [&](std::uint32_t i) {
+      if (!groups.insert(from.group_of(i)).second) return;
+      from.each_unit_of(from.group_of(i), [&](std::uint32_t own) { chosen.units.push_back(own); });
+    });
+    sort_and_join(chosen.units);
+    // In `compat` recorded units of these groups come along again, so that their pods are victims twice.
+    if (c.compat() && !groups.empty()) {
+      for (const victim_unit& one : from.recorded()) {
+        if (groups.contains(one.group)) chosen.again.push_back(one);
+      }
+    }
+    if (chosen.units.empty() && chosen.again.empty()) return false;
+    if (seen != nullptr) {
+      std::vector<pod_row> pods = pods_in(chosen.made(from));
+      std::sort(pods.begin(), pods.end());
+      if (std::find(seen->begin(), seen->end(), pods) != seen->end()) return false;
+      seen->push_back(std::move(pods));
+    }
+    return attempt(chosen);
+  };
+  if (from.knows_nodes()) return from.each_large_node([&](node_row row) { return try_node(row, nullptr); });
   return from.each_state([&]() -> result<bool> {
     if (from.size() == 0) {
       if (from.recorded().empty()) return false;
       return attempt({});
     }
     const auto newest = static_cast<std::uint32_t>(from.size() - 1);
-    const auto try_node = [&](node_row row, std::vector<std::vector<pod_row>>* seen) -> result<bool> {
-      if (from.node_is_too_small(row)) return false;
-      std::set<group_row> groups;
-      victim_set chosen;
-      chosen.by_group = true;
-      from.each_unit_on(row, [&](std::uint32_t i) {
-        if (!groups.insert(from.group_of(i)).second) return;
-        from.each_unit_of(from.group_of(i), [&](std::uint32_t own) { chosen.units.push_back(own); });
-      });
-      sort_and_join(chosen.units);
-      // In `compat` recorded units of these groups come along again, so that their pods are victims twice.
-      if (c.compat() && !groups.empty()) {
-        for (const victim_unit& one : from.recorded()) {
-          if (groups.contains(one.group)) chosen.again.push_back(one);
-        }
-      }
-      if (chosen.units.empty() && chosen.again.empty()) return false;
-      if (seen != nullptr) {
-        std::vector<pod_row> pods = pods_in(chosen.made(from));
-        std::sort(pods.begin(), pods.end());
-        if (std::find(seen->begin(), seen->end(), pods) != seen->end()) return false;
-        seen->push_back(std::move(pods));
-      }
-      return attempt(chosen);
-    };
     const node_row only = from.only_node_of(newest);
     if (only != no_row) return try_node(only, nullptr);
     std::vector<std::vector<pod_row>> seen;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "actions/victims_by_node.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -31,6 +32,7 @@ result<void> victim_survey::read_groups(const work::core& c) {
   if (auto done = fill_indexes(c); !done) return done;
   is_spread.assign(s.group_slots, 0);
   lone_pods.assign(s.group_slots, {});
+  larger_victims.assign(s.queues->size(), 0);
   is_counted_.assign(s.group_slots, 0);
   counted_.assign(s.group_slots, {});
   held_.assign(s.node_count(), 0);
@@ -69,7 +71,10 @@ result<void> victim_survey::update_indexes(const work::core& c, std::span<const 
 void victim_survey::note_group(const work::core& c, group_row g) {
   bool spread = false;
   const bool loses = can_lose(c, g);
-  if (is_counted_[g] != 0) count_holding(c, g, -1);
+  if (is_counted_[g] != 0) {
+    count_holding(c, g, -1);
+    if (lone_pods[g].pod == no_row) --larger_victims[c.state().groups[g].queue];
+  }
   if (loses) {
     std::uint32_t node = no_row;
     const model::group_core& group = c.state().groups[g];
@@ -85,7 +90,9 @@ void victim_survey::note_group(const work::core& c, group_row g) {
   note_spread(g, spread);
   note_lone_pod(c, g);
   is_counted_[g] = loses ? 1 : 0;
-  if (loses) count_holding(c, g, 1);
+  if (!loses) return;
+  count_holding(c, g, 1);
+  if (lone_pods[g].pod == no_row) ++larger_victims[c.state().groups[g].queue];
 }
 
 void victim_survey::note_spread(group_row g, bool spread) {
@@ -143,6 +150,14 @@ void victim_survey::note_node(const work::core& c, node_row row) {
   if (with_gpus[row] != 0) free_with_gpus += known_free[row];
 }
 
+victim_search_state::victim_search_state(work::core& of)
+    : victim_survey(of),
+      c(of),
+      plays_all(of.compat() && (of.groups.is_open() || (of.claims.used() && of.claims.decides()))),
+      by_node(std::make_unique<victims_by_node>(*this)),
+      victim_queue(of, 0, serving::victims) {}
+victim_search_state::~victim_search_state() = default;
+
 void victim_search_state::open_nodes() {
   if (knows_nodes_) return;
   knows_nodes_ = true;
@@ -177,7 +192,12 @@ result<void> victim_search_state::note_changes(std::span<const group_row> groups
     if (knows_nodes_) note_node(c, row);
   }
   if (!knows_groups_) return {};
-  for (const group_row g : groups) note_group(c, g);
+  for (const group_row g : groups) {
+    note_group(c, g);
+    by_node->note_group(g);
+  }
+  for (const node_row row : nodes) by_node->note_node(row);
+  if (has_shared_order(c)) by_node->forget();
   plays_all = plays_all || has_old_chunks;
   return update_indexes(c, groups);
 }

@@ -3,6 +3,7 @@
 /// What the search for victims keeps between groups and brings up to date with what is committed.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -68,6 +69,8 @@ struct victim_survey : work::survey {
   void note_group(const work::core& c, group_row g);
   /// Adds what a node has free to the sums, again after it has changed.
   void note_node(const work::core& c, node_row row);
+  /// The group has one pod that runs, and may lose it.
+  [[nodiscard]] bool is_lone_victim(group_row g) const { return is_counted_[g] != 0 && lone_pods[g].pod != no_row; }
   /// GPUs that a node would have free if all pods had left that can be lost; rather too many than too few.
   [[nodiscard]] std::int64_t most_free(const work::core& c, node_row row) const;
 
@@ -80,7 +83,8 @@ struct victim_survey : work::survey {
   std::vector<std::uint8_t> is_spread;   ///< by group: 1 for those that may lose pods and have some on several nodes
   std::vector<placed_pod> lone_pods;     ///< by group: the active pod of a group that has one pod
   std::vector<group_row> spread_groups;  ///< sorted
-  bool has_old_chunks = false;           ///< some group that may lose pods has had one
+  std::vector<std::uint32_t> larger_victims;  ///< by queue: groups that may lose pods and have more than one
+  bool has_old_chunks = false;                ///< some group that may lose pods has had one
   std::int64_t free_everywhere = 0;
   std::int64_t free_with_gpus = 0;
 
@@ -101,13 +105,14 @@ struct victim_survey : work::survey {
   std::vector<placed_pod> holding_;       ///< their pods
 };
 
+class victims_by_node;
+
 /// Amounts and marks by node or group that one search leaves as it found them.
 struct victim_search_state : victim_survey {
-  explicit victim_search_state(work::core& of)
-      : victim_survey(of),
-        c(of),
-        plays_all(of.compat() && (of.groups.is_open() || (of.claims.used() && of.claims.decides()))),
-        victim_queue(of, 0, serving::victims) {}
+  explicit victim_search_state(work::core& of);
+  ~victim_search_state();
+  victim_search_state(const victim_search_state&) = delete;
+  victim_search_state& operator=(const victim_search_state&) = delete;
 
   /// Reads the nodes of the session, or nodes and groups; not again. Many actions find no group that is worth a search.
   void open_nodes();
@@ -121,6 +126,8 @@ struct victim_search_state : victim_survey {
   /// could not start any more, which KAI forgets when the group is simulated to leave; or pods share devices or have
   /// claims, where KAI's undo is not exact.
   bool plays_all;
+  std::unique_ptr<victims_by_node> by_node;
+  std::uint64_t offered = 0;  ///< victims, in all searches
 
   // Of one search.
   job_queue victim_queue;

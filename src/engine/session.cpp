@@ -177,7 +177,7 @@ result<void> session::evict(pod_row pod) {
   if (c.state().pods[pod].group == no_row) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' has no pod group: it stays", {}};
   }
-  if (std::any_of(c.leaving.begin(), c.leaving.end(), [&](const leaving_pod& g) { return g.pod == pod; })) {
+  if (c.is_leaving(pod)) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' has been evicted already", {}};
   }
   c.evict(pod);

@@ -233,6 +233,7 @@ result<void> core::check() const {
   copy.live.pod_devices = live.pod_devices;
   model::recount(copy);
   for (const leaving_pod& g : leaving) {
+    if (!is_leaving(g.pod, g.node)) return violated("a pod that leaves a node is not counted");
     model::charge_node(copy, copy.live, state().class_of(g.pod), (*state().node_row_of_slot)[g.node],
                        pod_status::releasing, g.devices, 1);
   }

@@ -75,6 +75,7 @@ core::core(const core& other)
       log(other.log),
       divisions(other.divisions),
       leaving(other.leaving),
+      times_leaving(other.times_leaving),
       decisions(other.decisions),
       failures(other.failures),
       attempts(other.attempts),
@@ -291,10 +292,12 @@ void core::put(pod_row pod, node_row node, pod_status status, const device_set& 
     // KAI's nodes know a pod once: a claim on the node that it is leaving takes the place of what it holds there.
     const bool same_node = live.pod_node[pod] == (*state().nodes)[node]->slot;
     log.back().replaces = same_node && !state().class_of(pod).is_shared();
-    if (log.back().replaces)
+    if (log.back().replaces) {
       charge_node(pod, node, old, live.pod_devices[pod], -1);
-    else
+    } else {
       leaving.push_back({pod, live.pod_node[pod], live.pod_devices[pod]});
+      ++times_leaving.at(pod);
+    }
     if (in_groups(pod)) same_node ? groups.forget(pod) : groups.leave_behind(pod);
   }
   set_status(pod, status);
@@ -475,6 +478,7 @@ void core::undo_put(const operation& op, bool restores_claims) {
     const auto it =
         std::find_if(leaving.rbegin(), leaving.rend(), [&](const leaving_pod& g) { return g.pod == op.pod; });
     leaving.erase(std::next(it).base());
+    --times_leaving.at(op.pod);
     if (grouped && row_of_slot(op.old_node) != row) groups.come_back(op.pod, row_of_slot(op.old_node));
   }
   charge_core_of(op.pod);
@@ -662,6 +666,11 @@ void core::prepare_classes() {
   std::sort(kinds.begin(), kinds.end());
   kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
   choice.prepare(*this, kinds);
+}
+
+bool core::is_leaving(pod_row pod, std::uint32_t node) const {
+  return is_leaving(pod) && std::any_of(leaving.begin(), leaving.end(),
+                                        [&](const leaving_pod& one) { return one.pod == pod && one.node == node; });
 }
 
 void core::renew_survey() {

@@ -166,6 +166,13 @@ class core {
   void divide(division what);
   /// The division that the device had last in this session, or null.
   [[nodiscard]] const division* division_of(node_row node, std::uint32_t device) const;
+  /// The pod is leaving the node, a slot, and has a claim on another one.
+  [[nodiscard]] bool is_leaving(pod_row pod, std::uint32_t node) const;
+  /// The same for any node.
+  [[nodiscard]] bool is_leaving(pod_row pod) const {
+    const std::uint32_t* times = times_leaving.find(pod);
+    return times != nullptr && *times > 0;
+  }
   /// Position of the eviction in the statement that took the pod from the node where it is leaving now, or no_row.
   [[nodiscard]] std::uint32_t eviction_of(pod_row pod) const;
   void rollback(std::uint32_t to);
@@ -348,8 +355,9 @@ class core {
   std::int64_t smallest_gpu = 0;  ///< memory in bytes, MiB in `compat`; 0: not known, or nobody asks
   std::int64_t largest_gpu = 0;
   std::vector<operation> log;
-  std::vector<division> divisions;   ///< in their order, those of the statement last
-  std::vector<leaving_pod> leaving;  ///< beside their claims on other nodes
+  std::vector<division> divisions;                 ///< in their order, those of the statement last
+  std::vector<leaving_pod> leaving;                ///< beside their claims on other nodes
+  base::sparse_rows<std::uint32_t> times_leaving;  ///< of pods in that list
   std::vector<decision> decisions;
   failure refusal;                         ///< of the pod that was placed last, by limits or quotas on some node
   std::vector<failure> failures;           ///< one per group that was tried in vain, last one counts
