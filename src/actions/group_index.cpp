@@ -129,12 +129,12 @@ result<void> group_index::update(group_row group, bool is_member) {
   versions_[group].now = 0;
   skip_dead(leaf);
   if (!is_member) return {};
-  std::vector<order_key> keys;
-  if (auto done = keys_of_group(*c_, group, keys); !done) return done.failure();
+  fresh_keys_.clear();
+  if (auto done = keys_of_group(*c_, group, fresh_keys_); !done) return done.failure();
   // Version 1 is that of the filling, be the group in it or not.
   versions_[group].last = std::max(versions_[group].last, 1U) + 1;
   versions_[group].now = versions_[group].last;
-  set_later_keys(group, keys);
+  set_later_keys(group, fresh_keys_);
   list.moved.insert(place(), {group, versions_[group].now});
   const std::vector<std::uint32_t>& ranks = order_->of_leaf[leaf];
   const auto rank = std::lower_bound(ranks.begin(), ranks.end(), rank_of(group));

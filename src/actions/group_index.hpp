@@ -111,6 +111,7 @@ class group_index {
   std::shared_ptr<const std::vector<order_key>> keys_;  ///< by group, `orders_` each, as they were filled in
   std::vector<order_key> later_keys_;                   ///< of groups that were ordered anew, `orders_` each
   std::vector<std::uint32_t> later_at_;                 ///< by group: where there, and one more; empty: nobody was
+  std::vector<order_key> fresh_keys_;                   ///< of the group that is ordered anew
   std::vector<group_version> versions_;                 ///< by group
   std::vector<leaf_list> lists_;                        ///< by queue
   std::vector<queue_row> leaves_;

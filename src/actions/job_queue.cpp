@@ -46,11 +46,26 @@ order_key fullness_of(const core& c, group_row group, std::span<const pod_row> p
 
 }  // namespace
 
+void job_queue::node::clear() {
+  node fresh;
+  fresh.entries = std::move(entries);
+  fresh.ordered = std::move(ordered);
+  fresh.others = std::move(others);
+  *this = std::move(fresh);
+  entries.clear();
+  ordered.clear();
+  others.clear();
+}
+
 void job_queue::clear() {
   keys_.clear();
   entries_.clear();
+  for (node& one : nodes_) {
+    if (one.queue < given_.size()) given_[one.queue].clear();
+    one.clear();
+    unused_nodes_.push_back(std::move(one));
+  }
   nodes_.clear();
-  given_.clear();
   roots_.clear();
   popped_pods_.clear();
   index_ = nullptr;
@@ -137,7 +152,8 @@ result<void> job_queue::fill_from(const group_index& index, std::span<const queu
   if (what_ == serving::victims) given_.resize(c_.state().queues->size());
   index_ = &index;
   accepts_ = std::move(accepts);
-  std::vector<std::uint32_t> leaves;
+  std::vector<std::uint32_t>& leaves = leaves_;
+  leaves.clear();
   const auto leaf_of_queue = [&](queue_row q) {
     bool fresh = false;
     const std::uint32_t leaf = node_of(q, true, fresh);
@@ -188,7 +204,8 @@ result<void> job_queue::fill_from(const group_index& index, std::span<const queu
 
 /// KAI places a queue by the first group that is pushed into it, among queues as they are at that moment.
 result<void> job_queue::link_in_order(std::span<const std::uint32_t> leaves) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> firsts;  // position, leaf
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>& firsts = firsts_;
+  firsts.clear();
   for (const std::uint32_t leaf : leaves) {
     std::uint32_t first = index_->first_by_rank(nodes_[leaf].queue, no_row, accepts_);
     for (const std::uint32_t other : nodes_[leaf].others) first = std::min(first, entries_[other].position);
@@ -223,14 +240,10 @@ result<std::uint32_t> job_queue::best_until(std::uint32_t leaf, std::uint32_t po
   }
   if (head == no_row) return best;
   group_row found = no_row;  // the best member by its order, which the index knows
-  std::vector<group_row> candidates;
   (void)index_->first_by_rank(nodes_[leaf].queue, position, [&](group_row g) {
-    if (accepts_(g)) candidates.push_back(g);
+    if (accepts_(g) && (found == no_row || index_->before(g, found))) found = g;
     return false;
   });
-  for (const group_row g : candidates) {
-    if (found == no_row || index_->before(g, found)) found = g;
-  }
   if (found == no_row) return best;
   result<std::uint32_t> made = new_entry(found, {});
   if (!made) return made;
@@ -371,7 +384,12 @@ std::uint32_t job_queue::node_of(queue_row q, bool leaf, bool& fresh) {
   fresh = node_of_queue_[q] == no_row;
   if (fresh) {
     node_of_queue_[q] = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.emplace_back();
+    if (unused_nodes_.empty()) {
+      nodes_.emplace_back();
+    } else {
+      nodes_.push_back(std::move(unused_nodes_.back()));
+      unused_nodes_.pop_back();
+    }
     nodes_.back().queue = q;
     nodes_.back().is_leaf = leaf;
   }

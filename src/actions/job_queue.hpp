@@ -64,6 +64,9 @@ class job_queue {
     std::uint32_t position = 0;         ///< in the order of adding, where queues are filled from an index
   };
   struct node {
+    /// As new, but for what its lists have allocated.
+    void clear();
+
     queue_row queue = no_row;
     bool is_leaf = false;
     bool moved = false;  ///< its key may have changed since it was put in its heap
@@ -80,6 +83,12 @@ class job_queue {
   };
   /// Victims that a leaf has given so far.
   struct given {
+    void clear() {
+      entries.clear();
+      native.clear();
+      sum = {};
+      summed = 0;
+    }
     std::vector<std::uint32_t> entries;
     std::vector<policy::kai_amounts> native;  ///< of those that queues have been compared by
     model::quota_vector sum{};
@@ -123,8 +132,11 @@ class job_queue {
   mutable std::vector<order_key> keys_;
   mutable std::vector<entry> entries_;
   std::vector<node> nodes_;
+  std::vector<node> unused_nodes_;
   std::vector<std::uint32_t> node_of_queue_;
-  mutable std::vector<given> given_;  ///< by queue; victims only
+  mutable std::vector<given> given_;                             ///< by queue; victims only
+  std::vector<std::uint32_t> leaves_;                            ///< while the queue is filled from an index
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> firsts_;  ///< position, leaf; while these are linked
   heap<std::uint32_t> roots_;
   std::vector<pod_row> popped_pods_;
   const group_index* index_ = nullptr;

@@ -19,9 +19,18 @@ using work::core;
 using work::in_native;
 using work::is_active;
 
+/// Amounts that are judged one after the other.
+using loss_list = boost::container::small_vector<quota_vector, 4>;
+/// Those of a leaf queue.
+struct leaf_losses {
+  queue_row leaf;
+  loss_list units;
+};
+using losses = boost::container::small_vector<leaf_losses, 4>;
+
 /// What is judged at once: each surplus pod alone, then the core of the gang together. Victims that were placed again
 /// lost nothing, unless victims may not be moved.
-std::vector<quota_vector> units_of(const core& c, const victim_unit& of) {
+loss_list units_of(const core& c, const victim_unit& of) {
   if (of.pods.size() == 1) {  // of the gang or beyond it: the same
     const pod_row only = of.pods.front();
     if (c.options.reclaim_moves && is_active(c, only)) return {};
@@ -53,7 +62,7 @@ std::vector<quota_vector> units_of(const core& c, const victim_unit& of) {
     }
   }
   units.push_back(std::move(gang));
-  std::vector<quota_vector> amounts;
+  loss_list amounts;
   for (const std::vector<pod_row>& unit : units) {
     quota_vector sum{};
     bool any = false;
@@ -89,28 +98,27 @@ quota_vector amount_lost(const core& c, std::span<const pod_row> pods) {
 }
 
 /// Victims of a scenario by leaf queue. `strict` keeps units and their order, the reference joins those of a leaf.
-std::vector<std::pair<queue_row, std::vector<quota_vector>>> losses_of(const core& c, const scenario& what) {
-  std::vector<std::pair<queue_row, std::vector<quota_vector>>> found;
+losses losses_of(const core& c, const scenario& what) {
+  losses found;
   if (!c.compat()) {
     for (const victim_unit& one : what.potential) {
       const model::group_core& group = c.state().groups[one.group];
       for (const std::span<const pod_row> part : judged_at_once(one, group.semi_preemptible)) {
         const quota_vector lost = amount_lost(c, part);
-        if (lost != quota_vector{}) found.emplace_back(group.queue, std::vector{lost});
+        if (lost != quota_vector{}) found.push_back({group.queue, {lost}});
       }
     }
     return found;
   }
   for (const victim_unit& one : victims_by_group(what)) {
-    std::vector<quota_vector> units = units_of(c, one);
+    loss_list units = units_of(c, one);
     if (units.empty()) continue;
     const queue_row leaf = c.state().groups[one.group].queue;
-    auto at = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == leaf; });
-    if (at == found.end()) {
-      found.emplace_back(leaf, std::move(units));
-    } else {
-      at->second.insert(at->second.end(), units.begin(), units.end());
-    }
+    auto at = std::find_if(found.begin(), found.end(), [&](const leaf_losses& f) { return f.leaf == leaf; });
+    if (at == found.end())
+      found.push_back({leaf, std::move(units)});
+    else
+      at->units.insert(at->units.end(), units.begin(), units.end());
   }
   return found;
 }
@@ -140,7 +148,9 @@ class reclaim_judge : public reclaim_verdicts {
     return may_take_units(what.group, losses_of(c_, what));
   }
   [[nodiscard]] bool may_take_alone(queue_row leaf, const quota_vector& amount) const override {
-    return may_take_units(group_, {{leaf, {amount}}});
+    losses alone;
+    alone.push_back({leaf, {amount}});
+    return may_take_units(group_, alone);
   }
 
  private:
@@ -153,10 +163,8 @@ class reclaim_judge : public reclaim_verdicts {
     else
       return amount;
   }
-  [[nodiscard]] bool may_take_units(group_row group,
-                                    const std::vector<std::pair<queue_row, std::vector<quota_vector>>>& lost) const {
-    std::vector<policy::reclaim_victims<Amounts>> victims;
-    victims.reserve(lost.size());
+  [[nodiscard]] bool may_take_units(group_row group, const losses& lost) const {
+    boost::container::small_vector<policy::reclaim_victims<Amounts>, 4> victims;
     for (const auto& [leaf, units] : lost) {
       victims.push_back({leaf, {}});
       victims.back().units.reserve(units.size());
@@ -185,12 +193,13 @@ class reclaim_judge : public reclaim_verdicts {
 std::shared_ptr<const reclaim_verdicts> verdicts_for(core& c, group_row group, reclaim_memory& memory) {
   const bool semi = c.state().groups[group].semi_preemptible;
   const quota_vector growth = semi ? c.core_growth(group, c.chunk_of(group, true)) : quota_vector{};
+  const std::pmr::polymorphic_allocator<> from(&memory.verdicts);
   if (c.compat()) {
-    return std::make_shared<const reclaim_judge<policy::kai_queue, policy::kai_amounts>>(
-        c, group, memory.native.of(c, c.kai_queues), c.chunk_ask(group), semi ? &growth : nullptr);
+    return std::allocate_shared<const reclaim_judge<policy::kai_queue, policy::kai_amounts>>(
+        from, c, group, memory.native.of(c, c.kai_queues), c.chunk_ask(group), semi ? &growth : nullptr);
   }
-  return std::make_shared<const reclaim_judge<policy::exact_queue, policy::exact_amounts>>(
-      c, group, memory.exact.of(c, c.exact_queues), c.chunk_request(group), semi ? &growth : nullptr);
+  return std::allocate_shared<const reclaim_judge<policy::exact_queue, policy::exact_amounts>>(
+      from, c, group, memory.exact.of(c, c.exact_queues), c.chunk_request(group), semi ? &growth : nullptr);
 }
 
 }  // namespace kaisched::actions

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "actions/victim_units.hpp"
@@ -30,20 +31,23 @@ class reclaim_verdicts {
 template <class Queue>
 class queues_before {
  public:
-  [[nodiscard]] const std::shared_ptr<const std::vector<Queue>>& of(const work::core& c,
-                                                                    const std::vector<Queue>& now) {
-    if (kept_ == nullptr || changes_ != c.changes()) kept_ = std::make_shared<const std::vector<Queue>>(now);
+  [[nodiscard]] std::shared_ptr<const std::vector<Queue>> of(const work::core& c, const std::vector<Queue>& now) {
+    if (kept_ == nullptr || (changes_ != c.changes() && kept_.use_count() > 1))
+      kept_ = std::make_shared<std::vector<Queue>>(now);
+    else if (changes_ != c.changes())
+      *kept_ = now;
     changes_ = c.changes();
     return kept_;
   }
 
  private:
-  std::shared_ptr<const std::vector<Queue>> kept_;
+  std::shared_ptr<std::vector<Queue>> kept_;
   std::uint64_t changes_ = 0;
 };
 
 /// What `reclaim` keeps from one group to the next.
 struct reclaim_memory {
+  std::pmr::unsynchronized_pool_resource verdicts;
   queues_before<policy::kai_queue> native;
   queues_before<policy::exact_queue> exact;
 };

@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 
+#include <boost/container/small_vector.hpp>
+
 #include "actions/actions.hpp"
 #include "actions/failed_groups.hpp"
 #include "actions/job_queue.hpp"
@@ -91,16 +93,18 @@ std::int64_t promise_of(const core& c, queue_row q, loss how) {
   return how == loss::by_preemption ? info.preempt_min_runtime : info.reclaim_min_runtime;
 }
 
+using queue_path = boost::container::small_vector<queue_row, 16>;
+
 /// Queues whose promise counts, the first that says something: those from the victim's to its root; for reclaim from
 /// the one below the lowest queue that both share, of different trees the victim's root only.
-std::vector<queue_row> queues_that_promise(const core& c, queue_row mine, queue_row victim, loss how) {
+queue_path queues_that_promise(const core& c, queue_row mine, queue_row victim, loss how) {
   const std::vector<model::queue_info>& all = *c.state().queues;
-  std::vector<queue_row> theirs;
+  queue_path theirs;
   for (queue_row q = victim; q != no_row; q = all[q].parent) theirs.push_back(q);
   if (how == loss::by_preemption || c.options.min_runtime_from == runtime_resolution::queue) return theirs;
-  std::vector<queue_row> path;
+  queue_path path;
   for (queue_row q = mine; q != no_row; q = all[q].parent) path.push_back(q);
-  if (path.back() != theirs.back()) return {theirs.back()};
+  if (path.back() != theirs.back()) return queue_path(1, theirs.back());
   const auto shared = std::find_if(theirs.begin(), theirs.end(),
                                    [&](queue_row q) { return std::find(path.begin(), path.end(), q) != path.end(); });
   return {shared == theirs.begin() ? shared : shared - 1, theirs.end()};
@@ -109,8 +113,14 @@ std::vector<queue_row> queues_that_promise(const core& c, queue_row mine, queue_
 /// Which groups have run for less than their queues promise. Every queue is asked once.
 class runtime_promises {
  public:
-  runtime_promises(const core& c, group_row group, loss how)
-      : c_(c), mine_(c.state().groups[group].queue), how_(how), counts_(c.has("minruntime")) {}
+  runtime_promises(const core& c, loss how) : c_(c), how_(how), counts_(c.has("minruntime")) {}
+
+  /// Asks for another group from now on.
+  void open(group_row group) {
+    if (!counts_) return;
+    mine_ = c_.state().groups[group].queue;
+    promised_.assign(c_.state().queues->size(), unset);
+  }
 
   [[nodiscard]] bool protect(group_row victim) {
     if (!counts_) return false;
@@ -120,11 +130,8 @@ class runtime_promises {
 
  private:
   std::int64_t promised_by(queue_row theirs) {
-    if (last_.first == theirs) return last_.second;
-    const auto [known, fresh] = promised_.try_emplace(theirs, 0);
-    if (fresh) known->second = ask(theirs);
-    last_ = *known;
-    return last_.second;
+    if (promised_[theirs] == unset) promised_[theirs] = std::max<std::int64_t>(0, ask(theirs));
+    return promised_[theirs];
   }
 
   [[nodiscard]] std::int64_t ask(queue_row theirs) const {
@@ -135,11 +142,10 @@ class runtime_promises {
   }
 
   const core& c_;
-  queue_row mine_;
+  queue_row mine_ = no_row;
   loss how_;
   bool counts_;
-  std::map<queue_row, std::int64_t> promised_;
-  std::pair<queue_row, std::int64_t> last_{no_row, 0};
+  std::vector<std::int64_t> promised_;  ///< by queue; `unset`: not asked yet
 };
 
 /// A protected elastic group may lose surplus pods, not its core. The reference counts pods that are leaving as
@@ -184,10 +190,10 @@ std::vector<quota_vector> held_on_path(const core& c, group_row group) {
 /// entitled to.
 bool stays_entitled(core& c, const scenario& what, const std::vector<quota_vector>& before) {
   quota_vector more = c.chunk_request(what.group);
-  for (const pod_row p : what.pods()) {
+  what.each_pod([&](pod_row p) {
     const quota_vector one = c.held(p);
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) more[r] -= one[r];
-  }
+  });
   queue_row q = c.state().groups[what.group].queue;
   for (const quota_vector& held : before) {
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
@@ -262,7 +268,6 @@ struct attempt {
   bool fails = false;                                  ///< a failure without a search
   attempt_outcome why = attempt_outcome::no_solution;  ///< of these two
   bool nobody_may_lose = false;                        ///< a search would find no victims
-  std::shared_ptr<eviction_attempt> told = std::make_shared<eviction_attempt>();  ///< shared with the rules
   victim_rules rules;
   /// Another way to make room, tried before victims are searched for: true if the statement holds a solution.
   std::function<result<bool>()> gently;
@@ -361,24 +366,22 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
   if (auto done = line.fill(groups); !done) return done;
   failed_groups failed(c, per_queue);
   victim_search search(c);
+  eviction_attempt told;  // by the rules of the group that is tried
+  std::vector<group_row> touched;
   while (true) {
     result<group_row> next = line.next();
     if (!next) return next.failure();
     const group_row group = *next;
     if (group == no_row) return {};
-    attempt one = prepare(group, failed, search);
-    if (one.skip || one.fails) remember(c, group, one.why, *one.told);
+    told = {};
+    attempt one = prepare(group, failed, search, told);
+    if (one.skip || one.fails) remember(c, group, one.why, told);
     if (one.skip) continue;
     if (one.fails) {
       failed.add(group);
       continue;
     }
-    eviction_attempt& told = *one.told;
-    one.rules.accepts = [&told, accepts = std::move(one.rules.accepts)](const scenario& what) {
-      const bool accepted = accepts(what);
-      if (!accepted) ++told.refused;
-      return accepted;
-    };
+    one.rules.refused = &told.refused;
     const std::uint64_t sets_before = c.sets_tried;
     ++c.statistics.back().groups_tried;
     result<bool> gently = one.gently ? one.gently() : false;
@@ -394,8 +397,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
                                               : attempt_outcome::no_solution,
              told);
     if (*found != search_outcome::failed) {
-      std::vector<group_row> touched;
-      touched.reserve(c.log.size());
+      touched.clear();
       for (const work::operation& op : c.log) touched.push_back(c.state().pods[op.pod].group);
       if (auto done = search.finish(*found); !done) return done;
       if (auto done = line.changed(touched); !done) return done;
@@ -428,82 +430,149 @@ std::int64_t gpus_of(const core& c, std::span<const pod_row> chunk) {
 
 }  // namespace
 
+namespace {
+
+/// What `reclaim` knows while one group looks for victims. The answer of a queue is the same for all of its groups.
+class reclaim_attempt {
+ public:
+  explicit reclaim_attempt(core& c) : c_(c), promises_(c, loss::by_reclaim) {}
+
+  /// False: the group has no right to more.
+  bool open(group_row group, eviction_attempt& told) {
+    rules_.reset();  // so that what it has kept can be used again
+    rules_ = verdicts_for(c_, group, memory_);
+    mine_ = c_.state().groups[group].queue;
+    told_ = &told;
+    gives_.assign(c_.state().queues->size(), unknown);
+    losses_.clear();
+    promises_.open(group);
+    return rules_->may_reclaim();
+  }
+  [[nodiscard]] bool may_give(queue_row theirs) {
+    if (theirs == mine_) return false;
+    if (gives_[theirs] == unknown) gives_[theirs] = rules_->may_give(theirs) ? yes : no;
+    return gives_[theirs] == yes;
+  }
+  [[nodiscard]] bool may_lose(group_row victim) {
+    const bool spared = promises_.protect(victim) && !is_elastic(c_, victim);
+    told_->spared = told_->spared || spared;
+    return !spared;
+  }
+  /// Every queue is asked once about every amount.
+  [[nodiscard]] bool may_be_lost(const victim_unit& unit) {
+    quota_vector amount{};
+    for (const pod_row p : unit.pods) {
+      const quota_vector pod = c_.held(p);
+      for (std::uint32_t r = 0; r < quota_dimensions; ++r) amount[r] += pod[r];
+    }
+    const queue_row leaf = c_.state().groups[unit.group].queue;
+    const auto [at, fresh] = losses_.try_emplace({leaf, amount}, false);
+    if (fresh) at->second = rules_->may_take_alone(leaf, amount);
+    return at->second;
+  }
+  [[nodiscard]] bool accepts(const scenario& what) {
+    return rules_->may_take(what) && cores_are_respected(c_, what, promises_);
+  }
+  [[nodiscard]] victim_rules rules() {
+    victim_rules made;
+    made.queue_may_lose = [this](queue_row theirs) { return may_give(theirs); };
+    made.queue_may_end_with_less = [this](queue_row q) { return rules_->may_end_with_less(q); };
+    made.may_lose = [this](group_row victim) { return may_lose(victim); };
+    made.may_be_lost = [this](const victim_unit& unit) { return may_be_lost(unit); };
+    made.accepts = [this](const scenario& what) { return accepts(what); };
+    if (!c_.compat() && c_.options.reclaim_moves) {
+      made.queue_may_move = [this](queue_row theirs) { return theirs != mine_; };
+      made.more_may_help = true;
+    }
+    return made;
+  }
+
+ private:
+  static constexpr std::uint8_t unknown = 0;
+  static constexpr std::uint8_t no = 1;
+  static constexpr std::uint8_t yes = 2;
+
+  core& c_;
+  reclaim_memory memory_;
+  std::shared_ptr<const reclaim_verdicts> rules_;
+  queue_row mine_ = no_row;
+  eviction_attempt* told_ = nullptr;
+  std::vector<std::uint8_t> gives_;  ///< by queue
+  std::map<std::pair<queue_row, quota_vector>, bool> losses_;
+  runtime_promises promises_;
+};
+
+/// The same of `preempt`.
+class preempt_attempt {
+ public:
+  explicit preempt_attempt(core& c) : c_(c), promises_(c, loss::by_preemption) {}
+
+  void open(group_row group, eviction_attempt& told) {
+    group_ = group;
+    told_ = &told;
+    promises_.open(group);
+    before_ = held_on_path(c_, group);
+  }
+  [[nodiscard]] victim_rules rules() {
+    victim_rules made;
+    made.queue_may_lose = [this](queue_row theirs) { return theirs == c_.state().groups[group_].queue; };
+    made.may_lose = [this](group_row victim) { return may_lose(victim); };
+    made.more_may_help = !c_.compat();
+    made.accepts = [this](const scenario& what) {
+      return cores_are_respected(c_, what, promises_) && (c_.compat() || stays_entitled(c_, what, before_));
+    };
+    return made;
+  }
+
+ private:
+  [[nodiscard]] bool may_lose(group_row victim) {
+    if (c_.state().groups[victim].priority >= c_.state().groups[group_].priority) return false;
+    const bool spared = promises_.protect(victim) && !is_elastic(c_, victim);
+    told_->spared = told_->spared || spared;
+    return !spared;
+  }
+
+  core& c_;
+  group_row group_ = no_row;
+  eviction_attempt* told_ = nullptr;
+  runtime_promises promises_;
+  std::vector<quota_vector> before_;
+};
+
+}  // namespace
+
 result<void> reclaim(core& c) {
   if (!c.has_proportion) return {};
-  reclaim_memory memory;
+  reclaim_attempt state(c);
   return drive(c, false, true, c.options.reclaim_queue_depth,
-               [&](group_row group, failed_groups& failed, victim_search&) {
+               [&](group_row group, failed_groups& failed, victim_search&, eviction_attempt& told) {
                  attempt one;
-                 const std::shared_ptr<const reclaim_verdicts> rules = verdicts_for(c, group, memory);
-                 one.skip = !rules->may_reclaim();
+                 one.skip = !state.open(group, told);
                  one.why = attempt_outcome::over_share;
                  if (one.skip || not_worth_trying(c, group, failed, one)) return one;
-                 const queue_row mine = c.state().groups[group].queue;
-                 // The answer of a queue is the same for all of its groups.
-                 auto gives = std::make_shared<std::map<queue_row, bool>>();
-                 one.rules.queue_may_lose = [rules, mine, gives](queue_row theirs) {
-                   if (theirs == mine) return false;
-                   const auto [known, fresh] = gives->try_emplace(theirs, false);
-                   if (fresh) known->second = rules->may_give(theirs);
-                   return known->second;
-                 };
-                 one.rules.queue_may_end_with_less = [rules](queue_row q) { return rules->may_end_with_less(q); };
-                 auto promises = std::make_shared<runtime_promises>(c, group, loss::by_reclaim);
-                 one.rules.may_lose = [&c, promises, told = one.told](group_row victim) {
-                   const bool spared = promises->protect(victim) && !is_elastic(c, victim);
-                   told->spared = told->spared || spared;
-                   return !spared;
-                 };
-                 if (!c.compat() && c.options.reclaim_moves) {
-                   one.rules.queue_may_move = [mine](queue_row theirs) { return theirs != mine; };
-                   one.rules.more_may_help = true;
-                 }
-                 // Every queue is asked once about every amount.
-                 auto known = std::make_shared<std::map<std::pair<queue_row, quota_vector>, bool>>();
-                 one.rules.may_be_lost = [&c, rules, known](const victim_unit& unit) {
-                   quota_vector amount{};
-                   for (const pod_row p : unit.pods) {
-                     const quota_vector pod = c.held(p);
-                     for (std::uint32_t r = 0; r < quota_dimensions; ++r) amount[r] += pod[r];
-                   }
-                   const queue_row leaf = c.state().groups[unit.group].queue;
-                   const auto [at, fresh] = known->try_emplace({leaf, amount}, false);
-                   if (fresh) at->second = rules->may_take_alone(leaf, amount);
-                   return at->second;
-                 };
-                 one.rules.accepts = [&c, rules, promises](const scenario& what) {
-                   return rules->may_take(what) && cores_are_respected(c, what, *promises);
-                 };
+                 one.rules = state.rules();
                  return one;
                });
 }
 
 result<void> preempt(core& c) {
   lowest_priorities lowest(c);
-  return drive(
-      c, false, true, c.options.preempt_queue_depth, [&](group_row group, failed_groups& failed, victim_search&) {
-        attempt one;
-        if (not_worth_trying(c, group, failed, one)) return one;
-        const model::group_core& mine = c.state().groups[group];
-        work::failure why;
-        one.fails = c.has_proportion && c.quota_refuses(group, c.chunk_request(group), c.chunk_of(group, true), why);
-        one.why = attempt_outcome::over_quota;
-        if (one.fails) return one;
-        one.nobody_may_lose = !lowest.has_lower(mine.queue, mine.priority);
-        one.rules.queue_may_lose = [queue = mine.queue](queue_row theirs) { return theirs == queue; };
-        auto promises = std::make_shared<runtime_promises>(c, group, loss::by_preemption);
-        one.rules.may_lose = [&c, promises, priority = mine.priority, told = one.told](group_row victim) {
-          if (c.state().groups[victim].priority >= priority) return false;
-          const bool spared = promises->protect(victim) && !is_elastic(c, victim);
-          told->spared = told->spared || spared;
-          return !spared;
-        };
-        one.rules.more_may_help = !c.compat();
-        one.rules.accepts = [&c, promises, before = held_on_path(c, group)](const scenario& what) {
-          return cores_are_respected(c, what, *promises) && (c.compat() || stays_entitled(c, what, before));
-        };
-        return one;
-      });
+  preempt_attempt state(c);
+  return drive(c, false, true, c.options.preempt_queue_depth,
+               [&](group_row group, failed_groups& failed, victim_search&, eviction_attempt& told) {
+                 attempt one;
+                 if (not_worth_trying(c, group, failed, one)) return one;
+                 const model::group_core& mine = c.state().groups[group];
+                 work::failure why;
+                 one.fails =
+                     c.has_proportion && c.quota_refuses(group, c.chunk_request(group), c.chunk_of(group, true), why);
+                 one.why = attempt_outcome::over_quota;
+                 if (one.fails) return one;
+                 one.nobody_may_lose = !lowest.has_lower(mine.queue, mine.priority);
+                 state.open(group, told);
+                 one.rules = state.rules();
+                 return one;
+               });
 }
 
 result<void> consolidation(core& c) {
@@ -513,7 +582,7 @@ result<void> consolidation(core& c) {
   if (most == 0) return {};
   const std::vector<group_row>& movable = *c.state().budget_groups;  // all that migrate
   return drive(c, true, false, c.options.consolidation_queue_depth,
-               [&](group_row group, failed_groups& failed, victim_search& search) {
+               [&](group_row group, failed_groups& failed, victim_search& search, eviction_attempt&) {
                  attempt one;
                  if (not_worth_trying(c, group, failed, one)) return one;
                  one.why = attempt_outcome::too_few_gpus;
@@ -533,10 +602,11 @@ result<void> consolidation(core& c) {
                  one.rules.may_be_lost = [](const victim_unit&) { return false; };
                  one.rules.more_may_help = true;
                  one.rules.accepts = [&c](const scenario& what) {
-                   const std::vector<pod_row> victims = what.pods();
-                   return std::none_of(victims.begin(), victims.end(), [&](pod_row p) {
-                     return static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing;
+                   bool all_stay = true;
+                   what.each_pod([&](pod_row p) {
+                     all_stay = all_stay && static_cast<pod_status>(c.live.pod_state[p]) != pod_status::releasing;
                    });
+                   return all_stay;
                  };
                  return one;
                });

@@ -41,11 +41,20 @@ victim_builder::victim_builder(victim_search_state& kept, const victim_rules& ru
       rules_(rules),
       waiting_(waiting),
       recorded_(recorded),
-      recorded_pods_(pods_in(recorded)),
+      recorded_pods_(&kept.memory),
       feasible_(feasible),
       queue_(kept.victim_queue),
+      requests_(&kept.memory),
+      may_end_with_less_(&kept.memory),
+      freed_by_recorded_(&kept.memory),
+      choosy_(&kept.memory),
+      freed_rows_(&kept.memory),
+      touched_(&kept.memory),
+      by_freed_(&kept.memory),
+      moved_(&kept.memory),
       domains_(kept.c, waiting) {
   queue_.clear();
+  append_pods(recorded, recorded_pods_);
   for (const pod_row p : c_.partial.chunk) requests_.push_back(gpus_wanted(c_, p));
   if (requests_.empty()) return;
   smallest_ = *std::min_element(requests_.begin(), requests_.end());
@@ -149,18 +158,19 @@ result<bool> victim_builder::each_large_node(const std::function<result<bool>(no
       kept_.by_node->of({leaf, smallest_, wanted - places_before_, return_all});
   struct open_node {
     node_row row;
-    std::vector<group_row> victims;
+    std::pmr::vector<group_row> victims;
     std::size_t next;
     [[nodiscard]] group_row newest() const { return victims[next]; }
   };
-  std::vector<open_node> open;  // a heap: nodes that further victims are on
+  std::pmr::vector<open_node> open(&kept_.memory);  // a heap: nodes that further victims are on
   const auto comes_later = [&](const open_node& a, const open_node& b) {
     return kept_.victims.before(b.newest(), a.newest());
   };
   for (auto at = points.begin(); at != points.end() || !open.empty();) {
-    open_node one;
+    open_node one{no_row, std::pmr::vector<group_row>(&kept_.memory), 0};
     if (at != points.end() && (open.empty() || kept_.victims.before(at->victim, open.front().newest()))) {
-      one = {at->row, kept_.by_node->on(at->row, leaf), 0};
+      one.row = at->row;
+      kept_.by_node->on(at->row, leaf, one.victims);
       for (; one.newest() != at->victim; ++one.next) offer(one.newest(), kept_.lone_pods[one.newest()]);
       ++at;
     } else {
@@ -267,7 +277,7 @@ void victim_builder::touch(const placed_pod& one, std::uint32_t unit, queue_row 
   marks.last_pod = static_cast<std::uint32_t>(kept_.pods.size() - 1);
 }
 
-const std::set<victim_builder::touched_node>& victim_builder::touched() {
+const victim_builder::touched_nodes& victim_builder::touched() {
   for (const node_row row : moved_) {
     node_marks& marks = kept_.marks[row];
     marks.order = node_marks::in_place;
@@ -347,7 +357,7 @@ bool victim_builder::nodes_large_enough() const {
   std::partial_sort(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(count), largest.end(),
                     std::greater<>());
   largest.resize(count);
-  std::vector<std::int64_t> requests = requests_;
+  std::vector<std::int64_t> requests(requests_.begin(), requests_.end());
   std::sort(requests.begin(), requests.end(), std::greater<>());
   return first_fit(requests, std::move(largest));
 }

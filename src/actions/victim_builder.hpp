@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory_resource>
 #include <set>
 #include <span>
 #include <utility>
@@ -43,6 +44,10 @@ class victim_builder {
   /// node.
   result<bool> each_large_node(const std::function<result<bool>(node_row)>& visit);
 
+  /// For lists of this search.
+  [[nodiscard]] std::pmr::memory_resource* memory() const { return &kept_.memory; }
+  /// A set for generators to fill again and again.
+  [[nodiscard]] victim_set& chosen() const { return kept_.chosen; }
   [[nodiscard]] const std::vector<victim_unit>& recorded() const { return recorded_; }
   /// Number of units of new victims.
   [[nodiscard]] std::size_t size() const { return kept_.units.size(); }
@@ -75,7 +80,8 @@ class victim_builder {
     node_row row;
     auto operator<=>(const touched_node&) const = default;
   };
-  [[nodiscard]] const std::set<touched_node>& touched();
+  using touched_nodes = std::pmr::set<touched_node>;
+  [[nodiscard]] const touched_nodes& touched();
   /// What the nodes of `touched` that have enough for the smallest request come to. Most sets are too small, and then
   /// nobody has to put the nodes in order.
   [[nodiscard]] std::int64_t freed_of_touched() const { return freed_of_touched_; }
@@ -131,26 +137,26 @@ class victim_builder {
   const victim_rules& rules_;
   group_row waiting_;
   const std::vector<victim_unit>& recorded_;
-  std::vector<pod_row> recorded_pods_;  ///< sorted
+  std::pmr::vector<pod_row> recorded_pods_;  ///< sorted
   const work::node_set& feasible_;
   job_queue& queue_;
-  std::vector<std::int64_t> requests_;
+  std::pmr::vector<std::int64_t> requests_;
   std::int64_t smallest_ = 0;
   std::int64_t largest_ = 0;
   bool same_size_ = false;
   std::int64_t places_ = 0;         ///< for pods of that size
   std::int64_t places_before_ = 0;  ///< the same without new victims, less those that old ones need again
-  std::map<queue_row, bool> may_end_with_less_;
+  std::pmr::map<queue_row, bool> may_end_with_less_;
   std::pair<queue_row, bool> last_leaf_{no_row, true};  ///< of these, as asked last
-  std::map<node_row, std::int64_t> freed_by_recorded_;
+  std::pmr::map<node_row, std::int64_t> freed_by_recorded_;
   bool alone_on_nodes_ = true;  ///< no group of new victims is on several nodes
   std::int64_t needed_ = 0;
-  std::vector<pod_row> choosy_;
-  std::vector<node_row> freed_rows_;
-  std::vector<node_row> touched_;
+  std::pmr::vector<pod_row> choosy_;
+  std::pmr::vector<node_row> freed_rows_;
+  std::pmr::vector<node_row> touched_;
   bool orders_nodes_ = false;
-  std::set<touched_node> by_freed_;
-  std::vector<node_row> moved_;  ///< nodes whose place there is an old one
+  touched_nodes by_freed_;
+  std::pmr::vector<node_row> moved_;  ///< nodes whose place there is an old one
   std::int64_t freed_of_touched_ = 0;
   domain_filter domains_;
 };

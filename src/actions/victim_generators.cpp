@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <memory_resource>
 #include <set>
 #include <utility>
 
@@ -34,43 +36,57 @@ void sort_and_join(std::vector<std::uint32_t>& positions) {
 
 }  // namespace
 
-std::vector<victim_unit> victim_set::made(const victim_builder& from) const {
-  std::vector<victim_unit> all = again;
-  for (const std::uint32_t i : units) all.push_back(from.unit_at(i));
-  return by_group ? joined(std::move(all)) : all;
+void victim_set::make(const victim_builder& from, std::vector<victim_unit>& to) const {
+  to.assign(again.begin(), again.end());
+  for (const std::uint32_t i : units) to.push_back(from.unit_at(i));
+  if (by_group) join(to);
+}
+
+void victim_set::clear() {
+  units.clear();
+  again.clear();
+  by_group = false;
 }
 
 result<bool> node_local(const core& c, victim_builder& from, const victim_attempt& attempt) {
+  victim_set& chosen = from.chosen();
+  std::pmr::vector<group_row> groups(from.memory());
   const auto try_node = [&](node_row row, std::vector<std::vector<pod_row>>* seen) -> result<bool> {
     if (from.node_is_too_small(row)) return false;
-    std::set<group_row> groups;
-    victim_set chosen;
+    chosen.clear();
     chosen.by_group = true;
-    from.each_unit_on(row, [&](std::uint32_t i) {
-      if (!groups.insert(from.group_of(i)).second) return;
-      from.each_unit_of(from.group_of(i), [&](std::uint32_t own) { chosen.units.push_back(own); });
-    });
+    groups.clear();
+    from.each_unit_on(row, [&](std::uint32_t i) { groups.push_back(from.group_of(i)); });
+    std::sort(groups.begin(), groups.end());
+    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    for (const group_row g : groups) {
+      from.each_unit_of(g, [&](std::uint32_t own) { chosen.units.push_back(own); });
+    }
     sort_and_join(chosen.units);
     // In `compat` recorded units of these groups come along again, so that their pods are victims twice.
     if (c.compat() && !groups.empty()) {
       for (const victim_unit& one : from.recorded()) {
-        if (groups.contains(one.group)) chosen.again.push_back(one);
+        if (std::binary_search(groups.begin(), groups.end(), one.group)) chosen.again.push_back(one);
       }
     }
     if (chosen.units.empty() && chosen.again.empty()) return false;
     if (seen != nullptr) {
-      std::vector<pod_row> pods = pods_in(chosen.made(from));
+      std::vector<victim_unit> units;
+      chosen.make(from, units);
+      std::vector<pod_row> pods = pods_in(units);
       std::sort(pods.begin(), pods.end());
       if (std::find(seen->begin(), seen->end(), pods) != seen->end()) return false;
       seen->push_back(std::move(pods));
     }
     return attempt(chosen);
   };
-  if (from.knows_nodes()) return from.each_large_node([&](node_row row) { return try_node(row, nullptr); });
-  return from.each_state([&]() -> result<bool> {
+  const auto try_large_node = [&](node_row row) { return try_node(row, nullptr); };
+  if (from.knows_nodes()) return from.each_large_node(std::cref(try_large_node));
+  const auto try_newest = [&]() -> result<bool> {
     if (from.size() == 0) {
       if (from.recorded().empty()) return false;
-      return attempt({});
+      chosen.clear();
+      return attempt(chosen);
     }
     const auto newest = static_cast<std::uint32_t>(from.size() - 1);
     const node_row only = from.only_node_of(newest);
@@ -81,19 +97,22 @@ result<bool> node_local(const core& c, victim_builder& from, const victim_attemp
       if (!ends || *ends) return ends;
     }
     return false;
-  });
+  };
+  return from.each_state(std::cref(try_newest));
 }
 
 result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
   from.keep_nodes_in_order();
-  std::set<set_hash> tried;  // nodes with what was offered on them
-  std::vector<node_row> rows;
-  std::vector<std::uint64_t> marked;  // units, as bits
-  return from.each_state([&]() -> result<bool> {
-    if (from.size() == 0) return attempt({});
+  std::pmr::set<set_hash> tried(from.memory());  // nodes with what was offered on them
+  std::pmr::vector<node_row> rows(from.memory());
+  std::pmr::vector<std::uint64_t> marked(from.memory());  // units, as bits
+  victim_set& chosen = from.chosen();
+  const auto try_state = [&]() -> result<bool> {
+    chosen.clear();
+    if (from.size() == 0) return attempt(chosen);
     std::int64_t needed = from.needed();
     if (needed > std::max<std::int64_t>(0, from.freed_of_touched())) return false;
-    const std::set<victim_builder::touched_node>& touched = from.touched();
+    const victim_builder::touched_nodes& touched = from.touched();
     auto next = from.smallest_request() > 0 ? touched.lower_bound({from.smallest_request(), 0, 0}) : touched.begin();
     set_hash key;
     rows.clear();
@@ -107,7 +126,7 @@ result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
     if (needed > 0) return false;
     for (std::size_t step = 1;; step *= 2) {
       if (tried.insert(key).second) {
-        victim_set chosen;
+        chosen.clear();
         marked.assign(from.size() / 64 + 1, 0);
         for (const node_row row : rows) {
           from.each_unit_on(row, [&](std::uint32_t i) { marked[i / 64] |= std::uint64_t{1} << (i % 64); });
@@ -123,7 +142,8 @@ result<bool> multi_node(victim_builder& from, const victim_attempt& attempt) {
       if (next == touched.end()) return false;
       for (std::size_t i = 0; i < step && next != touched.end(); ++i) take();
     }
-  });
+  };
+  return from.each_state(std::cref(try_state));
 }
 
 }  // namespace kaisched::actions

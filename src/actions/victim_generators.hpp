@@ -12,15 +12,6 @@
 
 namespace kaisched::actions {
 
-/// New victims that are to be tried beside the recorded ones.
-struct victim_set {
-  std::vector<std::uint32_t> units;  ///< positions among the units of a builder, ascending
-  std::vector<victim_unit> again;    ///< recorded ones that come along again (`compat`)
-  bool by_group = false;             ///< units of one group are joined
-
-  [[nodiscard]] std::vector<victim_unit> made(const victim_builder& from) const;
-};
-
 /// Tries a set; true ends the search.
 using victim_attempt = std::function<result<bool>(const victim_set&)>;
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <map>
+#include <memory_resource>
 #include <set>
 #include <utility>
 
@@ -33,9 +35,15 @@ class search {
         c_(kept.c),
         group_(group),
         rules_(rules),
+        recorded_(kept.recorded),
+        found_(kept.found),
+        hopeless_(&kept.memory),
         chains_(kept.c),
         plan_{{}, domain_steps(kept.c.options)},
-        trial_(kept.c, group, rules, plan()) {}
+        trial_(kept.c, group, rules, plan()) {
+    recorded_.clear();
+    found_.clear();
+  }
 
   result<search_outcome> run() {
     const work::pod_list chunk = c_.chunk_of(group_, true);
@@ -180,8 +188,12 @@ class search {
 
   /// For a group that needs GPUs everywhere: nodes with GPUs that are free or coming free.
   void find_feasible() {
-    const std::vector<pod_row> pods = pods_of(c_, group_);
-    gpus_only_ = std::all_of(pods.begin(), pods.end(), [&](pod_row p) { return c_.wants_gpus(p); });
+    const model::group_core& g = c_.state().groups[group_];
+    gpus_only_ = true;
+    for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+      for (pod_row p = c_.state().subs[sub].first_pod; p != no_row; p = c_.state().pods[p].next)
+        gpus_only_ = gpus_only_ && c_.wants_gpus(p);
+    }
   }
 
   /// All pod sets have their gangs; leaving pods count.
@@ -224,18 +236,21 @@ class search {
     result<bool> solved = probe(pods);
     if (!solved || !*solved) return solved;
     c_.rollback(start);
-    recorded_ = std::move(found_);
+    recorded_.swap(found_);
     return true;
   }
 
   /// True: the statement holds a solution, and `found_` its victims.
   result<bool> probe(std::span<const pod_row> pods) {
     c_.take_part(group_, pods);
-    node_set nodes = gpus_only_ ? kept_.with_gpus : kept_.every_node;
+    node_set& nodes = kept_.nodes_of_part;
+    nodes = gpus_only_ ? kept_.with_gpus : kept_.every_node;
     std::int64_t free_gpus_there = gpus_only_ ? kept_.free_with_gpus : kept_.free_everywhere;
-    for (const pod_row p : pods_in(recorded_)) {
-      if (nodes[node_of(c_, p)] == 0) free_gpus_there += free_gpus(c_, node_of(c_, p));
-      nodes[node_of(c_, p)] = 1;
+    for (const victim_unit& one : recorded_) {
+      for (const pod_row p : one.pods) {
+        if (nodes[node_of(c_, p)] == 0) free_gpus_there += free_gpus(c_, node_of(c_, p));
+        nodes[node_of(c_, p)] = 1;
+      }
     }
     victim_builder from(kept_, rules_, group_, recorded_, nodes, free_gpus_there);
     victim_rehearsal rehearsal(kept_, from, nodes, group_);
@@ -244,12 +259,17 @@ class search {
       if (chosen.again.empty() && rehearsal.all_return(chosen.units)) {
         count_set();
 #ifdef KAISCHED_CHECKS
-        return verify_hopeless({group_, recorded_, chosen.made(from)}, nodes);
+        scenario ruled_out{group_, recorded_, {}};
+        chosen.make(from, ruled_out.potential);
+        return verify_hopeless(ruled_out, nodes);
 #else
         return false;
 #endif
       }
-      scenario what{group_, recorded_, chosen.made(from)};
+      scenario& what = kept_.simulated;
+      what.group = group_;
+      what.recorded.assign(recorded_.begin(), recorded_.end());
+      chosen.make(from, what.potential);
       std::array<set_hash, 3> key;
       key[0].add(c_.partial.chunk);
       for (const victim_unit& one : what.recorded) key[1].add(one.pods);
@@ -261,7 +281,8 @@ class search {
     };
     // No group reaches over several nodes, so each set that is tried frees one node beside the recorded ones.
     const bool hopeless = !gang_ && !kept_.plays_all && from.one_node_is_too_small() && !any_spread();
-    result<bool> solved = hopeless ? false : gang_ ? multi_node(from, attempt) : node_local(c_, from, attempt);
+    const victim_attempt tries = std::cref(attempt);
+    result<bool> solved = hopeless ? false : gang_ ? multi_node(from, tries) : node_local(c_, from, tries);
     c_.drop_part();
     return solved;
   }
@@ -311,13 +332,15 @@ class search {
 
   /// Evicts all victims, then lets the group and the victims be placed in queue order.
   result<bool> simulate(const scenario& what, const node_set& feasible) {
-    const std::vector<pod_row> victims = what.pods();
+    std::pmr::vector<pod_row> victims(&kept_.memory);
+    what.each_pod([&](pod_row p) { victims.push_back(p); });
     if (victims.empty()) return false;
     if (!c_.compat()) return simulate_strict(what);
     const std::uint32_t start = c_.depth();
     count_set();
-    node_set nodes = feasible;
-    std::vector<pod_row> twice;
+    node_set& nodes = kept_.nodes_of_simulation;
+    nodes = feasible;
+    std::pmr::vector<pod_row> twice(&kept_.memory);
     for (const pod_row p : victims) {
       nodes[node_of(c_, p)] = 1;
       if (c_.eviction_of(p) != no_row) {
@@ -329,14 +352,14 @@ class search {
     }
     result<bool> placed = place_all(what, nodes);
     if (!placed) return placed;
-    if (!*placed || !rules_.accepts(what)) {
+    if (!*placed || !accepted(rules_, what)) {
       c_.rollback(start);
       for (node_row row = 0; kept_.plays_all && row < c_.state().node_count(); ++row) kept_.note_node(c_, row);
       return false;
     }
     std::sort(twice.begin(), twice.end());
-    std::vector<pod_row> lost;
-    std::vector<pod_row> moved;
+    std::pmr::vector<pod_row> lost(&kept_.memory);
+    std::pmr::vector<pod_row> moved(&kept_.memory);
     for (const pod_row p : victims) {
       const auto status = static_cast<pod_status>(c_.live.pod_state[p]);
       if (status == pod_status::pipelined)
@@ -345,59 +368,69 @@ class search {
         lost.push_back(p);
     }
     lost.insert(lost.end(), moved.begin(), moved.end());
-    found_ = units_containing(what, lost);
+    note_found(what, lost);
     return true;
   }
 
-  /// The units in which victims were offered, whole, in the order of the victims.
-  static std::vector<victim_unit> units_containing(const scenario& what, const std::vector<pod_row>& pods) {
-    std::vector<const victim_unit*> units;
-    units.reserve(what.recorded.size() + what.potential.size());
-    for (const victim_unit& one : what.recorded) units.push_back(&one);
-    for (const victim_unit& one : what.potential) units.push_back(&one);
-    std::map<pod_row, std::size_t> first;
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      for (const pod_row p : units[i]->pods) first.try_emplace(p, i);
+  /// Keeps the units in which victims were offered, whole, in the order of the victims.
+  void note_found(const scenario& what, std::span<const pod_row> pods) {
+    const auto unit_at = [&](std::size_t i) -> const victim_unit& {
+      return i < what.recorded.size() ? what.recorded[i] : what.potential[i - what.recorded.size()];
+    };
+    std::pmr::vector<std::pair<pod_row, std::size_t>> unit_of(&kept_.memory);
+    for (std::size_t i = 0; i < what.recorded.size() + what.potential.size(); ++i) {
+      for (const pod_row p : unit_at(i).pods) unit_of.emplace_back(p, i);
     }
-    std::vector<bool> taken(units.size(), false);
-    std::vector<victim_unit> found;
+    std::sort(unit_of.begin(), unit_of.end());  // the first unit of a pod comes first
+    std::pmr::vector<std::uint8_t> taken(what.recorded.size() + what.potential.size(), 0, &kept_.memory);
+    found_.clear();
     for (const pod_row p : pods) {
-      const std::size_t i = first.at(p);
-      if (taken[i]) continue;
-      taken[i] = true;
-      found.push_back({units[i]->group, {}});
-      std::set<pod_row> seen;
-      for (const pod_row member : units[i]->pods) {
-        if (seen.insert(member).second) found.back().pods.push_back(member);
+      const std::size_t i = std::lower_bound(unit_of.begin(), unit_of.end(), std::pair(p, std::size_t{0}))->second;
+      if (std::exchange(taken[i], 1) != 0) continue;
+      found_.push_back({unit_at(i).group, {}});
+      unit_pods& made = found_.back().pods;
+      if (unit_at(i).pods.size() == 1) {
+        made.push_back(p);
+        continue;
+      }
+      std::pmr::set<pod_row> seen(&kept_.memory);
+      for (const pod_row member : unit_at(i).pods) {
+        if (seen.insert(member).second) made.push_back(member);
       }
     }
-    return found;
   }
 
   /// A victim that finds no place stays evicted; the pending group must find one.
   result<bool> place_all(const scenario& what, const node_set& nodes) {
-    std::set<group_row> victims;
-    std::vector<group_row> waiting{group_};
-    std::vector<group_row> late;  // that did not wait before
+    std::pmr::vector<group_row> victims(&kept_.memory);
+    std::pmr::vector<group_row> waiting({group_}, &kept_.memory);
+    std::pmr::vector<group_row> late(&kept_.memory);  // that did not wait before
     for (const auto* units : {&what.recorded, &what.potential}) {
       for (const victim_unit& one : *units) {
-        if (one.group == group_ || !victims.insert(one.group).second ||
-            !c_.is_schedulable_queue(c_.state().groups[one.group].queue)) {
-          continue;
-        }
+        if (one.group == group_ || std::exchange(kept_.is_in_set[one.group], 1) != 0) continue;
+        victims.push_back(one.group);
+        if (!c_.is_schedulable_queue(c_.state().groups[one.group].queue)) continue;
         (work::count_pods(c_, one.group, &model::sub_counts::pending) > 0 ? waiting : late).push_back(one.group);
       }
     }
+    const std::size_t late_from = waiting.size();
     waiting.insert(waiting.end(), late.begin(), late.end());
-    std::map<queue_row, std::size_t> open;  // groups that are still to be served, by leaf queue
+    result<bool> placed = serve(waiting, late_from, nodes);
+    for (const group_row g : victims) kept_.is_in_set[g] = 0;
+    return placed;
+  }
+
+  /// In queue order. Victims that did not wait before stand from a position on.
+  result<bool> serve(std::pmr::vector<group_row>& waiting, std::size_t late_from, const node_set& nodes) {
+    std::pmr::map<queue_row, std::size_t> open(&kept_.memory);  // groups that are still to be served, by leaf queue
     for (const group_row g : waiting) ++open[c_.state().groups[g].queue];
-    const std::size_t late_from = waiting.size() - late.size();
-    job_queue queue(c_, 0);
+    job_queue& queue = kept_.service_queue;
+    queue.clear();
     // What the group asks for is remembered when its queue is first compared with others, and the verdict of reclaim is
     // by that.
     bool to_be_asked = c_.has_proportion && c_.action == action_kind::reclaim && !c_.partial.asked;
     if (open.size() > 1 || to_be_asked) {
-      const auto others = [&](group_row g) { return g != group_ && !victims.contains(g); };
+      const auto others = [this](group_row g) { return g != group_ && kept_.is_in_set[g] == 0; };
       const std::span<const group_row> all(waiting);
       if (auto done = queue.fill_from(kept_.pending, kept_.pending.leaves(), others, all.first(late_from),
                                       all.subspan(late_from));
@@ -408,7 +441,7 @@ class search {
       result<group_row> next = queue.pop();
       if (!next) return next.failure();
       to_be_asked = to_be_asked && *next != group_;
-      if (*next != group_ && !victims.contains(*next)) continue;
+      if (*next != group_ && kept_.is_in_set[*next] == 0) continue;
       const auto leaf = open.find(c_.state().groups[*next].queue);
       if (--leaf->second == 0) open.erase(leaf);
       std::erase(waiting, *next);
@@ -427,21 +460,24 @@ class search {
     return true;
   }
 
-  result<void> sort_groups(std::vector<group_row>& groups) const {
+  result<void> sort_groups(std::pmr::vector<group_row>& groups) const {
     if (groups.size() < 2) return {};
-    std::vector<std::vector<order_key>> keys(groups.size());
-    std::vector<std::size_t> order(groups.size());
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      order[i] = i;
-      if (auto done = keys_of_group(c_, groups[i], keys[i]); !done) return done.failure();
+    struct keyed_group {
+      group_row group;
+      std::size_t first_key;
+    };
+    kept_.keys.clear();
+    std::pmr::vector<keyed_group> order(&kept_.memory);
+    for (const group_row g : groups) {
+      order.push_back({g, kept_.keys.size()});
+      if (auto done = keys_of_group(c_, g, kept_.keys); !done) return done.failure();
     }
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return group_is_before(c_.state(), groups[a], keys[a], groups[b], keys[b]);
+    const std::size_t count = kept_.keys.size() / groups.size();
+    const auto keys_of = [&](const keyed_group& one) { return std::span(kept_.keys).subspan(one.first_key, count); };
+    std::sort(order.begin(), order.end(), [&](const keyed_group& a, const keyed_group& b) {
+      return group_is_before(c_.state(), a.group, keys_of(a), b.group, keys_of(b));
     });
-    std::vector<group_row> sorted;
-    sorted.reserve(order.size());
-    for (const std::size_t i : order) sorted.push_back(groups[i]);
-    groups = std::move(sorted);
+    for (std::size_t i = 0; i < order.size(); ++i) groups[i] = order[i].group;
     return {};
   }
 
@@ -460,10 +496,10 @@ class search {
   const victim_rules& rules_;
   bool gang_ = false;  ///< the second generator
   bool gpus_only_ = false;
-  std::vector<victim_unit> recorded_;
-  std::vector<victim_unit> found_;
-  std::set<std::array<set_hash, 3>> hopeless_;  ///< scenarios that failed
-  std::vector<victim_unit> whole_;              ///< in `strict`: the set that `found_` is of
+  std::vector<victim_unit>& recorded_;  ///< of the state, as the next one
+  std::vector<victim_unit>& found_;
+  std::pmr::set<std::array<set_hash, 3>> hopeless_;  ///< scenarios that failed
+  std::vector<victim_unit> whole_;                   ///< in `strict`: the set that `found_` is of
   victim_chains chains_;
   domain_plan plan_;
   victim_trial trial_;  ///< in `strict`
@@ -499,8 +535,10 @@ result<search_outcome> victim_search::find(group_row group, const victim_rules& 
 
 result<void> victim_search::finish(search_outcome outcome) {
   core& c = state_->c;
-  std::vector<group_row> groups;
-  std::vector<node_row> rows;
+  std::vector<group_row>& groups = state_->changed_groups;
+  std::vector<node_row>& rows = state_->changed_nodes;
+  groups.clear();
+  rows.clear();
   const std::vector<std::uint32_t>& row_of_slot = *c.state().node_row_of_slot;
   for (const work::operation& op : c.log) {
     const group_row group = c.state().pods[op.pod].group;

@@ -10,6 +10,8 @@ namespace kaisched::actions {
 
 namespace {
 
+constexpr std::size_t largest_list = std::size_t{1} << 20U;  ///< bytes; larger ones are given back
+
 bool waits(const work::core& c, group_row g) {
   return c.is_schedulable_queue(c.state().groups[g].queue) && work::count_pods(c, g, &model::sub_counts::pending) > 0;
 }
@@ -123,16 +125,19 @@ void victim_survey::count_holding(const work::core& c, group_row g, std::int64_t
   counted_pods& counted = counted_[g];
   if (sign > 0) {
     counted.count = 0;
-    for (const pod_row p : pods_of(c, g)) {
-      if (!work::is_active(c, p) || c.live.pod_node[p] == no_row) continue;
-      if (counted.count == counted.room) {  // moves to the end, where it can grow
-        const std::uint32_t from = counted.first;
-        counted.first = static_cast<std::uint32_t>(holding_.size());
-        counted.room = std::max<std::uint32_t>(2 * counted.room, 4);
-        holding_.resize(holding_.size() + counted.room);
-        std::copy_n(holding_.begin() + from, counted.count, holding_.begin() + counted.first);
+    const model::group_core& group = c.state().groups[g];
+    for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
+      for (pod_row p = c.state().subs[sub].first_pod; p != no_row; p = c.state().pods[p].next) {
+        if (!work::is_active(c, p) || c.live.pod_node[p] == no_row) continue;
+        if (counted.count == counted.room) {  // moves to the end, where it can grow
+          const std::uint32_t from = counted.first;
+          counted.first = static_cast<std::uint32_t>(holding_.size());
+          counted.room = std::max<std::uint32_t>(2 * counted.room, 4);
+          holding_.resize(holding_.size() + counted.room);
+          std::copy_n(holding_.begin() + from, counted.count, holding_.begin() + counted.first);
+        }
+        holding_[counted.first + counted.count++] = {p, node_of(c, p), gpus_of(c, p)};
       }
-      holding_[counted.first + counted.count++] = {p, node_of(c, p), gpus_of(c, p)};
     }
   }
   for (std::uint32_t i = 0; i < counted.count; ++i) {
@@ -154,8 +159,10 @@ victim_search_state::victim_search_state(work::core& of)
     : victim_survey(of),
       c(of),
       plays_all(of.compat() && (of.groups.is_open() || (of.claims.used() && of.claims.decides()))),
-      by_node(std::make_unique<victims_by_node>(*this)),
-      victim_queue(of, 0, serving::victims) {}
+      memory({0, largest_list}),
+      by_node(std::make_unique<victims_by_node>(*this, &memory)),
+      victim_queue(of, 0, serving::victims),
+      service_queue(of, 0) {}
 victim_search_state::~victim_search_state() = default;
 
 void victim_search_state::open_nodes() {
@@ -183,6 +190,7 @@ result<void> victim_search_state::open() {
   plays_all = plays_all || has_old_chunks;
   marks.assign(s.node_count(), {});
   last_unit_of.assign(s.group_slots, no_row);
+  is_in_set.assign(s.group_slots, 0);
   freed_by_set.assign(s.node_count(), 0);
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@
 #include "session/core.hpp"
 
 namespace kaisched::actions {
+
+class victim_builder;
 
 /// New victims that were offered together.
 struct offered_unit {
@@ -105,6 +108,17 @@ struct victim_survey : work::survey {
   std::vector<placed_pod> holding_;       ///< their pods
 };
 
+/// New victims that are to be tried beside the recorded ones.
+struct victim_set {
+  std::vector<std::uint32_t> units;  ///< positions among the units of a builder, ascending
+  std::vector<victim_unit> again;    ///< recorded ones that come along again (`compat`)
+  bool by_group = false;             ///< units of one group are joined
+
+  /// What units these are.
+  void make(const victim_builder& from, std::vector<victim_unit>& to) const;
+  void clear();
+};
+
 class victims_by_node;
 
 /// Amounts and marks by node or group that one search leaves as it found them.
@@ -126,11 +140,23 @@ struct victim_search_state : victim_survey {
   /// could not start any more, which KAI forgets when the group is simulated to leave; or pods share devices or have
   /// claims, where KAI's undo is not exact.
   bool plays_all;
-  std::unique_ptr<victims_by_node> by_node;
   std::uint64_t offered = 0;  ///< victims, in all searches
 
-  // Of one search.
+  // Of one search. What it takes from the heap it leaves to the next one.
+  std::pmr::unsynchronized_pool_resource memory;
+  std::unique_ptr<victims_by_node> by_node;
   job_queue victim_queue;
+  job_queue service_queue;  ///< of a simulation, as the four below
+  work::node_set nodes_of_simulation;
+  scenario simulated;
+  std::vector<victim_unit> recorded;    ///< victims found for fewer pending pods
+  std::vector<victim_unit> found;       ///< by the simulation that ended well
+  std::vector<std::uint8_t> is_in_set;  ///< by group
+  std::vector<order_key> keys;
+  work::node_set nodes_of_part;             ///< that a part of the group is tried on
+  victim_set chosen;                        ///< that generators fill
+  std::vector<group_row> changed_groups;    ///< by a search that is over
+  std::vector<node_row> changed_nodes;      ///< likewise
   std::vector<node_marks> marks;            ///< by node
   std::vector<std::uint32_t> last_unit_of;  ///< by group: its newest unit
   std::vector<offered_unit> units;          ///< new victims in the order in which they were offered

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory_resource>
 #include <utility>
 
 #include "session/members.hpp"
@@ -13,7 +14,7 @@ result<void> offer_victims(job_queue& to, victim_search_state& kept, const victi
   work::core& c = kept.c;
   const auto accepts = [waiting, &rules](group_row g) { return g != waiting && rules.may_lose(g); };
   if (rules.most == 0) {
-    std::vector<queue_row> leaves;
+    std::pmr::vector<queue_row> leaves(&kept.memory);
     for (const queue_row q : kept.victims.leaves()) {
       if (from_queue(q)) leaves.push_back(q);
     }

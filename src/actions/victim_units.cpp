@@ -14,41 +14,40 @@ namespace {
 using work::core;
 using work::is_active;
 
-template <class Pods>
-void append(Pods& to, std::span<const pod_row> more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
-
 /// Every group has one unit.
 bool all_differ(std::span<const victim_unit> units) {
-  std::vector<group_row> groups;
-  groups.reserve(units.size());
+  if (units.size() < 2) return true;
+  boost::container::small_vector<group_row, 64> groups;
   for (const victim_unit& one : units) groups.push_back(one.group);
   std::sort(groups.begin(), groups.end());
   return std::adjacent_find(groups.begin(), groups.end()) == groups.end();
 }
 
-}  // namespace
-
-std::vector<pod_row> pods_in(std::span<const victim_unit> units) {
-  std::vector<pod_row> all;
-  for (const victim_unit& one : units) append(all, one.pods);
-  return all;
-}
-
-std::vector<victim_unit> joined(std::vector<victim_unit> units) {
-  if (all_differ(units)) return units;
-  std::vector<victim_unit> made;
+template <class Units>
+void join_units(Units& units) {
+  if (all_differ(units)) return;
+  Units made;
   std::map<group_row, std::size_t> place;
   for (victim_unit& one : units) {
     const auto [at, fresh] = place.try_emplace(one.group, made.size());
     if (fresh)
       made.push_back(std::move(one));
     else
-      append(made[at->second].pods, one.pods);
+      append_pods(std::span(&one, 1), made[at->second].pods);
   }
-  return made;
+  units = std::move(made);
 }
+
+}  // namespace
+
+std::vector<pod_row> pods_in(std::span<const victim_unit> units) {
+  std::vector<pod_row> all;
+  append_pods(units, all);
+  return all;
+}
+
+void join(std::vector<victim_unit>& units) { join_units(units); }
+void join(unit_list& units) { join_units(units); }
 
 bool has_pods_to_lose(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
@@ -56,16 +55,11 @@ bool has_pods_to_lose(const core& c, group_row group) {
   return g.semi_preemptible ? !next_unit(c, group, pods_of(c, group)).empty() : g.preemptible;
 }
 
-std::vector<pod_row> scenario::pods() const {
-  std::vector<pod_row> all = pods_in(recorded);
-  append(all, pods_in(potential));
-  return all;
-}
-
-std::vector<victim_unit> victims_by_group(const scenario& of) {
-  std::vector<victim_unit> units = of.recorded;
+unit_list victims_by_group(const scenario& of) {
+  unit_list units(of.recorded.begin(), of.recorded.end());
   units.insert(units.end(), of.potential.begin(), of.potential.end());
-  return joined(std::move(units));
+  join(units);
+  return units;
 }
 
 std::vector<pod_row> pods_of(const core& c, group_row group) {

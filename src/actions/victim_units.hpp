@@ -2,6 +2,7 @@
 /// @file
 /// What victims are: units that leave together, sets of them, and who may be taken from.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,8 +15,8 @@
 
 namespace kaisched::actions {
 
-/// Pods of a unit; most have one.
-using unit_pods = boost::container::small_vector<pod_row, 2>;
+/// Pods of a unit; most have one, or a few.
+using unit_pods = boost::container::small_vector<pod_row, 8>;
 
 /// Victims that were offered together: a whole gang, or one surplus pod.
 struct victim_unit {
@@ -23,11 +24,20 @@ struct victim_unit {
   unit_pods pods;
 };
 
-/// Units of one group joined, in the order of first appearance.
-[[nodiscard]] std::vector<victim_unit> joined(std::vector<victim_unit> units);
+/// Units of sets that are mostly small.
+using unit_list = boost::container::small_vector<victim_unit, 4>;
+
+/// Joins units of one group, in the order of first appearance.
+void join(std::vector<victim_unit>& units);
+void join(unit_list& units);
 
 /// All pods of units, in their order.
 [[nodiscard]] std::vector<pod_row> pods_in(std::span<const victim_unit> units);
+/// The same at the end of a list.
+template <class Pods>
+void append_pods(std::span<const victim_unit> units, Pods& to) {
+  for (const victim_unit& one : units) to.insert(to.end(), one.pods.begin(), one.pods.end());
+}
 
 /// A set of victims that is tried.
 struct scenario {
@@ -35,12 +45,17 @@ struct scenario {
   std::vector<victim_unit> recorded;   ///< found for fewer pending pods
   std::vector<victim_unit> potential;  ///< new ones
 
-  /// All victims, recorded ones first. `compat`: the same pod may be there twice.
-  [[nodiscard]] std::vector<pod_row> pods() const;
+  /// Calls `visit` for the pods of all victims, recorded ones first. `compat`: the same pod may come twice.
+  template <class Visit>
+  void each_pod(Visit visit) const {
+    for (const auto* units : {&recorded, &potential}) {
+      for (const victim_unit& one : *units) std::for_each(one.pods.begin(), one.pods.end(), visit);
+    }
+  }
 };
 
 /// Victims of a scenario by group, in the order of their first units.
-[[nodiscard]] std::vector<victim_unit> victims_by_group(const scenario& of);
+[[nodiscard]] unit_list victims_by_group(const scenario& of);
 
 /// What differs between the actions.
 struct victim_rules {
@@ -59,11 +74,20 @@ struct victim_rules {
   std::size_t most = 0;
   /// The outcome of a simulation, the statement being open.
   std::function<bool(const scenario&)> accepts;
+  /// Counts those that are not accepted; may be null.
+  std::uint64_t* refused = nullptr;
   /// `strict`: losing this unit could be accepted. What is refused for a unit alone is refused for more.
   std::function<bool(const victim_unit&)> may_be_lost;
   /// `strict`: a set that is refused could be accepted with more victims.
   bool more_may_help = false;
 };
+
+/// Asks whether the outcome of a simulation is accepted, and counts.
+[[nodiscard]] inline bool accepted(const victim_rules& rules, const scenario& what) {
+  const bool good = rules.accepts(what);
+  if (!good && rules.refused != nullptr) ++*rules.refused;
+  return good;
+}
 
 /// Preemptible, with pods on nodes; semi-preemptible, with pods beyond its core.
 [[nodiscard]] bool has_pods_to_lose(const work::core& c, group_row group);

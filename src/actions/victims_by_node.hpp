@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory_resource>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "actions/victim_search_state.hpp"
@@ -20,7 +22,9 @@ namespace kaisched::actions {
 /// order in which the last victim that this takes is offered.
 class victims_by_node {
  public:
-  explicit victims_by_node(const victim_search_state& kept) : kept_(kept) {}
+  /// `memory`: for entries that come and go; outlives this.
+  victims_by_node(const victim_search_state& kept, std::pmr::memory_resource* memory)
+      : kept_(kept), memory_(memory), victims_(memory), rows_(memory) {}
 
   /// What a search wants of a node.
   struct ask {
@@ -41,12 +45,12 @@ class victims_by_node {
       return a.victim != b.victim && index->before(a.victim, b.victim);
     }
   };
-  using turning_points = std::set<turning_point, in_victim_order>;
+  using turning_points = std::pmr::set<turning_point, in_victim_order>;
 
   /// Nodes that can be made large enough. Valid until the next change.
   [[nodiscard]] const turning_points& of(const ask& asked);
   /// Victims of a leaf on a node, in victim order.
-  [[nodiscard]] std::vector<group_row> on(node_row row, queue_row leaf) const;
+  void on(node_row row, queue_row leaf, std::pmr::vector<group_row>& to) const;
 
   /// The survey has looked at a group again.
   void note_group(group_row g);
@@ -57,8 +61,8 @@ class victims_by_node {
 
  private:
   struct known_ask {
-    known_ask(const ask& what, const group_index& index, std::size_t nodes)
-        : asked(what), points(in_victim_order{&index}), at(nodes, points.end()) {}
+    known_ask(const ask& what, const group_index& index, std::size_t nodes, std::pmr::memory_resource* memory)
+        : asked(what), points(in_victim_order{&index}, memory), at(nodes, points.end()) {}
     ask asked;
     std::size_t seen = 0;  ///< of `changed_`
     turning_points points;
@@ -66,12 +70,16 @@ class victims_by_node {
   };
 
   void open();
-  [[nodiscard]] turning_point find(const ask& asked, node_row row) const;
-  void renew(known_ask& one, const std::vector<node_row>& rows) const;
+  [[nodiscard]] turning_point find(const ask& asked, node_row row);
+  void renew(known_ask& one, std::span<const node_row> rows);
 
   const victim_search_state& kept_;
-  std::vector<std::vector<group_row>> groups_on_;  ///< by node; empty: nobody has asked
-  std::vector<node_row> row_of_;                   ///< by group, or no_row
+  std::pmr::memory_resource* memory_;
+  std::pmr::vector<group_row> victims_;  ///< of the node that is looked at
+  std::pmr::vector<node_row> rows_;      ///< that an ask has not seen yet
+  std::vector<group_row> first_on_;      ///< by node: a list of groups; empty: nobody has asked
+  std::vector<group_row> next_;          ///< by group: the next one on its node
+  std::vector<node_row> row_of_;         ///< by group, or no_row
   std::vector<node_row> changed_;
   std::list<known_ask> known_;  ///< the last one first
 };

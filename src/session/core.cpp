@@ -562,8 +562,8 @@ void core::convert_to_pipelined(group_row group) {
 void core::commit() {
   if (log.empty()) return;
   ++commits;
-  std::vector<pod_row> moved;     // one decision each instead of an eviction and a claim
-  std::vector<pod_row> migrated;  // or a start
+  boost::container::small_vector<pod_row, 64> moved;     // one decision each instead of an eviction and a claim
+  boost::container::small_vector<pod_row, 64> migrated;  // or a start
   for (const operation& op : log) {
     if (evicted_here.empty()) break;
     if (op.kind == operation_kind::divide || !is_evicted_here(op.pod) || evicted_here[op.pod] == no_row) continue;
@@ -572,7 +572,7 @@ void core::commit() {
   }
   std::sort(moved.begin(), moved.end());
   std::sort(migrated.begin(), migrated.end());
-  std::vector<bool> announced(moved.size(), false);
+  boost::container::small_vector<std::uint8_t, 64> announced(moved.size(), 0);
   for (const operation& op : log) {
     if (op.undone || op.kind == operation_kind::unevict) continue;
     decision d;
@@ -600,8 +600,8 @@ void core::commit() {
         evicted_groups.mark(d.group, state().group_slots);
       }
       const auto at = static_cast<std::size_t>(std::lower_bound(moved.begin(), moved.end(), op.pod) - moved.begin());
-      if (at < moved.size() && moved[at] == op.pod && !announced[at]) {
-        announced[at] = true;
+      if (at < moved.size() && moved[at] == op.pod && announced[at] == 0) {
+        announced[at] = 1;
         continue;
       }
       d.kind = decision_kind::evict;

@@ -34,7 +34,7 @@ struct reclaimer {
 template <class Amounts>
 struct reclaim_victims {
   queue_row queue = no_row;
-  std::vector<Amounts> units;
+  boost::container::small_vector<Amounts, 4> units;
 };
 
 namespace reclaim {
