@@ -137,6 +137,7 @@ class walk {
         if (preferred.holds(row)) bands[preferred.score_of(row)].push_back(row);
       }
       std::vector<work::node_band> made;
+      made.reserve(bands.size());
       for (auto& [score, band] : bands) made.push_back(std::move(band));
       return work::node_bands(made);
     }

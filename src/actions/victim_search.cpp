@@ -158,6 +158,7 @@ class search {
     if (!is_enough()) return true;
     if (c_.topologies == nullptr) return false;
     std::vector<std::int64_t> free;
+    free.reserve(c_.state().node_count());
     for (node_row row = 0; row < c_.state().node_count(); ++row) free.push_back(kept_.most_free(row));
     return !domain_filter(c_, group_, free).plausible();
   }

@@ -124,7 +124,7 @@ class victims_by_node;
 /// Amounts and marks by node or group that one search leaves as it found them.
 struct victim_search_state : victim_survey {
   explicit victim_search_state(work::core& of);
-  ~victim_search_state();
+  ~victim_search_state() override;
   victim_search_state(const victim_search_state&) = delete;
   victim_search_state& operator=(const victim_search_state&) = delete;
 
