@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +25,35 @@ result<void> check_abi(std::uint32_t caller) {
   return error{status::abi, "the caller was built for ABI " + text(caller) + ", this library has " + text(own), {}};
 }
 
+/// Threads of a host behind C functions. The host may leave calls out or make some twice: each piece is done once.
+class host_threads final : public executor {
+ public:
+  explicit host_threads(const kaisched_executor& host) : host_(host) {}
+  host_threads(const host_threads&) = delete;
+  host_threads& operator=(const host_threads&) = delete;
+  ~host_threads() override {
+    if (host_.destroy != nullptr) host_.destroy(host_.state);
+  }
+
+  void run(std::size_t count, const std::function<void(std::size_t)>& work) override {
+    pieces all{work, std::vector<std::atomic<bool>>(count)};
+    host_.run(host_.state, count, [](void* of, std::size_t index) { static_cast<pieces*>(of)->call(index); }, &all);
+    for (std::size_t i = 0; i < count; ++i) all.call(i);
+  }
+  [[nodiscard]] std::size_t width() const override { return host_.width; }
+
+ private:
+  struct pieces {
+    const std::function<void(std::size_t)>& work;
+    std::vector<std::atomic<bool>> taken;
+
+    void call(std::size_t index) {
+      if (index < taken.size() && !taken[index].exchange(true, std::memory_order_relaxed)) work(index);
+    }
+  };
+  kaisched_executor host_;
+};
+
 /// Texts of one option that end with a NUL.
 struct option_texts {
   std::string name, fallback, choices, doc;
@@ -42,26 +73,31 @@ const std::vector<option_texts>& all_option_texts() {
 
 }  // namespace
 
+result<std::unique_ptr<kaisched_engine>> kaisched::capi::make_engine(std::uint32_t abi, const kaisched_kv* options,
+                                                                     std::size_t count) {
+  if (auto r = check_abi(abi); !r) return r.take_failure();
+  if (options == nullptr && count > 0) return bad_argument("options is NULL");
+  auto made = std::make_unique<kaisched_engine>();
+  result<std::shared_ptr<const device_catalog>> catalog = shipped_device_catalog();
+  if (!catalog) return catalog.take_failure();
+  made->catalog = *catalog;
+  made->body.set_device_catalog(std::move(*catalog));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (auto r = require({{options[i].key, "the key of an option"}, {options[i].value, "the value of an option"}}); !r)
+      return r.take_failure();
+    if (auto r = made->body.set(options[i].key, options[i].value); !r) return r.take_failure();
+  }
+  return made;
+}
+
 kaisched_status kaisched_engine_create(std::uint32_t abi, const kaisched_kv* options, std::size_t count,
                                        kaisched_engine** out, kaisched_error* err) noexcept {
   if (out != nullptr) *out = nullptr;
   return guard(err, KAISCHED_FN_ENGINE_CREATE, [&]() -> result<void> {
     if (auto r = require({{out, "out"}}); !r) return r;
-    if (auto r = check_abi(abi); !r) return r;
-    if (options == nullptr && count > 0) return bad_argument("options is NULL");
-    auto made = std::make_unique<kaisched_engine>();
-    result<std::shared_ptr<const device_catalog>> catalog = shipped_device_catalog();
-    if (!catalog) return catalog.take_failure();
-    made->catalog = *catalog;
-    made->body.set_device_catalog(std::move(*catalog));
-    for (std::size_t i = 0; i < count; ++i) {
-      if (auto r = require({{options[i].key, "the key of an option"}, {options[i].value, "the value of an option"}});
-          !r) {
-        return r;
-      }
-      if (auto r = made->body.set(options[i].key, options[i].value); !r) return r;
-    }
-    *out = made.release();
+    result<std::unique_ptr<kaisched_engine>> made = make_engine(abi, options, count);
+    if (!made) return made.take_failure();
+    *out = made->release();
     return {};
   });
 }
@@ -85,6 +121,23 @@ kaisched_status kaisched_engine_add_vendors(kaisched_engine* engine, const char*
     if (!more) return more.take_failure();
     engine->catalog = *more;
     engine->body.set_device_catalog(std::move(*more));
+    return {};
+  });
+}
+
+kaisched_status kaisched_engine_set_executor(kaisched_engine* engine, const kaisched_executor* executor,
+                                             kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_ENGINE_SET_EXECUTOR, [&]() -> result<void> {
+    if (auto r = require({{engine, "engine"}}); !r) return r;
+    if (executor == nullptr) {
+      engine->body.set_executor(nullptr);
+      return {};
+    }
+    if (executor->struct_size < sizeof(kaisched_executor)) {
+      return error{status::struct_size, "struct_size of the executor is " + std::to_string(executor->struct_size), {}};
+    }
+    if (executor->run == nullptr) return bad_argument("run of the executor is NULL");
+    engine->body.set_executor(std::make_shared<host_threads>(*executor));
     return {};
   });
 }

@@ -28,6 +28,14 @@ struct kaisched_cluster {
   kaisched::cluster body;
 };
 
+namespace kaisched::capi {
+
+/// What kaisched_engine_create makes.
+[[nodiscard]] result<std::unique_ptr<kaisched_engine>> make_engine(std::uint32_t abi, const kaisched_kv* options,
+                                                                   std::size_t count);
+
+}  // namespace kaisched::capi
+
 /// Immutable to the caller; what is mutable here is guarded, because calls may run concurrently.
 struct kaisched_snapshot {
   explicit kaisched_snapshot(kaisched::snapshot b) : body(std::move(b)) {}
@@ -44,6 +52,15 @@ struct kaisched_session {
 
   kaisched::session body;
   mutable kaisched::capi::lent_tables tables;
+};
+
+/// Immutable once asked.
+struct kaisched_answers {
+  kaisched_answers(kaisched::table decisions, std::vector<std::uint64_t> first_rows)
+      : table(std::move(decisions)), first(std::move(first_rows)) {}
+
+  kaisched::capi::output_table table;
+  std::vector<std::uint64_t> first;  ///< by group, and the end
 };
 
 /// Immutable once read.

@@ -64,6 +64,11 @@ class session {
   /// Runs all actions that the options list, in order.
   result<void> run();
 
+  /// Asks the action that runs to end soon: it fails with `cancelled`, what it was trying is undone, and what it has
+  /// committed stays. Where none runs the next one fails so, once. Any thread may ask at any time while the session
+  /// lives; forks do not notice.
+  void cancel() const noexcept;
+
   /// A second session over the same state, for what-if questions. Cost: independent of the size of the cluster.
   /// The open statement and the decisions so far are copied.
   [[nodiscard]] session fork() const;
@@ -109,6 +114,8 @@ class session {
   /// Decisions, reasons, queue shares, placements, statistics, attempts or sharing groups as a table; resource claims
   /// as the session leaves them. Error for any other input kind.
   [[nodiscard]] result<table> to_table(table_kind kind) const;
+  /// Decisions of this session or of an answer to a question about it, as a table of decisions.
+  [[nodiscard]] result<table> to_table(std::span<const decision> made) const;
   /// SHA-256 over preset, mode and decisions (names, not rows), as 64 hexadecimal digits.
   [[nodiscard]] std::string digest() const;
   [[nodiscard]] std::span<const action_statistics> statistics() const;

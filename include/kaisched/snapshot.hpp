@@ -46,7 +46,11 @@ class snapshot {
   /// Reads what `save` wrote; checks every length and every value.
   [[nodiscard]] static result<snapshot> load(std::string_view bytes);
 
+  /// Empty for what this version does not have.
   [[nodiscard]] std::string_view name(entity_id id) const;
+  /// Row of a queue, node, pod group or pod of this version. Errors: `wrong_kind` if the identifier names something
+  /// else, `stale_id` if it names something that has gone or come since, `not_found` for 0.
+  [[nodiscard]] result<std::uint32_t> row_of(entity_id id, entity_kind kind) const;
   [[nodiscard]] std::string_view node_name(node_row row) const;
   [[nodiscard]] std::string_view pod_name(pod_row row) const;
   [[nodiscard]] std::string_view group_name(group_row row) const;

@@ -49,6 +49,7 @@ result<void> allocate(core& c) {
   std::optional<job_queue> queue(std::in_place, c, depth);
   if (auto done = fill(*queue); !done) return done;
   while (!queue->empty()) {
+    if (auto on = c.go_on(); !on) return on;
     result<group_row> next = queue->pop();
     if (!next) return next.failure();
     const group_row group = *next;

@@ -11,6 +11,7 @@ result<bool> pod_placer::place(sub_group_row pod_set, std::span<const pod_row> c
   c_.choice.start_scope();
   for (const pod_row pod : chunk) {
     if (c_.state().pods[pod].sub != pod_set) continue;
+    if (auto on = c_.go_on(); !on) return on.failure();
     result<bool> placed = place_one(pod, scope, chunk.size() > 1);
     if (!placed || !*placed) return placed;
   }

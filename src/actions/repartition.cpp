@@ -450,6 +450,7 @@ result<void> repartition(core& c) {
   std::optional<job_queue> queue(std::in_place, c, 0);
   if (auto done = queue->fill(groups); !done) return done;
   while (!queue->empty()) {
+    if (auto on = c.go_on(); !on) return on;
     result<group_row> next = queue->pop();
     if (!next) return next.failure();
     const group_row group = *next;

@@ -369,6 +369,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
   eviction_attempt told;  // by the rules of the group that is tried
   std::vector<group_row> touched;
   while (true) {
+    if (auto on = c.go_on(); !on) return on;
     result<group_row> next = line.next();
     if (!next) return next.failure();
     const group_row group = *next;

@@ -256,6 +256,7 @@ class search {
     victim_builder from(kept_, rules_, group_, recorded_, nodes, free_gpus_there);
     victim_rehearsal rehearsal(kept_, from, nodes, group_);
     const auto attempt = [&](const victim_set& chosen) -> result<bool> {
+      if (auto on = c_.go_on(); !on) return on.failure();
       if (!kept_.plays_all && from.too_small(chosen.units)) return false;
       if (chosen.again.empty() && rehearsal.all_return(chosen.units)) {
         count_set();

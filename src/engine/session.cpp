@@ -57,7 +57,13 @@ result<void> session::run_for(std::string_view action, group_row group) {
     c.statistics.push_back({});
     c.statistics.back().action = entry.kind;
     if (entry.asks_groups) c.prepare_classes();
-    result<void> done = entry.run(c);
+    result<void> done = c.go_on();
+    if (done) done = entry.run(c);
+    if (!done) {  // what was being tried is undone; what was committed before stays
+      c.drop_part();
+      c.rollback(0);
+    }
+    c.cancel.forget();
     c.statistics.back().steps = c.statistics.back().candidates;
     c.action = action_kind::none;
     c.only_group = no_row;
@@ -80,6 +86,8 @@ result<void> session::run() {
   }
   return {};
 }
+
+void session::cancel() const noexcept { impl_->core.cancel.ask(); }
 
 session session::fork() const { return session(std::make_unique<impl>(*impl_)); }
 
@@ -203,6 +211,10 @@ result<candidate_table> session::candidates(pod_row pod) const {
 result<table> session::to_table(table_kind kind) const {
   const std::vector<decision> waiting = engine_detail::waiting_groups(impl_->core);
   return engine_detail::output_table(impl_->core, impl_->core.decisions, waiting, kind);
+}
+
+result<table> session::to_table(std::span<const decision> made) const {
+  return engine_detail::output_table(impl_->core, made, {}, table_kind::decision);
 }
 
 std::string session::digest() const { return engine_detail::decision_digest(impl_->core, impl_->core.decisions); }

@@ -118,38 +118,59 @@ result<snapshot> snapshot::load(std::string_view bytes) {
   return snapshot(std::move(state));
 }
 
-std::string_view snapshot::name(entity_id id) const {
-  const model::cluster_state& s = *state_;
-  // The name of an entity that has been removed may be gone from memory, and its slot may be taken.
-  const auto is_now = [&](bool live, std::uint32_t generation) {
-    return live && entity_id(id.kind(), generation, id.slot()) == id;
+namespace {
+
+/// no_row, if the version has nothing with this identifier. The slot of what has been removed may be taken.
+std::uint32_t live_row(const model::cluster_state& s, entity_id id) {
+  const std::uint32_t slot = id.slot();
+  const auto row_if = [&](bool live, std::uint32_t generation, std::uint32_t row) {
+    return live && entity_id(id.kind(), generation, slot) == id ? row : no_row;
   };
   switch (id.kind()) {
     case entity_kind::resource:
-      return id.slot() < s.dims() ? std::string_view((*s.dimensions)[id.slot()].name) : std::string_view{};
-    case entity_kind::queue: {
-      if (id.slot() >= s.queues->size()) return {};
-      const model::queue_info& q = (*s.queues)[id.slot()];
-      return is_now(q.live, q.generation) ? std::string_view(q.name) : std::string_view{};
-    }
+      return slot < s.dims() ? slot : no_row;
+    case entity_kind::queue:
+      return slot < s.queues->size() ? row_if((*s.queues)[slot].live, (*s.queues)[slot].generation, slot) : no_row;
     case entity_kind::node: {
-      const node_row row = id.slot() < s.node_row_of_slot->size() ? (*s.node_row_of_slot)[id.slot()] : no_row;
-      const bool live = row != no_row && is_now(true, (*s.node_generation)[id.slot()]);
-      return live ? std::string_view((*s.nodes)[row]->name) : std::string_view{};
+      const node_row row = slot < s.node_row_of_slot->size() ? (*s.node_row_of_slot)[slot] : no_row;
+      return row == no_row ? no_row : row_if(true, (*s.node_generation)[slot], row);
     }
-    case entity_kind::pod_group: {
-      if (id.slot() >= s.group_slots) return {};
-      const model::group_core& g = s.groups[id.slot()];
-      return is_now(g.live, g.generation) ? s.group_names[id.slot()] : std::string_view{};
-    }
-    case entity_kind::pod: {
-      if (id.slot() >= s.pod_slots) return {};
-      const model::pod_core& p = s.pods[id.slot()];
-      return is_now(p.live, p.generation) ? s.pod_names[id.slot()] : std::string_view{};
-    }
+    case entity_kind::pod_group:
+      return slot < s.group_slots ? row_if(s.groups[slot].live, s.groups[slot].generation, slot) : no_row;
+    case entity_kind::pod:
+      return slot < s.pod_slots ? row_if(s.pods[slot].live, s.pods[slot].generation, slot) : no_row;
     default:
-      return {};
+      return no_row;
   }
+}
+
+}  // namespace
+
+std::string_view snapshot::name(entity_id id) const {
+  const std::uint32_t row = live_row(*state_, id);
+  if (row == no_row) return {};
+  switch (id.kind()) {
+    case entity_kind::resource:
+      return (*state_->dimensions)[row].name;
+    case entity_kind::queue:
+      return queue_name(row);
+    case entity_kind::node:
+      return node_name(row);
+    case entity_kind::pod_group:
+      return group_name(row);
+    default:
+      return pod_name(row);
+  }
+}
+
+result<std::uint32_t> snapshot::row_of(entity_id id, entity_kind kind) const {
+  const std::string_view wanted = schema_of(static_cast<std::uint32_t>(kind))->name;
+  if (!id) return error{status::not_found, "0 names no " + std::string(wanted), {}};
+  if (id.kind() != kind) return error{status::wrong_kind, "the identifier does not name a " + std::string(wanted), id};
+  const std::uint32_t row = live_row(*state_, id);
+  if (row == no_row)
+    return error{status::stale_id, "this version of the cluster does not have the " + std::string(wanted), id};
+  return row;
 }
 
 std::string_view snapshot::node_name(node_row row) const { return (*state_->nodes)[row]->name; }

@@ -16,6 +16,7 @@
 #include <kaisched/engine.hpp>
 #include <kaisched/session.hpp>
 
+#include "base/cancel_flag.hpp"
 #include "base/first_made.hpp"
 #include "base/parallel.hpp"
 #include "base/row_marks.hpp"
@@ -166,6 +167,11 @@ class core {
   void divide(division what);
   /// The division that the device had last in this session, or null.
   [[nodiscard]] const division* division_of(node_row node, std::uint32_t device) const;
+  /// Error if the host has cancelled the action. Asked before each step that may take long.
+  [[nodiscard]] result<void> go_on() const {
+    if (!cancel.is_asked()) return {};
+    return error{status::cancelled, "the host cancelled the action", {}};
+  }
   /// The pod is leaving the node, a slot, and has a claim on another one.
   [[nodiscard]] bool is_leaving(pod_row pod, std::uint32_t node) const;
   /// The same for any node.
@@ -354,6 +360,7 @@ class core {
   policy::gpu_groups groups;      ///< `compat`
   std::int64_t smallest_gpu = 0;  ///< memory in bytes, MiB in `compat`; 0: not known, or nobody asks
   std::int64_t largest_gpu = 0;
+  base::cancel_flag cancel;
   std::vector<operation> log;
   std::vector<division> divisions;                 ///< in their order, those of the statement last
   std::vector<leaving_pod> leaving;                ///< beside their claims on other nodes

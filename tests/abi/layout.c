@@ -39,6 +39,17 @@ int main(void) {
   MEMBER(kaisched_kv, key);
   MEMBER(kaisched_kv, value);
 
+  STRUCTURE(kaisched_checkpoint);
+  MEMBER(kaisched_checkpoint, depth);
+  MEMBER(kaisched_checkpoint, statement);
+
+  STRUCTURE(kaisched_executor);
+  MEMBER(kaisched_executor, struct_size);
+  MEMBER(kaisched_executor, width);
+  MEMBER(kaisched_executor, state);
+  MEMBER(kaisched_executor, run);
+  MEMBER(kaisched_executor, destroy);
+
   STRUCTURE(kaisched_option);
   MEMBER(kaisched_option, struct_size);
   MEMBER(kaisched_option, type);

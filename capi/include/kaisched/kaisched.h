@@ -11,8 +11,9 @@
 /// function returns are borrowed: they live as long as the handle that they were asked of. Nothing else is to be freed.
 ///
 /// **Threads.** A `const` handle may be used by several threads at once, as long as no thread uses it as non-`const`;
-/// a non-`const` handle needs exclusive use. Any thread may make any call. The library has no global state and starts
-/// no threads; two handles never disturb each other unless one was given to a call on the other.
+/// a non-`const` handle needs exclusive use; only kaisched_session_cancel may come from elsewhere meanwhile. Any thread
+/// may make any call. The library has no global state and starts no threads; two handles never disturb each other
+/// unless one was given to a call on the other.
 ///
 /// **Errors.** Fallible functions return a status: 0 if the call ran, a negative number if it did not. Whether
 /// something could be scheduled is never a status: it is a row of a table. A failed call changes nothing, except that
@@ -71,7 +72,9 @@ typedef struct kaisched_engine kaisched_engine;      ///< options and the regist
 typedef struct kaisched_cluster kaisched_cluster;    ///< mutable model of a cluster, fed by tables; one writer
 typedef struct kaisched_snapshot kaisched_snapshot;  ///< immutable version of a cluster, counted references
 typedef struct kaisched_session kaisched_session;    ///< one run over one snapshot
+typedef struct kaisched_answers kaisched_answers;    ///< what actions would do for groups, immutable
 typedef struct kaisched_objects kaisched_objects;    ///< objects of Kubernetes as tables, immutable
+typedef struct kaisched_staging kaisched_staging;    ///< an input table in memory of the library
 
 /// 0: the call ran; negative: it did not. One of kaisched_status_code.
 typedef int32_t kaisched_status;
@@ -120,6 +123,24 @@ typedef struct kaisched_kv {
   const char* value;
 } kaisched_kv;
 
+/// A position in the statement of a session, see kaisched_session_mark. Size: 8 bytes for ever.
+typedef struct kaisched_checkpoint {
+  uint32_t depth;
+  uint32_t statement;  ///< number of commits before: a checkpoint dies with its statement
+} kaisched_checkpoint;
+
+/// Threads of the host for work whose result cannot depend on them, see kaisched_engine_set_executor.
+typedef struct kaisched_executor {
+  uint32_t struct_size;  ///< sizeof(kaisched_executor), set by the caller
+  uint32_t width;        ///< into how many pieces work is divided: about the number of threads; 0 counts as 1
+  void* state;           ///< handed to the functions below
+  /// Calls `work(work_state, i)` once for every i below `count`, in any order and on any threads, and returns when all
+  /// calls have returned. May be called from several threads at once. What it does not call the library calls itself.
+  void (*run)(void* state, size_t count, void (*work)(void* work_state, size_t index), void* work_state);
+  /// Called once when neither the engine nor one of its sessions needs the executor any more; may be NULL.
+  void (*destroy)(void* state);
+} kaisched_executor;
+
 /// Describes one option, see kaisched_option_info. The texts live as long as the library is loaded.
 typedef struct kaisched_option {
   uint32_t struct_size;  ///< sizeof(kaisched_option), set by the caller
@@ -164,6 +185,7 @@ enum kaisched_function {
   KAISCHED_FN_ENGINE_GET = 12,
   KAISCHED_FN_OPTION_INFO = 13,
   KAISCHED_FN_ENGINE_ADD_VENDORS = 14,
+  KAISCHED_FN_ENGINE_SET_EXECUTOR = 15,
   KAISCHED_FN_CLUSTER_CREATE = 20,
   KAISCHED_FN_CLUSTER_APPLY = 21,
   KAISCHED_FN_CLUSTER_FIND = 22,
@@ -179,11 +201,28 @@ enum kaisched_function {
   KAISCHED_FN_SESSION_RUN = 42,
   KAISCHED_FN_SESSION_TABLE = 43,
   KAISCHED_FN_SESSION_DIGEST = 44,
+  KAISCHED_FN_SESSION_RUN_GROUP = 45,
+  KAISCHED_FN_SESSION_FORK = 46,
+  KAISCHED_FN_SESSION_ASK = 47,
+  KAISCHED_FN_ANSWERS_TABLE = 48,
+  KAISCHED_FN_SOLVE = 49,
   KAISCHED_FN_OBJECTS_READ = 50,
   KAISCHED_FN_OBJECTS_TABLES = 51,
   KAISCHED_FN_OBJECTS_NOW = 52,
   KAISCHED_FN_OBJECTS_FAULT = 53,
-  KAISCHED_FN_OBJECTS_ACTIONS = 54
+  KAISCHED_FN_OBJECTS_ACTIONS = 54,
+  KAISCHED_FN_SESSION_MARK = 60,
+  KAISCHED_FN_SESSION_ROLLBACK = 61,
+  KAISCHED_FN_SESSION_ALLOCATE = 62,
+  KAISCHED_FN_SESSION_PIPELINE = 63,
+  KAISCHED_FN_SESSION_EVICT = 64,
+  KAISCHED_FN_SESSION_COMMIT = 65,
+  KAISCHED_FN_STAGING_CREATE = 70,
+  KAISCHED_FN_STAGING_CLEAR = 71,
+  KAISCHED_FN_STAGING_NUMBERS = 72,
+  KAISCHED_FN_STAGING_RAGGED = 73,
+  KAISCHED_FN_STAGING_TEXT = 74,
+  KAISCHED_FN_STAGING_TABLE = 75
 };
 
 /// Type of the values of a column.
@@ -1113,6 +1152,13 @@ KAISCHED_API kaisched_status kaisched_engine_set(kaisched_engine* engine, const 
 KAISCHED_API kaisched_status kaisched_engine_add_vendors(kaisched_engine* engine, const char* json, size_t size,
                                                          const char* source, kaisched_error* err) KAISCHED_NOEXCEPT;
 
+/// Gives the engine threads of the host, for sessions that are opened from now on: what nodes say about many kinds of
+/// pods, and questions about many groups. Decisions are the same with any executor and without one.
+/// @param executor copied during the call; NULL: none but the caller's thread, as at first.
+/// Errors: KAISCHED_E_ARGUMENT without `run`, KAISCHED_E_STRUCT_SIZE; `destroy` is not called then.
+KAISCHED_API kaisched_status kaisched_engine_set_executor(kaisched_engine* engine, const kaisched_executor* executor,
+                                                          kaisched_error* err) KAISCHED_NOEXCEPT;
+
 /// Writes the value of one option as text; see "Texts" above for `buffer`, `capacity` and `needed`.
 KAISCHED_API kaisched_status kaisched_engine_get(const kaisched_engine* engine, const char* option, char* buffer,
                                                  size_t capacity, size_t* needed,
@@ -1210,6 +1256,15 @@ KAISCHED_API kaisched_status kaisched_run(const kaisched_engine* engine, const k
                                           int64_t now_ns, kaisched_session** out,
                                           kaisched_error* err) KAISCHED_NOEXCEPT;
 
+/// All in one call: an engine with options, a cluster of tables, and a session that has run.
+/// @param abi, options, option_count as of kaisched_engine_create.
+/// @param tables, table_count as of kaisched_cluster_apply.
+/// @param now_ns, out as of kaisched_run.
+/// Errors: those of these three.
+KAISCHED_API kaisched_status kaisched_solve(uint32_t abi, const kaisched_kv* options, size_t option_count,
+                                            const kaisched_table* const* tables, size_t table_count, int64_t now_ns,
+                                            kaisched_session** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
 /// Opens a session without running anything. Parameters and errors: as kaisched_run.
 KAISCHED_API kaisched_status kaisched_session_open(const kaisched_engine* engine, const kaisched_snapshot* snapshot,
                                                    int64_t now_ns, kaisched_session** out,
@@ -1220,8 +1275,81 @@ KAISCHED_API kaisched_status kaisched_session_open(const kaisched_engine* engine
 KAISCHED_API kaisched_status kaisched_session_run(kaisched_session* session, const char* action,
                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Results so far: decisions, reasons, queue shares, placements, statistics, attempts or sharing groups; resource claims
-/// as the session leaves them. The table is made by the first call after a run and kept.
+/// Runs an action for one pod group alone, the others wait as they are: would it start now ("allocate"), and if others
+/// made room ("reclaim", "preempt", "consolidation", "repartition")? Asked on a fork it changes nothing. A group that
+/// has nothing to start is passed over.
+/// @param group of the cluster that the snapshot was taken of.
+/// Errors: as kaisched_session_run; KAISCHED_E_ARGUMENT for an action that is not for groups that wait;
+/// KAISCHED_E_NOT_FOUND, _STALE_ID, _WRONG_KIND for an identifier that names no group of the snapshot.
+KAISCHED_API kaisched_status kaisched_session_run_group(kaisched_session* session, const char* action,
+                                                        kaisched_id group, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Asks the action that runs to end soon: the call that runs it returns KAISCHED_E_CANCELLED, what it was trying is
+/// undone, and decisions that it has committed stay. Where none runs the next one ends so, once. Forks do not notice.
+/// Threads: any thread may call this at any time before the session is closed, also while another one uses the session.
+KAISCHED_API void kaisched_session_cancel(const kaisched_session* session) KAISCHED_NOEXCEPT;
+
+/// Makes a second session in the same state, for what-if questions. Cost: microseconds, whatever the cluster's size.
+/// The open statement and the decisions so far are copied.
+/// @param out receives the session, to be given back with kaisched_session_close.
+KAISCHED_API kaisched_status kaisched_session_fork(const kaisched_session* session, kaisched_session** out,
+                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// What an action would do for each of some pod groups if it ran for that group alone, as a fork of its own finds out.
+/// Nothing changes. Uses the executor of the engine.
+/// @param groups `count` groups, see kaisched_session_run_group; may be NULL if `count` is 0.
+/// @param out receives the answers, to be given back with kaisched_answers_destroy.
+/// Errors: as kaisched_session_run_group, those of the first group that has one.
+KAISCHED_API kaisched_status kaisched_session_ask(const kaisched_session* session, const char* action,
+                                                  const kaisched_id* groups, size_t count, kaisched_answers** out,
+                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives answers and their table back.
+KAISCHED_API void kaisched_answers_destroy(kaisched_answers* answers) KAISCHED_NOEXCEPT;
+
+/// All answers as one table of decisions (KAISCHED_TABLE_DECISION), those of other groups that make room included.
+/// @param out receives a table that is borrowed until the answers are given back.
+/// @param first receives an array, borrowed as long: the decisions for group i are the rows first[i] to first[i + 1],
+///   exclusive. No rows: nothing would change.
+KAISCHED_API kaisched_status kaisched_answers_table(const kaisched_answers* answers, const kaisched_table** out,
+                                                    const uint64_t** first, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- the statement of a session: operations by hand, undone or turned into decisions ------------------------------
+
+/// The present end of the statement; checkpoints nest.
+KAISCHED_API kaisched_status kaisched_session_mark(const kaisched_session* session, kaisched_checkpoint* out,
+                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Undoes everything since a checkpoint, the last operation first: exactly, to the byte. Mode `compat` undoes as KAI
+/// does, which is not exact where pods share devices or have resource claims.
+/// Errors: KAISCHED_E_STATE if the checkpoint lies beyond the end or belongs to a statement that has been committed.
+KAISCHED_API kaisched_status kaisched_session_rollback(kaisched_session* session, const kaisched_checkpoint* to,
+                                                       kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Puts a pending pod on a node, on free resources. Only resources and devices are tested, not the rules of the policy.
+/// @param placed receives 1, or 0 if the pod does not fit now; nothing changes then. May be NULL.
+/// Errors: KAISCHED_E_STATE for a pod that is not pending; KAISCHED_E_NOT_FOUND, _STALE_ID, _WRONG_KIND for identifiers
+/// that name no pod or node of the snapshot.
+KAISCHED_API kaisched_status kaisched_session_allocate(kaisched_session* session, kaisched_id pod, kaisched_id node,
+                                                       int32_t* placed, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Claims free resources of a node, or such as come free, for a pending or evicted pod. Parameters and errors: as
+/// kaisched_session_allocate.
+KAISCHED_API kaisched_status kaisched_session_pipeline(kaisched_session* session, kaisched_id pod, kaisched_id node,
+                                                       int32_t* placed, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Stops a pod that is on a node; its resources come free. Errors: KAISCHED_E_STATE for a pod that is on no node, has
+/// no pod group, or has been evicted and has a claim elsewhere; identifiers as above.
+KAISCHED_API kaisched_status kaisched_session_evict(kaisched_session* session, kaisched_id pod,
+                                                    kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Turns the statement into decisions of one commit. An empty statement commits nothing.
+KAISCHED_API kaisched_status kaisched_session_commit(kaisched_session* session, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- results of a session ------------------------------------------------------------------------------------------
+
+/// Results so far: decisions, reasons, queue shares, placements, statistics, attempts or sharing groups; resource
+/// claims as the session leaves them. The table is made by the first call after a run and kept.
 /// @param kind kaisched_table_kind of such a table; KAISCHED_E_UNSUPPORTED for others.
 /// @param out receives a table that is borrowed until the session is closed.
 KAISCHED_API kaisched_status kaisched_session_table(const kaisched_session* session, uint32_t kind,
@@ -1234,6 +1362,52 @@ KAISCHED_API kaisched_status kaisched_session_digest(const kaisched_session* ses
 
 /// Gives a session and the tables that were asked of it back.
 KAISCHED_API void kaisched_session_close(kaisched_session* session) KAISCHED_NOEXCEPT;
+
+// ---- staging: input tables in memory of the library, for callers whose own memory moves or is collected -----------
+
+/// Makes a table without columns.
+/// @param kind kaisched_table_kind of an input table; KAISCHED_E_UNSUPPORTED for others.
+/// @param op kaisched_table_op but KAISCHED_OP_NONE; KAISCHED_E_ARGUMENT for others.
+/// @param rows of every column.
+/// @param out receives the table, to be given back with kaisched_staging_destroy.
+KAISCHED_API kaisched_status kaisched_staging_create(uint32_t kind, uint32_t op, uint64_t rows, kaisched_staging** out,
+                                                     kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives a table back, with all that was borrowed of it.
+KAISCHED_API void kaisched_staging_destroy(kaisched_staging* staging) KAISCHED_NOEXCEPT;
+
+/// Starts anew with so many rows and no columns; what was borrowed is gone.
+KAISCHED_API kaisched_status kaisched_staging_clear(kaisched_staging* staging, uint64_t rows,
+                                                    kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Memory for the numbers of a column, all 0: `rows` times `width` values of the column's type, row by row. A column
+/// that names entities takes identifiers (kaisched_id) so. Asking again gives the same memory.
+/// @param column of the table's kind, such as KAISCHED_NODE_COL_CAPACITY.
+/// @param width values per row: 1, or the number of dimensions given.
+/// @param out receives memory to write to, borrowed until the table is cleared or given back.
+/// Errors: KAISCHED_E_UNSUPPORTED for a column that the kind does not have, KAISCHED_E_ARGUMENT for one of texts or
+/// lists or for another width than before.
+KAISCHED_API kaisched_status kaisched_staging_numbers(kaisched_staging* staging, uint32_t column, uint32_t width,
+                                                      void** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Copies a whole column of texts or lists, in the form of kaisched_col.
+/// @param data the values one row after the other; may be NULL if there are none.
+/// @param offsets `rows` + 1 of them, ascending from 0.
+/// Errors: KAISCHED_E_UNSUPPORTED, KAISCHED_E_ARGUMENT as above and for offsets that do not ascend.
+KAISCHED_API kaisched_status kaisched_staging_ragged(kaisched_staging* staging, uint32_t column, const void* data,
+                                                     const uint32_t* offsets, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Adds the text of the next row to a column of texts.
+/// @param text `size` bytes of UTF-8, copied; may be NULL if `size` is 0.
+/// Errors: KAISCHED_E_LIMIT behind the last row; others as above.
+KAISCHED_API kaisched_status kaisched_staging_text(kaisched_staging* staging, uint32_t column, const char* text,
+                                                   size_t size, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// The table as kaisched_cluster_apply takes it.
+/// @param out receives a table that is borrowed until the next call on `staging`.
+/// Errors: KAISCHED_E_ARGUMENT if a column of texts does not have all its rows.
+KAISCHED_API kaisched_status kaisched_staging_table(kaisched_staging* staging, const kaisched_table** out,
+                                                    kaisched_error* err) KAISCHED_NOEXCEPT;
 
 // ---- objects of Kubernetes: what the API server says as tables, and decisions as what to tell it ------------------
 

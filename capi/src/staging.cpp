@@ -1,0 +1,196 @@
+#include "staging.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "guard.hpp"
+
+using namespace kaisched;        // NOLINT(google-build-using-namespace): the functions are outside of it by nature
+using namespace kaisched::capi;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr std::size_t largest_column = std::size_t{1} << 40U;  ///< bytes; what is more is a mistake
+
+std::size_t bytes_of(column_type type) {
+  switch (type) {
+    case column_type::u8:
+    case column_type::string:
+    case column_type::string_list:
+      return 1;
+    case column_type::u32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+bool is_ragged(column_type type) {
+  return type == column_type::string || type == column_type::string_list || type == column_type::i64_list;
+}
+
+std::string named(const table_info& of, const column_info& column) {
+  return "column '" + std::string(column.name) + "' of table '" + std::string(of.name) + "'";
+}
+
+/// The column of a kind of table, or why there is none.
+result<const column_info*> column_of(const table_info& of, std::uint32_t id) {
+  const auto at = std::find_if(of.columns.begin(), of.columns.end(), [&](const column_info& c) { return c.id == id; });
+  if (at == of.columns.end()) {
+    return error{status::unsupported, "table '" + std::string(of.name) + "' has no column " + std::to_string(id), {}};
+  }
+  return &*at;
+}
+
+}  // namespace
+
+result<staged_column*> kaisched_staging::find(std::uint32_t id, bool ragged) {
+  result<const column_info*> info = column_of(*kind, id);
+  if (!info) return info.take_failure();
+  const bool names = (*info)->type == column_type::string && (*info)->refers_to != entity_kind::none;
+  const column_type type = names && !ragged ? column_type::u64 : (*info)->type;
+  if (is_ragged(type) != ragged) {
+    return bad_argument(named(*kind, **info) +
+                        (ragged ? " has numbers: see kaisched_staging_numbers" : " has texts or lists"));
+  }
+  const auto at = std::find_if(columns.begin(), columns.end(),
+                               [&](const std::unique_ptr<staged_column>& c) { return c->info->id == id; });
+  if (at != columns.end() && (*at)->type != type)
+    return bad_argument(named(*kind, **info) + " has names and identifiers");
+  if (at != columns.end()) return at->get();
+  columns.push_back(std::make_unique<staged_column>());
+  columns.back()->info = *info;
+  columns.back()->type = type;
+  columns.back()->offsets.assign(ragged ? 1 : 0, 0);
+  return columns.back().get();
+}
+
+kaisched_status kaisched_staging_create(std::uint32_t kind, std::uint32_t op, std::uint64_t rows,
+                                        kaisched_staging** out, kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_STAGING_CREATE, [&]() -> result<void> {
+    if (auto r = require({{out, "out"}}); !r) return r;
+    const table_info* const info = schema_of(kind);
+    if (info == nullptr || !info->input)
+      return error{status::unsupported, "there is no kind of input table " + std::to_string(kind), {}};
+    if (op < KAISCHED_OP_ADD || op > KAISCHED_OP_REMOVE)
+      return bad_argument("op " + std::to_string(op) + " is not what an input table does");
+    if (rows >= largest_column) return error{status::limit, "a table of " + std::to_string(rows) + " rows", {}};
+    auto made = std::make_unique<kaisched_staging>();
+    made->kind = info;
+    made->op = op;
+    made->rows = rows;
+    *out = made.release();
+    return {};
+  });
+}
+
+void kaisched_staging_destroy(kaisched_staging* staging) noexcept { delete staging; }
+
+kaisched_status kaisched_staging_clear(kaisched_staging* staging, std::uint64_t rows, kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_STAGING_CLEAR, [&]() -> result<void> {
+    if (auto r = require({{staging, "staging"}}); !r) return r;
+    if (rows >= largest_column) return error{status::limit, "a table of " + std::to_string(rows) + " rows", {}};
+    staging->columns.clear();
+    staging->rows = rows;
+    return {};
+  });
+}
+
+kaisched_status kaisched_staging_numbers(kaisched_staging* staging, std::uint32_t column, std::uint32_t width,
+                                         void** out, kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_STAGING_NUMBERS, [&]() -> result<void> {
+    if (auto r = require({{staging, "staging"}, {out, "out"}}); !r) return r;
+    if (width == 0) return bad_argument("width is 0");
+    result<staged_column*> found = staging->find(column, false);
+    if (!found) return found.take_failure();
+    staged_column& one = **found;
+    if (one.width != 0 && one.width != width) {
+      return bad_argument(named(*staging->kind, *one.info) + " has width " + std::to_string(one.width) + " already");
+    }
+    const std::size_t each = bytes_of(one.type) * width;
+    if (staging->rows > largest_column / each) {
+      return error{status::limit, named(*staging->kind, *one.info) + " would have too many values", {}};
+    }
+    if (one.width == 0) one.words.assign((each * staging->rows + 7) / 8 + 1, 0);
+    one.width = width;
+    *out = one.words.data();
+    return {};
+  });
+}
+
+kaisched_status kaisched_staging_ragged(kaisched_staging* staging, std::uint32_t column, const void* data,
+                                        const std::uint32_t* offsets, kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_STAGING_RAGGED, [&]() -> result<void> {
+    if (auto r = require({{staging, "staging"}, {offsets, "offsets"}}); !r) return r;
+    result<staged_column*> found = staging->find(column, true);
+    if (!found) return found.take_failure();
+    staged_column& one = **found;
+    const std::size_t rows = staging->rows;
+    if (offsets[0] != 0) return bad_argument(named(*staging->kind, *one.info) + ": the first offset is not 0");
+    if (!std::is_sorted(offsets, offsets + rows + 1))
+      return bad_argument(named(*staging->kind, *one.info) + ": offsets do not ascend");
+    const std::size_t bytes = offsets[rows] * bytes_of(one.type);
+    if (data == nullptr && bytes > 0) return bad_argument("data is NULL");
+    one.offsets.assign(offsets, offsets + rows + 1);
+    one.words.assign((bytes + 7) / 8, 0);
+    one.bytes = bytes;
+    if (bytes > 0) std::memcpy(one.words.data(), data, bytes);
+    return {};
+  });
+}
+
+kaisched_status kaisched_staging_text(kaisched_staging* staging, std::uint32_t column, const char* text,
+                                      std::size_t size, kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_STAGING_TEXT, [&]() -> result<void> {
+    if (auto r = require({{staging, "staging"}}); !r) return r;
+    if (text == nullptr && size > 0) return bad_argument("text is NULL");
+    result<staged_column*> found = staging->find(column, true);
+    if (!found) return found.take_failure();
+    staged_column& one = **found;
+    if (one.type != column_type::string)
+      return bad_argument(named(*staging->kind, *one.info) + " has lists: see kaisched_staging_ragged");
+    if (one.offsets.size() > staging->rows)
+      return error{status::limit, named(*staging->kind, *one.info) + " has all its rows already", {}};
+    if (size > std::numeric_limits<std::uint32_t>::max() - one.bytes)
+      return error{status::limit, named(*staging->kind, *one.info) + " would have more than 4 GiB", {}};
+    const std::size_t end = one.bytes + size;
+    if (end > one.words.size() * 8) one.words.resize(std::max((end + 7) / 8, one.words.size() * 2), 0);
+    if (size > 0) std::memcpy(reinterpret_cast<char*>(one.words.data()) + one.bytes, text, size);
+    one.bytes = end;
+    one.offsets.push_back(static_cast<std::uint32_t>(end));
+    return {};
+  });
+}
+
+kaisched_status kaisched_staging_table(kaisched_staging* staging, const kaisched_table** out,
+                                       kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_STAGING_TABLE, [&]() -> result<void> {
+    if (auto r = require({{staging, "staging"}, {out, "out"}}); !r) return r;
+    std::vector<kaisched_col> views;
+    for (const std::unique_ptr<staged_column>& one : staging->columns) {
+      const bool ragged = is_ragged(one->type);
+      if (ragged && one->offsets.size() != staging->rows + 1) {
+        return bad_argument(named(*staging->kind, *one->info) + " has " + std::to_string(one->offsets.size() - 1) +
+                            " of " + std::to_string(staging->rows) + " rows");
+      }
+      if (!ragged && one->width == 0) continue;  // asked for with a width that was refused
+      views.push_back({one->info->id, static_cast<std::uint32_t>(one->type), one->width, 0, one->words.data(),
+                       ragged ? one->offsets.data() : nullptr});
+    }
+    staging->views = std::move(views);
+    staging->view = {sizeof(kaisched_table),
+                     static_cast<std::uint32_t>(staging->kind->kind),
+                     staging->op,
+                     static_cast<std::uint32_t>(staging->views.size()),
+                     staging->rows,
+                     staging->views.data()};
+    *out = &staging->view;
+    return {};
+  });
+}
