@@ -15,23 +15,6 @@ namespace {
 
 constexpr std::size_t largest_column = std::size_t{1} << 40U;  ///< bytes; what is more is a mistake
 
-std::size_t bytes_of(column_type type) {
-  switch (type) {
-    case column_type::u8:
-    case column_type::string:
-    case column_type::string_list:
-      return 1;
-    case column_type::u32:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
-bool is_ragged(column_type type) {
-  return type == column_type::string || type == column_type::string_list || type == column_type::i64_list;
-}
-
 std::string named(const table_info& of, const column_info& column) {
   return "column '" + std::string(column.name) + "' of table '" + std::string(of.name) + "'";
 }
@@ -112,7 +95,7 @@ kaisched_status kaisched_staging_numbers(kaisched_staging* staging, std::uint32_
     if (one.width != 0 && one.width != width) {
       return bad_argument(named(*staging->kind, *one.info) + " has width " + std::to_string(one.width) + " already");
     }
-    const std::size_t each = bytes_of(one.type) * width;
+    const std::size_t each = value_size(one.type) * width;
     if (staging->rows > largest_column / each) {
       return error{status::limit, named(*staging->kind, *one.info) + " would have too many values", {}};
     }
@@ -134,7 +117,7 @@ kaisched_status kaisched_staging_ragged(kaisched_staging* staging, std::uint32_t
     if (offsets[0] != 0) return bad_argument(named(*staging->kind, *one.info) + ": the first offset is not 0");
     if (!std::is_sorted(offsets, offsets + rows + 1))
       return bad_argument(named(*staging->kind, *one.info) + ": offsets do not ascend");
-    const std::size_t bytes = offsets[rows] * bytes_of(one.type);
+    const std::size_t bytes = offsets[rows] * value_size(one.type);
     if (data == nullptr && bytes > 0) return bad_argument("data is NULL");
     one.offsets.assign(offsets, offsets + rows + 1);
     one.words.assign((bytes + 7) / 8, 0);

@@ -37,6 +37,29 @@ enum class column_type : std::uint32_t {
   i64_list = 8,
 };
 
+/// Rows of texts and lists differ in length: such columns have offsets.
+[[nodiscard]] constexpr bool is_ragged(column_type type) noexcept {
+  return type == column_type::string || type == column_type::string_list || type == column_type::i64_list;
+}
+
+/// Bytes of one value, or of one character of a text; 0 for a number that is no type.
+[[nodiscard]] constexpr std::size_t value_size(column_type type) noexcept {
+  switch (type) {
+    case column_type::u8:
+    case column_type::string:
+    case column_type::string_list:
+      return 1;
+    case column_type::u32:
+      return 4;
+    case column_type::i64:
+    case column_type::u64:
+    case column_type::f64:
+    case column_type::i64_list:
+      return 8;
+  }
+  return 0;
+}
+
 /// Flag of an input column: a reader that does not know the column ignores it instead of failing.
 inline constexpr std::uint32_t column_optional = 1;
 

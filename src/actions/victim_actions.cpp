@@ -122,6 +122,12 @@ class runtime_promises {
     promised_.assign(c_.state().queues->size(), unset);
   }
 
+  /// The group may lose nothing, which is told: it is protected and has no surplus pods.
+  [[nodiscard]] bool spare(group_row victim, eviction_attempt& told) {
+    const bool spared = protect(victim) && !is_elastic(c_, victim);
+    told.spared = told.spared || spared;
+    return spared;
+  }
   [[nodiscard]] bool protect(group_row victim) {
     if (!counts_) return false;
     const std::int64_t started = c_.last_start(victim);
@@ -130,7 +136,7 @@ class runtime_promises {
 
  private:
   std::int64_t promised_by(queue_row theirs) {
-    if (promised_[theirs] == unset) promised_[theirs] = std::max<std::int64_t>(0, ask(theirs));
+    if (promised_[theirs] == unset) promised_[theirs] = ask(theirs);
     return promised_[theirs];
   }
 
@@ -454,11 +460,6 @@ class reclaim_attempt {
     if (gives_[theirs] == unknown) gives_[theirs] = rules_->may_give(theirs) ? yes : no;
     return gives_[theirs] == yes;
   }
-  [[nodiscard]] bool may_lose(group_row victim) {
-    const bool spared = promises_.protect(victim) && !is_elastic(c_, victim);
-    told_->spared = told_->spared || spared;
-    return !spared;
-  }
   /// Every queue is asked once about every amount.
   [[nodiscard]] bool may_be_lost(const victim_unit& unit) {
     quota_vector amount{};
@@ -478,7 +479,7 @@ class reclaim_attempt {
     victim_rules made;
     made.queue_may_lose = [this](queue_row theirs) { return may_give(theirs); };
     made.queue_may_end_with_less = [this](queue_row q) { return rules_->may_end_with_less(q); };
-    made.may_lose = [this](group_row victim) { return may_lose(victim); };
+    made.may_lose = [this](group_row victim) { return !promises_.spare(victim, *told_); };
     made.may_be_lost = [this](const victim_unit& unit) { return may_be_lost(unit); };
     made.accepts = [this](const scenario& what) { return accepts(what); };
     if (!c_.compat() && c_.options.reclaim_moves) {
@@ -517,7 +518,10 @@ class preempt_attempt {
   [[nodiscard]] victim_rules rules() {
     victim_rules made;
     made.queue_may_lose = [this](queue_row theirs) { return theirs == c_.state().groups[group_].queue; };
-    made.may_lose = [this](group_row victim) { return may_lose(victim); };
+    made.may_lose = [this](group_row victim) {
+      return c_.state().groups[victim].priority < c_.state().groups[group_].priority &&
+             !promises_.spare(victim, *told_);
+    };
     made.more_may_help = !c_.compat();
     made.accepts = [this](const scenario& what) {
       return cores_are_respected(c_, what, promises_) && (c_.compat() || stays_entitled(c_, what, before_));
@@ -526,13 +530,6 @@ class preempt_attempt {
   }
 
  private:
-  [[nodiscard]] bool may_lose(group_row victim) {
-    if (c_.state().groups[victim].priority >= c_.state().groups[group_].priority) return false;
-    const bool spared = promises_.protect(victim) && !is_elastic(c_, victim);
-    told_->spared = told_->spared || spared;
-    return !spared;
-  }
-
   core& c_;
   group_row group_ = no_row;
   eviction_attempt* told_ = nullptr;

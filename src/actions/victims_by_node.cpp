@@ -25,7 +25,7 @@ void victims_by_node::open() {
   next_.assign(kept_.lone_pods.size(), no_row);
   row_of_.assign(kept_.lone_pods.size(), no_row);
   for (group_row g = 0; g < row_of_.size(); ++g) note_group(g);
-  changed_.clear();
+  changed_.clear();  // nobody has seen how it was before
 }
 
 void victims_by_node::note_group(group_row g) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <memory_resource>
 #include <set>
@@ -55,7 +54,9 @@ class victims_by_node {
   /// The survey has looked at a group again.
   void note_group(group_row g);
   /// What a node has free has changed.
-  void note_node(node_row row) { changed_.push_back(row); }
+  void note_node(node_row row) {
+    if (!first_on_.empty()) changed_.push_back(row);
+  }
   /// Victims may stand in another order.
   void forget();
 

@@ -26,24 +26,6 @@ bool take_value(std::string_view& in, T& value) {
   return true;
 }
 
-std::size_t size_of(column_type type) {
-  switch (type) {
-    case column_type::u32:
-      return 4;
-    case column_type::i64:
-    case column_type::u64:
-    case column_type::f64:
-    case column_type::i64_list:
-      return 8;
-    default:
-      return 1;
-  }
-}
-
-bool is_ragged(column_type type) {
-  return type == column_type::string || type == column_type::string_list || type == column_type::i64_list;
-}
-
 error truncated() { return {status::argument, "the bytes end inside a table or a length in them is wrong", {}}; }
 
 const void* store(stored_table& t, std::string_view bytes) {
@@ -68,7 +50,7 @@ bool take_column(std::string_view& in, std::uint64_t rows, stored_table& t) {
   } else if (c.width == 0 || values / c.width != rows || values % c.width != 0) {
     return false;
   }
-  const std::size_t size = size_of(c.type);
+  const std::size_t size = value_size(c.type);
   if (in.size() / size < values) return false;
   c.data = store(t, in.substr(0, values * size));
   in.remove_prefix(values * size);
@@ -95,7 +77,7 @@ void append_table(std::string& out, const table_view& view) {
       const void* const offsets = c.offsets;
       out.append(static_cast<const char*>(offsets), (view.rows + 1) * sizeof(std::uint32_t));
     }
-    if (values > 0) out.append(static_cast<const char*>(c.data), values * size_of(c.type));
+    if (values > 0) out.append(static_cast<const char*>(c.data), values * value_size(c.type));
   }
 }
 

@@ -8,27 +8,6 @@ namespace kaisched {
 
 namespace {
 
-bool is_ragged(column_type type) {
-  return type == column_type::string || type == column_type::string_list || type == column_type::i64_list;
-}
-
-std::size_t value_size(column_type type) {
-  switch (type) {
-    case column_type::u8:
-    case column_type::string:
-    case column_type::string_list:
-      return 1;
-    case column_type::u32:
-      return 4;
-    case column_type::i64:
-    case column_type::u64:
-    case column_type::f64:
-    case column_type::i64_list:
-      return 8;
-  }
-  throw std::invalid_argument("unknown column type");
-}
-
 std::uint32_t checked_offset(std::size_t values) {
   if (values > std::numeric_limits<std::uint32_t>::max()) {
     throw std::length_error("a ragged column holds more than 2^32 - 1 values; split the table");

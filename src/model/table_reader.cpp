@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> op_names{"none", "add", "change", "remove"};
 
-bool is_ragged(column_type type) {
-  return type == column_type::string || type == column_type::string_list || type == column_type::i64_list;
-}
-
 bool type_fits(const column_info& info, column_type given) {
   if (given == info.type) return true;
   return info.refers_to != entity_kind::none && info.type == column_type::string && given == column_type::u64;

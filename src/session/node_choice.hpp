@@ -117,8 +117,12 @@ class node_choice {
   };
   static constexpr std::int64_t absent = std::numeric_limits<std::int64_t>::min();
 
-  /// The nodes of a band by free amount, while pods of one scope are placed.
+  /// The nodes of a band by free amount, while pods of one scope are placed. Copies of a session start without.
   struct band_order {
+    band_order() = default;
+    band_order(const band_order&) {}
+    band_order& operator=(const band_order&) = delete;
+
     const node_band* band = nullptr;  ///< null: there is none
     dimension d = dim_gpu;
     model::node_index index;

@@ -13,26 +13,9 @@ namespace kaisched::determinism {
 
 namespace {
 
-std::size_t size_of(column_type type) {
-  switch (type) {
-    case column_type::u8:
-    case column_type::string:
-    case column_type::string_list:
-      return 1;
-    case column_type::u32:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
-bool is_ragged(column_type type) {
-  return type == column_type::string || type == column_type::string_list || type == column_type::i64_list;
-}
-
 std::string_view raw_row(const column_view& c, std::uint64_t row) {
   const auto* data = static_cast<const char*>(c.data);
-  const std::size_t width = size_of(c.type);
+  const std::size_t width = value_size(c.type);
   if (is_ragged(c.type)) return {data + c.offsets[row] * width, (c.offsets[row + 1] - c.offsets[row]) * width};
   return {data + row * c.width * width, c.width * width};
 }

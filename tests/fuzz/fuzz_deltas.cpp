@@ -69,10 +69,6 @@ constexpr std::array<column_type, 9> types{
     column_type::u64,         column_type::f64,      column_type::string,
     column_type::string_list, column_type::i64_list, static_cast<column_type>(99)};
 
-bool is_ragged(column_type type) {
-  return type == column_type::string || type == column_type::string_list || type == column_type::i64_list;
-}
-
 /// Tables whose columns own exactly the bytes that their offsets and widths speak of.
 class delta {
  public:

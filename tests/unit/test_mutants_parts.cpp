@@ -215,3 +215,52 @@ TEST_CASE("a cordoned node says so") {
   CHECK(s.view().node_unschedulable(test::node_by_name(s.base(), "n2")));
   CHECK(s.view().node_ready(test::node_by_name(s.base(), "n2")));
 }
+
+// ---- cancelling --------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The session whose action ends when the part has been asked about so many pods.
+struct {
+  const session* victim = nullptr;
+  int left = 0;
+} cancelling;
+
+class canceller final : public policy_part {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override { return "canceller"; }
+  [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_filters_nodes; }
+  result<void> filter_nodes(const session_view&, pod_row, std::span<const node_row>, std::span<constraint>) override {
+    if (cancelling.victim != nullptr && --cancelling.left == 0) cancelling.victim->cancel();
+    return {};
+  }
+};
+
+std::unique_ptr<policy_part> make_canceller(const policy_options&) { return std::make_unique<canceller>(); }
+
+}  // namespace
+
+TEST_CASE("an action that is cancelled in the middle keeps what it has committed and undoes the rest") {
+  builder b;
+  b << builder::queue{"q"} << builder::node{"n", 16};
+  for (int i = 1; i <= 4; ++i) b.gang("g" + std::to_string(i), "q", 3);
+  const snapshot base = b.take();
+  for (const char* mode : {"strict", "compat"}) {
+    const engine e = with("canceller", make_canceller, mode);
+    session whole = must(e.open(base, 0));
+    must(whole.run("allocate"));
+    REQUIRE(whole.decisions().size() == 12);
+    session cut = must(e.open(base, 0));
+    cancelling = {&cut, 5};  // the second pod of the second gang has a place by then
+    const result<void> ended = cut.run("allocate");
+    cancelling = {};
+    REQUIRE_FALSE(ended.ok());
+    CHECK(ended.failure().code == status::cancelled);
+    CHECK(cut.decisions().size() == 3);
+    CHECK(cut.mark().depth == 0);
+    must(cut.check());
+    must(cut.run("allocate"));  // goes on where it was
+    CHECK(cut.digest() == whole.digest());
+    CHECK(cut.state_digest() == whole.state_digest());
+  }
+}

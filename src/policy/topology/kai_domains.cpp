@@ -209,21 +209,15 @@ std::vector<scored_domain> domain_scores(std::span<const std::uint32_t> domains)
 
 preferred_domains::preferred_domains(const domain_tree& tree, std::vector<scored_domain> domains)
     : tree_(&tree), level_(tree.domains[domains.front().domain].level), domains_(std::move(domains)) {
-  by_place_.assign(tree.by_level[level_].size(), 0);
-  is_scored_.assign(by_place_.size(), 0);
+  by_place_.assign(tree.by_level[level_].size(), no_score);
   for (const scored_domain& one : domains_) {
     by_place_[tree.place[one.domain]] = one.score;
-    is_scored_[tree.place[one.domain]] = 1;
     node_count_ += tree.domains[one.domain].nodes.size();
   }
 }
 
 double preferred_domains::score_of(node_row node) const {
-  return tree_->leaf[node] == no_row ? 0 : by_place_[tree_->place[tree_->domain_of(node, level_)]];
-}
-
-bool preferred_domains::holds(node_row node) const {
-  return tree_->leaf[node] != no_row && is_scored_[tree_->place[tree_->domain_of(node, level_)]] != 0;
+  return tree_->leaf[node] == no_row ? no_score : by_place_[tree_->place[tree_->domain_of(node, level_)]];
 }
 
 std::span<const scored_domain> preferred_domains::band_before(std::size_t end) const {

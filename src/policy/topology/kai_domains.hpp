@@ -102,15 +102,17 @@ struct scored_domain {
 /// What the domains of a preferred level add to the scores of their nodes.
 class preferred_domains {
  public:
-  /// Scores ascend. There is at least one domain.
+  static constexpr double no_score = -1;
+
+  /// Scores are not negative and ascend. There is at least one domain.
   preferred_domains(const domain_tree& tree, std::vector<scored_domain> domains);
 
   [[nodiscard]] const domain_tree& tree() const { return *tree_; }
   [[nodiscard]] std::size_t size() const { return domains_.size(); }
   [[nodiscard]] std::size_t node_count() const { return node_count_; }
-  /// 0 for nodes that are in none of the domains.
+  /// `no_score` for nodes that are in none of the domains.
   [[nodiscard]] double score_of(node_row node) const;
-  [[nodiscard]] bool holds(node_row node) const;
+  [[nodiscard]] bool holds(node_row node) const { return score_of(node) != no_score; }
   /// The domains of one score that end before a position, which is at least 1. From `size()` on: the best ones first.
   [[nodiscard]] std::span<const scored_domain> band_before(std::size_t end) const;
 
@@ -120,7 +122,6 @@ class preferred_domains {
   std::size_t node_count_ = 0;
   std::vector<scored_domain> domains_;
   std::vector<double> by_place_;
-  std::vector<std::uint8_t> is_scored_;
 };
 
 /// Levels by number; no_row: none is asked for; `unknown_level`: one that the topology does not have.

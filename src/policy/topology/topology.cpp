@@ -1,5 +1,7 @@
 // Switches topology constraints on; the scores of preferred levels (KAI plugin "topology"). Domains are chosen where
 // groups are placed.
+#include <algorithm>
+
 #include "policy/access.hpp"
 #include "policy/parts.hpp"
 #include "policy/topology/kai_domains.hpp"
@@ -16,7 +18,7 @@ class topology_part final : public policy_part {
                            std::span<double> scores) override {
     const topology::preferred_domains* preferred = inside(view).preferred;
     if (preferred == nullptr) return {};
-    for (std::size_t i = 0; i < nodes.size(); ++i) scores[i] += preferred->score_of(nodes[i]);
+    for (std::size_t i = 0; i < nodes.size(); ++i) scores[i] += std::max(0.0, preferred->score_of(nodes[i]));
     return {};
   }
 };
