@@ -1,5 +1,6 @@
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <kaisched/cluster.hpp>
 
@@ -27,6 +28,7 @@ kaisched_status kaisched_cluster_apply(kaisched_cluster* cluster, const kaisched
     if (auto r = require({{cluster, "cluster"}}); !r) return r;
     result<input_tables> input = input_tables::read(tables, count);
     if (!input) return input.take_failure();
+    cluster->tables.drop();
     return cluster->body.apply(input->views());
   });
 }
@@ -70,6 +72,67 @@ kaisched_status kaisched_cluster_snapshot(kaisched_cluster* cluster, kaisched_sn
   return guard(err, KAISCHED_FN_CLUSTER_SNAPSHOT, [&]() -> result<void> {
     if (auto r = require({{cluster, "cluster"}, {out, "out"}}); !r) return r;
     *out = new kaisched_snapshot(cluster->body.take_snapshot());
+    return {};
+  });
+}
+
+namespace {
+
+/// Pods of a report.
+result<std::vector<entity_id>> pods_of(const kaisched_cluster* cluster, const kaisched_id* pods, std::size_t count) {
+  if (auto r = require({{cluster, "cluster"}}); !r) return r.take_failure();
+  if (pods == nullptr && count > 0) return bad_argument("pods is NULL");
+  std::vector<entity_id> all;
+  all.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) all.emplace_back(pods[i]);
+  return all;
+}
+
+}  // namespace
+
+kaisched_status kaisched_cluster_assume(kaisched_cluster* cluster, const kaisched_session* session,
+                                        std::uint64_t* conflicts, kaisched_error* err) noexcept {
+  if (conflicts != nullptr) *conflicts = 0;
+  return guard(err, KAISCHED_FN_CLUSTER_ASSUME, [&]() -> result<void> {
+    if (auto r = require({{cluster, "cluster"}, {session, "session"}}); !r) return r;
+    cluster->tables.drop();
+    const result<std::vector<conflict>> found = cluster->body.assume(session->body);
+    if (!found) return found.failure();
+    if (conflicts != nullptr) *conflicts = found->size();
+    return {};
+  });
+}
+
+kaisched_status kaisched_cluster_confirm(kaisched_cluster* cluster, const kaisched_id* pods, std::size_t count,
+                                         kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_CLUSTER_CONFIRM, [&]() -> result<void> {
+    const result<std::vector<entity_id>> all = pods_of(cluster, pods, count);
+    if (!all) return all.failure();
+    cluster->tables.drop();
+    return cluster->body.confirm(*all);
+  });
+}
+
+kaisched_status kaisched_cluster_forget(kaisched_cluster* cluster, const kaisched_id* pods, std::size_t count,
+                                        std::uint32_t why, kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_CLUSTER_FORGET, [&]() -> result<void> {
+    const result<std::vector<entity_id>> all = pods_of(cluster, pods, count);
+    if (!all) return all.failure();
+    if (why > KAISCHED_FORGET_LOST) return bad_argument("why is no kaisched_forget_reason");
+    cluster->tables.drop();
+    return cluster->body.forget(*all, static_cast<forget_reason>(why));
+  });
+}
+
+kaisched_status kaisched_cluster_table(const kaisched_cluster* cluster, std::uint32_t kind, const kaisched_table** out,
+                                       kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_CLUSTER_TABLE, [&]() -> result<void> {
+    if (auto r = require({{cluster, "cluster"}, {out, "out"}}); !r) return r;
+    const result<const kaisched_table*> lent =
+        cluster->tables.borrow(kind, [&](table_kind k) { return cluster->body.to_table(k); });
+    if (!lent) return lent.failure();
+    *out = *lent;
     return {};
   });
 }

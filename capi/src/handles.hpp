@@ -26,6 +26,7 @@ struct kaisched_engine {
 
 struct kaisched_cluster {
   kaisched::cluster body;
+  mutable kaisched::capi::lent_tables tables;
 };
 
 namespace kaisched::capi {

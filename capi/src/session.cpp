@@ -172,6 +172,20 @@ kaisched_status kaisched_answers_table(const kaisched_answers* answers, const ka
   });
 }
 
+kaisched_status kaisched_session_candidates(const kaisched_session* session, kaisched_id pod, kaisched_answers** out,
+                                            kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_SESSION_CANDIDATES, [&]() -> result<void> {
+    if (auto r = require({{session, "session"}, {out, "out"}}); !r) return r;
+    const result<pod_row> row = row_of(session, pod, entity_kind::pod);
+    if (!row) return row.failure();
+    const result<candidate_table> all = session->body.candidates(*row);
+    if (!all) return all.failure();
+    *out = new kaisched_answers(session->body.to_table(*all), {0, all->nodes.size()});
+    return {};
+  });
+}
+
 kaisched_status kaisched_session_mark(const kaisched_session* session, kaisched_checkpoint* out,
                                       kaisched_error* err) noexcept {
   if (out != nullptr) *out = {};

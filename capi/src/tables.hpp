@@ -42,7 +42,8 @@ class output_table {
   kaisched_table view_;
 };
 
-/// The tables that a handle has lent. They live as long as the handle, because nobody tells when a borrower is done.
+/// The tables that a handle has lent. They live as long as the handle, because nobody tells when a borrower is done, or
+/// until it drops them.
 /// Threads: all functions may run concurrently.
 class lent_tables {
  public:
@@ -63,6 +64,12 @@ class lent_tables {
   void retire() {
     const std::lock_guard lock(mutex_);
     present_.clear();
+  }
+  /// What was lent is gone.
+  void drop() {
+    const std::lock_guard lock(mutex_);
+    present_.clear();
+    all_.clear();
   }
 
  private:

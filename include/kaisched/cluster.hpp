@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <kaisched/assumption.hpp>
 #include <kaisched/ids.hpp>
 #include <kaisched/result.hpp>
 #include <kaisched/schema.hpp>
@@ -16,6 +18,8 @@
 #include <kaisched/table.hpp>
 
 namespace kaisched {
+
+class session;
 
 /// Nodes, devices, topologies, queues, pod groups and pods, kept as columns with copy-on-write pages.
 ///
@@ -53,6 +57,36 @@ class cluster {
 
   /// The entity of a name, or a `not_found` error. Kinds: resource, queue, node, pod group, pod.
   [[nodiscard]] result<entity_id> find(entity_kind kind, std::string_view name) const;
+
+  // ---- decisions that are being carried out
+
+  /// Takes the decisions of a session in, each commit as a whole or not at all: pods that start hold their places
+  /// (`binding`), pods that have to go are `releasing`, a migrating pod holds its new place beside the old one through
+  /// a stand-in named `NAME~copy`, and groups know when they started or were evicted. Claims on what comes free
+  /// (`pipeline`) and devices to divide (`repartition`) change nothing here: later sessions decide them again until the
+  /// host tells what has become of the devices.
+  ///
+  /// The cluster may have changed since the snapshot, through deltas or other sessions. A commit is refused if one of
+  /// its pods, groups, queues, nodes or claims is no longer what the session saw, if its evictions rest on shares that
+  /// have moved, or if a place is no longer free, allowed or within limits. The answer has a row for each object that
+  /// is to blame; commits that have none are in the cluster. Finding conflicts at the level of objects, and all or
+  /// nothing for a gang, are those of Omega (Schwarzkopf et al., EuroSys 2013). Cost: what is decided, if nothing has
+  /// changed since the snapshot; else that of opening a session as well. Errors: those of a plug-in that is asked
+  /// again, `no_memory`; nothing is taken in then.
+  result<std::vector<conflict>> assume(const session& decided);
+  /// The host has carried out what was decided on these pods: what starts is `bound`, what goes stays `releasing` until
+  /// a delta removes it, and a migrated pod is on its new node. Pods without an open decision are passed over: a delta
+  /// may have come before the report. Errors: `wrong_kind` for what is no pod.
+  result<void> confirm(std::span<const entity_id> pods);
+  /// What was decided on these pods did not happen (`failed`): they are what they were before, and so are the times of
+  /// their groups if nothing of what was decided on these happened. Or nobody knows (`lost`): a pod that was to start
+  /// keeps its place and its decision stays open, one that was to go is taken for running. Others as above.
+  result<void> forget(std::span<const entity_id> pods, forget_reason why);
+  /// Decisions that nobody has reported on, in the order of identifiers. A delta that gives a pod another state or
+  /// place than was decided ends its decision: the host knows better.
+  [[nodiscard]] std::vector<assumption> assumed() const;
+  /// Open decisions (`assumption`), or what stood in the way of the last session that was taken in (`conflict`).
+  [[nodiscard]] result<table> to_table(table_kind kind) const;
 
  private:
   struct impl;

@@ -2,6 +2,7 @@
 /// @file
 /// The whole C++ interface. It is stable at source level; the binary promise is the C header `kaisched.h`.
 
+#include <kaisched/assumption.hpp>
 #include <kaisched/candidates.hpp>
 #include <kaisched/cluster.hpp>
 #include <kaisched/decisions.hpp>

@@ -37,6 +37,9 @@ enum class table_kind : std::uint32_t {
   quarantine = 37,     ///< output of a snapshot: rows of the input that were left out, and why
   attempt = 38,        ///< output of a session: what the actions that evict did for groups that waited
   sharing_group = 39,  ///< output of a session: devices that pods share, and what opened and closed them
+  assumption = 40,     ///< output of a cluster: decisions that it has taken in and nobody has reported on
+  conflict = 41,       ///< output of a cluster: what stood in the way of decisions that it was to take in
+  candidate = 42,      ///< answer of a session: how the nodes stand for one pod
 };
 
 /// What an input table does. Within one `apply` tables take effect in order, all of them or none.
@@ -328,6 +331,7 @@ enum statistic : std::uint32_t {
   statistic_candidates = 5,
   statistic_filtered = 6,
   statistic_rollbacks = 7,
+  statistic_simulations = 8,
 };
 enum attempt : std::uint32_t {
   attempt_action = 1,
@@ -362,6 +366,36 @@ enum quarantine : std::uint32_t {
   quarantine_text = 6,
   quarantine_because_of = 7,
   quarantine_present = 8,
+};
+enum assumption : std::uint32_t {
+  assumption_pod = 1,
+  assumption_pod_name = 2,
+  assumption_group = 3,
+  assumption_group_name = 4,
+  assumption_kind = 5,
+  assumption_node = 6,
+  assumption_node_name = 7,
+  assumption_lost = 8,
+};
+enum conflict : std::uint32_t {
+  conflict_commit = 1,
+  conflict_kind = 2,
+  conflict_subject = 3,
+  conflict_name = 4,
+  conflict_text = 5,
+};
+enum candidate : std::uint32_t {
+  candidate_node = 1,
+  candidate_node_name = 2,
+  candidate_fits = 3,
+  candidate_starts_now = 4,
+  candidate_chosen = 5,
+  candidate_score = 6,
+  candidate_scores = 7,
+  candidate_devices = 8,
+  candidate_device_share = 9,
+  candidate_constraint = 10,
+  candidate_text = 11,
 };
 }  // namespace col
 

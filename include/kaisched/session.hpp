@@ -32,9 +32,10 @@ struct action_statistics {
   std::uint64_t steps = 0;  ///< units of work that budgets are counted in: candidate nodes looked at
   std::uint64_t groups_tried = 0;
   std::uint64_t groups_placed = 0;
-  std::uint64_t candidates = 0;  ///< nodes that were tested for a fit
-  std::uint64_t filtered = 0;    ///< of these, refused
-  std::uint64_t rollbacks = 0;   ///< undone operations
+  std::uint64_t candidates = 0;   ///< nodes that were tested for a fit
+  std::uint64_t filtered = 0;     ///< of these, refused
+  std::uint64_t rollbacks = 0;    ///< undone operations
+  std::uint64_t simulations = 0;  ///< sets of victims that were tried
 };
 
 /// What an action would do for one group.
@@ -116,6 +117,8 @@ class session {
   [[nodiscard]] result<table> to_table(table_kind kind) const;
   /// Decisions of this session or of an answer to a question about it, as a table of decisions.
   [[nodiscard]] result<table> to_table(std::span<const decision> made) const;
+  /// An answer of `candidates` as a table.
+  [[nodiscard]] table to_table(const candidate_table& all) const;
   /// SHA-256 over preset, mode and decisions (names, not rows), as 64 hexadecimal digits.
   [[nodiscard]] std::string digest() const;
   [[nodiscard]] std::span<const action_statistics> statistics() const;
@@ -136,6 +139,7 @@ class session {
   [[nodiscard]] std::string state_digest() const;
 
  private:
+  friend class cluster;
   friend class engine;
   struct impl;
   explicit session(std::unique_ptr<impl> body);

@@ -166,6 +166,13 @@ result<candidate_table> ask_everybody(core& c, pod_row pod) {
 
 }  // namespace
 
+result<reason> refusal_of(core& c, pod_row pod, node_row node) {
+  candidate_table one;
+  one.nodes.resize(1);
+  if (auto done = add_verdicts(c, pod, {&node, 1}, one); !done) return done.failure();
+  return one.nodes.front().refusal;
+}
+
 result<candidate_table> candidates_of(const core& c, pod_row pod) {
   const auto status_now = static_cast<pod_status>(c.live.pod_state[pod]);
   if (status_now == pod_status::pending || status_now == pod_status::gated) {

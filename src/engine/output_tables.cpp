@@ -180,6 +180,7 @@ table statistic_table(const core& c) {
     w[col::statistic_candidates].push(one.candidates);
     w[col::statistic_filtered].push(one.filtered);
     w[col::statistic_rollbacks].push(one.rollbacks);
+    w[col::statistic_simulations].push(one.simulations);
   }
   return w.take();
 }
@@ -256,6 +257,29 @@ result<table> output_table(const core& c, std::span<const decision> all, std::sp
     default:
       return error{status::unsupported, "a session has no table of this kind", {}};
   }
+}
+
+table candidate_rows(const core& c, const candidate_table& all) {
+  model::schema_writer w(table_kind::candidate);
+  for (std::size_t row = 0; row < all.nodes.size(); ++row) {
+    const candidate& one = all.nodes[row];
+    const bool fits = one.refusal.what == constraint::none;
+    const std::span<const double> given = all.scores_of(row);
+    std::vector<std::string> scores;
+    for (std::size_t i = 0; i < given.size(); ++i) scores.push_back(fmt::format("{}={}", all.parts[i], given[i]));
+    w[col::candidate_node].push(id_of_node(c, one.node).value);
+    w[col::candidate_node_name].push(name_of_node(c, one.node));
+    w.put_flag(col::candidate_fits, fits);
+    w.put_flag(col::candidate_starts_now, one.starts_now);
+    w.put_flag(col::candidate_chosen, one.node == all.chosen);
+    w[col::candidate_score].push(one.score);
+    w[col::candidate_scores].push_list(views_of(scores));
+    w[col::candidate_devices].push_list(indices_of(one.devices.mask));
+    w[col::candidate_device_share].push(one.devices.mask == 0 ? std::int64_t{0} : one.devices.share);
+    w[col::candidate_constraint].push(constraint_name(one.refusal.what));
+    w[col::candidate_text].push(fits ? std::string_view{} : std::string_view(reason_text(c, one.refusal)));
+  }
+  return w.take();
 }
 
 std::string decision_digest(const core& c, std::span<const decision> all) {

@@ -2,12 +2,12 @@
 /// @file
 /// Rows of a session as ids and names, as tables and texts give them.
 
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mask.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::engine_detail {
@@ -35,10 +35,6 @@ namespace kaisched::engine_detail {
   return {texts.begin(), texts.end()};
 }
 
-[[nodiscard]] inline std::vector<std::int64_t> indices_of(std::uint64_t mask) {
-  std::vector<std::int64_t> indices;
-  for (std::uint64_t left = mask; left != 0; left &= left - 1) indices.push_back(std::countr_zero(left));
-  return indices;
-}
+using base::indices_of;
 
 }  // namespace kaisched::engine_detail

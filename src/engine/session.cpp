@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <kaisched/session.hpp>
 
@@ -23,6 +24,22 @@ result<void> check_node(const work::core& c, node_row node) {
 }
 
 }  // namespace
+
+std::optional<work::place> engine_detail::place_on(work::core& c, pod_row pod, node_row node,
+                                                   policy::free_amount which) {
+  const model::pod_class& ask = c.state().class_of(pod);
+  // KAI asks for what is free or coming free before it asks for what is free.
+  const auto fits = [&](policy::free_amount amount) {
+    return policy::amounts_fit(c.access, ask, node, amount, policy::claims_paid(c.access, pod, node, amount)) &&
+           policy::vendors_fit(c.access, pod, node, amount);
+  };
+  work::place found;
+  if (!fits(policy::free_amount::idle_or_releasing) || (which == policy::free_amount::idle && !fits(which)) ||
+      !policy::claims_fit(c.access, pod, node, which) || !policy::zones_fit(c.access, ask, node, which) ||
+      !c.choice.choose_devices(c, ask, node, which, found))
+    return std::nullopt;
+  return found;
+}
 
 session::session(std::unique_ptr<impl> body) : impl_(std::move(body)) {}
 session::session(session&&) noexcept = default;
@@ -56,6 +73,7 @@ result<void> session::run_for(std::string_view action, group_row group) {
     c.only_group = group;
     c.statistics.push_back({});
     c.statistics.back().action = entry.kind;
+    const std::uint64_t sets_before = c.sets_tried;
     if (entry.asks_groups) c.prepare_classes();
     result<void> done = c.go_on();
     if (done) done = entry.run(c);
@@ -65,6 +83,7 @@ result<void> session::run_for(std::string_view action, group_row group) {
     }
     c.cancel.forget();
     c.statistics.back().steps = c.statistics.back().candidates;
+    c.statistics.back().simulations = c.sets_tried - sets_before;
     c.action = action_kind::none;
     c.only_group = no_row;
     c.renew_survey();
@@ -128,20 +147,9 @@ result<bool> session::allocate(pod_row pod, node_row node) {
   if (static_cast<pod_status>(c.live.pod_state[pod]) != pod_status::pending) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is not pending", {}};
   }
-  const model::pod_class& ask = c.state().class_of(pod);
-  work::place found;
-  const auto amounts_fit = [&](policy::free_amount which) {
-    return policy::amounts_fit(c.access, ask, node, which, policy::claims_paid(c.access, pod, node, which));
-  };
-  if (!amounts_fit(policy::free_amount::idle_or_releasing) || !amounts_fit(policy::free_amount::idle) ||
-      !policy::claims_fit(c.access, pod, node, policy::free_amount::idle) ||
-      !policy::vendors_fit(c.access, pod, node, policy::free_amount::idle_or_releasing) ||
-      !policy::vendors_fit(c.access, pod, node, policy::free_amount::idle) ||
-      !policy::zones_fit(c.access, ask, node, policy::free_amount::idle) ||
-      !c.choice.choose_devices(c, ask, node, policy::free_amount::idle, found) || found.must_wait) {
-    return false;
-  }
-  c.allocate(pod, node, found.devices, found.groups);
+  const std::optional<work::place> found = engine_detail::place_on(c, pod, node, policy::free_amount::idle);
+  if (!found || found->must_wait) return false;
+  c.allocate(pod, node, found->devices, found->groups);
   return true;
 }
 
@@ -155,22 +163,15 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
     return error{
         status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is neither pending nor evicted here", {}};
   }
-  const model::pod_class& ask = c.state().class_of(pod);
-  work::place found;
-  if (!policy::amounts_fit(c.access, ask, node, policy::free_amount::idle_or_releasing,
-                           policy::claims_paid(c.access, pod, node, policy::free_amount::idle_or_releasing)) ||
-      !policy::claims_fit(c.access, pod, node, policy::free_amount::idle_or_releasing) ||
-      !policy::vendors_fit(c.access, pod, node, policy::free_amount::idle_or_releasing) ||
-      !policy::zones_fit(c.access, ask, node, policy::free_amount::idle_or_releasing) ||
-      !c.choice.choose_devices(c, ask, node, policy::free_amount::idle_or_releasing, found)) {
-    return false;
-  }
+  const std::optional<work::place> found =
+      engine_detail::place_on(c, pod, node, policy::free_amount::idle_or_releasing);
+  if (!found) return false;
   const bool same_node = status_now == pod_status::releasing && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot;
-  if (same_node && model::can_take(c.state(), c.live, ask, node, c.live.pod_devices[pod]) &&
+  if (same_node && model::can_take(c.state(), c.live, c.state().class_of(pod), node, c.live.pod_devices[pod]) &&
       !c.changes_zones(pod, node) && !c.changes_claims(pod, eviction) && !c.changes_vendor_devices(pod, node)) {
     c.unevict(eviction);  // back in its own place: nothing happened to it
   } else {
-    c.pipeline(pod, node, found.devices, found.groups);
+    c.pipeline(pod, node, found->devices, found->groups);
   }
   return true;
 }
@@ -216,6 +217,8 @@ result<table> session::to_table(table_kind kind) const {
 result<table> session::to_table(std::span<const decision> made) const {
   return engine_detail::output_table(impl_->core, made, {}, table_kind::decision);
 }
+
+table session::to_table(const candidate_table& all) const { return engine_detail::candidate_rows(impl_->core, all); }
 
 std::string session::digest() const { return engine_detail::decision_digest(impl_->core, impl_->core.decisions); }
 std::span<const action_statistics> session::statistics() const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include <kaisched/session.hpp>
 
 #include "session/core.hpp"
@@ -25,9 +27,15 @@ namespace engine_detail {
 [[nodiscard]] reason judge_node(const work::core& c, const model::pod_class& ask, node_row row);
 /// See `session::candidates`; the pod exists.
 [[nodiscard]] result<candidate_table> candidates_of(const work::core& c, pod_row pod);
+/// Why a node refuses a pod that waits, in the state of the session now; `constraint::none` if it does not.
+[[nodiscard]] result<reason> refusal_of(work::core& c, pod_row pod, node_row node);
+/// Where the pod would be on the node if it were put there; nothing if it does not fit. Only resources and devices are
+/// tested, not the rules of the policy.
+[[nodiscard]] std::optional<work::place> place_on(work::core& c, pod_row pod, node_row node, policy::free_amount which);
 [[nodiscard]] std::string reason_text(const work::core& c, const reason& why);
 [[nodiscard]] result<table> output_table(const work::core& c, std::span<const decision> all,
                                          std::span<const decision> waiting, table_kind kind);
+[[nodiscard]] table candidate_rows(const work::core& c, const candidate_table& all);
 [[nodiscard]] table sharing_group_table(const work::core& c);
 [[nodiscard]] std::string decision_digest(const work::core& c, std::span<const decision> all);
 

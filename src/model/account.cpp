@@ -335,10 +335,13 @@ device_set devices_of(const cluster_state& s, const pod_class& c, node_row row, 
 }
 
 bool can_take(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-              const device_set& devices) {
+              const device_set& devices, device_amount amount) {
   for (std::uint64_t left = devices.mask; left != 0; left &= left - 1) {
     const std::size_t d = (*s.first_device)[row] + static_cast<std::size_t>(std::countr_zero(left));
-    if ((*live.device_free)[d] + (*live.device_releasing)[d] < part_of_device(c, (*s.device_units)[d])) return false;
+    const std::int64_t available = (*live.device_free)[d] + (*live.device_releasing)[d];
+    const std::int64_t room =
+        amount == device_amount::free_now ? std::min((*live.device_free)[d], available) : available;
+    if (room < part_of_device(c, (*s.device_units)[d])) return false;
   }
   return true;
 }

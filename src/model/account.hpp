@@ -96,9 +96,9 @@ enum class device_order : std::uint8_t {
 /// A set of devices with the share that a pod takes of each.
 [[nodiscard]] device_set devices_of(const cluster_state& s, const pod_class& c, node_row row, std::uint64_t mask);
 
-/// The devices of a set are free or coming free, claims taken off.
+/// The devices of a set are free, or free or coming free, claims taken off.
 [[nodiscard]] bool can_take(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-                            const device_set& devices);
+                            const device_set& devices, device_amount amount = device_amount::free_or_releasing);
 
 /// Puts a pod with the given status, node slot and devices into all sums of a model (not of a session).
 void account_pod(const cluster_state& s, live_state& live, pod_row p, std::int64_t sign);

@@ -6,17 +6,11 @@
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "model/cluster_impl.hpp"
 #include "model/edit.hpp"
-#include "model/state.hpp"
+#include "model/schema_writer.hpp"
 
 namespace kaisched {
-
-struct cluster::impl {
-  model::cluster_state state;
-  model::writer_state writer;
-  model::name_maps names;
-  model::on_invalid invalid = model::on_invalid::reject;
-};
 
 cluster::cluster() : impl_(std::make_unique<impl>()) {}
 cluster::~cluster() = default;
@@ -133,6 +127,64 @@ result<entity_id> cluster::find(entity_kind kind, std::string_view name) const {
   }
   if (slot == base::name_map::none) return not_found(schema_of(static_cast<std::uint32_t>(kind))->name, name);
   return entity_id(kind, generation, slot);
+}
+
+// ---- decisions that are being carried out ------------------------------------------------------------------------
+
+result<void> cluster::impl::carry_out(model::assumptions::step change, cluster& of) {
+  std::vector<table_view> views;
+  for (const table& one : change.tables) views.push_back(one.view());
+  if (!views.empty()) {
+    if (auto done = of.apply(views); !done) return done;
+  }
+  assumed.finish(std::move(change));
+  return {};
+}
+
+result<void> cluster::impl::report(std::span<const entity_id> pods, model::report_kind outcome, cluster& of) {
+  for (const entity_id pod : pods) {
+    if (pod.kind() != entity_kind::pod) return error{status::wrong_kind, "the identifier does not name a pod", pod};
+  }
+  return carry_out(assumed.report(state, names, pods, outcome), of);
+}
+
+result<void> cluster::confirm(std::span<const entity_id> pods) {
+  return impl_->report(pods, model::report_kind::done, *this);
+}
+
+result<void> cluster::forget(std::span<const entity_id> pods, forget_reason why) {
+  return impl_->report(pods, why == forget_reason::lost ? model::report_kind::lost : model::report_kind::failed, *this);
+}
+
+std::vector<assumption> cluster::assumed() const { return impl_->assumed.list(impl_->state); }
+
+result<table> cluster::to_table(table_kind kind) const {
+  const model::cluster_state& s = impl_->state;
+  model::schema_writer w(kind == table_kind::conflict ? kind : table_kind::assumption);
+  if (kind == table_kind::conflict) {
+    for (const conflict& one : impl_->conflicts) {
+      w.put(col::conflict_commit, one.commit);
+      w.put(col::conflict_kind, schema_of(static_cast<std::uint32_t>(one.kind))->name);
+      w.put(col::conflict_subject, one.subject.value);
+      w.put(col::conflict_name, std::string_view(one.name));
+      w.put(col::conflict_text, std::string_view(one.text));
+    }
+    return w.take();
+  }
+  if (kind != table_kind::assumption)
+    return error{status::unsupported, "a cluster has tables of assumptions and conflicts only", {}};
+  for (const assumption& one : assumed()) {
+    const node_row at = (*s.node_row_of_slot)[one.node.slot()];
+    w.put(col::assumption_pod, one.pod.value);
+    w.put(col::assumption_pod_name, s.pod_names[one.pod.slot()]);
+    w.put(col::assumption_group, one.group.value);
+    w.put(col::assumption_group_name, s.group_names[one.group.slot()]);
+    w.put(col::assumption_kind, static_cast<std::uint8_t>(one.kind));
+    w.put(col::assumption_node, one.node.value);
+    w.put(col::assumption_node_name, at == no_row ? std::string_view{} : std::string_view((*s.nodes)[at]->name));
+    w.put_flag(col::assumption_lost, one.lost);
+  }
+  return w.take();
 }
 
 }  // namespace kaisched

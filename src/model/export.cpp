@@ -1,12 +1,12 @@
 #include "model/export.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <vector>
 
 #include <kaisched/schema.hpp>
 
+#include "base/mask.hpp"
 #include "model/edit.hpp"
 #include "model/schema_writer.hpp"
 
@@ -361,9 +361,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
     return row == no_row ? std::string_view{} : std::string_view((*s.nodes)[row]->name);
   };
   w.put(col::pod_node, node_name(slot));
-  std::vector<std::int64_t> devices;
-  for (std::uint64_t left = s.live.pod_devices[p].mask; left != 0; left &= left - 1)
-    devices.push_back(std::countr_zero(left));
+  std::vector<std::int64_t> devices = base::indices_of(s.live.pod_devices[p].mask);
   const node_row row = slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
   const auto state = static_cast<pod_status>(s.live.pod_state[p]);
   const bool claims_any = state == pod_status::pipelined && s.class_of(p).whole_devices > 0;
@@ -386,9 +384,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put(col::pod_nominated_node, node_name(extra.nominated));
   w.put(col::pod_gpu_memory, ask.gpu_memory);
   w.put_raw(col::pod_claims, ask.claims);
-  std::vector<std::int64_t> zones;
-  for (std::uint64_t left = told.numa_zones; left != 0; left &= left - 1) zones.push_back(std::countr_zero(left));
-  w.put_list(col::pod_numa_zones, zones);
+  w.put_list(col::pod_numa_zones, base::indices_of(told.numa_zones));
   w.put(col::pod_qos, qos_name(ask.qos));
   w.put_raw(col::pod_containers, ask.containers);
   w.put(col::pod_claimed_gpus, ask.claimed_gpus);

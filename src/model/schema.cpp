@@ -551,6 +551,8 @@ constexpr std::array statistic_columns{
                 "Nodes tested for a fit."},
     column_info{col::statistic_filtered, "filtered", ct::u64, cs::one, true, ek::none, "", "", "Nodes refused."},
     column_info{col::statistic_rollbacks, "rollbacks", ct::u64, cs::one, true, ek::none, "", "", "Operations undone."},
+    column_info{col::statistic_simulations, "simulations", ct::u64, cs::one, true, ek::none, "", "",
+                "Sets of victims that were tried."},
 };
 constexpr std::array attempt_columns{
     column_info{col::attempt_action, "action", ct::string, cs::ragged, true, ek::none, "action", "", "Action."},
@@ -614,6 +616,53 @@ constexpr std::array quarantine_columns{
                 "1: there is an object of this name: one that a bad change or removal left as it was, or a pod that "
                 "only uses its node instead of the one that was left out."},
 };
+constexpr std::array assumption_columns{
+    column_info{col::assumption_pod, "pod", ct::u64, cs::one, true, ek::pod, "id", "", "Pod that was decided on."},
+    column_info{col::assumption_pod_name, "pod_name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
+    column_info{col::assumption_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Its pod group."},
+    column_info{col::assumption_group_name, "group_name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name of group."},
+    column_info{col::assumption_kind, "kind", ct::u8, cs::one, true, ek::none, "decision kind", "",
+                "1 bind, 3 evict, 4 move or 6 migrate, as in the table of decisions."},
+    column_info{col::assumption_node, "node", ct::u64, cs::one, true, ek::node, "id", "",
+                "Target node; for evict and move the node that the pod leaves."},
+    column_info{col::assumption_node_name, "node_name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name of node."},
+    column_info{col::assumption_lost, "lost", ct::u8, cs::one, true, ek::none, "0 or 1", "",
+                "1: nobody knows whether it happened; the place stays taken."},
+};
+constexpr std::array conflict_columns{
+    column_info{col::conflict_commit, "commit", ct::u32, cs::one, true, ek::none, "number", "",
+                "Commit of the session that was refused."},
+    column_info{col::conflict_kind, "kind", ct::string, cs::ragged, true, ek::none, "kind of table", "",
+                "Kind of the object that stands in the way: queue, node, pod_group, pod or resource_claim."},
+    column_info{col::conflict_subject, "subject", ct::u64, cs::one, true, ek::none, "id", "",
+                "That object as the session knew it; 0 for a resource claim."},
+    column_info{col::conflict_name, "name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
+    column_info{col::conflict_text, "text", ct::string, cs::ragged, true, ek::none, "text", "",
+                "What has changed, as a sentence."},
+};
+constexpr std::array candidate_columns{
+    column_info{col::candidate_node, "node", ct::u64, cs::one, true, ek::node, "id", "", "Node."},
+    column_info{col::candidate_node_name, "node_name", ct::string, cs::ragged, true, ek::none, "name", "", "Its name."},
+    column_info{col::candidate_fits, "fits", ct::u8, cs::one, true, ek::none, "0 or 1", "",
+                "1: the pod can be placed here."},
+    column_info{col::candidate_starts_now, "starts_now", ct::u8, cs::one, true, ek::none, "0 or 1", "",
+                "1: everything is free; else the pod would hold a claim on what is being released."},
+    column_info{col::candidate_chosen, "chosen", ct::u8, cs::one, true, ek::none, "0 or 1", "",
+                "1: the session has put the pod here."},
+    column_info{col::candidate_score, "score", ct::f64, cs::one, true, ek::none, "", "", "Sum of all parts."},
+    column_info{col::candidate_scores, "scores", ct::string_list, cs::ragged, true, ek::none, "part=score", "",
+                "What each part that scores gave, in the order of the policy."},
+    column_info{col::candidate_devices, "devices", ct::i64_list, cs::ragged, true, ek::none, "device indices", "",
+                "What the pod would take."},
+    column_info{col::candidate_device_share, "device_share", ct::i64, cs::one, true, ek::none, "milli-GPU", "",
+                "Share of each device."},
+    column_info{col::candidate_constraint, "constraint", ct::string, cs::ragged, true, ek::none, "constraint", "",
+                "Why the pod cannot be placed here; none if it can."},
+    column_info{col::candidate_text, "text", ct::string, cs::ragged, true, ek::none, "text", "",
+                "The same as a sentence; empty if it can."},
+};
 
 constexpr std::array tables{
     table_info{table_kind::resource, "resource", true, "Resource dimensions beyond the built-in ones.",
@@ -647,6 +696,13 @@ constexpr std::array tables{
                attempt_columns},
     table_info{table_kind::sharing_group, "sharing_group", false,
                "Devices that pods share, and which decisions opened and closed them.", sharing_group_columns},
+    table_info{table_kind::assumption, "assumption", false,
+               "Decisions that a cluster has taken in and nobody has reported on.", assumption_columns},
+    table_info{table_kind::conflict, "conflict", false, "What stood in the way of decisions that a cluster refused.",
+               conflict_columns},
+    table_info{table_kind::candidate, "candidate", false,
+               "How the nodes stand for one pod: those that can take it, best first, then the others by name.",
+               candidate_columns},
 };
 
 }  // namespace

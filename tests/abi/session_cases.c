@@ -87,6 +87,22 @@ static void null_use(void) {
          &fork);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SOLVE, kaisched_solve, KAISCHED_ABI_VERSION, NULL, 0, NULL, 4, 0, &fork);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_SET_EXECUTOR, kaisched_engine_set_executor, NULL, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_CANDIDATES, kaisched_session_candidates, NULL, one.x, &answers);
+  CHECK(answers == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_CANDIDATES, kaisched_session_candidates, one.session, one.x, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_ASSUME, kaisched_cluster_assume, NULL, one.session, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_ASSUME, kaisched_cluster_assume, one.cluster, NULL, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_CONFIRM, kaisched_cluster_confirm, NULL, &one.x, 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_CONFIRM, kaisched_cluster_confirm, one.cluster, NULL, 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_FORGET, kaisched_cluster_forget, NULL, &one.x, 1,
+         KAISCHED_FORGET_FAILED);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_FORGET, kaisched_cluster_forget, one.cluster, NULL, 1,
+         KAISCHED_FORGET_FAILED);
+  table = &pods;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_TABLE, kaisched_cluster_table, NULL, KAISCHED_TABLE_CONFLICT, &table);
+  CHECK(table == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_TABLE, kaisched_cluster_table, one.cluster, KAISCHED_TABLE_CONFLICT,
+         NULL);
   kaisched_session_cancel(NULL);
   kaisched_answers_destroy(NULL);
   closed(&one);
@@ -113,6 +129,92 @@ static void null_use(void) {
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TABLE, kaisched_staging_table, staging, NULL);
   kaisched_staging_destroy(staging);
   kaisched_staging_destroy(NULL);
+}
+
+/* ---- decisions that are being carried out ------------------------------------------------------------------------ */
+
+static const kaisched_table* table_of(const kaisched_cluster* cluster, uint32_t kind) {
+  const kaisched_table* table = NULL;
+  OK(kaisched_cluster_table(cluster, kind, &table, NULL));
+  return table;
+}
+
+static void assume(void) {
+  open_session one = opened();
+  uint64_t conflicts = 7;
+  OK(kaisched_session_run(one.session, "allocate", NULL)); /* x starts, y finds no place */
+  OK(kaisched_cluster_assume(one.cluster, one.session, &conflicts, NULL));
+  CHECK(conflicts == 0 && table_of(one.cluster, KAISCHED_TABLE_CONFLICT)->rows == 0);
+  const kaisched_table* open = table_of(one.cluster, KAISCHED_TABLE_ASSUMPTION);
+  REQUIRE(open != NULL && open->rows == 1);
+  CHECK(text_is(open, KAISCHED_ASSUMPTION_COL_POD_NAME, 0, "x") &&
+        text_is(open, KAISCHED_ASSUMPTION_COL_NODE_NAME, 0, "n"));
+  CHECK(((const uint8_t*)column(open, KAISCHED_ASSUMPTION_COL_KIND)->data)[0] == KAISCHED_DECISION_BIND);
+  CHECK(((const uint64_t*)column(open, KAISCHED_ASSUMPTION_COL_POD)->data)[0] == one.x);
+
+  /* The same session once more: its pod is taken. */
+  OK(kaisched_cluster_assume(one.cluster, one.session, &conflicts, NULL));
+  const kaisched_table* refused = table_of(one.cluster, KAISCHED_TABLE_CONFLICT);
+  REQUIRE(refused != NULL && refused->rows == conflicts && conflicts == 2);
+  CHECK(text_is(refused, KAISCHED_CONFLICT_COL_NAME, 0, "a") && text_is(refused, KAISCHED_CONFLICT_COL_NAME, 1, "x"));
+  CHECK(((const uint64_t*)column(refused, KAISCHED_CONFLICT_COL_SUBJECT)->data)[1] == one.x);
+  OK(kaisched_cluster_assume(one.cluster, one.session, NULL, NULL));
+
+  EXPECT(KAISCHED_E_WRONG_KIND, KAISCHED_FN_CLUSTER_CONFIRM, kaisched_cluster_confirm, one.cluster, &one.n, 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_FORGET, kaisched_cluster_forget, one.cluster, &one.x, 1, 2);
+  EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_CLUSTER_TABLE, kaisched_cluster_table, one.cluster, KAISCHED_TABLE_POD,
+         &refused);
+  CHECK(table_of(one.cluster, KAISCHED_TABLE_ASSUMPTION)->rows == 1);
+  OK(kaisched_cluster_forget(one.cluster, &one.x, 1, KAISCHED_FORGET_LOST, NULL));
+  CHECK(((const uint8_t*)column(table_of(one.cluster, KAISCHED_TABLE_ASSUMPTION), KAISCHED_ASSUMPTION_COL_LOST)
+             ->data)[0] == 1);
+  OK(kaisched_cluster_forget(one.cluster, &one.x, 1, KAISCHED_FORGET_FAILED, NULL));
+  CHECK(table_of(one.cluster, KAISCHED_TABLE_ASSUMPTION)->rows == 0);
+  OK(kaisched_cluster_assume(one.cluster, one.session, &conflicts, NULL)); /* all is as it was */
+  CHECK(conflicts == 0);
+  OK(kaisched_cluster_confirm(one.cluster, &one.x, 1, NULL));
+  OK(kaisched_cluster_confirm(one.cluster, &one.x, 1, NULL)); /* passed over */
+  OK(kaisched_cluster_confirm(one.cluster, NULL, 0, NULL));
+  CHECK(table_of(one.cluster, KAISCHED_TABLE_ASSUMPTION)->rows == 0);
+  closed(&one);
+}
+
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
+
+static void candidates(void) {
+  open_session one = opened();
+  kaisched_answers* answers = NULL;
+  const kaisched_table* table = NULL;
+  const uint64_t* first = NULL;
+  OK(kaisched_session_candidates(one.session, one.x, &answers, NULL));
+  OK(kaisched_answers_table(answers, &table, &first, NULL));
+  REQUIRE(table != NULL && table->kind == KAISCHED_TABLE_CANDIDATE && table->rows == 1 && first[1] == 1);
+  CHECK(((const uint8_t*)column(table, KAISCHED_CANDIDATE_COL_FITS)->data)[0] == 1);
+  CHECK(((const uint8_t*)column(table, KAISCHED_CANDIDATE_COL_CHOSEN)->data)[0] == 0);
+  CHECK(text_is(table, KAISCHED_CANDIDATE_COL_TEXT, 0, "") &&
+        text_is(table, KAISCHED_CANDIDATE_COL_CONSTRAINT, 0, "none"));
+  kaisched_answers_destroy(answers);
+
+  OK(kaisched_session_run(one.session, "allocate", NULL));
+  OK(kaisched_session_candidates(one.session, one.y, &answers, NULL));
+  OK(kaisched_answers_table(answers, &table, &first, NULL));
+  REQUIRE(table != NULL && table->rows == 1);
+  CHECK(((const uint8_t*)column(table, KAISCHED_CANDIDATE_COL_FITS)->data)[0] == 0);
+  CHECK(text_is(table, KAISCHED_CANDIDATE_COL_CONSTRAINT, 0, "resource") &&
+        !text_is(table, KAISCHED_CANDIDATE_COL_TEXT, 0, ""));
+  kaisched_session_close(one.session); /* the answer lives on */
+  CHECK(text_is(table, KAISCHED_CANDIDATE_COL_NODE_NAME, 0, "n"));
+  kaisched_answers_destroy(answers);
+  one.session = NULL;
+  OK(kaisched_run(one.engine, one.snapshot, 10, &one.session, NULL));
+  OK(kaisched_session_candidates(one.session, one.x, &answers, NULL));
+  OK(kaisched_answers_table(answers, &table, &first, NULL));
+  CHECK(((const uint8_t*)column(table, KAISCHED_CANDIDATE_COL_CHOSEN)->data)[0] == 1);
+  kaisched_answers_destroy(answers);
+  EXPECT(KAISCHED_E_WRONG_KIND, KAISCHED_FN_SESSION_CANDIDATES, kaisched_session_candidates, one.session, one.n,
+         &answers);
+  CHECK(answers == NULL);
+  closed(&one);
 }
 
 /* ---- questions --------------------------------------------------------------------------------------------------- */
@@ -365,7 +467,7 @@ static void staging(void) {
 static const named_case cases[] = {
     {"session_null_use", null_use}, {"questions", questions}, {"statements", statements},
     {"cancelled", cancelled},       {"solve", solve},         {"executors", executors},
-    {"staging", staging},
+    {"staging", staging},           {"assume", assume},       {"candidates", candidates},
 };
 
 int main(int argc, char** argv) { return run_cases(cases, sizeof cases / sizeof cases[0], argc, argv); }

@@ -1,5 +1,9 @@
 // Random clusters: sums equal a recount after every delta, undo restores bytes, and what a session must remember is in
 // the snapshot.
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <rapidcheck.h>
 
 #include "draws.hpp"
@@ -243,5 +247,102 @@ TEST_CASE("saving and loading between two sessions changes no decision") {
     const snapshot next = c.take_snapshot();
     const snapshot loaded = got(snapshot::load(next.save()));
     RC_ASSERT(got(e.run(next, 1)).digest() == got(e.run(loaded, 1)).digest());
+  }));
+}
+
+namespace {
+
+/// What a session may lose by being taken in late is the whole commit, never a part.
+void whole_commits_or_none(const session& s, const snapshot& before, const snapshot& after,
+                           const std::vector<conflict>& refused) {
+  for (const decision& d : s.decisions()) {
+    if (d.kind != decision_kind::bind && d.kind != decision_kind::evict && d.kind != decision_kind::move) continue;
+    const bool is_refused =
+        std::any_of(refused.begin(), refused.end(), [&](const conflict& one) { return one.commit == d.commit; });
+    const std::uint8_t is = after.state().live.pod_state[d.pod];
+    if (is_refused) {
+      RC_ASSERT(d.pod >= before.state().pod_slots || is == before.state().live.pod_state[d.pod]);
+      continue;
+    }
+    const bool goes_again = std::count_if(s.decisions().begin(), s.decisions().end(), [&](const decision& other) {
+                              return other.pod == d.pod && other.kind != decision_kind::pipeline;
+                            }) > 1;
+    const auto wanted = d.kind == decision_kind::bind ? pod_status::binding : pod_status::releasing;
+    if (!goes_again) RC_ASSERT(static_cast<pod_status>(is) == wanted);
+  }
+}
+
+void no_more_than_there_is(const model::cluster_state& before, const model::cluster_state& after) {
+  for (node_row row = 0; row < after.node_count(); ++row) {
+    for (std::uint32_t d = 0; d < after.dims(); ++d) {
+      const std::size_t at = row * after.dims() + d;
+      RC_ASSERT((*after.live.idle)[at] >= std::min<std::int64_t>(0, (*before.live.idle)[at]));
+    }
+  }
+  for (queue_row q = 0; q < after.queues->size(); ++q) {
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      const std::int64_t limit = (*after.queues)[q].limit[r];
+      if (limit == unlimited) continue;
+      RC_ASSERT((*after.live.queue_allocated)[q][r] <= std::max(limit, (*before.live.queue_allocated)[q][r]));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("decisions that are taken in and taken back leave no trace, in any order") {
+  CHECK(rc::check([] {
+    engine e;
+    got(e.set("mode", draw(0, 1) == 0 ? "strict" : "compat"));
+    cluster c;
+    apply(c, random_cluster());
+    const snapshot base = c.take_snapshot();
+    const session s = got(e.run(base, 7));
+    RC_ASSERT(got(c.assume(s)).empty());
+    equal_to_recount(c.take_snapshot());
+    std::vector<entity_id> open;
+    for (const assumption& one : c.assumed()) open.push_back(one.pod);
+    while (!open.empty()) {
+      const auto first = open.begin() + draw(0, static_cast<int>(open.size()) - 1);
+      const auto end = first + draw(1, static_cast<int>(open.end() - first));
+      got(c.forget(std::vector<entity_id>(first, end), forget_reason::failed));
+      open.erase(first, end);
+      equal_to_recount(c.take_snapshot());
+    }
+    RC_ASSERT(c.assumed().empty());
+    RC_ASSERT(c.take_snapshot().digest() == base.digest());
+  }));
+}
+
+TEST_CASE("what is taken into a cluster that has moved fits, and every commit is whole") {
+  CHECK(rc::check([] {
+    engine e;
+    got(e.set("mode", draw(0, 1) == 0 ? "strict" : "compat"));
+    engine other(e.options());
+    got(other.set("placement.gpu", "spread"));
+    const builder b = random_cluster();
+    cluster c;
+    apply(c, b);
+    const snapshot base = c.take_snapshot();
+    // Each decides for its own groups, as if it were alone, or for all.
+    const auto decided = [&](const engine& by, group_row remainder) {
+      session s = got(by.open(base, 7));
+      const bool all = draw(0, 3) == 0;
+      if (all) got(s.run());
+      for (group_row g = remainder; !all && g < base.state().group_slots; g += 2) got(s.run("allocate", g));
+      return s;
+    };
+    const session first = decided(e, 0);
+    const session second = decided(other, 1);
+    for (int i = draw(0, 3); i > 0; --i) (void)c.apply(random_delta(b));
+    for (const session* s : {&first, &second}) {
+      const snapshot before = c.take_snapshot();
+      const std::vector<conflict> refused = got(c.assume(*s));
+      const snapshot after = c.take_snapshot();
+      equal_to_recount(after);
+      no_more_than_there_is(before.state(), after.state());
+      whole_commits_or_none(*s, before, after, refused);
+      for (const conflict& one : refused) RC_ASSERT(!one.text.empty() && !one.name.empty());
+    }
   }));
 }

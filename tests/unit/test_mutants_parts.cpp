@@ -264,3 +264,39 @@ TEST_CASE("an action that is cancelled in the middle keeps what it has committed
     CHECK(cut.state_digest() == whole.state_digest());
   }
 }
+
+TEST_CASE("a search for victims that is cancelled in the middle leaves nothing behind") {
+  builder b;
+  b << builder::queue{"q"} << builder::node{"n", 4} << builder::group{"low", "q", 1, 25};
+  for (int i = 0; i < 4; ++i) b << builder::pod{"low-" + std::to_string(i), "low", 1000, "n"};
+  b << builder::group{"high", "q", 2, 75, 1} << builder::pod{"high-0", "high"} << builder::pod{"high-1", "high"};
+  const snapshot base = b.take();
+  for (const std::string mode : {"strict", "compat"}) {
+    CAPTURE(mode);
+    engine e;
+    must(e.register_part("canceller", make_canceller));
+    must(e.set("parts", "canceller," + must(e.get("parts"))));
+    must(e.set("mode", mode));
+    session whole = must(e.open(base, 0));
+    must(whole.run("preempt"));
+    REQUIRE_FALSE(whole.decisions().empty());
+    bool ran_through = false;
+    for (int asked = 1; !ran_through && asked < 100; ++asked) {
+      CAPTURE(asked);
+      session cut = must(e.open(base, 0));
+      const std::string before = cut.state_digest();
+      cancelling = {&cut, asked};
+      const result<void> ended = cut.run("preempt");
+      cancelling = {};
+      ran_through = ended.ok();
+      if (ran_through) break;
+      CHECK(ended.failure().code == status::cancelled);
+      CHECK(cut.mark().depth == 0);
+      if (cut.decisions().empty()) CHECK(cut.state_digest() == before);
+      must(cut.check());
+      must(cut.run("preempt"));
+      CHECK(cut.digest() == whole.digest());
+    }
+    CHECK(ran_through);
+  }
+}

@@ -72,7 +72,7 @@ typedef struct kaisched_engine kaisched_engine;      ///< options and the regist
 typedef struct kaisched_cluster kaisched_cluster;    ///< mutable model of a cluster, fed by tables; one writer
 typedef struct kaisched_snapshot kaisched_snapshot;  ///< immutable version of a cluster, counted references
 typedef struct kaisched_session kaisched_session;    ///< one run over one snapshot
-typedef struct kaisched_answers kaisched_answers;    ///< what actions would do for groups, immutable
+typedef struct kaisched_answers kaisched_answers;    ///< answers to questions about a session, immutable
 typedef struct kaisched_objects kaisched_objects;    ///< objects of Kubernetes as tables, immutable
 typedef struct kaisched_staging kaisched_staging;    ///< an input table in memory of the library
 
@@ -192,6 +192,10 @@ enum kaisched_function {
   KAISCHED_FN_CLUSTER_SNAPSHOT = 23,
   KAISCHED_FN_CLUSTER_SET_OPTION = 24,
   KAISCHED_FN_CLUSTER_GET_OPTION = 25,
+  KAISCHED_FN_CLUSTER_ASSUME = 26,
+  KAISCHED_FN_CLUSTER_CONFIRM = 27,
+  KAISCHED_FN_CLUSTER_FORGET = 28,
+  KAISCHED_FN_CLUSTER_TABLE = 29,
   KAISCHED_FN_SNAPSHOT_TABLE = 30,
   KAISCHED_FN_SNAPSHOT_DIGEST = 31,
   KAISCHED_FN_SNAPSHOT_SAVE = 32,
@@ -217,6 +221,7 @@ enum kaisched_function {
   KAISCHED_FN_SESSION_PIPELINE = 63,
   KAISCHED_FN_SESSION_EVICT = 64,
   KAISCHED_FN_SESSION_COMMIT = 65,
+  KAISCHED_FN_SESSION_CANDIDATES = 66,
   KAISCHED_FN_STAGING_CREATE = 70,
   KAISCHED_FN_STAGING_CLEAR = 71,
   KAISCHED_FN_STAGING_NUMBERS = 72,
@@ -345,6 +350,12 @@ enum kaisched_reason_scope {
   KAISCHED_SCOPE_DOMAIN = 5
 };
 
+/// Why a decision is taken back, see kaisched_cluster_forget.
+enum kaisched_forget_reason {
+  KAISCHED_FORGET_FAILED = 0,  ///< it did not happen: everything is as it was before the decision
+  KAISCHED_FORGET_LOST = 1     ///< nobody knows: what may be taken stays taken, what may not have come free is not free
+};
+
 /// Type of an option's value. Values travel as text; numbers in the C locale.
 enum kaisched_option_type {
   KAISCHED_OPTION_BOOLEAN = 1,  ///< true or false
@@ -438,7 +449,13 @@ enum kaisched_table_kind {
   /// output: What actions that evict did for groups that waited.
   KAISCHED_TABLE_ATTEMPT = 38,
   /// output: Devices that pods share, and which decisions opened and closed them.
-  KAISCHED_TABLE_SHARING_GROUP = 39
+  KAISCHED_TABLE_SHARING_GROUP = 39,
+  /// output: Decisions that a cluster has taken in and nobody has reported on.
+  KAISCHED_TABLE_ASSUMPTION = 40,
+  /// output: What stood in the way of decisions that a cluster refused.
+  KAISCHED_TABLE_CONFLICT = 41,
+  /// output: How the nodes stand for one pod: those that can take it, best first, then the others by name.
+  KAISCHED_TABLE_CANDIDATE = 42
 };
 
 /// Columns of KAISCHED_TABLE_RESOURCE.
@@ -1039,7 +1056,9 @@ enum kaisched_statistic_column {
   /// u64. Nodes refused.
   KAISCHED_STATISTIC_COL_FILTERED = 6,
   /// u64. Operations undone.
-  KAISCHED_STATISTIC_COL_ROLLBACKS = 7
+  KAISCHED_STATISTIC_COL_ROLLBACKS = 7,
+  /// u64. Sets of victims that were tried.
+  KAISCHED_STATISTIC_COL_SIMULATIONS = 8
 };
 
 /// Columns of KAISCHED_TABLE_QUARANTINE.
@@ -1111,6 +1130,66 @@ enum kaisched_sharing_group_column {
   KAISCHED_SHARING_GROUP_COL_OPENED_BY = 12,
   /// i64. Decision after which nobody stays and nobody waits; -1: none of the session. [row]
   KAISCHED_SHARING_GROUP_COL_CLOSED_BY = 13
+};
+
+/// Columns of KAISCHED_TABLE_ASSUMPTION.
+enum kaisched_assumption_column {
+  /// u64. Pod that was decided on. [id]
+  KAISCHED_ASSUMPTION_COL_POD = 1,
+  /// string. Its name. [name]
+  KAISCHED_ASSUMPTION_COL_POD_NAME = 2,
+  /// u64. Its pod group. [id]
+  KAISCHED_ASSUMPTION_COL_GROUP = 3,
+  /// string. Name of group. [name]
+  KAISCHED_ASSUMPTION_COL_GROUP_NAME = 4,
+  /// u8. 1 bind, 3 evict, 4 move or 6 migrate, as in the table of decisions. [decision kind]
+  KAISCHED_ASSUMPTION_COL_KIND = 5,
+  /// u64. Target node; for evict and move the node that the pod leaves. [id]
+  KAISCHED_ASSUMPTION_COL_NODE = 6,
+  /// string. Name of node. [name]
+  KAISCHED_ASSUMPTION_COL_NODE_NAME = 7,
+  /// u8. 1: nobody knows whether it happened; the place stays taken. [0 or 1]
+  KAISCHED_ASSUMPTION_COL_LOST = 8
+};
+
+/// Columns of KAISCHED_TABLE_CONFLICT.
+enum kaisched_conflict_column {
+  /// u32. Commit of the session that was refused. [number]
+  KAISCHED_CONFLICT_COL_COMMIT = 1,
+  /// string. Kind of the object that stands in the way: queue, node, pod_group, pod or resource_claim. [kind of table]
+  KAISCHED_CONFLICT_COL_KIND = 2,
+  /// u64. That object as the session knew it; 0 for a resource claim. [id]
+  KAISCHED_CONFLICT_COL_SUBJECT = 3,
+  /// string. Its name. [name]
+  KAISCHED_CONFLICT_COL_NAME = 4,
+  /// string. What has changed, as a sentence. [text]
+  KAISCHED_CONFLICT_COL_TEXT = 5
+};
+
+/// Columns of KAISCHED_TABLE_CANDIDATE.
+enum kaisched_candidate_column {
+  /// u64. Node. [id]
+  KAISCHED_CANDIDATE_COL_NODE = 1,
+  /// string. Its name. [name]
+  KAISCHED_CANDIDATE_COL_NODE_NAME = 2,
+  /// u8. 1: the pod can be placed here. [0 or 1]
+  KAISCHED_CANDIDATE_COL_FITS = 3,
+  /// u8. 1: everything is free; else the pod would hold a claim on what is being released. [0 or 1]
+  KAISCHED_CANDIDATE_COL_STARTS_NOW = 4,
+  /// u8. 1: the session has put the pod here. [0 or 1]
+  KAISCHED_CANDIDATE_COL_CHOSEN = 5,
+  /// f64. Sum of all parts.
+  KAISCHED_CANDIDATE_COL_SCORE = 6,
+  /// string_list. What each part that scores gave, in the order of the policy. [part=score]
+  KAISCHED_CANDIDATE_COL_SCORES = 7,
+  /// i64_list. What the pod would take. [device indices]
+  KAISCHED_CANDIDATE_COL_DEVICES = 8,
+  /// i64. Share of each device. [milli-GPU]
+  KAISCHED_CANDIDATE_COL_DEVICE_SHARE = 9,
+  /// string. Why the pod cannot be placed here; none if it can. [constraint]
+  KAISCHED_CANDIDATE_COL_CONSTRAINT = 10,
+  /// string. The same as a sentence; empty if it can. [text]
+  KAISCHED_CANDIDATE_COL_TEXT = 11
 };
 // SCHEMA END
 // clang-format on
@@ -1208,6 +1287,49 @@ KAISCHED_API kaisched_status kaisched_cluster_find(const kaisched_cluster* clust
 /// @param out receives the snapshot with one reference, to be given back with kaisched_snapshot_release.
 KAISCHED_API kaisched_status kaisched_cluster_snapshot(kaisched_cluster* cluster, kaisched_snapshot** out,
                                                        kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- decisions that are being carried out --------------------------------------------------------------------------
+
+/// Takes the decisions of a session in, each commit as a whole or not at all: pods that start hold their places
+/// (KAISCHED_POD_STATUS_BINDING), pods that have to go are KAISCHED_POD_STATUS_RELEASING, a pod that migrates holds its
+/// new place through a stand-in named `NAME~copy`, and groups know when they started or were evicted. Claims on what
+/// comes free (KAISCHED_DECISION_PIPELINE) and devices to divide (KAISCHED_DECISION_REPARTITION) change nothing: later
+/// sessions decide them again. Every decision stays open until the host reports on its pod: kaisched_cluster_confirm or
+/// kaisched_cluster_forget.
+///
+/// The cluster may have changed since the snapshot of the session. A commit is refused if one of its pods, groups,
+/// queues, nodes or claims is no longer what the session saw, if its evictions rest on shares that have moved, or if a
+/// place is no longer free, allowed or within limits: KAISCHED_TABLE_CONFLICT has a row for each object that is to
+/// blame. (Conflicts by object and all or nothing for a gang: Omega, Schwarzkopf et al., EuroSys 2013.)
+/// Cost: what is decided, if nothing has changed since the snapshot; else that of opening a session as well.
+/// @param session over a snapshot of this cluster, after its last action: what was taken in before is in conflict.
+/// @param conflicts receives the number of rows of KAISCHED_TABLE_CONFLICT; may be NULL.
+/// Errors: those of a plug-in that is asked again; nothing is taken in then.
+KAISCHED_API kaisched_status kaisched_cluster_assume(kaisched_cluster* cluster, const kaisched_session* session,
+                                                     uint64_t* conflicts, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Reports that what was decided on these pods has been carried out: what starts is KAISCHED_POD_STATUS_BOUND, what
+/// goes stays KAISCHED_POD_STATUS_RELEASING until a delta removes it, a pod that migrated is on its new node. Pods
+/// without an open decision are passed over, gone ones included: a delta may have come before the report.
+/// @param pods `count` identifiers; may be NULL if `count` is 0. KAISCHED_E_WRONG_KIND for what is no pod.
+KAISCHED_API kaisched_status kaisched_cluster_confirm(kaisched_cluster* cluster, const kaisched_id* pods, size_t count,
+                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Reports that what was decided on these pods did not happen (KAISCHED_FORGET_FAILED): they are what they were before,
+/// and so are the times of their groups unless something of what was decided on these happened. Or that nobody knows
+/// (KAISCHED_FORGET_LOST): a pod that was to start keeps its place and its decision stays open, one that was to go is
+/// taken for running. Parameters and errors: as above; KAISCHED_E_ARGUMENT for another reason.
+/// @param why kaisched_forget_reason.
+KAISCHED_API kaisched_status kaisched_cluster_forget(kaisched_cluster* cluster, const kaisched_id* pods, size_t count,
+                                                     uint32_t why, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Open decisions (KAISCHED_TABLE_ASSUMPTION), by identifier of their pods, or what stood in the way of the session
+/// that was taken in last (KAISCHED_TABLE_CONFLICT). A delta that gives a pod another state or place than was decided
+/// ends its decision: the host knows better.
+/// @param kind one of these two; KAISCHED_E_UNSUPPORTED for others.
+/// @param out receives a table that is borrowed until the next call that may change the cluster.
+KAISCHED_API kaisched_status kaisched_cluster_table(const kaisched_cluster* cluster, uint32_t kind,
+                                                    const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;
 
 // ---- snapshot: immutable, so every function takes it as const ------------------------------------------------------
 
@@ -1307,10 +1429,12 @@ KAISCHED_API kaisched_status kaisched_session_ask(const kaisched_session* sessio
 /// Gives answers and their table back.
 KAISCHED_API void kaisched_answers_destroy(kaisched_answers* answers) KAISCHED_NOEXCEPT;
 
-/// All answers as one table of decisions (KAISCHED_TABLE_DECISION), those of other groups that make room included.
+/// All answers as one table: of decisions (KAISCHED_TABLE_DECISION), those of other groups that make room included, or
+/// of candidates, see kaisched_session_candidates.
 /// @param out receives a table that is borrowed until the answers are given back.
-/// @param first receives an array, borrowed as long: the decisions for group i are the rows first[i] to first[i + 1],
-///   exclusive. No rows: nothing would change.
+/// @param first receives an array, borrowed as long: the rows for question i are first[i] to first[i + 1], exclusive.
+/// No
+///   decisions: nothing would change.
 KAISCHED_API kaisched_status kaisched_answers_table(const kaisched_answers* answers, const kaisched_table** out,
                                                     const uint64_t** first, kaisched_error* err) KAISCHED_NOEXCEPT;
 
@@ -1354,6 +1478,17 @@ KAISCHED_API kaisched_status kaisched_session_commit(kaisched_session* session, 
 /// @param out receives a table that is borrowed until the session is closed.
 KAISCHED_API kaisched_status kaisched_session_table(const kaisched_session* session, uint32_t kind,
                                                     const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Why here, or why nowhere: every part is asked about every node for one pod. For a pod that waits in the state of the
+/// session now; for a pod that this session has placed in the state in which it was placed. Cost: a scan of all nodes,
+/// and the decisions before.
+/// @param out receives the answer, to be given back with kaisched_answers_destroy; its table (kaisched_answers_table)
+///   is of KAISCHED_TABLE_CANDIDATE, with a row for each node: those that can take the pod, best first, then the others
+///   by name.
+/// Errors: KAISCHED_E_STATE for a pod that was on its node when the session opened; KAISCHED_E_NOT_FOUND, _STALE_ID,
+/// _WRONG_KIND for an identifier that names no pod of the snapshot; those of plug-ins.
+KAISCHED_API kaisched_status kaisched_session_candidates(const kaisched_session* session, kaisched_id pod,
+                                                         kaisched_answers** out, kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Writes the SHA-256 over preset, mode and decisions as text, see KAISCHED_DIGEST_SIZE. Names count, not identifiers:
 /// equal clusters give equal digests. See "Texts" above for `buffer`, `capacity` and `needed`.

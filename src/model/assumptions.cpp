@@ -1,0 +1,338 @@
+#include "model/assumptions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <kaisched/schema.hpp>
+
+#include "base/mask.hpp"
+
+namespace kaisched::model {
+
+namespace {
+
+entity_id id_of_pod(const cluster_state& s, pod_row p) { return {entity_kind::pod, s.pods[p].generation, p}; }
+entity_id id_of_group(const cluster_state& s, group_row g) {
+  return g == no_row ? entity_id{} : entity_id(entity_kind::pod_group, s.groups[g].generation, g);
+}
+
+bool is_live_pod(const cluster_state& s, entity_id pod) {
+  return pod.slot() < s.pod_slots && s.pods[pod.slot()].live && id_of_pod(s, pod.slot()) == pod;
+}
+bool is_live_group(const cluster_state& s, entity_id group) {
+  return group.slot() < s.group_slots && s.groups[group.slot()].live && id_of_group(s, group.slot()) == group;
+}
+
+std::string_view node_name(const cluster_state& s, std::uint32_t slot) {
+  return (*s.nodes)[(*s.node_row_of_slot)[slot]]->name;
+}
+
+bool leaves(decision_kind kind) { return kind == decision_kind::evict || kind == decision_kind::move; }
+
+table delta(table_kind kind, table_op op) {
+  return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op));
+}
+table::column& text_column(table& t, std::uint32_t id) { return t.add(id, column_type::string, 0); }
+table::column& list_column(table& t, std::uint32_t id) { return t.add(id, column_type::string_list, 0); }
+table::column& index_column(table& t, std::uint32_t id) { return t.add(id, column_type::i64_list, 0); }
+
+/// Pods that only change their status.
+class status_rows {
+ public:
+  void add(std::string_view pod, pod_status to) {
+    name_.push(pod);
+    status_.push(static_cast<std::uint8_t>(to));
+  }
+  [[nodiscard]] table take() { return std::move(rows_); }
+
+ private:
+  table rows_ = delta(table_kind::pod, table_op::change);
+  table::column& name_ = text_column(rows_, col::pod_name);
+  table::column& status_ = rows_.add(col::pod_status_column, column_type::u8);
+};
+
+/// Pods, or stand-ins for them, that get a place.
+class place_rows {
+ public:
+  explicit place_rows(table_op op) : rows_(delta(table_kind::pod, op)) {}
+  void add(const cluster_state& s, std::string_view pod, const tentative& what, pod_status as) {
+    name_.push(pod);
+    status_.push(static_cast<std::uint8_t>(as));
+    node_.push(node_name(s, what.node));
+    devices_.push_list(base::indices_of(what.devices));
+    zones_.push_list(base::indices_of(what.zones));
+    grants_.push_list(std::vector<std::string_view>(what.grants.begin(), what.grants.end()));
+  }
+  [[nodiscard]] table take() { return std::move(rows_); }
+
+ protected:
+  table rows_;
+
+ private:
+  table::column& name_ = text_column(rows_, col::pod_name);
+  table::column& status_ = rows_.add(col::pod_status_column, column_type::u8);
+  table::column& node_ = text_column(rows_, col::pod_node);
+  table::column& devices_ = index_column(rows_, col::pod_devices);
+  table::column& zones_ = index_column(rows_, col::pod_numa_zones);
+  table::column& grants_ = list_column(rows_, col::pod_device_grants);
+};
+
+/// Pods without a group that hold what migrating pods are to have.
+class stand_in_rows : public place_rows {
+ public:
+  explicit stand_in_rows(std::uint32_t dims) : place_rows(table_op::add), dims_(dims) {}
+  void add(const cluster_state& s, std::string_view name, const tentative& what) {
+    const pod_ask& ask = s.class_of(what.pod).ask;
+    place_rows::add(s, name, what, pod_status::binding);
+    for (std::uint32_t d = 0; d < dims_; ++d) request_.push(s.class_of(what.pod).requests(d));
+    device_count_.push(ask.device_count);
+    gpu_memory_.push(ask.gpu_memory);
+    qos_.push(qos_name(ask.qos));
+    sharing_.push(sharing_name(ask.sharing));
+    labels_.push_raw(s.pod_extras[what.pod].labels);
+    host_ports_.push_raw(ask.host_ports);
+    containers_.push_raw(ask.containers);
+    device_requests_.push_raw(ask.device_requests);
+    annotations_.push_raw(ask.annotations);
+  }
+
+ private:
+  std::uint32_t dims_;
+  table::column& request_ = rows_.add(col::pod_request, column_type::i64, dims_);
+  table::column& device_count_ = rows_.add(col::pod_device_count, column_type::u32);
+  table::column& gpu_memory_ = rows_.add(col::pod_gpu_memory, column_type::i64);
+  table::column& qos_ = text_column(rows_, col::pod_qos);
+  table::column& sharing_ = text_column(rows_, col::pod_sharing);
+  table::column& labels_ = list_column(rows_, col::pod_labels);
+  table::column& host_ports_ = list_column(rows_, col::pod_host_ports);
+  table::column& containers_ = list_column(rows_, col::pod_containers);
+  table::column& device_requests_ = list_column(rows_, col::pod_device_requests);
+  table::column& annotations_ = list_column(rows_, col::pod_annotations);
+};
+
+class removed_rows {
+ public:
+  void add(std::string_view pod) { name_.push(pod); }
+  [[nodiscard]] table take() { return std::move(rows_); }
+
+ private:
+  table rows_ = delta(table_kind::pod, table_op::remove);
+  table::column& name_ = text_column(rows_, col::pod_name);
+};
+
+class group_rows {
+ public:
+  void add(std::string_view group, const std::array<std::int64_t, 3>& times) {
+    name_.push(group);
+    start_.push(times[0]);
+    eviction_.push(times[1]);
+    evictions_.push(times[2]);
+  }
+  [[nodiscard]] table take() { return std::move(rows_); }
+
+ private:
+  table rows_ = delta(table_kind::pod_group, table_op::change);
+  table::column& name_ = text_column(rows_, col::pod_group_name);
+  table::column& start_ = rows_.add(col::pod_group_last_start, column_type::i64);
+  table::column& eviction_ = rows_.add(col::pod_group_last_eviction, column_type::i64);
+  table::column& evictions_ = rows_.add(col::pod_group_evictions, column_type::i64);
+};
+
+using texts = std::vector<std::string_view>;
+
+class claim_rows {
+ public:
+  void add(std::string_view claim, const texts& devices, const texts& users, std::string_view node,
+           const texts& results) {
+    name_.push(claim);
+    devices_.push_list(devices);
+    users_.push_list(users);
+    node_.push(node);
+    results_.push_list(results);
+  }
+  [[nodiscard]] table take() { return std::move(rows_); }
+
+ private:
+  table rows_ = delta(table_kind::resource_claim, table_op::change);
+  table::column& name_ = text_column(rows_, col::resource_claim_name);
+  table::column& devices_ = list_column(rows_, col::resource_claim_devices);
+  table::column& users_ = list_column(rows_, col::resource_claim_reserved_for);
+  table::column& node_ = text_column(rows_, col::resource_claim_node);
+  table::column& results_ = list_column(rows_, col::resource_claim_results);
+};
+
+void keep(std::vector<table>& all, table one) {
+  if (one.rows() > 0) all.push_back(std::move(one));
+}
+
+std::array<std::int64_t, 3> times_of(const cluster_state& s, group_row g) {
+  const group_extra& extra = s.group_extras[g];
+  return {extra.last_start, extra.last_eviction, extra.evictions};
+}
+
+}  // namespace
+
+std::string stand_in_name(std::string_view pod) { return std::string(pod) + "~copy"; }
+
+bool assumptions::holds(const cluster_state& s, entity_id pod, const entry& e) {
+  if (!is_live_pod(s, pod)) return false;
+  const auto is = static_cast<pod_status>(s.live.pod_state[pod.slot()]);
+  const std::uint32_t at = s.live.pod_node[pod.slot()];
+  if (e.what.kind == decision_kind::bind) return is == pod_status::binding && at == e.what.node;
+  if (e.what.kind == decision_kind::migrate) return is_in(is, active_allocated) && at == e.node_before;
+  return is == pod_status::releasing && at == e.node_before;
+}
+
+std::vector<assumption> assumptions::list(const cluster_state& s) const {
+  std::vector<assumption> all;
+  for (const auto& [pod, e] : open_) {
+    if (holds(s, pod, e)) all.push_back({pod, e.group, e.what.kind, e.node, e.lost});
+  }
+  return all;
+}
+
+/// What is known of the group, to be changed by the step.
+assumptions::group_entry& assumptions::touch(const cluster_state& s, entity_id group, step& to) const {
+  const auto [at, is_new] = to.groups.try_emplace(group);
+  if (!is_new) return at->second;
+  if (const auto known = groups_.find(group); known != groups_.end()) {
+    at->second = known->second;
+  } else {
+    at->second.before = at->second.now = times_of(s, group.slot());
+  }
+  return at->second;
+}
+
+assumptions::step assumptions::take(const cluster_state& s, const name_maps& names, const tentative_set& what) const {
+  step made;
+  status_rows leaving;
+  place_rows starting(table_op::change);
+  stand_in_rows copies(s.dims());
+  for (const tentative& one : what.pods) {
+    const entity_id pod = id_of_pod(s, one.pod);
+    const entity_id group = id_of_group(s, s.pods[one.pod].group);
+    entry& e = made.open[pod];
+    e.what = one;
+    e.group = group;
+    e.node = entity_id(entity_kind::node, (*s.node_generation)[one.node], one.node);
+    e.before = static_cast<pod_status>(s.live.pod_state[one.pod]);
+    e.node_before = s.live.pod_node[one.pod];
+    ++touch(s, group, made).open;
+    if (leaves(one.kind)) {
+      leaving.add(s.pod_names[one.pod], pod_status::releasing);
+    } else if (one.kind == decision_kind::migrate) {
+      e.stand_in = stand_in_name(s.pod_names[one.pod]);
+      copies.add(s, e.stand_in, one);
+    } else {
+      starting.add(s, s.pod_names[one.pod], one, pod_status::binding);
+    }
+  }
+  group_rows timed;
+  for (const tentative_group& one : what.groups) {
+    group_entry& known = touch(s, id_of_group(s, one.group), made);
+    known.now = times_of(s, one.group);
+    if (one.starts) known.now[0] = what.now;
+    if (one.is_evicted) known.now[1] = what.now;
+    if (one.is_evicted) ++known.now[2];
+    if (one.starts || one.is_evicted) timed.add(s.group_names[one.group], known.now);
+  }
+  claim_rows claims;
+  for (const tentative_claim& one : what.claims) {
+    const claim_info& is = *s.claims[names.claims.find(one.name)];
+    texts users = split_list(is.reserved_for);
+    for (const pod_row user : one.users) users.push_back(s.pod_names[user]);
+    if (is.devices.empty() && is.results_text.empty()) made.new_claims.insert(one.name);
+    claims.add(one.name, texts(one.devices.begin(), one.devices.end()), users, one.node,
+               texts(one.results.begin(), one.results.end()));
+  }
+  keep(made.tables, leaving.take());
+  keep(made.tables, claims.take());
+  keep(made.tables, starting.take());
+  keep(made.tables, copies.take());
+  keep(made.tables, timed.take());
+  return made;
+}
+
+assumptions::step assumptions::report(const cluster_state& s, const name_maps& names, std::span<const entity_id> pods,
+                                      report_kind outcome) const {
+  step made;
+  removed_rows removed;
+  status_rows changed;
+  place_rows moved(table_op::change);
+  std::map<std::string_view, std::set<std::string_view>> leave_claims;
+  const std::set<entity_id> all(pods.begin(), pods.end());
+  for (const entity_id pod : all) {
+    const auto found = open_.find(pod);
+    if (found == open_.end()) continue;
+    const entry& e = found->second;
+    const bool stands = holds(s, pod, e);  // else the host has told otherwise since
+    if (stands && outcome == report_kind::lost && !leaves(e.what.kind)) {
+      made.open.emplace(pod, e).first->second.lost = true;
+      continue;
+    }
+    made.closed.push_back(pod);
+    group_entry& group = touch(s, e.group, made);
+    --group.open;
+    group.happened = group.happened || !stands || outcome != report_kind::failed;
+    if (names.pods.find(e.stand_in) != base::name_map::none) removed.add(e.stand_in);
+    if (!stands) continue;
+    const std::string_view name = s.pod_names[pod.slot()];
+    const bool happened = outcome == report_kind::done;
+    if (leaves(e.what.kind)) {
+      if (!happened) changed.add(name, e.before);
+    } else if (e.what.kind == decision_kind::migrate) {
+      if (happened) moved.add(s, name, e.what, pod_status::bound);
+    } else {
+      changed.add(name, happened ? pod_status::bound : e.before);
+      for (const std::string_view claim : split_list(s.class_of(pod.slot()).ask.claims)) {
+        if (happened) {
+          made.closed_claims.emplace_back(claim);
+        } else {
+          leave_claims[claim].insert(name);
+        }
+      }
+    }
+  }
+  claim_rows claims;
+  for (const auto& [claim, who] : leave_claims) {
+    const std::uint32_t slot = names.claims.find(claim);
+    if (slot == base::name_map::none) continue;
+    const claim_info& is = *s.claims[slot];
+    texts users = split_list(is.reserved_for);
+    std::erase_if(users, [&](std::string_view user) { return who.contains(user); });
+    const bool gives_back = users.empty() && new_claims_.contains(claim);
+    if (gives_back) made.closed_claims.emplace_back(claim);
+    claims.add(claim, gives_back ? texts{} : split_list(is.devices), users, gives_back ? std::string_view{} : is.node,
+               gives_back ? texts{} : split_list(is.results_text));
+  }
+  group_rows timed;
+  for (auto& [group, known] : made.groups) {
+    if (known.open > 0) continue;
+    made.closed_groups.push_back(group);
+    if (known.happened || !is_live_group(s, group) || known.now == known.before) continue;
+    if (times_of(s, group.slot()) == known.now) timed.add(s.group_names[group.slot()], known.before);
+  }
+  keep(made.tables, removed.take());
+  keep(made.tables, changed.take());
+  keep(made.tables, moved.take());
+  keep(made.tables, claims.take());
+  keep(made.tables, timed.take());
+  return made;
+}
+
+void assumptions::finish(step done) noexcept {
+  const auto renew = [](auto& kept, auto& fresh) {
+    for (const auto& [key, unused] : fresh) kept.erase(key);
+    kept.merge(fresh);
+  };
+  renew(open_, done.open);
+  renew(groups_, done.groups);
+  new_claims_.merge(done.new_claims);
+  for (const entity_id pod : done.closed) open_.erase(pod);
+  for (const entity_id group : done.closed_groups) groups_.erase(group);
+  for (const std::string& claim : done.closed_claims) {
+    if (const auto at = new_claims_.find(claim); at != new_claims_.end()) new_claims_.erase(at);
+  }
+}
+
+}  // namespace kaisched::model

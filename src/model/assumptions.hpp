@@ -1,0 +1,112 @@
+#pragma once
+/// @file
+/// Decisions that a cluster has taken in and nobody has reported on. Everything that they change is a delta like those
+/// of the host; what is kept here is how to go back.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kaisched/assumption.hpp>
+#include <kaisched/table.hpp>
+
+#include "model/state.hpp"
+#include "model/writer.hpp"
+
+namespace kaisched::model {
+
+/// A decision to take in.
+struct tentative {
+  pod_row pod = no_row;
+  decision_kind kind = decision_kind::bind;  ///< bind, evict, move or migrate
+  std::uint32_t node = no_row;               ///< slot of the target; for evict and move of the node that it leaves
+  std::uint64_t devices = 0;
+  std::uint64_t zones = 0;
+  std::vector<std::string> grants{};  ///< of vendor devices
+};
+
+/// What becomes of a group at the same time.
+struct tentative_group {
+  group_row group = no_row;
+  bool starts = false;  ///< it had not started before
+  bool is_evicted = false;
+};
+
+/// What becomes of a claim at the same time.
+struct tentative_claim {
+  std::string name;
+  std::vector<std::string> devices;
+  std::vector<std::string> results;
+  std::string node;
+  std::vector<pod_row> users;  ///< that are new
+};
+
+struct tentative_set {
+  std::vector<tentative> pods;  ///< each at most once
+  std::vector<tentative_group> groups;
+  std::vector<tentative_claim> claims;
+  std::int64_t now = 0;
+};
+
+/// What a host reports.
+enum class report_kind : std::uint8_t { done, failed, lost };
+
+/// Name of what holds the new place of a migrating pod.
+[[nodiscard]] std::string stand_in_name(std::string_view pod);
+
+class assumptions {
+ public:
+  /// What a change of the cluster does to the open decisions.
+  struct step;
+
+  [[nodiscard]] bool is_open(entity_id pod) const { return open_.contains(pod); }
+  [[nodiscard]] std::vector<assumption> list(const cluster_state& s) const;
+
+  /// Either gives tables for the cluster to take; `finish` comes after that.
+  [[nodiscard]] step take(const cluster_state& s, const name_maps& names, const tentative_set& what) const;
+  [[nodiscard]] step report(const cluster_state& s, const name_maps& names, std::span<const entity_id> pods,
+                            report_kind outcome) const;
+  void finish(step done) noexcept;
+
+ private:
+  struct entry {
+    tentative what{};
+    entity_id group{};
+    entity_id node{};
+    pod_status before = pod_status::pending;
+    std::uint32_t node_before = no_row;  ///< slot
+    std::string stand_in{};              ///< of a migrating pod
+    bool lost = false;
+  };
+  using times = std::array<std::int64_t, 3>;  ///< last start, last eviction, evictions
+  struct group_entry {
+    times before{};
+    times now{};
+    std::uint32_t open = 0;
+    bool happened = false;  ///< some of what was decided on its pods, as far as anybody knows
+  };
+
+  [[nodiscard]] static bool holds(const cluster_state& s, entity_id pod, const entry& e);
+  [[nodiscard]] group_entry& touch(const cluster_state& s, entity_id group, step& to) const;
+
+  std::map<entity_id, entry> open_;
+  std::map<entity_id, group_entry> groups_;        ///< of these
+  std::set<std::string, std::less<>> new_claims_;  ///< claims that have their devices through open decisions
+};
+
+struct assumptions::step {
+  std::vector<table> tables;
+  std::map<entity_id, entry> open;  ///< new or changed
+  std::vector<entity_id> closed;
+  std::map<entity_id, group_entry> groups;  ///< new or changed
+  std::vector<entity_id> closed_groups;
+  std::set<std::string, std::less<>> new_claims;
+  std::vector<std::string> closed_claims;
+};
+
+}  // namespace kaisched::model

@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// What is behind a `cluster`, for the parts of it that other layers complete.
+
+#include <span>
+#include <vector>
+
+#include <kaisched/cluster.hpp>
+
+#include "model/assumptions.hpp"
+#include "model/edit.hpp"
+#include "model/state.hpp"
+#include "model/writer.hpp"
+
+namespace kaisched {
+
+struct cluster::impl {
+  /// Applies what the step changes and keeps what it leaves open: all of it or nothing.
+  result<void> carry_out(model::assumptions::step change, cluster& of);
+  result<void> report(std::span<const entity_id> pods, model::report_kind outcome, cluster& of);
+
+  model::cluster_state state;
+  model::writer_state writer;
+  model::name_maps names;
+  model::on_invalid invalid = model::on_invalid::reject;
+  model::assumptions assumed;
+  std::vector<conflict> conflicts;  ///< of the last session that was taken in
+};
+
+}  // namespace kaisched
