@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages do what they say: test_docs.py [Tool|Pages|Programs|Commands], arguments are those of unittest.
+"""The pages do what they say: test_docs.py [Tool|Pages|Programs|Commands|Handbook], arguments are those of unittest.
 
 KAISCHED_PROGRAM names the program `kaisched`, KAISCHED_SNIPPETS the folder of the compiled C and C++ snippets.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import handbook
 from compiled import LANGUAGES, programs, source
 from pages import ROOT, Page, as_promised, pages
 
@@ -248,6 +249,37 @@ class Commands(unittest.TestCase):
             with self.subTest(page.path):
                 played += play(page)
         self.assertGreater(played, 0)
+
+
+class Handbook(unittest.TestCase):
+    """Rows of the handbook name parts, columns, options and actions that exist, and scenarios that have them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.known = handbook.known_to(os.environ["KAISCHED_PROGRAM"])
+        cls.text = (ROOT / handbook.PAGE).read_text(encoding="utf-8")
+
+    def test_rows(self):
+        self.assertEqual(handbook.faults(self.text, self.known, ROOT), [])
+
+    def test_wrong_rows_are_noticed(self):
+        for right, wrong, complaint in [
+            ("**NUMA**", "**Numa**", "NUMA: there is no such row"),
+            ("| PreFilter, Permit, Reserve |", "| PreFilter, Allow |", "Allow is no extension point"),
+            ("part [`numa`]", "part [`zones`]", "NUMA: zones is no part"),
+            ("option `devices.choice`", "option `devices.choose`", "devices.choose is no option"),
+            ("action [`preempt`]", "action [`age`]", "age is no action"),
+            ("`gpu_limits` of queues", "`gpu_limits` of nodes", "gpu_limits is no column of nodes"),
+            ("status [`gated`]", "status [`spread`]", "spread is no status"),
+            ("`load.strategy`", "`search_steps`", "Load balance: none of its scenarios has search_steps"),
+            ("handbook/latency.ks", "handbook/nothing.ks", "tests/scenarios/handbook/nothing.ks is no scenario"),
+            ("| Permit |", "| Allow |", "extension points: Permit is missing"),
+            ("`kaisched_session_mark`", "`kaisched_session_stop`", "kaisched_session_stop is no name"),
+        ]:
+            with self.subTest(wrong):
+                self.assertIn(right, self.text)
+                found = handbook.faults(self.text.replace(right, wrong), self.known, ROOT)
+                self.assertTrue(any(complaint in line for line in found), found)
 
 
 if __name__ == "__main__":
