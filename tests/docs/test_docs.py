@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages do what they say: test_docs.py [Tool|Pages|Programs|Commands], arguments are those of unittest.
+"""The pages do what they say: test_docs.py [Tool|Pages|Programs|Commands|Handbook], arguments are those of unittest.
 
 KAISCHED_PROGRAM names the program `kaisched`, KAISCHED_SNIPPETS the folder of the compiled C and C++ snippets.
 """
@@ -15,7 +15,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compiled import LANGUAGES, programs, source
+import handbook
+import peers
+from compiled import LANGUAGES, headers, programs, source
 from pages import ROOT, Page, as_promised, pages
 
 # Languages of snippets that nothing runs: they show text, or another test reads them.
@@ -41,6 +43,13 @@ class Tool(unittest.TestCase):
     def test_outputs_belong_to_the_snippet_before(self):
         page = Page("p.md", "```cpp\nint x;\n```\n```text output\n1\n```\n```text\n2\n```\n")
         self.assertEqual(page.outputs(), {1: "1\n"})
+
+    def test_peers_count_what_is_there(self):
+        text = "/* a\n b */\n#include <x.h>\n\nint f(void) { // why\n  return kaisched_run(kaisched_x());\n}\nint main(void) {\n}\n"
+        self.assertEqual(peers.counted(Page("p.md", f"```c\n{text}```\n").snippets[0]), (3, 2))
+        text = "x := g.handle.SnapshotSharedLister().NodeInfos()\ny := other.Method()\n"
+        self.assertEqual(peers.counted(Page("p.md", f"```go no-run\n{text}```\n").snippets[0]), (2, 2))
+        self.assertEqual(peers.counted(Page("p.md", "```c no-run\nreapi_cli_match(a);\n```\n").snippets[0]), (1, 1))
 
     def test_elided_output(self):
         self.assertTrue(as_promised("a ... c\n...\nz\n", "a b c\nd\ne\nz\n"))
@@ -120,6 +129,11 @@ class Pages(unittest.TestCase):
                 self.assertTrue(named)
                 self.assertEqual(named - known, set())
 
+    def test_peers_are_counted(self):
+        page = Page(peers.PAGE, (ROOT / peers.PAGE).read_text(encoding="utf-8"))
+        said = [line for _, line in page.prose if re.match(rf"\| ({'|'.join(peers.TASKS.values())}) \|", line)]
+        self.assertEqual(said, peers.table(page))
+
     def test_the_languages_of_the_readme_have_the_same_sections(self):
         english, chinese = (Page(name, (ROOT / name).read_text(encoding="utf-8")) for name in ("README.md", "README.zh-CN.md"))
         levels = [[line.split(" ")[0] for _, line in page.prose if line.startswith("#")] for page in (english, chinese)]
@@ -139,6 +153,11 @@ class Programs(unittest.TestCase):
         seen = 0
         for page in pages():
             outputs = page.outputs()
+            for snippet in headers(page):
+                with self.subTest(snippet.where):
+                    written = program_of_language(snippet.file)
+                    self.assertTrue(written.exists() and written.read_text(encoding="utf-8") == snippet.text,
+                                    f"{snippet.where}: not what was compiled; build again")
             for name, snippet in programs(page):
                 with self.subTest(snippet.where):
                     seen += 1
@@ -248,6 +267,37 @@ class Commands(unittest.TestCase):
             with self.subTest(page.path):
                 played += play(page)
         self.assertGreater(played, 0)
+
+
+class Handbook(unittest.TestCase):
+    """Rows of the handbook name parts, columns, options and actions that exist, and scenarios that have them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.known = handbook.known_to(os.environ["KAISCHED_PROGRAM"])
+        cls.text = (ROOT / handbook.PAGE).read_text(encoding="utf-8")
+
+    def test_rows(self):
+        self.assertEqual(handbook.faults(self.text, self.known, ROOT), [])
+
+    def test_wrong_rows_are_noticed(self):
+        for right, wrong, complaint in [
+            ("**NUMA**", "**Numa**", "NUMA: there is no such row"),
+            ("| PreFilter, Permit, Reserve |", "| PreFilter, Allow |", "Allow is no extension point"),
+            ("part [`numa`]", "part [`zones`]", "NUMA: zones is no part"),
+            ("option `devices.choice`", "option `devices.choose`", "devices.choose is no option"),
+            ("action [`preempt`]", "action [`age`]", "age is no action"),
+            ("`gpu_limits` of queues", "`gpu_limits` of nodes", "gpu_limits is no column of nodes"),
+            ("status [`gated`]", "status [`spread`]", "spread is no status"),
+            ("`load.strategy`", "`search_steps`", "Load balance: none of its scenarios has search_steps"),
+            ("handbook/latency.ks", "handbook/nothing.ks", "tests/scenarios/handbook/nothing.ks is no scenario"),
+            ("| Permit |", "| Allow |", "extension points: Permit is missing"),
+            ("`kaisched_session_mark`", "`kaisched_session_stop`", "kaisched_session_stop is no name"),
+        ]:
+            with self.subTest(wrong):
+                self.assertIn(right, self.text)
+                found = handbook.faults(self.text.replace(right, wrong), self.known, ROOT)
+                self.assertTrue(any(complaint in line for line in found), found)
 
 
 if __name__ == "__main__":
