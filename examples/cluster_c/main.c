@@ -1,5 +1,5 @@
-/* A larger cluster from C99: describe it with tables, run once, read decisions, reasons and shares of queues. The shortest
- * program is ../embed_c/main.c.
+/* A larger cluster from C99: describe it with tables, run once, read decisions, reasons and shares of queues. The
+ * shortest program is ../embed_c/main.c.
  *
  * 16 nodes with 8 GPUs each, two departments with two queues each. Some services run; training gangs, notebooks that
  * share GPUs, and a few jobs that cannot start wait for a place.
