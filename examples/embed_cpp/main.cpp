@@ -1,7 +1,4 @@
 /// From nothing to a decision in C++20, and a question about what would have been. Usage: embed_cpp [PRESET]
-///
-///     find_package(kaisched REQUIRED)
-///     target_link_libraries(embed PRIVATE kaisched::core)
 #include <bit>
 #include <cstdint>
 #include <exception>
