@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <iostream>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -74,13 +76,17 @@ void print(std::string_view before, const kaisched::snapshot& names, std::span<c
 
 // ---- errors: calls return results; this program has nothing better to do than to give up ----------------------------
 
+[[noreturn]] void give_up(const kaisched::error& failure) {
+  throw std::runtime_error(std::string(status_name(failure.code)) + ": " + failure.message);
+}
+
 void check(const kaisched::result<void>& done) {
-  if (!done) throw done.failure();
+  if (!done) give_up(done.failure());
 }
 
 template <class T>
 T check(kaisched::result<T> made) {
-  if (!made) throw made.take_failure();
+  if (!made) give_up(made.failure());
   return std::move(made).value();
 }
 
@@ -91,6 +97,7 @@ void embed(std::string_view preset) {
   kaisched::cluster cluster;
   const std::vector<kaisched::table> tables = small_cluster();
   std::vector<kaisched::table_view> views;
+  views.reserve(tables.size());
   for (const kaisched::table& one : tables) views.push_back(one.view());
   check(cluster.apply(views));  // all rows or none
 
@@ -116,9 +123,7 @@ int main(int argc, char** argv) {
   try {
     embed(argc > 1 ? argv[1] : "kai");
     return 0;
-  } catch (const kaisched::error& failure) {
-    std::cerr << status_name(failure.code) << ": " << failure.message << "\n";
-  } catch (const std::exception& failure) {  // out of memory
+  } catch (const std::exception& failure) {
     std::cerr << failure.what() << "\n";
   }
   return 1;
