@@ -1,6 +1,6 @@
-# Runs a program and compares what it prints with a committed file:
+# Runs a program and compares what it prints with a committed file, or with several, one after the other:
 #   cmake -D program=... -D expected=... [-D update=ON] -P expect_output.cmake
-execute_process(COMMAND "${program}" OUTPUT_VARIABLE printed ERROR_VARIABLE complaints RESULT_VARIABLE status)
+execute_process(COMMAND ${program} OUTPUT_VARIABLE printed ERROR_VARIABLE complaints RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${program} ended with ${status}\n${printed}${complaints}")
 endif()
@@ -8,7 +8,11 @@ if(update)
   file(WRITE "${expected}" "${printed}")
   return()
 endif()
-file(READ "${expected}" wanted)
+set(wanted "")
+foreach(file IN LISTS expected)
+  file(READ "${file}" text)
+  string(APPEND wanted "${text}")
+endforeach()
 if(NOT printed STREQUAL wanted)
   message(FATAL_ERROR "${program} printed\n${printed}\n${expected} expects\n${wanted}")
 endif()

@@ -110,6 +110,9 @@ class Pages(unittest.TestCase):
     def test_style_fits_a_page(self):
         self.assertLessEqual(len((ROOT / "docs/style.md").read_text(encoding="utf-8").splitlines()), 60)
 
+    def test_c_example_is_as_short_as_promised(self):
+        self.assertLessEqual(len((ROOT / "examples/embed_c/main.c").read_text(encoding="utf-8").splitlines()), 60)
+
     def test_every_part_is_described(self):
         registry = (ROOT / "src/policy/registry.cpp").read_text(encoding="utf-8")
         parts = re.findall(r'part_entry\{\s*"([a-z]+)"', registry)

@@ -32,6 +32,9 @@ SYSTEM_HEADERS = re.compile(
     r"(?:sys|net|netinet|arpa|linux|bits)/.*|(?:dlfcn|fcntl|poll|pthread|sched|semaphore|unistd|link|elf|getopt|dirent)\.h"
     r"|cuda\w*\.h|nvml\.h|nvrtc\.h|nvToolsExt\.h|jni\.h"
 )
+# What examples may include of kaisched, by the suffix of their files: those in C++ may use the C++ interface, whole.
+C_DOOR = "capi/include/kaisched/kaisched.h"
+EXAMPLE_DOORS = {suffix: {C_DOOR, "include/kaisched/kaisched.hpp"} for suffix in (".cpp", ".hpp")}
 # The public header that its includers choose together with Eigen.
 EIGEN_HEADER = "eigen.hpp"
 INCLUDE = re.compile(r"^\s*#\s*(?:include|include_next|import)\s*([<\"])([^>\"]+)[>\"]")
@@ -67,16 +70,16 @@ def check_include(root, source, quote, name):
     """One sentence about what is wrong with an include, or None."""
     here = layer_of(source.relative_to(root))
     if name == "kaisched/version.hpp":  # written by CMake into the build folder
-        return "examples include only kaisched/kaisched.h" if here == "examples" else None
+        return "examples include only kaisched/kaisched.h or kaisched.hpp" if here == "examples" else None
     target = resolve(root, source, quote, name)
 
     if here == "examples":
         if target is None:
             ok = is_standard(name) or SYSTEM_HEADERS.fullmatch(name)
-            return None if ok else "examples include only kaisched/kaisched.h, the standard library and system headers"
+            return None if ok else "examples include only kaisched, the standard library and system headers"
         own = target.parts[:2] == source.relative_to(root).parts[:2]
-        ok = own or target.as_posix() == "capi/include/kaisched/kaisched.h"
-        return None if ok else "of kaisched, examples include only kaisched/kaisched.h"
+        ok = own or target.as_posix() in EXAMPLE_DOORS.get(source.suffix, {C_DOOR})
+        return None if ok else "of kaisched, examples include only kaisched/kaisched.h, those in C++ also kaisched.hpp"
 
     if target is None:
         if quote == '"' or name.startswith("kaisched/"):
@@ -135,6 +138,7 @@ GOOD = {
     "src/cli/main.cpp": '#include "io/json.hpp"\n#include <CLI/CLI.hpp>\n#include <kaisched/eigen.hpp>\n',
     "examples/embed_c/main.c": '#include <kaisched/kaisched.h>\n#include <stdio.h>\n#include "own.h"\n',
     "examples/embed_c/own.h": "#include <sys/types.h>\n",
+    "examples/embed_cpp/main.cpp": "#include <kaisched/kaisched.hpp>\n#include <bit>\n",
 }
 BAD = {
     "include/kaisched/a.hpp": "#include <boost/version.hpp>\n",
@@ -154,11 +158,12 @@ BAD = {
     "src/policy/hash.cpp": "std::unordered_map<int, int> m;\n",
     "src/session/hash.cpp": "/* one\ntwo */ boost::unordered_flat_set<int> s;\n",
     "src/strange/x.cpp": "\n",
-    "examples/embed_cpp/a.cpp": "#include <kaisched/kaisched.hpp>\n",
+    "examples/embed_c/a.c": "#include <kaisched/kaisched.hpp>\n",
     "examples/embed_cpp/b.cpp": '#include "../../src/base/arena.hpp"\n',
     "examples/embed_cpp/c.cpp": "#include <boost/version.hpp>\n",
     "examples/embed_cpp/d.cpp": '#include "../embed_c/own.h"\n',
     "examples/embed_cpp/e.cpp": "#include <kaisched/version.hpp>\n",
+    "examples/embed_cpp/f.cpp": "#include <kaisched/eigen.hpp>\n",
 }
 
 
