@@ -17,14 +17,6 @@ using namespace kaisched::capi;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-/// Major versions are equal and the caller knows nothing that the library does not.
-result<void> check_abi(std::uint32_t caller) {
-  constexpr std::uint32_t own = KAISCHED_ABI_VERSION;
-  if (caller >> 16U == own >> 16U && (caller & 0xFFFFU) <= (own & 0xFFFFU)) return {};
-  const auto text = [](std::uint32_t v) { return std::to_string(v >> 16U) + "." + std::to_string(v & 0xFFFFU); };
-  return error{status::abi, "the caller was built for ABI " + text(caller) + ", this library has " + text(own), {}};
-}
-
 /// Threads of a host behind C functions. The host may leave calls out or make some twice: each piece is done once.
 class host_threads final : public executor {
  public:
@@ -72,6 +64,13 @@ const std::vector<option_texts>& all_option_texts() {
 }
 
 }  // namespace
+
+result<void> kaisched::capi::check_abi(std::uint32_t caller) {
+  constexpr std::uint32_t own = KAISCHED_ABI_VERSION;
+  if (caller >> 16U == own >> 16U && (caller & 0xFFFFU) <= (own & 0xFFFFU)) return {};
+  const auto text = [](std::uint32_t v) { return std::to_string(v >> 16U) + "." + std::to_string(v & 0xFFFFU); };
+  return error{status::abi, "the caller was built for ABI " + text(caller) + ", this library has " + text(own), {}};
+}
 
 result<std::unique_ptr<kaisched_engine>> kaisched::capi::make_engine(std::uint32_t abi, const kaisched_kv* options,
                                                                      std::size_t count) {

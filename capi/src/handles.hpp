@@ -31,6 +31,8 @@ struct kaisched_cluster {
 
 namespace kaisched::capi {
 
+/// Major versions are equal and the caller knows nothing that the library does not.
+[[nodiscard]] result<void> check_abi(std::uint32_t caller);
 /// What kaisched_engine_create makes.
 [[nodiscard]] result<std::unique_ptr<kaisched_engine>> make_engine(std::uint32_t abi, const kaisched_kv* options,
                                                                    std::size_t count);

@@ -6,6 +6,7 @@
 /// returns keys. What a part says must depend on its arguments and its own options only: no clock, no randomness.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -51,6 +52,10 @@ class session_view {
   [[nodiscard]] class_row pod_class(pod_row p) const;
   [[nodiscard]] pod_status status_of(pod_row p) const;
   [[nodiscard]] node_row node_of(pod_row p) const;  ///< no_row if the pod is on no node
+  /// Value of a label of a pod; `found` tells a missing label from an empty value.
+  [[nodiscard]] std::string_view pod_label(pod_row p, std::string_view key, bool* found = nullptr) const;
+  /// Name of the sub-group that the pod names; empty for a pod of a group without a tree.
+  [[nodiscard]] std::string_view pod_sub_group(pod_row p) const;
 
   [[nodiscard]] std::string_view group_name(group_row g) const;
   [[nodiscard]] queue_row group_queue(group_row g) const;
@@ -86,6 +91,18 @@ enum part_capability : std::uint32_t {
   /// Beside `part_orders_groups`: the key of a group depends on what other groups hold, so `allocate` asks for all
   /// keys again after every start.
   part_order_is_shared = 1U << 3U,
+  part_divides_shares = 1U << 4U,
+  part_judges_victims = 1U << 5U,
+  part_permits = 1U << 6U,
+  part_hears_changes = 1U << 7U,
+};
+
+/// A pod whose status has changed in the session.
+struct session_change {
+  pod_row pod = no_row;
+  node_row node = no_row;  ///< where it is, or was if it is nowhere now
+  pod_status before = pod_status::pending;
+  pod_status now = pod_status::pending;
 };
 
 /// One named rule. Calls for one session come from one thread at a time; a part that is given to several engines must
@@ -119,10 +136,30 @@ class policy_part {
   /// finite. All nodes of the candidate set are given, fitting or not.
   virtual result<void> score_nodes(const session_view&, pod_row pod, std::span<const node_row> nodes,
                                    std::span<double> scores);
+
+  /// Fair shares of queues, once when the session opens, after the part `proportion` has divided them.
+  /// @param shares [queues x quota dimensions] in fixed units: what was divided, to be changed. Not negative.
+  virtual result<void> divide_shares(const session_view&, std::span<const queue_row> queues,
+                                     std::span<std::int64_t> shares);
+
+  /// Which groups may lose pods to a group that waits; asked once for each such group and action that evicts for it.
+  /// @param spared one flag per group, 0 as given: 1 for a group that must not lose any. What a part spares stays
+  ///   spared whatever others say.
+  virtual result<void> judge_victims(const session_view&, action_kind action, group_row waiting,
+                                     std::span<const group_row> groups, std::span<std::uint8_t> spared);
+
+  /// Whether pods that have found places may start now. They have their places while the part is asked
+  /// (`session_view::node_of`); if it says no, these are free again and the group waits (`constraint::plugin`).
+  /// @param pods all those of the group that would start together.
+  virtual result<bool> permit(const session_view&, group_row group, std::span<const pod_row> pods);
+
+  /// Pods have changed, in the order in which it happened. An undo tells the same changes the other way round; what
+  /// was only tried is undone before an action ends.
+  virtual void changed(const session_view&, std::span<const session_change>) noexcept {}
 };
 
 /// Makes an instance of a part for one session, so that parts may keep state between calls. Null: the part cannot be
 /// made with these options; opening the session fails.
-using part_factory = std::unique_ptr<policy_part> (*)(const policy_options&);
+using part_factory = std::function<std::unique_ptr<policy_part>(const policy_options&)>;
 
 }  // namespace kaisched

@@ -31,6 +31,8 @@ result<bool> try_group(core& c, group_row group) {
   }
   const bool waits = work::must_wait_as_a_whole(c, group);
   if (waits) c.convert_to_pipelined(group);
+  result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
+  if (!starts || !*starts) return starts;
   if (auto done = commit_group(c, group, waits, had_started); !done) return done.failure();
   return true;
 }

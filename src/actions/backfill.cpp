@@ -178,6 +178,9 @@ result<void> backfill(core& c) {
         continue;
       }
     }
+    result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
+    if (!starts) return starts.failure();
+    if (!*starts) continue;
     if (auto done = commit_group(c, group, waits, had_started); !done) return done;
     if (work::count_pods(c, group, &model::sub_counts::pending) > 0) {
       if (auto done = queue.push(group); !done) return done;

@@ -285,6 +285,27 @@ std::vector<group_row> groups_to_start(const core& c) {
   return groups;
 }
 
+result<bool> permit_start(core& c, group_row group) {
+  if ((c.capabilities & part_permits) == 0) return true;
+  std::vector<pod_row> pods;
+  for (const work::operation& op : c.log) {
+    if (op.kind == work::operation_kind::allocate && !op.undone) pods.push_back(op.pod);
+  }
+  for (const auto& part : c.parts) {
+    if ((part->capabilities() & part_permits) == 0) continue;
+    result<bool> may = part->permit(c.view(), group, pods);
+    if (!may) return may;
+    if (*may) continue;
+    c.rollback(0);
+    failure why;
+    why.group = group;
+    why.what = constraint::plugin;
+    c.failures.push_back(why);
+    return false;
+  }
+  return true;
+}
+
 result<void> commit_group(core& c, group_row group, bool waits, bool had_started) {
   c.commit();
   if (!waits && !had_started) c.note_start(group);

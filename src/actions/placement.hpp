@@ -45,6 +45,10 @@ struct placing {
 /// Groups that may start pods: ready, in a queue that is served, with pending pods.
 [[nodiscard]] std::vector<group_row> groups_to_start(const work::core& c);
 
+/// Asks the parts whether the pods that the statement has placed may start. If not they have no places any more, and
+/// that is why the group waits.
+[[nodiscard]] result<bool> permit_start(work::core& c, group_row group);
+
 /// Commits the chunk that the statement has placed. `had_started`: the group held something before.
 [[nodiscard]] result<void> commit_group(work::core& c, group_row group, bool waits, bool had_started);
 

@@ -11,6 +11,7 @@
 #include "actions/job_queue.hpp"
 #include "actions/migration.hpp"
 #include "actions/placement.hpp"
+#include "actions/victim_judges.hpp"
 #include "actions/victim_units.hpp"
 #include "policy/devices/division_memory.hpp"
 #include "policy/devices/division_plan.hpp"
@@ -103,7 +104,7 @@ class divider {
   result<bool> run() {
     chunk_ = c_.chunk_of(group_, false);
     if (!wants_instances(c_, chunk_)) return false;
-    read_nodes();
+    if (auto done = read_nodes(); !done) return done.failure();
     if (nodes_->nodes.empty()) return false;
     add_pods();
     const std::vector<node_set> domains = domains_of_group();
@@ -115,8 +116,12 @@ class divider {
   // ---- the problem --------------------------------------------------------------------------------------------------
 
   /// Who may be drained depends on the group.
-  void read_nodes() {
+  result<void> read_nodes() {
     const bool drains = c_.options.repartition_drain;
+    victim_judges judges(c_);
+    if (drains) {
+      if (auto done = judges.ask(group_); !done) return done;
+    }
     if (c_.options.reference_path) {
       shared_.nodes.reset();
       shared_.memory = {};
@@ -124,6 +129,9 @@ class divider {
     if (!shared_.nodes) shared_.nodes.emplace(c_, drains ? &shared_.may_move : nullptr);
     if (drains) {
       std::vector<bool> may_move = pods_that_may_move(c_, group_);
+      for (pod_row p = 0; judges.used() && p < may_move.size(); ++p) {
+        if (may_move[p] && judges.spare(c_.state().pods[p].group)) may_move[p] = false;
+      }
       shared_.may_move.swap(may_move);
       for (pod_row p = 0; p < may_move.size(); ++p) {
         if (shared_.may_move[p] != may_move[p]) shared_.nodes->note_change_of(p);
@@ -134,6 +142,7 @@ class divider {
     for (devices::plannable_node& node : nodes_->problem.nodes) {
       if (node.kind == devices::unknown_kind) node.kind = shared_.memory.kind_of(node);
     }
+    return {};
   }
 
   void add_pods() {
@@ -428,6 +437,8 @@ result<bool> serve(core& c, group_row group, shared_reading& shared, hopeless_gr
                                    [](const work::operation& op) { return op.kind == work::operation_kind::divide; });
   const bool waits = divides || work::must_wait_as_a_whole(c, group);
   if (waits && !divides) c.convert_to_pipelined(group);
+  result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
+  if (!starts || !*starts) return starts;
   if (shared.nodes) shared.nodes->note_changes();
   if (auto done = commit_group(c, group, waits, had_started); !done) return done.failure();
   return true;

@@ -13,6 +13,7 @@
 #include "actions/migration.hpp"
 #include "actions/reclaim_verdicts.hpp"
 #include "actions/runtime.hpp"
+#include "actions/victim_judges.hpp"
 #include "actions/victim_search.hpp"
 #include "policy/reclaim/reclaim_rules.hpp"
 #include "session/members.hpp"
@@ -372,6 +373,7 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
   if (auto done = line.fill(groups); !done) return done;
   failed_groups failed(c, per_queue);
   victim_search search(c);
+  victim_judges judges(c);
   eviction_attempt told;  // by the rules of the group that is tried
   std::vector<group_row> touched;
   while (true) {
@@ -389,6 +391,13 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
       continue;
     }
     one.rules.refused = &told.refused;
+    if (judges.used()) {
+      if (auto done = judges.ask(group); !done) return done;
+      one.rules.may_lose = [may_lose = std::move(one.rules.may_lose), &judges](group_row g) {
+        return !judges.spare(g) && may_lose(g);
+      };
+      one.rules.all_may_lose = false;
+    }
     const std::uint64_t sets_before = c.sets_tried;
     ++c.statistics.back().groups_tried;
     result<bool> gently = one.gently ? one.gently() : false;

@@ -13,7 +13,7 @@ namespace kaisched::policy {
 /// One entry of the registry.
 struct part_entry {
   std::string_view name;
-  part_factory make;
+  std::unique_ptr<policy_part> (*make)(const policy_options&);
   std::string_view doc;
 };
 

@@ -47,6 +47,23 @@ node_row session_view::node_of(pod_row p) const {
   return slot == no_row ? no_row : (*state_of(access_).node_row_of_slot)[slot];
 }
 
+std::string_view session_view::pod_label(pod_row p, std::string_view key, bool* found) const {
+  const std::vector<std::string_view> labels = split_list(state_of(access_).pod_extras[p].labels);
+  for (std::size_t i = 0; i + 1 < labels.size(); i += 2) {
+    if (labels[i] != key) continue;
+    if (found != nullptr) *found = true;
+    return labels[i + 1];
+  }
+  if (found != nullptr) *found = false;
+  return {};
+}
+
+std::string_view session_view::pod_sub_group(pod_row p) const {
+  const group_row g = pod_group(p);
+  const bool has_tree = g != no_row && state_of(access_).group_extras[g].has_sub_groups;
+  return has_tree ? state_of(access_).pod_extras[p].sub_name : std::string_view{};
+}
+
 std::string_view session_view::group_name(group_row g) const { return state_of(access_).group_names[g]; }
 queue_row session_view::group_queue(group_row g) const { return state_of(access_).groups[g].queue; }
 std::int64_t session_view::group_priority(group_row g) const { return state_of(access_).groups[g].priority; }
@@ -69,5 +86,13 @@ result<void> policy_part::filter_nodes(const session_view&, pod_row, std::span<c
 result<void> policy_part::score_nodes(const session_view&, pod_row, std::span<const node_row>, std::span<double>) {
   return {};
 }
+result<void> policy_part::divide_shares(const session_view&, std::span<const queue_row>, std::span<std::int64_t>) {
+  return {};
+}
+result<void> policy_part::judge_victims(const session_view&, action_kind, group_row, std::span<const group_row>,
+                                        std::span<std::uint8_t>) {
+  return {};
+}
+result<bool> policy_part::permit(const session_view&, group_row, std::span<const pod_row>) { return true; }
 
 }  // namespace kaisched

@@ -91,8 +91,21 @@ core::core(const core& other)
   if (other.changes() == other.surveyed_at_) survey_ = other.survey_;
   surveyed_at_ = changes();
   for (const auto& [name, make] : factories) {
-    parts.push_back(make(options));
+    add_part(make(options));
     (void)parts.back()->session_open(view());  // opened once already with the same snapshot and options
+  }
+}
+
+void core::add_part(std::unique_ptr<policy_part> part) {
+  capabilities |= part->capabilities();
+  parts.push_back(std::move(part));
+}
+
+void core::tell_parts(pod_row pod, std::uint32_t node, pod_status before) {
+  const session_change one{pod, node == no_row ? no_row : row_of_slot(node), before,
+                           static_cast<pod_status>(live.pod_state[pod])};
+  for (const auto& part : parts) {
+    if ((part->capabilities() & part_hears_changes) != 0) part->changed(view(), {&one, 1});
   }
 }
 
@@ -138,8 +151,9 @@ result<void> core::open() {
     std::unique_ptr<policy_part> part = make(options);
     if (part == nullptr) return error{status::plugin, "part '" + name + "' cannot be made with these options", {}};
     if (auto done = part->session_open(view()); !done) return done.failure();
-    parts.push_back(std::move(part));
+    add_part(std::move(part));
   }
+  if (auto done = ask_for_shares(); !done) return done;
   statistics.push_back({});
   choice.open(*this);
   return {};
@@ -315,10 +329,12 @@ void core::put(pod_row pod, node_row node, pod_status status, const device_set& 
   charge_core_of(pod);
   if (vendors.used()) vendors.put(state(), pod, node, status == pod_status::allocated);
   if (gets_devices && compat()) claims.allocate(pod, node, status == pod_status::allocated);
-  if (!zones.used()) return;
-  zones.set(pod, placed);
-  zones.charge(pod, node, 1);
-  if (status == pod_status::allocated) zones.occupy(pod, node, 1);
+  if (zones.used()) {
+    zones.set(pod, placed);
+    zones.charge(pod, node, 1);
+    if (status == pod_status::allocated) zones.occupy(pod, node, 1);
+  }
+  tell(pod, live.pod_node[pod], old);
 }
 
 void core::allocate(pod_row pod, node_row node, const device_set& devices, const policy::group_ids& chosen) {
@@ -392,6 +408,7 @@ void core::finish(pod_row pod) {
   if (is_charged(pod, old)) charge_queues(pod, -1);
   set_status(pod, pod_status::succeeded);
   charge_core_of(pod);
+  tell(pod, live.pod_node[pod], old);
 }
 
 /// Who has ended is no longer in zones, neither as one that stays nor as one that leaves.
@@ -402,8 +419,8 @@ void core::finish_in_zones(pod_row pod, pod_status was, std::int64_t sign) {
 
 void core::release_in_place(pod_row pod, std::uint32_t mark) {
   const node_row row = node_of(pod);
-  charge_node_anew(pod, row, static_cast<pod_status>(live.pod_state[pod]), pod_status::releasing,
-                   live.pod_devices[pod]);
+  const auto old = static_cast<pod_status>(live.pod_state[pod]);
+  charge_node_anew(pod, row, old, pod_status::releasing, live.pod_devices[pod]);
   set_status(pod, pod_status::releasing);
   charge_queues(pod, -1);
   zones.charge(pod, row, -1);
@@ -414,6 +431,7 @@ void core::release_in_place(pod_row pod, std::uint32_t mark) {
   }
   charge_core_of(pod);
   mark_evicted(pod, mark);
+  tell(pod, live.pod_node[pod], old);
 }
 
 void core::restore_evicted(const operation& op) {
@@ -438,6 +456,7 @@ void core::restore_evicted(const operation& op) {
   if (compat() && claims.has_claims(op.pod) && claims.decides()) claims.allocate(op.pod, row, false);
   charge_core_of(op.pod);
   mark_evicted(op.pod, 0);
+  tell(op.pod, op.old_node, pod_status::releasing);
 }
 
 std::uint32_t core::eviction_of(pod_row pod) const {
@@ -457,9 +476,11 @@ void core::unevict(std::uint32_t eviction) {
 
 void core::undo_put(const operation& op, bool restores_claims) {
   const node_row row = node_of(op.pod);
+  const std::uint32_t left = live.pod_node[op.pod];
+  const auto was = static_cast<pod_status>(live.pod_state[op.pod]);
   const bool grouped = in_groups(op.pod);
   if (grouped) groups.take(state(), live, op.pod);
-  charge_node(op.pod, row, static_cast<pod_status>(live.pod_state[op.pod]), live.pod_devices[op.pod], -1);
+  charge_node(op.pod, row, was, live.pod_devices[op.pod], -1);
   charge_queues(op.pod, -1);
   if (vendors.used()) vendors.take(op.pod, row);
   if (claims.has_claims(op.pod)) {
@@ -482,6 +503,7 @@ void core::undo_put(const operation& op, bool restores_claims) {
     if (grouped && row_of_slot(op.old_node) != row) groups.come_back(op.pod, row_of_slot(op.old_node));
   }
   charge_core_of(op.pod);
+  tell(op.pod, op.old_node == no_row ? left : op.old_node, was);
 }
 
 void core::undo(std::uint32_t position) {
@@ -516,6 +538,7 @@ void core::undo(std::uint32_t position) {
       finish_in_zones(op.pod, op.old_status, 1);
       if (is_charged(op.pod, op.old_status)) charge_queues(op.pod, 1);
       charge_core_of(op.pod);
+      tell(op.pod, op.old_node, pod_status::succeeded);
       break;
     case operation_kind::unevict:
       log[op.undoes].undone = false;
@@ -620,7 +643,10 @@ void core::commit() {
       d.numa_zones = zones.zones_of_pod(op.pod);
       if (claims.used()) d.claim_devices = claims.devices_of(state(), op.pod);
       if (vendors.used()) d.device_grants = vendors.grants_of(op.pod, d.node);
-      if (op.kind == operation_kind::allocate) set_status(op.pod, pod_status::binding);
+      if (op.kind == operation_kind::allocate) {
+        set_status(op.pod, pod_status::binding);
+        tell(op.pod, live.pod_node[op.pod], pod_status::allocated);
+      }
     }
     decisions.push_back(std::move(d));
   }

@@ -314,6 +314,7 @@ class core {
   model::live_state live;
   session_access access;
   std::vector<std::unique_ptr<policy_part>> parts;
+  std::uint32_t capabilities = 0;  ///< of all parts
   node_choice choice;
   policy::zone_ledger zones;
   policy::claim_ledger claims;
@@ -378,6 +379,13 @@ class core {
 
  private:
   void connect();
+  void add_part(std::unique_ptr<policy_part> part);
+  [[nodiscard]] result<void> ask_for_shares();
+  /// Tells the parts that hear changes.
+  void tell(pod_row pod, std::uint32_t node, pod_status before) {
+    if ((capabilities & part_hears_changes) != 0) tell_parts(pod, node, before);
+  }
+  void tell_parts(pod_row pod, std::uint32_t node, pod_status before);
   void charge_division(model::live_state& to, const division& what, std::int64_t sign) const;
   void find_gpu_memories();
   [[nodiscard]] std::int64_t gpus_in_instances(const std::vector<std::int64_t>& amounts, node_row row) const;

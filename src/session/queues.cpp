@@ -297,4 +297,35 @@ void core::divide_strict() {
   }
 }
 
+/// Parts may change what was divided.
+result<void> core::ask_for_shares() {
+  if ((capabilities & part_divides_shares) == 0) return {};
+  const std::vector<queue_row> rows = queues_by_name();
+  std::vector<std::int64_t> shares;
+  for (const queue_row q : rows) shares.insert(shares.end(), fair_share[q].begin(), fair_share[q].end());
+  for (const auto& part : parts) {
+    if ((part->capabilities() & part_divides_shares) == 0) continue;
+    if (auto done = part->divide_shares(view(), rows, shares); !done) return done;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (shares[i] >= 0 && shares[i] <= max_sum) continue;
+      const std::string queue = (*state().queues)[rows[i / quota_dimensions]].name;
+      return error{status::plugin,
+                   "part '" + std::string(part->name()) + "' gave queue '" + queue + "' the fair share " +
+                       std::to_string(shares[i]) + ", which is not in 0 .. 2^62",
+                   {}};
+    }
+  }
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const queue_row q = rows[i / quota_dimensions];
+    const auto r = static_cast<std::uint32_t>(i % quota_dimensions);
+    if (shares[i] == fair_share[q][r]) continue;  // compat has them in floating point
+    fair_share[q][r] = shares[i];
+    if (compat())
+      kai_queues[q].shares[r].fair_share = to_native(r, shares[i]);
+    else
+      exact_queues[q].shares[r].fair_share = shares[i];
+  }
+  return {};
+}
+
 }  // namespace kaisched::work

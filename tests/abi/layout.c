@@ -61,5 +61,94 @@ int main(void) {
   MEMBER(kaisched_option, doc);
   MEMBER(kaisched_option, applies_to);
   MEMBER(kaisched_option, pad);
+
+  STRUCTURE(kaisched_text);
+  MEMBER(kaisched_text, data);
+  MEMBER(kaisched_text, size);
+
+  STRUCTURE(kaisched_node_facts);
+  MEMBER(kaisched_node_facts, struct_size);
+  MEMBER(kaisched_node_facts, ready);
+  MEMBER(kaisched_node_facts, unschedulable);
+  MEMBER(kaisched_node_facts, pad);
+  MEMBER(kaisched_node_facts, id);
+  MEMBER(kaisched_node_facts, name);
+
+  STRUCTURE(kaisched_pod_facts);
+  MEMBER(kaisched_pod_facts, struct_size);
+  MEMBER(kaisched_pod_facts, status);
+  MEMBER(kaisched_pod_facts, node);
+  MEMBER(kaisched_pod_facts, group);
+  MEMBER(kaisched_pod_facts, pod_class);
+  MEMBER(kaisched_pod_facts, request_count);
+  MEMBER(kaisched_pod_facts, id);
+  MEMBER(kaisched_pod_facts, name);
+  MEMBER(kaisched_pod_facts, sub_group);
+  MEMBER(kaisched_pod_facts, request);
+
+  STRUCTURE(kaisched_group_facts);
+  MEMBER(kaisched_group_facts, struct_size);
+  MEMBER(kaisched_group_facts, queue);
+  MEMBER(kaisched_group_facts, preemptible);
+  MEMBER(kaisched_group_facts, semi_preemptible);
+  MEMBER(kaisched_group_facts, priority);
+  MEMBER(kaisched_group_facts, created);
+  MEMBER(kaisched_group_facts, id);
+  MEMBER(kaisched_group_facts, name);
+
+  STRUCTURE(kaisched_queue_facts);
+  MEMBER(kaisched_queue_facts, struct_size);
+  MEMBER(kaisched_queue_facts, parent);
+  MEMBER(kaisched_queue_facts, id);
+  MEMBER(kaisched_queue_facts, name);
+  MEMBER(kaisched_queue_facts, allocated);
+  MEMBER(kaisched_queue_facts, fair_share);
+
+  STRUCTURE(kaisched_view);
+  MEMBER(kaisched_view, struct_size);
+  MEMBER(kaisched_view, node_count);
+  MEMBER(kaisched_view, dimension_count);
+  MEMBER(kaisched_view, pad);
+  MEMBER(kaisched_view, now);
+  MEMBER(kaisched_view, node_capacity);
+  MEMBER(kaisched_view, node_idle);
+  MEMBER(kaisched_view, node_releasing);
+  MEMBER(kaisched_view, node);
+  MEMBER(kaisched_view, pod);
+  MEMBER(kaisched_view, group);
+  MEMBER(kaisched_view, queue);
+  MEMBER(kaisched_view, node_label);
+  MEMBER(kaisched_view, pod_label);
+  MEMBER(kaisched_view, dimension);
+
+  STRUCTURE(kaisched_order_key);
+  MEMBER(kaisched_order_key, first);
+  MEMBER(kaisched_order_key, second);
+
+  STRUCTURE(kaisched_change);
+  MEMBER(kaisched_change, pod);
+  MEMBER(kaisched_change, node);
+  MEMBER(kaisched_change, before);
+  MEMBER(kaisched_change, now);
+
+  STRUCTURE(kaisched_part);
+  MEMBER(kaisched_part, struct_size);
+  MEMBER(kaisched_part, abi);
+  MEMBER(kaisched_part, name);
+  MEMBER(kaisched_part, flags);
+  MEMBER(kaisched_part, pad);
+  MEMBER(kaisched_part, context);
+  MEMBER(kaisched_part, create);
+  MEMBER(kaisched_part, destroy);
+  MEMBER(kaisched_part, session_open);
+  MEMBER(kaisched_part, session_close);
+  MEMBER(kaisched_part, order_groups);
+  MEMBER(kaisched_part, filter_nodes);
+  MEMBER(kaisched_part, score_nodes);
+  MEMBER(kaisched_part, divide_shares);
+  MEMBER(kaisched_part, judge_victims);
+  MEMBER(kaisched_part, permit);
+  MEMBER(kaisched_part, changed);
+  MEMBER(kaisched_part, release);
   return 0;
 }

@@ -141,6 +141,151 @@ typedef struct kaisched_executor {
   void (*destroy)(void* state);
 } kaisched_executor;
 
+// ---- plug-ins: the host's own parts of a policy --------------------------------------------------------------------
+
+/// A text that need not end with a NUL.
+typedef struct kaisched_text {
+  const char* data;  ///< NULL if there is no such text
+  size_t size;
+} kaisched_text;
+
+/// What the view of a session tells of a node, a pod, a group, a queue. `struct_size` is set by the part.
+typedef struct kaisched_node_facts {
+  uint32_t struct_size;
+  uint32_t ready;          ///< 0 or 1
+  uint32_t unschedulable;  ///< 0 or 1
+  uint32_t pad;            ///< 0
+  kaisched_id id;
+  kaisched_text name;
+} kaisched_node_facts;
+typedef struct kaisched_pod_facts {
+  uint32_t struct_size;
+  uint32_t status;         ///< kaisched_pod_status, now
+  uint32_t node;           ///< row, or KAISCHED_NO_ROW
+  uint32_t group;          ///< row, or KAISCHED_NO_ROW
+  uint32_t pod_class;      ///< pods that ask for the same have the same class
+  uint32_t request_count;  ///< of the values below; dimensions behind them are 0
+  kaisched_id id;
+  kaisched_text name;
+  kaisched_text sub_group;  ///< empty if the group has no tree
+  const int64_t* request;
+} kaisched_pod_facts;
+typedef struct kaisched_group_facts {
+  uint32_t struct_size;
+  uint32_t queue;             ///< row
+  uint32_t preemptible;       ///< 0 or 1
+  uint32_t semi_preemptible;  ///< 0 or 1: only what is beyond its gangs is preemptible
+  int64_t priority;
+  int64_t created;  ///< nanoseconds
+  kaisched_id id;
+  kaisched_text name;
+} kaisched_group_facts;
+typedef struct kaisched_queue_facts {
+  uint32_t struct_size;
+  uint32_t parent;  ///< row, or KAISCHED_NO_ROW
+  kaisched_id id;
+  kaisched_text name;
+  const int64_t* allocated;   ///< KAISCHED_QUOTA_DIMENSIONS values, now
+  const int64_t* fair_share;  ///< likewise
+} kaisched_queue_facts;
+
+/// "No row".
+#define KAISCHED_NO_ROW UINT32_MAX
+
+/// What a part sees of a session while it is called: arrays by row, and functions for the rest. Everything is borrowed
+/// until the callback returns. Rows are dense numbers inside one session; nodes have the rows 0 to `node_count` - 1.
+/// Facts of a row that nothing is in are 0.
+typedef struct kaisched_view kaisched_view;
+struct kaisched_view {
+  uint32_t struct_size;
+  uint32_t node_count;
+  uint32_t dimension_count;
+  uint32_t pad;                   ///< 0
+  int64_t now;                    ///< nanoseconds, as given to the session
+  const int64_t* node_capacity;   ///< [nodes x dimensions], row by row
+  const int64_t* node_idle;       ///< likewise: free now
+  const int64_t* node_releasing;  ///< likewise: coming free, claims taken off
+  void (*node)(const kaisched_view* view, uint32_t row, kaisched_node_facts* out);
+  void (*pod)(const kaisched_view* view, uint32_t row, kaisched_pod_facts* out);
+  void (*group)(const kaisched_view* view, uint32_t row, kaisched_group_facts* out);
+  void (*queue)(const kaisched_view* view, uint32_t row, kaisched_queue_facts* out);
+  kaisched_text (*node_label)(const kaisched_view* view, uint32_t row, const char* key);
+  kaisched_text (*pod_label)(const kaisched_view* view, uint32_t row, const char* key);
+  kaisched_text (*dimension)(const kaisched_view* view, uint32_t number);  ///< its name
+};
+
+/// A sort key of a group; smaller comes first. Size: 16 bytes for ever.
+typedef struct kaisched_order_key {
+  int64_t first;
+  int64_t second;
+} kaisched_order_key;
+
+/// A pod whose status has changed in the session. Size: 16 bytes for ever.
+typedef struct kaisched_change {
+  uint32_t pod;
+  uint32_t node;  ///< where it is, or was if it is nowhere now
+  uint32_t before;
+  uint32_t now;  ///< both kaisched_pod_status
+} kaisched_change;
+
+/// Largest score that a part may give a node; the smallest is 0.
+#define KAISCHED_MAX_SCORE INT64_C(10000)
+
+/// A part of a policy that the host brings: order, filter, score, fair share, judgement of victims, permit, and what
+/// changes. Each function gets arrays and fills arrays, so that one call serves a whole list; a function that is NULL
+/// is not offered. What it says must depend on its arguments and its options only: no clock, no randomness.
+///
+/// `create` is called for each session and each fork of one; all functions of one state are called from one thread at
+/// a time, those of different states may run concurrently. Arrays that are to be filled hold `count` values, 0 or what
+/// is named below when the function is called. A function may call the functions of the view and no others of this
+/// header, and no exception may leave it (one that does counts as an error).
+///
+/// A function that returns a negative status, or fills in what is not allowed, ends the action with KAISCHED_E_PLUGIN
+/// and the message of the part; with KAISCHED_PART_NEUTRAL_ON_ERROR it counts as not called: equal keys, nobody
+/// refused, no score, shares as divided, nobody spared, permitted. (A failing `create` or `session_open` always fails.)
+typedef struct kaisched_part {
+  uint32_t struct_size;  ///< sizeof(kaisched_part)
+  uint32_t abi;          ///< KAISCHED_ABI_VERSION of the header that the part was built with
+  const char* name;      ///< as in the option `parts`; copied
+  uint32_t flags;        ///< of kaisched_part_flag
+  uint32_t pad;          ///< 0
+  void* context;         ///< handed to `create` and `release`
+  /// @param options those that were given when the part was added. @param state receives what the others are handed;
+  ///   may stay NULL. May be NULL itself.
+  kaisched_status (*create)(void* context, const kaisched_kv* options, size_t count, void** state, kaisched_error* err);
+  void (*destroy)(void* state);
+  kaisched_status (*session_open)(void* state, const kaisched_view* view, kaisched_error* err);
+  void (*session_close)(void* state);
+  /// One key per group; those with equal keys are left to the next part, and in the end to age and name.
+  kaisched_status (*order_groups)(void* state, const kaisched_view* view, const uint32_t* groups, size_t count,
+                                  kaisched_order_key* keys, kaisched_error* err);
+  /// One verdict per node: KAISCHED_CONSTRAINT_NONE to accept, as given; any other kaisched_constraint is the reason.
+  /// Verdicts that are not NONE when the function is called stay as they are.
+  kaisched_status (*filter_nodes)(void* state, const kaisched_view* view, uint32_t pod, const uint32_t* nodes,
+                                  size_t count, uint8_t* verdicts, kaisched_error* err);
+  /// One score per node, 0 to KAISCHED_MAX_SCORE. It is multiplied with the option `weight` of the part (1 if it has
+  /// none) and added to those of other parts; the largest sum wins.
+  kaisched_status (*score_nodes)(void* state, const kaisched_view* view, uint32_t pod, const uint32_t* nodes,
+                                 size_t count, int64_t* scores, kaisched_error* err);
+  /// Fair shares of all queues, once when the session opens.
+  /// @param shares [count x KAISCHED_QUOTA_DIMENSIONS] in fixed units, as divided; not negative.
+  kaisched_status (*divide_shares)(void* state, const kaisched_view* view, const uint32_t* queues, size_t count,
+                                   int64_t* shares, kaisched_error* err);
+  /// Which groups must not lose pods to a group that waits: 1 in `spared`.
+  /// @param action kaisched_action that would evict.
+  kaisched_status (*judge_victims)(void* state, const kaisched_view* view, uint32_t action, uint32_t waiting,
+                                   const uint32_t* groups, size_t count, uint8_t* spared, kaisched_error* err);
+  /// Whether pods that have found places may start now.
+  /// @param pods all those of the group that would start together; their places are in the view.
+  /// @param permitted holds 1; 0 makes the group wait (KAISCHED_CONSTRAINT_PLUGIN).
+  kaisched_status (*permit)(void* state, const kaisched_view* view, uint32_t group, const uint32_t* pods, size_t count,
+                            int32_t* permitted, kaisched_error* err);
+  /// What has changed, in its order. An undo tells the same changes the other way round.
+  void (*changed)(void* state, const kaisched_view* view, const kaisched_change* changes, size_t count);
+  /// Called once when no engine and no session needs the part any more; may be NULL.
+  void (*release)(void* context);
+} kaisched_part;
+
 /// Describes one option, see kaisched_option_info. The texts live as long as the library is loaded.
 typedef struct kaisched_option {
   uint32_t struct_size;  ///< sizeof(kaisched_option), set by the caller
@@ -186,6 +331,7 @@ enum kaisched_function {
   KAISCHED_FN_OPTION_INFO = 13,
   KAISCHED_FN_ENGINE_ADD_VENDORS = 14,
   KAISCHED_FN_ENGINE_SET_EXECUTOR = 15,
+  KAISCHED_FN_ENGINE_ADD_PART = 16,
   KAISCHED_FN_CLUSTER_CREATE = 20,
   KAISCHED_FN_CLUSTER_APPLY = 21,
   KAISCHED_FN_CLUSTER_FIND = 22,
@@ -348,6 +494,17 @@ enum kaisched_reason_scope {
   KAISCHED_SCOPE_GROUP = 3,
   KAISCHED_SCOPE_CLUSTER = 4,
   KAISCHED_SCOPE_DOMAIN = 5
+};
+
+/// How a part behaves, see kaisched_part.
+enum kaisched_part_flag {
+  /// The key of a group depends on what other groups hold: `allocate` asks for all keys again after every start.
+  KAISCHED_PART_ORDER_IS_SHARED = 1,
+  /// A function that fails counts as not called.
+  KAISCHED_PART_NEUTRAL_ON_ERROR = 2,
+  /// For tests: every function is called twice, with guards around its arrays. Different answers, or values written
+  /// beyond an array, fail.
+  KAISCHED_PART_VALIDATE = 4
 };
 
 /// Why a decision is taken back, see kaisched_cluster_forget.
@@ -1242,6 +1399,15 @@ KAISCHED_API kaisched_status kaisched_engine_set_executor(kaisched_engine* engin
 KAISCHED_API kaisched_status kaisched_engine_get(const kaisched_engine* engine, const char* option, char* buffer,
                                                  size_t capacity, size_t* needed,
                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Adds a part of the host to those that the option `parts` can name; it takes effect when that option names it.
+/// @param part copied during the call, with its options: `count` of them, read by the part, but for `weight`, a number
+///   that its scores are multiplied with; may be NULL if `count` is 0.
+/// Errors: KAISCHED_E_STRUCT_SIZE, KAISCHED_E_ABI; KAISCHED_E_ARGUMENT for a part without name or functions, or a bad
+/// weight; KAISCHED_E_DUPLICATE for a name that is taken. `release` is not called then.
+KAISCHED_API kaisched_status kaisched_engine_add_part(kaisched_engine* engine, const kaisched_part* part,
+                                                      const kaisched_kv* options, size_t count,
+                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Describes option number `index`, counted from 0, of an engine or a cluster; KAISCHED_E_NOT_FOUND behind the last
 /// one.
