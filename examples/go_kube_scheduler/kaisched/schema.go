@@ -94,6 +94,11 @@ const (
 	ReasonNearestNode Column = C.KAISCHED_REASON_COL_NEAREST_NODE
 	ReasonText        Column = C.KAISCHED_REASON_COL_TEXT
 
+	QuarantineKind    Column = C.KAISCHED_QUARANTINE_COL_KIND
+	QuarantineName    Column = C.KAISCHED_QUARANTINE_COL_NAME
+	QuarantineText    Column = C.KAISCHED_QUARANTINE_COL_TEXT
+	QuarantinePresent Column = C.KAISCHED_QUARANTINE_COL_PRESENT
+
 	QueueShareQueueName   Column = C.KAISCHED_QUEUE_SHARE_COL_QUEUE_NAME
 	QueueShareParentName  Column = C.KAISCHED_QUEUE_SHARE_COL_PARENT_NAME
 	QueueShareQuota       Column = C.KAISCHED_QUEUE_SHARE_COL_QUOTA
