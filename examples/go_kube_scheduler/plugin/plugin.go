@@ -32,6 +32,7 @@ type Plugin struct {
 	planner *planner
 	wake    chan struct{}
 	done    sync.WaitGroup
+	synced  []cache.InformerSynced // the planner has seen what there was at the start
 }
 
 var (
@@ -74,7 +75,7 @@ func (p *Plugin) Name() string { return Name }
 
 func (p *Plugin) watch() error {
 	factory := p.handle.SharedInformerFactory().Core().V1()
-	_, err := factory.Nodes().Informer().AddEventHandler(handlers(func(node *v1.Node) {
+	nodes, err := factory.Nodes().Informer().AddEventHandler(handlers(func(node *v1.Node) {
 		p.planner.setNode(node)
 		p.changed()
 	}, func(node *v1.Node) {
@@ -84,14 +85,18 @@ func (p *Plugin) watch() error {
 	if err != nil {
 		return err
 	}
-	_, err = factory.Pods().Informer().AddEventHandler(handlers(func(pod *v1.Pod) {
+	pods, err := factory.Pods().Informer().AddEventHandler(handlers(func(pod *v1.Pod) {
 		p.do(context.Background(), p.planner.setPod(pod))
 		p.changed()
 	}, func(pod *v1.Pod) {
 		p.do(context.Background(), p.planner.removePod(pod))
 		p.changed()
 	}))
-	return err
+	if err != nil {
+		return err
+	}
+	p.synced = []cache.InformerSynced{nodes.HasSynced, pods.HasSynced}
+	return nil
 }
 
 func handlers[Object any](set, remove func(*Object)) cache.ResourceEventHandler {
@@ -119,6 +124,7 @@ func (p *Plugin) changed() {
 // decide runs sessions as the cluster changes and lets the scheduler try the pods that have a place now. So nobody is
 // tried because something happened somewhere, and nobody is missed.
 func (p *Plugin) decide(ctx context.Context) {
+	cache.WaitForCacheSync(ctx.Done(), p.synced...)
 	tick := time.NewTicker(leastHold)
 	defer tick.Stop()
 	for {
@@ -208,6 +214,9 @@ func decided(state fwk.CycleState) (string, *fwk.Status) {
 
 // PreFilter gives the one node that a session has decided, or the reason of kaisched why the pod waits.
 func (p *Plugin) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+	if !cache.WaitForCacheSync(ctx.Done(), p.synced...) { // who is seen first must not get the place for that
+		return nil, fwk.AsStatus(ctx.Err())
+	}
 	node, why, work, err := p.planner.place(pod)
 	p.do(ctx, work)
 	if err != nil {
