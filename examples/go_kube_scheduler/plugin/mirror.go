@@ -228,7 +228,10 @@ func (s *podState) refusedAt(now time.Time) (nodes []string) {
 }
 
 // delta collects rows by what happens to them.
-type delta[Row any] struct{ add, change, remove []Row }
+type delta[Row any] struct {
+	forget              []Row // entries of the quarantine, which go before the row is added again
+	add, change, remove []Row
+}
 
 // collect compares dirty rows with those sent. What kaisched has left out is removed and added again: it keeps nothing
 // of such a row, so that there is nothing to change.
@@ -242,7 +245,7 @@ func collect[Row any](m *mirror, kind string, dirty map[string]bool, sent map[st
 		case is && !was:
 			d.add = append(d.add, after)
 		case is && bad:
-			d.remove, d.add = append(d.remove, before), append(d.add, after)
+			d.forget, d.add = append(d.forget, before), append(d.add, after)
 		case is && !reflect.DeepEqual(before, after):
 			d.change = append(d.change, after)
 		case !is && was:
@@ -301,15 +304,18 @@ func (m *mirror) flush(now time.Time) (bool, error) {
 	}
 	// What is used comes before its users and goes after them.
 	put(len(added), kaisched.Add(kaisched.Resources, kaisched.Texts(kaisched.ResourceName, added)))
-	put(len(pods.remove), kaisched.Remove(kaisched.Pods, podName(pods.remove)))
+	gone := slices.Concat(pods.forget, pods.remove)
+	put(len(gone), kaisched.Remove(kaisched.Pods, podName(gone)))
+	put(len(groups.forget), kaisched.Remove(kaisched.PodGroups, groupNames(groups.forget)))
+	put(len(nodes.forget), kaisched.Remove(kaisched.Nodes, nodeNames(nodes.forget)))
 	put(len(nodes.add), kaisched.Add(kaisched.Nodes, nodeColumns(nodes.add)...))
 	put(len(nodes.change), kaisched.Change(kaisched.Nodes, nodeColumns(nodes.change)...))
 	put(len(groups.add), kaisched.Add(kaisched.PodGroups, groupColumns(groups.add)...))
 	put(len(groups.change), kaisched.Change(kaisched.PodGroups, groupColumns(groups.change)...))
 	put(len(pods.add), kaisched.Add(kaisched.Pods, podColumns(pods.add)...))
 	put(len(pods.change), kaisched.Change(kaisched.Pods, podColumns(pods.change)...))
-	put(len(groups.remove), kaisched.Remove(kaisched.PodGroups, kaisched.Texts(kaisched.PodGroupName, column(groups.remove, func(r groupRow) string { return r.name }))))
-	put(len(nodes.remove), kaisched.Remove(kaisched.Nodes, kaisched.Texts(kaisched.NodeName, column(nodes.remove, func(r nodeRow) string { return r.name }))))
+	put(len(groups.remove), kaisched.Remove(kaisched.PodGroups, groupNames(groups.remove)))
+	put(len(nodes.remove), kaisched.Remove(kaisched.Nodes, nodeNames(nodes.remove)))
 	if len(tables) == 0 {
 		return false, nil
 	}
@@ -342,9 +348,17 @@ func column[Row, Value any](rows []Row, of func(Row) Value) []Value {
 	return values
 }
 
+func nodeNames(rows []nodeRow) kaisched.Values {
+	return kaisched.Texts(kaisched.NodeName, column(rows, func(r nodeRow) string { return r.name }))
+}
+
+func groupNames(rows []groupRow) kaisched.Values {
+	return kaisched.Texts(kaisched.PodGroupName, column(rows, func(r groupRow) string { return r.name }))
+}
+
 func nodeColumns(rows []nodeRow) []kaisched.Values {
 	return []kaisched.Values{
-		kaisched.Texts(kaisched.NodeName, column(rows, func(r nodeRow) string { return r.name })),
+		nodeNames(rows),
 		kaisched.Amounts(kaisched.NodeCapacity, column(rows, func(r nodeRow) []int64 { return r.capacity })),
 		kaisched.Flags(kaisched.NodeReady, column(rows, func(r nodeRow) bool { return r.ready })),
 		kaisched.Flags(kaisched.NodeUnschedulable, column(rows, func(r nodeRow) bool { return r.unschedulable })),
@@ -356,7 +370,7 @@ func nodeColumns(rows []nodeRow) []kaisched.Values {
 
 func groupColumns(rows []groupRow) []kaisched.Values {
 	return []kaisched.Values{
-		kaisched.Texts(kaisched.PodGroupName, column(rows, func(r groupRow) string { return r.name })),
+		groupNames(rows),
 		kaisched.Texts(kaisched.PodGroupQueue, column(rows, func(r groupRow) string { return r.queue })),
 		kaisched.Texts(kaisched.PodGroupNamespace, column(rows, func(r groupRow) string { return r.namespace })),
 		kaisched.Ints(kaisched.PodGroupPriority, column(rows, func(r groupRow) int64 { return r.priority })),
