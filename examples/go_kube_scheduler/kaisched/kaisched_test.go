@@ -206,7 +206,15 @@ func TestDeltas(t *testing.T) {
 	if got := placesOf(t, session); len(got) != 2 || got["pair-0"] == got["pair-1"] {
 		t.Errorf("a gang of two on two nodes: %v", got)
 	}
-	check(t, cluster.Apply(ks.Remove(ks.Pods, ks.Texts(ks.PodName, []string{"pair-0", "pair-1"})), ks.Remove(ks.PodGroups, ks.Texts(ks.PodGroupName, []string{"pair"}))))
+	group, err := cluster.Find(ks.PodGroupEntity, "pair") // identifiers stand for names of others
+	check(t, err)
+	check(t, cluster.Apply(ks.Add(ks.Pods, ks.Texts(ks.PodName, []string{"pair-2"}), ks.IDs(ks.PodGroup, []ks.ID{group}), ks.Amounts(ks.PodRequest, [][]int64{{1}}))))
+	session = sessionOf(t, cluster)
+	check(t, session.Run(""))
+	if got := placesOf(t, session); len(got) != 3 || got["pair-2"] == "" {
+		t.Errorf("with a third pod: %v", got)
+	}
+	check(t, cluster.Apply(ks.Remove(ks.Pods, ks.Texts(ks.PodName, []string{"pair-0", "pair-1", "pair-2"})), ks.Remove(ks.PodGroups, ks.Texts(ks.PodGroupName, []string{"pair"}))))
 	session = sessionOf(t, cluster)
 	check(t, session.Run(""))
 	if got, err := session.Decisions(); err != nil || len(got) != 0 {

@@ -44,7 +44,16 @@ func TextLists(id Column, values [][]string) Values { return Values{id, len(valu
 // IntLists are lists of numbers.
 func IntLists(id Column, values [][]int64) Values { return Values{id, len(values), 0, values} }
 
-// Ints are numbers of any integer column; what does not fit its type is an error.
+// IDs are identifiers, of a column that names entities.
+func IDs(id Column, values []ID) Values {
+	numbers := make([]int64, len(values))
+	for i, value := range values {
+		numbers[i] = int64(value)
+	}
+	return Ints(id, numbers)
+}
+
+// Ints are numbers of any integer column; what does not fit its type is an error. Identifiers keep their bits.
 func Ints(id Column, values []int64) Values { return Values{id, len(values), 1, values} }
 
 // Amounts are rows of numbers of equal length: one number for each dimension.
@@ -181,7 +190,7 @@ func (v Values) ragged(staging *C.kaisched_staging, data unsafe.Pointer, offsets
 func convert[T uint8 | uint32 | uint64 | int64 | float64](id Column, to []T, from []int64) error {
 	for i, value := range from {
 		to[i] = T(value)
-		if int64(to[i]) != value || to[i] < 0 != (value < 0) {
+		if int64(to[i]) != value {
 			return &Error{Code: Limit, Message: fmt.Sprintf("column %d, row %d cannot hold %d", id, i, value)}
 		}
 	}

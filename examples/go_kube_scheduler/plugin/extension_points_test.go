@@ -138,6 +138,20 @@ func (b *bench) want(what string, status *fwk.Status, code fwk.Code, part string
 	}
 }
 
+// waited is how waiting in Permit ends; it should not last.
+func (b *bench) waited(pod *v1.Pod) *fwk.Status {
+	b.Helper()
+	ended := make(chan *fwk.Status, 1)
+	go func() { ended <- b.WaitOnPermit(b.ctx, pod) }()
+	select {
+	case status := <-ended:
+		return status
+	case <-time.After(20 * time.Second):
+		b.Fatal(pod.Name + " still waits")
+		return nil
+	}
+}
+
 // gang places a gang of two on two nodes and reserves its first pod, which waits in Permit.
 func (b *bench) gang(a0, a1 *v1.Pod) (first, second fwk.CycleState, x, y string) {
 	b.Helper()
@@ -182,7 +196,7 @@ func TestExtensionPoints(t *testing.T) {
 	b.want("reserve", b.RunReservePluginsReserve(b.ctx, second, a1, y), fwk.Success, "")
 	_, status = b.RunPermitPlugins(b.ctx, second, a1, y)
 	b.want("permit", status, fwk.Success, "")
-	b.want("the other one goes on", b.WaitOnPermit(b.ctx, a0), fwk.Success, "")
+	b.want("the other one goes on", b.waited(a0), fwk.Success, "")
 
 	b.want("preBind", b.RunPreBindPlugins(b.ctx, first, a0, x), fwk.Success, "")
 	b.want("bind", b.RunBindPlugins(b.ctx, first, a0, x), fwk.Success, "")
@@ -205,7 +219,7 @@ func TestUnreserve(t *testing.T) {
 	_, second, _, y := b.gang(a0, a1)
 	b.want("reserve", b.RunReservePluginsReserve(b.ctx, second, a1, y), fwk.Success, "")
 	b.RunReservePluginsUnreserve(b.ctx, second, a1, y)
-	b.want("who waited", b.WaitOnPermit(b.ctx, a0), fwk.Unschedulable, "the gang cannot start")
+	b.want("who waited", b.waited(a0), fwk.Unschedulable, "the gang cannot start")
 	_, node, why := b.place(other)
 	if node == "" {
 		t.Fatalf("b has no place: %s", why)
@@ -235,7 +249,7 @@ func TestGangTimeout(t *testing.T) {
 	if _, node, why := b.place(other); node == "" {
 		t.Errorf("b has no place: %s", why)
 	}
-	b.want("who waited", b.WaitOnPermit(b.ctx, a0), fwk.Unschedulable, "the gang cannot start")
+	b.want("who waited", b.waited(a0), fwk.Unschedulable, "the gang cannot start")
 }
 
 // The order of the queue is that of the engine: a group of a queue that has less comes first, whatever is older.
@@ -273,4 +287,47 @@ func TestOrder(t *testing.T) {
 		t.Fatalf("younger has no place: %s", why)
 	}
 	order(second, third, first)
+}
+
+// What another plug-in refuses is looked for elsewhere: unless the scheduler only has not seen yet that the place is
+// free, because it hears of events on its own.
+func TestRefusals(t *testing.T) {
+	refused := func(by string) *fwk.Status { return fwk.NewStatus(fwk.Unschedulable, "not here").WithPlugin(by) }
+	for what, one := range map[string]struct {
+		gone  bool // a pod that the snapshot of the scheduler still has
+		tell  func(*framework.NodeToStatus)
+		again string
+		why   string
+	}{
+		"the node":                {false, func(to *framework.NodeToStatus) { to.Set("n0", refused("Volumes")) }, "n1", ""},
+		"the node, too early":     {true, func(to *framework.NodeToStatus) { to.Set("n0", refused("Volumes")) }, "n0", ""},
+		"everywhere":              {false, func(to *framework.NodeToStatus) { to.SetAbsentNodesStatus(refused("Volumes")) }, "", "tried again later: another plug-in refused default/a: not here"},
+		"by nobody in particular": {false, func(*framework.NodeToStatus) {}, "n0", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			a, runs := podOf("a", 8), podOf("runs", 8, onNode("n0"))
+			objects := []runtime.Object{node("n0", 8), node("n1", 8), a}
+			if one.gone { // and there is no other node, so that a waits for it
+				objects = []runtime.Object{node("n0", 8), a, runs}
+			}
+			b := newBench(t, `{}`, objects...)
+			if one.gone {
+				if err := b.client.CoreV1().Pods("default").Delete(b.ctx, runs.Name, deleteNow); err != nil {
+					t.Fatal(err)
+				}
+				b.until("the pod is gone", func() bool { return b.plugin.planner.mirror.pods["default/runs"] == nil })
+			}
+			state, node, why := b.place(a)
+			if node != "n0" {
+				t.Fatalf("a is on %q: %s", node, why)
+			}
+			statuses := framework.NewDefaultNodeToStatus()
+			one.tell(statuses)
+			_, status := b.RunPostFilterPlugins(b.ctx, state, a, statuses)
+			b.want("postFilter", status, fwk.Unschedulable, "")
+			if _, node, why = b.place(a); node != one.again || !strings.Contains(why, one.why) {
+				t.Errorf("a is on %q: %s; want %q: %s", node, why, one.again, one.why)
+			}
+		})
+	}
 }
