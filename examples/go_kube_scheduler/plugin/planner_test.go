@@ -3,9 +3,11 @@ package plugin
 import (
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -45,7 +47,47 @@ func TestPodThatComesAgain(t *testing.T) {
 	again.UID = types.UID("another")
 	p.expect(t, again, "n0", "")
 	p.removePod(old) // comes late and is about the old one
+	p.expect(t, podOf("c", 8), "", "gpu")
 	p.expect(t, again, "n0", "")
+	third := podOf("a", 2) // the promise was to another pod
+	third.UID, third.Spec.NodeSelector = types.UID("third"), map[string]string{"zone": "nowhere"}
+	p.expect(t, third, "", "labels")
+	p.expect(t, podOf("d", 8), "n0", "")
+}
+
+// Who has to leave is asked once, and its place counts as coming free; if the API server does not want that, the place
+// is not promised to anybody, and the question comes again later.
+func TestVictims(t *testing.T) {
+	p := newTestPlanner(t, nil)
+	now := time.Now()
+	p.now = func() time.Time { return now }
+	p.setNode(node("n0", 8))
+	low, high := podOf("low", 8, onNode("n0"), withPriority(40)), podOf("high", 8, withPriority(90))
+	p.setPod(low)
+	evicts := func(want int) {
+		t.Helper()
+		p.expect(t, high, "", "a place comes free on node n0")
+		node, work, err := p.makeRoom(high)
+		if err != nil || node != "n0" || len(work.evict) != want || want == 1 && work.evict[0].Name != "low" {
+			t.Errorf("room on %q by evicting %v, want %d: %v", node, work.evict, want, err)
+		}
+	}
+	evicts(1)
+	evicts(0)
+	if len(p.plan.waits["default/high"].victims) != 0 {
+		t.Error("a pod that leaves is a victim again")
+	}
+	p.stays(low)
+	evicts(0)
+	now = now.Add(mostHold)
+	evicts(1)
+	low = low.DeepCopy()
+	deleted := metav1.Now()
+	low.DeletionTimestamp = &deleted
+	p.setPod(low)
+	evicts(0)
+	p.removePod(low)
+	p.expect(t, high, "n0", "")
 }
 
 // An object that kaisched cannot take stops nobody else, and counts as soon as it is repaired.
