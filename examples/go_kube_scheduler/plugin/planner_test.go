@@ -47,12 +47,13 @@ func TestPodThatComesAgain(t *testing.T) {
 	again.UID = types.UID("another")
 	p.expect(t, again, "n0", "")
 	p.removePod(old) // comes late and is about the old one
-	p.expect(t, podOf("c", 8), "", "gpu")
+	c := podOf("c", 8)
+	p.expect(t, c, "", "gpu")
 	p.expect(t, again, "n0", "")
 	third := podOf("a", 2) // the promise was to another pod
 	third.UID, third.Spec.NodeSelector = types.UID("third"), map[string]string{"zone": "nowhere"}
 	p.expect(t, third, "", "labels")
-	p.expect(t, podOf("d", 8), "n0", "")
+	p.expect(t, c, "n0", "") // who waited since
 }
 
 // Who has to leave is asked once, and its place counts as coming free; if the API server does not want that, the place
@@ -148,7 +149,7 @@ func TestArguments(t *testing.T) {
 // A limit of a queue counts in GPUs, and its name and numbers come through.
 func TestQueueLimit(t *testing.T) {
 	p := newTestPlanner(t, func(a *Arguments) {
-		a.Queues = []Queue{{Name: "top"}, {Name: "q", Parent: "top", Limit: map[string]resource.Quantity{"gpu": resource.MustParse("2")}}}
+		a.Queues = []Queue{{Name: "q", Parent: "top", Limit: map[string]resource.Quantity{"gpu": resource.MustParse("2")}}, {Name: "top"}}
 	})
 	p.setNode(node("n0", 8))
 	p.expect(t, podOf("a", 2, inQueue("q")), "n0", "")
