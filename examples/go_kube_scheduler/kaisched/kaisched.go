@@ -2,7 +2,7 @@
 //
 //	cluster --Snapshot--> snapshot --engine.Run--> session --Decisions--> what starts, what leaves, why the rest waits
 //
-// Nothing here has a finalizer: who makes a Cluster, Snapshot, Engine, Session, Answers or Objects closes it. Close may
+// Nothing here has a finalizer: who makes a Cluster, Snapshot, Engine, Session or Objects closes it. Close may
 // be called twice, and every call on a closed handle is an error. Handles do not need each other: a session may outlive
 // its engine and its snapshot. What is given back is a copy in Go's memory and stays valid.
 //
@@ -17,9 +17,7 @@ package kaisched
 */
 import "C"
 
-import (
-	"unsafe"
-)
+import "unsafe"
 
 // ID names one entity of one cluster; 0 names nothing. It is never used again once the entity is gone.
 type ID uint64

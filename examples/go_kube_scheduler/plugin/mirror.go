@@ -32,6 +32,7 @@ type mirror struct {
 	sentGroups                         map[string]groupRow
 	sentPods                           map[string]podRow
 	quarantine                         map[string]leftOut // by kind and name
+	failed                             error              // what was sent is not known any more
 }
 
 // leftOut is why kaisched has left out a row; what was there before, or what stands in for it, may be present.
@@ -263,6 +264,9 @@ func collect[Row any](m *mirror, kind string, dirty map[string]bool, sent map[st
 
 // flush brings the cluster up to date and tells whether anything has changed.
 func (m *mirror) flush(now time.Time) (bool, error) {
+	if m.failed != nil {
+		return false, m.failed
+	}
 	if len(m.dirtyNodes)+len(m.dirtyGroups)+len(m.dirtyPods) == 0 {
 		return false, nil
 	}
@@ -320,7 +324,8 @@ func (m *mirror) flush(now time.Time) (bool, error) {
 		return false, nil
 	}
 	if err := m.cluster.Apply(tables...); err != nil {
-		return false, fmt.Errorf("telling kaisched what has changed: %w", err)
+		m.failed = fmt.Errorf("telling kaisched what has changed: %w", err) // no row does that, see on_invalid
+		return false, m.failed
 	}
 	m.dimensions.added = nil
 	return true, nil

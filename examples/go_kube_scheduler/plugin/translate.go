@@ -22,6 +22,7 @@ const (
 	groupAnnotation     = "pod-group-name"
 	fractionAnnotation  = "gpu-fraction"
 	fractionsAnnotation = "gpu-fraction-num-devices"
+	gpuMemoryAnnotation = "gpu-memory"
 	minMemberAnnotation = "kaisched.io/min-member"
 )
 
@@ -36,10 +37,10 @@ const (
 	noMatch       = "none,!none"    // a selector that nothing matches
 
 	// KAI's scale: train is 50, and groups below 100 are preemptible.
-	defaultPriority     = 50
-	preemptibleBelow    = 100
-	mebibyte            = int64(1) << 20
-	gpuMemoryAnnotation = "gpu-memory"
+	defaultPriority  = 50
+	preemptibleBelow = 100
+
+	mebibyte = int64(1) << 20
 )
 
 type nodeRow struct {
