@@ -1,0 +1,3 @@
+module kaisched.example/go/kaisched
+
+go 1.22
