@@ -297,6 +297,7 @@ result<bool> permit_start(core& c, group_row group) {
     if (!may) return may;
     if (*may) continue;
     c.rollback(0);
+    c.held_groups.mark(group, c.state().group_slots);
     failure why;
     why.group = group;
     why.what = constraint::plugin;

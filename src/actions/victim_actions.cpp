@@ -68,6 +68,8 @@ std::vector<group_row> groups_that_may_evict(core& c, bool preemptible_only) {
     const bool preemptible = group.preemptible || (group.semi_preemptible && work::is_satisfied(c, group.first_sub));
     if (preemptible_only && !preemptible) {
       remember(c, g, attempt_outcome::not_preemptible);
+    } else if (c.held_groups.has(g)) {
+      remember(c, g, attempt_outcome::obstacle);
     } else if (within_preemption_delay(c, g)) {
       remember(c, g, attempt_outcome::delayed);
     } else {

@@ -140,6 +140,8 @@ std::string reason_text(const core& c, const reason& why) {
       return "a node would take its first pod, but no action has tried to start the group";
     case constraint::topology:
       return domain_text(why);
+    case constraint::plugin:
+      return "there is a place, but a part of the policy does not let the group start now";
     case constraint::reservation:
       return fmt::format("there is a place, but pod group '{}', which waits at the head, would start later",
                          c.base.name(why.subject));

@@ -227,6 +227,10 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     all.back().subject = id_of_group(c, f->head);
     return;
   }
+  if (f != nullptr && f->what == constraint::plugin && f->pod == no_row) {  // there are places
+    all.push_back(group_reason(group, f->what, reason_scope::group));
+    return;
+  }
   if (f != nullptr) add_domain_reasons(*f, all);
   if (f != nullptr && f->pieces_tried > 0) {
     all.push_back(group_reason(group, constraint::topology, reason_scope::group));

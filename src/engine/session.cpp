@@ -45,10 +45,7 @@ session::session(std::unique_ptr<impl> body) : impl_(std::move(body)) {}
 session::session(session&&) noexcept = default;
 session& session::operator=(session&&) noexcept = default;
 
-session::~session() {
-  if (impl_ == nullptr) return;
-  for (const auto& part : impl_->core.parts) part->session_close();
-}
+session::~session() = default;
 
 result<void> session::run(std::string_view action) { return run_for(action, no_row); }
 

@@ -65,6 +65,7 @@ core::core(const core& other)
       core_charges(other.core_charges),
       started_groups(other.started_groups),
       evicted_groups(other.evicted_groups),
+      held_groups(other.held_groups),
       evicted_here(other.evicted_here),
       placed_here(other.placed_here),
       abandoned(other.abandoned),
@@ -94,6 +95,10 @@ core::core(const core& other)
     add_part(make(options));
     (void)parts.back()->session_open(view());  // opened once already with the same snapshot and options
   }
+}
+
+core::~core() {
+  for (const auto& part : parts) part->session_close();
 }
 
 void core::add_part(std::unique_ptr<policy_part> part) {

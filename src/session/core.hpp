@@ -133,6 +133,7 @@ class core {
        std::shared_ptr<const device_catalog> catalog);
   core(const core& other);
   core& operator=(const core&) = delete;
+  ~core();
 
   /// Divides fair shares, prepares orders, opens the parts.
   result<void> open();
@@ -348,6 +349,7 @@ class core {
 
   base::row_marks started_groups;  ///< in this session
   base::row_marks evicted_groups;  ///< in this session
+  base::row_marks held_groups;     ///< that have a place, and a part did not let start
   /// By pod: 0, or 1 + the position in the statement of the eviction that has not been committed. Empty before the
   /// first eviction.
   std::vector<std::uint32_t> evicted_here;

@@ -264,6 +264,15 @@ static void say(void) {
     DECIDES("x>n ", &part, modes[m], one, NULL, 0);
     s.refuse_start = 1;
     DECIDES("y>n ", &part, modes[m], one, NULL, 0); /* its place is free again */
+    kaisched_engine* gated = engine_with(&part, modes[m], NULL, 0);
+    kaisched_session* held = NULL;
+    const kaisched_table* why = NULL;
+    OK(kaisched_run(gated, two, 10, &held, NULL));
+    OK(kaisched_session_table(held, KAISCHED_TABLE_REASON, &why, NULL));
+    CHECK(why != NULL && why->rows == 1 && text_is(why, KAISCHED_REASON_COL_CONSTRAINT, 0, "plugin") &&
+          text_is(why, KAISCHED_REASON_COL_SCOPE, 0, "group"));
+    kaisched_session_close(held);
+    kaisched_engine_destroy(gated);
 
     part = part_with(&s);
     part.changed = changed;
@@ -285,7 +294,7 @@ static void say(void) {
     CHECK(((const int64_t*)column(shares, KAISCHED_QUEUE_SHARE_COL_FAIR_SHARE)->data)[2] == 123);
     kaisched_session_close(session);
     kaisched_engine_destroy(engine);
-    CHECK(s.created == s.destroyed && s.opened == s.closed && s.opened == s.created && s.released == 14);
+    CHECK(s.created == s.destroyed && s.opened == s.closed && s.opened == s.created && s.released == 15);
   }
   kaisched_snapshot_release(one);
   kaisched_snapshot_release(two);
