@@ -292,6 +292,33 @@ static int option_is(const kaisched_engine* engine, const char* option, const ch
   return kaisched_engine_get(engine, option, text, sizeof text, NULL, NULL) == KAISCHED_OK && strcmp(text, wanted) == 0;
 }
 
+/* A vendor that nobody has heard of: two dies per card, which are given together. */
+static const char vendors[] =
+    "{\"schema\": \"kaisched-vendor/1\", \"vendors\": [{\"key\": \"Acme\","
+    " \"resources\": {\"count\": \"acme.com/npu\", \"memory\": \"acme.com/npu-blocks\", \"cores\": "
+    "\"acme.com/npu-cores\"},"
+    " \"annotations\": {\"ids\": [{\"use\": \"acme.com/use\", \"avoid\": \"acme.com/avoid\"}]},"
+    " \"requests\": {\"memory_unit_mib\": 128, \"default_permille\": 1000, \"default_cores\": 0},"
+    " \"admission\": [{\"do\": \"claim\", \"names\": [\"acme.com/npu\"]}],"
+    " \"checks\": [\"health\", \"type\", \"id\", \"slots\", \"exclusive\", \"memory\", \"cores\", \"whole_exclusive\", "
+    "\"exhausted\"],"
+    " \"core_cap\": 100, \"sets\": [{\"choose\": \"full_groups\", \"group_size\": 2}]}]}";
+
+static void devices_of_vendors(void) {
+  kaisched_engine* engine = new_engine();
+  kaisched_error err = KAISCHED_ERROR_INIT;
+  const size_t size = sizeof vendors - 1;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_ADD_VENDORS, kaisched_engine_add_vendors, NULL, vendors, size, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_ADD_VENDORS, kaisched_engine_add_vendors, engine, NULL, size, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_ENGINE_ADD_VENDORS, kaisched_engine_add_vendors, engine, vendors, size - 2,
+         "half.json");
+  CHECK(kaisched_engine_add_vendors(engine, vendors, 0, "empty.json", &err) == KAISCHED_E_ARGUMENT);
+  CHECK(strstr(err.message, "empty.json") != NULL);
+  OK(kaisched_engine_add_vendors(engine, vendors, size, "acme.json", NULL));
+  OK(kaisched_engine_add_vendors(engine, vendors, size, NULL, NULL)); /* replaces its like */
+  kaisched_engine_destroy(engine);
+}
+
 static void engines(void) {
   const kaisched_kv compat[] = {{"preset", "kai"}, {"mode", "compat"}};
   const kaisched_kv wrong[] = {{"mode", "compat"}, {"mode", "roughly"}};
@@ -497,9 +524,12 @@ static void library(void) {
 }
 
 static const named_case cases[] = {
-    {"library", library},       {"null_use", null_use}, {"double_use", double_use}, {"struct_sizes", struct_sizes},
-    {"buffers", buffers},       {"results", results},   {"engines", engines},       {"independence", independence},
-    {"quarantine", quarantine}, {"objects", objects},
+    {"library", library},           {"null_use", null_use},
+    {"double_use", double_use},     {"struct_sizes", struct_sizes},
+    {"buffers", buffers},           {"results", results},
+    {"engines", engines},           {"vendors", devices_of_vendors},
+    {"independence", independence}, {"quarantine", quarantine},
+    {"objects", objects},
 };
 
 int main(int argc, char** argv) { return run_cases(cases, sizeof cases / sizeof cases[0], argc, argv); }
