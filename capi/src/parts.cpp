@@ -421,7 +421,7 @@ class host_part final : public policy_part {
       said.assign(got.begin(), got.end());
     }
     if (outcome.ok()) return said;
-    if (part_->has(KAISCHED_PART_NEUTRAL_ON_ERROR)) return std::vector<Value>(start.begin(), start.end());
+    if (opened_ && part_->has(KAISCHED_PART_NEUTRAL_ON_ERROR)) return std::vector<Value>(start.begin(), start.end());
     return outcome.failure();
   }
 

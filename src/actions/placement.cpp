@@ -309,6 +309,7 @@ result<bool> permit_start(core& c, group_row group) {
 
 result<void> commit_group(core& c, group_row group, bool waits, bool had_started) {
   c.commit();
+  c.held_groups.unmark(group);
   if (!waits && !had_started) c.note_start(group);
   ++c.statistics.back().groups_placed;
   return c.verify();

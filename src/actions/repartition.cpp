@@ -416,6 +416,7 @@ std::vector<std::uint32_t> likeness_of(core& c, group_row group) {
 
 /// What fits without a division is placed as `allocate` does it. The statement is committed or empty afterwards.
 result<bool> serve(core& c, group_row group, shared_reading& shared, hopeless_groups& hopeless) {
+  if (c.held_groups.has(group)) return false;  // it has a place
   ++c.statistics.back().groups_tried;
   failure why;
   const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;

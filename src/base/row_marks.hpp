@@ -15,6 +15,9 @@ class row_marks {
     if (marked_.empty()) marked_.resize(rows, false);
     marked_[row] = true;
   }
+  void unmark(std::uint32_t row) {
+    if (!marked_.empty()) marked_[row] = false;
+  }
   [[nodiscard]] bool has(std::uint32_t row) const { return !marked_.empty() && marked_[row]; }
 
  private:

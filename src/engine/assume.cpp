@@ -1,11 +1,14 @@
 // Taking decisions into a cluster that may have changed since they were made.
 #include <algorithm>
+#include <map>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mask.hpp"
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
 #include "model/cluster_impl.hpp"
@@ -34,7 +37,7 @@ class referee {
 
   /// Nothing has changed since the snapshot, and what the session saw of its pods is what the host has reported.
   [[nodiscard]] bool nothing_moved() const {
-    const auto is_open = [&](const decision& d) { return d.pod != no_row && open_.is_open(id_of_pod(d.pod)); };
+    const auto is_open = [&](const decision& d) { return d.pod != no_row && open_.is_open(is_, id_of_pod(d.pod)); };
     return was_.names == is_.names && was_.version == is_.version &&
            std::none_of(c_.decisions.begin(), c_.decisions.end(), is_open);
   }
@@ -51,6 +54,7 @@ class referee {
     for (const decision& d : commit) {
       compare_group(d.group, rests_on_shares(d));
       if (d.pod != no_row) compare_pod(d.pod);
+      if (leaves(d.kind)) compare_budget(d);
       if (d.node != no_row) compare_node(d);
       if (d.pod != no_row) compare_claims(d.pod);
     }
@@ -58,7 +62,11 @@ class referee {
       if (auto done = repeat(commit); !done) return done.failure();
     }
     if (!found_.empty()) {
-      for (const decision& d : commit) refused_groups_.insert(d.group);
+      for (const decision& d : commit) {
+        refused_groups_.insert(d.group);
+        for (queue_row q = was_.groups[d.group].queue; q != no_row; q = (*was_.queues)[q].parent)
+          refused_queues_.insert(q);
+      }
       again_->rollback(0);
     } else {
       again_->commit();
@@ -99,12 +107,13 @@ class referee {
 
   void compare_pod(pod_row p) {
     const model::pod_core& had = was_.pods[p];
-    if (p >= is_.pod_slots || !is_.pods[p].live || is_.pods[p].generation != had.generation)
+    if (p >= is_.pod_slots || !is_.pods[p].live || is_.pods[p].generation != had.generation ||
+        is_.pod_names[p] != was_.pod_names[p])
       return blame_pod(p, "it has been removed");
     const model::pod_core& has = is_.pods[p];
     const auto status_was = static_cast<pod_status>(was_.live.pod_state[p]);
     const auto status_is = static_cast<pod_status>(is_.live.pod_state[p]);
-    if (open_.is_open(id_of_pod(p))) return blame_pod(p, "an earlier decision about it has not been reported on");
+    if (open_.is_open(is_, id_of_pod(p))) return blame_pod(p, "an earlier decision about it has not been reported on");
     if (status_was != status_is) {
       return blame_pod(p, "it was " + std::string(pod_status_name(status_was)) + " and is " +
                               std::string(pod_status_name(status_is)));
@@ -121,7 +130,8 @@ class referee {
   void compare_group(group_row g, bool by_shares) {
     if (refused_groups_.contains(g)) return blame_group(g, "an earlier commit of the session for it is refused");
     const model::group_core& had = was_.groups[g];
-    if (g >= is_.group_slots || !is_.groups[g].live || is_.groups[g].generation != had.generation)
+    if (g >= is_.group_slots || !is_.groups[g].live || is_.groups[g].generation != had.generation ||
+        is_.group_names[g] != was_.group_names[g])
       return blame_group(g, "it has been removed");
     const model::group_core& has = is_.groups[g];
     if (had.queue != has.queue) return blame_group(g, "it is in another queue");
@@ -131,6 +141,16 @@ class referee {
     compare_members(g, had, has);
     for (queue_row q = had.queue; q != no_row; q = (*was_.queues)[q].parent) {
       if (!compare_queue(q, by_shares)) return;
+    }
+  }
+
+  /// Pods that migrate spend the budget of their group until the host has reported.
+  void compare_budget(const decision& d) {
+    if (d.group >= is_.group_slots || !is_.groups[d.group].live) return;
+    if (was_.group_extras[d.group].disruption_budget != is_.group_extras[d.group].disruption_budget) {
+      blame_group(d.group, "its disruption budget has changed");
+    } else if (open_.migrates(is_, entity_id(entity_kind::pod_group, was_.groups[d.group].generation, d.group))) {
+      blame_group(d.group, "another pod of it is migrating");
     }
   }
 
@@ -161,7 +181,8 @@ class referee {
   /// False: those above it are not worth a look.
   bool compare_queue(queue_row q, bool by_shares) {
     const model::queue_info& had = (*was_.queues)[q];
-    if (q >= is_.queues->size() || !(*is_.queues)[q].live || (*is_.queues)[q].generation != had.generation) {
+    if (q >= is_.queues->size() || !(*is_.queues)[q].live || (*is_.queues)[q].generation != had.generation ||
+        (*is_.queues)[q].name != had.name) {
       blame_queue(q, "it has been removed");
       return false;
     }
@@ -177,6 +198,10 @@ class referee {
       blame_queue(q, "its quota, limit, weight, priority, usage or minimum runtime has changed");
     } else if ((*was_.live.queue_allocated)[q] != (*is_.live.queue_allocated)[q]) {
       blame_queue(q, "it holds another amount");
+    } else if (c_.fair_share[q] != again_->fair_share[q]) {
+      blame_queue(q, "its fair share has changed");
+    } else if (refused_queues_.contains(q)) {
+      blame_queue(q, "an earlier commit of the session that concerns it is refused");
     }
     return true;
   }
@@ -184,7 +209,7 @@ class referee {
   void compare_node(const decision& d) {
     const model::node_info& had = *(*was_.nodes)[d.node];
     const node_row row = row_now(d.node);
-    if (row == no_row) return blame_node(d.node, "it has been removed");
+    if (row == no_row || (*is_.nodes)[row]->name != had.name) return blame_node(d.node, "it has been removed");
     const model::node_info& has = *(*is_.nodes)[row];
     if (&had == &has) {
       if (d.kind == decision_kind::repartition && !same_amounts(d.node, row))
@@ -193,7 +218,15 @@ class referee {
     }
     if (had.labels_text != has.labels_text || had.positions != has.positions)
       return blame_node(d.node, "its labels or its place in a topology have changed");
-    if (d.kind == decision_kind::repartition) blame_node(d.node, "it has changed");
+    if (d.kind == decision_kind::repartition) return blame_node(d.node, "it has changed");
+    bool same = had.vendor_devices_text == has.vendor_devices_text &&
+                had.device_settings_text == has.device_settings_text && had.zones.size() == has.zones.size();
+    for (const std::int64_t i : base::indices_of(d.devices.mask)) {
+      const auto device = static_cast<std::uint32_t>(i);
+      same = same && device < has.device_count() && had.device_units(device) == has.device_units(device) &&
+             had.sharing_of(device) == has.sharing_of(device);
+    }
+    if (!same) blame_node(d.node, "its devices have changed");
   }
   [[nodiscard]] node_row row_now(node_row row) const {
     const std::uint32_t slot = (*was_.nodes)[row]->slot;
@@ -252,19 +285,18 @@ class referee {
   result<void> repeat_place(const decision& d) {
     const node_row row = row_now(d.node);
     const std::string pod = quoted(was_.pod_names[d.pod]);
-    if (!leaves(d.kind)) {  // rules are for pods that wait
-      result<reason> why = engine_detail::refusal_of(*again_, d.pod, row);
-      if (!why) return why.failure();
-      if (why->what != constraint::none) {
-        blame_node(d.node, "it refuses pod " + pod + ": " + std::string(constraint_name(why->what)));
-        return {};
-      }
-      work::failure limit;
-      const model::quota_vector more = again_->asked_on(is_.class_of(d.pod), row);
-      if (again_->has_proportion && again_->queues_refuse(d.group, more, std::span(&d.pod, 1), limit)) {
-        blame_queue(limit.queue, "pod " + pod + " would take it over its limit or quota");
-        return {};
-      }
+    result<reason> why = engine_detail::refusal_of(*again_, d.pod, row);
+    if (!why) return why.failure();
+    if (why->what != constraint::none) {
+      blame_node(d.node, "it refuses pod " + pod + ": " + std::string(constraint_name(why->what)));
+      return {};
+    }
+    work::failure limit;
+    const model::quota_vector more = again_->asked_on(is_.class_of(d.pod), row);
+    if (!leaves(d.kind) && again_->has_proportion &&
+        again_->queues_refuse(d.group, more, std::span(&d.pod, 1), limit)) {
+      blame_queue(limit.queue, "pod " + pod + " would take it over its limit or quota");
+      return {};
     }
     const policy::free_amount amount =
         starts(d.kind) ? policy::free_amount::idle : policy::free_amount::idle_or_releasing;
@@ -298,6 +330,7 @@ class referee {
   std::uint32_t commit_ = 0;
   std::vector<conflict> found_;
   std::set<group_row> refused_groups_;
+  std::set<queue_row> refused_queues_;  ///< of these groups, with those above
 };
 
 /// What becomes of the pods, groups and claims of decisions that are taken in.
@@ -309,7 +342,6 @@ class intake {
     if (d.pod == no_row || d.kind == decision_kind::pipeline || d.kind == decision_kind::unschedulable) return;
     model::tentative one{d.pod, d.kind, (*s_.nodes)[d.node]->slot, d.devices.mask, d.numa_zones, d.device_grants};
     if (d.kind == decision_kind::move) one.node = s_.live.pod_node[d.pod];
-    note_group(d.group, d.kind);
     const auto [at, is_new] = place_of_.try_emplace(d.pod, made_.pods.size());
     if (is_new) {
       made_.pods.push_back(std::move(one));
@@ -320,6 +352,7 @@ class intake {
 
   result<model::tentative_set> take() {
     std::erase_if(made_.pods, [](const model::tentative& one) { return one.pod == no_row; });
+    for (const model::tentative& one : made_.pods) note_group(s_.pods[one.pod].group, one.kind);
     for (const auto& [group, what] : groups_) made_.groups.push_back({group, what.first, what.second});
     if (auto done = add_claims(); !done) return done.failure();
     return std::move(made_);
@@ -368,34 +401,52 @@ class intake {
 }  // namespace
 
 result<std::vector<conflict>> cluster::assume(const session& decided) {
-  const core& c = decided.impl_->core;
+  try {
+    return impl_->assume(decided.impl_->core, *this);
+  } catch (const std::bad_alloc&) {
+    return error{status::no_memory, "out of memory; no decision was taken in", {}};
+  }
+}
+
+result<std::vector<conflict>> cluster::impl::assume(const core& c, cluster& self) {
   const std::span<const decision> all = c.decisions;
-  referee judge(c, impl_->state, impl_->assumed);
+  referee judge(c, state, assumed);
   const bool trusted = judge.nothing_moved();
   if (!trusted) {
-    if (auto done = judge.open(take_snapshot()); !done) return done.failure();
+    if (auto done = judge.open(self.take_snapshot()); !done) return done.failure();
   }
   intake good(c);
-  std::vector<conflict> conflicts;
+  std::vector<conflict> found;
   for (std::size_t first = 0, next = 0; first < all.size(); first = next) {
     while (next < all.size() && all[next].commit == all[first].commit) ++next;
     const std::span<const decision> commit = all.subspan(first, next - first);
     if (!trusted) {
-      result<std::vector<conflict>> found = judge.judge(commit);
-      if (!found) return found;
-      if (!found->empty()) {
-        conflicts.insert(conflicts.end(), found->begin(), found->end());
-        continue;
-      }
+      result<std::vector<conflict>> refused = judge.judge(commit);
+      if (!refused) return refused;
+      found.insert(found.end(), refused->begin(), refused->end());
+      if (!refused->empty()) continue;
     }
+    const std::size_t before = found.size();
+    for (const decision& d : commit) {
+      if (d.kind == decision_kind::migrate) check_stand_in(c.base, d, found);
+    }
+    if (found.size() > before) continue;
     for (const decision& d : commit) good.add(d);
   }
   result<model::tentative_set> what = good.take();
   if (!what) return what.failure();
-  if (auto done = impl_->carry_out(impl_->assumed.take(impl_->state, impl_->names, *what), *this); !done)
-    return done.failure();
-  impl_->conflicts = conflicts;
-  return conflicts;
+  std::vector<conflict> told = found;
+  if (auto done = carry_out(assumed.take(state, names, *what)); !done) return done.failure();
+  conflicts.swap(found);
+  return told;
+}
+
+void cluster::impl::check_stand_in(const snapshot& of, const decision& d, std::vector<conflict>& to) const {
+  const std::string stand_in = model::stand_in_name(of.pod_name(d.pod));
+  if (stand_in.size() <= max_name_size && names.pods.find(stand_in) == base::name_map::none) return;
+  to.push_back({d.commit, entity_kind::pod, entity_id(entity_kind::pod, of.state().pods[d.pod].generation, d.pod),
+                std::string(of.pod_name(d.pod)),
+                "its stand-in '" + stand_in + "' cannot be named so: the name is taken or too long"});
 }
 
 }  // namespace kaisched

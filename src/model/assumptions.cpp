@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <kaisched/quantity.hpp>
 #include <kaisched/schema.hpp>
 
 #include "base/mask.hpp"
@@ -36,12 +37,14 @@ table::column& text_column(table& t, std::uint32_t id) { return t.add(id, column
 table::column& list_column(table& t, std::uint32_t id) { return t.add(id, column_type::string_list, 0); }
 table::column& index_column(table& t, std::uint32_t id) { return t.add(id, column_type::i64_list, 0); }
 
-/// Pods that only change their status.
+/// Pods that only change their status, and keep the devices that they have, known or not.
 class status_rows {
  public:
-  void add(std::string_view pod, pod_status to) {
-    name_.push(pod);
+  void add(const cluster_state& s, pod_row p, pod_status to) {
+    name_.push(s.pod_names[p]);
     status_.push(static_cast<std::uint8_t>(to));
+    const std::uint64_t mask = s.live.pod_devices[p].mask;
+    devices_.push_list(mask == 0 ? std::vector<std::int64_t>{unknown_devices} : base::indices_of(mask));
   }
   [[nodiscard]] table take() { return std::move(rows_); }
 
@@ -49,6 +52,7 @@ class status_rows {
   table rows_ = delta(table_kind::pod, table_op::change);
   table::column& name_ = text_column(rows_, col::pod_name);
   table::column& status_ = rows_.add(col::pod_status_column, column_type::u8);
+  table::column& devices_ = index_column(rows_, col::pod_devices);
 };
 
 /// Pods, or stand-ins for them, that get a place.
@@ -165,6 +169,19 @@ void keep(std::vector<table>& all, table one) {
   if (one.rows() > 0) all.push_back(std::move(one));
 }
 
+/// The tables of a report, as they grow.
+struct report_rows {
+  removed_rows removed;
+  status_rows changed;
+  place_rows moved{table_op::change};
+  /// By claim the pods that do not use it, and whether they had joined its users.
+  std::map<std::string_view, std::map<std::string_view, bool>> leave_claims;
+
+  void end_stand_in(const cluster_state& s, entity_id stand_in) {
+    if (stand_in && is_live_pod(s, stand_in)) removed.add(s.pod_names[stand_in.slot()]);
+  }
+};
+
 std::array<std::int64_t, 3> times_of(const cluster_state& s, group_row g) {
   const group_extra& extra = s.group_extras[g];
   return {extra.last_start, extra.last_eviction, extra.evictions};
@@ -181,6 +198,18 @@ bool assumptions::holds(const cluster_state& s, entity_id pod, const entry& e) {
   if (e.what.kind == decision_kind::bind) return is == pod_status::binding && at == e.what.node;
   if (e.what.kind == decision_kind::migrate) return is_in(is, active_allocated) && at == e.node_before;
   return is == pod_status::releasing && at == e.node_before;
+}
+
+bool assumptions::is_open(const cluster_state& s, entity_id pod) const {
+  const auto found = open_.find(pod);
+  return found != open_.end() && holds(s, pod, found->second);
+}
+
+bool assumptions::migrates(const cluster_state& s, entity_id group) const {
+  return has_stand_ins() && std::any_of(open_.begin(), open_.end(), [&](const auto& one) {
+           return one.second.group == group && one.second.what.kind == decision_kind::migrate &&
+                  holds(s, one.first, one.second);
+         });
 }
 
 std::vector<assumption> assumptions::list(const cluster_state& s) const {
@@ -204,7 +233,7 @@ assumptions::group_entry& assumptions::touch(const cluster_state& s, entity_id g
 }
 
 assumptions::step assumptions::take(const cluster_state& s, const name_maps& names, const tentative_set& what) const {
-  step made;
+  step made = follow_host(s, names);
   status_rows leaving;
   place_rows starting(table_op::change);
   stand_in_rows copies(s.dims());
@@ -219,7 +248,7 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
     e.node_before = s.live.pod_node[one.pod];
     ++touch(s, group, made).open;
     if (leaves(one.kind)) {
-      leaving.add(s.pod_names[one.pod], pod_status::releasing);
+      leaving.add(s, one.pod, pod_status::releasing);
     } else if (one.kind == decision_kind::migrate) {
       e.stand_in = stand_in_name(s.pod_names[one.pod]);
       copies.add(s, e.stand_in, one);
@@ -240,8 +269,12 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
   for (const tentative_claim& one : what.claims) {
     const claim_info& is = *s.claims[names.claims.find(one.name)];
     texts users = split_list(is.reserved_for);
-    for (const pod_row user : one.users) users.push_back(s.pod_names[user]);
-    if (is.devices.empty() && is.results_text.empty()) made.new_claims.insert(one.name);
+    for (const pod_row user : one.users) {
+      const bool joins = std::find(users.begin(), users.end(), s.pod_names[user]) == users.end();
+      if (joins) users.push_back(s.pod_names[user]);
+      made.open[id_of_pod(s, user)].claims.emplace_back(one.name, joins);
+    }
+    if (is.devices.empty() && is.results_text.empty()) made.new_claims.emplace(one.name, join_list(one.devices));
     claims.add(one.name, texts(one.devices.begin(), one.devices.end()), users, one.node,
                texts(one.results.begin(), one.results.end()));
   }
@@ -253,13 +286,39 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
   return made;
 }
 
+assumptions::step assumptions::follow_host(const cluster_state& s, const name_maps& names) const {
+  (void)names;
+  step made;
+  report_rows rows;
+  for (const auto& [pod, e] : open_) {
+    if (holds(s, pod, e)) continue;
+    made.closed.push_back(pod);
+    group_entry& group = touch(s, e.group, made);
+    --group.open;
+    group.happened = true;
+    rows.end_stand_in(s, e.stand_in_pod);
+  }
+  close_groups(s, made);
+  keep(made.tables, rows.removed.take());
+  return made;
+}
+
+/// Groups on which nothing is open any more get their times back if nothing happened.
+void assumptions::close_groups(const cluster_state& s, step& to) const {
+  group_rows timed;
+  for (auto& [group, known] : to.groups) {
+    if (known.open > 0) continue;
+    to.closed_groups.push_back(group);
+    if (known.happened || !is_live_group(s, group) || known.now == known.before) continue;
+    if (times_of(s, group.slot()) == known.now) timed.add(s.group_names[group.slot()], known.before);
+  }
+  keep(to.tables, timed.take());
+}
+
 assumptions::step assumptions::report(const cluster_state& s, const name_maps& names, std::span<const entity_id> pods,
                                       report_kind outcome) const {
   step made;
-  removed_rows removed;
-  status_rows changed;
-  place_rows moved(table_op::change);
-  std::map<std::string_view, std::set<std::string_view>> leave_claims;
+  report_rows rows;
   const std::set<entity_id> all(pods.begin(), pods.end());
   for (const entity_id pod : all) {
     const auto found = open_.find(pod);
@@ -274,65 +333,69 @@ assumptions::step assumptions::report(const cluster_state& s, const name_maps& n
     group_entry& group = touch(s, e.group, made);
     --group.open;
     group.happened = group.happened || !stands || outcome != report_kind::failed;
-    if (names.pods.find(e.stand_in) != base::name_map::none) removed.add(e.stand_in);
+    rows.end_stand_in(s, e.stand_in_pod);
     if (!stands) continue;
-    const std::string_view name = s.pod_names[pod.slot()];
     const bool happened = outcome == report_kind::done;
     if (leaves(e.what.kind)) {
-      if (!happened) changed.add(name, e.before);
+      if (!happened) rows.changed.add(s, pod.slot(), e.before);
     } else if (e.what.kind == decision_kind::migrate) {
-      if (happened) moved.add(s, name, e.what, pod_status::bound);
+      if (happened) rows.moved.add(s, s.pod_names[pod.slot()], e.what, pod_status::bound);
     } else {
-      changed.add(name, happened ? pod_status::bound : e.before);
-      for (const std::string_view claim : split_list(s.class_of(pod.slot()).ask.claims)) {
+      rows.changed.add(s, pod.slot(), happened ? pod_status::bound : e.before);
+      for (const auto& [claim, joined] : e.claims) {
         if (happened) {
-          made.closed_claims.emplace_back(claim);
+          made.closed_claims.push_back(claim);
         } else {
-          leave_claims[claim].insert(name);
+          rows.leave_claims[claim].emplace(s.pod_names[pod.slot()], joined);
         }
       }
     }
   }
   claim_rows claims;
-  for (const auto& [claim, who] : leave_claims) {
+  for (const auto& [claim, who] : rows.leave_claims) {
     const std::uint32_t slot = names.claims.find(claim);
     if (slot == base::name_map::none) continue;
     const claim_info& is = *s.claims[slot];
     texts users = split_list(is.reserved_for);
-    std::erase_if(users, [&](std::string_view user) { return who.contains(user); });
-    const bool gives_back = users.empty() && new_claims_.contains(claim);
-    if (gives_back) made.closed_claims.emplace_back(claim);
+    const bool unused =
+        std::all_of(users.begin(), users.end(), [&](std::string_view user) { return who.contains(user); });
+    std::erase_if(users, [&](std::string_view user) { return who.contains(user) && who.at(user); });
+    const auto given = new_claims_.find(claim);
+    const bool gives_back = unused && given != new_claims_.end() && given->second == is.devices;
+    if (unused) made.closed_claims.emplace_back(claim);
     claims.add(claim, gives_back ? texts{} : split_list(is.devices), users, gives_back ? std::string_view{} : is.node,
                gives_back ? texts{} : split_list(is.results_text));
   }
-  group_rows timed;
-  for (auto& [group, known] : made.groups) {
-    if (known.open > 0) continue;
-    made.closed_groups.push_back(group);
-    if (known.happened || !is_live_group(s, group) || known.now == known.before) continue;
-    if (times_of(s, group.slot()) == known.now) timed.add(s.group_names[group.slot()], known.before);
-  }
-  keep(made.tables, removed.take());
-  keep(made.tables, changed.take());
-  keep(made.tables, moved.take());
+  keep(made.tables, rows.removed.take());
+  keep(made.tables, rows.changed.take());
+  keep(made.tables, rows.moved.take());
   keep(made.tables, claims.take());
-  keep(made.tables, timed.take());
+  close_groups(s, made);
   return made;
 }
 
-void assumptions::finish(step done) noexcept {
+void assumptions::finish(step done, const cluster_state& s, const name_maps& names) noexcept {
   const auto renew = [](auto& kept, auto& fresh) {
     for (const auto& [key, unused] : fresh) kept.erase(key);
     kept.merge(fresh);
   };
+  for (auto& [pod, e] : done.open) {
+    if (e.stand_in.empty() || e.stand_in_pod) continue;
+    const std::uint32_t slot = names.pods.find(e.stand_in);
+    if (slot != base::name_map::none) e.stand_in_pod = id_of_pod(s, slot);
+  }
+  for (const entity_id pod : done.closed) open_.erase(pod);  // before the new ones: a pod may be decided on again
   renew(open_, done.open);
   renew(groups_, done.groups);
   new_claims_.merge(done.new_claims);
-  for (const entity_id pod : done.closed) open_.erase(pod);
-  for (const entity_id group : done.closed_groups) groups_.erase(group);
+  for (const entity_id group : done.closed_groups) {
+    if (const auto at = groups_.find(group); at != groups_.end() && at->second.open == 0) groups_.erase(at);
+  }
   for (const std::string& claim : done.closed_claims) {
     if (const auto at = new_claims_.find(claim); at != new_claims_.end()) new_claims_.erase(at);
   }
+  stand_ins_ = static_cast<std::size_t>(
+      std::count_if(open_.begin(), open_.end(), [](const auto& one) { return !one.second.stand_in.empty(); }));
 }
 
 }  // namespace kaisched::model

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <kaisched/assumption.hpp>
@@ -64,14 +65,20 @@ class assumptions {
   /// What a change of the cluster does to the open decisions.
   struct step;
 
-  [[nodiscard]] bool is_open(entity_id pod) const { return open_.contains(pod); }
+  /// The pod has an open decision, and the host has not told otherwise since.
+  [[nodiscard]] bool is_open(const cluster_state& s, entity_id pod) const;
+  /// A pod of the group is migrating.
+  [[nodiscard]] bool migrates(const cluster_state& s, entity_id group) const;
+  /// Some pod holds a place through a stand-in.
+  [[nodiscard]] bool has_stand_ins() const { return stand_ins_ > 0; }
   [[nodiscard]] std::vector<assumption> list(const cluster_state& s) const;
 
-  /// Either gives tables for the cluster to take; `finish` comes after that.
+  /// Each gives tables for the cluster to take; `finish` comes after that. Decisions that the host has overtaken end.
   [[nodiscard]] step take(const cluster_state& s, const name_maps& names, const tentative_set& what) const;
   [[nodiscard]] step report(const cluster_state& s, const name_maps& names, std::span<const entity_id> pods,
                             report_kind outcome) const;
-  void finish(step done) noexcept;
+  [[nodiscard]] step follow_host(const cluster_state& s, const name_maps& names) const;
+  void finish(step done, const cluster_state& s, const name_maps& names) noexcept;
 
  private:
   struct entry {
@@ -81,6 +88,8 @@ class assumptions {
     pod_status before = pod_status::pending;
     std::uint32_t node_before = no_row;  ///< slot
     std::string stand_in{};              ///< of a migrating pod
+    entity_id stand_in_pod{};
+    std::vector<std::pair<std::string, bool>> claims{};  ///< that it uses, and whether it was no user before
     bool lost = false;
   };
   using times = std::array<std::int64_t, 3>;  ///< last start, last eviction, evictions
@@ -92,11 +101,14 @@ class assumptions {
   };
 
   [[nodiscard]] static bool holds(const cluster_state& s, entity_id pod, const entry& e);
+  void close_groups(const cluster_state& s, step& to) const;
   [[nodiscard]] group_entry& touch(const cluster_state& s, entity_id group, step& to) const;
 
   std::map<entity_id, entry> open_;
-  std::map<entity_id, group_entry> groups_;        ///< of these
-  std::set<std::string, std::less<>> new_claims_;  ///< claims that have their devices through open decisions
+  std::map<entity_id, group_entry> groups_;  ///< of these
+  std::size_t stand_ins_ = 0;
+  /// Claims that have their devices through open decisions, and these devices, as a row of a string list.
+  std::map<std::string, std::string, std::less<>> new_claims_;
 };
 
 struct assumptions::step {
@@ -105,7 +117,7 @@ struct assumptions::step {
   std::vector<entity_id> closed;
   std::map<entity_id, group_entry> groups;  ///< new or changed
   std::vector<entity_id> closed_groups;
-  std::set<std::string, std::less<>> new_claims;
+  std::map<std::string, std::string, std::less<>> new_claims;
   std::vector<std::string> closed_claims;
 };
 

@@ -18,19 +18,25 @@ cluster::cluster(cluster&&) noexcept = default;
 cluster& cluster::operator=(cluster&&) noexcept = default;
 
 result<void> cluster::apply(std::span<const table_view> tables) {
+  if (auto done = impl_->apply(tables, impl_->invalid); !done || !impl_->assumed.has_stand_ins()) return done;
+  // What the host has told may have ended a migration: its stand-in holds nothing any more.
+  return impl_->carry_out(impl_->assumed.follow_host(impl_->state, impl_->names));
+}
+
+result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_invalid invalid_rows) {
   // Copies share their pages, so going back after an error is dropping what the edit has written.
-  const model::cluster_state before = impl_->state;
-  const model::writer_state writer_before = impl_->writer;
+  const model::cluster_state before = state;
+  const model::writer_state writer_before = writer;
   const std::size_t bytes_before = before.names->bytes();
   const auto go_back = [&](model::edit& edit) {
     edit.revert_names();
-    impl_->state = before;
-    impl_->writer = writer_before;
-    impl_->writer.dead_name_bytes += before.names->bytes() - bytes_before;
+    state = before;
+    writer = writer_before;
+    writer.dead_name_bytes += before.names->bytes() - bytes_before;
   };
   model::bad_rows bad;
   for (;;) {  // every attempt knows more rows to leave out than the one before
-    model::edit edit(impl_->state, impl_->writer, impl_->names, impl_->invalid, std::move(bad));
+    model::edit edit(state, writer, names, invalid_rows, std::move(bad));
     try {
       result<void> done = edit.run(tables);
       if (done) return done;
@@ -131,29 +137,31 @@ result<entity_id> cluster::find(entity_kind kind, std::string_view name) const {
 
 // ---- decisions that are being carried out ------------------------------------------------------------------------
 
-result<void> cluster::impl::carry_out(model::assumptions::step change, cluster& of) {
+result<void> cluster::impl::carry_out(model::assumptions::step change) {
   std::vector<table_view> views;
   for (const table& one : change.tables) views.push_back(one.view());
   if (!views.empty()) {
-    if (auto done = of.apply(views); !done) return done;
+    if (auto done = apply(views, model::on_invalid::reject); !done) return done;
   }
-  assumed.finish(std::move(change));
+  assumed.finish(std::move(change), state, names);
   return {};
 }
 
-result<void> cluster::impl::report(std::span<const entity_id> pods, model::report_kind outcome, cluster& of) {
+result<void> cluster::impl::report(std::span<const entity_id> pods, model::report_kind outcome) {
   for (const entity_id pod : pods) {
     if (pod.kind() != entity_kind::pod) return error{status::wrong_kind, "the identifier does not name a pod", pod};
   }
-  return carry_out(assumed.report(state, names, pods, outcome), of);
+  try {
+    return carry_out(assumed.report(state, names, pods, outcome));
+  } catch (const std::bad_alloc&) {
+    return error{status::no_memory, "out of memory; nothing was reported", {}};
+  }
 }
 
-result<void> cluster::confirm(std::span<const entity_id> pods) {
-  return impl_->report(pods, model::report_kind::done, *this);
-}
+result<void> cluster::confirm(std::span<const entity_id> pods) { return impl_->report(pods, model::report_kind::done); }
 
 result<void> cluster::forget(std::span<const entity_id> pods, forget_reason why) {
-  return impl_->report(pods, why == forget_reason::lost ? model::report_kind::lost : model::report_kind::failed, *this);
+  return impl_->report(pods, why == forget_reason::lost ? model::report_kind::lost : model::report_kind::failed);
 }
 
 std::vector<assumption> cluster::assumed() const { return impl_->assumed.list(impl_->state); }

@@ -14,10 +14,20 @@
 
 namespace kaisched {
 
+namespace work {
+class core;
+}
+struct decision;
+
 struct cluster::impl {
+  /// `invalid_rows` says what becomes of bad ones.
+  result<void> apply(std::span<const table_view> tables, model::on_invalid invalid_rows);
   /// Applies what the step changes and keeps what it leaves open: all of it or nothing.
-  result<void> carry_out(model::assumptions::step change, cluster& of);
-  result<void> report(std::span<const entity_id> pods, model::report_kind outcome, cluster& of);
+  result<void> carry_out(model::assumptions::step change);
+  // With what sessions have decided; completed by the engine.
+  result<std::vector<conflict>> assume(const work::core& decided, cluster& self);
+  void check_stand_in(const snapshot& of, const decision& d, std::vector<conflict>& to) const;
+  result<void> report(std::span<const entity_id> pods, model::report_kind outcome);
 
   model::cluster_state state;
   model::writer_state writer;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <kaisched/policy.hpp>
 
 #include "policy/access.hpp"
@@ -48,11 +50,18 @@ node_row session_view::node_of(pod_row p) const {
 }
 
 std::string_view session_view::pod_label(pod_row p, std::string_view key, bool* found) const {
-  const std::vector<std::string_view> labels = split_list(state_of(access_).pod_extras[p].labels);
-  for (std::size_t i = 0; i + 1 < labels.size(); i += 2) {
-    if (labels[i] != key) continue;
+  std::string_view left = state_of(access_).pod_extras[p].labels;  // key, NUL, value, NUL, ...
+  const auto next = [&] {
+    const std::string_view one = left.substr(0, left.find('\0'));
+    left.remove_prefix(std::min(left.size(), one.size() + 1));
+    return one;
+  };
+  while (!left.empty()) {
+    const std::string_view name = next();
+    const std::string_view value = next();
+    if (name != key) continue;
     if (found != nullptr) *found = true;
-    return labels[i + 1];
+    return value;
   }
   if (found != nullptr) *found = false;
   return {};

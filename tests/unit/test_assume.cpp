@@ -354,22 +354,28 @@ TEST_CASE("evictions for others are taken in only if the shares are what the ses
   CHECK(open_in(c).size() == 2);
 }
 
+namespace {
+
+/// Two nodes of four GPUs; a service with a pod on each, of which one may be away; a job that needs a whole node.
+cluster service() {
+  cluster c;
+  must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  must(c.apply(add(kind::node, {"name", "capacity"})
+                   .add({"n1", numbers{64'000, 0, 4000, 20}})
+                   .add({"n2", numbers{64'000, 0, 4000, 20}})));
+  must(c.apply(add(kind::pod_group, {"name", "queue", "preemptible", "disruption_budget"})
+                   .add({"serve", "q", 0, 1})
+                   .add({"train", "q", 1, unset})));
+  must(c.apply(add(kind::pod, {"name", "group", "request", "status", "node"})
+                   .add({"serve-0", "serve", numbers{0, 0, 1000, 1}, pod_status::running, "n1"})
+                   .add({"serve-1", "serve", numbers{0, 0, 1000, 1}, pod_status::running, "n2"})
+                   .add({"train-0", "train", numbers{0, 0, 4000, 1}, pod_status::pending, ""})));
+  return c;
+}
+
+}  // namespace
+
 TEST_CASE("a migrating pod holds both places until the host reports") {
-  const auto service = [] {
-    cluster c;
-    must(c.apply(add(kind::queue, {"name"}).add({"q"})));
-    must(c.apply(add(kind::node, {"name", "capacity"})
-                     .add({"n1", numbers{64'000, 0, 4000, 20}})
-                     .add({"n2", numbers{64'000, 0, 4000, 20}})));
-    must(c.apply(add(kind::pod_group, {"name", "queue", "preemptible", "disruption_budget"})
-                     .add({"serve", "q", 0, 1})
-                     .add({"train", "q", 1, unset})));
-    must(c.apply(add(kind::pod, {"name", "group", "request", "status", "node"})
-                     .add({"serve-0", "serve", numbers{0, 0, 1000, 1}, pod_status::running, "n1"})
-                     .add({"serve-1", "serve", numbers{0, 0, 1000, 1}, pod_status::running, "n2"})
-                     .add({"train-0", "train", numbers{0, 0, 4000, 1}, pod_status::pending, ""})));
-    return c;
-  };
   const auto idle = [](cluster& c, node_row n) {
     return must(engine().open(c.take_snapshot(), 0)).view().node_idle()[n * 4 + dim_gpu];
   };
@@ -396,4 +402,130 @@ TEST_CASE("a migrating pod holds both places until the host reports") {
   CHECK(status_of(c, "serve-0") == "bound n2");
   CHECK(idle(c, 0) == 4000);
   CHECK(test::lines(decided(c)) == strings{"bind train-0 n1"});
+}
+
+TEST_CASE("a stand-in never takes the name of another pod") {
+  for (const char* on_invalid : {"reject", "quarantine"}) {
+    cluster c = service();
+    must(c.set("on_invalid", on_invalid));
+    must(c.apply(add(kind::pod, {"name", "request", "status", "node"})
+                     .add({"serve-0~copy", numbers{1000, 0, 0, 1}, pod_status::running, "n1"})));
+    const session s = decided(c, "consolidation");
+    CHECK(said(must(c.assume(s))) ==
+          "1 serve-0: its stand-in 'serve-0~copy' cannot be named so: the name is taken or too long");
+    CHECK(c.assumed().empty());
+    must(c.forget(ids(c, {"serve-0"}), forget_reason::failed));
+    CHECK(status_of(c, "serve-0~copy") == "running n1");
+  }
+}
+
+TEST_CASE("a pod does not migrate to a node that has been closed, nor twice, nor beyond its budget") {
+  const auto after = [](const table& delta) {
+    cluster c = service();
+    const session s = decided(c, "consolidation");
+    must(c.apply(delta));
+    return said(must(c.assume(s)));
+  };
+  CHECK(after(change(kind::node, {"name", "unschedulable"}).add({"n2", 1})) ==
+        "1 n2: it refuses pod 'serve-0': node_unschedulable");
+  CHECK(after(change(kind::node, {"name", "ready"}).add({"n2", 0})) ==
+        "1 n2: it refuses pod 'serve-0': node_not_ready");
+  CHECK(after(change(kind::pod_group, {"name", "disruption_budget"}).add({"serve", 0})) ==
+        "1 serve: its disruption budget has changed");
+  cluster c = service();
+  must(c.apply(add(kind::node, {"name", "capacity"}).add({"n3", numbers{64'000, 0, 4000, 20}})));
+  must(c.apply(add(kind::pod, {"name", "group", "request", "status", "node"})
+                   .add({"serve-2", "serve", numbers{0, 0, 1000, 1}, pod_status::running, "n3"})));
+  const session first = decided(c, "consolidation");
+  REQUIRE(test::lines(first)[0].starts_with("migrate serve-0"));
+  REQUIRE(must(c.assume(first)).empty());
+  must(c.apply(add(kind::pod_group, {"name", "queue"}).add({"more", "q"})));
+  must(c.apply(add(kind::pod, {"name", "group", "request"}).add({"more-0", "more", numbers{0, 0, 4000, 1}})));
+  const session second = decided(c, "consolidation");
+  for (const conflict& one : must(c.assume(second))) CHECK(one.name.starts_with("serve"));
+  CHECK(c.assumed().size() == 1);
+}
+
+TEST_CASE("a stand-in goes with the migration that the host has ended") {
+  cluster c = service();
+  REQUIRE(must(c.assume(decided(c, "consolidation"))).empty());
+  must(c.apply(removal(kind::pod, col::pod_name, "serve-0")));
+  CHECK(c.assumed().empty());
+  CHECK(c.take_snapshot().count(entity_kind::pod) == 2);
+  REQUIRE_FALSE(c.find(entity_kind::pod, "serve-0~copy").ok());
+  cluster moved = service();
+  REQUIRE(must(moved.assume(decided(moved, "consolidation"))).empty());
+  must(moved.apply(change(kind::pod, {"name", "status", "node"}).add({"serve-0", pod_status::running, "n2"})));
+  CHECK_FALSE(moved.find(entity_kind::pod, "serve-0~copy").ok());
+  must(moved.confirm(ids(moved, {"serve-0"})));
+  CHECK(status_of(moved, "serve-0") == "running n2");
+}
+
+TEST_CASE("a node that has lost devices is in the way of those who were to get them") {
+  cluster c;
+  builder b;
+  b << builder::queue{"q"} << builder::node{"n", 4} << builder::node{"z", 4, 64, {"zone", "z"}};
+  b << builder::group{"a", "q"} << builder::pod{"a-0", "a", 4000};
+  b << builder::group{"b", "q", 1, 50, 1} << builder::pod{"b-0", "b", 4000};
+  b.pods[1].node_selector = {"zone", "z"};
+  b.apply_to(c);
+  const session s = decided(c, "allocate");
+  REQUIRE(joined(test::lines(s)) == "bind a-0 n; bind b-0 z");
+  must(c.apply(change(kind::node, {"name", "capacity"}).add({"n", numbers{64'000, 1 << 30, 2000, 110}})));
+  CHECK(said(must(c.assume(s))) == "1 n: its devices have changed");
+  CHECK(open_in(c) == strings{"bind b-0 z"});
+}
+
+TEST_CASE("a claim that a pod had already is its own afterwards") {
+  cluster c = waiting_gang();
+  must(c.apply(change(kind::resource_claim, {"name", "reserved_for"}).add({"net", texts{"g-0"}})));
+  const std::string before = c.take_snapshot().digest();
+  REQUIRE(said(must(c.assume(decided(c)))).empty());
+  CHECK(c.assumed().size() == 3);
+  must(c.forget(ids(c, {"g-0", "g-1", "h-0"}), forget_reason::failed));
+  CHECK(c.take_snapshot().digest() == before);
+}
+
+TEST_CASE("a decision that the host has ended stands in nobody's way") {
+  cluster c = full();
+  must(c.apply(
+      change(kind::pod, {"name", "status"}).add({"low-0", pod_status::pending}).add({"low-1", pod_status::pending})));
+  REQUIRE(must(c.assume(decided(c))).empty());
+  must(c.apply(
+      change(kind::pod, {"name", "status"}).add({"high-0", pod_status::pending}).add({"high-1", pod_status::pending})));
+  CHECK(c.assumed().empty());
+  CHECK(said(must(c.assume(decided(c)))).empty());
+  CHECK(open_in(c) == strings{"bind high-0 n", "bind high-1 n"});
+}
+
+TEST_CASE("an eviction rests on shares that depend on all queues") {
+  cluster c;
+  builder b;
+  b << builder::queue{"x", "", 0} << builder::queue{"y", "", 4} << builder::queue{"z", "", 0};
+  b << builder::node{"n", 8} << builder::group{"old", "x"};
+  for (int i = 0; i < 8; ++i) b << builder::pod{"old-" + std::to_string(i), "old", 1000, "n"};
+  b << builder::group{"new", "y", 1, 50, 1} << builder::pod{"new-0", "new"};
+  b.apply_to(c);
+  const session s = decided(c, "reclaim");
+  REQUIRE(test::lines(s)[0] == "evict old-7 n");
+  must(c.apply(change(kind::queue, {"name", "quota"}).add({"z", numbers{-1, -1, 8000}})));
+  must(c.apply(add(kind::pod_group, {"name", "queue"}).add({"third", "z"})));
+  must(c.apply(add(kind::pod, {"name", "group", "request"}).add({"third-0", "third", numbers{1000, 0, 8000, 1}})));
+  const std::string why = said(must(c.assume(s)));
+  CHECK(why.find("its fair share has changed") != std::string::npos);
+  CHECK(c.assumed().empty());
+}
+
+TEST_CASE("devices that nobody knows stay unknown") {
+  cluster c = full();
+  must(c.apply(change(kind::pod, {"name", "devices"})
+                   .add({"low-2", numbers{unknown_devices}})
+                   .add({"low-3", numbers{unknown_devices}})));
+  const std::string before = c.take_snapshot().digest();
+  const session s = decided(c);
+  REQUIRE(must(c.assume(s)).empty());
+  std::vector<entity_id> open;
+  for (const assumption& one : c.assumed()) open.push_back(one.pod);
+  must(c.forget(open, forget_reason::failed));
+  CHECK(c.take_snapshot().digest() == before);
 }
