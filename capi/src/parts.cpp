@@ -175,15 +175,15 @@ class filled {
   [[nodiscard]] Value* data() { return values_.data() + guards_; }
   [[nodiscard]] std::span<Value> values() { return std::span(values_).subspan(guards_, size_); }
   [[nodiscard]] bool is_intact() const {
-    const auto good = [](const Value& one) { return std::memcmp(&one, &guard_, sizeof one) == 0; };
+    const auto good = [](const Value& one) { return std::memcmp(&one, &guard_pattern, sizeof one) == 0; };
     return std::all_of(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(guards_), good) &&
            std::all_of(values_.end() - static_cast<std::ptrdiff_t>(guards_), values_.end(), good);
   }
 
  private:
   static constexpr std::size_t guard_values = 16;
-  static Value guard() { return guard_; }
-  static inline const Value guard_ = [] {
+  static Value guard() { return guard_pattern; }
+  static inline const Value guard_pattern = [] {
     Value one;
     std::memset(&one, 0xA5, sizeof one);
     return one;

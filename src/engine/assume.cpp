@@ -1,6 +1,7 @@
 // Taking decisions into a cluster that may have changed since they were made.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <new>
 #include <optional>
 #include <set>
@@ -43,7 +44,7 @@ class referee {
   }
 
   result<void> open(const snapshot& present) {
-    again_.emplace(present, c_.options, c_.now, c_.factories, c_.catalog);
+    again_ = std::make_unique<core>(present, c_.options, c_.now, c_.factories, c_.catalog);
     return again_->open();
   }
 
@@ -326,7 +327,7 @@ class referee {
   const cluster_state& was_;
   const cluster_state& is_;
   const model::assumptions& open_;
-  std::optional<core> again_;
+  std::unique_ptr<core> again_;
   std::uint32_t commit_ = 0;
   std::vector<conflict> found_;
   std::set<group_row> refused_groups_;

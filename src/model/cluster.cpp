@@ -139,6 +139,7 @@ result<entity_id> cluster::find(entity_kind kind, std::string_view name) const {
 
 result<void> cluster::impl::carry_out(model::assumptions::step change) {
   std::vector<table_view> views;
+  views.reserve(change.tables.size());
   for (const table& one : change.tables) views.push_back(one.view());
   if (!views.empty()) {
     if (auto done = apply(views, model::on_invalid::reject); !done) return done;
