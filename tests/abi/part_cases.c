@@ -52,13 +52,13 @@ static kaisched_status session_open(void* state, const kaisched_view* view, kais
 }
 static void session_close(void* state) { ++((script*)state)->closed; }
 
-static kaisched_status order_groups(void* state, const kaisched_view* view, const uint32_t* groups, size_t count,
+static kaisched_status order_groups(void* state, const kaisched_view* view, const uint32_t* rows, size_t count,
                                     kaisched_order_key* keys, kaisched_error* err) {
   script* s = state;
   for (size_t i = 0; i < count; ++i) {
     kaisched_group_facts facts;
     facts.struct_size = sizeof facts;
-    view->group(view, groups[i], &facts);
+    view->group(view, rows[i], &facts);
     keys[i].first = s->reverse_order ? -facts.created : 0;
   }
   if (s->writes_beyond) keys[count].first = 1;
@@ -66,57 +66,57 @@ static kaisched_status order_groups(void* state, const kaisched_view* view, cons
   return ended(s, "order_groups", err);
 }
 
-static kaisched_status filter_nodes(void* state, const kaisched_view* view, uint32_t pod, const uint32_t* nodes,
+static kaisched_status filter_nodes(void* state, const kaisched_view* view, uint32_t pod, const uint32_t* rows,
                                     size_t count, uint8_t* verdicts, kaisched_error* err) {
   script* s = state;
   (void)pod;
   for (size_t i = 0; i < count; ++i) {
     kaisched_node_facts facts;
     facts.struct_size = sizeof facts;
-    view->node(view, nodes[i], &facts);
+    view->node(view, rows[i], &facts);
     if (is_named(facts.name, "n") && s->verdict_on_n != 0) verdicts[i] = s->verdict_on_n;
   }
   if (s->writes_beyond) verdicts[count] = 1;
   return ended(s, "filter_nodes", err);
 }
 
-static kaisched_status score_nodes(void* state, const kaisched_view* view, uint32_t pod, const uint32_t* nodes,
+static kaisched_status score_nodes(void* state, const kaisched_view* view, uint32_t pod, const uint32_t* rows,
                                    size_t count, int64_t* scores, kaisched_error* err) {
   script* s = state;
   (void)pod;
   for (size_t i = 0; i < count; ++i) {
     kaisched_node_facts facts;
     facts.struct_size = sizeof facts;
-    view->node(view, nodes[i], &facts);
+    view->node(view, rows[i], &facts);
     scores[i] = is_named(facts.name, "n") ? s->score_of_n : 0;
   }
   if (s->writes_beyond) scores[-1] = 1;
   return ended(s, "score_nodes", err);
 }
 
-static kaisched_status divide_shares(void* state, const kaisched_view* view, const uint32_t* queues, size_t count,
+static kaisched_status divide_shares(void* state, const kaisched_view* view, const uint32_t* rows, size_t count,
                                      int64_t* shares, kaisched_error* err) {
   script* s = state;
   (void)view;
-  (void)queues;
+  (void)rows;
   for (size_t i = 0; i < count && s->gpu_share >= -1; ++i) shares[i * KAISCHED_QUOTA_DIMENSIONS + 2] = s->gpu_share;
   return ended(s, "divide_shares", err);
 }
 
 static kaisched_status judge_victims(void* state, const kaisched_view* view, uint32_t action, uint32_t waiting,
-                                     const uint32_t* groups, size_t count, uint8_t* spared, kaisched_error* err) {
+                                     const uint32_t* rows, size_t count, uint8_t* spared, kaisched_error* err) {
   script* s = state;
   CHECK(action == KAISCHED_ACTION_PREEMPT || action == KAISCHED_ACTION_RECLAIM ||
         action == KAISCHED_ACTION_CONSOLIDATION);
   for (size_t i = 0; i < count; ++i) {
-    CHECK(groups[i] != waiting);
+    CHECK(rows[i] != waiting);
     if (s->spare_all != 0) spared[i] = (uint8_t)s->spare_all;
   }
   (void)view;
   return ended(s, "judge_victims", err);
 }
 
-static kaisched_status permit(void* state, const kaisched_view* view, uint32_t group, const uint32_t* pods,
+static kaisched_status permit(void* state, const kaisched_view* view, uint32_t group, const uint32_t* rows,
                               size_t count, int32_t* permitted, kaisched_error* err) {
   script* s = state;
   kaisched_group_facts facts;
@@ -125,7 +125,7 @@ static kaisched_status permit(void* state, const kaisched_view* view, uint32_t g
   for (size_t i = 0; i < count; ++i) {
     kaisched_pod_facts pod;
     pod.struct_size = sizeof pod;
-    view->pod(view, pods[i], &pod);
+    view->pod(view, rows[i], &pod);
     CHECK(pod.group == group && pod.status == KAISCHED_POD_STATUS_ALLOCATED && pod.node != KAISCHED_NO_ROW);
   }
   if (s->refuse_start && is_named(facts.name, "a")) *permitted = s->refuse_start == 1 ? 0 : 7;
