@@ -33,8 +33,8 @@ std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"
 /// repeated on a session over the present version, so that what fits is told by the rules of the policy.
 class referee {
  public:
-  referee(const core& decided, const cluster_state& now, const model::assumptions& open)
-      : c_(decided), was_(decided.base.state()), is_(now), open_(open) {}
+  referee(const core& decided, const cluster_state& now, const model::name_maps& names, const model::assumptions& open)
+      : c_(decided), was_(decided.base.state()), is_(now), names_(names), open_(open) {}
 
   /// Nothing has changed since the snapshot, and what the session saw of its pods is what the host has reported.
   [[nodiscard]] bool nothing_moved() const {
@@ -250,8 +250,9 @@ class referee {
     const std::string_view named = was_.class_of(p).ask.claims;
     if (named.empty()) return;
     for (const std::string_view name : split_list(named)) {
-      const model::claim_info* const had = claim_named(was_, name);
-      const model::claim_info* const has = claim_named(is_, name);
+      const std::uint32_t slot = names_.claims.find(name);
+      const model::claim_info* const has = slot == base::name_map::none ? nullptr : is_.claims[slot].get();
+      const model::claim_info* const had = claim_before(name, slot);
       if (had == has) continue;
       if (had == nullptr || has == nullptr || had->devices != has->devices || had->reserved_for != has->reserved_for ||
           had->node != has->node || had->count != has->count || had->device_class != has->device_class ||
@@ -259,9 +260,12 @@ class referee {
         blame(entity_kind::resource_claim, {}, name, has == nullptr ? "it has been removed" : "it has changed");
     }
   }
-  static const model::claim_info* claim_named(const cluster_state& s, std::string_view name) {
-    for (std::uint32_t i = 0; i < s.claim_slots; ++i) {
-      if (s.claims[i] != nullptr && s.claims[i]->name == name) return s.claims[i].get();
+  /// What the session knew by the name: in the slot that it has now, or anywhere if it has gone.
+  [[nodiscard]] const model::claim_info* claim_before(std::string_view name, std::uint32_t slot) const {
+    const auto is_in = [&](std::uint32_t i) { return was_.claims[i] != nullptr && was_.claims[i]->name == name; };
+    if (slot < was_.claim_slots && is_in(slot)) return was_.claims[slot].get();
+    for (std::uint32_t i = 0; i < was_.claim_slots; ++i) {
+      if (is_in(i)) return was_.claims[i].get();
     }
     return nullptr;
   }
@@ -326,6 +330,7 @@ class referee {
   const core& c_;
   const cluster_state& was_;
   const cluster_state& is_;
+  const model::name_maps& names_;  ///< of the present version
   const model::assumptions& open_;
   std::unique_ptr<core> again_;
   std::uint32_t commit_ = 0;
@@ -368,7 +373,6 @@ class intake {
 
   /// Claims of the pods that start, as the session leaves them.
   result<void> add_claims() {
-    std::set<std::string_view> wanted;
     for (const model::tentative& one : made_.pods) {
       if (one.kind != decision_kind::bind || s_.class_of(one.pod).ask.claims.empty()) continue;
       for (const std::string_view claim : split_list(s_.class_of(one.pod).ask.claims)) users_[claim].push_back(one.pod);
@@ -411,7 +415,7 @@ result<std::vector<conflict>> cluster::assume(const session& decided) {
 
 result<std::vector<conflict>> cluster::impl::assume(const core& c, cluster& self) {
   const std::span<const decision> all = c.decisions;
-  referee judge(c, state, assumed);
+  referee judge(c, state, names, assumed);
   const bool trusted = judge.nothing_moved();
   if (!trusted) {
     if (auto done = judge.open(self.take_snapshot()); !done) return done.failure();

@@ -233,7 +233,7 @@ assumptions::group_entry& assumptions::touch(const cluster_state& s, entity_id g
 }
 
 assumptions::step assumptions::take(const cluster_state& s, const name_maps& names, const tentative_set& what) const {
-  step made = follow_host(s, names);
+  step made = follow_host(s);
   status_rows leaving;
   place_rows starting(table_op::change);
   stand_in_rows copies(s.dims());
@@ -246,7 +246,10 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
     e.node = entity_id(entity_kind::node, (*s.node_generation)[one.node], one.node);
     e.before = static_cast<pod_status>(s.live.pod_state[one.pod]);
     e.node_before = s.live.pod_node[one.pod];
-    ++touch(s, group, made).open;
+    group_entry& known = touch(s, group, made);
+    if (known.open == 0)
+      known = {times_of(s, group.slot()), times_of(s, group.slot())};  // the host has ended the others
+    ++known.open;
     if (leaves(one.kind)) {
       leaving.add(s, one.pod, pod_status::releasing);
     } else if (one.kind == decision_kind::migrate) {
@@ -286,8 +289,7 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
   return made;
 }
 
-assumptions::step assumptions::follow_host(const cluster_state& s, const name_maps& names) const {
-  (void)names;
+assumptions::step assumptions::follow_host(const cluster_state& s) const {
   step made;
   report_rows rows;
   for (const auto& [pod, e] : open_) {

@@ -77,7 +77,7 @@ class assumptions {
   [[nodiscard]] step take(const cluster_state& s, const name_maps& names, const tentative_set& what) const;
   [[nodiscard]] step report(const cluster_state& s, const name_maps& names, std::span<const entity_id> pods,
                             report_kind outcome) const;
-  [[nodiscard]] step follow_host(const cluster_state& s, const name_maps& names) const;
+  [[nodiscard]] step follow_host(const cluster_state& s) const;
   void finish(step done, const cluster_state& s, const name_maps& names) noexcept;
 
  private:

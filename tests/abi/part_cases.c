@@ -33,6 +33,13 @@ static int is_named(kaisched_text text, const char* name) {
   return text.size == strlen(name) && memcmp(text.data, name, text.size) == 0;
 }
 
+static int is_n(const kaisched_view* view, uint32_t row) {
+  kaisched_node_facts facts;
+  facts.struct_size = sizeof facts;
+  view->node(view, row, &facts);
+  return is_named(facts.name, "n");
+}
+
 static kaisched_status create(void* context, const kaisched_kv* options, size_t count, void** state,
                               kaisched_error* err) {
   script* s = context;
@@ -71,10 +78,7 @@ static kaisched_status filter_nodes(void* state, const kaisched_view* view, uint
   script* s = state;
   (void)pod;
   for (size_t i = 0; i < count; ++i) {
-    kaisched_node_facts facts;
-    facts.struct_size = sizeof facts;
-    view->node(view, rows[i], &facts);
-    if (is_named(facts.name, "n") && s->verdict_on_n != 0) verdicts[i] = s->verdict_on_n;
+    if (is_n(view, rows[i]) && s->verdict_on_n != 0) verdicts[i] = s->verdict_on_n;
   }
   if (s->writes_beyond) verdicts[count] = 1;
   return ended(s, "filter_nodes", err);
@@ -85,10 +89,7 @@ static kaisched_status score_nodes(void* state, const kaisched_view* view, uint3
   script* s = state;
   (void)pod;
   for (size_t i = 0; i < count; ++i) {
-    kaisched_node_facts facts;
-    facts.struct_size = sizeof facts;
-    view->node(view, rows[i], &facts);
-    scores[i] = is_named(facts.name, "n") ? s->score_of_n : 0;
+    scores[i] = is_n(view, rows[i]) ? s->score_of_n : 0;
   }
   if (s->writes_beyond) scores[-1] = 1;
   return ended(s, "score_nodes", err);

@@ -1,5 +1,6 @@
 // Migration and rolling updates: columns, what a session holds while copies run, and the table of attempts.
 #include "rows.hpp"
+#include "service_cluster.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
@@ -8,25 +9,9 @@ using test::add;
 using test::change;
 using test::must;
 using test::numbers;
+using test::service;
 
 namespace {
-
-/// Two nodes of four GPUs; a service with a pod on each; a job that needs a whole node.
-cluster service() {
-  cluster c;
-  must(c.apply(add(kind::queue, {"name"}).add({"q"})));
-  must(c.apply(add(kind::node, {"name", "capacity"})
-                   .add({"n1", numbers{64'000, 0, 4000, 20}})
-                   .add({"n2", numbers{64'000, 0, 4000, 20}})));
-  must(c.apply(add(kind::pod_group, {"name", "queue", "preemptible", "disruption_budget"})
-                   .add({"serve", "q", 0, 1})
-                   .add({"train", "q", 1, unset})));
-  must(c.apply(add(kind::pod, {"name", "group", "request", "status", "node"})
-                   .add({"serve-0", "serve", numbers{0, 0, 1000, 1}, pod_status::running, "n1"})
-                   .add({"serve-1", "serve", numbers{0, 0, 1000, 1}, pod_status::running, "n2"})
-                   .add({"train-0", "train", numbers{0, 0, 4000, 1}, pod_status::pending, ""})));
-  return c;
-}
 
 session consolidated(const snapshot& of) {
   engine e;
