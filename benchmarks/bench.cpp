@@ -102,8 +102,6 @@ struct timings {
 nlohmann::json run_scenario(const std::string& name, const settings& s) {
   bench::scenario_input input = bench::build(name, s.nodes);
   const std::vector<table> tables = bench::to_tables(input);
-  std::vector<table_view> views;
-  for (const table& t : tables) views.push_back(t.view());
   engine e;
   must(e.set("mode", s.mode));
   must(e.set("consolidation.max_victims", "-1"));
@@ -117,7 +115,7 @@ nlohmann::json run_scenario(const std::string& name, const settings& s) {
   reset_peak();
   for (int run = 0; run < s.runs; ++run) {
     cluster c;
-    t.load.push_back(seconds([&] { must(c.apply(views)); }));
+    t.load.push_back(seconds([&] { must(c.apply(tables)); }));
     std::unique_ptr<snapshot> taken;
     t.snapshot.push_back(seconds([&] { taken = std::make_unique<snapshot>(c.take_snapshot()); }));
     std::unique_ptr<session> opened;
@@ -221,8 +219,6 @@ nlohmann::json run_divisions(const settings& s) {
   form.gangs = std::max(1, s.nodes / 5);
   form.seed = s.seed;
   const std::vector<table> tables = bench::to_tables(form);
-  std::vector<table_view> views;
-  for (const table& t : tables) views.push_back(t.view());
   engine e;
   must(e.set("mode", "strict"));
   for (const std::string& one : s.options) {
@@ -236,7 +232,7 @@ nlohmann::json run_divisions(const settings& s) {
   nlohmann::json row{{"scenario", "repartition"}, {"nodes", s.nodes}, {"gangs", form.gangs}};
   for (int run = 0; run < s.runs; ++run) {
     cluster c;
-    must(c.apply(views));
+    must(c.apply(tables));
     const snapshot taken = c.take_snapshot();
     session opened = must(e.open(taken, bench::scenario_now));
     allocate.push_back(seconds([&] { must(opened.run("allocate")); }));

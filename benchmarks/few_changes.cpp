@@ -138,19 +138,15 @@ few_changes_result run_few_changes(const engine& with, std::int32_t nodes, int w
   cluster c;
   {
     const std::vector<table> tables = to_tables(input);
-    std::vector<table_view> views;
-    for (const table& t : tables) views.push_back(t.view());
-    must(c.apply(views));
+    must(c.apply(tables));
   }
   few_changes_result made;
   for (const scenario_job& job : input.jobs) made.pods += job.pod_count();
   host outside(input);
   for (int step = 0; step < warm_up + steps; ++step) {
     const std::vector<table> tables = outside.changes(step);
-    std::vector<table_view> views;
-    for (const table& t : tables) views.push_back(t.view());
     step_times one;
-    one.apply = seconds([&] { must(c.apply(views)); });
+    one.apply = seconds([&] { must(c.apply(tables)); });
     std::optional<snapshot> taken;
     one.snapshot = seconds([&] { taken.emplace(c.take_snapshot()); });
     std::optional<session> opened;

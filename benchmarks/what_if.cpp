@@ -20,9 +20,7 @@ what_if_result run_what_if(const engine& with, const what_if_question& what, std
   const scenario_input input = build(what.scenario, nodes);
   cluster c;
   const std::vector<table> tables = to_tables(input);
-  std::vector<table_view> views;
-  for (const table& t : tables) views.push_back(t.view());
-  must(c.apply(views));
+  must(c.apply(tables));
   const snapshot taken = c.take_snapshot();
   const session opened = must(with.open(taken, scenario_now));
   std::vector<group_row> waiting;

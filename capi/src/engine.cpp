@@ -154,31 +154,15 @@ kaisched_status kaisched_engine_get(const kaisched_engine* engine, const char* o
 
 kaisched_status kaisched_option_info(std::size_t index, kaisched_option* out, kaisched_error* err) noexcept {
   return guard(err, KAISCHED_FN_OPTION_INFO, [&]() -> result<void> {
-    if (auto r = require({{out, "out"}}); !r) return r;
-    const std::uint32_t size = out->struct_size;
-    constexpr std::size_t first_version = offsetof(kaisched_option, applies_to);
-    if (size < first_version) {
-      return error{status::struct_size, "struct_size of the option is " + std::to_string(size), {}};
-    }
-    // The tail that a newer caller knows and this library does not is zero.
-    std::memset(static_cast<void*>(out), 0, size);
-    out->struct_size = size;
+    if (auto r = clear_description(out, offsetof(kaisched_option, applies_to), "the option"); !r) return r;
     if (index >= option_list().size()) {
       return error{status::not_found, "there are " + std::to_string(option_list().size()) + " options", {}};
     }
     const option_info& info = option_list()[index];
     const option_texts& texts = all_option_texts()[index];
-    const kaisched_option described = {size,
-                                       static_cast<std::uint32_t>(info.type),
-                                       texts.name.c_str(),
-                                       texts.fallback.c_str(),
-                                       info.least,
-                                       info.most,
-                                       texts.choices.c_str(),
-                                       texts.doc.c_str(),
-                                       static_cast<std::uint32_t>(info.applies_to),
-                                       0};
-    std::memcpy(static_cast<void*>(out), &described, std::min<std::size_t>(size, sizeof described));
+    fill_description(out, kaisched_option{out->struct_size, static_cast<std::uint32_t>(info.type), texts.name.c_str(),
+                                          texts.fallback.c_str(), info.least, info.most, texts.choices.c_str(),
+                                          texts.doc.c_str(), static_cast<std::uint32_t>(info.applies_to), 0});
     return {};
   });
 }

@@ -2,6 +2,8 @@
 /// @file
 /// The one place where exceptions and results of the library become a status of the C interface.
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <new>
@@ -88,6 +90,26 @@ struct named_pointer {
   if (!bytes.empty()) std::memcpy(buffer, bytes.data(), bytes.size());
   if (final_nul) static_cast<char*>(buffer)[bytes.size()] = '\0';
   return {};
+}
+
+/// Clears what a caller set aside for a description. The tail that a newer caller knows and this library does not stays
+/// 0.
+/// @param first_version size of the structure in the first version that had it.
+template <class T>
+[[nodiscard]] result<void> clear_description(T* out, std::size_t first_version, std::string_view name) {
+  if (auto r = require({{out, "out"}}); !r) return r;
+  const std::uint32_t size = out->struct_size;
+  if (size < first_version) {
+    return error{status::struct_size, "struct_size of " + std::string(name) + " is " + std::to_string(size), {}};
+  }
+  std::memset(static_cast<void*>(out), 0, size);
+  out->struct_size = size;
+  return {};
+}
+/// Fills in as much of a description as the caller's structure holds.
+template <class T>
+void fill_description(T* out, const T& described) {
+  std::memcpy(static_cast<void*>(out), &described, std::min<std::size_t>(out->struct_size, sizeof described));
 }
 
 }  // namespace kaisched::capi

@@ -56,6 +56,10 @@ SAME(KAISCHED_TYPE_F64, column_type::f64);
 SAME(KAISCHED_TYPE_STRING, column_type::string);
 SAME(KAISCHED_TYPE_STRING_LIST, column_type::string_list);
 SAME(KAISCHED_TYPE_I64_LIST, column_type::i64_list);
+SAME(KAISCHED_SHAPE_ONE, column_shape::one);
+SAME(KAISCHED_SHAPE_DIMENSIONS, column_shape::dimensions);
+SAME(KAISCHED_SHAPE_QUOTAS, column_shape::quotas);
+SAME(KAISCHED_SHAPE_RAGGED, column_shape::ragged);
 SAME(KAISCHED_COLUMN_OPTIONAL, column_optional);
 
 SAME(KAISCHED_OP_NONE, table_op::none);

@@ -28,9 +28,22 @@ result<const column_info*> column_of(const table_info& of, std::uint32_t id) {
   return &*at;
 }
 
+/// The place of a column of texts.
+result<staged_place> find_texts(kaisched_staging& staging, std::uint32_t id) {
+  result<staged_place> found = staging.find(id, true);
+  if (found && found->type != column_type::string)
+    return bad_argument(named(*staging.kind, *found->info) + " has lists: see kaisched_staging_ragged");
+  return found;
+}
+
+constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();  ///< what offsets can say
+error too_long(const kaisched_staging& staging, const column_info& column) {
+  return {status::limit, named(*staging.kind, column) + " would have more than 4 GiB", {}};
+}
+
 }  // namespace
 
-result<staged_column*> kaisched_staging::find(std::uint32_t id, bool ragged) {
+result<staged_place> kaisched_staging::find(std::uint32_t id, bool ragged) {
   result<const column_info*> info = column_of(*kind, id);
   if (!info) return info.take_failure();
   const bool names = (*info)->type == column_type::string && (*info)->refers_to != entity_kind::none;
@@ -41,14 +54,19 @@ result<staged_column*> kaisched_staging::find(std::uint32_t id, bool ragged) {
   }
   const auto at = std::find_if(columns.begin(), columns.end(),
                                [&](const std::unique_ptr<staged_column>& c) { return c->info->id == id; });
-  if (at != columns.end() && (*at)->type != type)
-    return bad_argument(named(*kind, **info) + " has names and identifiers");
-  if (at != columns.end()) return at->get();
-  columns.push_back(std::make_unique<staged_column>());
-  columns.back()->info = *info;
-  columns.back()->type = type;
-  columns.back()->offsets.assign(ragged ? 1 : 0, 0);
-  return columns.back().get();
+  if (at == columns.end()) return staged_place{*info, type, nullptr};
+  if ((*at)->type != type) return bad_argument(named(*kind, **info) + " has names and identifiers");
+  return staged_place{*info, type, at->get()};
+}
+
+void kaisched_staging::put(staged_column&& filled) {
+  const auto at = std::find_if(columns.begin(), columns.end(),
+                               [&](const std::unique_ptr<staged_column>& c) { return c->info == filled.info; });
+  if (at != columns.end()) {
+    **at = std::move(filled);
+  } else {
+    columns.push_back(std::make_unique<staged_column>(std::move(filled)));
+  }
 }
 
 kaisched_status kaisched_staging_create(std::uint32_t kind, std::uint32_t op, std::uint64_t rows,
@@ -83,25 +101,28 @@ kaisched_status kaisched_staging_clear(kaisched_staging* staging, std::uint64_t 
   });
 }
 
-kaisched_status kaisched_staging_numbers(kaisched_staging* staging, std::uint32_t column, std::uint32_t width,
-                                         void** out, kaisched_error* err) noexcept {
+kaisched_status kaisched_staging_numbers(kaisched_staging* staging, std::uint32_t column, std::uint32_t type,
+                                         std::uint32_t width, void** out, kaisched_error* err) noexcept {
   if (out != nullptr) *out = nullptr;
   return guard(err, KAISCHED_FN_STAGING_NUMBERS, [&]() -> result<void> {
     if (auto r = require({{staging, "staging"}, {out, "out"}}); !r) return r;
     if (width == 0) return bad_argument("width is 0");
-    result<staged_column*> found = staging->find(column, false);
-    if (!found) return found.take_failure();
-    staged_column& one = **found;
-    if (one.width != 0 && one.width != width) {
-      return bad_argument(named(*staging->kind, *one.info) + " has width " + std::to_string(one.width) + " already");
+    const result<staged_place> found = staging->find(column, false);
+    if (!found) return found.failure();
+    const std::string name = named(*staging->kind, *found->info);
+    if (type != static_cast<std::uint32_t>(found->type)) {
+      return bad_argument(name + " has the type " + std::string(column_type_name(found->type)) + ", not number " +
+                          std::to_string(type));
     }
-    const std::size_t each = value_size(one.type) * width;
-    if (staging->rows > largest_column / each) {
-      return error{status::limit, named(*staging->kind, *one.info) + " would have too many values", {}};
+    if (found->present != nullptr && found->present->width != width)
+      return bad_argument(name + " has width " + std::to_string(found->present->width) + " already");
+    const std::size_t each = value_size(found->type) * width;
+    if (staging->rows > largest_column / each) return error{status::limit, name + " would have too many values", {}};
+    if (found->present == nullptr) {
+      const std::size_t words = (each * staging->rows + 7) / 8 + 1;
+      staging->put({found->info, found->type, width, std::vector<std::uint64_t>(words, 0), 0, {}});
     }
-    if (one.width == 0) one.words.assign((each * staging->rows + 7) / 8 + 1, 0);
-    one.width = width;
-    *out = one.words.data();
+    *out = staging->find(column, false)->present->words.data();
     return {};
   });
 }
@@ -110,19 +131,17 @@ kaisched_status kaisched_staging_ragged(kaisched_staging* staging, std::uint32_t
                                         const std::uint32_t* offsets, kaisched_error* err) noexcept {
   return guard(err, KAISCHED_FN_STAGING_RAGGED, [&]() -> result<void> {
     if (auto r = require({{staging, "staging"}, {offsets, "offsets"}}); !r) return r;
-    result<staged_column*> found = staging->find(column, true);
-    if (!found) return found.take_failure();
-    staged_column& one = **found;
+    const result<staged_place> found = staging->find(column, true);
+    if (!found) return found.failure();
     const std::size_t rows = staging->rows;
-    if (offsets[0] != 0) return bad_argument(named(*staging->kind, *one.info) + ": the first offset is not 0");
+    if (offsets[0] != 0) return bad_argument(named(*staging->kind, *found->info) + ": the first offset is not 0");
     if (!std::is_sorted(offsets, offsets + rows + 1))
-      return bad_argument(named(*staging->kind, *one.info) + ": offsets do not ascend");
-    const std::size_t bytes = offsets[rows] * value_size(one.type);
+      return bad_argument(named(*staging->kind, *found->info) + ": offsets do not ascend");
+    const std::size_t bytes = offsets[rows] * value_size(found->type);
     if (data == nullptr && bytes > 0) return bad_argument("data is NULL");
-    one.offsets.assign(offsets, offsets + rows + 1);
-    one.words.assign((bytes + 7) / 8, 0);
-    one.bytes = bytes;
-    if (bytes > 0) std::memcpy(one.words.data(), data, bytes);
+    std::vector<std::uint64_t> words((bytes + 7) / 8, 0);
+    if (bytes > 0) std::memcpy(words.data(), data, bytes);
+    staging->put({found->info, found->type, 0, std::move(words), bytes, {offsets, offsets + rows + 1}});
     return {};
   });
 }
@@ -132,20 +151,50 @@ kaisched_status kaisched_staging_text(kaisched_staging* staging, std::uint32_t c
   return guard(err, KAISCHED_FN_STAGING_TEXT, [&]() -> result<void> {
     if (auto r = require({{staging, "staging"}}); !r) return r;
     if (text == nullptr && size > 0) return bad_argument("text is NULL");
-    result<staged_column*> found = staging->find(column, true);
-    if (!found) return found.take_failure();
-    staged_column& one = **found;
-    if (one.type != column_type::string)
-      return bad_argument(named(*staging->kind, *one.info) + " has lists: see kaisched_staging_ragged");
+    const result<staged_place> found = find_texts(*staging, column);
+    if (!found) return found.failure();
+    staged_column fresh{found->info, found->type, 0, {}, 0, {0}};
+    staged_column& one = found->present != nullptr ? *found->present : fresh;
     if (one.offsets.size() > staging->rows)
       return error{status::limit, named(*staging->kind, *one.info) + " has all its rows already", {}};
-    if (size > std::numeric_limits<std::uint32_t>::max() - one.bytes)
-      return error{status::limit, named(*staging->kind, *one.info) + " would have more than 4 GiB", {}};
+    if (size > most_bytes - one.bytes) return too_long(*staging, *one.info);
     const std::size_t end = one.bytes + size;
     if (end > one.words.size() * 8) one.words.resize(std::max((end + 7) / 8, one.words.size() * 2), 0);
+    one.offsets.push_back(static_cast<std::uint32_t>(end));
     if (size > 0) std::memcpy(reinterpret_cast<char*>(one.words.data()) + one.bytes, text, size);
     one.bytes = end;
-    one.offsets.push_back(static_cast<std::uint32_t>(end));
+    if (found->present == nullptr) staging->put(std::move(fresh));
+    return {};
+  });
+}
+
+kaisched_status kaisched_staging_texts(kaisched_staging* staging, std::uint32_t column, const char* texts,
+                                       std::size_t size, kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_STAGING_TEXTS, [&]() -> result<void> {
+    if (auto r = require({{staging, "staging"}}); !r) return r;
+    if (texts == nullptr && size > 0) return bad_argument("texts is NULL");
+    const result<staged_place> found = find_texts(*staging, column);
+    if (!found) return found.failure();
+    if (size > most_bytes) return too_long(*staging, *found->info);
+    const std::string_view all(texts, size);
+    const auto count = static_cast<std::uint64_t>(std::count(all.begin(), all.end(), '\0'));
+    if (count != staging->rows || (!all.empty() && all.back() != '\0')) {
+      return bad_argument(named(*staging->kind, *found->info) + " has " + std::to_string(staging->rows) +
+                          " rows, not " + std::to_string(count) +
+                          (all.empty() || all.back() == '\0' ? "" : " and a text without end"));
+    }
+    std::vector<std::uint64_t> words((size - count + 7) / 8, 0);
+    std::vector<std::uint32_t> offsets{0};
+    offsets.reserve(count + 1);
+    std::size_t end = 0;
+    for (std::size_t from = 0; from < size;) {
+      const std::size_t length = all.find('\0', from) - from;
+      std::memcpy(reinterpret_cast<char*>(words.data()) + end, texts + from, length);
+      end += length;
+      from += length + 1;
+      offsets.push_back(static_cast<std::uint32_t>(end));
+    }
+    staging->put({found->info, found->type, 0, std::move(words), end, std::move(offsets)});
     return {};
   });
 }
@@ -162,7 +211,6 @@ kaisched_status kaisched_staging_table(kaisched_staging* staging, const kaisched
         return bad_argument(named(*staging->kind, *one->info) + " has " + std::to_string(one->offsets.size() - 1) +
                             " of " + std::to_string(staging->rows) + " rows");
       }
-      if (!ragged && one->width == 0) continue;  // asked for with a width that was refused
       views.push_back({one->info->id, static_cast<std::uint32_t>(one->type), one->width, 0, one->words.data(),
                        ragged ? one->offsets.data() : nullptr});
     }

@@ -15,10 +15,17 @@ namespace kaisched::capi {
 struct staged_column {
   const column_info* info = nullptr;
   column_type type = column_type::u8;  ///< of the values: columns that name entities may have identifiers
-  std::uint32_t width = 0;             ///< of numbers, once somebody asked; 0 for texts and lists
+  std::uint32_t width = 0;             ///< of numbers; 0 for texts and lists
   std::vector<std::uint64_t> words;    ///< the values, aligned for all types
   std::size_t bytes = 0;               ///< of texts and lists, so many are used
   std::vector<std::uint32_t> offsets;
+};
+
+/// Where the values of a column go.
+struct staged_place {
+  const column_info* info = nullptr;
+  column_type type = column_type::u8;
+  staged_column* present = nullptr;  ///< null: nothing has come up yet
 };
 
 }  // namespace kaisched::capi
@@ -31,6 +38,8 @@ struct kaisched_staging {
   std::vector<kaisched_col> views;
   kaisched_table view{};
 
-  /// The column, made if it has not come up yet. Errors: the kind has none of this number, or one of the other sort.
-  [[nodiscard]] kaisched::result<kaisched::capi::staged_column*> find(std::uint32_t id, bool ragged);
+  /// Changes nothing. Errors: the kind has no column of this number, or one of the other sort.
+  [[nodiscard]] kaisched::result<kaisched::capi::staged_place> find(std::uint32_t id, bool ragged);
+  /// Takes a column in that has all it needs; one that was there is replaced.
+  void put(kaisched::capi::staged_column&& filled);
 };

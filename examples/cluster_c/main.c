@@ -182,25 +182,17 @@ static const kaisched_table* result_of(const kaisched_session* session, uint32_t
   return table;
 }
 
-static const kaisched_col* column(const kaisched_table* table, uint32_t id) {
-  for (uint32_t i = 0; i < table->column_count; ++i) {
-    if (table->columns[i].id == id) return &table->columns[i];
-  }
-  fprintf(stderr, "a column is missing\n");
-  exit(1);
-}
-
 static void print_text(const char* before, const kaisched_col* c, uint64_t row) {
   printf("%s%.*s", before, (int)(c->offsets[row + 1] - c->offsets[row]), (const char*)c->data + c->offsets[row]);
 }
 
 static void print_decisions(const kaisched_session* session) {
   const kaisched_table* table = result_of(session, KAISCHED_TABLE_DECISION);
-  const uint8_t* kind = column(table, KAISCHED_DECISION_COL_KIND)->data;
-  const int64_t* share = column(table, KAISCHED_DECISION_COL_DEVICE_SHARE)->data;
-  const kaisched_col* pod = column(table, KAISCHED_DECISION_COL_POD_NAME);
-  const kaisched_col* node = column(table, KAISCHED_DECISION_COL_NODE_NAME);
-  const kaisched_col* devices = column(table, KAISCHED_DECISION_COL_DEVICES);
+  const uint8_t* kind = kaisched_table_column(table, KAISCHED_DECISION_COL_KIND)->data;
+  const int64_t* share = kaisched_table_column(table, KAISCHED_DECISION_COL_DEVICE_SHARE)->data;
+  const kaisched_col* pod = kaisched_table_column(table, KAISCHED_DECISION_COL_POD_NAME);
+  const kaisched_col* node = kaisched_table_column(table, KAISCHED_DECISION_COL_NODE_NAME);
+  const kaisched_col* devices = kaisched_table_column(table, KAISCHED_DECISION_COL_DEVICES);
   for (uint64_t row = 0; row < table->rows; ++row) {
     if (kind[row] != KAISCHED_DECISION_BIND) continue;
     print_text("start ", pod, row);
@@ -215,9 +207,9 @@ static void print_decisions(const kaisched_session* session) {
 
 static void print_reasons(const kaisched_session* session) {
   const kaisched_table* table = result_of(session, KAISCHED_TABLE_REASON);
-  const kaisched_col* group = column(table, KAISCHED_REASON_COL_GROUP_NAME);
-  const kaisched_col* constraint = column(table, KAISCHED_REASON_COL_CONSTRAINT);
-  const kaisched_col* text = column(table, KAISCHED_REASON_COL_TEXT);
+  const kaisched_col* group = kaisched_table_column(table, KAISCHED_REASON_COL_GROUP_NAME);
+  const kaisched_col* constraint = kaisched_table_column(table, KAISCHED_REASON_COL_CONSTRAINT);
+  const kaisched_col* text = kaisched_table_column(table, KAISCHED_REASON_COL_TEXT);
   for (uint64_t row = 0; row < table->rows; ++row) {
     print_text("wait ", group, row);
     print_text(" (", constraint, row);
@@ -228,9 +220,9 @@ static void print_reasons(const kaisched_session* session) {
 
 static void print_shares(const kaisched_session* session) {
   const kaisched_table* table = result_of(session, KAISCHED_TABLE_QUEUE_SHARE);
-  const kaisched_col* name = column(table, KAISCHED_QUEUE_SHARE_COL_QUEUE_NAME);
-  const int64_t* allocated = column(table, KAISCHED_QUEUE_SHARE_COL_ALLOCATED)->data;
-  const int64_t* quota = column(table, KAISCHED_QUEUE_SHARE_COL_QUOTA)->data;
+  const kaisched_col* name = kaisched_table_column(table, KAISCHED_QUEUE_SHARE_COL_QUEUE_NAME);
+  const int64_t* allocated = kaisched_table_column(table, KAISCHED_QUEUE_SHARE_COL_ALLOCATED)->data;
+  const int64_t* quota = kaisched_table_column(table, KAISCHED_QUEUE_SHARE_COL_QUOTA)->data;
   for (uint64_t row = 0; row < table->rows; ++row) {
     const uint64_t gpu = row * KAISCHED_QUOTA_DIMENSIONS + KAISCHED_DIM_GPU;
     print_text("queue ", name, row);

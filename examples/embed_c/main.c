@@ -21,11 +21,6 @@ static const kaisched_col pods[] = {
 static const kaisched_table add[] = {ADD(KAISCHED_TABLE_NODE, 2, nodes), ADD(KAISCHED_TABLE_QUEUE, 1, queues),
                                      ADD(KAISCHED_TABLE_POD_GROUP, 2, gangs), ADD(KAISCHED_TABLE_POD, 4, pods)};
 
-static const kaisched_col* column(const kaisched_table* table, uint32_t id) {
-  const kaisched_col* c = table->columns;
-  while (c->id != id) ++c; /* tables of results have all columns of their kind */
-  return c;
-}
 #define TEXT(c, row) (int)((c)->offsets[row + 1] - (c)->offsets[row]), (const char*)(c)->data + (c)->offsets[row]
 
 int main(int argc, char** argv) {
@@ -41,12 +36,12 @@ int main(int argc, char** argv) {
     kaisched_session_close(session); /* takes NULL as well */
     return 1;
   }
-  const uint8_t* kind = column(decisions, KAISCHED_DECISION_COL_KIND)->data;
-  const kaisched_col* pod = column(decisions, KAISCHED_DECISION_COL_POD_NAME);
-  const kaisched_col* node = column(decisions, KAISCHED_DECISION_COL_NODE_NAME);
-  const kaisched_col* gpus = column(decisions, KAISCHED_DECISION_COL_DEVICES);
-  const kaisched_col* group = column(reasons, KAISCHED_REASON_COL_GROUP_NAME);
-  const kaisched_col* text = column(reasons, KAISCHED_REASON_COL_TEXT);
+  const uint8_t* kind = kaisched_table_column(decisions, KAISCHED_DECISION_COL_KIND)->data;
+  const kaisched_col* pod = kaisched_table_column(decisions, KAISCHED_DECISION_COL_POD_NAME);
+  const kaisched_col* node = kaisched_table_column(decisions, KAISCHED_DECISION_COL_NODE_NAME);
+  const kaisched_col* gpus = kaisched_table_column(decisions, KAISCHED_DECISION_COL_DEVICES);
+  const kaisched_col* group = kaisched_table_column(reasons, KAISCHED_REASON_COL_GROUP_NAME);
+  const kaisched_col* text = kaisched_table_column(reasons, KAISCHED_REASON_COL_TEXT);
   for (uint64_t row = 0; row < decisions->rows; ++row) {
     if (kind[row] != KAISCHED_DECISION_BIND) continue; /* nothing runs that could be stopped */
     printf("bind %.*s on %.*s, GPUs", TEXT(pod, row), TEXT(node, row));

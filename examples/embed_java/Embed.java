@@ -70,7 +70,7 @@ public final class Embed {
 
   private static void print(Table decisions, Table reasons) {
     for (long row = 0; row < decisions.rows(); ++row) {
-      String kind = Kaisched.DECISION_KINDS[decisions.number(Kaisched.DECISION_KIND, row)];
+      String kind = decisions.name(Kaisched.DECISION_KIND, row);
       if (kind.equals("unschedulable")) {
         continue; // the reasons say more
       }
@@ -141,9 +141,7 @@ final class Staging extends Handle {
   }
 
   Staging texts(int column, String... texts) {
-    for (String text : texts) {
-      Kaisched.stageText(this, column, text);
-    }
+    Kaisched.stageTexts(this, column, Arrays.stream(texts).map(text -> text + '\0').collect(Collectors.joining()));
     return this;
   }
 
@@ -168,8 +166,10 @@ final class Table {
     return table.get(JAVA_LONG, Kaisched.TABLE_ROWS);
   }
 
-  int number(int column, long row) {
-    return Byte.toUnsignedInt(column(column).get(ADDRESS, Kaisched.COL_DATA).reinterpret(rows()).get(JAVA_BYTE, row));
+  /** The name of a value, such as "bind". */
+  String name(int column, long row) {
+    byte value = column(column).get(ADDRESS, Kaisched.COL_DATA).reinterpret(rows()).get(JAVA_BYTE, row);
+    return Kaisched.valueName(table.get(JAVA_INT, Kaisched.TABLE_KIND), column, Byte.toUnsignedLong(value));
   }
 
   String text(int column, long row) {
@@ -205,6 +205,7 @@ final class Table {
 final class Kaisched {
   static final int ABI_VERSION = 0x00000001;
   static final int OP_ADD = 1;
+  static final int TYPE_I64 = 3;
 
   static final int TABLE_QUEUE = 3;
   static final int TABLE_NODE = 4;
@@ -228,10 +229,6 @@ final class Kaisched {
   static final int DECISION_NODE_NAME = 10;
   static final int REASON_GROUP_NAME = 2;
   static final int REASON_TEXT = 12;
-
-  static final String[] DECISION_KINDS = {
-    "", "bind", "pipeline", "evict", "move", "unschedulable", "migrate", "repartition"
-  };
 
   private static final StructLayout ERROR =
       MemoryLayout.structLayout(
@@ -263,6 +260,7 @@ final class Kaisched {
   static final long COL_ID = offset(COL, "id");
   static final long COL_DATA = offset(COL, "data");
   static final long COL_OFFSETS = offset(COL, "offsets");
+  static final long TABLE_KIND = offset(TABLE, "kind");
   static final long TABLE_COLUMN_COUNT = offset(TABLE, "column_count");
   static final long TABLE_ROWS = offset(TABLE, "rows");
   static final long TABLE_COLUMNS = offset(TABLE, "columns");
@@ -272,6 +270,9 @@ final class Kaisched {
 
   private static final MethodHandle STATUS_NAME = function("status_name", FunctionDescriptor.of(ADDRESS, JAVA_INT));
 
+  private static final MethodHandle VALUE_NAME =
+      function("value_name", FunctionDescriptor.of(ADDRESS, JAVA_INT, JAVA_INT, JAVA_LONG));
+
   private static final MethodHandle ENGINE_CREATE = fallible("engine_create", JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS);
   private static final MethodHandle CLUSTER_CREATE = fallible("cluster_create", ADDRESS);
   private static final MethodHandle CLUSTER_APPLY = fallible("cluster_apply", ADDRESS, ADDRESS, JAVA_LONG);
@@ -280,9 +281,9 @@ final class Kaisched {
   private static final MethodHandle SESSION_TABLE = fallible("session_table", ADDRESS, JAVA_INT, ADDRESS);
   private static final MethodHandle STAGING_CREATE =
       fallible("staging_create", JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
-  private static final MethodHandle STAGING_TEXT = fallible("staging_text", ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG);
+  private static final MethodHandle STAGING_TEXTS = fallible("staging_texts", ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG);
   private static final MethodHandle STAGING_NUMBERS =
-      fallible("staging_numbers", ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
+      fallible("staging_numbers", ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
   private static final MethodHandle STAGING_TABLE = fallible("staging_table", ADDRESS, ADDRESS);
 
   private static final MethodHandle ENGINE_DESTROY = giveBack("engine_destroy");
@@ -335,20 +336,29 @@ final class Kaisched {
     return new Table(pointer((out, err) -> (int) SESSION_TABLE.invokeExact(session.address(), kind, out, err)));
   }
 
+  static String valueName(int kind, int column, long value) {
+    try {
+      MemorySegment name = (MemorySegment) VALUE_NAME.invokeExact(kind, column, value);
+      return name.reinterpret(Long.MAX_VALUE).getString(0);
+    } catch (Throwable impossible) { // the library throws nothing
+      throw new AssertionError(impossible);
+    }
+  }
+
   static MemorySegment staging(int kind, long rows) {
     return pointer((out, err) -> (int) STAGING_CREATE.invokeExact(kind, OP_ADD, rows, out, err));
   }
 
-  static void stageText(Staging staging, int column, String text) {
+  static void stageTexts(Staging staging, int column, String texts) {
     try (Arena arena = Arena.ofConfined()) {
-      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      byte[] bytes = texts.getBytes(StandardCharsets.UTF_8);
       MemorySegment copy = arena.allocateFrom(JAVA_BYTE, bytes);
-      call(err -> (int) STAGING_TEXT.invokeExact(staging.address(), column, copy, (long) bytes.length, err));
+      call(err -> (int) STAGING_TEXTS.invokeExact(staging.address(), column, copy, (long) bytes.length, err));
     }
   }
 
   static MemorySegment stageNumbers(Staging staging, int column, int width) {
-    return pointer((out, err) -> (int) STAGING_NUMBERS.invokeExact(staging.address(), column, width, out, err));
+    return pointer((out, err) -> (int) STAGING_NUMBERS.invokeExact(staging.address(), column, TYPE_I64, width, out, err));
   }
 
   private interface Fallible {

@@ -9,6 +9,7 @@ const koffi = require('koffi');
 
 const ABI_VERSION = 0x00000001;
 const OP_ADD = 1;
+const INT64 = 3;  // of the types of columns
 const TABLE = {queue: 3, node: 4, podGroup: 6, pod: 8, decision: 32, reason: 33};
 const QUEUE = {name: 1};
 const NODE = {name: 1, capacity: 2};
@@ -16,7 +17,6 @@ const GROUP = {name: 1, queue: 2, minMember: 6};
 const POD = {name: 1, group: 2, request: 4};
 const DECISION = {kind: 1, devices: 5, podName: 9, nodeName: 10};
 const REASON = {groupName: 2, text: 12};
-const DECISION_KINDS = ['', 'bind', 'pipeline', 'evict', 'move', 'unschedulable', 'migrate', 'repartition'];
 
 for (const handle of ['engine', 'cluster', 'snapshot', 'session', 'staging']) koffi.opaque(`kaisched_${handle}`);
 const error = koffi.struct('kaisched_error', {
@@ -95,9 +95,12 @@ function load(path) {
     sessionTable: maker('session_table', 'const kaisched_session *session, uint32_t kind, ', 'const kaisched_table'),
     staging: maker('staging_create', 'uint32_t kind, uint32_t op, uint64_t rows, ', 'kaisched_staging'),
     destroyStaging: giveBack('staging_destroy', 'kaisched_staging'),
-    stagingText: fallible('staging_text', 'kaisched_staging *staging, uint32_t column, const char *text, size_t size'),
-    stagingNumbers: maker('staging_numbers', 'kaisched_staging *staging, uint32_t column, uint32_t width, ', 'void'),
+    stagingTexts: fallible('staging_texts',
+        'kaisched_staging *staging, uint32_t column, const char *texts, size_t size'),
+    stagingNumbers: maker('staging_numbers',
+        'kaisched_staging *staging, uint32_t column, uint32_t type, uint32_t width, ', 'void'),
     stagingTable: maker('staging_table', 'kaisched_staging *staging, ', 'const kaisched_table'),
+    valueName: library.func('const char *kaisched_value_name(uint32_t kind, uint32_t column, uint64_t value)'),
   };
 }
 
@@ -108,9 +111,10 @@ function load(path) {
 function stage(kaisched, staging, columns) {
   for (const [column, values] of columns) {
     if (typeof values[0] === 'string') {
-      for (const text of values) kaisched.stagingText(staging, column, text, Buffer.byteLength(text));
+      const texts = values.map((text) => text + '\0').join('');
+      kaisched.stagingTexts(staging, column, texts, Buffer.byteLength(texts));
     } else {
-      const memory = kaisched.stagingNumbers(staging, column, values[0].length);
+      const memory = kaisched.stagingNumbers(staging, column, INT64, values[0].length);
       koffi.encode(memory, 'int64_t', values.flat(), values.flat().length);
     }
   }
@@ -170,9 +174,10 @@ function embed(preset) {
     const decisions = read(kaisched.sessionTable(session, TABLE.decision));
     const [pods, nodes] = [decisions.texts(DECISION.podName), decisions.texts(DECISION.nodeName)];
     const gpus = decisions.lists(DECISION.devices);
-    for (const [row, kind] of decisions.bytes(DECISION.kind).entries()) {
-      if (DECISION_KINDS[kind] === 'unschedulable') continue;  // the reasons say more
-      console.log(`${DECISION_KINDS[kind]} ${pods[row]} on ${nodes[row]}, GPUs ${gpus[row].join(' ')}`);
+    for (const [row, value] of decisions.bytes(DECISION.kind).entries()) {
+      const kind = kaisched.valueName(TABLE.decision, DECISION.kind, value);
+      if (kind === 'unschedulable') continue;  // the reasons say more
+      console.log(`${kind} ${pods[row]} on ${nodes[row]}, GPUs ${gpus[row].join(' ')}`);
     }
     const reasons = read(kaisched.sessionTable(session, TABLE.reason));
     const texts = reasons.texts(REASON.text);

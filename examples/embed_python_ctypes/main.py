@@ -15,6 +15,7 @@ from ctypes import POINTER, byref, c_char, c_char_p, c_int32, c_int64, c_size_t,
 
 ABI_VERSION = 0x00000001
 OP_ADD = 1
+TYPE_I64 = 3
 TABLE_QUEUE, TABLE_NODE, TABLE_POD_GROUP, TABLE_POD, TABLE_DECISION, TABLE_REASON = 3, 4, 6, 8, 32, 33
 QUEUE_NAME = 1
 NODE_NAME, NODE_CAPACITY = 1, 2
@@ -22,7 +23,6 @@ GROUP_NAME, GROUP_QUEUE, GROUP_MIN_MEMBER = 1, 2, 6
 POD_NAME, POD_GROUP, POD_REQUEST = 1, 2, 4
 DECISION_KIND, DECISION_DEVICES, DECISION_POD_NAME, DECISION_NODE_NAME = 1, 5, 9, 10
 REASON_GROUP_NAME, REASON_TEXT = 2, 12
-DECISION_KINDS = ["", "bind", "pipeline", "evict", "move", "unschedulable", "migrate", "repartition"]
 
 
 class Error(ctypes.Structure):
@@ -72,8 +72,8 @@ FALLIBLE = {
     "run": [c_void_p, c_void_p, c_int64, POINTER(c_void_p)],
     "session_table": [c_void_p, c_uint32, POINTER(POINTER(Table))],
     "staging_create": [c_uint32, c_uint32, c_uint64, POINTER(c_void_p)],
-    "staging_text": [c_void_p, c_uint32, c_char_p, c_size_t],
-    "staging_numbers": [c_void_p, c_uint32, c_uint32, POINTER(c_void_p)],
+    "staging_texts": [c_void_p, c_uint32, c_char_p, c_size_t],
+    "staging_numbers": [c_void_p, c_uint32, c_uint32, c_uint32, POINTER(c_void_p)],
     "staging_table": [c_void_p, POINTER(POINTER(Table))],
 }
 GIVE_BACK = ["engine_destroy", "cluster_destroy", "snapshot_release", "session_close", "staging_destroy"]
@@ -88,6 +88,8 @@ class Library:
         self._so = ctypes.CDLL(path)
         self._so.kaisched_abi_version.restype = c_uint32
         self._so.kaisched_status_name.restype = c_char_p
+        self._so.kaisched_value_name.argtypes = [c_uint32, c_uint32, c_uint64]
+        self._so.kaisched_value_name.restype = c_char_p
         loaded = self._so.kaisched_abi_version()
         if loaded >> 16 != ABI_VERSION >> 16 or loaded < ABI_VERSION:  # before anything else is called
             raise KaischedError(f"abi: {path} has version {loaded:#x}, this program needs {ABI_VERSION:#x}")
@@ -117,13 +119,12 @@ class Library:
         staging = self.handle(stack, "staging_create", "staging_destroy", kind, OP_ADD, rows)
         for id, values in columns.items():
             if isinstance(values[0], str):
-                for text in values:
-                    encoded = text.encode()
-                    self.call("staging_text", staging, id, encoded, len(encoded))
+                texts = "".join(text + "\0" for text in values).encode()
+                self.call("staging_texts", staging, id, texts, len(texts))
             else:
                 flat = [number for row in values for number in (row if isinstance(row, tuple) else (row,))]
                 memory = c_void_p()
-                self.call("staging_numbers", staging, id, len(flat) // rows, byref(memory))
+                self.call("staging_numbers", staging, id, TYPE_I64, len(flat) // rows, byref(memory))
                 ctypes.memmove(memory, (c_int64 * len(flat))(*flat), 8 * len(flat))
         table = POINTER(Table)()
         self.call("staging_table", staging, byref(table))
@@ -134,6 +135,9 @@ class Library:
         table = POINTER(Table)()
         self.call("session_table", session, kind, byref(table))
         return table.contents
+
+    def value_name(self, kind: int, column: int, value: int) -> str:
+        return self._so.kaisched_value_name(kind, column, value).decode()
 
 
 # ---- the program -----------------------------------------------------------------------------------------------------
@@ -169,9 +173,10 @@ def main(preset: str) -> None:
 
         made = library.table(session, TABLE_DECISION)
         pods, nodes = made.texts(DECISION_POD_NAME), made.texts(DECISION_NODE_NAME)
-        for kind, pod, node_name, devices in zip(made.bytes(DECISION_KIND), pods, nodes, made.lists(DECISION_DEVICES)):
-            if DECISION_KINDS[kind] != "unschedulable":  # the reasons say more about those
-                print(f"{DECISION_KINDS[kind]} {pod} on {node_name}, GPUs", *devices)
+        kinds = [library.value_name(TABLE_DECISION, DECISION_KIND, kind) for kind in made.bytes(DECISION_KIND)]
+        for kind, pod, node_name, devices in zip(kinds, pods, nodes, made.lists(DECISION_DEVICES)):
+            if kind != "unschedulable":  # the reasons say more about those
+                print(f"{kind} {pod} on {node_name}, GPUs", *devices)
         reasons = library.table(session, TABLE_REASON)
         for group, text in zip(reasons.texts(REASON_GROUP_NAME), reasons.texts(REASON_TEXT)):
             print(f"{group} waits: {text}")

@@ -21,13 +21,6 @@ static char* read_file(const char* path, size_t* size) {
   return text;
 }
 
-static const kaisched_col* column(const kaisched_table* table, uint32_t id) {
-  for (uint32_t i = 0; i < table->column_count; ++i) {
-    if (table->columns[i].id == id) return &table->columns[i];
-  }
-  return NULL;
-}
-
 static void print(const char* before, const kaisched_col* texts, uint64_t row) {
   printf("%s%.*s", before, (int)(texts->offsets[row + 1] - texts->offsets[row]),
          (const char*)texts->data + texts->offsets[row]);
@@ -74,16 +67,16 @@ static kaisched_status schedule(int argc, char** argv, const char* text, size_t 
                    kaisched_session_table(session, KAISCHED_TABLE_DECISION, &decisions, err) == KAISCHED_OK &&
                    kaisched_session_table(session, KAISCHED_TABLE_REASON, &reasons, err) == KAISCHED_OK;
   if (good) {
-    const uint8_t* kinds = column(decisions, KAISCHED_DECISION_COL_KIND)->data;
+    const uint8_t* kinds = kaisched_table_column(decisions, KAISCHED_DECISION_COL_KIND)->data;
     for (uint64_t row = 0; row < decisions->rows; ++row) {
       if (kinds[row] != KAISCHED_DECISION_BIND) continue;
-      print("", column(decisions, KAISCHED_DECISION_COL_POD_NAME), row);
-      print(" on ", column(decisions, KAISCHED_DECISION_COL_NODE_NAME), row);
+      print("", kaisched_table_column(decisions, KAISCHED_DECISION_COL_POD_NAME), row);
+      print(" on ", kaisched_table_column(decisions, KAISCHED_DECISION_COL_NODE_NAME), row);
       puts("");
     }
     for (uint64_t row = 0; row < reasons->rows; ++row) {
-      print("", column(reasons, KAISCHED_REASON_COL_GROUP_NAME), row);
-      print(" waits: ", column(reasons, KAISCHED_REASON_COL_CONSTRAINT), row);
+      print("", kaisched_table_column(reasons, KAISCHED_REASON_COL_GROUP_NAME), row);
+      print(" waits: ", kaisched_table_column(reasons, KAISCHED_REASON_COL_CONSTRAINT), row);
       puts("");
     }
   }

@@ -51,6 +51,7 @@ class cluster {
     return apply(std::span<const table_view>(tables.begin(), tables.size()));
   }
   result<void> apply(const table& one) { return apply({one.view()}); }
+  result<void> apply(std::span<const table> tables);
 
   /// The present version. Cost: what changed since the last snapshot.
   [[nodiscard]] snapshot take_snapshot();

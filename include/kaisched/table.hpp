@@ -25,6 +25,9 @@
 
 namespace kaisched {
 
+enum class table_kind : std::uint32_t;  // schema.hpp
+enum class table_op : std::uint32_t;
+
 /// Type of the values of a column. Values are part of the ABI.
 enum class column_type : std::uint32_t {
   u8 = 1,
@@ -59,6 +62,9 @@ enum class column_type : std::uint32_t {
   }
   return 0;
 }
+
+/// The name of a type, such as "i64"; "unknown" for a number that is none.
+[[nodiscard]] std::string_view column_type_name(column_type type) noexcept;
 
 /// Flag of an input column: a reader that does not know the column ignores it instead of failing.
 inline constexpr std::uint32_t column_optional = 1;
@@ -144,6 +150,9 @@ class table {
   };
 
   table() = default;
+  explicit table(table_kind kind, table_op op = table_op{})
+      : table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op)) {}
+  /// By number, which need not be one that the schema knows.
   explicit table(std::uint32_t kind, std::uint32_t op = 0) : kind_(kind), op_(op) {}
 
   /// Adds a column; references to columns stay valid until the table is destroyed or moved.

@@ -17,6 +17,28 @@ std::uint32_t checked_offset(std::size_t values) {
 
 }  // namespace
 
+std::string_view column_type_name(column_type type) noexcept {
+  switch (type) {
+    case column_type::u8:
+      return "u8";
+    case column_type::u32:
+      return "u32";
+    case column_type::i64:
+      return "i64";
+    case column_type::u64:
+      return "u64";
+    case column_type::f64:
+      return "f64";
+    case column_type::string:
+      return "string";
+    case column_type::string_list:
+      return "string_list";
+    case column_type::i64_list:
+      return "i64_list";
+  }
+  return "unknown";
+}
+
 std::vector<std::string_view> split_list(std::string_view row) {
   std::vector<std::string_view> elements;
   while (!row.empty()) {

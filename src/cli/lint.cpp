@@ -77,7 +77,7 @@ constexpr std::array rules{
 /// The cluster as it would be if nothing ran and every node could be used.
 result<snapshot> emptied(const snapshot& of) {
   const model::cluster_state& s = of.state();
-  table gone(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::remove));
+  table gone(table_kind::pod, table_op::remove);
   table::column& names = gone.add(col::pod_name, column_type::string);
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     const bool on_node = model::is_in(static_cast<pod_status>(s.live.pod_state[p]), model::active_used);
@@ -92,7 +92,7 @@ result<snapshot> emptied(const snapshot& of) {
   }
   result<cluster> copy = io::build_cluster(input);
   if (!copy) return copy.take_failure();
-  table opened(static_cast<std::uint32_t>(table_kind::node), static_cast<std::uint32_t>(table_op::change));
+  table opened(table_kind::node, table_op::change);
   table::column& nodes = opened.add(col::node_name, column_type::string);
   table::column& ready = opened.add(col::node_ready, column_type::u8);
   table::column& cordoned = opened.add(col::node_unschedulable, column_type::u8);

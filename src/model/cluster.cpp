@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 
@@ -25,6 +26,12 @@ result<void> cluster::apply(std::span<const table_view> tables) {
   } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next step does it
   }
   return {};
+}
+
+result<void> cluster::apply(std::span<const table> tables) {
+  std::vector<table_view> views(tables.size());
+  std::transform(tables.begin(), tables.end(), views.begin(), [](const table& one) { return one.view(); });
+  return apply(views);
 }
 
 result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_invalid invalid_rows) {

@@ -17,28 +17,6 @@ bool type_fits(const column_info& info, column_type given) {
   return info.refers_to != entity_kind::none && info.type == column_type::string && given == column_type::u64;
 }
 
-std::string_view type_name(column_type type) {
-  switch (type) {
-    case column_type::u8:
-      return "u8";
-    case column_type::u32:
-      return "u32";
-    case column_type::i64:
-      return "i64";
-    case column_type::u64:
-      return "u64";
-    case column_type::f64:
-      return "f64";
-    case column_type::string:
-      return "string";
-    case column_type::string_list:
-      return "string_list";
-    case column_type::i64_list:
-      return "i64_list";
-  }
-  return "unknown";
-}
-
 /// Offsets ascend from zero and elements are well formed; a description of what is wrong, or empty.
 std::string_view ragged_defect(const column_view& c, std::uint64_t rows) {
   if (c.offsets == nullptr) return "a ragged column needs offsets";
@@ -153,9 +131,9 @@ result<void> table_reader::check_column(const column_view& c, std::uint32_t dime
     return error{code, where() + ", column " + std::string(info->name) + ": " + std::string(what), {}};
   };
   if (!type_fits(*info, c.type)) {
-    return fail_column(status::argument, std::string("expected type ") + std::string(type_name(info->type)) +
+    return fail_column(status::argument, std::string("expected type ") + std::string(column_type_name(info->type)) +
                                              (info->refers_to != entity_kind::none ? " (a name) or u64 (an id)" : "") +
-                                             ", got " + std::string(type_name(c.type)));
+                                             ", got " + std::string(column_type_name(c.type)));
   }
   if (at(c.id) != nullptr) return fail_column(status::argument, "is given twice");
   if (is_ragged(c.type)) {

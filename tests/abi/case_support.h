@@ -118,15 +118,8 @@ static inline kaisched_session* new_session(void) {
   return session;
 }
 
-static inline const kaisched_col* column(const kaisched_table* table, uint32_t id) {
-  for (uint32_t i = 0; table != NULL && i < table->column_count; ++i) {
-    if (table->columns[i].id == id) return &table->columns[i];
-  }
-  return NULL;
-}
-
 static inline int text_is(const kaisched_table* table, uint32_t id, uint64_t row, const char* wanted) {
-  const kaisched_col* c = column(table, id);
+  const kaisched_col* c = kaisched_table_column(table, id);
   if (c == NULL || row >= table->rows) return 0;
   const size_t size = c->offsets[row + 1] - c->offsets[row];
   if (size == 0) return wanted[0] == '\0';  // data may be null where there are no bytes
@@ -134,7 +127,7 @@ static inline int text_is(const kaisched_table* table, uint32_t id, uint64_t row
 }
 
 static inline int first_decision(const kaisched_table* table) {
-  const kaisched_col* kind = column(table, KAISCHED_DECISION_COL_KIND);
+  const kaisched_col* kind = kaisched_table_column(table, KAISCHED_DECISION_COL_KIND);
   return kind != NULL && table->rows > 0 ? ((const uint8_t*)kind->data)[0] : -1;
 }
 

@@ -256,8 +256,8 @@ static void results(void) {
   OK(kaisched_session_table(session, KAISCHED_TABLE_DECISION, &table, NULL));
   REQUIRE(table != NULL && table->struct_size == sizeof(kaisched_table) && table->kind == KAISCHED_TABLE_DECISION &&
           table->op == KAISCHED_OP_NONE && table->rows == 2);
-  const kaisched_col* kind = column(table, KAISCHED_DECISION_COL_KIND);
-  const kaisched_col* devices = column(table, KAISCHED_DECISION_COL_DEVICES);
+  const kaisched_col* kind = kaisched_table_column(table, KAISCHED_DECISION_COL_KIND);
+  const kaisched_col* devices = kaisched_table_column(table, KAISCHED_DECISION_COL_DEVICES);
   REQUIRE(kind != NULL && kind->type == KAISCHED_TYPE_U8 && kind->width == 1);
   CHECK(((const uint8_t*)kind->data)[0] == KAISCHED_DECISION_BIND);
   CHECK(((const uint8_t*)kind->data)[1] == KAISCHED_DECISION_UNSCHEDULABLE);
@@ -523,12 +523,76 @@ static void library(void) {
   CHECK(strcmp(kaisched_status_name(12345), "unknown") == 0);
 }
 
+static void kinds_and_columns(void) {
+  kaisched_kind kind = {sizeof kind, 0, 0, 0, NULL, NULL};
+  kaisched_column one = {sizeof one, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL};
+  size_t kinds = 0, inputs = 0, named = 0;
+  for (; kaisched_kind_info(kinds, &kind, NULL) == KAISCHED_OK; ++kinds) {
+    inputs += kind.input;
+    CHECK(kind.name[0] != '\0' && kind.doc[0] != '\0');
+    uint32_t count = 0;
+    for (; kaisched_column_info(kind.kind, count, &one, NULL) == KAISCHED_OK; ++count) {
+      CHECK(one.id != 0 && one.name[0] != '\0' && one.doc[0] != '\0' && one.unit != NULL && one.fallback != NULL);
+      CHECK(one.type >= KAISCHED_TYPE_U8 && one.type <= KAISCHED_TYPE_I64_LIST);
+      CHECK((one.shape == KAISCHED_SHAPE_RAGGED) == (one.type >= KAISCHED_TYPE_STRING));
+      named += kaisched_value_name(kind.kind, one.id, 1) != NULL;
+    }
+    CHECK(count == kind.column_count);
+    EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_COLUMN_INFO, kaisched_column_info, kind.kind, count, &one);
+    CHECK(one.name == NULL && one.struct_size == sizeof one);
+  }
+  CHECK(inputs == 15);
+  CHECK(kinds == 26);
+  CHECK(named == 4);
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_KIND_INFO, kaisched_kind_info, kinds, &kind);
+  EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_COLUMN_INFO, kaisched_column_info, 999, 0, &one);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_KIND_INFO, kaisched_kind_info, 0, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_COLUMN_INFO, kaisched_column_info, KAISCHED_TABLE_POD, 0, NULL);
+  kind.struct_size = sizeof kind - 1;
+  EXPECT(KAISCHED_E_STRUCT_SIZE, KAISCHED_FN_KIND_INFO, kaisched_kind_info, 0, &kind);
+  one.struct_size = sizeof one - 1;
+  EXPECT(KAISCHED_E_STRUCT_SIZE, KAISCHED_FN_COLUMN_INFO, kaisched_column_info, KAISCHED_TABLE_POD, 0, &one);
+
+  struct {
+    kaisched_column base;
+    uint64_t future;
+  } longer;
+  memset(&longer, 0x5A, sizeof longer);
+  longer.base.struct_size = sizeof longer;
+  OK(kaisched_column_info(KAISCHED_TABLE_POD, 1, &longer.base, NULL));
+  CHECK(longer.base.id == KAISCHED_POD_COL_GROUP && strcmp(longer.base.name, "group") == 0 &&
+        longer.base.required == 0 && longer.base.refers_to == KAISCHED_KIND_POD_GROUP &&
+        longer.base.type == KAISCHED_TYPE_STRING && longer.future == 0);
+
+  CHECK(strcmp(kaisched_value_name(KAISCHED_TABLE_DECISION, KAISCHED_DECISION_COL_KIND, KAISCHED_DECISION_BIND),
+               "bind") == 0);
+  CHECK(strcmp(kaisched_value_name(KAISCHED_TABLE_POD, KAISCHED_POD_COL_STATUS, KAISCHED_POD_STATUS_RUNNING),
+               "running") == 0);
+  CHECK(kaisched_value_name(KAISCHED_TABLE_DECISION, KAISCHED_DECISION_COL_KIND, 0) == NULL);
+  CHECK(kaisched_value_name(KAISCHED_TABLE_DECISION, KAISCHED_DECISION_COL_KIND, UINT64_MAX) == NULL);
+  CHECK(kaisched_value_name(KAISCHED_TABLE_DECISION, KAISCHED_DECISION_COL_POD, 1) == NULL);
+  CHECK(kaisched_value_name(KAISCHED_TABLE_DECISION, 999, 1) == NULL && kaisched_value_name(999, 1, 1) == NULL);
+
+  CHECK(kaisched_table_column(&pods, KAISCHED_POD_COL_REQUEST) == &pod_cols[2]);
+  CHECK(kaisched_table_column(&pods, KAISCHED_POD_COL_STATUS) == NULL);
+  CHECK(kaisched_table_column(NULL, KAISCHED_POD_COL_STATUS) == NULL);
+  kaisched_table shorter = pods;
+  shorter.struct_size = 8;
+  CHECK(kaisched_table_column(&shorter, KAISCHED_POD_COL_REQUEST) == NULL);
+}
+
 static const named_case cases[] = {
-    {"library", library},           {"null_use", null_use},
-    {"double_use", double_use},     {"struct_sizes", struct_sizes},
-    {"buffers", buffers},           {"results", results},
-    {"engines", engines},           {"vendors", devices_of_vendors},
-    {"independence", independence}, {"quarantine", quarantine},
+    {"library", library},
+    {"kinds", kinds_and_columns},
+    {"null_use", null_use},
+    {"double_use", double_use},
+    {"struct_sizes", struct_sizes},
+    {"buffers", buffers},
+    {"results", results},
+    {"engines", engines},
+    {"vendors", devices_of_vendors},
+    {"independence", independence},
+    {"quarantine", quarantine},
     {"objects", objects},
 };
 

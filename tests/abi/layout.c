@@ -50,6 +50,26 @@ int main(void) {
   MEMBER(kaisched_executor, run);
   MEMBER(kaisched_executor, destroy);
 
+  STRUCTURE(kaisched_kind);
+  MEMBER(kaisched_kind, struct_size);
+  MEMBER(kaisched_kind, kind);
+  MEMBER(kaisched_kind, input);
+  MEMBER(kaisched_kind, column_count);
+  MEMBER(kaisched_kind, name);
+  MEMBER(kaisched_kind, doc);
+
+  STRUCTURE(kaisched_column);
+  MEMBER(kaisched_column, struct_size);
+  MEMBER(kaisched_column, id);
+  MEMBER(kaisched_column, type);
+  MEMBER(kaisched_column, shape);
+  MEMBER(kaisched_column, required);
+  MEMBER(kaisched_column, refers_to);
+  MEMBER(kaisched_column, name);
+  MEMBER(kaisched_column, unit);
+  MEMBER(kaisched_column, fallback);
+  MEMBER(kaisched_column, doc);
+
   STRUCTURE(kaisched_option);
   MEMBER(kaisched_option, struct_size);
   MEMBER(kaisched_option, type);

@@ -204,9 +204,9 @@ static const char* decided(const kaisched_part* part, const char* mode, const ka
     strncpy(text, err.message, sizeof text - 1);
   } else {
     OK(kaisched_session_table(session, KAISCHED_TABLE_DECISION, &table, NULL));
-    const uint8_t* kinds = column(table, KAISCHED_DECISION_COL_KIND)->data;
-    const kaisched_col* pod = column(table, KAISCHED_DECISION_COL_POD_NAME);
-    const kaisched_col* node = column(table, KAISCHED_DECISION_COL_NODE_NAME);
+    const uint8_t* kinds = kaisched_table_column(table, KAISCHED_DECISION_COL_KIND)->data;
+    const kaisched_col* pod = kaisched_table_column(table, KAISCHED_DECISION_COL_POD_NAME);
+    const kaisched_col* node = kaisched_table_column(table, KAISCHED_DECISION_COL_NODE_NAME);
     for (uint64_t row = 0; row < table->rows; ++row) {
       if (kinds[row] != KAISCHED_DECISION_BIND && kinds[row] != KAISCHED_DECISION_EVICT) continue;
       const size_t end = strlen(text);
@@ -292,7 +292,7 @@ static void say(void) {
     const kaisched_table* shares = NULL;
     OK(kaisched_run(engine, one, 10, &session, NULL));
     OK(kaisched_session_table(session, KAISCHED_TABLE_QUEUE_SHARE, &shares, NULL));
-    CHECK(((const int64_t*)column(shares, KAISCHED_QUEUE_SHARE_COL_FAIR_SHARE)->data)[2] == 123);
+    CHECK(((const int64_t*)kaisched_table_column(shares, KAISCHED_QUEUE_SHARE_COL_FAIR_SHARE)->data)[2] == 123);
     kaisched_session_close(session);
     kaisched_engine_destroy(engine);
     CHECK(s.created == s.destroyed && s.opened == s.closed && s.opened == s.created && s.released == 15);

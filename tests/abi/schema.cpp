@@ -43,30 +43,8 @@ std::string comment(std::string_view indent, std::string_view text) {
   return lines + line + "\n";
 }
 
-std::string_view type_name(kaisched::column_type type) {
-  switch (type) {
-    case kaisched::column_type::u8:
-      return "u8";
-    case kaisched::column_type::u32:
-      return "u32";
-    case kaisched::column_type::i64:
-      return "i64";
-    case kaisched::column_type::u64:
-      return "u64";
-    case kaisched::column_type::f64:
-      return "f64";
-    case kaisched::column_type::string:
-      return "string";
-    case kaisched::column_type::string_list:
-      return "string_list";
-    case kaisched::column_type::i64_list:
-      return "i64_list";
-  }
-  return "?";
-}
-
 std::string describe(const kaisched::column_info& column, bool input) {
-  std::string text(type_name(column.type));
+  std::string text(kaisched::column_type_name(column.type));
   if (column.shape == kaisched::column_shape::dimensions) text += " x dimensions";
   if (column.shape == kaisched::column_shape::quotas) text += " x 3";
   if (input && column.required) text += ", required";

@@ -113,19 +113,22 @@ static void null_use(void) {
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_CREATE, kaisched_staging_create, KAISCHED_TABLE_POD, KAISCHED_OP_ADD,
          0, NULL);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_CLEAR, kaisched_staging_clear, NULL, 1);
-  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, NULL, KAISCHED_POD_COL_REQUEST, 1,
-         &memory);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, NULL, KAISCHED_POD_COL_REQUEST,
+         KAISCHED_TYPE_I64, 1, &memory);
   CHECK(memory == NULL);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_RAGGED, kaisched_staging_ragged, NULL, KAISCHED_POD_COL_NAME, "",
          offsets);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXT, kaisched_staging_text, NULL, KAISCHED_POD_COL_NAME, "x", 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXTS, kaisched_staging_texts, NULL, KAISCHED_POD_COL_NAME, "x", 2);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TABLE, kaisched_staging_table, NULL, &table);
   OK(kaisched_staging_create(KAISCHED_TABLE_POD, KAISCHED_OP_ADD, 1, &staging, NULL));
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, staging, KAISCHED_POD_COL_REQUEST,
-         1, NULL);
+         KAISCHED_TYPE_I64, 1, NULL);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_RAGGED, kaisched_staging_ragged, staging, KAISCHED_POD_COL_NAME, "x",
          NULL);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXT, kaisched_staging_text, staging, KAISCHED_POD_COL_NAME, NULL, 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXTS, kaisched_staging_texts, staging, KAISCHED_POD_COL_NAME, NULL,
+         1);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TABLE, kaisched_staging_table, staging, NULL);
   kaisched_staging_destroy(staging);
   kaisched_staging_destroy(NULL);
@@ -149,15 +152,15 @@ static void assume(void) {
   REQUIRE(open != NULL && open->rows == 1);
   CHECK(text_is(open, KAISCHED_ASSUMPTION_COL_POD_NAME, 0, "x") &&
         text_is(open, KAISCHED_ASSUMPTION_COL_NODE_NAME, 0, "n"));
-  CHECK(((const uint8_t*)column(open, KAISCHED_ASSUMPTION_COL_KIND)->data)[0] == KAISCHED_DECISION_BIND);
-  CHECK(((const uint64_t*)column(open, KAISCHED_ASSUMPTION_COL_POD)->data)[0] == one.x);
+  CHECK(((const uint8_t*)kaisched_table_column(open, KAISCHED_ASSUMPTION_COL_KIND)->data)[0] == KAISCHED_DECISION_BIND);
+  CHECK(((const uint64_t*)kaisched_table_column(open, KAISCHED_ASSUMPTION_COL_POD)->data)[0] == one.x);
 
   /* The same session once more: its pod is taken. */
   OK(kaisched_cluster_assume(one.cluster, one.session, &conflicts, NULL));
   const kaisched_table* refused = table_of(one.cluster, KAISCHED_TABLE_CONFLICT);
   REQUIRE(refused != NULL && refused->rows == conflicts && conflicts == 2);
   CHECK(text_is(refused, KAISCHED_CONFLICT_COL_NAME, 0, "a") && text_is(refused, KAISCHED_CONFLICT_COL_NAME, 1, "x"));
-  CHECK(((const uint64_t*)column(refused, KAISCHED_CONFLICT_COL_SUBJECT)->data)[1] == one.x);
+  CHECK(((const uint64_t*)kaisched_table_column(refused, KAISCHED_CONFLICT_COL_SUBJECT)->data)[1] == one.x);
   OK(kaisched_cluster_assume(one.cluster, one.session, NULL, NULL));
 
   EXPECT(KAISCHED_E_WRONG_KIND, KAISCHED_FN_CLUSTER_CONFIRM, kaisched_cluster_confirm, one.cluster, &one.n, 1);
@@ -166,7 +169,8 @@ static void assume(void) {
          &refused);
   CHECK(table_of(one.cluster, KAISCHED_TABLE_ASSUMPTION)->rows == 1);
   OK(kaisched_cluster_forget(one.cluster, &one.x, 1, KAISCHED_FORGET_LOST, NULL));
-  CHECK(((const uint8_t*)column(table_of(one.cluster, KAISCHED_TABLE_ASSUMPTION), KAISCHED_ASSUMPTION_COL_LOST)
+  CHECK(((const uint8_t*)kaisched_table_column(table_of(one.cluster, KAISCHED_TABLE_ASSUMPTION),
+                                               KAISCHED_ASSUMPTION_COL_LOST)
              ->data)[0] == 1);
   OK(kaisched_cluster_forget(one.cluster, &one.x, 1, KAISCHED_FORGET_FAILED, NULL));
   CHECK(table_of(one.cluster, KAISCHED_TABLE_ASSUMPTION)->rows == 0);
@@ -189,8 +193,8 @@ static void candidates(void) {
   OK(kaisched_session_candidates(one.session, one.x, &answers, NULL));
   OK(kaisched_answers_table(answers, &table, &first, NULL));
   REQUIRE(table != NULL && table->kind == KAISCHED_TABLE_CANDIDATE && table->rows == 1 && first[1] == 1);
-  CHECK(((const uint8_t*)column(table, KAISCHED_CANDIDATE_COL_FITS)->data)[0] == 1);
-  CHECK(((const uint8_t*)column(table, KAISCHED_CANDIDATE_COL_CHOSEN)->data)[0] == 0);
+  CHECK(((const uint8_t*)kaisched_table_column(table, KAISCHED_CANDIDATE_COL_FITS)->data)[0] == 1);
+  CHECK(((const uint8_t*)kaisched_table_column(table, KAISCHED_CANDIDATE_COL_CHOSEN)->data)[0] == 0);
   CHECK(text_is(table, KAISCHED_CANDIDATE_COL_TEXT, 0, "") &&
         text_is(table, KAISCHED_CANDIDATE_COL_CONSTRAINT, 0, "none"));
   kaisched_answers_destroy(answers);
@@ -199,7 +203,7 @@ static void candidates(void) {
   OK(kaisched_session_candidates(one.session, one.y, &answers, NULL));
   OK(kaisched_answers_table(answers, &table, &first, NULL));
   REQUIRE(table != NULL && table->rows == 1);
-  CHECK(((const uint8_t*)column(table, KAISCHED_CANDIDATE_COL_FITS)->data)[0] == 0);
+  CHECK(((const uint8_t*)kaisched_table_column(table, KAISCHED_CANDIDATE_COL_FITS)->data)[0] == 0);
   CHECK(text_is(table, KAISCHED_CANDIDATE_COL_CONSTRAINT, 0, "resource") &&
         !text_is(table, KAISCHED_CANDIDATE_COL_TEXT, 0, ""));
   kaisched_session_close(one.session); /* the answer lives on */
@@ -209,7 +213,7 @@ static void candidates(void) {
   OK(kaisched_run(one.engine, one.snapshot, 10, &one.session, NULL));
   OK(kaisched_session_candidates(one.session, one.x, &answers, NULL));
   OK(kaisched_answers_table(answers, &table, &first, NULL));
-  CHECK(((const uint8_t*)column(table, KAISCHED_CANDIDATE_COL_CHOSEN)->data)[0] == 1);
+  CHECK(((const uint8_t*)kaisched_table_column(table, KAISCHED_CANDIDATE_COL_CHOSEN)->data)[0] == 1);
   kaisched_answers_destroy(answers);
   EXPECT(KAISCHED_E_WRONG_KIND, KAISCHED_FN_SESSION_CANDIDATES, kaisched_session_candidates, one.session, one.n,
          &answers);
@@ -397,6 +401,34 @@ static void executors(void) {
 
 /* ---- staging ----------------------------------------------------------------------------------------------------- */
 
+static void staged_texts(void) {
+  kaisched_staging* more = NULL;
+  const kaisched_table* table = NULL;
+  OK(kaisched_staging_create(KAISCHED_TABLE_POD, KAISCHED_OP_ADD, 3, &more, NULL));
+  OK(kaisched_staging_text(more, KAISCHED_POD_COL_NAME, "old", 3, NULL)); /* a whole column replaces what was there */
+  OK(kaisched_staging_texts(more, KAISCHED_POD_COL_NAME, "one\0\0three", 11, NULL));
+  OK(kaisched_staging_table(more, &table, NULL));
+  REQUIRE(table != NULL);
+  CHECK(text_is(table, KAISCHED_POD_COL_NAME, 0, "one") && text_is(table, KAISCHED_POD_COL_NAME, 1, "") &&
+        text_is(table, KAISCHED_POD_COL_NAME, 2, "three"));
+  /* Too few, too many, one that does not end, none at all: the column stays as it was. */
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXTS, kaisched_staging_texts, more, KAISCHED_POD_COL_NAME, "a\0b",
+         4);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXTS, kaisched_staging_texts, more, KAISCHED_POD_COL_NAME,
+         "a\0b\0c\0d", 8);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXTS, kaisched_staging_texts, more, KAISCHED_POD_COL_NAME,
+         "a\0b\0c\0d", 7);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXTS, kaisched_staging_texts, more, KAISCHED_POD_COL_NAME, NULL, 0);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXTS, kaisched_staging_texts, more, KAISCHED_POD_COL_NODE_SELECTOR,
+         "a\0b\0c", 6);
+  EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_STAGING_TEXTS, kaisched_staging_texts, more, 9999, "a\0b\0c", 6);
+  OK(kaisched_staging_table(more, &table, NULL));
+  CHECK(text_is(table, KAISCHED_POD_COL_NAME, 2, "three"));
+  OK(kaisched_staging_clear(more, 0, NULL));
+  OK(kaisched_staging_texts(more, KAISCHED_POD_COL_NAME, NULL, 0, NULL));
+  kaisched_staging_destroy(more);
+}
+
 static void staging(void) {
   kaisched_cluster* cluster = new_cluster();
   const kaisched_id b = id_of(cluster, KAISCHED_KIND_POD_GROUP, "b");
@@ -409,13 +441,13 @@ static void staging(void) {
   CHECK(table == NULL);
   OK(kaisched_staging_text(more, KAISCHED_POD_COL_NAME, "second", 6, NULL));
   EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_STAGING_TEXT, kaisched_staging_text, more, KAISCHED_POD_COL_NAME, "third", 5);
-  OK(kaisched_staging_numbers(more, KAISCHED_POD_COL_GROUP, 1, &memory, NULL)); /* by identifier */
+  OK(kaisched_staging_numbers(more, KAISCHED_POD_COL_GROUP, KAISCHED_TYPE_U64, 1, &memory, NULL)); /* by identifier */
   ((kaisched_id*)memory)[0] = ((kaisched_id*)memory)[1] = b;
-  OK(kaisched_staging_numbers(more, KAISCHED_POD_COL_REQUEST, 3, &memory, NULL));
+  OK(kaisched_staging_numbers(more, KAISCHED_POD_COL_REQUEST, KAISCHED_TYPE_I64, 3, &memory, NULL));
   ((int64_t*)memory)[2] = ((int64_t*)memory)[5] = 2000;
   CHECK(((int64_t*)memory)[0] == 0);
   void* same = NULL;
-  OK(kaisched_staging_numbers(more, KAISCHED_POD_COL_REQUEST, 3, &same, NULL));
+  OK(kaisched_staging_numbers(more, KAISCHED_POD_COL_REQUEST, KAISCHED_TYPE_I64, 3, &same, NULL));
   CHECK(same == memory);
   const uint32_t ends[] = {0, 9, 9};
   OK(kaisched_staging_ragged(more, KAISCHED_POD_COL_NODE_SELECTOR, "disk\0ssd", ends, NULL));
@@ -427,12 +459,24 @@ static void staging(void) {
   CHECK(applied == KAISCHED_OK);
   CHECK(id_of(cluster, KAISCHED_KIND_POD, "second") != 0);
 
-  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_REQUEST, 4,
-         &memory);
-  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_REQUEST, 0,
-         &memory);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_REQUEST,
+         KAISCHED_TYPE_I64, 4, &memory);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_REQUEST,
+         KAISCHED_TYPE_I64, 0, &memory);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more,
-         KAISCHED_POD_COL_NODE_SELECTOR, 1, &memory);
+         KAISCHED_POD_COL_NODE_SELECTOR, KAISCHED_TYPE_I64, 1, &memory);
+  /* A wrong type: the memory would be too small, or read as something else. */
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_STATUS,
+         KAISCHED_TYPE_I64, 1, &memory);
+  CHECK(memory == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_REQUEST,
+         KAISCHED_TYPE_F64, 3, &memory);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_REQUEST, 99,
+         3, &memory);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_GROUP,
+         KAISCHED_TYPE_I64, 1, &memory);
+  OK(kaisched_staging_table(more, &table, NULL));
+  CHECK(table != NULL && table->column_count == 4); /* what was refused is no column */
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXT, kaisched_staging_text, more, KAISCHED_POD_COL_GROUP, "b", 1);
   EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_STAGING_TEXT, kaisched_staging_text, more, 9999, "b", 1);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_STAGING_TEXT, kaisched_staging_text, more, KAISCHED_POD_COL_REQUEST, "b", 1);
@@ -449,9 +493,10 @@ static void staging(void) {
   CHECK(table->rows == 0 && table->column_count == 0);
   EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_STAGING_CLEAR, kaisched_staging_clear, more, UINT64_MAX);
   OK(kaisched_staging_clear(more, (UINT64_C(1) << 40) - 1, NULL));
-  EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_REQUEST, 4,
-         &memory);
+  EXPECT(KAISCHED_E_LIMIT, KAISCHED_FN_STAGING_NUMBERS, kaisched_staging_numbers, more, KAISCHED_POD_COL_REQUEST,
+         KAISCHED_TYPE_I64, 4, &memory);
   kaisched_staging_destroy(more);
+  more = NULL;
   EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_STAGING_CREATE, kaisched_staging_create, KAISCHED_TABLE_DECISION,
          KAISCHED_OP_ADD, 1, &more);
   CHECK(more == NULL);
@@ -465,9 +510,16 @@ static void staging(void) {
 }
 
 static const named_case cases[] = {
-    {"session_null_use", null_use}, {"questions", questions}, {"statements", statements},
-    {"cancelled", cancelled},       {"solve", solve},         {"executors", executors},
-    {"staging", staging},           {"assume", assume},       {"candidates", candidates},
+    {"session_null_use", null_use},
+    {"questions", questions},
+    {"statements", statements},
+    {"cancelled", cancelled},
+    {"solve", solve},
+    {"executors", executors},
+    {"staging", staging},
+    {"staged_texts", staged_texts},
+    {"assume", assume},
+    {"candidates", candidates},
 };
 
 int main(int argc, char** argv) { return run_cases(cases, sizeof cases / sizeof cases[0], argc, argv); }

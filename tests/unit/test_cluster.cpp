@@ -32,7 +32,7 @@ bool contains(const error& e, std::string_view part) { return e.message.find(par
 
 table one_pod(std::string_view name, std::string_view group, std::int64_t gpu, std::string_view node = {},
               pod_status state = pod_status::pending) {
-  table t(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::add));
+  table t(table_kind::pod, table_op::add);
   t.add(col::pod_name, column_type::string).push(name);
   t.add(col::pod_group_ref, column_type::string).push(group);
   auto& request = t.add(col::pod_request, column_type::i64, 3);
@@ -81,7 +81,7 @@ TEST_CASE("a snapshot does not change when the cluster does") {
 TEST_CASE("a bad row takes the whole delta back, names included") {
   cluster c;
   small().apply_to(c);
-  table t(static_cast<std::uint32_t>(table_kind::pod_group), static_cast<std::uint32_t>(table_op::add));
+  table t(table_kind::pod_group, table_op::add);
   auto& name = t.add(col::pod_group_name, column_type::string);
   auto& queue = t.add(col::pod_group_queue, column_type::string);
   name.push(std::string_view("fresh"));
@@ -109,15 +109,15 @@ TEST_CASE("errors name what is wrong") {
   CHECK(contains(refuse(c, named(table_kind::node, table_op::remove, {"n1"})), "1 pods are on it"));
   CHECK(contains(refuse(c, named(table_kind::queue, table_op::remove, {"team"})), "2 pod groups"));
   CHECK(contains(refuse(c, named(table_kind::pod_group, table_op::remove, {"wait"})), "still has 3 pods"));
-  table cycle(static_cast<std::uint32_t>(table_kind::queue), static_cast<std::uint32_t>(table_op::change));
+  table cycle(table_kind::queue, table_op::change);
   cycle.add(col::queue_name, column_type::string).push(std::string_view("dept"));
   cycle.add(col::queue_parent, column_type::string).push(std::string_view("team"));
   CHECK(contains(refuse(c, cycle), "cycle"));
-  table taint(static_cast<std::uint32_t>(table_kind::node), static_cast<std::uint32_t>(table_op::change));
+  table taint(table_kind::node, table_op::change);
   taint.add(col::node_name, column_type::string).push(std::string_view("n1"));
   taint.add(col::node_taints, column_type::string_list).push_raw(std::string_view("nonsense\0", 9));
   CHECK(contains(refuse(c, taint), "taint 'nonsense': expected key=value:Effect"));
-  table unknown(static_cast<std::uint32_t>(table_kind::node), static_cast<std::uint32_t>(table_op::change));
+  table unknown(table_kind::node, table_op::change);
   unknown.add(col::node_name, column_type::string).push(std::string_view("n1"));
   unknown.add(99, column_type::u8).push(std::uint8_t{1});
   CHECK(refuse(c, unknown).code == status::unsupported);
@@ -149,13 +149,13 @@ TEST_CASE("ids know their kind and their age") {
   small().apply_to(c);
   const entity_id node = must(c.find(entity_kind::node, "cpu"));
   must(c.apply(named(table_kind::node, table_op::remove, {"cpu"})));
-  table t(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::change));
+  table t(table_kind::pod, table_op::change);
   t.add(col::pod_name, column_type::string).push(std::string_view("wait-0"));
   t.add(col::pod_status_column, column_type::u8).push(static_cast<std::uint8_t>(pod_status::running));
   auto& target = t.add(col::pod_node, column_type::u64);
   target.push(node.value);
   CHECK(refuse(c, t).code == status::stale_id);
-  table wrong(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::change));
+  table wrong(table_kind::pod, table_op::change);
   wrong.add(col::pod_name, column_type::string).push(std::string_view("wait-0"));
   wrong.add(col::pod_node, column_type::u64).push(must(c.find(entity_kind::queue, "team")).value);
   CHECK(refuse(c, wrong).code == status::wrong_kind);
@@ -204,7 +204,7 @@ TEST_CASE("nodes are numbered along the primary topology") {
   }
   cluster c;
   b.apply_to(c);
-  table t(static_cast<std::uint32_t>(table_kind::topology), static_cast<std::uint32_t>(table_op::add));
+  table t(table_kind::topology, table_op::add);
   t.add(col::topology_name, column_type::string).push(std::string_view("tree"));
   t.add(col::topology_levels, column_type::string_list).push_raw(std::string_view("rack\0", 5));
   t.add(col::topology_primary, column_type::u8).push(std::uint8_t{1});
@@ -218,7 +218,7 @@ TEST_CASE("nodes are numbered along the primary topology") {
 TEST_CASE("devices must agree with the capacity") {
   cluster c;
   small().apply_to(c);
-  table t(static_cast<std::uint32_t>(table_kind::device), static_cast<std::uint32_t>(table_op::add));
+  table t(table_kind::device, table_op::add);
   auto& node = t.add(col::device_node, column_type::string);
   auto& index = t.add(col::device_index, column_type::u32);
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -239,7 +239,7 @@ TEST_CASE("sub-groups may come before or after their pods") {
   b << builder::pod{"g-0", "g", 1000, "", 1000, "left"} << builder::pod{"g-1", "g", 1000, "", 1000, "right"};
   b.apply_to(c);
   CHECK(c.take_snapshot().state().pending_groups->empty());  // pods of unknown sub-groups are no part of the group
-  table t(static_cast<std::uint32_t>(table_kind::sub_group), static_cast<std::uint32_t>(table_op::add));
+  table t(table_kind::sub_group, table_op::add);
   auto& group = t.add(col::sub_group_group, column_type::string);
   auto& name = t.add(col::sub_group_name, column_type::string);
   auto& parent = t.add(col::sub_group_parent, column_type::string);
@@ -270,7 +270,7 @@ TEST_CASE("devices that are not known stay so until the pod moves") {
   b.apply_to(c);
   must(c.apply(named(table_kind::pod, table_op::remove, {"one"})));
   const std::string digest = c.take_snapshot().digest();
-  table t(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::change));
+  table t(table_kind::pod, table_op::change);
   t.add(col::pod_name, column_type::string).push(std::string_view("two"));
   t.add(col::pod_leader, column_type::u8).push(std::uint8_t{0});
   must(c.apply(t));
@@ -280,14 +280,14 @@ TEST_CASE("devices that are not known stay so until the pod moves") {
 TEST_CASE("usage and weights have bounds of their own") {
   cluster c;
   small().apply_to(c);
-  table t(static_cast<std::uint32_t>(table_kind::queue), static_cast<std::uint32_t>(table_op::change));
+  table t(table_kind::queue, table_op::change);
   t.add(col::queue_name, column_type::string).push(std::string_view("dept"));
   t.add(col::queue_usage, column_type::f64, 1).push(-1.0);
   CHECK(contains(refuse(c, t), "column usage"));
 }
 
 TEST_CASE("raw rows of lists of numbers are counted in numbers") {
-  table t(static_cast<std::uint32_t>(table_kind::device));
+  table t(table_kind::device);
   auto& links = t.add(col::device_links, column_type::i64_list);
   const std::int64_t values[] = {1, 2, 3};
   links.push_raw({static_cast<const char*>(static_cast<const void*>(values)), sizeof values});

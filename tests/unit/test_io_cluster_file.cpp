@@ -92,7 +92,7 @@ TEST_CASE("what is written can be read, in every form") {
 }
 
 TEST_CASE("texts that are no UTF-8 never come to be written") {
-  table queues(static_cast<std::uint32_t>(table_kind::queue), static_cast<std::uint32_t>(table_op::add));
+  table queues(table_kind::queue, table_op::add);
   queues.add(col::queue_name, column_type::string).push(std::string_view("a\xFF"));
   cluster built;
   CHECK(built.apply(queues).failure().message == "table 0 (queue, add), row 0, column name: is not UTF-8 at byte 1");

@@ -97,7 +97,7 @@ TEST_CASE("a part that fails inside a tree of sub-groups ends the session as wel
   b << builder::queue{"q"} << builder::node{"n", 8} << builder::group{"g", "q", 1};
   b << builder::pod{"a-0", "g", 1000, "", 1000, "a"} << builder::pod{"b-0", "g", 1000, "", 1000, "b"};
   b.apply_to(c);
-  table subs(static_cast<std::uint32_t>(table_kind::sub_group), static_cast<std::uint32_t>(table_op::add));
+  table subs(table_kind::sub_group, table_op::add);
   auto& group = subs.add(col::sub_group_group, column_type::string);
   auto& name = subs.add(col::sub_group_name, column_type::string);
   auto& min = subs.add(col::sub_group_min_member, column_type::i64);
@@ -206,7 +206,7 @@ TEST_CASE("a cordoned node says so") {
   builder b;
   b << builder::node{"n1"} << builder::node{"n2"};
   b.apply_to(c);
-  table t(static_cast<std::uint32_t>(table_kind::node), static_cast<std::uint32_t>(table_op::change));
+  table t(table_kind::node, table_op::change);
   t.add(col::node_name, column_type::string).push(std::string_view("n2"));
   t.add(col::node_unschedulable, column_type::u8).push(std::uint8_t{1});
   must(c.apply(t));

@@ -275,7 +275,7 @@ TEST_CASE("of optional sub-groups strict tries one that has its pods, compat the
   b << builder::queue{"q"} << builder::node{"n"} << builder::group{"g", "q"};
   b << builder::pod{"g-0", "g", 1000, "", 1000, "full"} << builder::pod{"g-1", "g", 1000, "", 1000, "full"};
   b.apply_to(c);
-  table subs(static_cast<std::uint32_t>(table_kind::sub_group), static_cast<std::uint32_t>(table_op::add));
+  table subs(table_kind::sub_group, table_op::add);
   auto& group = subs.add(col::sub_group_group, column_type::string);
   auto& name = subs.add(col::sub_group_name, column_type::string);
   auto& min = subs.add(col::sub_group_min_member, column_type::i64);
@@ -285,7 +285,7 @@ TEST_CASE("of optional sub-groups strict tries one that has its pods, compat the
     min.push(needed);
   }
   must(c.apply(subs));
-  table one(static_cast<std::uint32_t>(table_kind::pod_group), static_cast<std::uint32_t>(table_op::change));
+  table one(table_kind::pod_group, table_op::change);
   one.add(col::pod_group_name, column_type::string).push(std::string_view("g"));
   one.add(col::pod_group_min_sub_group, column_type::i64).push(std::int64_t{1});
   must(c.apply(one));
@@ -298,7 +298,7 @@ TEST_CASE("a promised node is taken before a better one") {
   builder b = two_nodes();
   b.gang("g", "q", 1);
   b.apply_to(c);
-  table t(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::change));
+  table t(table_kind::pod, table_op::change);
   t.add(col::pod_name, column_type::string).push(std::string_view("g-0"));
   t.add(col::pod_nominated_node, column_type::string).push(std::string_view("n2"));
   must(c.apply(t));

@@ -14,24 +14,6 @@ namespace kaisched::python {
 
 namespace {
 
-constexpr std::pair<column_type, std::string_view> type_names[] = {
-    {column_type::u8, "u8"},
-    {column_type::u32, "u32"},
-    {column_type::i64, "i64"},
-    {column_type::u64, "u64"},
-    {column_type::f64, "f64"},
-    {column_type::string, "string"},
-    {column_type::i64_list, "i64_list"},
-    {column_type::string_list, "string_list"},
-};
-
-std::string_view name_of(column_type type) {
-  for (const auto& [t, name] : type_names) {
-    if (t == type) return name;
-  }
-  return "unknown";
-}
-
 std::string_view name_of(column_shape shape) {
   switch (shape) {
     case column_shape::one:
@@ -292,7 +274,7 @@ py::list schema_list() {
       py::dict column;
       column["id"] = c.id;
       column["name"] = text_of(c.name);
-      column["type"] = text_of(name_of(c.type));
+      column["type"] = text_of(column_type_name(c.type));
       column["type_id"] = static_cast<std::uint32_t>(c.type);
       column["shape"] = text_of(name_of(c.shape));
       column["required"] = c.required;

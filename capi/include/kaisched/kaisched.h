@@ -300,6 +300,30 @@ typedef struct kaisched_option {
   uint32_t pad;         ///< 0
 } kaisched_option;
 
+/// Describes one kind of table, see kaisched_kind_info. The texts live as long as the library is loaded.
+typedef struct kaisched_kind {
+  uint32_t struct_size;   ///< sizeof(kaisched_kind), set by the caller
+  uint32_t kind;          ///< kaisched_table_kind
+  uint32_t input;         ///< 1: kaisched_cluster_apply takes it; 0: it is a result
+  uint32_t column_count;  ///< see kaisched_column_info
+  const char* name;       ///< such as "node"
+  const char* doc;        ///< what its rows are
+} kaisched_kind;
+
+/// Describes one column of a kind of table, see kaisched_column_info. The texts live as long as the library is loaded.
+typedef struct kaisched_column {
+  uint32_t struct_size;  ///< sizeof(kaisched_column), set by the caller
+  uint32_t id;           ///< such as KAISCHED_NODE_COL_NAME
+  uint32_t type;         ///< kaisched_column_type; input may name entities by identifiers (KAISCHED_TYPE_U64) as well
+  uint32_t shape;        ///< kaisched_column_shape
+  uint32_t required;     ///< 1: has to be there where rows are added
+  uint32_t refers_to;    ///< kaisched_entity_kind of what the values name, or KAISCHED_KIND_NONE
+  const char* name;      ///< such as "capacity"
+  const char* unit;      ///< or the form of the text; may be empty
+  const char* fallback;  ///< default, as text; may be empty
+  const char* doc;       ///< one sentence
+} kaisched_column;
+
 // ---- enumerations --------------------------------------------------------------------------------------------------
 
 /// Status of a call. Groups of ten: -1x arguments, -2x identifiers, -3x state, -4x support, -5x limits, -6x plug-ins,
@@ -332,6 +356,8 @@ enum kaisched_function {
   KAISCHED_FN_ENGINE_ADD_VENDORS = 14,
   KAISCHED_FN_ENGINE_SET_EXECUTOR = 15,
   KAISCHED_FN_ENGINE_ADD_PART = 16,
+  KAISCHED_FN_KIND_INFO = 17,
+  KAISCHED_FN_COLUMN_INFO = 18,
   KAISCHED_FN_CLUSTER_CREATE = 20,
   KAISCHED_FN_CLUSTER_APPLY = 21,
   KAISCHED_FN_CLUSTER_FIND = 22,
@@ -374,6 +400,7 @@ enum kaisched_function {
   KAISCHED_FN_STAGING_RAGGED = 73,
   KAISCHED_FN_STAGING_TEXT = 74,
   KAISCHED_FN_STAGING_TABLE = 75,
+  KAISCHED_FN_STAGING_TEXTS = 76,
   KAISCHED_FN_LOAD_PART = 80
 };
 
@@ -387,6 +414,14 @@ enum kaisched_column_type {
   KAISCHED_TYPE_STRING = 6,       ///< ragged bytes: UTF-8 without NUL
   KAISCHED_TYPE_STRING_LIST = 7,  ///< ragged bytes: every element ends with a NUL, an empty range is an empty list
   KAISCHED_TYPE_I64_LIST = 8      ///< ragged int64; offsets count values
+};
+
+/// How many values a row of a column has.
+enum kaisched_column_shape {
+  KAISCHED_SHAPE_ONE = 0,
+  KAISCHED_SHAPE_DIMENSIONS = 1,  ///< one per resource dimension, in order of registration; fewer are padded with 0
+  KAISCHED_SHAPE_QUOTAS = 2,      ///< KAISCHED_QUOTA_DIMENSIONS values: cpu, memory, gpu
+  KAISCHED_SHAPE_RAGGED = 3       ///< a text or a list
 };
 
 /// Flag of an input column: a library that does not know the column ignores it instead of failing.
@@ -1361,6 +1396,30 @@ KAISCHED_API const char* kaisched_version_string(void) KAISCHED_NOEXCEPT;
 /// long as the library is loaded.
 KAISCHED_API const char* kaisched_status_name(kaisched_status status) KAISCHED_NOEXCEPT;
 
+// ---- tables: what they may hold, and what they hold ----------------------------------------------------------------
+
+/// Describes kind of table number `index`, counted from 0, in the order in which a cluster is built up, results last;
+/// KAISCHED_E_NOT_FOUND behind the last one.
+/// @param out `out->struct_size` is set by the caller and stays as it is; the library fills what fits.
+KAISCHED_API kaisched_status kaisched_kind_info(size_t index, kaisched_kind* out,
+                                                kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Describes column number `index`, counted from 0, of a kind of table; KAISCHED_E_NOT_FOUND behind the last one.
+/// @param kind kaisched_table_kind; KAISCHED_E_UNSUPPORTED for others.
+/// @param out as for kaisched_kind_info.
+KAISCHED_API kaisched_status kaisched_column_info(uint32_t kind, size_t index, kaisched_column* out,
+                                                  kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// @return the name of a value of a column that holds kinds of decisions or statuses of pods, such as "bind" or
+/// "running"; NULL for other columns, and for values that have no name. Lives as long as the library is loaded.
+/// @param kind kaisched_table_kind.
+/// @param column of that kind, such as KAISCHED_DECISION_COL_KIND.
+KAISCHED_API const char* kaisched_value_name(uint32_t kind, uint32_t column, uint64_t value) KAISCHED_NOEXCEPT;
+
+/// @return the column of a table with this number, or NULL: the table has none, or is NULL itself. Lives as long as the
+/// columns of the table.
+KAISCHED_API const kaisched_col* kaisched_table_column(const kaisched_table* table, uint32_t column) KAISCHED_NOEXCEPT;
+
 // ---- engine --------------------------------------------------------------------------------------------------------
 
 /// Makes an engine.
@@ -1682,15 +1741,17 @@ KAISCHED_API void kaisched_staging_destroy(kaisched_staging* staging) KAISCHED_N
 KAISCHED_API kaisched_status kaisched_staging_clear(kaisched_staging* staging, uint64_t rows,
                                                     kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Memory for the numbers of a column, all 0: `rows` times `width` values of the column's type, row by row. A column
-/// that names entities takes identifiers (kaisched_id) so. Asking again gives the same memory.
+/// Memory for the numbers of a column, all 0: `rows` times `width` values, row by row. Asking again gives the same.
 /// @param column of the table's kind, such as KAISCHED_NODE_COL_CAPACITY.
+/// @param type what the caller is going to write, that of the column (kaisched_column_type); KAISCHED_TYPE_U64 for the
+///   identifiers of a column that names entities. Any other is KAISCHED_E_ARGUMENT: the memory has no room for it.
 /// @param width values per row: 1, or the number of dimensions given.
 /// @param out receives memory to write to, borrowed until the table is cleared or given back.
 /// Errors: KAISCHED_E_UNSUPPORTED for a column that the kind does not have, KAISCHED_E_ARGUMENT for one of texts or
 /// lists or for another width than before.
-KAISCHED_API kaisched_status kaisched_staging_numbers(kaisched_staging* staging, uint32_t column, uint32_t width,
-                                                      void** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+KAISCHED_API kaisched_status kaisched_staging_numbers(kaisched_staging* staging, uint32_t column, uint32_t type,
+                                                      uint32_t width, void** out,
+                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Copies a whole column of texts or lists, in the form of kaisched_col.
 /// @param data the values one row after the other; may be NULL if there are none.
@@ -1704,6 +1765,12 @@ KAISCHED_API kaisched_status kaisched_staging_ragged(kaisched_staging* staging, 
 /// Errors: KAISCHED_E_LIMIT behind the last row; others as above.
 KAISCHED_API kaisched_status kaisched_staging_text(kaisched_staging* staging, uint32_t column, const char* text,
                                                    size_t size, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Copies a whole column of texts, one row after the other, each of which ends with a NUL.
+/// @param texts `size` bytes of UTF-8, the NULs included; may be NULL if `size` is 0.
+/// Errors: KAISCHED_E_ARGUMENT if there are more or fewer texts than rows; others as above.
+KAISCHED_API kaisched_status kaisched_staging_texts(kaisched_staging* staging, uint32_t column, const char* texts,
+                                                    size_t size, kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// The table as kaisched_cluster_apply takes it.
 /// @param out receives a table that is borrowed until the next call on `staging`.

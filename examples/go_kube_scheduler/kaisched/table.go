@@ -109,31 +109,36 @@ func (t Table) fill(staging *C.kaisched_staging, rows int, failure *callError) e
 			return &Error{Code: Argument, Message: fmt.Sprintf("column %d has %d rows, the first one has %d", column.id, column.rows, rows)}
 		}
 	}
-	memory := make(map[Column]unsafe.Pointer, len(t.columns))
 	for _, column := range t.columns {
+		var memory unsafe.Pointer
+		var numbers C.uint32_t
 		if column.width > 0 {
-			var out unsafe.Pointer
-			if err := failure.of(C.kaisched_staging_numbers(staging, C.uint32_t(column.id), C.uint32_t(column.width), &out, &failure.c)); err != nil {
+			numbers = numberType(t.kind, column.id)
+			if err := failure.of(C.kaisched_staging_numbers(staging, C.uint32_t(column.id), numbers, C.uint32_t(column.width), &memory, &failure.c)); err != nil {
 				return err
 			}
-			memory[column.id] = out
 		}
-	}
-	// The table tells the types of its columns of numbers, as long as it has no texts yet.
-	var table *C.kaisched_table
-	if err := failure.of(C.kaisched_staging_table(staging, &table, &failure.c)); err != nil {
-		return err
-	}
-	types := make(map[Column]C.uint32_t, len(memory))
-	for _, column := range unsafe.Slice(table.columns, table.column_count) {
-		types[Column(column.id)] = column._type
-	}
-	for _, column := range t.columns {
-		if err := column.write(staging, types[column.id], memory[column.id], failure); err != nil {
+		if err := column.write(staging, numbers, memory, failure); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// numberType is the type of the numbers of a column, that of identifiers for one that names entities; 0 if the kind has
+// no such column.
+func numberType(kind Kind, id Column) C.uint32_t {
+	column := C.kaisched_column{struct_size: C.sizeof_kaisched_column}
+	for i := C.size_t(0); C.kaisched_column_info(C.uint32_t(kind), i, &column, nil) == C.KAISCHED_OK; i++ {
+		if column.id != C.uint32_t(id) {
+			continue
+		}
+		if column.refers_to != C.KAISCHED_KIND_NONE {
+			return C.KAISCHED_TYPE_U64
+		}
+		return column._type
+	}
+	return 0
 }
 
 func (v Values) write(staging *C.kaisched_staging, kind C.uint32_t, memory unsafe.Pointer, failure *callError) error {

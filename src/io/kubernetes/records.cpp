@@ -105,7 +105,7 @@ std::vector<std::string> dimensions_of(const cluster_records& rows) {
 }
 
 void add_resources(cluster_input& to, std::span<const std::string> dimensions) {
-  table resources(static_cast<std::uint32_t>(table_kind::resource), static_cast<std::uint32_t>(table_op::add));
+  table resources(table_kind::resource, table_op::add);
   table::column& names = resources.add(col::resource_name, column_type::string, 0);
   for (const std::string& name : dimensions.subspan(built_in_dimensions)) names.push(std::string_view(name));
   to.add(std::move(resources), {});

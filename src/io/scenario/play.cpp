@@ -243,10 +243,7 @@ class player {
   // ---- steps ------------------------------------------------------------------------------------------------------
 
   void take(const scenario_step& step, const scenario_delta& delta) {
-    std::vector<table_view> views;
-    views.reserve(delta.tables.size());
-    for (const table& one : delta.tables) views.push_back(one.view());
-    const result<void> done = cluster_.apply(views);
+    const result<void> done = cluster_.apply(delta.tables);
     std::size_t line = step.first_line;
     if (!done && done.failure().input_table >= 0 && done.failure().input_row >= 0) {
       line = delta.lines[static_cast<std::size_t>(done.failure().input_table)]
@@ -301,9 +298,7 @@ class player {
     if (auto known = check_groups(settle.groups); !known) return add(step.first_line, known.failure().message);
     const result<std::vector<table>> tables = scenario_text::settle_tables(*last_, settle, last_now_, settled_);
     if (!tables) return add(step.first_line, tables.failure().message);
-    std::vector<table_view> views;
-    for (const table& one : *tables) views.push_back(one.view());
-    if (auto done = cluster_.apply(views); !done) add(step.first_line, done.failure().message);
+    if (auto done = cluster_.apply(*tables); !done) add(step.first_line, done.failure().message);
   }
 
   /// Error: a group that the last session does not know.

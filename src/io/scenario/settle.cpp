@@ -193,7 +193,7 @@ result<void> add_divisions(std::vector<table>& to, const session& of, const fate
     const auto at = std::find(dimensions.begin(), dimensions.end(), resource);
     if (at != dimensions.end()) amounts[static_cast<std::size_t>(at - dimensions.begin())] += more;
   };
-  table fresh(static_cast<std::uint32_t>(table_kind::device), static_cast<std::uint32_t>(table_op::add));
+  table fresh(table_kind::device, table_op::add);
   table::column& fresh_node = fresh.add(col::device_node, column_type::string, 0);
   table::column& fresh_index = fresh.add(col::device_index, column_type::u32);
   table changed = change_of(table_kind::device);
@@ -249,7 +249,7 @@ result<std::vector<table>> settle_tables(const session& of, const scenario_settl
   table::column& devices = changed.add(col::pod_devices, column_type::i64_list, 0);
   table::column& zones = changed.add(col::pod_numa_zones, column_type::i64_list, 0);
   table::column& grants = changed.add(col::pod_device_grants, column_type::string_list, 0);
-  table removed(static_cast<std::uint32_t>(table_kind::pod), static_cast<std::uint32_t>(table_op::remove));
+  table removed(table_kind::pod, table_op::remove);
   table::column& removed_name = removed.add(col::pod_name, column_type::string, 0);
   const auto change = [&](const std::string& pod, pod_status to, std::string_view on, const pod_fate& holds) {
     name.push(std::string_view(pod));

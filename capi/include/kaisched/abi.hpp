@@ -1,0 +1,345 @@
+#pragma once
+/// @file
+/// C++17 over the C interface: handles that give themselves back, exceptions for statuses, columns as arrays. Nothing
+/// but this header and kaisched.h is needed, and a program that uses it needs the C library only: it goes on running
+/// when the library is replaced by a later one with the same major version of the ABI. (The C++ interface of
+/// <kaisched/kaisched.hpp> is linked statically and knows more.)
+///
+///     kaisched::abi::engine engine({{"preset", "kai"}});
+///     kaisched::abi::cluster cluster;
+///     cluster.apply({nodes.view(), queues.view(), groups.view(), pods.view()});
+///     kaisched::abi::session session = engine.run(cluster.take_snapshot(), now_ns);
+///     kaisched::abi::table decisions = session.table(KAISCHED_TABLE_DECISION);
+///
+/// What a call means, its units and errors stand in kaisched.h beside the function of the same name. Every call that
+/// fails throws kaisched::abi::failure and changes nothing. Members that are const may run concurrently; the others
+/// need exclusive use. A table lives as long as the object that it was asked of; asking a temporary one does not
+/// compile. An object that has been moved from may only be destroyed or assigned to.
+
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+#include <kaisched/abi_table.hpp>
+
+namespace kaisched::abi {
+
+/// Names and values of options, set in order.
+using options = std::vector<std::pair<std::string, std::string>>;
+
+namespace detail {
+
+[[nodiscard]] inline std::vector<kaisched_kv> pairs(const options& from) {
+  std::vector<kaisched_kv> pairs;
+  pairs.reserve(from.size());
+  for (const auto& [key, value] : from) pairs.push_back({key.c_str(), value.c_str()});
+  return pairs;
+}
+
+[[nodiscard]] inline std::vector<const kaisched_table*> pointers(const table* first, std::size_t count) {
+  std::vector<const kaisched_table*> all;
+  all.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) all.push_back(first[i].get());
+  return all;
+}
+
+/// Owns a handle of the C interface. `const` is kept: a handle that is const gives const access only.
+template <class T, auto give_back>
+class handle {
+ public:
+  [[nodiscard]] T* get() noexcept { return owned_.get(); }
+  [[nodiscard]] const T* get() const noexcept { return owned_.get(); }
+  /// Hands the ownership to the caller.
+  [[nodiscard]] T* release() noexcept { return owned_.release(); }
+
+ protected:
+  explicit handle(T* owned) noexcept : owned_(owned) {}
+  handle(handle&&) noexcept = default;
+  handle& operator=(handle&&) noexcept = default;
+  ~handle() = default;
+
+ private:
+  struct giver {
+    void operator()(T* owned) const noexcept { give_back(owned); }
+  };
+  std::unique_ptr<T, giver> owned_;
+};
+
+}  // namespace detail
+
+class session;
+
+/// An immutable version of a cluster. A copy is one more reference.
+class snapshot {
+ public:
+  /// Takes over a reference.
+  explicit snapshot(kaisched_snapshot* owned) noexcept : owned_(owned) {}
+  snapshot(const snapshot& other) noexcept : owned_(other.owned_) { kaisched_snapshot_retain(owned_); }
+  snapshot(snapshot&& other) noexcept : owned_(std::exchange(other.owned_, nullptr)) {}
+  snapshot& operator=(snapshot other) noexcept {
+    std::swap(owned_, other.owned_);
+    return *this;
+  }
+  ~snapshot() { kaisched_snapshot_release(owned_); }
+
+  [[nodiscard]] static snapshot load(std::string_view bytes) {
+    return snapshot(detail::made<kaisched_snapshot*>(kaisched_snapshot_load, bytes.data(), bytes.size()));
+  }
+  [[nodiscard]] std::string save() const { return detail::bytes(kaisched_snapshot_save, get()); }
+  [[nodiscard]] std::string digest() const { return detail::text(kaisched_snapshot_digest, get()); }
+  [[nodiscard]] abi::table table(std::uint32_t kind) const& {
+    return abi::table(detail::made<const kaisched_table*>(kaisched_snapshot_table, get(), kind));
+  }
+  abi::table table(std::uint32_t kind) const&& = delete;
+  [[nodiscard]] const kaisched_snapshot* get() const noexcept { return owned_; }
+
+ private:
+  const kaisched_snapshot* owned_;
+};
+
+/// Answers to questions about a session.
+class answers : public detail::handle<kaisched_answers, kaisched_answers_destroy> {
+ public:
+  explicit answers(kaisched_answers* owned) noexcept : handle(owned) {}
+
+  [[nodiscard]] abi::table table() const& { return read(nullptr); }
+  abi::table table() const&& = delete;
+  /// The rows of the table for question `i` are those from `i` to `i + 1`, exclusive.
+  [[nodiscard]] const std::uint64_t* first_rows() const& {
+    const std::uint64_t* first = nullptr;
+    (void)read(&first);
+    return first;
+  }
+  const std::uint64_t* first_rows() const&& = delete;
+
+ private:
+  [[nodiscard]] abi::table read(const std::uint64_t** first) const {
+    const kaisched_table* out = nullptr;
+    const std::uint64_t* unused = nullptr;
+    detail::call(kaisched_answers_table, get(), &out, first != nullptr ? first : &unused);
+    return abi::table(out);
+  }
+};
+
+/// One run over one snapshot.
+class session : public detail::handle<kaisched_session, kaisched_session_close> {
+ public:
+  explicit session(kaisched_session* owned) noexcept : handle(owned) {}
+
+  void run(const std::string& action) { detail::call(kaisched_session_run, get(), action.c_str()); }
+  void run_group(const std::string& action, kaisched_id group) {
+    detail::call(kaisched_session_run_group, get(), action.c_str(), group);
+  }
+  /// Any thread may call this at any time before the session is destroyed.
+  void cancel() const noexcept { kaisched_session_cancel(get()); }
+  [[nodiscard]] session fork() const { return session(detail::made<kaisched_session*>(kaisched_session_fork, get())); }
+  [[nodiscard]] answers ask(const std::string& action, const std::vector<kaisched_id>& groups) const {
+    return answers(
+        detail::made<kaisched_answers*>(kaisched_session_ask, get(), action.c_str(), groups.data(), groups.size()));
+  }
+  [[nodiscard]] answers candidates(kaisched_id pod) const {
+    return answers(detail::made<kaisched_answers*>(kaisched_session_candidates, get(), pod));
+  }
+
+  [[nodiscard]] kaisched_checkpoint mark() const {
+    return detail::made<kaisched_checkpoint>(kaisched_session_mark, get());
+  }
+  void rollback(const kaisched_checkpoint& to) { detail::call(kaisched_session_rollback, get(), &to); }
+  /// Whether the pod was placed; false if it does not fit now.
+  [[nodiscard]] bool allocate(kaisched_id pod, kaisched_id node) {
+    return detail::made<std::int32_t>(kaisched_session_allocate, get(), pod, node) != 0;
+  }
+  [[nodiscard]] bool pipeline(kaisched_id pod, kaisched_id node) {
+    return detail::made<std::int32_t>(kaisched_session_pipeline, get(), pod, node) != 0;
+  }
+  void evict(kaisched_id pod) { detail::call(kaisched_session_evict, get(), pod); }
+  void commit() { detail::call(kaisched_session_commit, get()); }
+
+  [[nodiscard]] abi::table table(std::uint32_t kind) const& {
+    return abi::table(detail::made<const kaisched_table*>(kaisched_session_table, get(), kind));
+  }
+  abi::table table(std::uint32_t kind) const&& = delete;
+  [[nodiscard]] std::string digest() const { return detail::text(kaisched_session_digest, get()); }
+};
+
+/// Undoes what has been done in a session since it was made, unless it is kept. Lives no longer than the session.
+class trial {
+ public:
+  explicit trial(session& of) : session_(&of), start_(of.mark()) {}
+  trial(const trial&) = delete;
+  trial& operator=(const trial&) = delete;
+  /// What has been committed since stays: a commit ends the statement.
+  ~trial() {
+    if (session_ != nullptr) (void)kaisched_session_rollback(session_->get(), &start_, nullptr);
+  }
+  void keep() noexcept { session_ = nullptr; }
+
+ private:
+  session* session_;
+  kaisched_checkpoint start_;
+};
+
+/// Options and the registry of policy parts.
+class engine : public detail::handle<kaisched_engine, kaisched_engine_destroy> {
+ public:
+  explicit engine(const options& given = {}) : handle(create(given)) {}
+
+  void set(const std::string& option, const std::string& value) {
+    detail::call(kaisched_engine_set, get(), option.c_str(), value.c_str());
+  }
+  [[nodiscard]] std::string get(const std::string& option) const {
+    return detail::text(kaisched_engine_get, handle::get(), option.c_str());
+  }
+  using handle::get;
+  void add_vendors(std::string_view json, const std::string& source = "vendors") {
+    detail::call(kaisched_engine_add_vendors, get(), json.data(), json.size(), source.c_str());
+  }
+  /// @param executor copied; nullptr: none but the caller's thread.
+  void set_executor(const kaisched_executor* executor) { detail::call(kaisched_engine_set_executor, get(), executor); }
+  void add_part(const kaisched_part& part, const options& of_part = {}) {
+    const std::vector<kaisched_kv> given = detail::pairs(of_part);
+    detail::call(kaisched_engine_add_part, get(), &part, given.data(), given.size());
+  }
+
+  /// A session that has run the actions of the policy.
+  [[nodiscard]] session run(const snapshot& of, std::int64_t now_ns) const {
+    return session(detail::made<kaisched_session*>(kaisched_run, get(), of.get(), now_ns));
+  }
+  /// A session that has run nothing yet.
+  [[nodiscard]] session open(const snapshot& of, std::int64_t now_ns) const {
+    return session(detail::made<kaisched_session*>(kaisched_session_open, get(), of.get(), now_ns));
+  }
+
+ private:
+  [[nodiscard]] static kaisched_engine* create(const options& from) {
+    const std::vector<kaisched_kv> given = detail::pairs(from);
+    return detail::made<kaisched_engine*>(kaisched_engine_create, std::uint32_t{KAISCHED_ABI_VERSION}, given.data(),
+                                          given.size());
+  }
+};
+
+/// A mutable model of a cluster.
+class cluster : public detail::handle<kaisched_cluster, kaisched_cluster_destroy> {
+ public:
+  cluster() : handle(detail::made<kaisched_cluster*>(kaisched_cluster_create)) {}
+
+  void set(const std::string& option, const std::string& value) {
+    detail::call(kaisched_cluster_set_option, get(), option.c_str(), value.c_str());
+  }
+  [[nodiscard]] std::string get(const std::string& option) const {
+    return detail::text(kaisched_cluster_get_option, handle::get(), option.c_str());
+  }
+  using handle::get;
+
+  /// All tables, or none if any row is bad.
+  void apply(std::initializer_list<abi::table> tables) { apply(tables.begin(), tables.size()); }
+  void apply(const std::vector<abi::table>& tables) { apply(tables.data(), tables.size()); }
+  /// The entity of a name, if there is one.
+  [[nodiscard]] std::optional<kaisched_id> find(std::uint32_t kind, const std::string& name) const {
+    kaisched_error error = KAISCHED_ERROR_INIT;
+    kaisched_id id = 0;
+    if (kaisched_cluster_find(get(), kind, name.c_str(), &id, &error) == KAISCHED_OK) return id;
+    if (error.code == KAISCHED_E_NOT_FOUND) return std::nullopt;
+    throw failure(error);
+  }
+  [[nodiscard]] snapshot take_snapshot() {
+    return snapshot(detail::made<kaisched_snapshot*>(kaisched_cluster_snapshot, get()));
+  }
+
+  /// The number of conflicts: rows of KAISCHED_TABLE_CONFLICT.
+  [[nodiscard]] std::uint64_t assume(const session& decided) {
+    return detail::made<std::uint64_t>(kaisched_cluster_assume, get(), decided.get());
+  }
+  void confirm(const std::vector<kaisched_id>& pods) {
+    detail::call(kaisched_cluster_confirm, get(), pods.data(), pods.size());
+  }
+  /// @param why kaisched_forget_reason.
+  void forget(const std::vector<kaisched_id>& pods, std::uint32_t why) {
+    detail::call(kaisched_cluster_forget, get(), pods.data(), pods.size(), why);
+  }
+  /// Borrowed until the next call that may change the cluster.
+  [[nodiscard]] abi::table table(std::uint32_t kind) const& {
+    return abi::table(detail::made<const kaisched_table*>(kaisched_cluster_table, get(), kind));
+  }
+  abi::table table(std::uint32_t kind) const&& = delete;
+
+ private:
+  void apply(const abi::table* first, std::size_t count) {
+    const std::vector<const kaisched_table*> all = detail::pointers(first, count);
+    detail::call(kaisched_cluster_apply, get(), all.data(), all.size());
+  }
+};
+
+/// Objects of Kubernetes.
+class objects : public detail::handle<kaisched_objects, kaisched_objects_destroy> {
+ public:
+  explicit objects(std::string_view json, const options& given = {}) : handle(read(json, given)) {}
+
+  /// In the order in which cluster::apply wants them.
+  [[nodiscard]] std::vector<abi::table> tables() const& {
+    const kaisched_table* const* all = nullptr;
+    std::size_t count = 0;
+    detail::call(kaisched_objects_tables, get(), &all, &count);
+    std::vector<abi::table> views;
+    for (std::size_t i = 0; i < count; ++i) views.emplace_back(all[i]);
+    return views;
+  }
+  std::vector<abi::table> tables() const&& = delete;
+  [[nodiscard]] std::int64_t now() const { return detail::made<std::int64_t>(kaisched_objects_now, get()); }
+  /// Why each object that could not be read has no row.
+  [[nodiscard]] std::vector<std::string> faults() const {
+    std::vector<std::string> all;
+    for (std::size_t i = 0;; ++i) {
+      std::size_t needed = 0;
+      kaisched_error error = KAISCHED_ERROR_INIT;
+      if (kaisched_objects_fault(get(), i, nullptr, 0, &needed, &error) == KAISCHED_E_NOT_FOUND) return all;
+      if (error.code != KAISCHED_OK) throw failure(error);
+      all.push_back(detail::text(kaisched_objects_fault, get(), i));
+    }
+  }
+  /// What to tell the API server, in JSON.
+  [[nodiscard]] std::string actions(const session& decided, const std::string& form = "kai") const {
+    return detail::text(kaisched_objects_actions, get(), decided.get(), form.c_str());
+  }
+
+ private:
+  [[nodiscard]] static kaisched_objects* read(std::string_view json, const options& from) {
+    const std::vector<kaisched_kv> given = detail::pairs(from);
+    return detail::made<kaisched_objects*>(kaisched_objects_read, json.data(), json.size(), given.data(), given.size());
+  }
+};
+
+/// Engine, cluster, snapshot and run in one call.
+[[nodiscard]] inline session solve(const options& from, const std::vector<table>& tables, std::int64_t now_ns) {
+  const std::vector<kaisched_kv> given = detail::pairs(from);
+  const std::vector<const kaisched_table*> all = detail::pointers(tables.data(), tables.size());
+  return session(detail::made<kaisched_session*>(kaisched_solve, std::uint32_t{KAISCHED_ABI_VERSION}, given.data(),
+                                                 given.size(), all.data(), all.size(), now_ns));
+}
+
+/// All options of engines and clusters.
+[[nodiscard]] inline std::vector<kaisched_option> describe_options() {
+  std::vector<kaisched_option> all;
+  kaisched_option one{};
+  one.struct_size = sizeof one;
+  while (kaisched_option_info(all.size(), &one, nullptr) == KAISCHED_OK) all.push_back(one);
+  return all;
+}
+/// All kinds of tables.
+[[nodiscard]] inline std::vector<kaisched_kind> describe_kinds() {
+  std::vector<kaisched_kind> all;
+  kaisched_kind one{};
+  one.struct_size = sizeof one;
+  while (kaisched_kind_info(all.size(), &one, nullptr) == KAISCHED_OK) all.push_back(one);
+  return all;
+}
+/// All columns of a kind of table; empty for a number that is no kind.
+[[nodiscard]] inline std::vector<kaisched_column> describe_columns(std::uint32_t kind) {
+  std::vector<kaisched_column> all;
+  kaisched_column one{};
+  one.struct_size = sizeof one;
+  while (kaisched_column_info(kind, all.size(), &one, nullptr) == KAISCHED_OK) all.push_back(one);
+  return all;
+}
+
+}  // namespace kaisched::abi
