@@ -1,4 +1,4 @@
-# Installation: libraries, headers, the CMake package and, for the C library, a pkg-config file.
+# Installation: libraries, headers, the CMake package and, for the C library, pkg-config files.
 include(CMakePackageConfigHelpers)
 
 get_property(install_targets GLOBAL PROPERTY KAISCHED_INSTALL_TARGETS)
@@ -20,9 +20,11 @@ install(FILES "${PROJECT_BINARY_DIR}/kaisched-config.cmake" "${PROJECT_BINARY_DI
 
 if(TARGET kaisched)
   install(DIRECTORY capi/include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
-    FILES_MATCHING PATTERN "*.h")
-  configure_file(cmake/kaisched.pc.in "${PROJECT_BINARY_DIR}/kaisched.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/kaisched.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+  foreach(package IN ITEMS kaisched kaisched-static)
+    configure_file(cmake/${package}.pc.in "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+  endforeach()
 endif()
 if(TARGET kaisched_cli)
   install(TARGETS kaisched_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)

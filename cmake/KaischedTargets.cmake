@@ -30,9 +30,8 @@ endif()
 set(KAISCHED_FLOAT_OPTIONS "$<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>" "$<$<COMPILE_LANGUAGE:C,CXX>:-fno-fast-math>")
 
 function(kaisched_configure_target target)
-  target_compile_features(${target} PRIVATE cxx_std_20)
   set_target_properties(${target} PROPERTIES
-    C_STANDARD 99 C_EXTENSIONS OFF CXX_STANDARD 20 CXX_EXTENSIONS OFF
+    C_STANDARD 99 C_EXTENSIONS OFF CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
     POSITION_INDEPENDENT_CODE ON
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   # __FILE__ is relative to the project: no machine's path in a binary or in a message.
@@ -43,10 +42,10 @@ endfunction()
 # Sources of one folder are compiled together, a dozen at a time. Of one folder only: names in unnamed namespaces need to
 # be unique there and nowhere else.
 function(kaisched_group_sources target)
-  if(NOT KAISCHED_UNITY)
+  get_target_property(sources ${target} SOURCES)
+  if(NOT KAISCHED_UNITY OR sources MATCHES "TARGET_OBJECTS")
     return()
   endif()
-  get_target_property(sources ${target} SOURCES)
   list(SORT sources)
   foreach(source IN LISTS sources)
     cmake_path(GET source PARENT_PATH folder)
@@ -82,12 +81,12 @@ function(kaisched_add_library target kind)
   else()
     set_target_properties(${target} PROPERTIES
       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-    foreach(dir IN LISTS arg_PUBLIC_HEADERS)
-      target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${dir}>")
-    endforeach()
     target_include_directories(${target} PUBLIC "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
     target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL)
   endif()
+  foreach(dir IN LISTS arg_PUBLIC_HEADERS)
+    target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${dir}>")
+  endforeach()
   if(arg_VERSION_SCRIPT)
     target_link_options(${target} PRIVATE "LINKER:--version-script=${arg_VERSION_SCRIPT}")
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${arg_VERSION_SCRIPT}")

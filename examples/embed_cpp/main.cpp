@@ -21,7 +21,7 @@ namespace col = kaisched::col;
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 kaisched::table new_rows(kaisched::table_kind kind) {
-  return kaisched::table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(kaisched::table_op::add));
+  return kaisched::table(kind, kaisched::table_op::add);
 }
 
 void put(kaisched::table& to, std::uint32_t column, std::initializer_list<std::string_view> texts) {

@@ -18,8 +18,33 @@ cluster::~cluster() = default;
 cluster::cluster(cluster&&) noexcept = default;
 cluster& cluster::operator=(cluster&&) noexcept = default;
 
+namespace {
+
+/// The entity that a row is about, as its first column names it; of parts (devices, sub groups) what they are parts of.
+entity_id entity_of_row(const cluster& in, const table_view& given, std::uint64_t row) {
+  const table_info* const info = schema_of(given.kind);
+  if (info == nullptr || row >= given.rows) return {};
+  const column_info& first = info->columns.front();
+  const column_view* const names = given.find(first.id);
+  if (names == nullptr) return {};
+  if (names->type == column_type::u64) return entity_id(names->values<std::uint64_t>(given.rows)[row]);
+  const entity_kind kind =
+      first.refers_to != entity_kind::none ? first.refers_to : static_cast<entity_kind>(given.kind);
+  const result<entity_id> found = in.find(kind, names->string(row));
+  return found ? *found : entity_id{};
+}
+
+}  // namespace
+
 result<void> cluster::apply(std::span<const table_view> tables) {
-  if (auto done = impl_->apply(tables, impl_->invalid); !done || !impl_->assumed.has_stand_ins()) return done;
+  if (auto done = impl_->apply(tables, impl_->invalid); !done) {
+    error why = done.take_failure();
+    const auto table = static_cast<std::size_t>(why.input_table);
+    if (why.subject == entity_id{} && why.input_table >= 0 && why.input_row >= 0 && table < tables.size())
+      why.subject = entity_of_row(*this, tables[table], static_cast<std::uint64_t>(why.input_row));
+    return why;
+  }
+  if (!impl_->assumed.has_stand_ins()) return {};
   // What the host has told may have ended a migration: its stand-in holds nothing any more. The delta stands anyhow.
   try {
     (void)impl_->carry_out(impl_->assumed.follow_host(impl_->state));

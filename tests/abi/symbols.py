@@ -1,7 +1,7 @@
 """Compares the symbols that a shared library shows with a committed list that has the lifecycle of each; --update adds
 new ones as unstable and keeps the others.
 
-usage: symbols.py LIBRARY HEADER LIST [--cases FOLDER] [--version VERSION] [--nm NM] [--update]
+usage: symbols.py LIBRARY HEADER LIST [--cases FOLDER] [--wrapper HEADER...] [--version VERSION] [--nm NM] [--update]
 """
 
 import argparse
@@ -19,8 +19,14 @@ def read(path):
     return {name: (lifecycle, since) for name, lifecycle, since in lines}
 
 
-def faults_of(shown, declared, listed, version, called):
-    """What is wrong with the list; `called` are the names that the test cases use, or None."""
+def names_in(files):
+    """All names of ours in some files, or None for no files."""
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+    return set(re.findall(r"\bkaisched_\w+\b", text)) if files else None
+
+
+def faults_of(shown, declared, listed, version, called, wrapped):
+    """What is wrong with the list; `called` are the names that the test cases use, `wrapped` those of the wrapper."""
     there = [name for name, (lifecycle, _) in listed.items() if lifecycle != "removed"]
     faults = [f"shown, not listed: {name}" for name in shown if name not in there]
     faults += [f"listed, not shown: {name}" for name in there if name not in shown]
@@ -34,6 +40,8 @@ def faults_of(shown, declared, listed, version, called):
             faults.append(f"{name}: since {since}, and this is {version[0]}.{version[1]}")
     if called is not None:
         faults += [f"no case calls it: {name}" for name in there if name not in called]
+    if wrapped is not None:
+        faults += [f"the wrapper lacks it: {name}" for name in there if name not in wrapped]
     return faults
 
 
@@ -43,6 +51,7 @@ def main():
     parser.add_argument("header", type=Path)
     parser.add_argument("list", type=Path)
     parser.add_argument("--cases", type=Path)
+    parser.add_argument("--wrapper", type=Path, nargs="+", default=[])
     parser.add_argument("--version", default=(Path(__file__).parents[2] / "VERSION").read_text(encoding="utf-8"))
     parser.add_argument("--nm", default="nm")
     parser.add_argument("--update", action="store_true")
@@ -60,12 +69,9 @@ def main():
         rows = [f"{name} {lifecycle} {since}" for name, (lifecycle, since) in sorted(kept.items())]
         args.list.write_text("\n".join(comments + rows) + "\n", encoding="utf-8")
     declared = sorted(re.findall(r"^KAISCHED_API[^;(]*?(\w+)\(", args.header.read_text(encoding="utf-8"), re.MULTILINE))
-    called = None
-    if args.cases:
-        text = "".join(file.read_text(encoding="utf-8") for file in sorted(args.cases.glob("*.[ch]")))
-        called = set(re.findall(r"\bkaisched_\w+\b", text))
+    called = names_in(sorted(args.cases.glob("*.[ch]")) if args.cases else [])
 
-    faults = faults_of(shown, declared, read(args.list), version, called)
+    faults = faults_of(shown, declared, read(args.list), version, called, names_in(args.wrapper))
     print("\n".join(faults) or f"{len(shown)} symbols, as listed")
     return 1 if faults else 0
 

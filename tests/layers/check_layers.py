@@ -33,8 +33,9 @@ SYSTEM_HEADERS = re.compile(
     r"|cuda\w*\.h|nvml\.h|nvrtc\.h|nvToolsExt\.h|jni\.h"
 )
 # What examples may include of kaisched, by the suffix of their files: those in C++ may use the C++ interface, whole.
+C_HEADERS_FOLDER = "capi/include"
 C_DOORS = {"capi/include/kaisched/kaisched.h", "capi/include/kaisched/loader.h"}
-EXAMPLE_DOORS = {suffix: C_DOORS | {"include/kaisched/kaisched.hpp"} for suffix in (".cpp", ".hpp")}
+EXAMPLE_DOORS = {suffix: C_DOORS | {"include/kaisched/kaisched.hpp", "capi/include/kaisched/abi.hpp"} for suffix in (".cpp", ".hpp")}
 # The public header that its includers choose together with Eigen.
 EIGEN_HEADER = "eigen.hpp"
 INCLUDE = re.compile(r"^\s*#\s*(?:include|include_next|import)\s*([<\"])([^>\"]+)[>\"]")
@@ -72,6 +73,7 @@ def check_include(root, source, quote, name):
     if name == "kaisched/version.hpp":  # written by CMake into the build folder
         return "examples include only kaisched/kaisched.h or kaisched.hpp" if here == "examples" else None
     target = resolve(root, source, quote, name)
+    in_c_headers = source.relative_to(root).is_relative_to(C_HEADERS_FOLDER)
 
     if here == "examples":
         if target is None:
@@ -79,12 +81,14 @@ def check_include(root, source, quote, name):
             return None if ok else "examples include only kaisched, the standard library and system headers"
         own = target.parts[:2] == source.relative_to(root).parts[:2]
         ok = own or target.as_posix() in EXAMPLE_DOORS.get(source.suffix, C_DOORS)
-        return None if ok else "of kaisched, examples include only kaisched/kaisched.h and kaisched/loader.h, those in C++ also kaisched.hpp"
+        return None if ok else "of kaisched, examples include only kaisched/kaisched.h and kaisched/loader.h, those in C++ also kaisched.hpp or abi.hpp"
 
     if target is None:
         if quote == '"' or name.startswith("kaisched/"):
             return "no such file in the tree"
         opted_in = source.name == EIGEN_HEADER and name.startswith("Eigen/")
+        if in_c_headers and not is_standard(name):
+            return "headers of the C interface include only the standard library and each other"
         if here == "include" and not is_standard(name) and not opted_in:
             return "public headers include only the standard library and kaisched/"
         if here in CORE and name in NOT_IN_CORE:
@@ -94,6 +98,8 @@ def check_include(root, source, quote, name):
     there = layer_of(target)
     if there is None:
         return "outside the layers"
+    if in_c_headers and not target.is_relative_to(C_HEADERS_FOLDER):
+        return "headers of the C interface include only the standard library and each other"
     if here in ("include", "capi", *CORE) and target.as_posix() == f"include/kaisched/{EIGEN_HEADER}":
         return f"{EIGEN_HEADER} is for those who choose it: a header or library that includes it asks all for Eigen"
     if there in (here, "include"):
@@ -129,6 +135,7 @@ GOOD = {
     "include/kaisched/kaisched.hpp": "#include <cstdint>\n#include <kaisched/version.hpp>\n",
     "include/kaisched/eigen.hpp": "#include <Eigen/Core>\n#include <kaisched/kaisched.hpp>\n",
     "capi/include/kaisched/kaisched.h": "#include <stdint.h>\n",
+    "capi/include/kaisched/abi.hpp": "#include <string>\n#include <kaisched/kaisched.h>\n",
     "src/base/arena.hpp": "#include <unordered_map>\n#include <boost/container/small_vector.hpp>\n",
     "src/model/columns.hpp": '#include "base/arena.hpp"\n#include <kaisched/kaisched.hpp>\n// no unordered_map here\n',
     "src/model/columns.cpp": '#include "columns.hpp"\n#include "model/columns.hpp"\n',
@@ -139,6 +146,7 @@ GOOD = {
     "examples/embed_c/main.c": '#include <kaisched/kaisched.h>\n#include <stdio.h>\n#include "own.h"\n',
     "examples/embed_c/own.h": "#include <sys/types.h>\n",
     "examples/embed_cpp/main.cpp": "#include <kaisched/kaisched.hpp>\n#include <bit>\n",
+    "examples/embed_cpp_abi/main.cpp": "#include <kaisched/abi.hpp>\n",
 }
 BAD = {
     "include/kaisched/a.hpp": "#include <boost/version.hpp>\n",
@@ -147,6 +155,8 @@ BAD = {
     "include/kaisched/d.hpp": "#include <kaisched/missing.hpp>\n",
     "include/kaisched/e.hpp": "#include <kaisched/eigen.hpp>\n",
     "include/kaisched/f.hpp": "#include <Eigen/Core>\n",
+    "capi/include/kaisched/g.hpp": "#include <kaisched/kaisched.hpp>\n",
+    "capi/include/kaisched/h.hpp": "#include <boost/version.hpp>\n",
     "src/engine/matrix.cpp": "#include <kaisched/eigen.hpp>\n",
     "src/base/up.cpp": '#include "model/columns.hpp"\n',
     "src/model/up.cpp": '#  include   "../engine/up.hpp"\n',
@@ -159,6 +169,7 @@ BAD = {
     "src/session/hash.cpp": "/* one\ntwo */ boost::unordered_flat_set<int> s;\n",
     "src/strange/x.cpp": "\n",
     "examples/embed_c/a.c": "#include <kaisched/kaisched.hpp>\n",
+    "examples/embed_c/b.c": "#include <kaisched/abi.hpp>\n",
     "examples/embed_cpp/b.cpp": '#include "../../src/base/arena.hpp"\n',
     "examples/embed_cpp/c.cpp": "#include <boost/version.hpp>\n",
     "examples/embed_cpp/d.cpp": '#include "../embed_c/own.h"\n',

@@ -43,7 +43,7 @@ table one_pod(std::string_view name, std::string_view group, std::int64_t gpu, s
 }
 
 table named(table_kind kind, table_op op, std::initializer_list<std::string_view> names) {
-  table t(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op));
+  table t(kind, op);
   auto& name = t.add(1, column_type::string);
   for (const std::string_view n : names) name.push(n);
   return t;
@@ -121,6 +121,36 @@ TEST_CASE("errors name what is wrong") {
   unknown.add(col::node_name, column_type::string).push(std::string_view("n1"));
   unknown.add(99, column_type::u8).push(std::uint8_t{1});
   CHECK(refuse(c, unknown).code == status::unsupported);
+}
+
+TEST_CASE("errors of rows name the entity as well, if it exists") {
+  cluster c;
+  small().apply_to(c);
+  const entity_id n1 = must(c.find(entity_kind::node, "n1"));
+  CHECK(refuse(c, one_pod("wait-0", "wait", 0)).subject == must(c.find(entity_kind::pod, "wait-0")));
+  CHECK(refuse(c, one_pod("x", "wait", -1)).subject == entity_id{});
+  CHECK(refuse(c, named(table_kind::node, table_op::remove, {"cpu", "n1"})).subject == n1);
+  CHECK(refuse(c, named(table_kind::node, table_op::remove, {"cpu", "n9"})).subject == entity_id{});
+  CHECK(refuse(c, named(table_kind::queue, table_op::remove, {"team"})).subject ==
+        must(c.find(entity_kind::queue, "team")));
+  for (const column_type by : {column_type::string, column_type::u64}) {
+    table part(table_kind::device, table_op::add);  // of the node that it is a part of
+    table::column& node = part.add(col::device_node, by);
+    if (by == column_type::string) node.push(std::string_view("n1"));
+    if (by == column_type::u64) node.push(n1.value);
+    part.add(col::device_index, column_type::u32).push(std::uint32_t{99});
+    CHECK(refuse(c, part).subject == n1);
+  }
+  // In the second table of a call.
+  const std::vector<table> two = [] {
+    std::vector<table> all;
+    all.push_back(named(table_kind::queue, table_op::add, {"new"}));
+    all.push_back(named(table_kind::node, table_op::remove, {"n1"}));
+    return all;
+  }();
+  const auto applied = c.apply(two);
+  REQUIRE_FALSE(applied.ok());
+  CHECK(applied.failure().subject == n1);
 }
 
 TEST_CASE("tables that lie about themselves are refused") {

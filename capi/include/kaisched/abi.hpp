@@ -24,17 +24,29 @@
 
 namespace kaisched::abi {
 
-/// Names and values of options, set in order.
-using options = std::vector<std::pair<std::string, std::string>>;
+/// Names and values of options, set in order: `{{"preset", "kai"}, {"mode", "strict"}}`. (A class of its own, because
+/// two texts in braces would also be a vector: that of the characters between two pointers.)
+class options {
+ public:
+  options() = default;
+  options(std::initializer_list<std::pair<std::string, std::string>> all) : all_(all) {}
+  options& add(std::string name, std::string value) {
+    all_.emplace_back(std::move(name), std::move(value));
+    return *this;
+  }
+  /// As the C interface takes them, borrowed from this.
+  [[nodiscard]] std::vector<kaisched_kv> pairs() const {
+    std::vector<kaisched_kv> pairs;
+    pairs.reserve(all_.size());
+    for (const auto& [name, value] : all_) pairs.push_back({name.c_str(), value.c_str()});
+    return pairs;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> all_;
+};
 
 namespace detail {
-
-[[nodiscard]] inline std::vector<kaisched_kv> pairs(const options& from) {
-  std::vector<kaisched_kv> pairs;
-  pairs.reserve(from.size());
-  for (const auto& [key, value] : from) pairs.push_back({key.c_str(), value.c_str()});
-  return pairs;
-}
 
 [[nodiscard]] inline std::vector<const kaisched_table*> pointers(const table* first, std::size_t count) {
   std::vector<const kaisched_table*> all;
@@ -197,7 +209,7 @@ class engine : public detail::handle<kaisched_engine, kaisched_engine_destroy> {
   /// @param executor copied; nullptr: none but the caller's thread.
   void set_executor(const kaisched_executor* executor) { detail::call(kaisched_engine_set_executor, get(), executor); }
   void add_part(const kaisched_part& part, const options& of_part = {}) {
-    const std::vector<kaisched_kv> given = detail::pairs(of_part);
+    const std::vector<kaisched_kv> given = of_part.pairs();
     detail::call(kaisched_engine_add_part, get(), &part, given.data(), given.size());
   }
 
@@ -212,7 +224,7 @@ class engine : public detail::handle<kaisched_engine, kaisched_engine_destroy> {
 
  private:
   [[nodiscard]] static kaisched_engine* create(const options& from) {
-    const std::vector<kaisched_kv> given = detail::pairs(from);
+    const std::vector<kaisched_kv> given = from.pairs();
     return detail::made<kaisched_engine*>(kaisched_engine_create, std::uint32_t{KAISCHED_ABI_VERSION}, given.data(),
                                           given.size());
   }
@@ -304,18 +316,22 @@ class objects : public detail::handle<kaisched_objects, kaisched_objects_destroy
 
  private:
   [[nodiscard]] static kaisched_objects* read(std::string_view json, const options& from) {
-    const std::vector<kaisched_kv> given = detail::pairs(from);
+    const std::vector<kaisched_kv> given = from.pairs();
     return detail::made<kaisched_objects*>(kaisched_objects_read, json.data(), json.size(), given.data(), given.size());
   }
 };
 
 /// Engine, cluster, snapshot and run in one call.
 [[nodiscard]] inline session solve(const options& from, const std::vector<table>& tables, std::int64_t now_ns) {
-  const std::vector<kaisched_kv> given = detail::pairs(from);
+  const std::vector<kaisched_kv> given = from.pairs();
   const std::vector<const kaisched_table*> all = detail::pointers(tables.data(), tables.size());
   return session(detail::made<kaisched_session*>(kaisched_solve, std::uint32_t{KAISCHED_ABI_VERSION}, given.data(),
                                                  given.size(), all.data(), all.size(), now_ns));
 }
+
+/// Of the library that is loaded, which may be later than this header.
+[[nodiscard]] inline std::string_view loaded_version() noexcept { return kaisched_version_string(); }
+[[nodiscard]] inline std::uint32_t loaded_abi_version() noexcept { return kaisched_abi_version(); }
 
 /// All options of engines and clusters.
 [[nodiscard]] inline std::vector<kaisched_option> describe_options() {
