@@ -1,5 +1,6 @@
 // Times the engine on the scale scenarios: medians over runs, every phase by itself, nothing outside of the phases.
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iostream>
 #include <malloc.h>
@@ -15,6 +16,7 @@
 #include <kaisched/vendors.hpp>
 
 #include "benchmarks/adapter.hpp"
+#include "benchmarks/c_calls.hpp"
 #include "benchmarks/device_fit.hpp"
 #include "benchmarks/divided_cluster.hpp"
 #include "benchmarks/few_changes.hpp"
@@ -68,7 +70,8 @@ std::vector<std::string> supported_scenarios() {
           "what_if_victims",
           "hami_fit",
           "repartition",
-          "threads"};
+          "threads",
+          "c_calls"};
 }
 
 double median(std::vector<double> values) {
@@ -289,6 +292,33 @@ nlohmann::json run_questions(const bench::what_if_question& what, const settings
           {"yes", made.yes},       {"question_s", one}, {"question_p99_s", p99(made.seconds)}};
 }
 
+/// Calls through the C interface and through the C++ one.
+nlohmann::json run_calls(const settings& s) {
+  const bench::c_calls_result made = bench::run_c_calls(s.nodes, std::max(s.runs, 50));
+  nlohmann::json costs = nlohmann::json::array();
+  fmt::print("c_calls: {} nodes, {} pods that run\n", s.nodes, made.pods);
+  for (const bench::call_cost& one : made.costs) {
+    const std::string name = one.changes == 0 ? one.name : fmt::format("{} of {} changes", one.name, one.changes);
+    fmt::print("  {:<24} C {:>10.2f} us   C++ {:>10.2f} us   {:.2f} times\n", name, one.c * 1e6, one.cpp * 1e6,
+               one.c / one.cpp);
+    costs.push_back({{"call", one.name}, {"changes", one.changes}, {"c_s", one.c}, {"cpp_s", one.cpp}});
+  }
+  return {{"scenario", "c_calls"}, {"nodes", s.nodes}, {"pods", made.pods}, {"calls", std::move(costs)}};
+}
+
+/// Scenarios with a shape of their own.
+struct special_scenario {
+  std::string_view name;
+  nlohmann::json (*run)(const settings& s);
+};
+constexpr std::array<special_scenario, 5> special_scenarios{{{"hami_fit", run_device_fit},
+                                                             {"few_changes", run_steps},
+                                                             {"threads", run_with_threads},
+                                                             {"repartition", run_divisions},
+                                                             {"c_calls", run_calls}}};
+/// Those that begin with the running jobs of `few_changes`.
+bool needs_jobs_that_run(std::string_view name) { return name == "few_changes" || name == "c_calls"; }
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -308,31 +338,19 @@ int main(int argc, char** argv) {
   try {
     nlohmann::json all{{"results", nlohmann::json::array()}};
     for (const std::string& name : s.scenario.empty() ? supported_scenarios() : std::vector{s.scenario}) {
+      const bool too_small = needs_jobs_that_run(name) && s.nodes < bench::few_changes_least_nodes;
+      if (too_small && s.scenario.empty()) continue;
       const std::vector<bench::what_if_question> questions = bench::what_if_questions();
       const auto asked = std::ranges::find(questions, name, &bench::what_if_question::name);
+      const auto special = std::ranges::find(special_scenarios, name, &special_scenario::name);
       if (asked != questions.end()) {
         all["results"].push_back(run_questions(*asked, s));
-        continue;
+      } else if (special != special_scenarios.end()) {
+        all["results"].push_back(special->run(s));
+      } else {
+        all["results"].push_back(run_scenario(name, s));
+        print_row(all["results"].back());
       }
-      if (name == "hami_fit") {
-        all["results"].push_back(run_device_fit(s));
-        continue;
-      }
-      if (name == "few_changes" && s.scenario.empty() && s.nodes < bench::few_changes_least_nodes) continue;
-      if (name == "few_changes") {
-        all["results"].push_back(run_steps(s));
-        continue;
-      }
-      if (name == "threads") {
-        all["results"].push_back(run_with_threads(s));
-        continue;
-      }
-      if (name == "repartition") {
-        all["results"].push_back(run_divisions(s));
-        continue;
-      }
-      all["results"].push_back(run_scenario(name, s));
-      print_row(all["results"].back());
     }
     if (!s.json.empty()) {
       std::ofstream out(s.json);

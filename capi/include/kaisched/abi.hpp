@@ -138,6 +138,8 @@ class session : public detail::handle<kaisched_session, kaisched_session_close> 
  public:
   explicit session(kaisched_session* owned) noexcept : handle(owned) {}
 
+  /// All actions of the policy.
+  void run() { detail::call(kaisched_session_run, get(), nullptr); }
   void run(const std::string& action) { detail::call(kaisched_session_run, get(), action.c_str()); }
   void run_group(const std::string& action, kaisched_id group) {
     detail::call(kaisched_session_run_group, get(), action.c_str(), group);

@@ -227,6 +227,9 @@ TEST_CASE("statements, trials, forks and questions") {
   fresh.cancel();
   CHECK(code_of([&] { fresh.run("allocate"); }) == KAISCHED_E_CANCELLED);
   CHECK(code_of([&] { fresh.run("nonsense"); }) != KAISCHED_OK);
+  session whole = engine().open(c.take_snapshot(), 10);
+  whole.run();
+  CHECK(whole.digest() == engine().run(c.take_snapshot(), 10).digest());
 }
 
 TEST_CASE("decisions are taken in, confirmed and forgotten") {
