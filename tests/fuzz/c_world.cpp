@@ -367,22 +367,23 @@ void c_world::check_unchanged(pool<kaisched_cluster>::place& cluster, bool done)
 
 // ---- values ---------------------------------------------------------------------------------------------------------
 
-kaisched_id c_world::id() {
+kaisched_id c_world::id(std::uint32_t kind) {
   static constexpr std::array<std::pair<std::uint32_t, char>, 4> kinds{{{KAISCHED_KIND_POD, 'p'},
                                                                         {KAISCHED_KIND_NODE, 'n'},
                                                                         {KAISCHED_KIND_POD_GROUP, 'g'},
                                                                         {KAISCHED_KIND_QUEUE, 'q'}}};
   if (from_.one_in(24)) return static_cast<kaisched_id>(from_.word());
-  const auto& [kind, letter] = from_.pick(kinds);
-  const std::string name = letter + std::to_string(from_.below(6));
+  const auto wanted = std::find_if(kinds.begin(), kinds.end(), [&](const auto& one) { return one.first == kind; });
+  const auto& [drawn, letter] = from_.one_in(8) ? from_.pick(kinds) : *wanted;
+  const std::string name = letter + std::to_string(from_.below(letter == 'n' || letter == 'q' ? 3 : 6));
   kaisched_id found = 0;
   const auto& place = clusters_.pick(from_);
-  if (place.handle != nullptr) (void)kaisched_cluster_find(place.handle, kind, name.c_str(), &found, nullptr);
+  if (place.handle != nullptr) (void)kaisched_cluster_find(place.handle, drawn, name.c_str(), &found, nullptr);
   return found;
 }
-std::vector<kaisched_id> c_world::ids() {
+std::vector<kaisched_id> c_world::ids(std::uint32_t kind) {
   std::vector<kaisched_id> all(from_.below(4));
-  for (kaisched_id& one : all) one = id();
+  for (kaisched_id& one : all) one = id(kind);
   return all;
 }
 
@@ -426,7 +427,7 @@ void c_world::make_engine() {
     missing = missing || one.key == nullptr || one.value == nullptr;
   }
   kaisched_engine* made = engines_.places()[0].handle;
-  const std::uint32_t abi = from_.one_in(24) ? from_.byte() << 16U : KAISCHED_ABI_VERSION;
+  const std::uint32_t abi = from_.one_in(24) ? std::uint32_t{from_.byte()} << 16U : KAISCHED_ABI_VERSION;
   const bool done =
       call(KAISCHED_FN_ENGINE_CREATE, false, kaisched_engine_create, abi, options.data(), options.size(), &made);
   ensure(!done || !missing, "an option has a name and a value");
@@ -448,7 +449,7 @@ void c_world::add_part() {
   kaisched_engine* const e = engines_.pick(from_).handle;
   kaisched_part part{};
   part.struct_size = from_.one_in(16) ? from_.byte() : static_cast<std::uint32_t>(sizeof part);
-  part.abi = from_.one_in(16) ? from_.byte() << 16U : KAISCHED_ABI_VERSION;
+  part.abi = from_.one_in(16) ? std::uint32_t{from_.byte()} << 16U : KAISCHED_ABI_VERSION;
   part.name = from_.one_in(16) ? nullptr : "own";
   part.flags = from_.byte() & 7U;
   part.context = reinterpret_cast<void*>(std::uintptr_t{from_.byte()});
@@ -462,6 +463,9 @@ void c_world::add_part() {
   if (call(KAISCHED_FN_ENGINE_ADD_PART, e == nullptr, kaisched_engine_add_part, e, &part, &weight,
            std::size_t{from_.one_in(4) ? 1U : 0U})) {
     ++hosted;
+    if (from_.one_in(2))
+      ensure(kaisched_engine_set(e, "parts", "predicates,proportion,priority,own", nullptr) == KAISCHED_OK,
+             "a part is named");
   }
 }
 void c_world::set_executor() {
@@ -556,7 +560,7 @@ void c_world::assume() {
 }
 void c_world::report() {
   auto& c = clusters_.pick(from_);
-  const std::vector<kaisched_id> pods = ids();
+  const std::vector<kaisched_id> pods = ids(KAISCHED_KIND_POD);
   bool done = false;
   if (from_.one_in(2)) {
     done = call(KAISCHED_FN_CLUSTER_CONFIRM, c.handle == nullptr, kaisched_cluster_confirm, c.handle, pods.data(),
@@ -648,9 +652,10 @@ void c_world::act() {
   auto& s = sessions_.pick(from_);
   const char* const name = action();
   const bool missing = s.handle == nullptr || name == nullptr;
-  const bool done =
-      from_.one_in(2) ? call(KAISCHED_FN_SESSION_RUN, s.handle == nullptr, kaisched_session_run, s.handle, name)
-                      : call(KAISCHED_FN_SESSION_RUN_GROUP, missing, kaisched_session_run_group, s.handle, name, id());
+  const bool done = from_.one_in(2)
+                        ? call(KAISCHED_FN_SESSION_RUN, s.handle == nullptr, kaisched_session_run, s.handle, name)
+                        : call(KAISCHED_FN_SESSION_RUN_GROUP, missing, kaisched_session_run_group, s.handle, name,
+                               id(KAISCHED_KIND_POD_GROUP));
   ensure(!done || !s.facts.cancelled, "an action that is cancelled does not run");
   s.facts.cancelled = false;
 }
@@ -674,13 +679,13 @@ void c_world::ask() {
   kaisched_answers* made = nullptr;
   bool done = false;
   if (from_.one_in(2)) {
-    const std::vector<kaisched_id> groups = ids();
+    const std::vector<kaisched_id> groups = ids(KAISCHED_KIND_POD_GROUP);
     const char* const name = action();
     done = call(KAISCHED_FN_SESSION_ASK, s.handle == nullptr || name == nullptr, kaisched_session_ask, s.handle, name,
                 groups.data(), groups.size(), &made);
   } else {
-    done =
-        call(KAISCHED_FN_SESSION_CANDIDATES, s.handle == nullptr, kaisched_session_candidates, s.handle, id(), &made);
+    done = call(KAISCHED_FN_SESSION_CANDIDATES, s.handle == nullptr, kaisched_session_candidates, s.handle,
+                id(KAISCHED_KIND_POD), &made);
   }
   ensure(s.handle == nullptr || places_of(s.handle) == before, "a question changes nothing");
   ensure(done == (made != nullptr), "answers are there if the call ran");
@@ -704,18 +709,18 @@ void c_world::roll_back() {
 }
 void c_world::place() {
   auto& s = sessions_.pick(from_);
-  const kaisched_id pod = id();
+  const kaisched_id pod = id(KAISCHED_KIND_POD);
   std::int32_t placed = 77;
   const std::string before = s.handle != nullptr ? places_of(s.handle) : std::string();
   bool done = false;
   const std::size_t what = from_.below(3);
   if (what == 0) done = call(KAISCHED_FN_SESSION_EVICT, s.handle == nullptr, kaisched_session_evict, s.handle, pod);
   if (what == 1)
-    done = call(KAISCHED_FN_SESSION_ALLOCATE, s.handle == nullptr, kaisched_session_allocate, s.handle, pod, id(),
-                &placed);
+    done = call(KAISCHED_FN_SESSION_ALLOCATE, s.handle == nullptr, kaisched_session_allocate, s.handle, pod,
+                id(KAISCHED_KIND_NODE), &placed);
   if (what == 2)
-    done = call(KAISCHED_FN_SESSION_PIPELINE, s.handle == nullptr, kaisched_session_pipeline, s.handle, pod, id(),
-                &placed);
+    done = call(KAISCHED_FN_SESSION_PIPELINE, s.handle == nullptr, kaisched_session_pipeline, s.handle, pod,
+                id(KAISCHED_KIND_NODE), &placed);
   ensure(what == 0 || (done ? placed == 0 || placed == 1 : placed == 0), "a pod is placed or it is not");
   if (s.handle != nullptr && (!done || placed == 0))
     ensure(places_of(s.handle) == before, "what was not done changes nothing");
@@ -881,6 +886,8 @@ void c_world::begin() {
   known facts;
   facts.digest = digest_of(c);
   keep(clusters_, c, std::move(facts));
+  take_snapshot();
+  open();
 }
 
 void c_world::step() {

@@ -44,7 +44,15 @@ class pool {
     T* handle = nullptr;
     known facts;
   };
-  place& pick(source& from) { return places_[from.below(places_.size())]; }
+  /// An empty place only now and then, as long as there is another.
+  place& pick(source& from) {
+    const std::size_t first = from.below(places_.size());
+    if (places_[first].handle != nullptr || from.one_in(8)) return places_[first];
+    for (place& one : places_) {
+      if (one.handle != nullptr) return one;
+    }
+    return places_[first];
+  }
   [[nodiscard]] std::array<place, 3>& places() { return places_; }
 
  private:
@@ -95,8 +103,9 @@ class c_world {
   void check_unchanged(pool<kaisched_cluster>::place& cluster, bool done);
 
   // ---- values
-  [[nodiscard]] kaisched_id id();
-  [[nodiscard]] std::vector<kaisched_id> ids();
+  /// Mostly of that kind (kaisched_entity_kind).
+  [[nodiscard]] kaisched_id id(std::uint32_t kind);
+  [[nodiscard]] std::vector<kaisched_id> ids(std::uint32_t kind);
   [[nodiscard]] const char* option();
   [[nodiscard]] const char* value();
   [[nodiscard]] const char* action();
