@@ -1,5 +1,4 @@
-# What the libraries need to build. All of it is private and, but for yaml-cpp, header-only: an installed kaisched needs
-# none of it, and only users of the static kaisched::io need yaml-cpp.
+# What the libraries need to build. All of it is private and header-only: an installed kaisched needs none of it.
 # What only tests need is looked up in tests/, what only the program needs beside the program.
 
 find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS headers)
@@ -18,8 +17,3 @@ target_compile_options(kaisched_fmt INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-DFMT_A
 add_library(kaisched_csv INTERFACE)
 target_include_directories(kaisched_csv SYSTEM INTERFACE "${KAISCHED_CSV_INCLUDE_DIR}")
 target_compile_definitions(kaisched_csv INTERFACE CSV_IO_NO_THREAD)
-
-# The YAML reader. Its target has a namespace since 0.8.
-find_package(yaml-cpp CONFIG REQUIRED)
-add_library(kaisched_yaml INTERFACE)
-target_link_libraries(kaisched_yaml INTERFACE $<IF:$<TARGET_EXISTS:yaml-cpp::yaml-cpp>,yaml-cpp::yaml-cpp,yaml-cpp>)

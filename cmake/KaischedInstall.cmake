@@ -30,6 +30,7 @@ set(sbom_of_program "")
 if(TARGET kaisched_cli)
   install(TARGETS kaisched_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
   set(sbom_of_program
+    PACKAGE yaml-cpp "${yaml-cpp_VERSION}" MIT https://github.com/jbeder/yaml-cpp
     PACKAGE CLI11 "${CLI11_VERSION}" BSD-3-Clause https://github.com/CLIUtils/CLI11
     PACKAGE Eigen "${Eigen3_VERSION}" MPL-2.0 https://gitlab.com/libeigen/eigen)
 endif()
@@ -42,7 +43,6 @@ kaisched_sbom("${PROJECT_BINARY_DIR}/kaisched.spdx.json"
   PACKAGE fmt "${fmt_VERSION}" MIT https://github.com/fmtlib/fmt
   PACKAGE nlohmann-json "${nlohmann_json_VERSION}" MIT https://github.com/nlohmann/json
   PACKAGE fast-cpp-csv-parser NOASSERTION BSD-3-Clause https://github.com/ben-strasser/fast-cpp-csv-parser
-  PACKAGE yaml-cpp "${yaml-cpp_VERSION}" MIT https://github.com/jbeder/yaml-cpp
   ${sbom_of_program})
 
 # Debian packages: the libraries with the program, and what is needed to build against them.
@@ -64,7 +64,6 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME kaisched-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "kaisched${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS libyaml-cpp-dev)  # for the static libraries
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/kaisched" COMPONENT runtime
   RENAME copyright)
 install(FILES "${PROJECT_SOURCE_DIR}/NOTICE" "${PROJECT_BINARY_DIR}/kaisched.spdx.json"

@@ -20,7 +20,7 @@
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
 #include "cli/tables.hpp"
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 #include "model/quarantine.hpp"
 
 namespace kaisched::cli {

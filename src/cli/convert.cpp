@@ -11,7 +11,7 @@
 #include "cli/figures.hpp"
 #include "cli/input.hpp"
 #include "cli/progress.hpp"
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 
 namespace kaisched::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 
 namespace kaisched::cli {
 

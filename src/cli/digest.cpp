@@ -10,7 +10,7 @@
 #include "cli/console.hpp"
 #include "cli/input.hpp"
 #include "cli/progress.hpp"
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 #include "io/decisions_text.hpp"
 #include "io/files.hpp"
 

@@ -8,7 +8,7 @@
 #include "cli/figures.hpp"
 #include "cli/invented.hpp"
 #include "cli/progress.hpp"
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 
 namespace kaisched::cli {
 

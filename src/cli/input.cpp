@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal.hpp"
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 #include "io/files.hpp"
 #include "io/openb.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// A text in the data model of JSON as a flat tree: members in the order of the text, integers exact, duplicate keys
-/// refused, every value with its line. JSON is read here, YAML in yaml_document.hpp; readers see no difference.
+/// refused, every value with its line. JSON is read here, YAML in files/yaml_document.hpp; readers see no difference.
 
 #include <cstddef>
 #include <cstdint>

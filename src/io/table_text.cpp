@@ -13,7 +13,7 @@
 #include "base/utf8.hpp"
 #include "io/column_form.hpp"
 #include "io/json_document.hpp"
-#include "io/yaml_document.hpp"
+#include "io/yaml_string.hpp"
 
 namespace kaisched::io {
 

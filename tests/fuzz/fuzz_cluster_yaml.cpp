@@ -1,5 +1,5 @@
 // Any bytes as a cluster in YAML.
-#include "io/cluster_yaml.hpp"
+#include "files/cluster_yaml.hpp"
 #include "source.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Any bytes as objects of Kubernetes.
-#include "io/kubernetes/text.hpp"
+#include "files/kubernetes_text.hpp"
 #include "source.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,7 +1,7 @@
 // Any bytes as a scenario: what is read is played, renewed expectations hold, and the cluster survives being written.
 #include <string>
 
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 #include "io/scenario/scenario.hpp"
 #include "source.hpp"
 

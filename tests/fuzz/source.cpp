@@ -2,7 +2,7 @@
 
 #include "base/utf8.hpp"
 #include "io/cluster_json.hpp"
-#include "io/cluster_yaml.hpp"
+#include "files/cluster_yaml.hpp"
 
 namespace kaisched::fuzz {
 

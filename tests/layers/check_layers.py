@@ -9,10 +9,11 @@ from pathlib import Path
 CORE = ["base", "model", "policy", "session", "actions", "engine"]
 MAY_INCLUDE = {layer: set(CORE[:rank]) for rank, layer in enumerate(CORE)}
 MAY_INCLUDE["io"] = set(CORE)
+MAY_INCLUDE["files"] = {*CORE, "io"}
 MAY_INCLUDE["simulation"] = {*CORE, "io"}
 MAY_INCLUDE["capi"] = {*CORE, "io", "simulation"}
-MAY_INCLUDE["cli"] = {*CORE, "io", "simulation", "capi"}
-MAY_INCLUDE["bindings"] = {*CORE, "io", "simulation", "capi"}
+MAY_INCLUDE["cli"] = {*CORE, "io", "files", "simulation", "capi"}
+MAY_INCLUDE["bindings"] = {*CORE, "io", "files", "simulation", "capi"}
 MAY_INCLUDE["include"] = set()
 MAY_INCLUDE["examples"] = set()
 
@@ -141,6 +142,7 @@ GOOD = {
     "src/model/columns.cpp": '#include "columns.hpp"\n#include "model/columns.hpp"\n',
     "src/engine/engine.cpp": '#include "model/columns.hpp"\n',
     "src/io/json.hpp": '#include <iostream>\n#include "model/columns.hpp"\n',
+    "src/files/cluster_file.hpp": '#include "io/json.hpp"\n',
     "src/simulation/simulation.cpp": '#include "io/json.hpp"\n',
     "src/cli/main.cpp": '#include "io/json.hpp"\n#include <CLI/CLI.hpp>\n#include <kaisched/eigen.hpp>\n',
     "examples/embed_c/main.c": '#include <kaisched/kaisched.h>\n#include <stdio.h>\n#include "own.h"\n',
@@ -162,6 +164,7 @@ BAD = {
     "src/model/up.cpp": '#  include   "../engine/up.hpp"\n',
     "src/engine/up.hpp": '#include "io/json.hpp"\n',
     "src/policy/up.cpp": "#include <kaisched/kaisched.h>\n",
+    "src/io/files.cpp": '#include "files/cluster_file.hpp"\n',
     "src/io/up.cpp": '#include "simulation/s.hpp"\n',
     "src/simulation/s.hpp": '#include "nowhere.hpp"\n',
     "src/policy/stream.cpp": "#include <iostream>\n",

@@ -6,9 +6,9 @@
 #include <rapidcheck.h>
 
 #include "draws.hpp"
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 #include "io/cluster_json.hpp"
-#include "io/cluster_yaml.hpp"
+#include "files/cluster_yaml.hpp"
 #include "support.hpp"
 
 using namespace kaisched;

@@ -7,7 +7,7 @@
 
 #include <kaisched/kaisched.hpp>
 
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 #include "io/synthetic.hpp"
 
 using namespace kaisched;

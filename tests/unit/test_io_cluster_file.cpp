@@ -8,7 +8,7 @@
 
 #include <kaisched/kaisched.hpp>
 
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 #include "io/files.hpp"
 
 using namespace kaisched;

@@ -12,7 +12,7 @@
 #include "io/cluster_json.hpp"
 #include "io/kubernetes/actions.hpp"
 #include "io/kubernetes/claim.hpp"
-#include "io/kubernetes/text.hpp"
+#include "files/kubernetes_text.hpp"
 #include "io/kubernetes/translation.hpp"
 #include "support.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "io/cluster_input.hpp"
 #include "io/cluster_json.hpp"
-#include "io/cluster_yaml.hpp"
+#include "files/cluster_yaml.hpp"
 #include "io/openb.hpp"
 
 using namespace kaisched;

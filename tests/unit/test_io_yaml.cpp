@@ -8,11 +8,12 @@
 
 #include "io/cluster_input.hpp"
 #include "io/cluster_json.hpp"
-#include "io/cluster_yaml.hpp"
+#include "files/cluster_yaml.hpp"
 #include "io/files.hpp"
 #include "io/json_document.hpp"
 #include "io/synthetic.hpp"
-#include "io/yaml_document.hpp"
+#include "files/yaml_document.hpp"
+#include "io/yaml_string.hpp"
 
 using namespace kaisched;
 

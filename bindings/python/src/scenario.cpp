@@ -11,7 +11,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include "errors.hpp"
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 #include "io/cluster_input.hpp"
 #include "io/scenario/minimise.hpp"
 #include "io/scenario/scenario.hpp"

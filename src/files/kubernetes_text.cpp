@@ -1,11 +1,11 @@
-#include "io/kubernetes/text.hpp"
+#include "files/kubernetes_text.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "io/json_document.hpp"
 #include "io/kubernetes/translation.hpp"
-#include "io/yaml_document.hpp"
+#include "files/yaml_document.hpp"
 
 namespace kaisched::io::kubernetes {
 

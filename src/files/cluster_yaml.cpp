@@ -1,11 +1,11 @@
-#include "io/cluster_yaml.hpp"
+#include "files/cluster_yaml.hpp"
 
 #include <fmt/format.h>
 
 #include <kaisched/schema.hpp>
 
 #include "io/table_text.hpp"
-#include "io/yaml_document.hpp"
+#include "files/yaml_document.hpp"
 
 namespace kaisched::io {
 

@@ -19,8 +19,4 @@ namespace kaisched::io {
 /// The same for any number of documents: the root is an array of them.
 [[nodiscard]] result<json_document> parse_yaml_stream(std::string_view text, std::string_view source);
 
-/// Appends a string as a YAML scalar that means this string in block and flow context and to YAML 1.1 readers as well:
-/// plain if it is a simple word, else in double quotes.
-void append_yaml_string(std::string& out, std::string_view text);
-
 }  // namespace kaisched::io

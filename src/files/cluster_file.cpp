@@ -1,4 +1,4 @@
-#include "io/cluster_file.hpp"
+#include "files/cluster_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "io/cluster_json.hpp"
-#include "io/cluster_yaml.hpp"
+#include "files/cluster_yaml.hpp"
 #include "io/files.hpp"
-#include "io/kubernetes/text.hpp"
+#include "files/kubernetes_text.hpp"
 #include "io/scenario/scenario.hpp"
 
 namespace kaisched::io {
