@@ -260,6 +260,9 @@ std::string content(const kaisched_table* table) {
   return all;
 }
 
+/// With the variable KAISCHED_FUZZ_TRACE every call says its number (kaisched_function) and how it ended.
+const bool trace = std::getenv("KAISCHED_FUZZ_TRACE") != nullptr;
+
 // ---- calls ----------------------------------------------------------------------------------------------------------
 
 bool c_world::judge(std::uint32_t where, bool missing, kaisched_status status, const kaisched_error* error) {
@@ -268,6 +271,8 @@ bool c_world::judge(std::uint32_t where, bool missing, kaisched_status status, c
          error != nullptr ? error->message : "internal");
   ensure(!missing || status == KAISCHED_E_ARGUMENT,
          "NULL where a value is needed is an argument: " + std::to_string(where) + kaisched_status_name(status));
+  if (trace)
+    std::fprintf(stderr, "%u %s %s\n", where, kaisched_status_name(status), error != nullptr ? error->message : "");
   note(kaisched_status_name(status));
   if (error != nullptr) {
     ensure(error->code == status && error->where == where && error->pad == 0, "the error says what the status says");

@@ -67,6 +67,28 @@ TEST_CASE("an evicted pod with a claim elsewhere is a move") {
   CHECK(lines(s) == strings{"move old-0 n2"});
 }
 
+TEST_CASE("what a statement has placed is taken back by going back, once it is committed by an eviction") {
+  builder b = two_nodes();
+  b.gang("g", "q", 1);
+  const snapshot base = b.take();
+  session s = must(engine().open(base, 0));
+  const pod_row fresh = test::pod_by_name(base, "g-0");
+  const node_row n1 = test::node_by_name(base, "n1");
+  const checkpoint before = s.mark();
+  CHECK(must(s.allocate(fresh, n1)));
+  const result<void> refused = s.evict(fresh);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.failure().code == status::state);
+  CHECK(refused.failure().message == "pod 'g-0' has been placed by this statement: roll it back");
+  must(s.rollback(before));
+  CHECK(must(s.allocate(fresh, n1)));
+  must(s.commit());
+  must(s.evict(fresh));
+  must(s.commit());
+  must(s.check());
+  CHECK(lines(s) == strings{"bind g-0 n1", "evict g-0 n1"});
+}
+
 TEST_CASE("a fork decides for itself") {
   builder b = two_nodes();
   b.gang("g", "q", 1);

@@ -1689,7 +1689,8 @@ KAISCHED_API kaisched_status kaisched_session_pipeline(kaisched_session* session
                                                        int32_t* placed, kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Stops a pod that is on a node; its resources come free. Errors: KAISCHED_E_STATE for a pod that is on no node, has
-/// no pod group, or has been evicted and has a claim elsewhere; identifiers as above.
+/// no pod group, has been placed by the open statement (kaisched_session_rollback undoes that), or has been evicted and
+/// has a claim elsewhere; identifiers as above.
 KAISCHED_API kaisched_status kaisched_session_evict(kaisched_session* session, kaisched_id pod,
                                                     kaisched_error* err) KAISCHED_NOEXCEPT;
 
