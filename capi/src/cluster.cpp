@@ -20,6 +20,16 @@ kaisched_status kaisched_cluster_create(kaisched_cluster** out, kaisched_error* 
   });
 }
 
+kaisched_status kaisched_cluster_resume(const kaisched_snapshot* from, kaisched_cluster** out,
+                                        kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_CLUSTER_RESUME, [&]() -> result<void> {
+    if (auto r = require({{from, "from"}, {out, "out"}}); !r) return r;
+    *out = new kaisched_cluster{cluster(from->body), {}};
+    return {};
+  });
+}
+
 void kaisched_cluster_destroy(kaisched_cluster* cluster) noexcept { delete cluster; }
 
 kaisched_status kaisched_cluster_apply(kaisched_cluster* cluster, const kaisched_table* const* tables,

@@ -29,6 +29,10 @@ class session;
 class cluster {
  public:
   cluster();
+  /// Goes on from a version of a cluster, one that was loaded as well: identifiers stay what they are, open decisions
+  /// are not taken over (pods are what the version says). The cluster that the version came from is another one from
+  /// then on. Cost: the whole cluster.
+  explicit cluster(const snapshot& from);
   ~cluster();
   cluster(cluster&&) noexcept;
   cluster& operator=(cluster&&) noexcept;

@@ -7,12 +7,19 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kaisched::base {
 
 class string_pool {
  public:
+  string_pool() = default;
+  /// Keeps another pool alive, whose texts are in use beside those that come here. Somebody may be adding to it.
+  explicit string_pool(std::shared_ptr<const string_pool> before) : before_(std::move(before)) {}
+  string_pool(const string_pool&) = delete;
+  string_pool& operator=(const string_pool&) = delete;
+
   /// Copies the text; the view is valid as long as the pool.
   [[nodiscard]] std::string_view add(std::string_view text) {
     if (text.empty()) return {};
@@ -29,11 +36,12 @@ class string_pool {
     bytes_ += text.size();
     return {place, text.size()};
   }
-  /// Bytes ever added: how much of this is still in use is the owner's knowledge.
+  /// Bytes ever added here: how much of this is still in use is the owner's knowledge.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   static constexpr std::size_t chunk_size = std::size_t{1} << 16U;
+  std::shared_ptr<const string_pool> before_;
   std::vector<std::unique_ptr<char[]>> chunks_;
   char* next_ = nullptr;
   std::size_t left_ = 0;

@@ -9,11 +9,16 @@
 #include "base/text.hpp"
 #include "model/cluster_impl.hpp"
 #include "model/edit.hpp"
+#include "model/resume.hpp"
 #include "model/schema_writer.hpp"
 
 namespace kaisched {
 
 cluster::cluster() : impl_(std::make_unique<impl>()) {}
+cluster::cluster(const snapshot& from) : cluster() {
+  impl_->state = from.state();
+  model::resume(impl_->state, impl_->writer, impl_->names);
+}
 cluster::~cluster() = default;
 cluster::cluster(cluster&&) noexcept = default;
 cluster& cluster::operator=(cluster&&) noexcept = default;

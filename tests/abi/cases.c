@@ -57,6 +57,14 @@ static void null_cluster_and_snapshot(void) {
   kaisched_cluster_destroy(NULL);
 
   snapshot = new_snapshot();
+  kaisched_cluster* resumed = (kaisched_cluster*)&failures;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_RESUME, kaisched_cluster_resume, NULL, &resumed);
+  CHECK(resumed == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_RESUME, kaisched_cluster_resume, snapshot, NULL);
+  OK(kaisched_cluster_resume(snapshot, &resumed, NULL));
+  OK(kaisched_cluster_find(resumed, KAISCHED_KIND_POD, "x", &id, NULL));
+  EXPECT(KAISCHED_E_DUPLICATE, KAISCHED_FN_CLUSTER_APPLY, kaisched_cluster_apply, resumed, all_tables, 4);
+  kaisched_cluster_destroy(resumed);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_TABLE, kaisched_snapshot_table, NULL, KAISCHED_TABLE_POD, &table);
   CHECK(table == NULL);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SNAPSHOT_TABLE, kaisched_snapshot_table, snapshot, KAISCHED_TABLE_POD, NULL);
@@ -582,18 +590,10 @@ static void kinds_and_columns(void) {
 }
 
 static const named_case cases[] = {
-    {"library", library},
-    {"kinds", kinds_and_columns},
-    {"null_use", null_use},
-    {"double_use", double_use},
-    {"struct_sizes", struct_sizes},
-    {"buffers", buffers},
-    {"results", results},
-    {"engines", engines},
-    {"vendors", devices_of_vendors},
-    {"independence", independence},
-    {"quarantine", quarantine},
-    {"objects", objects},
+    {"library", library},           {"kinds", kinds_and_columns},   {"null_use", null_use},
+    {"double_use", double_use},     {"struct_sizes", struct_sizes}, {"buffers", buffers},
+    {"results", results},           {"engines", engines},           {"vendors", devices_of_vendors},
+    {"independence", independence}, {"quarantine", quarantine},     {"objects", objects},
 };
 
 int main(int argc, char** argv) { return run_cases(cases, sizeof cases / sizeof cases[0], argc, argv); }

@@ -230,6 +230,13 @@ void run_some(void*, std::size_t count, void (*work)(void*, std::size_t), void* 
   for (std::size_t i = 0; i < count; i += 2) work(state, i);
 }
 
+std::string on_invalid(const kaisched_cluster* cluster) {
+  std::array<char, 32> text{};
+  ensure(kaisched_cluster_get_option(cluster, "on_invalid", text.data(), text.size(), nullptr, nullptr) == KAISCHED_OK,
+         "an option");
+  return text.data();
+}
+
 }  // namespace
 
 std::string content(const kaisched_table* table) {
@@ -368,6 +375,17 @@ void c_world::check_unchanged(pool<kaisched_cluster>::place& cluster, bool done)
   const std::string digest = digest_of(cluster.handle);
   ensure(done || digest == cluster.facts.digest, "a call that fails changes nothing");
   cluster.facts.digest = digest;
+}
+
+void c_world::check_resumed(const kaisched_snapshot* before, const std::vector<const kaisched_table*>& delta, bool done,
+                            const std::string& digest) {
+  kaisched_cluster* again = nullptr;
+  ensure(kaisched_cluster_resume(before, &again, nullptr) == KAISCHED_OK, "a cluster goes on from a snapshot");
+  kaisched_error error = KAISCHED_ERROR_INIT;
+  const bool same = (kaisched_cluster_apply(again, delta.data(), delta.size(), &error) == KAISCHED_OK) == done;
+  ensure(same, "and takes the same deltas: " + std::string(error.message));
+  ensure(digest_of(again) == digest, "and gets to the same version");
+  kaisched_cluster_destroy(again);
 }
 
 // ---- values ---------------------------------------------------------------------------------------------------------
@@ -517,10 +535,14 @@ void c_world::apply() {
   std::vector<const kaisched_table*> tables = change.pointers();
   if (from_.one_in(32)) tables.push_back(nullptr);
   const bool missing = c.handle == nullptr || tables.back() == nullptr;
+  kaisched_snapshot* before = nullptr;
+  if (c.handle != nullptr) (void)kaisched_cluster_snapshot(c.handle, &before, nullptr);
   const bool done = call(KAISCHED_FN_CLUSTER_APPLY, c.handle == nullptr, kaisched_cluster_apply, c.handle,
                          tables.data(), tables.size());
   ensure(!done || !missing, "every table is there");
   check_unchanged(c, done);
+  if (before != nullptr && on_invalid(c.handle) == "reject") check_resumed(before, tables, done, c.facts.digest);
+  kaisched_snapshot_release(before);
 }
 void c_world::find() {
   const auto& c = clusters_.pick(from_);

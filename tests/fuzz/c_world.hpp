@@ -101,6 +101,9 @@ class c_world {
   [[nodiscard]] std::string digest_of(kaisched_cluster* cluster);
   [[nodiscard]] std::string places_of(kaisched_session* session);
   void check_unchanged(pool<kaisched_cluster>::place& cluster, bool done);
+  /// A cluster that goes on from the version before a delta says the same about it.
+  void check_resumed(const kaisched_snapshot* before, const std::vector<const kaisched_table*>& delta, bool done,
+                     const std::string& digest);
 
   // ---- values
   /// Mostly of that kind (kaisched_entity_kind).

@@ -191,6 +191,20 @@ void check_sums(const snapshot& s) {
   fuzz::ensure(*copy.live.by_gpu == *s.state().live.by_gpu, "orders of nodes equal a recount");
 }
 
+/// A cluster that goes on from the version before says the same about the delta.
+void check_resumed(const snapshot& before, std::span<const table_view> delta, const result<void>& applied,
+                   const std::string& digest) {
+  cluster again(before);
+  fuzz::ensure(again.take_snapshot().digest() == before.digest(), "a cluster goes on where the version is");
+  const result<void> done = again.apply(delta);
+  fuzz::ensure(done.ok() == applied.ok(), "and takes the same deltas");
+  if (!applied)
+    fuzz::ensure(done.failure().message == applied.failure().message, "or refuses them for the same reason");
+  const snapshot now = again.take_snapshot();
+  fuzz::ensure(now.digest() == digest, "and gets to the same version");
+  check_sums(now);
+}
+
 void check_rebuilt(const snapshot& s, const std::string& digest) {
   fuzz::ensure(fuzz::sure(snapshot::load(s.save())).digest() == digest, "saving keeps the digest");
   cluster again;
@@ -216,6 +230,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const result<void> applied = c.apply(next.views());
     const snapshot now = c.take_snapshot();
     const std::string digest_now = now.digest();
+    check_resumed(last, next.views(), applied, digest_now);
     fuzz::ensure(last.digest() == digest, "a snapshot never changes");
     if (!applied) {
       fuzz::ensure(!applied.failure().message.empty(), "an error says why");

@@ -236,6 +236,9 @@ class engine : public detail::handle<kaisched_engine, kaisched_engine_destroy> {
 class cluster : public detail::handle<kaisched_cluster, kaisched_cluster_destroy> {
  public:
   cluster() : handle(detail::made<kaisched_cluster*>(kaisched_cluster_create)) {}
+  /// Goes on from a snapshot.
+  explicit cluster(const snapshot& from)
+      : handle(detail::made<kaisched_cluster*>(kaisched_cluster_resume, from.get())) {}
 
   void set(const std::string& option, const std::string& value) {
     detail::call(kaisched_cluster_set_option, get(), option.c_str(), value.c_str());

@@ -372,6 +372,7 @@ enum kaisched_function {
   KAISCHED_FN_SNAPSHOT_DIGEST = 31,
   KAISCHED_FN_SNAPSHOT_SAVE = 32,
   KAISCHED_FN_SNAPSHOT_LOAD = 33,
+  KAISCHED_FN_CLUSTER_RESUME = 34,
   KAISCHED_FN_RUN = 40,
   KAISCHED_FN_SESSION_OPEN = 41,
   KAISCHED_FN_SESSION_RUN = 42,
@@ -1479,6 +1480,13 @@ KAISCHED_API kaisched_status kaisched_option_info(size_t index, kaisched_option*
 
 /// Makes an empty cluster, to be given back with kaisched_cluster_destroy.
 KAISCHED_API kaisched_status kaisched_cluster_create(kaisched_cluster** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Makes a cluster that goes on from a snapshot, one that was loaded as well: identifiers stay what they are, decisions
+/// that are being carried out are not taken over (pods are what the snapshot says), options are the defaults. The
+/// cluster that the snapshot came from is another one from then on. Cost: the whole cluster.
+/// @param out receives the cluster, to be given back with kaisched_cluster_destroy.
+KAISCHED_API kaisched_status kaisched_cluster_resume(const kaisched_snapshot* from, kaisched_cluster** out,
+                                                     kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Gives a cluster back. Its snapshots stay valid.
 KAISCHED_API void kaisched_cluster_destroy(kaisched_cluster* cluster) KAISCHED_NOEXCEPT;

@@ -180,6 +180,10 @@ TEST_CASE("snapshots are shared, saved and loaded; what handles own outlives the
   moved = snapshot::load(copy.save());
   CHECK(moved.digest() == digest);
   CHECK(moved.table(KAISCHED_TABLE_POD).rows() == 3);
+  cluster again(moved);
+  CHECK(again.take_snapshot().digest() == digest);
+  cluster same(c.take_snapshot());
+  CHECK(pod(same, "y") == pod(c, "y"));
   std::optional<session> s = engine().run(c.take_snapshot(), 10);
   CHECK(s->table(KAISCHED_TABLE_DECISION).rows() > 0);
   kaisched_session* const released = s->release();
@@ -202,8 +206,8 @@ TEST_CASE("statements, trials, forks and questions") {
     CHECK_FALSE(s.pipeline(y, n));
   }
   CHECK(s.allocate(y, n));  // the trial has given the place back
+  CHECK(code_of([&] { s.evict(y); }) == KAISCHED_E_STATE);
   const kaisched_checkpoint here = s.mark();
-  s.evict(y);
   s.rollback(here);
   {
     trial t(s);
