@@ -285,8 +285,7 @@ static void statements(void) {
   CHECK(placed == 0); /* four GPUs are left, it wants eight */
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_ALLOCATE, kaisched_session_allocate, one.session, one.x, one.n, &placed);
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_RUN, kaisched_session_run, one.session, "allocate"); /* it is open */
-  OK(kaisched_session_evict(one.session, one.x, NULL));
-  OK(kaisched_session_pipeline(one.session, one.y, one.n, NULL, NULL)); /* on what comes free */
+  EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_EVICT, kaisched_session_evict, one.session, one.x);  /* roll it back */
   OK(kaisched_session_rollback(one.session, &start, NULL));
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_ROLLBACK, kaisched_session_rollback, one.session, &later);
   CHECK(same_digest(one.session, untouched));
@@ -297,6 +296,14 @@ static void statements(void) {
   const kaisched_table* made = decisions_of(one.session);
   CHECK(first_decision(made) == KAISCHED_DECISION_BIND && text_is(made, KAISCHED_DECISION_COL_POD_NAME, 0, "x"));
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_ROLLBACK, kaisched_session_rollback, one.session, &start);
+
+  kaisched_session* what_if = NULL;
+  OK(kaisched_session_fork(one.session, &what_if, NULL));
+  OK(kaisched_session_evict(what_if, one.x, NULL));                    /* it has been decided by now */
+  OK(kaisched_session_pipeline(what_if, one.y, one.n, &placed, NULL)); /* on what comes free */
+  CHECK(placed == 1);
+  OK(kaisched_session_commit(what_if, NULL));
+  kaisched_session_close(what_if);
 
   EXPECT(KAISCHED_E_WRONG_KIND, KAISCHED_FN_SESSION_ALLOCATE, kaisched_session_allocate, one.session, one.a, one.n,
          NULL);
