@@ -43,6 +43,20 @@ kaisched_status kaisched_cluster_apply(kaisched_cluster* cluster, const kaisched
   });
 }
 
+kaisched_status kaisched_cluster_preview(kaisched_cluster* cluster, const kaisched_table* const* tables,
+                                         std::size_t count, kaisched_snapshot** out, kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_CLUSTER_PREVIEW, [&]() -> result<void> {
+    if (auto r = require({{cluster, "cluster"}, {out, "out"}}); !r) return r;
+    result<input_tables> input = input_tables::read(tables, count);
+    if (!input) return input.take_failure();
+    result<snapshot> made = cluster->body.preview(input->views());
+    if (!made) return made.take_failure();
+    *out = new kaisched_snapshot(*std::move(made));
+    return {};
+  });
+}
+
 kaisched_status kaisched_cluster_set_option(kaisched_cluster* cluster, const char* option, const char* value,
                                             kaisched_error* err) noexcept {
   return guard(err, KAISCHED_FN_CLUSTER_SET_OPTION, [&]() -> result<void> {

@@ -153,8 +153,9 @@ kaisched_status kaisched_engine_get(const kaisched_engine* engine, const char* o
 }
 
 kaisched_status kaisched_option_info(std::size_t index, kaisched_option* out, kaisched_error* err) noexcept {
+  clear_description(out, offsetof(kaisched_option, applies_to));
   return guard(err, KAISCHED_FN_OPTION_INFO, [&]() -> result<void> {
-    if (auto r = clear_description(out, offsetof(kaisched_option, applies_to), "the option"); !r) return r;
+    if (auto r = check_description(out, offsetof(kaisched_option, applies_to), "the option"); !r) return r;
     if (index >= option_list().size()) {
       return error{status::not_found, "there are " + std::to_string(option_list().size()) + " options", {}};
     }

@@ -92,19 +92,23 @@ struct named_pointer {
   return {};
 }
 
-/// Clears what a caller set aside for a description. The tail that a newer caller knows and this library does not stays
-/// 0.
+/// Clears what a caller set aside for a description, if it is large enough: the tail that a newer caller knows and this
+/// library does not stays 0.
 /// @param first_version size of the structure in the first version that had it.
 template <class T>
-[[nodiscard]] result<void> clear_description(T* out, std::size_t first_version, std::string_view name) {
-  if (auto r = require({{out, "out"}}); !r) return r;
+void clear_description(T* out, std::size_t first_version) noexcept {
+  if (out == nullptr || out->struct_size < first_version) return;
   const std::uint32_t size = out->struct_size;
-  if (size < first_version) {
-    return error{status::struct_size, "struct_size of " + std::string(name) + " is " + std::to_string(size), {}};
-  }
   std::memset(static_cast<void*>(out), 0, size);
   out->struct_size = size;
-  return {};
+}
+/// Whether it is large enough.
+template <class T>
+[[nodiscard]] result<void> check_description(const T* out, std::size_t first_version, std::string_view name) {
+  if (auto r = require({{out, "out"}}); !r) return r;
+  if (out->struct_size >= first_version) return {};
+  return error{
+      status::struct_size, "struct_size of " + std::string(name) + " is " + std::to_string(out->struct_size), {}};
 }
 /// Fills in as much of a description as the caller's structure holds.
 template <class T>

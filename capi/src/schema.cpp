@@ -48,8 +48,9 @@ const column_info* column_of(std::uint32_t kind, std::uint32_t id) {
 }  // namespace
 
 kaisched_status kaisched_kind_info(std::size_t index, kaisched_kind* out, kaisched_error* err) noexcept {
+  clear_description(out, sizeof(kaisched_kind));
   return guard(err, KAISCHED_FN_KIND_INFO, [&]() -> result<void> {
-    if (auto r = clear_description(out, sizeof(kaisched_kind), "the kind"); !r) return r;
+    if (auto r = check_description(out, sizeof(kaisched_kind), "the kind"); !r) return r;
     if (index >= schema().size())
       return error{status::not_found, "there are " + std::to_string(schema().size()) + " kinds of tables", {}};
     const table_info& info = schema()[index];
@@ -63,8 +64,9 @@ kaisched_status kaisched_kind_info(std::size_t index, kaisched_kind* out, kaisch
 
 kaisched_status kaisched_column_info(std::uint32_t kind, std::size_t index, kaisched_column* out,
                                      kaisched_error* err) noexcept {
+  clear_description(out, sizeof(kaisched_column));
   return guard(err, KAISCHED_FN_COLUMN_INFO, [&]() -> result<void> {
-    if (auto r = clear_description(out, sizeof(kaisched_column), "the column"); !r) return r;
+    if (auto r = check_description(out, sizeof(kaisched_column), "the column"); !r) return r;
     const table_info* const table = schema_of(kind);
     if (table == nullptr) return error{status::unsupported, "there is no kind of table " + std::to_string(kind), {}};
     if (index >= table->columns.size()) {
@@ -90,7 +92,7 @@ const char* kaisched_value_name(std::uint32_t kind, std::uint32_t column, std::u
 }
 
 const kaisched_col* kaisched_table_column(const kaisched_table* table, std::uint32_t column) noexcept {
-  if (table == nullptr || table->struct_size < sizeof(kaisched_table)) return nullptr;
+  if (table == nullptr || table->struct_size < sizeof(kaisched_table) || table->columns == nullptr) return nullptr;
   for (std::uint32_t i = 0; i < table->column_count; ++i) {
     if (table->columns[i].id == column) return &table->columns[i];
   }

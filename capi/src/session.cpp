@@ -21,7 +21,6 @@ result<std::uint32_t> row_of(const kaisched_session* session, kaisched_id id, en
 /// A pod to a node, in one of the two ways.
 result<void> put(kaisched_session* session, kaisched_id pod, kaisched_id node, std::int32_t* placed,
                  result<bool> (kaisched::session::*how)(pod_row, node_row)) {
-  if (placed != nullptr) *placed = 0;
   if (auto r = require({{session, "session"}}); !r) return r;
   const result<pod_row> p = row_of(session, pod, entity_kind::pod);
   if (!p) return p.failure();
@@ -208,12 +207,14 @@ kaisched_status kaisched_session_rollback(kaisched_session* session, const kaisc
 
 kaisched_status kaisched_session_allocate(kaisched_session* session, kaisched_id pod, kaisched_id node,
                                           std::int32_t* placed, kaisched_error* err) noexcept {
+  if (placed != nullptr) *placed = 0;
   return guard(err, KAISCHED_FN_SESSION_ALLOCATE,
                [&] { return put(session, pod, node, placed, &kaisched::session::allocate); });
 }
 
 kaisched_status kaisched_session_pipeline(kaisched_session* session, kaisched_id pod, kaisched_id node,
                                           std::int32_t* placed, kaisched_error* err) noexcept {
+  if (placed != nullptr) *placed = 0;
   return guard(err, KAISCHED_FN_SESSION_PIPELINE,
                [&] { return put(session, pod, node, placed, &kaisched::session::pipeline); });
 }

@@ -139,6 +139,11 @@ kaisched_status kaisched_staging_ragged(kaisched_staging* staging, std::uint32_t
       return bad_argument(named(*staging->kind, *found->info) + ": offsets do not ascend");
     const std::size_t bytes = offsets[rows] * value_size(found->type);
     if (data == nullptr && bytes > 0) return bad_argument("data is NULL");
+    for (std::size_t row = 0; row < rows && found->type == column_type::string_list; ++row) {
+      if (offsets[row] != offsets[row + 1] && static_cast<const char*>(data)[offsets[row + 1] - 1] != '\0')
+        return bad_argument(named(*staging->kind, *found->info) + ", row " + std::to_string(row) +
+                            ": every element of a list ends with a NUL");
+    }
     std::vector<std::uint64_t> words((bytes + 7) / 8, 0);
     if (bytes > 0) std::memcpy(words.data(), data, bytes);
     staging->put({found->info, found->type, 0, std::move(words), bytes, {offsets, offsets + rows + 1}});

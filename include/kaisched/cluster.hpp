@@ -59,6 +59,11 @@ class cluster {
 
   /// The present version. Cost: what changed since the last snapshot.
   [[nodiscard]] snapshot take_snapshot();
+  /// What the version would be with these tables: what-if questions about nodes that are not there, other quotas, groups
+  /// that do not exist yet. The cluster stays as it is, names and identifiers that came up are free again. Errors and
+  /// cost: as `apply`.
+  [[nodiscard]] result<snapshot> preview(std::span<const table_view> tables);
+  [[nodiscard]] result<snapshot> preview(std::span<const table> tables);
 
   /// The entity of a name, or a `not_found` error. Kinds: resource, queue, node, pod group, pod.
   [[nodiscard]] result<entity_id> find(entity_kind kind, std::string_view name) const;

@@ -16,10 +16,10 @@ namespace kaisched {
 
 /// Kind of a decision. Values are part of the ABI.
 enum class decision_kind : std::uint8_t {
-  bind = 1,           ///< start the pod on the node, now
-  pipeline = 2,       ///< hold the place: the pod starts when releasing resources are free
-  evict = 3,          ///< stop the pod
-  move = 4,           ///< stop the pod and hold a place for it on another node
+  bind = 1,      ///< start the pod on the node, now
+  pipeline = 2,  ///< hold the place: the pod starts when releasing resources are free
+  evict = 3,     ///< stop the pod; of one that had a claim only: the claim is taken back, there is nothing to stop
+  move = 4,      ///< stop the pod and hold a place for it on another node; of one that had a claim only: hold it there
   unschedulable = 5,  ///< the pod group waits; see its reasons
   migrate = 6,        ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
   repartition = 7,    ///< divide a device of the node anew, once the pods that leave its instances are gone

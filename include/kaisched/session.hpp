@@ -94,7 +94,7 @@ class session {
   /// Claims free or releasing resources of a node for a pending or evicted pod.
   result<bool> pipeline(pod_row pod, node_row node);
   /// Stops a pod that is on a node; its resources become releasing. Error if the pod is on no node, has no pod group,
-  /// has been placed by the open statement (going back undoes that), or has been evicted and holds a claim elsewhere.
+  /// has a claim only, or has been placed by the open statement (going back undoes that).
   result<void> evict(pod_row pod);
   /// Turns the statement into decisions of one commit. An empty statement commits nothing.
   result<void> commit();

@@ -346,14 +346,18 @@ class intake {
 
   void add(const decision& d) {
     if (d.pod == no_row || d.kind == decision_kind::pipeline || d.kind == decision_kind::unschedulable) return;
+    const auto known = place_of_.find(d.pod);
+    if (known != place_of_.end()) {  // it was to start and has to go: it stays
+      if (made_.pods[known->second].kind == decision_kind::bind) made_.pods[known->second].pod = no_row;
+      return;
+    }
+    const auto was = static_cast<pod_status>(s_.live.pod_state[d.pod]);
+    if (leaves(d.kind) && !model::is_in(was, model::stoppable))
+      return;  // a claim is taken back: claims are not taken in
     model::tentative one{d.pod, d.kind, (*s_.nodes)[d.node]->slot, d.devices.mask, d.numa_zones, d.device_grants};
     if (d.kind == decision_kind::move) one.node = s_.live.pod_node[d.pod];
-    const auto [at, is_new] = place_of_.try_emplace(d.pod, made_.pods.size());
-    if (is_new) {
-      made_.pods.push_back(std::move(one));
-    } else if (made_.pods[at->second].kind == decision_kind::bind) {  // it was to start and has to go: it stays
-      made_.pods[at->second].pod = no_row;
-    }
+    place_of_.emplace(d.pod, made_.pods.size());
+    made_.pods.push_back(std::move(one));
   }
 
   result<model::tentative_set> take() {

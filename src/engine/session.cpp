@@ -180,6 +180,11 @@ result<void> session::evict(pod_row pod) {
   if (!model::is_in(status_now, model::active_allocated) || c.live.pod_node[pod] == no_row) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is not placed", {}};
   }
+  if (status_now == pod_status::pipelined) {
+    return error{status::state,
+                 "pod '" + std::string(c.state().pod_names[pod]) + "' has a claim only: there is nothing to stop",
+                 {}};
+  }
   if (c.state().pods[pod].group == no_row) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' has no pod group: it stays", {}};
   }

@@ -39,16 +39,24 @@ entity_id entity_of_row(const cluster& in, const table_view& given, std::uint64_
   return found ? *found : entity_id{};
 }
 
+/// The error of a row with the entity that it is about.
+error with_subject(const cluster& in, error why, std::span<const table_view> tables) {
+  const auto table = static_cast<std::size_t>(why.input_table);
+  if (why.subject == entity_id{} && why.input_table >= 0 && why.input_row >= 0 && table < tables.size())
+    why.subject = entity_of_row(in, tables[table], static_cast<std::uint64_t>(why.input_row));
+  return why;
+}
+
+std::vector<table_view> views_of(std::span<const table> tables) {
+  std::vector<table_view> views(tables.size());
+  std::transform(tables.begin(), tables.end(), views.begin(), [](const table& one) { return one.view(); });
+  return views;
+}
+
 }  // namespace
 
 result<void> cluster::apply(std::span<const table_view> tables) {
-  if (auto done = impl_->apply(tables, impl_->invalid); !done) {
-    error why = done.take_failure();
-    const auto table = static_cast<std::size_t>(why.input_table);
-    if (why.subject == entity_id{} && why.input_table >= 0 && why.input_row >= 0 && table < tables.size())
-      why.subject = entity_of_row(*this, tables[table], static_cast<std::uint64_t>(why.input_row));
-    return why;
-  }
+  if (auto done = impl_->apply(tables, impl_->invalid); !done) return with_subject(*this, done.take_failure(), tables);
   if (!impl_->assumed.has_stand_ins()) return {};
   // What the host has told may have ended a migration: its stand-in holds nothing any more. The delta stands anyhow.
   try {
@@ -58,13 +66,19 @@ result<void> cluster::apply(std::span<const table_view> tables) {
   return {};
 }
 
-result<void> cluster::apply(std::span<const table> tables) {
-  std::vector<table_view> views(tables.size());
-  std::transform(tables.begin(), tables.end(), views.begin(), [](const table& one) { return one.view(); });
-  return apply(views);
+result<void> cluster::apply(std::span<const table> tables) { return apply(views_of(tables)); }
+
+result<snapshot> cluster::preview(std::span<const table_view> tables) {
+  std::shared_ptr<const model::cluster_state> made;
+  if (auto done = impl_->apply(tables, impl_->invalid, &made); !done)
+    return with_subject(*this, done.take_failure(), tables);
+  return snapshot(std::move(made));
 }
 
-result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_invalid invalid_rows) {
+result<snapshot> cluster::preview(std::span<const table> tables) { return preview(views_of(tables)); }
+
+result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_invalid invalid_rows,
+                                  std::shared_ptr<const model::cluster_state>* preview) {
   // Copies share their pages, so going back after an error is dropping what the edit has written.
   const model::cluster_state before = state;
   const model::writer_state writer_before = writer;
@@ -78,10 +92,13 @@ result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_
   model::bad_rows bad;
   for (;;) {  // every attempt knows more rows to leave out than the one before
     model::edit edit(state, writer, names, invalid_rows, std::move(bad));
+    if (preview != nullptr) edit.keep_pool();
     try {
       result<void> done = edit.run(tables);
-      if (done) return done;
+      if (done && preview == nullptr) return done;
+      if (done) *preview = std::make_shared<const model::cluster_state>(state);
       go_back(edit);
+      if (done) return done;
       if (!edit.wants_retry()) return done;
       bad = edit.take_bad_rows();
     } catch (const std::bad_alloc&) {

@@ -78,7 +78,7 @@ result<void> edit::finish() {
   if (recount_) recount(s_);
   s_.live.settle_orders();
   merge_lists();
-  compact_names();
+  if (compacts_) compact_names();
   ++s_.version;
   return {};
 }

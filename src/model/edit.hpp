@@ -38,6 +38,8 @@ class edit {
       : s_(state), w_(writer), names_(names), mode_(mode), bad_(std::move(bad)) {}
 
   result<void> run(std::span<const table_view> tables);
+  /// Names stay where they are, for those who go back afterwards.
+  void keep_pool() { compacts_ = false; }
   /// After a failed run: rows were blamed, and another attempt without them may succeed.
   [[nodiscard]] bool wants_retry() const { return retry_; }
   [[nodiscard]] bad_rows take_bad_rows() { return std::move(bad_); }
@@ -291,6 +293,7 @@ class edit {
   std::vector<quarantine_key> noted_;
   std::map<quarantine_key, refused_add> refused_adds_;
   std::vector<table_reader> tables_;  ///< of the delta, as far as they have been read
+  bool compacts_ = true;
   bool retry_ = false;
   std::vector<name_change> journal_;
   std::vector<std::pair<sub_group_row, pod_row>> relinks_;

@@ -53,6 +53,17 @@ static void null_cluster_and_snapshot(void) {
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_SNAPSHOT, kaisched_cluster_snapshot, NULL, &snapshot);
   CHECK(snapshot == NULL);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_SNAPSHOT, kaisched_cluster_snapshot, cluster, NULL);
+  snapshot = (kaisched_snapshot*)&failures;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_PREVIEW, kaisched_cluster_preview, NULL, all_tables, 4, &snapshot);
+  CHECK(snapshot == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_PREVIEW, kaisched_cluster_preview, cluster, NULL, 1, &snapshot);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_PREVIEW, kaisched_cluster_preview, cluster, holes, 1, &snapshot);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_CLUSTER_PREVIEW, kaisched_cluster_preview, cluster, NULL, 0, NULL);
+  EXPECT(KAISCHED_E_DUPLICATE, KAISCHED_FN_CLUSTER_PREVIEW, kaisched_cluster_preview, cluster, all_tables, 4,
+         &snapshot);
+  CHECK(snapshot == NULL);
+  OK(kaisched_cluster_preview(cluster, NULL, 0, &snapshot, NULL));
+  kaisched_snapshot_release(snapshot);
   kaisched_cluster_destroy(cluster);
   kaisched_cluster_destroy(NULL);
 

@@ -23,6 +23,9 @@ def bodies(text):
     """Definitions for all that a header declares."""
     for declared in re.findall(r"^KAISCHED_API (.*?) KAISCHED_NOEXCEPT;", text, re.M | re.S):
         yield f"{declared} {{ {'' if declared.startswith('void kaisched') else 'return 0;'} }}"
+    for name, value in re.findall(r"^#define (KAISCHED_\w+) +([^\s\"].*)$", text, re.M):
+        if not re.match(r"KAISCHED_(API|NOEXCEPT|ERROR_INIT|\w*VERSION\w*|\w+_H)\b", name):
+            yield f"__attribute__((visibility(\"default\"))) enum value_of_{name} {{ as_{name} = {value} }} the_{name};"
     for name in re.findall(r"^enum (\w+) \{", text, re.M):
         yield f"__attribute__((visibility(\"default\"))) enum {name} all_of_{name};"
 
@@ -35,7 +38,7 @@ def library(args, include):
     for header in HEADERS:
         lines += bodies((include / header).read_text(encoding="utf-8"))
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    command = [args.cc, "-std=c99", "-g", "-shared", "-fPIC", f"-I{include}", source, "-o", made]
+    command = [args.cc, "-std=gnu99", "-g", "-shared", "-fPIC", f"-I{include}", source, "-o", made]
     subprocess.run(command, check=True)
     return made
 
@@ -62,6 +65,8 @@ def compare(args, include, before):
 EDITS = (
     ("int32_t* placed, kaisched_error* err) KAISCHED_NOEXCEPT;", "int64_t* placed, kaisched_error* err) KAISCHED_NOEXCEPT;", True),
     ("KAISCHED_API void kaisched_session_cancel(const kaisched_session* session) KAISCHED_NOEXCEPT;", "", True),
+    ("#define KAISCHED_COLUMN_OPTIONAL 1u", "#define KAISCHED_COLUMN_OPTIONAL 2u", True),
+    ("#define KAISCHED_NO_ROW UINT32_MAX", "#define KAISCHED_NO_ROW 0", True),
     ("  KAISCHED_E_STATE = -31,", "  KAISCHED_E_STATE = -32,", True),
     ("  KAISCHED_SHAPE_QUOTAS = 2, ", "  KAISCHED_SHAPE_PAIRS = 2, ", True),
     ("  uint32_t input;  ", "  uint64_t input;  ", True),
@@ -101,6 +106,8 @@ def main():
     parser.add_argument("--write", metavar="VERSION")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
+    if args.write and not shutil.which("abidw"):
+        sys.exit("abidw is missing (Debian package abigail-tools)")
     if not shutil.which("abidiff"):
         print("skipped: abidiff is missing (Debian package abigail-tools)")
         return SKIPPED

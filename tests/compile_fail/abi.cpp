@@ -34,7 +34,7 @@ void cases(engine& e, cluster& c, session& s, const snapshot& taken, const answe
   (void)decisions.numbers<int>(KAISCHED_DECISION_COL_KIND);
 #endif
 #if CASE == 9  // columns hold
-  (void)rows.numbers<float>(KAISCHED_POD_COL_REQUEST);
+  (void)rows.room<float>(KAISCHED_POD_COL_REQUEST);
 #endif
 #if CASE == 10  // 'this' argument | ‘this’ argument
   shared().set("preset", "kai");  // const handles may be used by several threads: nothing that changes them
@@ -55,6 +55,18 @@ void cases(engine& e, cluster& c, session& s, const snapshot& taken, const answe
 #if CASE == 15  // deleted
   trial outlives = trial(s);
   trial copy = outlives;
+#endif
+#if CASE == 17  // discards qualifiers | no matching | as 'this' | is an rvalue | as ‘this’
+  const table gone = staging(KAISCHED_TABLE_POD, KAISCHED_OP_ADD, 1).text(KAISCHED_POD_COL_NAME, "x").view();
+#endif
+#if CASE == 18  // deleted
+  s.run(nullptr);
+#endif
+#if CASE == 19  // nodiscard
+  rows.room<std::int64_t>(KAISCHED_POD_COL_CREATED);
+#endif
+#if CASE == 20  // deleted
+  const auto gone = options{{"preset", "kai"}}.pairs();
 #endif
 #if CASE == 16  // no matching function | cannot convert | no known conversion
   c.apply({rows});  // a view of it

@@ -23,6 +23,8 @@ def main():
     cases = {}
     for at, line in enumerate(lines, 1):
         if match := re.match(r"#if CASE == (\d+)  ?// (.+)", line):
+            if int(match[1]) in cases:
+                return print(f"{file}:{at}: case {match[1]} is there twice") or 1
             end = next(i for i in range(at, len(lines)) if lines[i].startswith("#endif")) + 1
             cases[int(match[1])] = (range(at, end), match[2].split(" | "))
     faults = []

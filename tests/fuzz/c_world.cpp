@@ -369,6 +369,15 @@ std::string c_world::places_of(kaisched_session* session) {
   return content(table);
 }
 
+/// Tables of a session are kept until it changes; those of a fresh fork are made anew.
+std::string c_world::places_of_fork(const kaisched_session* session) {
+  kaisched_session* fork = nullptr;
+  ensure(kaisched_session_fork(session, &fork, nullptr) == KAISCHED_OK, "a session can be forked");
+  std::string places = places_of(fork);
+  kaisched_session_close(fork);
+  return places;
+}
+
 void c_world::check_unchanged(pool<kaisched_cluster>::place& cluster, bool done) {
   if (cluster.handle == nullptr) return;
   cluster.facts.tables.clear();  // borrowed until a call that may change the cluster
@@ -381,6 +390,17 @@ void c_world::check_resumed(const kaisched_snapshot* before, const std::vector<c
                             const std::string& digest) {
   kaisched_cluster* again = nullptr;
   ensure(kaisched_cluster_resume(before, &again, nullptr) == KAISCHED_OK, "a cluster goes on from a snapshot");
+  const std::string start = digest_of(again);
+  kaisched_snapshot* would_be = nullptr;
+  const bool foreseen = kaisched_cluster_preview(again, delta.data(), delta.size(), &would_be, nullptr) == KAISCHED_OK;
+  ensure(foreseen == done && foreseen == (would_be != nullptr), "a preview says whether tables would be taken");
+  ensure(digest_of(again) == start, "and changes nothing");
+  if (foreseen) {
+    std::array<char, KAISCHED_DIGEST_SIZE> text{};
+    (void)kaisched_snapshot_digest(would_be, text.data(), text.size(), nullptr, nullptr);
+    ensure(digest == text.data(), "and is the version that comes of them");
+  }
+  kaisched_snapshot_release(would_be);
   kaisched_error error = KAISCHED_ERROR_INIT;
   const bool same = (kaisched_cluster_apply(again, delta.data(), delta.size(), &error) == KAISCHED_OK) == done;
   ensure(same, "and takes the same deltas: " + std::string(error.message));
@@ -702,7 +722,7 @@ void c_world::fork() {
 }
 void c_world::ask() {
   const auto& s = sessions_.pick(from_);
-  const std::string before = s.handle != nullptr ? places_of(s.handle) : std::string();
+  const std::string before = s.handle != nullptr ? places_of_fork(s.handle) : std::string();
   kaisched_answers* made = nullptr;
   bool done = false;
   if (from_.one_in(2)) {
@@ -714,7 +734,7 @@ void c_world::ask() {
     done = call(KAISCHED_FN_SESSION_CANDIDATES, s.handle == nullptr, kaisched_session_candidates, s.handle,
                 id(KAISCHED_KIND_POD), &made);
   }
-  ensure(s.handle == nullptr || places_of(s.handle) == before, "a question changes nothing");
+  ensure(s.handle == nullptr || places_of_fork(s.handle) == before, "a question changes nothing");
   ensure(done == (made != nullptr), "answers are there if the call ran");
   if (done) keep(answers_, made, {});
 }

@@ -100,6 +100,7 @@ class c_world {
   void check_borrowed();
   [[nodiscard]] std::string digest_of(kaisched_cluster* cluster);
   [[nodiscard]] std::string places_of(kaisched_session* session);
+  [[nodiscard]] std::string places_of_fork(const kaisched_session* session);
   void check_unchanged(pool<kaisched_cluster>::place& cluster, bool done);
   /// A cluster that goes on from the version before a delta says the same about it.
   void check_resumed(const kaisched_snapshot* before, const std::vector<const kaisched_table*>& delta, bool done,

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "io/kubernetes/actions.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "service_cluster.hpp"
@@ -513,4 +514,53 @@ TEST_CASE("devices that nobody knows stay unknown") {
   for (const assumption& one : c.assumed()) open.push_back(one.pod);
   must(c.forget(open, forget_reason::failed));
   CHECK(c.take_snapshot().digest() == before);
+}
+
+TEST_CASE("a claim that the same session takes back or holds elsewhere is nothing to take in") {
+  // Consolidation finds a better place for pods that allocate has only promised one; nothing of it happens now.
+  cluster c;
+  must(c.apply(add(kind::queue, {"name"}).add({"p"}).add({"q"})));
+  must(c.apply(add(kind::node, {"name", "capacity"})
+                   .add({"n0", numbers{64'000, 0, 3000, 20}})
+                   .add({"n1", numbers{64'000, 0, 2000, 20}})
+                   .add({"n2", numbers{64'000, 0, 3000, 20}})));
+  must(c.apply(add(kind::pod_group, {"name", "queue", "min_member", "priority", "created"})
+                   .add({"r0", "p", 1, 75, 4})
+                   .add({"r1", "p", 1, 25, 1})
+                   .add({"r3", "q", 1, 25, 1})
+                   .add({"w0", "q", 2, 75, 0})
+                   .add({"w2", "q", 2, 50, 2})));
+  must(c.apply(add(kind::pod, {"name", "group", "request", "status", "node"})
+                   .add({"r0-0", "r0", numbers{1000, 0, 3000, 1}, pod_status::releasing, "n0"})
+                   .add({"r1-0", "r1", numbers{1000, 0, 2000, 1}, pod_status::releasing, "n1"})
+                   .add({"r3-0", "r3", numbers{1000, 0, 2000, 1}, pod_status::running, "n2"})
+                   .add({"w0-0", "w0", numbers{1000, 0, 1000, 1}, pod_status::pending, ""})
+                   .add({"w0-1", "w0", numbers{1000, 0, 1000, 1}, pod_status::pending, ""})
+                   .add({"w2-0", "w2", numbers{1000, 0, 2000, 1}, pod_status::pending, ""})
+                   .add({"w2-1", "w2", numbers{1000, 0, 2000, 1}, pod_status::pending, ""})));
+  const std::string before = c.take_snapshot().digest();
+  const session s = decided(c, "allocate,consolidation");
+  const auto moves = std::count_if(s.decisions().begin(), s.decisions().end(),
+                                   [](const decision& d) { return d.kind == decision_kind::move; });
+  CHECK(moves == 2);  // of w0-0 and w0-1, which run nowhere
+  const std::string told = must(io::kubernetes::format_actions(s, {}, io::kubernetes::binding_form::kubernetes));
+  CHECK(told.find("Eviction") == std::string::npos);  // which would delete pods that wait
+  CHECK(told.find("\"nominatedNodeName\": \"n0\"") != std::string::npos);
+  CHECK(must(c.assume(s)).empty());
+  CHECK(c.assumed().empty());
+  CHECK(c.take_snapshot().digest() == before);
+}
+
+TEST_CASE("a claim is nothing to stop by hand either") {
+  cluster c = service();
+  must(c.apply(change(kind::pod, {"name", "status"}).add({"serve-0", pod_status::releasing})));
+  session s = must(engine().open(c.take_snapshot(), 0));
+  const pod_row train = test::pod_by_name(s.base(), "train-0");
+  CHECK(must(s.pipeline(train, test::node_by_name(s.base(), "n1"))));
+  const result<void> refused = s.evict(train);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.failure().code == status::state);
+  must(s.commit());
+  CHECK_FALSE(s.evict(train).ok());
+  must(s.check());
 }

@@ -122,3 +122,46 @@ TEST_CASE("sums of requests go on where they were: what is too much for one is t
     CHECK(refused.failure().code == status::limit);
   }
 }
+
+TEST_CASE("a preview is the version that a delta would make, and the cluster stays as it is") {
+  cluster c;
+  build(c);
+  const std::string before = c.take_snapshot().digest();
+  const snapshot would_be = must(c.preview(more()));
+  CHECK(would_be.digest() != before);
+  CHECK(c.take_snapshot().digest() == before);
+  CHECK_FALSE(c.find(entity_kind::pod, "new-0").ok());
+  must(must(engine().run(would_be, 10)).check());
+  const table again = rows(table_kind::queue, table_op::add, {"name"}).add({"q"});
+  const std::vector<table_view> bad{again.view()};
+  CHECK(c.preview(bad).failure().code == status::duplicate);
+  must(c.apply(more()));
+  CHECK(c.take_snapshot().digest() == would_be.digest());
+}
+
+TEST_CASE("names survive previews that would leave most of them behind") {
+  cluster c;
+  must(c.apply(rows(table_kind::queue, table_op::add, {"name"}).add({"q"})));
+  const auto name = [](int i) { return std::string(200, 'g') + std::to_string(i); };
+  constexpr int groups = 40'000;  // 8 MB of names: more than what is waited for before names move together
+  rows all(table_kind::pod_group, table_op::add, {"name", "queue"});
+  rows most(table_kind::pod_group, table_op::remove, {"name"});
+  for (int i = 0; i < groups; ++i) {
+    all.add({name(i), "q"});
+    if (i > 0) most.add({name(i)});
+  }
+  must(c.apply(all));
+  const std::string before = c.take_snapshot().digest();
+  const std::vector<table> gone = [&] {
+    std::vector<table> one;
+    one.push_back(most);
+    return one;
+  }();
+  for (int i = 0; i < 3; ++i) CHECK(must(c.preview(gone)).digest() != before);
+  CHECK(c.take_snapshot().digest() == before);
+  CHECK(c.find(entity_kind::pod_group, name(0)).ok());
+  CHECK(c.find(entity_kind::pod_group, name(groups - 1)).ok());
+  must(c.apply(gone));
+  CHECK(c.find(entity_kind::pod_group, name(0)).ok());
+  CHECK_FALSE(c.find(entity_kind::pod_group, name(1)).ok());
+}

@@ -98,8 +98,13 @@ TEST_CASE("every operation of a session keeps the count, and undoing it brings t
     CHECK(s.state_digest() == digest);
     CHECK(must(s.allocate(p, 0)));
   }
-  const session question = s.fork();
+  session question = s.fork();
   CHECK(question.check().ok());
+  must(question.rollback(checkpoint{}));
+  CHECK(question.state_digest() == before);
+  must(s.commit());
+  const checkpoint committed = s.mark();
+  const std::string placed = s.state_digest();
   for (const pod_row p : {0U, 3U, 1U}) {
     const checkpoint here = s.mark();
     const std::string digest = s.state_digest();
@@ -112,6 +117,6 @@ TEST_CASE("every operation of a session keeps the count, and undoing it brings t
   CHECK(s.check().ok());
   CHECK(must(s.pipeline(0, 0)));
   CHECK(s.check().ok());
-  must(s.rollback(checkpoint{}));
-  CHECK(s.state_digest() == before);
+  must(s.rollback(committed));
+  CHECK(s.state_digest() == placed);
 }

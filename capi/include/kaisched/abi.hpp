@@ -12,9 +12,10 @@
 ///     kaisched::abi::table decisions = session.table(KAISCHED_TABLE_DECISION);
 ///
 /// What a call means, its units and errors stand in kaisched.h beside the function of the same name. Every call that
-/// fails throws kaisched::abi::failure and changes nothing. Members that are const may run concurrently; the others
-/// need exclusive use. A table lives as long as the object that it was asked of; asking a temporary one does not
-/// compile. An object that has been moved from may only be destroyed or assigned to.
+/// fails throws kaisched::abi::failure and changes nothing, but for what an action of a session had committed before.
+/// Who uses both this and the namespace kaisched names one of them in full: both have a session. Members that are const
+/// may run concurrently; the others need exclusive use. A table lives as long as the object that it was asked of;
+/// asking a temporary one does not compile. An object that has been moved from may only be destroyed or assigned to.
 
 #include <initializer_list>
 #include <optional>
@@ -35,18 +36,34 @@ class options {
     return *this;
   }
   /// As the C interface takes them, borrowed from this.
-  [[nodiscard]] std::vector<kaisched_kv> pairs() const {
+  [[nodiscard]] std::vector<kaisched_kv> pairs() const& {
     std::vector<kaisched_kv> pairs;
     pairs.reserve(all_.size());
-    for (const auto& [name, value] : all_) pairs.push_back({name.c_str(), value.c_str()});
+    for (const auto& [name, value] : all_) pairs.push_back({detail::c_text(name), detail::c_text(value)});
     return pairs;
   }
+  std::vector<kaisched_kv> pairs() const&& = delete;
 
  private:
   std::vector<std::pair<std::string, std::string>> all_;
 };
 
 namespace detail {
+
+/// What a function describes, one after the other, until there are no more.
+template <class T, class Function, class... Arguments>
+[[nodiscard]] std::vector<T> list_of(Function function, Arguments... arguments) {
+  std::vector<T> all;
+  for (;;) {
+    T one{};
+    one.struct_size = sizeof one;
+    kaisched_error error = KAISCHED_ERROR_INIT;
+    const kaisched_status done = function(arguments..., all.size(), &one, &error);
+    if (done == KAISCHED_E_NOT_FOUND) return all;
+    if (done != KAISCHED_OK) throw failure(error);
+    all.push_back(one);
+  }
+}
 
 [[nodiscard]] inline std::vector<const kaisched_table*> pointers(const table* first, std::size_t count) {
   std::vector<const kaisched_table*> all;
@@ -140,16 +157,17 @@ class session : public detail::handle<kaisched_session, kaisched_session_close> 
 
   /// All actions of the policy.
   void run() { detail::call(kaisched_session_run, get(), nullptr); }
-  void run(const std::string& action) { detail::call(kaisched_session_run, get(), action.c_str()); }
+  void run(std::nullptr_t) = delete;
+  void run(const std::string& action) { detail::call(kaisched_session_run, get(), detail::c_text(action)); }
   void run_group(const std::string& action, kaisched_id group) {
-    detail::call(kaisched_session_run_group, get(), action.c_str(), group);
+    detail::call(kaisched_session_run_group, get(), detail::c_text(action), group);
   }
   /// Any thread may call this at any time before the session is destroyed.
   void cancel() const noexcept { kaisched_session_cancel(get()); }
   [[nodiscard]] session fork() const { return session(detail::made<kaisched_session*>(kaisched_session_fork, get())); }
   [[nodiscard]] answers ask(const std::string& action, const std::vector<kaisched_id>& groups) const {
-    return answers(
-        detail::made<kaisched_answers*>(kaisched_session_ask, get(), action.c_str(), groups.data(), groups.size()));
+    return answers(detail::made<kaisched_answers*>(kaisched_session_ask, get(), detail::c_text(action), groups.data(),
+                                                   groups.size()));
   }
   [[nodiscard]] answers candidates(kaisched_id pod) const {
     return answers(detail::made<kaisched_answers*>(kaisched_session_candidates, get(), pod));
@@ -176,15 +194,19 @@ class session : public detail::handle<kaisched_session, kaisched_session_close> 
   [[nodiscard]] std::string digest() const { return detail::text(kaisched_session_digest, get()); }
 };
 
-/// Undoes what has been done in a session since it was made, unless it is kept. Lives no longer than the session.
+/// Undoes what has been done in a session since it was made, unless it is kept. Lives no longer than the session, which
+/// stays where it is. What has been committed meanwhile stays; what has been done after the commit is undone.
 class trial {
  public:
   explicit trial(session& of) : session_(&of), start_(of.mark()) {}
   trial(const trial&) = delete;
   trial& operator=(const trial&) = delete;
-  /// What has been committed since stays: a commit ends the statement.
   ~trial() {
-    if (session_ != nullptr) (void)kaisched_session_rollback(session_->get(), &start_, nullptr);
+    if (session_ == nullptr) return;
+    kaisched_checkpoint to{};
+    if (kaisched_session_mark(session_->get(), &to, nullptr) != KAISCHED_OK) return;
+    to.depth = to.statement == start_.statement ? start_.depth : 0;
+    (void)kaisched_session_rollback(session_->get(), &to, nullptr);
   }
   void keep() noexcept { session_ = nullptr; }
 
@@ -196,21 +218,22 @@ class trial {
 /// Options and the registry of policy parts.
 class engine : public detail::handle<kaisched_engine, kaisched_engine_destroy> {
  public:
-  explicit engine(const options& given = {}) : handle(create(given)) {}
+  engine() : engine(options()) {}
+  explicit engine(const options& given) : handle(create(given)) {}
 
   void set(const std::string& option, const std::string& value) {
-    detail::call(kaisched_engine_set, get(), option.c_str(), value.c_str());
+    detail::call(kaisched_engine_set, get(), detail::c_text(option), detail::c_text(value));
   }
   [[nodiscard]] std::string get(const std::string& option) const {
-    return detail::text(kaisched_engine_get, handle::get(), option.c_str());
+    return detail::text(kaisched_engine_get, handle::get(), detail::c_text(option));
   }
   using handle::get;
   void add_vendors(std::string_view json, const std::string& source = "vendors") {
-    detail::call(kaisched_engine_add_vendors, get(), json.data(), json.size(), source.c_str());
+    detail::call(kaisched_engine_add_vendors, get(), json.data(), json.size(), detail::c_text(source));
   }
   /// @param executor copied; nullptr: none but the caller's thread.
   void set_executor(const kaisched_executor* executor) { detail::call(kaisched_engine_set_executor, get(), executor); }
-  void add_part(const kaisched_part& part, const options& of_part = {}) {
+  void add_part(const kaisched_part& part, const options& of_part = options()) {
     const std::vector<kaisched_kv> given = of_part.pairs();
     detail::call(kaisched_engine_add_part, get(), &part, given.data(), given.size());
   }
@@ -241,21 +264,26 @@ class cluster : public detail::handle<kaisched_cluster, kaisched_cluster_destroy
       : handle(detail::made<kaisched_cluster*>(kaisched_cluster_resume, from.get())) {}
 
   void set(const std::string& option, const std::string& value) {
-    detail::call(kaisched_cluster_set_option, get(), option.c_str(), value.c_str());
+    detail::call(kaisched_cluster_set_option, get(), detail::c_text(option), detail::c_text(value));
   }
   [[nodiscard]] std::string get(const std::string& option) const {
-    return detail::text(kaisched_cluster_get_option, handle::get(), option.c_str());
+    return detail::text(kaisched_cluster_get_option, handle::get(), detail::c_text(option));
   }
   using handle::get;
 
   /// All tables, or none if any row is bad.
   void apply(std::initializer_list<abi::table> tables) { apply(tables.begin(), tables.size()); }
   void apply(const std::vector<abi::table>& tables) { apply(tables.data(), tables.size()); }
+  /// What the snapshot would be with these tables. The cluster stays as it is.
+  [[nodiscard]] snapshot preview(const std::vector<abi::table>& tables) {
+    const std::vector<const kaisched_table*> all = detail::pointers(tables.data(), tables.size());
+    return snapshot(detail::made<kaisched_snapshot*>(kaisched_cluster_preview, get(), all.data(), all.size()));
+  }
   /// The entity of a name, if there is one.
   [[nodiscard]] std::optional<kaisched_id> find(std::uint32_t kind, const std::string& name) const {
     kaisched_error error = KAISCHED_ERROR_INIT;
     kaisched_id id = 0;
-    if (kaisched_cluster_find(get(), kind, name.c_str(), &id, &error) == KAISCHED_OK) return id;
+    if (kaisched_cluster_find(get(), kind, detail::c_text(name), &id, &error) == KAISCHED_OK) return id;
     if (error.code == KAISCHED_E_NOT_FOUND) return std::nullopt;
     throw failure(error);
   }
@@ -290,7 +318,7 @@ class cluster : public detail::handle<kaisched_cluster, kaisched_cluster_destroy
 /// Objects of Kubernetes.
 class objects : public detail::handle<kaisched_objects, kaisched_objects_destroy> {
  public:
-  explicit objects(std::string_view json, const options& given = {}) : handle(read(json, given)) {}
+  explicit objects(std::string_view json, const options& given = options()) : handle(read(json, given)) {}
 
   /// In the order in which cluster::apply wants them.
   [[nodiscard]] std::vector<abi::table> tables() const& {
@@ -316,7 +344,7 @@ class objects : public detail::handle<kaisched_objects, kaisched_objects_destroy
   }
   /// What to tell the API server, in JSON.
   [[nodiscard]] std::string actions(const session& decided, const std::string& form = "kai") const {
-    return detail::text(kaisched_objects_actions, get(), decided.get(), form.c_str());
+    return detail::text(kaisched_objects_actions, get(), decided.get(), detail::c_text(form));
   }
 
  private:
@@ -340,27 +368,15 @@ class objects : public detail::handle<kaisched_objects, kaisched_objects_destroy
 
 /// All options of engines and clusters.
 [[nodiscard]] inline std::vector<kaisched_option> describe_options() {
-  std::vector<kaisched_option> all;
-  kaisched_option one{};
-  one.struct_size = sizeof one;
-  while (kaisched_option_info(all.size(), &one, nullptr) == KAISCHED_OK) all.push_back(one);
-  return all;
+  return detail::list_of<kaisched_option>(kaisched_option_info);
 }
 /// All kinds of tables.
 [[nodiscard]] inline std::vector<kaisched_kind> describe_kinds() {
-  std::vector<kaisched_kind> all;
-  kaisched_kind one{};
-  one.struct_size = sizeof one;
-  while (kaisched_kind_info(all.size(), &one, nullptr) == KAISCHED_OK) all.push_back(one);
-  return all;
+  return detail::list_of<kaisched_kind>(kaisched_kind_info);
 }
-/// All columns of a kind of table; empty for a number that is no kind.
+/// All columns of a kind of table.
 [[nodiscard]] inline std::vector<kaisched_column> describe_columns(std::uint32_t kind) {
-  std::vector<kaisched_column> all;
-  kaisched_column one{};
-  one.struct_size = sizeof one;
-  while (kaisched_column_info(kind, all.size(), &one, nullptr) == KAISCHED_OK) all.push_back(one);
-  return all;
+  return detail::list_of<kaisched_column>(kaisched_column_info, kind);
 }
 
 }  // namespace kaisched::abi

@@ -2,6 +2,7 @@
 /// @file
 /// C++17 over the C interface: errors and tables. Include kaisched/abi.hpp, which has the rest.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -42,11 +43,17 @@ void call(Function function, Arguments... arguments) {
   if (function(arguments..., &error) != KAISCHED_OK) throw failure(error);
 }
 
+/// A text for a function that wants a final NUL; one with a NUL inside would be cut there.
+[[nodiscard]] inline const char* c_text(const std::string& text) {
+  if (text.find('\0') != std::string::npos) throw failure(KAISCHED_E_ARGUMENT, "a text has a NUL inside");
+  return text.c_str();
+}
+
 /// Calls a function whose last parameter before the error receives a value.
 template <class Value, class Function, class... Arguments>
 [[nodiscard]] Value made(Function function, Arguments... arguments) {
   Value value{};
-  call(function, arguments..., &value);
+  detail::call(function, arguments..., &value);
   return value;
 }
 
@@ -54,15 +61,15 @@ template <class Value, class Function, class... Arguments>
 template <class Function, class... Arguments>
 [[nodiscard]] std::string bytes(Function function, Arguments... arguments) {
   std::size_t needed = 0;
-  call(function, arguments..., nullptr, std::size_t{0}, &needed);
+  detail::call(function, arguments..., nullptr, std::size_t{0}, &needed);
   std::string written(needed, '\0');
-  call(function, arguments..., written.data(), written.size(), &needed);
+  detail::call(function, arguments..., written.data(), written.size(), &needed);
   return written;
 }
 /// Calls a function that writes a text, which ends with a NUL.
 template <class Function, class... Arguments>
 [[nodiscard]] std::string text(Function function, Arguments... arguments) {
-  std::string written = bytes(function, arguments...);
+  std::string written = detail::bytes(function, arguments...);
   written.resize(written.size() - 1);
   return written;
 }
@@ -116,7 +123,7 @@ class ragged_column {
       } else {
         std::vector<std::string_view> elements;
         for (std::size_t from = 0; from < all.size();) {
-          const std::size_t end = all.find('\0', from);
+          const std::size_t end = std::min(all.find('\0', from), all.size());
           elements.push_back(all.substr(from, end - from));
           from = end + 1;
         }
@@ -187,7 +194,8 @@ class table {
   const kaisched_table* table_;
 };
 
-/// An input table that is being filled, in memory of the library (kaisched_staging).
+/// An input table that is being filled, in memory of the library (kaisched_staging). It has to have a name: a temporary
+/// one cannot be filled, because what is borrowed of it would go with it.
 class staging {
  public:
   /// @param kind kaisched_table_kind. @param op kaisched_table_op. @param rows of every column.
@@ -204,31 +212,33 @@ class staging {
 
   /// Memory for the numbers of a column, all 0, row by row: lives until the table is cleared or given back.
   template <class T>
-  array_view<T> numbers(std::uint32_t column, std::uint32_t width = 1) {
+  [[nodiscard]] array_view<T> room(std::uint32_t column, std::uint32_t width = 1) & {
     static_assert(detail::column_type<T> != 0, "columns hold std::uint8_t, uint32_t, int64_t, uint64_t or double");
     void* const memory = detail::made<void*>(kaisched_staging_numbers, get(), column, detail::column_type<T>, width);
     return {static_cast<T*>(memory), rows_ * width};
   }
   /// The numbers of a column, row by row: as many for each row as there are in all by rows.
   template <class T>
-  staging& numbers(std::uint32_t column, const std::vector<T>& values) {
+  staging& numbers(std::uint32_t column, const std::vector<T>& values) & {
     if (rows_ == 0 ? !values.empty() : values.empty() || values.size() % rows_ != 0)
       throw failure(KAISCHED_E_ARGUMENT,
                     std::to_string(values.size()) + " values for " + std::to_string(rows_) + " rows");
     if (rows_ == 0) return *this;
-    const array_view<T> to = numbers<T>(column, static_cast<std::uint32_t>(values.size() / rows_));
+    const std::size_t width = values.size() / rows_;
+    if (width > UINT32_MAX) throw failure(KAISCHED_E_LIMIT, std::to_string(width) + " values for each row");
+    const array_view<T> to = room<T>(column, static_cast<std::uint32_t>(width));
     std::memcpy(to.data(), values.data(), values.size() * sizeof(T));
     return *this;
   }
 
   /// Adds the text of the next row.
-  staging& text(std::uint32_t column, std::string_view next) {
+  staging& text(std::uint32_t column, std::string_view next) & {
     detail::call(kaisched_staging_text, get(), column, next.data(), next.size());
     return *this;
   }
   /// All texts of a column. A text must not contain a NUL.
   template <class Text = std::string>
-  staging& texts(std::uint32_t column, const std::vector<Text>& all) {
+  staging& texts(std::uint32_t column, const std::vector<Text>& all) & {
     std::string joined;
     for (const Text& one : all) joined.append(one).push_back('\0');
     detail::call(kaisched_staging_texts, get(), column, joined.data(), joined.size());
@@ -236,7 +246,7 @@ class staging {
   }
   /// One list of texts for each row. A text must not contain a NUL.
   template <class Text = std::string>
-  staging& text_lists(std::uint32_t column, const std::vector<std::vector<Text>>& all) {
+  staging& text_lists(std::uint32_t column, const std::vector<std::vector<Text>>& all) & {
     std::string joined;
     std::vector<std::size_t> ends;
     for (const std::vector<Text>& row : all) {
@@ -246,7 +256,7 @@ class staging {
     return ragged(column, joined.data(), ends);
   }
   /// One list of numbers for each row.
-  staging& lists(std::uint32_t column, const std::vector<std::vector<std::int64_t>>& all) {
+  staging& lists(std::uint32_t column, const std::vector<std::vector<std::int64_t>>& all) & {
     std::vector<std::int64_t> joined;
     std::vector<std::size_t> ends;
     for (const std::vector<std::int64_t>& row : all) {

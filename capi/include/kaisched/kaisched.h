@@ -89,7 +89,7 @@ typedef struct kaisched_error {
   int32_t code;          ///< kaisched_status_code
   uint32_t where;        ///< the function that was called, kaisched_function
   uint32_t pad;          ///< 0
-  kaisched_id subject;   ///< the entity concerned, or 0
+  kaisched_id subject;   ///< the entity concerned, else the identifier that names none, else 0
   char message[232];     ///< one sentence that names object and field; cut to fit, always ends with a NUL
 } kaisched_error;
 /// Initializer of a kaisched_error.
@@ -373,6 +373,7 @@ enum kaisched_function {
   KAISCHED_FN_SNAPSHOT_SAVE = 32,
   KAISCHED_FN_SNAPSHOT_LOAD = 33,
   KAISCHED_FN_CLUSTER_RESUME = 34,
+  KAISCHED_FN_CLUSTER_PREVIEW = 35,
   KAISCHED_FN_RUN = 40,
   KAISCHED_FN_SESSION_OPEN = 41,
   KAISCHED_FN_SESSION_RUN = 42,
@@ -470,10 +471,12 @@ enum kaisched_pod_status {
 
 /// Kind of a decision.
 enum kaisched_decision_kind {
-  KAISCHED_DECISION_BIND = 1,           ///< start the pod on the node, now
-  KAISCHED_DECISION_PIPELINE = 2,       ///< hold the place: the pod starts when releasing resources are free
-  KAISCHED_DECISION_EVICT = 3,          ///< stop the pod
-  KAISCHED_DECISION_MOVE = 4,           ///< stop the pod and hold a place for it on another node
+  KAISCHED_DECISION_BIND = 1,      ///< start the pod on the node, now
+  KAISCHED_DECISION_PIPELINE = 2,  ///< hold the place: the pod starts when releasing resources are free
+  /// Stop the pod. Of a pod that had a claim only: the claim is taken back, there is nothing to stop.
+  KAISCHED_DECISION_EVICT = 3,
+  /// Stop the pod and hold a place for it on another node. Of a pod that had a claim only: hold that place instead.
+  KAISCHED_DECISION_MOVE = 4,
   KAISCHED_DECISION_UNSCHEDULABLE = 5,  ///< the pod group waits; see its reasons
   KAISCHED_DECISION_MIGRATE = 6,     ///< start a copy of the pod on the node, now, and stop the pod when the copy runs
   KAISCHED_DECISION_REPARTITION = 7  ///< divide a device of the node anew, once pods that leave its instances are gone
@@ -1522,6 +1525,14 @@ KAISCHED_API kaisched_status kaisched_cluster_find(const kaisched_cluster* clust
 KAISCHED_API kaisched_status kaisched_cluster_snapshot(kaisched_cluster* cluster, kaisched_snapshot** out,
                                                        kaisched_error* err) KAISCHED_NOEXCEPT;
 
+/// Makes the snapshot that the cluster would have with these tables: for questions about nodes that are not there,
+/// other quotas, groups that do not exist yet. The cluster stays as it is. Cost and errors: as kaisched_cluster_apply.
+/// @param out receives the snapshot with one reference, to be given back with kaisched_snapshot_release. Identifiers of
+///   what the tables add are those of this snapshot only.
+KAISCHED_API kaisched_status kaisched_cluster_preview(kaisched_cluster* cluster, const kaisched_table* const* tables,
+                                                      size_t count, kaisched_snapshot** out,
+                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
+
 // ---- decisions that are being carried out --------------------------------------------------------------------------
 
 /// Takes the decisions of a session in, each commit as a whole or not at all: pods that start hold their places
@@ -1697,8 +1708,8 @@ KAISCHED_API kaisched_status kaisched_session_pipeline(kaisched_session* session
                                                        int32_t* placed, kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Stops a pod that is on a node; its resources come free. Errors: KAISCHED_E_STATE for a pod that is on no node, has
-/// no pod group, has been placed by the open statement (kaisched_session_rollback undoes that), or has been evicted and
-/// has a claim elsewhere; identifiers as above.
+/// no pod group, has a claim only, or has been placed by the open statement (kaisched_session_rollback undoes that);
+/// identifiers as above.
 KAISCHED_API kaisched_status kaisched_session_evict(kaisched_session* session, kaisched_id pod,
                                                     kaisched_error* err) KAISCHED_NOEXCEPT;
 
@@ -1765,7 +1776,8 @@ KAISCHED_API kaisched_status kaisched_staging_numbers(kaisched_staging* staging,
 /// Copies a whole column of texts or lists, in the form of kaisched_col.
 /// @param data the values one row after the other; may be NULL if there are none.
 /// @param offsets `rows` + 1 of them, ascending from 0.
-/// Errors: KAISCHED_E_UNSUPPORTED, KAISCHED_E_ARGUMENT as above and for offsets that do not ascend.
+/// Errors: KAISCHED_E_UNSUPPORTED, KAISCHED_E_ARGUMENT as above, for offsets that do not ascend and for a list of texts
+/// whose last one does not end with a NUL.
 KAISCHED_API kaisched_status kaisched_staging_ragged(kaisched_staging* staging, uint32_t column, const void* data,
                                                      const uint32_t* offsets, kaisched_error* err) KAISCHED_NOEXCEPT;
 

@@ -19,6 +19,7 @@
 #include "io/kubernetes/claim_actions.hpp"
 #include "io/kubernetes/grant_annotations.hpp"
 #include "io/kubernetes/hami.hpp"
+#include "model/state.hpp"
 #include "model/vendor_devices.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -188,10 +189,13 @@ result<std::string> format_actions(const session& from, const object_names& name
   if (auto done = claims.read(from); !done) return done.take_failure();
   action_list list(names, claims, form, requests_of(pods->view(), from.base().dimension_names()));
   const table_view rows = decisions->view();
+  const model::cluster_state& before = from.base().state();
+  std::set<std::string_view> started;
   for (std::uint64_t row = 0; row < rows.rows; ++row) {
     const std::string_view pod = rows.find(col::decision_pod_name)->string(row);
     const std::string_view node = rows.find(col::decision_node_name)->string(row);
-    switch (static_cast<decision_kind>(rows.find(col::decision_kind)->values<std::uint8_t>(rows.rows)[row])) {
+    const auto kind = static_cast<decision_kind>(rows.find(col::decision_kind)->values<std::uint8_t>(rows.rows)[row]);
+    switch (kind) {
       case decision_kind::bind: {
         const std::vector<std::string_view> grants = split_list(rows.find(col::decision_device_grants)->string(row));
         std::set<std::string> granted;
@@ -203,6 +207,7 @@ result<std::string> format_actions(const session& from, const object_names& name
         if (!grants.empty()) {
           if (auto done = list.grant(pod, node, grants); !done) return done.take_failure();
         }
+        started.insert(pod);
         list.bind(pod, node, rows.find(col::decision_devices)->list(row),
                   rows.find(col::decision_device_share)->values<std::int64_t>(rows.rows)[row],
                   static_cast<std::int64_t>(granted.size()));
@@ -212,9 +217,16 @@ result<std::string> format_actions(const session& from, const object_names& name
         list.nominate(pod, node);
         break;
       case decision_kind::evict:
-      case decision_kind::move:  // its controller makes another pod, which has no name yet
-        list.evict(pod);
+      case decision_kind::move: {  // its controller makes another pod, which has no name yet
+        const entity_id id(rows.find(col::decision_pod)->values<std::uint64_t>(rows.rows)[row]);
+        const auto was = static_cast<pod_status>(before.live.pod_state[id.slot()]);
+        if (model::is_in(was, model::stoppable) || started.contains(pod)) {
+          list.evict(pod);
+        } else {  // it had a claim only
+          list.nominate(pod, kind == decision_kind::move ? node : std::string_view{});
+        }
         break;
+      }
       case decision_kind::migrate:
         return error{
             status::unsupported, fmt::format("pod {}: a migration starts a pod that does not exist yet", pod), {}};

@@ -28,7 +28,7 @@ static_assert(std::is_same_v<decltype(std::declval<const session&>().get()), con
 cluster small_cluster() {
   staging nodes(KAISCHED_TABLE_NODE, KAISCHED_OP_ADD, 1);
   nodes.texts(KAISCHED_NODE_COL_NAME, strings{"n"});
-  const array_view<std::int64_t> capacity = nodes.numbers<std::int64_t>(KAISCHED_NODE_COL_CAPACITY, 4);
+  const array_view<std::int64_t> capacity = nodes.room<std::int64_t>(KAISCHED_NODE_COL_CAPACITY, 4);
   CHECK(capacity.size() == 4);
   capacity[0] = 64'000;
   capacity[1] = std::int64_t{1} << 40;
@@ -168,6 +168,20 @@ TEST_CASE("staged columns have the shape of the table") {
   CHECK(devices.view().lists(KAISCHED_DEVICE_COL_LINKS)[1].empty());
 }
 
+TEST_CASE("natural calls mean what they say") {
+  staging q(KAISCHED_TABLE_QUEUE, KAISCHED_OP_ADD, 1);
+  q.numbers<std::int64_t>(KAISCHED_QUEUE_COL_PRIORITY, {7});
+  CHECK(q.view().numbers<std::int64_t>(KAISCHED_QUEUE_COL_PRIORITY)[0] == 7);
+  const engine plain;
+  CHECK(plain.get("mode") == "strict");
+  CHECK(code_of([&] { (void)plain.get(std::string("mode\0x", 6)); }) == KAISCHED_E_ARGUMENT);
+  CHECK(code_of([] { (void)cluster().find(KAISCHED_KIND_NODE, std::string("n\0", 2)); }) == KAISCHED_E_ARGUMENT);
+  staging pods(KAISCHED_TABLE_POD, KAISCHED_OP_ADD, 1);
+  const std::uint32_t ends[] = {0, 3};
+  CHECK(kaisched_staging_ragged(pods.get(), KAISCHED_POD_COL_NODE_SELECTOR, "a=b", ends, nullptr) ==
+        KAISCHED_E_ARGUMENT);
+}
+
 TEST_CASE("snapshots are shared, saved and loaded; what handles own outlives them") {
   cluster c = small_cluster();
   std::optional<snapshot> first = c.take_snapshot();
@@ -184,6 +198,11 @@ TEST_CASE("snapshots are shared, saved and loaded; what handles own outlives the
   CHECK(again.take_snapshot().digest() == digest);
   cluster same(c.take_snapshot());
   CHECK(pod(same, "y") == pod(c, "y"));
+  staging one(KAISCHED_TABLE_QUEUE, KAISCHED_OP_ADD, 1);
+  one.text(KAISCHED_QUEUE_COL_NAME, "more");
+  const snapshot would_be = c.preview({one.view()});
+  CHECK(would_be.table(KAISCHED_TABLE_QUEUE).rows() == 2);
+  CHECK(c.take_snapshot().digest() == digest);
   std::optional<session> s = engine().run(c.take_snapshot(), 10);
   CHECK(s->table(KAISCHED_TABLE_DECISION).rows() > 0);
   kaisched_session* const released = s->release();
@@ -212,6 +231,17 @@ TEST_CASE("statements, trials, forks and questions") {
   {
     trial t(s);
     t.keep();
+  }
+  {
+    session across = s.fork();
+    {
+      trial t(across);
+      across.commit();
+      CHECK(across.allocate(x0, n) == false);
+      across.evict(y);
+    }
+    CHECK(binds(across) == 1);
+    across.run("allocate");  // nothing is open
   }
   session fork = s.fork();
   fork.commit();
@@ -276,7 +306,7 @@ TEST_CASE("the library describes itself") {
   std::size_t columns = 0;
   for (const kaisched_kind& kind : kinds) columns += describe_columns(kind.kind).size() == kind.column_count ? 1U : 0U;
   CHECK(columns == kinds.size());
-  CHECK(describe_columns(999).empty());
+  CHECK(code_of([] { (void)describe_columns(999); }) == KAISCHED_E_UNSUPPORTED);
   CHECK(loaded_version() == kaisched_version_string());
   CHECK(loaded_abi_version() == KAISCHED_ABI_VERSION);
 }
