@@ -12,6 +12,7 @@
 #include <kaisched/options.hpp>
 #include <kaisched/policy.hpp>
 #include <kaisched/quantity.hpp>
+#include <kaisched/remedies.hpp>
 #include <kaisched/result.hpp>
 #include <kaisched/schema.hpp>
 #include <kaisched/session.hpp>

@@ -12,6 +12,7 @@
 #include <kaisched/candidates.hpp>
 #include <kaisched/decisions.hpp>
 #include <kaisched/policy.hpp>
+#include <kaisched/remedies.hpp>
 #include <kaisched/result.hpp>
 #include <kaisched/snapshot.hpp>
 #include <kaisched/table.hpp>
@@ -112,6 +113,12 @@ class session {
   /// before. Errors: a pod that was on its node when the session opened, which no decision put there; a failing
   /// plug-in.
   [[nodiscard]] result<candidate_table> candidates(pod_row pod) const;
+  /// What would let a group that waits start now: fewer pods that must start together, fewer GPUs for each, a wider
+  /// level of the topology, more limit or quota for queues, new nodes, nodes that are closed, a toleration, a label
+  /// less, or what the actions that evict would do. Of each kind the smallest change, and every one has been tried:
+  /// changes of the cluster in a session over a cluster that has this session's decisions and the change, evictions on
+  /// a fork. Nothing changes. Errors: an open statement, a row without a group, a failing plug-in.
+  [[nodiscard]] result<remedy_report> remedies(group_row group, const remedy_limits& limits = {}) const;
   /// Decisions, reasons, queue shares, placements, statistics, attempts or sharing groups as a table; resource claims
   /// as the session leaves them. Error for any other input kind.
   [[nodiscard]] result<table> to_table(table_kind kind) const;
@@ -130,6 +137,8 @@ class session {
   [[nodiscard]] const snapshot& base() const;
   /// One sentence for a reason.
   [[nodiscard]] std::string text(const reason& why) const;
+  /// Half a sentence for a remedy: `if queue 'q' may hold 4 GPU instead of 2; 2 pods start`.
+  [[nodiscard]] std::string text(const remedy& one) const;
 
   /// Verifies the invariants of the session against a full recount: nothing newly over capacity, sums of queues equal
   /// the sums of their pods, counts of gangs equal their pods. Error `internal` names the first violation.

@@ -104,7 +104,36 @@ void print_pods(const explanation& of, const members& all) {
   }
 }
 
-void print_group(const explanation& of, group_row group, const members& all, const waiting_group* waiting) {
+void print_remedies(const explanation& of, const remedy_report& found) {
+  const terminal& out = of.to.out();
+  print_section(out, "What would start it now");
+  for (const remedy& one : found.remedies) print_item(out, of.ran.over.text(one));
+  if (found.remedies.empty()) print_item(out, "no single change that was tried");
+  if (!found.complete) print_item(out, fmt::format("not searched further after {} trials", found.trials));
+}
+
+json remedies_json(const session& over, const remedy_report& found) {
+  json all = json::array();
+  for (const remedy& one : found.remedies) {
+    json changes = json::array();
+    for (const remedy_change& change : one.changes) {
+      json said{{"kind", change_kind_name(change.what)}, {"subject", over.base().name(change.subject)}};
+      if (change.dim != no_row) said["dimension"] = over.base().dimension_names()[change.dim];
+      if (change.before != change.after) said["before"] = change.before;
+      if (change.before != change.after) said["after"] = change.after;
+      if (!change.text_before.empty()) said["text_before"] = change.text_before;
+      if (!change.text_after.empty()) said["text_after"] = change.text_after;
+      changes.push_back(std::move(said));
+    }
+    json row{{"changes", std::move(changes)}, {"starts", one.starts}, {"text", over.text(one)}};
+    if (one.action != action_kind::none) row["action"] = action_name(one.action);
+    all.push_back(std::move(row));
+  }
+  return {{"found", std::move(all)}, {"trials", found.trials}, {"complete", found.complete}};
+}
+
+void print_group(const explanation& of, group_row group, const members& all, const waiting_group* waiting,
+                 const remedy_report& remedies) {
   const terminal& out = of.to.out();
   const session& over = of.ran.over;
   const session_view view = over.view();
@@ -120,6 +149,7 @@ void print_group(const explanation& of, group_row group, const members& all, con
     print_section(out, fmt::format("Why it waits: {}", waiting->headline));
     for (const reason& why : waiting->reasons) print_item(out, over.text(why));
     print_attempts(of, group);
+    print_remedies(of, remedies);
   }
   print_divisions(of, group, no_row);
   print_pods(of, all);
@@ -135,7 +165,13 @@ json explain_group(const explanation& of, group_row group) {
   const session_view view = over.view();
   const members all = members_of(of, group);
   const waiting_group* waiting = waiting_of(of.ran, group);
-  if (of.to.shows_report()) print_group(of, group, all, waiting);
+  remedy_report remedies;
+  if (waiting != nullptr) {
+    remedy_limits quick;
+    quick.evictions = false;  // what these actions did for the group is told already
+    if (result<remedy_report> found = over.remedies(group, quick)) remedies = *std::move(found);
+  }
+  if (of.to.shows_report()) print_group(of, group, all, waiting, remedies);
   json reasons = json::array();
   if (waiting != nullptr) {
     for (const reason& why : waiting->reasons) reasons.push_back(reason_json(over, why));
@@ -163,6 +199,7 @@ json explain_group(const explanation& of, group_row group) {
           {"pods_waiting", all.waiting},
           {"headline", waiting == nullptr ? "" : waiting->headline},
           {"reasons", std::move(reasons)},
+          {"remedies", remedies_json(over, remedies)},
           {"attempts", attempts_json(of.ran, group)},
           {"divisions", divisions_json(of.ran, group, no_row)},
           {"pods", std::move(pods)}};

@@ -13,13 +13,6 @@ namespace {
 
 using work::core;
 
-std::string amount_text(const core& c, dimension d, std::int64_t amount) {
-  if (d == dim_gpu) return fmt::format("{:g} GPU", static_cast<double>(amount) / 1000.0);
-  if (d == dim_cpu) return fmt::format("{:g} CPU", static_cast<double>(amount) / 1000.0);
-  if (d == dim_memory) return fmt::format("{:.4g} GB", static_cast<double>(amount) / 1e9);
-  return fmt::format("{} {}", amount, (*c.state().dimensions)[d].name);
-}
-
 std::string stray_text(const core& c, const reason& why) {
   const std::string_view name = c.state().pod_extras[why.pod].sub_name;
   const std::string pod = fmt::format("pod '{}'", c.state().pod_names[why.pod]);
@@ -108,6 +101,13 @@ std::string node_reason_text(const core& c, const reason& why) {
 }
 
 }  // namespace
+
+std::string amount_text(const core& c, dimension d, std::int64_t amount) {
+  if (d == dim_gpu) return fmt::format("{:g} GPU", static_cast<double>(amount) / 1000.0);
+  if (d == dim_cpu) return fmt::format("{:g} CPU", static_cast<double>(amount) / 1000.0);
+  if (d == dim_memory) return fmt::format("{:.4g} GB", static_cast<double>(amount) / 1e9);
+  return fmt::format("{} {}", amount, (*c.state().dimensions)[d].name);
+}
 
 std::string reason_text(const core& c, const reason& why) {
   if (why.scope == reason_scope::node) return node_reason_text(c, why);

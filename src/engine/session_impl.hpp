@@ -32,6 +32,8 @@ namespace engine_detail {
 /// Where the pod would be on the node if it were put there; nothing if it does not fit. Only resources and devices are
 /// tested, not the rules of the policy.
 [[nodiscard]] std::optional<work::place> place_on(work::core& c, pod_row pod, node_row node, policy::free_amount which);
+/// An amount of a dimension in the unit that people use.
+[[nodiscard]] std::string amount_text(const work::core& c, dimension d, std::int64_t amount);
 [[nodiscard]] std::string reason_text(const work::core& c, const reason& why);
 [[nodiscard]] result<table> output_table(const work::core& c, std::span<const decision> all,
                                          std::span<const decision> waiting, table_kind kind);
