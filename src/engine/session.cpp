@@ -191,9 +191,10 @@ result<void> session::evict(pod_row pod) {
   if (c.is_leaving(pod)) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' has been evicted already", {}};
   }
-  const bool placed_now = std::any_of(c.log.begin(), c.log.end(), [&](const work::operation& op) {
-    return op.kind == work::operation_kind::allocate && op.pod == pod && !op.undone;
-  });
+  const bool placed_now =
+      status_now == pod_status::allocated && std::any_of(c.log.begin(), c.log.end(), [&](const work::operation& op) {
+        return op.kind == work::operation_kind::allocate && op.pod == pod && !op.undone;
+      });
   if (placed_now) {
     return error{status::state,
                  "pod '" + std::string(c.state().pod_names[pod]) + "' has been placed by this statement: roll it back",

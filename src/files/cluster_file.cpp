@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "io/cluster_json.hpp"
 #include "files/cluster_yaml.hpp"
-#include "io/files.hpp"
 #include "files/kubernetes_text.hpp"
+#include "io/cluster_json.hpp"
+#include "io/files.hpp"
 #include "io/scenario/scenario.hpp"
 
 namespace kaisched::io {

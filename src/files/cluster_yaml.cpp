@@ -4,8 +4,8 @@
 
 #include <kaisched/schema.hpp>
 
-#include "io/table_text.hpp"
 #include "files/yaml_document.hpp"
+#include "io/table_text.hpp"
 
 namespace kaisched::io {
 

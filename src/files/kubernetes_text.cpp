@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "files/yaml_document.hpp"
 #include "io/json_document.hpp"
 #include "io/kubernetes/translation.hpp"
-#include "files/yaml_document.hpp"
 
 namespace kaisched::io::kubernetes {
 

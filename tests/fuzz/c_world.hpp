@@ -97,6 +97,9 @@ class c_world {
   template <class T>
   void give_back(typename pool<T>::place& place);
   void borrow(known& of, const kaisched_table* table);
+  /// Asks for a table, mostly one of `count` kinds from the first one on.
+  template <class Place, class Function>
+  void read_table(Place& place, std::uint32_t where, Function function, std::uint32_t first, std::size_t count);
   void check_borrowed();
   [[nodiscard]] std::string digest_of(kaisched_cluster* cluster);
   [[nodiscard]] std::string places_of(kaisched_session* session);

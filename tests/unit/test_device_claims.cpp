@@ -7,8 +7,8 @@
 
 #include <kaisched/kaisched.hpp>
 
-#include "io/cluster_input.hpp"
 #include "files/kubernetes_text.hpp"
+#include "io/cluster_input.hpp"
 #include "model/device_claims.hpp"
 #include "rows.hpp"
 #include "support.hpp"

@@ -9,10 +9,10 @@
 #include <kaisched/kaisched.hpp>
 
 #include "files/cluster_file.hpp"
+#include "files/kubernetes_text.hpp"
 #include "io/cluster_input.hpp"
 #include "io/cluster_json.hpp"
 #include "io/kubernetes/actions.hpp"
-#include "files/kubernetes_text.hpp"
 #include "io/kubernetes/translation.hpp"
 
 using namespace kaisched;

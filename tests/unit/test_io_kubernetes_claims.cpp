@@ -8,11 +8,11 @@
 
 #include <kaisched/kaisched.hpp>
 
+#include "files/kubernetes_text.hpp"
 #include "io/cluster_input.hpp"
 #include "io/cluster_json.hpp"
 #include "io/kubernetes/actions.hpp"
 #include "io/kubernetes/claim.hpp"
-#include "files/kubernetes_text.hpp"
 #include "io/kubernetes/translation.hpp"
 #include "support.hpp"
 

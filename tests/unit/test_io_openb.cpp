@@ -6,9 +6,9 @@
 
 #include <kaisched/kaisched.hpp>
 
+#include "files/cluster_yaml.hpp"
 #include "io/cluster_input.hpp"
 #include "io/cluster_json.hpp"
-#include "files/cluster_yaml.hpp"
 #include "io/openb.hpp"
 
 using namespace kaisched;

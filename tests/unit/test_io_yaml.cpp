@@ -6,13 +6,13 @@
 
 #include <kaisched/kaisched.hpp>
 
+#include "files/cluster_yaml.hpp"
+#include "files/yaml_document.hpp"
 #include "io/cluster_input.hpp"
 #include "io/cluster_json.hpp"
-#include "files/cluster_yaml.hpp"
 #include "io/files.hpp"
 #include "io/json_document.hpp"
 #include "io/synthetic.hpp"
-#include "files/yaml_document.hpp"
 #include "io/yaml_string.hpp"
 
 using namespace kaisched;
