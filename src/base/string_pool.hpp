@@ -36,6 +36,8 @@ class string_pool {
     bytes_ += text.size();
     return {place, text.size()};
   }
+  /// Whether this keeps that pool alive and adds to it.
+  [[nodiscard]] bool continues(const string_pool& other) const { return before_.get() == &other; }
   /// Bytes ever added here: how much of this is still in use is the owner's knowledge.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 

@@ -33,13 +33,15 @@ std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"
 /// repeated on a session over the present version, so that what fits is told by the rules of the policy.
 class referee {
  public:
-  referee(const core& decided, const cluster_state& now, const model::name_maps& names, const model::assumptions& open)
-      : c_(decided), was_(decided.base.state()), is_(now), names_(names), open_(open) {}
+  referee(const core& decided, const cluster_state& now, const model::name_maps& names, const model::assumptions& open,
+          std::optional<std::uint64_t> resumed_at)
+      : c_(decided), was_(decided.base.state()), is_(now), names_(names), open_(open), resumed_at_(resumed_at) {}
 
   /// Nothing has changed since the snapshot, and what the session saw of its pods is what the host has reported.
   [[nodiscard]] bool nothing_moved() const {
     const auto is_open = [&](const decision& d) { return d.pod != no_row && open_.is_open(is_, id_of_pod(d.pod)); };
-    return was_.names == is_.names && was_.version == is_.version &&
+    const bool resumed_from_it = is_.version == resumed_at_ && is_.names->continues(*was_.names);
+    return (was_.names == is_.names || resumed_from_it) && was_.version == is_.version &&
            std::none_of(c_.decisions.begin(), c_.decisions.end(), is_open);
   }
 
@@ -332,6 +334,7 @@ class referee {
   const cluster_state& is_;
   const model::name_maps& names_;  ///< of the present version
   const model::assumptions& open_;
+  const std::optional<std::uint64_t> resumed_at_;
   std::unique_ptr<core> again_;
   std::uint32_t commit_ = 0;
   std::vector<conflict> found_;
@@ -419,7 +422,7 @@ result<std::vector<conflict>> cluster::assume(const session& decided) {
 
 result<std::vector<conflict>> cluster::impl::assume(const core& c, cluster& self) {
   const std::span<const decision> all = c.decisions;
-  referee judge(c, state, names, assumed);
+  referee judge(c, state, names, assumed, resumed_at);
   const bool trusted = judge.nothing_moved();
   if (!trusted) {
     if (auto done = judge.open(self.take_snapshot()); !done) return done.failure();

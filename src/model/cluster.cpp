@@ -18,6 +18,7 @@ cluster::cluster() : impl_(std::make_unique<impl>()) {}
 cluster::cluster(const snapshot& from) : cluster() {
   impl_->state = from.state();
   model::resume(impl_->state, impl_->writer, impl_->names);
+  impl_->resumed_at = impl_->state.version;
 }
 cluster::~cluster() = default;
 cluster::cluster(cluster&&) noexcept = default;
@@ -97,7 +98,9 @@ result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_
       result<void> done = edit.run(tables);
       if (done && preview == nullptr) return done;
       if (done) *preview = std::make_shared<const model::cluster_state>(state);
+      const std::uint64_t shown = state.version;
       go_back(edit);
+      if (done) writer.last_version = shown;
       if (done) return done;
       if (!edit.wants_retry()) return done;
       bad = edit.take_bad_rows();

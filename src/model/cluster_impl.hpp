@@ -3,6 +3,7 @@
 /// What is behind a `cluster`, for the parts of it that other layers complete.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct cluster::impl {
   model::cluster_state state;
   model::writer_state writer;
   model::name_maps names;
+  std::optional<std::uint64_t> resumed_at;  ///< the version that the cluster goes on from
   model::on_invalid invalid = model::on_invalid::reject;
   model::assumptions assumed;
   std::vector<conflict> conflicts;  ///< of the last session that was taken in

@@ -79,7 +79,7 @@ result<void> edit::finish() {
   s_.live.settle_orders();
   merge_lists();
   if (compacts_) compact_names();
-  ++s_.version;
+  s_.version = ++w_.last_version;
   return {};
 }
 

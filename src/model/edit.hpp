@@ -143,7 +143,8 @@ class edit {
   void widen(std::uint32_t dims);
   [[nodiscard]] bool has_mig(const node_info& node) const;
   void settle_nodes();
-  void number_nodes(std::vector<std::shared_ptr<const node_info>>& nodes) const;
+  void number_nodes(std::vector<std::shared_ptr<const node_info>>& nodes, std::size_t sorted) const;
+  void count_open_nodes();
   void move_node_amounts(const std::vector<std::shared_ptr<const node_info>>& fresh,
                          const std::vector<std::uint32_t>& old_rows);
   void drop_lost_devices();
@@ -307,7 +308,9 @@ class edit {
   std::vector<std::pair<std::string, row_place>> shaped_topologies_;  ///< rows that add or change some
   std::vector<std::pair<std::uint32_t, row_place>> moved_nodes_;      ///< by slot: rows that say where nodes are
   std::map<group_row, row_place> added_groups_;
-  bool nodes_unsettled_ = false;
+  bool nodes_unsettled_ = false;  ///< rows have to be given anew
+  bool nodes_reopened_ = false;   ///< who is open, or has taints, has to be counted again
+  bool order_unsettled_ = false;  ///< nodes that were there may stand elsewhere in the order of rows
   bool recount_ = false;
 };
 

@@ -89,9 +89,9 @@ result<void> edit::one_node(const table_reader& t, std::uint64_t row) {
   s_.nodes.write()[(*s_.node_row_of_slot)[slot]] = std::move(node);
   if (t.has(col::node_capacity)) node_changed(slot, {t.number(), row}, added);
   if (t.has(col::node_position) || t.has(col::node_labels)) moved_nodes_.emplace_back(slot, row_place{t.number(), row});
-  if (t.has(col::node_ready) || t.has(col::node_unschedulable) || t.has(col::node_labels) || t.has(col::node_taints)) {
-    nodes_unsettled_ = true;
-  }
+  if (t.has(col::node_ready) || t.has(col::node_unschedulable) || t.has(col::node_taints)) nodes_reopened_ = true;
+  if (t.has(col::node_labels)) nodes_unsettled_ = true;
+  if (t.has(col::node_labels) && !added) order_unsettled_ = true;
   return {};
 }
 
@@ -429,21 +429,49 @@ result<void> edit::blame_devices(std::uint32_t slot, std::uint32_t device_column
 
 // ---- numbering ---------------------------------------------------------------------------------------------------
 
-/// Depth-first along the primary topology: by the domain at each level, then by name. Nodes outside come last.
-void edit::number_nodes(std::vector<std::shared_ptr<const node_info>>& all) const {
+namespace {
+
+/// The first `sorted` ones are in order already.
+template <class Less>
+void sort_the_rest(std::vector<std::uint32_t>& order, std::size_t sorted, Less less) {
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(sorted);
+  std::sort(middle, order.end(), less);
+  std::inplace_merge(order.begin(), middle, order.end(), less);
+}
+
+}  // namespace
+
+/// Depth-first along the primary topology: by the domain at each level, then by name. Nodes outside come last. The
+/// first `sorted` ones are in this order already.
+void edit::number_nodes(std::vector<std::shared_ptr<const node_info>>& all, std::size_t sorted) const {
   const topology_info* primary = nullptr;
   for (const topology_info& x : *s_.topologies) {
     if (x.primary) primary = &x;
   }
-  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    for (std::size_t level = 0; primary != nullptr && level < primary->levels.size(); ++level) {
-      const std::string* x = find_label(a->labels, primary->levels[level]);
-      const std::string* y = find_label(b->labels, primary->levels[level]);
+  const std::size_t levels = primary == nullptr ? 0 : primary->levels.size();
+  const std::string not_looked_up;
+  std::vector<const std::string*> domains(all.size() * levels, &not_looked_up);
+  const auto domain = [&](std::uint32_t i, std::size_t level) {
+    const std::string*& found = domains[i * levels + level];
+    if (found == &not_looked_up) found = find_label(all[i]->labels, primary->levels[level]);
+    return found;
+  };
+  std::vector<std::uint32_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0U);
+  sort_the_rest(order, sorted, [&](std::uint32_t a, std::uint32_t b) {
+    for (std::size_t level = 0; level < levels; ++level) {
+      const std::string* x = domain(a, level);
+      const std::string* y = domain(b, level);
       if ((x == nullptr) != (y == nullptr)) return y == nullptr;
-      if (x != nullptr && *x != *y) return *x < *y;
+      if (x == nullptr) continue;
+      if (const int sign = x->compare(*y); sign != 0) return sign < 0;
     }
-    return a->name < b->name;
+    return all[a]->name < all[b]->name;
   });
+  std::vector<std::shared_ptr<const node_info>> ordered;
+  ordered.reserve(all.size());
+  for (const std::uint32_t i : order) ordered.push_back(std::move(all[i]));
+  all = std::move(ordered);
 }
 
 /// Which pods may use its devices depends on their kind.
@@ -458,48 +486,67 @@ bool edit::has_mig(const node_info& node) const {
 }
 
 void edit::settle_nodes() {
+  if (nodes_reopened_ && !nodes_unsettled_) count_open_nodes();
+  nodes_reopened_ = false;
   if (!nodes_unsettled_) return;
   nodes_unsettled_ = false;
   // Rows of the present amounts: nodes added since the last settling have none.
   const auto settled = static_cast<std::uint32_t>(s_.name_rank->size());
   std::vector<std::shared_ptr<const node_info>> fresh;
+  std::size_t known = 0;
   std::vector<std::uint32_t> old_row_of_slot(s_.node_row_of_slot->size(), no_row);
   for (std::uint32_t row = 0; row < s_.node_count(); ++row) {
     const auto& node = (*s_.nodes)[row];
     if (node == nullptr) continue;
     if (row < settled) old_row_of_slot[node->slot] = row;
     fresh.push_back(node);
+    if (row < settled) ++known;
   }
-  number_nodes(fresh);
+  number_nodes(fresh, order_unsettled_ ? 0 : known);
+  order_unsettled_ = false;
   std::vector<std::uint32_t> old_rows;
   std::vector<std::uint32_t>& row_of_slot = s_.node_row_of_slot.write();
   for (std::uint32_t row = 0; row < fresh.size(); ++row) {
     old_rows.push_back(old_row_of_slot[fresh[row]->slot]);
     row_of_slot[fresh[row]->slot] = row;
   }
-  std::vector<std::uint32_t> by_name(fresh.size());
-  std::iota(by_name.begin(), by_name.end(), 0U);
-  std::sort(by_name.begin(), by_name.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return fresh[a]->name < fresh[b]->name; });
+  std::vector<std::uint32_t> row_of_rank(settled, no_row);
+  std::vector<std::uint32_t> by_name;  // names do not change
+  by_name.reserve(fresh.size());
+  for (std::uint32_t row = 0; row < fresh.size(); ++row) {
+    if (old_rows[row] != no_row) row_of_rank[(*s_.name_rank)[old_rows[row]]] = row;
+  }
+  std::copy_if(row_of_rank.begin(), row_of_rank.end(), std::back_inserter(by_name),
+               [](std::uint32_t row) { return row != no_row; });
+  for (std::uint32_t row = 0; row < fresh.size(); ++row) {
+    if (old_rows[row] == no_row) by_name.push_back(row);
+  }
+  sort_the_rest(by_name, known, [&](std::uint32_t a, std::uint32_t b) { return fresh[a]->name < fresh[b]->name; });
   std::vector<std::uint32_t> rank(fresh.size());
   for (std::uint32_t i = 0; i < by_name.size(); ++i) rank[by_name[i]] = i;
   s_.name_rank = base::cow(std::move(rank));
   move_node_amounts(fresh, old_rows);
   s_.nodes = base::cow(std::move(fresh));
-  s_.nodes_with_taints = 0;
-  s_.nodes_not_open = 0;
+  count_open_nodes();
   s_.nodes_with_mig = 0;
   s_.nodes_with_sharing_modes = 0;
   s_.nodes_with_vendor_devices = 0;
   for (const auto& node : *s_.nodes) {
-    s_.nodes_with_taints += node->taints.empty() ? 0U : 1U;
-    s_.nodes_not_open += node->open() ? 0U : 1U;
     s_.nodes_with_mig += has_mig(*node) ? 1U : 0U;
     s_.nodes_with_sharing_modes += node->has_sharing_modes() ? 1U : 0U;
     s_.nodes_with_vendor_devices += node->is_shared_by_vendors() ? 1U : 0U;
   }
   rebuild_indexes(s_, s_.live);
   drop_lost_devices();
+}
+
+void edit::count_open_nodes() {
+  s_.nodes_with_taints = 0;
+  s_.nodes_not_open = 0;
+  for (const auto& node : *s_.nodes) {
+    s_.nodes_with_taints += node->taints.empty() ? 0U : 1U;
+    s_.nodes_not_open += node->open() ? 0U : 1U;
+  }
 }
 
 /// Pods on a node that has fewer devices than before hold unknown ones from now on.

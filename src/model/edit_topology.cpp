@@ -82,6 +82,7 @@ result<void> edit::one_topology(const table_reader& t, std::uint64_t row) {
     if (auto done = read_shapes(t, row, info); !done) return done;
   }
   nodes_unsettled_ = true;
+  order_unsettled_ = true;
   if (t.op() != table_op::remove) shaped_topologies_.emplace_back(info.name, row_place{t.number(), row});
   std::vector<topology_info>& all = s_.topologies.write();
   if (t.op() == table_op::add) {

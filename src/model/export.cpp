@@ -102,80 +102,83 @@ std::vector<std::uint32_t> nodes_by_name(const cluster_state& s) {
   return rows;
 }
 
+void put_node(schema_writer& w, const node_info& node, const dimension_order& order) {
+  w.put(col::node_name, std::string_view(node.name));
+  put_amounts(w, col::node_capacity, node.capacity, order);
+  w.put_flag(col::node_ready, node.ready);
+  w.put_flag(col::node_unschedulable, node.unschedulable);
+  std::string labels;
+  for (const auto& [key, value] : node.labels) labels.append(key).append(1, '\0').append(value).append(1, '\0');
+  w.put_raw(col::node_labels, labels);
+  w.put_raw(col::node_taints, node.taints_text);
+  w.put(col::node_gpu_memory, node.gpu_memory);
+  w.put(col::node_numa_policy, numa_policy_name(node.align));
+  w.put(col::node_numa_scope, numa_scope_name(node.align_scope));
+  std::string claimable;
+  for (const auto& [device_class, device] : node.claimable)
+    claimable.append(device_class).append(1, '=').append(device).append(1, '\0');
+  w.put_raw(col::node_claimable, claimable);
+  w.put(col::node_power_idle, node.power.idle);
+  w.put(col::node_power_max, node.power.most);
+  w.put(col::node_cpu_utilization, node.cpu_load.mean);
+  w.put(col::node_cpu_deviation, node.cpu_load.deviation);
+  w.put(col::node_memory_utilization, node.memory_load.mean);
+  w.put(col::node_memory_deviation, node.memory_load.deviation);
+  w.put_raw(col::node_vendor_devices, node.vendor_devices_text);
+  w.put_raw(col::node_device_settings, node.device_settings_text);
+  std::string positions;
+  for (const auto& [level, position] : node.positions) {
+    positions.append(level).append(1, '\0').append(position_text(position)).append(1, '\0');
+  }
+  w.put_raw(col::node_position, positions);
+}
+
+void put_devices(schema_writer& w, const node_info& node) {
+  for (const device_info& d : node.devices) {
+    w.put(col::device_node, std::string_view(node.name));
+    w.put(col::device_index, d.index);
+    w.put(col::device_uuid, std::string_view(d.uuid));
+    w.put(col::device_model, std::string_view(d.model));
+    w.put(col::device_memory, d.memory);
+    w.put(col::device_share, d.share);
+    w.put(col::device_numa, d.numa);
+    w.put_flag(col::device_healthy, d.healthy);
+    w.put_list(col::device_links, d.links);
+    w.put(col::device_sharing, sharing_name(d.sharing));
+    w.put(col::device_power_idle, d.power.idle);
+    w.put(col::device_power_max, d.power.most);
+    w.put(col::device_utilization, d.load.mean);
+    w.put(col::device_deviation, d.load.deviation);
+    std::string instances;
+    for (const mig_instance& one : d.instances) instances.append(text_of(one)).append(1, '\0');
+    w.put_raw(col::device_instances, instances);
+  }
+}
+
+void put_zones(schema_writer& w, const node_info& node, const dimension_order& order) {
+  for (const numa_zone_info& zone : node.zones) {
+    w.put(col::numa_zone_node, std::string_view(node.name));
+    w.put(col::numa_zone_name, std::string_view(zone.name));
+    put_amounts(w, col::numa_zone_capacity, zone.capacity, order);
+    put_amounts(w, col::numa_zone_available, zone.available, order);
+  }
+}
+
 table export_nodes(const cluster_state& s, const dimension_order& order) {
   schema_writer w(table_kind::node, table_op::add, s.dims());
-  for (const node_row row : nodes_by_name(s)) {
-    const node_info& node = *(*s.nodes)[row];
-    w.put(col::node_name, std::string_view(node.name));
-    put_amounts(w, col::node_capacity, node.capacity, order);
-    w.put_flag(col::node_ready, node.ready);
-    w.put_flag(col::node_unschedulable, node.unschedulable);
-    std::string labels;
-    for (const auto& [key, value] : node.labels) labels.append(key).append(1, '\0').append(value).append(1, '\0');
-    w.put_raw(col::node_labels, labels);
-    w.put_raw(col::node_taints, node.taints_text);
-    w.put(col::node_gpu_memory, node.gpu_memory);
-    w.put(col::node_numa_policy, numa_policy_name(node.align));
-    w.put(col::node_numa_scope, numa_scope_name(node.align_scope));
-    std::string claimable;
-    for (const auto& [device_class, device] : node.claimable)
-      claimable.append(device_class).append(1, '=').append(device).append(1, '\0');
-    w.put_raw(col::node_claimable, claimable);
-    w.put(col::node_power_idle, node.power.idle);
-    w.put(col::node_power_max, node.power.most);
-    w.put(col::node_cpu_utilization, node.cpu_load.mean);
-    w.put(col::node_cpu_deviation, node.cpu_load.deviation);
-    w.put(col::node_memory_utilization, node.memory_load.mean);
-    w.put(col::node_memory_deviation, node.memory_load.deviation);
-    w.put_raw(col::node_vendor_devices, node.vendor_devices_text);
-    w.put_raw(col::node_device_settings, node.device_settings_text);
-    std::string positions;
-    for (const auto& [level, position] : node.positions) {
-      positions.append(level).append(1, '\0').append(position_text(position)).append(1, '\0');
-    }
-    w.put_raw(col::node_position, positions);
-  }
+  for (const node_row row : nodes_by_name(s)) put_node(w, *(*s.nodes)[row], order);
   return w.take();
 }
 
 table export_devices(const cluster_state& s) {
   schema_writer w(table_kind::device, table_op::add, s.dims());
-  for (const node_row row : nodes_by_name(s)) {
-    const node_info& node = *(*s.nodes)[row];
-    for (const device_info& d : node.devices) {
-      w.put(col::device_node, std::string_view(node.name));
-      w.put(col::device_index, d.index);
-      w.put(col::device_uuid, std::string_view(d.uuid));
-      w.put(col::device_model, std::string_view(d.model));
-      w.put(col::device_memory, d.memory);
-      w.put(col::device_share, d.share);
-      w.put(col::device_numa, d.numa);
-      w.put_flag(col::device_healthy, d.healthy);
-      w.put_list(col::device_links, d.links);
-      w.put(col::device_sharing, sharing_name(d.sharing));
-      w.put(col::device_power_idle, d.power.idle);
-      w.put(col::device_power_max, d.power.most);
-      w.put(col::device_utilization, d.load.mean);
-      w.put(col::device_deviation, d.load.deviation);
-      std::string instances;
-      for (const mig_instance& one : d.instances) instances.append(text_of(one)).append(1, '\0');
-      w.put_raw(col::device_instances, instances);
-    }
-  }
+  for (const node_row row : nodes_by_name(s)) put_devices(w, *(*s.nodes)[row]);
   return w.take();
 }
 
 table export_zones(const cluster_state& s, const dimension_order& order) {
   schema_writer w(table_kind::numa_zone, table_op::add, s.dims());
-  for (const node_row row : nodes_by_name(s)) {
-    const node_info& node = *(*s.nodes)[row];
-    for (const numa_zone_info& zone : node.zones) {
-      w.put(col::numa_zone_node, std::string_view(node.name));
-      w.put(col::numa_zone_name, std::string_view(zone.name));
-      put_amounts(w, col::numa_zone_capacity, zone.capacity, order);
-      put_amounts(w, col::numa_zone_available, zone.available, order);
-    }
-  }
+  for (const node_row row : nodes_by_name(s)) put_zones(w, *(*s.nodes)[row], order);
   return w.take();
 }
 
@@ -450,6 +453,37 @@ table export_table(const cluster_state& s, table_kind kind, dimensions_by by) {
     default:
       return export_pods(s, order);
   }
+}
+
+std::vector<table> copies_of_node(const cluster_state& s, const node_info& like, std::span<const std::string> names) {
+  const dimension_order order = order_of(s, dimensions_by::index);
+  schema_writer nodes(table_kind::node, table_op::add, s.dims());
+  schema_writer devices(table_kind::device, table_op::add, s.dims());
+  schema_writer zones(table_kind::numa_zone, table_op::add, s.dims());
+  node_info one = like;
+  one.positions.clear();
+  one.cpu_load = {};
+  one.memory_load = {};
+  for (device_info& d : one.devices) {
+    d.uuid.clear();
+    d.load = {};
+  }
+  for (numa_zone_info& zone : one.zones) zone.available = zone.capacity;
+  for (const std::string& name : names) {
+    one.name = name;
+    one.labels = like.labels;
+    for (auto& [key, value] : one.labels) {
+      if (value == like.name) value = name;  // kubernetes.io/hostname and its kind
+    }
+    put_node(nodes, one, order);
+    put_devices(devices, one);
+    put_zones(zones, one, order);
+  }
+  std::vector<table> all;
+  all.push_back(nodes.take());
+  if (!one.devices.empty()) all.push_back(devices.take());
+  if (!one.zones.empty()) all.push_back(zones.take());
+  return all;
 }
 
 }  // namespace kaisched::model

@@ -102,6 +102,7 @@ void resume_claims(const cluster_state& s, writer_state& w, name_maps& names) {
 
 void resume(cluster_state& state, writer_state& writer, name_maps& names) {
   writer = {};
+  writer.last_version = state.version;
   names = {};
   state.names = std::make_shared<base::string_pool>(state.names);
   resume_queues(state, writer, names);

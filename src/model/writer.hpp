@@ -35,6 +35,7 @@ struct writer_state {
   base::cow<std::vector<std::uint32_t>> pods_on_node;  ///< by node slot
   base::cow<std::vector<std::int64_t>> total_request;  ///< by dimension, over all pods
   std::size_t dead_name_bytes = 0;
+  std::uint64_t last_version = 0;  ///< of all states that anybody has seen, previews included
 };
 
 }  // namespace kaisched::model

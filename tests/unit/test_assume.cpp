@@ -564,3 +564,46 @@ TEST_CASE("a claim is nothing to stop by hand either") {
   CHECK_FALSE(s.evict(train).ok());
   must(s.check());
 }
+
+TEST_CASE("a session over a preview is no session over what the cluster became instead") {
+  builder b;
+  b << builder::node{"n", 4} << builder::queue{"q"};
+  cluster c;
+  b.apply_to(c);
+  builder seen;
+  seen.gang("seen", "q", 2);
+  const snapshot preview = must(c.preview(seen.tables()));
+  session s = must(engine().open(preview, 0));
+  must(s.run("allocate"));
+  REQUIRE(s.decisions().size() == 2);
+  builder instead;
+  instead.gang("instead", "q", 2);
+  must(c.apply(instead.tables()));
+  CHECK(c.take_snapshot().version() != preview.version());
+  const std::vector<conflict> found = must(c.assume(s));
+  CHECK_FALSE(found.empty());
+  CHECK(c.assumed().empty());
+}
+
+TEST_CASE("a cluster that goes on from a snapshot trusts a session over it, and nobody else's") {
+  builder b;
+  b << builder::node{"n", 4} << builder::queue{"q"};
+  b.gang("g", "q", 2);
+  cluster first;
+  b.apply_to(first);
+  const snapshot base = first.take_snapshot();
+  session s = must(engine().open(base, 0));
+  must(s.run("allocate"));
+  cluster second(base);
+  CHECK(must(second.assume(s)).empty());
+  CHECK(second.assumed().size() == 2);
+  // Both go on by one delta each: what the first one became is not what the second one is.
+  cluster third(base);
+  builder other;
+  other.gang("other", "q", 1);
+  must(first.apply(other.tables()));
+  must(third.apply(test::rows(table_kind::pod, table_op::remove, {"name"}).add({"g-0"})));
+  session later = must(engine().open(first.take_snapshot(), 0));
+  must(later.run("allocate"));
+  CHECK_FALSE(must(third.assume(later)).empty());
+}
