@@ -19,6 +19,7 @@
 #include "benchmarks/c_calls.hpp"
 #include "benchmarks/device_fit.hpp"
 #include "benchmarks/divided_cluster.hpp"
+#include "benchmarks/explanations.hpp"
 #include "benchmarks/few_changes.hpp"
 #include "benchmarks/scenarios.hpp"
 #include "benchmarks/threads.hpp"
@@ -71,7 +72,8 @@ std::vector<std::string> supported_scenarios() {
           "hami_fit",
           "repartition",
           "threads",
-          "c_calls"};
+          "c_calls",
+          "explain"};
 }
 
 double median(std::vector<double> values) {
@@ -306,16 +308,45 @@ nlohmann::json run_calls(const settings& s) {
   return {{"scenario", "c_calls"}, {"nodes", s.nodes}, {"pods", made.pods}, {"calls", std::move(costs)}};
 }
 
+/// What would start the groups that wait, one group after the other.
+nlohmann::json run_remedies(const settings& s) {
+  constexpr std::size_t most_groups = 200;
+  engine e;
+  must(e.set("mode", s.mode));
+  nlohmann::json row{{"scenario", "explain"}, {"nodes", s.nodes}};
+  for (const bool evictions : {false, true}) {
+    remedy_limits limits;
+    limits.evictions = evictions;
+    const bench::explanations_result made = bench::run_explanations(e, s.nodes, most_groups, limits);
+    if (made.seconds.empty()) throw std::runtime_error("no group waits");
+    const double one = median(made.seconds);
+    const double most = *std::max_element(made.seconds.begin(), made.seconds.end());
+    fmt::print(
+        "explain {:<22}{:>7} nodes, {} pods, {} groups wait, {} remedies, {} searches complete: {:.2f} ms a group, P99 "
+        "{:.2f} ms, longest {:.2f} ms\n",
+        evictions ? "with evictions" : "without evictions", made.nodes, made.pods, made.seconds.size(), made.remedies,
+        made.complete, one * 1e3, p99(made.seconds) * 1e3, most * 1e3);
+    row[evictions ? "with_evictions" : "without_evictions"] = {{"group_s", one},
+                                                               {"group_p99_s", p99(made.seconds)},
+                                                               {"group_most_s", most},
+                                                               {"groups", made.seconds.size()},
+                                                               {"remedies", made.remedies},
+                                                               {"complete", made.complete}};
+  }
+  return row;
+}
+
 /// Scenarios with a shape of their own.
 struct special_scenario {
   std::string_view name;
   nlohmann::json (*run)(const settings& s);
 };
-constexpr std::array<special_scenario, 5> special_scenarios{{{"hami_fit", run_device_fit},
+constexpr std::array<special_scenario, 6> special_scenarios{{{"hami_fit", run_device_fit},
                                                              {"few_changes", run_steps},
                                                              {"threads", run_with_threads},
                                                              {"repartition", run_divisions},
-                                                             {"c_calls", run_calls}}};
+                                                             {"c_calls", run_calls},
+                                                             {"explain", run_remedies}}};
 /// Those that begin with the running jobs of `few_changes`.
 bool needs_jobs_that_run(std::string_view name) { return name == "few_changes" || name == "c_calls"; }
 

@@ -77,6 +77,9 @@ enum class device_choice : std::uint8_t {
   links,  ///< the set with the best links; a single device is the one that the others miss least
 };
 
+/// In which sentences are told. They are never part of a decision or a digest.
+enum class language : std::uint8_t { english, chinese };
+
 /// The options in the form in which the engine uses them. `policy_options::set` is the only way from text.
 struct policy_options {
   std::string preset = "kai-0.17";
@@ -114,6 +117,7 @@ struct policy_options {
   std::int64_t load_target = 400;                                ///< per mille, of `packing`
   device_order_rule device_order = device_order_rule::together;  ///< of vendor devices
   std::vector<std::string> device_settings;                      ///< `setting=value` for all nodes
+  language text_language = language::english;
   bool reference_path = false;  ///< scan all nodes for every pod instead of using the indexes
 
   /// Sets one option from text. The error names the option, what was expected and, for a wrong name, the nearest one.

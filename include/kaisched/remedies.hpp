@@ -25,8 +25,13 @@ enum class change_kind : std::uint8_t {
   toleration = 8,      ///< of the group: its waiting pods tolerate a taint
   node_selector = 9,   ///< of the group: its waiting pods do without a label
   eviction = 10,       ///< the pod leaves, by an action of the policy
+  sub_groups = 11,     ///< of the group: sub-groups that have to start together
+  gpu_memory = 12,     ///< of the group: bytes that its waiting pods ask for of each device
+  node_label = 13,     ///< the node gets a label
+  node_taint = 14,     ///< the node loses a taint
+  node_affinity = 15,  ///< of the group: its waiting pods do without their required node affinity
 };
-inline constexpr std::uint8_t change_kind_count = 11;
+inline constexpr std::uint8_t change_kind_count = 16;
 [[nodiscard]] std::string_view change_kind_name(change_kind k) noexcept;
 
 /// One change.
@@ -36,8 +41,8 @@ struct remedy_change {
   dimension dim = no_row;   ///< of amounts
   std::int64_t before = 0;  ///< in the unit of the dimension (pods, nodes); -1: unlimited
   std::int64_t after = 0;   ///< likewise
-  std::string text_before;  ///< level, taint or label (`key=value`)
-  std::string text_after;   ///< level; empty: none
+  std::string text_before;  ///< level, taint, label (`key=value`) or affinity; of sizes the sub-group, empty: the group
+  std::string text_after;   ///< level, empty: none; label that the node gets
 
   friend bool operator==(const remedy_change&, const remedy_change&) = default;
 };
@@ -53,17 +58,19 @@ struct remedy {
 
 /// How much is tried.
 struct remedy_limits {
-  std::uint32_t trials = 64;       ///< sessions that are opened to try something
-  std::uint32_t node_kinds = 4;    ///< kinds of nodes to add
-  std::uint32_t new_nodes = 1024;  ///< of one kind
-  bool evictions = true;           ///< ask the actions that evict, whose searches have no bound but their own
+  std::uint32_t trials = 96;            ///< sessions that are opened to try something
+  std::uint32_t together = 2;           ///< changes of so many kinds at once, if fewer do not help
+  std::uint32_t node_kinds = 4;         ///< kinds of nodes to add
+  std::uint32_t new_nodes = 1024;       ///< of one kind
+  bool evictions = true;                ///< ask the actions that evict
+  std::uint32_t eviction_steps = 1000;  ///< sets of victims and placements that each of these may try
 };
 
 /// What was found for one group.
 struct remedy_report {
-  std::vector<remedy> remedies;  ///< in the order of the kinds
+  std::vector<remedy> remedies;  ///< fewest kinds of changes first, then in the order of what is changed
   std::uint32_t trials = 0;
-  bool complete = true;  ///< false: not searched further, the limit of trials was reached
+  bool complete = true;  ///< false: not searched further, a limit was reached
 };
 
 }  // namespace kaisched

@@ -113,12 +113,17 @@ class session {
   /// before. Errors: a pod that was on its node when the session opened, which no decision put there; a failing
   /// plug-in.
   [[nodiscard]] result<candidate_table> candidates(pod_row pod) const;
-  /// What would let a group that waits start now: fewer pods that must start together, fewer GPUs for each, a wider
-  /// level of the topology, more limit or quota for queues, new nodes, nodes that are closed, a toleration, a label
-  /// less, or what the actions that evict would do. Of each kind the smallest change, and every one has been tried:
-  /// changes of the cluster in a session over a cluster that has this session's decisions and the change, evictions on
-  /// a fork. Nothing changes. Errors: an open statement, a row without a group, a failing plug-in.
+  /// What would let a group that waits start now: fewer pods or sub-groups that must start together, a smaller request,
+  /// a wider level of the topology, more limit or quota for queues, new nodes, nodes that are closed, tolerations,
+  /// labels, or what the actions that evict would do. Of each kind the smallest change; changes of several kinds
+  /// together (`remedy_limits::together`) where none alone is enough. Every one has been tried: changes of the cluster
+  /// in a session over a cluster that has this session's decisions and the change, evictions on a fork. More of a change
+  /// is taken to do no harm, which a first-fit search cannot promise: then a smaller change may be missed, but what is
+  /// told works. Nothing changes. Errors: an open statement, a row without a group, a failing plug-in.
   [[nodiscard]] result<remedy_report> remedies(group_row group, const remedy_limits& limits = {}) const;
+  /// The same for several groups, each alone, at less cost than one by one.
+  [[nodiscard]] result<std::vector<remedy_report>> remedies(std::span<const group_row> groups,
+                                                            const remedy_limits& limits = {}) const;
   /// Decisions, reasons, queue shares, placements, statistics, attempts or sharing groups as a table; resource claims
   /// as the session leaves them. Error for any other input kind.
   [[nodiscard]] result<table> to_table(table_kind kind) const;
@@ -153,6 +158,7 @@ class session {
   struct impl;
   explicit session(std::unique_ptr<impl> body);
   result<void> run_for(std::string_view action, group_row group);
+  result<void> add_evictions(group_row group, const remedy_limits& limits, remedy_report& to) const;
   std::unique_ptr<impl> impl_;
 };
 

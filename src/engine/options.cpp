@@ -36,6 +36,8 @@ constexpr std::array options{
     option_info{"devices.settings", option_type::list, "", 0, 0, "",
                 "setting=value for vendor_devices of all nodes: node_policy, device_policy, mode, slots, "
                 "memory_permille, core_permille, soft_division, weights=slot:core:memory"},
+    option_info{"language", option_type::choice, "en", 0, 0, "en zh",
+                "language of the sentences in reasons and explanations: English or Chinese; no decision depends on it"},
     option_info{"load.strategy", option_type::choice, "packing", 0, 0, "packing risk",
                 "of the part load: fill nodes up to a target, or prefer those with the least mean and variation"},
     option_info{"load.target", option_type::integer, "400", 1, 999, "",
@@ -268,6 +270,8 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     parts = split_names(value);
   } else if (name == "numa.ignore") {
     numa_ignore = split_names(value);
+  } else if (name == "language") {
+    text_language = value == "zh" ? language::chinese : language::english;
   } else if (name == "load.strategy") {
     load = value == "risk" ? load_strategy::risk : load_strategy::packing;
   } else if (name == "devices.order") {
@@ -311,6 +315,7 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "numa.ignore") return join_names(numa_ignore);
   if (name == "devices.order")
     return std::string(device_order == device_order_rule::in_order ? "in_order" : "together");
+  if (name == "language") return std::string(text_language == language::chinese ? "zh" : "en");
   if (name == "load.strategy") return std::string(load == load_strategy::risk ? "risk" : "packing");
   if (name == "devices.settings") return join_names(device_settings);
   if (name == "placement.gpu") return std::string(name_of(gpu_placement));

@@ -1,10 +1,11 @@
 // Reasons as sentences.
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <array>
+#include <utility>
 
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
+#include "engine/wording.hpp"
 #include "model/pod_plan.hpp"
 
 namespace kaisched::engine_detail {
@@ -13,34 +14,122 @@ namespace {
 
 using work::core;
 
-std::string stray_text(const core& c, const reason& why) {
-  const std::string_view name = c.state().pod_extras[why.pod].sub_name;
-  const std::string pod = fmt::format("pod '{}'", c.state().pod_names[why.pod]);
-  const std::string rest =
-      why.need == 1 ? std::string{} : fmt::format("; {} pods of the group wait for such a reason", why.need);
-  if (c.state().group_extras[why.group].has_sub_groups && name == model::implied_pod_set) {
-    return fmt::format("{} is in no sub-group, but its group has some{}", pod, rest);
-  }
-  return fmt::format("{} names sub-group '{}', which does not exist or has children{}", pod, name, rest);
+// ---- what nodes say
+
+struct node_words {
+  constraint what;
+  wording words;
+};
+
+constexpr wording nodes_short("{nodes} node short of {resource}: need {need}, at most {have} free (on {nearest})",
+                              "{nodes} nodes short of {resource}: need {need}, at most {have} free (on {nearest})",
+                              "{nodes} 个节点的 {resource} 不足：需要 {need}，最多空闲 {have}（在 {nearest}）");
+constexpr wording nodes_in_pieces("{nodes} node have {have} only in pieces: need {need}",
+                                  "{nodes} nodes have {have} only in pieces: need {need}",
+                                  "{nodes} 个节点的 {have} 是零散的：需要 {need}");
+constexpr wording nodes_refuse("{nodes} node refused by {constraint}", "{nodes} nodes refused by {constraint}",
+                               "{nodes} 个节点因 {constraint} 被拒绝");
+constexpr wording nodes_of_vendors("{nodes} node where the vendors' rules give the pod no devices",
+                                   "{nodes} nodes where the vendors' rules give the pod no devices",
+                                   "{nodes} 个节点按厂商规则不能给该 Pod 设备");
+constexpr wording nodes_of_claims("{nodes} node where the resource claims of the pod cannot be used",
+                                  "{nodes} nodes where the resource claims of the pod cannot be used",
+                                  "{nodes} 个节点不能使用该 Pod 的资源声明");
+constexpr wording on_node(" (on {node}: {said})", "（在 {node}：{said}）");
+constexpr std::array other_nodes{
+    node_words{constraint::node_not_ready,
+               wording("{nodes} node not ready", "{nodes} nodes not ready", "{nodes} 个节点未就绪")},
+    node_words{constraint::node_unschedulable,
+               wording("{nodes} node cordoned", "{nodes} nodes cordoned", "{nodes} 个节点被封锁")},
+    node_words{constraint::node_selector, wording("{nodes} node without the labels that the pod asks for",
+                                                  "{nodes} nodes without the labels that the pod asks for",
+                                                  "{nodes} 个节点没有该 Pod 要求的标签")},
+    node_words{constraint::taint, wording("{nodes} node with a taint that the pod does not tolerate",
+                                          "{nodes} nodes with a taint that the pod does not tolerate",
+                                          "{nodes} 个节点有该 Pod 不容忍的污点")},
+    node_words{constraint::host_port,
+               wording("{nodes} node where the host port is taken", "{nodes} nodes where the host port is taken",
+                       "{nodes} 个节点的主机端口已被占用")},
+    node_words{constraint::gpu_type_limit,
+               wording("{nodes} node with GPUs of a type of which a queue may hold no more",
+                       "{nodes} nodes with GPUs of a type of which a queue may hold no more",
+                       "{nodes} 个节点的 GPU 型号已达到队列上限")},
+    node_words{constraint::device_kind,
+               wording("{nodes} node with devices of another kind", "{nodes} nodes with devices of another kind",
+                       "{nodes} 个节点的设备是另一种类")},
+    node_words{constraint::numa_alignment, wording("{nodes} node whose NUMA zones cannot align the pod",
+                                                   "{nodes} nodes whose NUMA zones cannot align the pod",
+                                                   "{nodes} 个节点的 NUMA 区域无法对齐该 Pod")},
+    node_words{constraint::pod_affinity,
+               wording("{nodes} node without the pods that it must be with",
+                       "{nodes} nodes without the pods that it must be with", "{nodes} 个节点没有它必须同处的 Pod")},
+    node_words{constraint::pod_anti_affinity,
+               wording("{nodes} node with pods that it must not be with",
+                       "{nodes} nodes with pods that it must not be with", "{nodes} 个节点有它不能同处的 Pod")},
+};
+
+// ---- what the queue, the group and the cluster say
+
+constexpr wording limit_passed("queue '{queue}' would pass its limit: asks for {need}, {have} left",
+                               "队列“{queue}”会超过上限：请求 {need}，剩余 {have}");
+constexpr wording quota_passed(
+    "queue '{queue}' would pass its quota for non-preemptible groups: asks for {need}, {have} left",
+    "队列“{queue}”会超过不可抢占 Pod 组的配额：请求 {need}，剩余 {have}");
+constexpr wording queue_has_children("queue '{queue}' has child queues and holds no groups itself",
+                                     "队列“{queue}”有子队列，自身不接收 Pod 组");
+constexpr wording pods_missing("the gang needs {need} pods, {have} exist", "成组需要 {need} 个 Pod，只存在 {have} 个");
+constexpr wording pods_gated("the gang needs {need} pods, {have} exist and are not gated",
+                             "成组需要 {need} 个 Pod，存在且未被门控的只有 {have} 个");
+constexpr wording too_large("needs {need}, the largest node has {have}", "需要 {need}，最大的节点只有 {have}");
+constexpr wording delayed("was evicted and waits for {need} s, {have} s have passed",
+                          "曾被驱逐，需等待 {need} 秒，已过 {have} 秒");
+constexpr wording not_all("every pod fits somewhere, but not all that must start together",
+                          "每个 Pod 单独都有位置，但必须一起启动的放不下全部");
+constexpr wording nobody_tried("a node would take its first pod, but no action has tried to start the group",
+                               "有节点可以接收它的第一个 Pod，但没有动作尝试启动该组");
+constexpr wording part_refused("there is a place, but a part of the policy does not let the group start now",
+                               "有位置，但策略的某个部分现在不让该组启动");
+constexpr wording behind_head("there is a place, but pod group '{group}', which waits at the head, would start later",
+                              "有位置，但会推迟排在最前的 Pod 组“{group}”的启动");
+constexpr wording stray("pod '{pod}' names sub-group '{sub}', which does not exist or has children",
+                        "Pod“{pod}”指定的子组“{sub}”不存在或有下级");
+constexpr wording stray_in_none("pod '{pod}' is in no sub-group, but its group has some",
+                                "Pod“{pod}”不属于任何子组，而它的组有子组");
+constexpr wording more_strays("{said}; {need} pods of the group wait for such a reason",
+                              "{said}；该组有 {need} 个 Pod 因此等待");
+constexpr wording pieces_tried(
+    "pods that must be together found no place in {need} piece of domains; not searched further",
+    "pods that must be together found no place in {need} pieces of domains; not searched further",
+    "必须同处的 Pod 在 {need} 块域中找不到位置；没有继续搜索");
+constexpr wording domains_small(
+    "{domains} domain of the topology with too little room for all pods that must be together",
+    "{domains} domains of the topology with too little room for all pods that must be together",
+    "拓扑中有 {domains} 个域放不下必须同处的全部 Pod");
+constexpr wording domains_counted(
+    "{domains} domain of the topology with room for {have} of the {need} pods that must be together",
+    "{domains} domains of the topology with room for {have} of the {need} pods that must be together",
+    "拓扑中有 {domains} 个域最多放下必须同处的 {need} 个 Pod 中的 {have} 个");
+
+std::string stray_text(const core& c, language in, const reason& why) {
+  const std::string_view sub = c.state().pod_extras[why.pod].sub_name;
+  const std::string_view pod = c.state().pod_names[why.pod];
+  const bool in_none = c.state().group_extras[why.group].has_sub_groups && sub == model::implied_pod_set;
+  std::string said = in_none ? say(in, stray_in_none, 1, fmt::arg("pod", pod))
+                             : say(in, stray, 1, fmt::arg("pod", pod), fmt::arg("sub", sub));
+  return why.need == 1 ? said : say(in, more_strays, why.need, fmt::arg("said", said), fmt::arg("need", why.need));
 }
 
-std::string domain_text(const reason& why) {
-  if (why.scope == reason_scope::group) {
-    return fmt::format("pods that must be together found no place in {} piece{} of domains; not searched further",
-                       why.need, why.need == 1 ? "" : "s");
-  }
-  const std::string domains = fmt::format("{} domain{}", why.nodes, why.nodes == 1 ? "" : "s");
-  if (why.have < 0) return domains + " of the topology with too little room for all pods that must be together";
-  return fmt::format("{} of the topology with room for {} of the {} pods that must be together", domains, why.have,
-                     why.need);
+std::string domain_text(language in, const reason& why) {
+  if (why.scope == reason_scope::group) return say(in, pieces_tried, why.need, fmt::arg("need", why.need));
+  if (why.have < 0) return say(in, domains_small, why.nodes, fmt::arg("domains", why.nodes));
+  return say(in, domains_counted, why.nodes, fmt::arg("domains", why.nodes), fmt::arg("have", why.have),
+             fmt::arg("need", why.need));
 }
-
-std::string node_count_text(std::uint32_t nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
 
 /// What vendors' rules say, with the number of nodes.
-std::string vendor_text(const core& c, const reason& why, std::string_view nodes) {
+std::string vendor_text(const core& c, language in, const reason& why) {
   constexpr std::size_t most = 3;
-  std::string text = fmt::format("{} where the vendors' rules give the pod no devices", nodes);
+  std::string text = say(in, nodes_of_vendors, why.nodes, fmt::arg("nodes", why.nodes));
   const auto all = c.vendors.reasons(c.state(), why.pod);
   for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
     fmt::format_to(std::back_inserter(text), "{}{} ({})", i == 0 ? ": " : "; ", all[i].first, all[i].second);
@@ -49,55 +138,40 @@ std::string vendor_text(const core& c, const reason& why, std::string_view nodes
 }
 
 /// What a person has to know about claims with requests beside that nothing is free, from one of the first nodes.
-std::string claims_text(const core& c, const reason& why) {
+std::string claims_text(const core& c, language in, const reason& why) {
   constexpr node_row most_nodes = 64;
   if (why.pod == no_row || !c.claims.has_claims(why.pod)) return {};
   const bool one = why.nearest != no_row;
   const node_row last = one ? why.nearest + 1 : std::min(c.state().node_count(), most_nodes);
   for (node_row row = one ? why.nearest : 0; row < last; ++row) {
     const std::string text = c.claims.why_not(why.pod, row);
-    if (!text.empty()) return fmt::format(" (on {}: {})", name_of_node(c, row), text);
+    if (!text.empty()) return say(in, on_node, 1, fmt::arg("node", name_of_node(c, row)), fmt::arg("said", text));
   }
   return {};
 }
 
-std::string node_reason_text(const core& c, const reason& why) {
-  const std::string nodes = node_count_text(why.nodes);
+std::string node_reason_text(const core& c, language in, const reason& why) {
+  const auto nodes = fmt::arg("nodes", why.nodes);
   switch (why.what) {
     case constraint::resource:
-      return fmt::format("{} short of {}: need {}, at most {} free (on {})", nodes,
-                         (*c.state().dimensions)[why.dim].name, amount_text(c, why.dim, why.need),
-                         amount_text(c, why.dim, std::max<std::int64_t>(0, why.have)), name_of_node(c, why.nearest));
+      return say(in, nodes_short, why.nodes, nodes, fmt::arg("resource", (*c.state().dimensions)[why.dim].name),
+                 fmt::arg("need", amount_text(c, why.dim, why.need)),
+                 fmt::arg("have", amount_text(c, why.dim, std::max<std::int64_t>(0, why.have))),
+                 fmt::arg("nearest", name_of_node(c, why.nearest)));
     case constraint::resource_busy:
-      return fmt::format("{} have {} only in pieces: need {}", nodes, amount_text(c, why.dim, why.have),
-                         amount_text(c, why.dim, why.need));
-    case constraint::node_not_ready:
-      return fmt::format("{} not ready", nodes);
-    case constraint::node_unschedulable:
-      return fmt::format("{} cordoned", nodes);
-    case constraint::node_selector:
-      return fmt::format("{} without the labels that the pod asks for", nodes);
-    case constraint::taint:
-      return fmt::format("{} with a taint that the pod does not tolerate", nodes);
-    case constraint::host_port:
-      return fmt::format("{} where the host port is taken", nodes);
-    case constraint::gpu_type_limit:
-      return fmt::format("{} with GPUs of a type of which a queue may hold no more", nodes);
-    case constraint::device_kind:
-      return fmt::format("{} with devices of another kind", nodes);
+      return say(in, nodes_in_pieces, why.nodes, nodes, fmt::arg("have", amount_text(c, why.dim, why.have)),
+                 fmt::arg("need", amount_text(c, why.dim, why.need)));
     case constraint::resource_claim:
-      return fmt::format("{} where the resource claims of the pod cannot be used{}", nodes, claims_text(c, why));
+      return say(in, nodes_of_claims, why.nodes, nodes) + claims_text(c, in, why);
     case constraint::vendor_device:
-      return vendor_text(c, why, nodes);
-    case constraint::numa_alignment:
-      return fmt::format("{} whose NUMA zones cannot align the pod", nodes);
-    case constraint::pod_affinity:
-      return fmt::format("{} without the pods that it must be with", nodes);
-    case constraint::pod_anti_affinity:
-      return fmt::format("{} with pods that it must not be with", nodes);
+      return vendor_text(c, in, why);
     default:
-      return fmt::format("{} refused by {}", nodes, constraint_name(why.what));
+      break;
   }
+  const auto known =
+      std::find_if(other_nodes.begin(), other_nodes.end(), [&](const node_words& one) { return one.what == why.what; });
+  if (known != other_nodes.end()) return say(in, known->words, why.nodes, nodes);
+  return say(in, nodes_refuse, why.nodes, nodes, fmt::arg("constraint", constraint_name(why.what)));
 }
 
 }  // namespace
@@ -110,41 +184,46 @@ std::string amount_text(const core& c, dimension d, std::int64_t amount) {
 }
 
 std::string reason_text(const core& c, const reason& why) {
-  if (why.scope == reason_scope::node) return node_reason_text(c, why);
+  const language in = c.options.text_language;
+  const auto amounts = [&](const wording& words) {
+    return say(in, words, 1, fmt::arg("queue", c.base.name(why.subject)),
+               fmt::arg("need", amount_text(c, why.dim, why.need)),
+               fmt::arg("have", amount_text(c, why.dim, std::max<std::int64_t>(0, why.have))));
+  };
+  const auto counts = [&](const wording& words) {
+    return say(in, words, why.need, fmt::arg("need", why.need), fmt::arg("have", why.have));
+  };
+  if (why.scope == reason_scope::node) return node_reason_text(c, in, why);
   switch (why.what) {
     case constraint::queue_limit:
+      return amounts(limit_passed);
     case constraint::queue_quota:
-      return fmt::format("queue '{}' would pass its {}: asks for {}, {} left", c.base.name(why.subject),
-                         why.what == constraint::queue_limit ? "limit" : "quota for non-preemptible groups",
-                         amount_text(c, why.dim, why.need),
-                         amount_text(c, why.dim, std::max<std::int64_t>(0, why.have)));
+      return amounts(quota_passed);
     case constraint::queue_missing:
-      return fmt::format("queue '{}' has child queues and holds no groups itself", c.base.name(why.subject));
+      return say(in, queue_has_children, 1, fmt::arg("queue", c.base.name(why.subject)));
     case constraint::gang_incomplete:
-      return fmt::format("the gang needs {} pods, {} exist", why.need, why.have);
+      return counts(pods_missing);
     case constraint::gated:
-      return fmt::format("the gang needs {} pods, {} exist and are not gated", why.need, why.have);
+      return counts(pods_gated);
     case constraint::obstacle:
       return c.state().class_of(why.pod).ask.obstacle;
     case constraint::larger_than_any_node:
-      return fmt::format("needs {}, the largest node has {}", amount_text(c, why.dim, why.need),
-                         amount_text(c, why.dim, why.have));
+      return amounts(too_large);
     case constraint::requeue_delay:
-      return fmt::format("was evicted and waits for {:g} s, {:g} s have passed", static_cast<double>(why.need) / 1e9,
-                         static_cast<double>(why.have) / 1e9);
+      return say(in, delayed, 1, fmt::arg("need", fmt::format("{:g}", static_cast<double>(why.need) / 1e9)),
+                 fmt::arg("have", fmt::format("{:g}", static_cast<double>(why.have) / 1e9)));
     case constraint::resource_busy:
-      return "every pod fits somewhere, but not all that must start together";
+      return say(in, not_all, 1);
     case constraint::sub_group_missing:
-      return stray_text(c, why);
+      return stray_text(c, in, why);
     case constraint::not_tried:
-      return "a node would take its first pod, but no action has tried to start the group";
+      return say(in, nobody_tried, 1);
     case constraint::topology:
-      return domain_text(why);
+      return domain_text(in, why);
     case constraint::plugin:
-      return "there is a place, but a part of the policy does not let the group start now";
+      return say(in, part_refused, 1);
     case constraint::reservation:
-      return fmt::format("there is a place, but pod group '{}', which waits at the head, would start later",
-                         c.base.name(why.subject));
+      return say(in, behind_head, 1, fmt::arg("group", c.base.name(why.subject)));
     default:
       return std::string(constraint_name(why.what));
   }

@@ -4,6 +4,7 @@
 /// the figures of queues. Actions work on this; the public `session` wraps it.
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -168,10 +169,13 @@ class core {
   void divide(division what);
   /// The division that the device had last in this session, or null.
   [[nodiscard]] const division* division_of(node_row node, std::uint32_t device) const;
-  /// Error if the host has cancelled the action. Asked before each step that may take long.
-  [[nodiscard]] result<void> go_on() const {
-    if (!cancel.is_asked()) return {};
-    return error{status::cancelled, "the host cancelled the action", {}};
+  /// Error if the host has cancelled the action, or all steps that it may take are taken. Asked before each step that
+  /// may take long.
+  [[nodiscard]] result<void> go_on() {
+    if (cancel.is_asked()) return error{status::cancelled, "the host cancelled the action", {}};
+    if (steps_left == 0) return error{status::limit, "not searched further", {}};
+    --steps_left;
+    return {};
   }
   /// The pod is leaving the node, a slot, and has a claim on another one.
   [[nodiscard]] bool is_leaving(pod_row pod, std::uint32_t node) const;
@@ -363,6 +367,7 @@ class core {
   policy::gpu_groups groups;      ///< `compat`
   std::int64_t smallest_gpu = 0;  ///< memory in bytes, MiB in `compat`; 0: not known, or nobody asks
   std::int64_t largest_gpu = 0;
+  std::uint64_t steps_left = std::numeric_limits<std::uint64_t>::max();
   base::cancel_flag cancel;
   std::vector<operation> log;
   std::vector<division> divisions;                 ///< in their order, those of the statement last

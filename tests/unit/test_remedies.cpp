@@ -93,7 +93,7 @@ TEST_CASE("free GPUs are in pieces: fewer for each, one more node, or a move") {
   const strings all = said(s, "g");
   CHECK(says(all, "if each pod asks for 2 GPU instead of 4 GPU; 1 pod starts"));
   CHECK(says(all, "if there is one more node like 'n1'; 1 pod starts"));
-  CHECK(says(all, "if consolidation makes room: it stops 'old-2'; 1 pod starts"));
+  CHECK(says(all, "if consolidation makes room and 1 pod of 'old2' of queue 'q' moves; 1 pod starts"));
 }
 
 TEST_CASE("all pods have to be in one rack: a wider level") {
@@ -128,7 +128,9 @@ TEST_CASE("labels, taints and closed nodes") {
   CHECK(says(all, "if node 'down' is ready and not cordoned; 1 pod starts"));
   CHECK(says(all, "if its pods tolerate the taint 'team=x:NoSchedule'; 1 pod starts"));
   CHECK(says(all, "if its pods do without the label 'disk=ssd'; 1 pod starts"));
-  CHECK(all.size() == 3);  // nodes like 'plain' lack the label, those like 'tainted' are tainted
+  CHECK(says(all, "if node 'plain' has the label 'disk=ssd'; 1 pod starts"));
+  CHECK(says(all, "if node 'tainted' has not the taint 'team=x:NoSchedule'; 1 pod starts"));
+  CHECK(all.size() == 5);  // nodes like 'plain' lack the label, those like 'tainted' are tainted
 }
 
 TEST_CASE("who would have to leave: those that the rules let go, and nobody else") {
@@ -137,7 +139,7 @@ TEST_CASE("who would have to leave: those that the rules let go, and nobody else
   b << builder::group{"old", "poor", 1, 50, 0};
   for (const char* name : {"old-0", "old-1", "old-2", "old-3"}) b << builder::pod{name, "old", 1000, "n"};
   b.gang("g", "rich", 2);
-  CHECK(says(said(ran(b.take()), "g"), "if reclaim makes room: it stops 'old-3', 'old-2'; 2 pods start"));
+  CHECK(says(said(ran(b.take()), "g"), "if reclaim makes room and 2 pods of 'old' of queue 'poor' stop; 2 pods start"));
   b.groups[0].preemptible = false;
   b.groups[0].priority = 150;
   const strings all = said(ran(b.take()), "g");
