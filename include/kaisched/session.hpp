@@ -16,10 +16,14 @@
 #include <kaisched/result.hpp>
 #include <kaisched/snapshot.hpp>
 #include <kaisched/table.hpp>
+#include <kaisched/what_if.hpp>
 
 namespace kaisched {
 
 class engine;
+namespace engine_detail {
+class trial_world;
+}
 
 /// A position in the statement of a session, see `session::mark`.
 struct checkpoint {
@@ -117,13 +121,23 @@ class session {
   /// a wider level of the topology, more limit or quota for queues, new nodes, nodes that are closed, tolerations,
   /// labels, or what the actions that evict would do. Of each kind the smallest change; changes of several kinds
   /// together (`remedy_limits::together`) where none alone is enough. Every one has been tried: changes of the cluster
-  /// in a session over a cluster that has this session's decisions and the change, evictions on a fork. More of a change
-  /// is taken to do no harm, which a first-fit search cannot promise: then a smaller change may be missed, but what is
-  /// told works. Nothing changes. Errors: an open statement, a row without a group, a failing plug-in.
+  /// in a session over a cluster that has this session's decisions and the change, evictions on a fork. More of a
+  /// change is taken to do no harm, which a first-fit search cannot promise: then a smaller change may be missed, but
+  /// what is told works. Nothing changes. Errors: an open statement, a row without a group, a failing plug-in.
   [[nodiscard]] result<remedy_report> remedies(group_row group, const remedy_limits& limits = {}) const;
   /// The same for several groups, each alone, at less cost than one by one.
   [[nodiscard]] result<std::vector<remedy_report>> remedies(std::span<const group_row> groups,
                                                             const remedy_limits& limits = {}) const;
+  /// What would become of groups if the cluster had changed: would they start now, whom would they displace, when would
+  /// they start? The change is applied to the cluster as this session leaves it, each group is asked about alone, and
+  /// nothing changes. @param groups names; none: those that the change adds. Whom they displace is asked of
+  /// consolidation, reclaim and preempt, whether or not the options list these. When: groups end `runtime_estimate`
+  /// after their last start, the earliest time of which follows the reservations of backfill (D. Lifka, The ANL/IBM SP
+  /// scheduling system, 1995), and the expected one from `allocate` at each of these ends. Errors: an open statement,
+  /// those of `cluster::apply` for the change, a name that no group has, a failing plug-in.
+  [[nodiscard]] result<what_if_report> what_if(std::span<const table_view> change,
+                                               std::span<const std::string_view> groups = {},
+                                               const what_if_limits& limits = {}) const;
   /// Decisions, reasons, queue shares, placements, statistics, attempts or sharing groups as a table; resource claims
   /// as the session leaves them. Error for any other input kind.
   [[nodiscard]] result<table> to_table(table_kind kind) const;
@@ -155,10 +169,15 @@ class session {
  private:
   friend class cluster;
   friend class engine;
+  friend class engine_detail::trial_world;
   struct impl;
   explicit session(std::unique_ptr<impl> body);
   result<void> run_for(std::string_view action, group_row group);
   result<void> add_evictions(group_row group, const remedy_limits& limits, remedy_report& to) const;
+  static result<forecast> forecast_of(const engine_detail::trial_world& world, const session& opened, group_row group,
+                                      const what_if_limits& limits);
+  [[nodiscard]] result<std::uint32_t> make_room(std::string_view action, group_row group, std::uint32_t steps,
+                                                std::vector<decision>& made) const;
   std::unique_ptr<impl> impl_;
 };
 

@@ -39,6 +39,10 @@ result<void> backfill(work::core& c);
 /// Plans which devices are divided anew for groups that ask for instances which no node has free.
 result<void> repartition(work::core& c);
 
+/// When the group would have a place if those that hold something ended as they are expected to and nobody else were
+/// served before it; `unset` if nobody knows, or if it has no place then either.
+[[nodiscard]] result<std::int64_t> earliest_start(work::core& c, group_row group);
+
 /// A group that has just found no place waits for others to end, and what is behind it may only start if it starts no
 /// later for that.
 [[nodiscard]] result<bool> is_head(work::core& c, const work::failure& of);

@@ -1,11 +1,11 @@
 // Small groups fill what is free while a larger one waits, and do not delay it.
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "actions/actions.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
+#include "actions/runtime.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -20,11 +20,6 @@ struct reservation {
   group_row head = no_row;
   std::int64_t when = unset;  ///< unset: nobody knows
 };
-
-std::int64_t later_by(std::int64_t time, std::int64_t duration) {
-  return time > std::numeric_limits<std::int64_t>::max() - duration ? std::numeric_limits<std::int64_t>::max()
-                                                                    : time + duration;
-}
 
 /// When a group is expected to have ended, not before now; `unset` if nobody knows.
 std::int64_t end_of(const core& c, group_row group, std::int64_t started) {
@@ -140,6 +135,16 @@ result<bool> is_head(core& c, const failure& of) {
   result<std::optional<reservation>> found = reserve(c, of);
   if (!found) return found.failure();
   return found->has_value();
+}
+
+result<std::int64_t> earliest_start(core& c, group_row group) {
+  c.prepare_classes();
+  result<bool> at_once = has_place(c, group);
+  if (!at_once) return at_once.failure();
+  if (*at_once) return c.now;
+  const result<std::optional<reservation>> found = reserve(c, group);
+  if (!found) return found.failure();
+  return *found ? (*found)->when : unset;
 }
 
 result<void> backfill(core& c) {

@@ -4,10 +4,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "session/core.hpp"
 
 namespace kaisched::actions {
+
+/// A point in time, at most the last one that there is.
+[[nodiscard]] inline std::int64_t later_by(std::int64_t time, std::int64_t duration) {
+  constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  return time > last - duration ? last : time + duration;
+}
 
 /// How long a group waits after an eviction.
 struct requeue_delay {

@@ -153,7 +153,19 @@ std::vector<pod_row> waiting_pods(const core& c, group_row group) {
 
 }  // namespace
 
-/// What the actions that make room would do, on forks.
+/// What an action would do for the group on a fork: how many of its pods get places. Errors: `limit` if it takes more
+/// steps.
+result<std::uint32_t> session::make_room(std::string_view action, group_row group, std::uint32_t steps,
+                                         std::vector<decision>& made) const {
+  session then = fork();
+  then.impl_->core.steps_left = steps;
+  const std::size_t before = then.decisions().size();
+  if (auto done = then.run(action, group); !done) return done.failure();
+  made.assign(then.decisions().begin() + static_cast<std::ptrdiff_t>(before), then.decisions().end());
+  return engine_detail::places_of(made, group);
+}
+
+/// What the actions that make room would do.
 result<void> session::add_evictions(group_row group, const remedy_limits& limits, remedy_report& to) const {
   for (const std::string_view action : {"consolidation", "reclaim", "preempt"}) {
     if (to.trials == limits.trials) {
@@ -161,25 +173,18 @@ result<void> session::add_evictions(group_row group, const remedy_limits& limits
       return {};
     }
     ++to.trials;
-    session then = fork();
-    then.impl_->core.steps_left = limits.eviction_steps;
-    const std::size_t before = then.decisions().size();
-    if (auto done = then.run(action, group); !done) {
-      if (done.failure().code != status::limit) return done;
-      to.complete = false;
-      continue;
+    std::vector<decision> made;
+    const result<std::uint32_t> starts = make_room(action, group, limits.eviction_steps, made);
+    if (!starts && starts.failure().code != status::limit) return starts.failure();
+    if (!starts) to.complete = false;
+    if (!starts || *starts == 0) continue;
+    remedy found{{}, *starts, made.front().action};
+    for (const decision& d : made) {
+      if (d.group == group || (d.kind != decision_kind::evict && d.kind != decision_kind::move)) continue;
+      const entity_id pod(entity_kind::pod, impl_->core.state().pods[d.pod].generation, d.pod);
+      found.changes.push_back({change_kind::eviction, pod, no_row, 0, d.kind == decision_kind::move ? 1 : 0, {}, {}});
     }
-    remedy found;
-    for (const decision& d : then.decisions().subspan(before)) {
-      found.action = d.action;
-      if (d.group == group) {
-        found.starts += d.kind == decision_kind::pipeline || d.kind == decision_kind::bind ? 1U : 0U;
-      } else if (d.kind == decision_kind::evict || d.kind == decision_kind::move) {
-        const entity_id pod(entity_kind::pod, impl_->core.state().pods[d.pod].generation, d.pod);
-        found.changes.push_back({change_kind::eviction, pod, no_row, 0, d.kind == decision_kind::move ? 1 : 0, {}, {}});
-      }
-    }
-    if (found.starts > 0) to.remedies.push_back(std::move(found));
+    to.remedies.push_back(std::move(found));
   }
   return {};
 }
@@ -191,7 +196,7 @@ result<std::vector<remedy_report>> session::remedies(std::span<const group_row> 
     if (group >= c.state().group_slots || !c.state().groups[group].live)
       return error{status::argument, "there is no pod group in this row", {}};
   }
-  result<trial_world> world = trial_world::of(*this, c);
+  result<trial_world> world = trial_world::of(*this);
   if (!world) return world.failure();
   const snapshot now = world->world().take_snapshot();
   std::vector<remedy_report> all;

@@ -2,40 +2,50 @@
 
 #include <algorithm>
 
-#include "actions/actions.hpp"
 #include "engine/session_impl.hpp"
 
 namespace kaisched::engine_detail {
 
-result<trial_world> trial_world::of(const session& decided, const work::core& c) {
-  if (!c.log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
+result<trial_world> trial_world::of(const session& decided) {
+  if (!decided.impl_->core.log.empty())
+    return error{status::state, "the statement is open: commit it or roll it back", {}};
   cluster world(decided.base());
   if (auto done = world.assume(decided); !done) return done.failure();
-  return trial_world(c, std::move(world));
+  return trial_world(decided, std::move(world));
+}
+
+result<session> trial_world::open(const snapshot& over, std::int64_t now) const {
+  const work::core& like = decided_.impl_->core;
+  session opened(std::make_unique<session::impl>(over, like.options, now, like.factories, like.catalog));
+  if (auto done = opened.impl_->core.open(); !done) return done.failure();
+  return opened;
 }
 
 result<trial> trial_world::start(std::span<const table> delta, group_row group) {
   const result<snapshot> over = world_.preview(delta);
   if (!over) return trial{};
-  work::core then(*over, c_.options, c_.now, c_.factories, c_.catalog);
-  if (auto done = then.open(); !done) return done.failure();
-  then.action = action_kind::allocate;
-  then.only_group = group;
-  then.statistics.push_back({});
-  then.prepare_classes();
-  if (auto done = actions::allocate(then); !done) return done.failure();
-  then.renew_survey();
+  result<session> then = open(*over, decided_.impl_->core.now);
+  if (!then) return then.failure();
+  if (auto done = then->run("allocate", group); !done) return done.failure();
   trial made;
-  made.starts =
-      static_cast<std::uint32_t>(std::count_if(then.decisions.begin(), then.decisions.end(), [&](const decision& d) {
-        return d.kind == decision_kind::bind && d.group == group;
-      }));
-  if (made.starts > 0) return made;
+  for (const decision& d : then->decisions()) {
+    made.starts += d.kind == decision_kind::bind && d.group == group ? 1U : 0U;
+  }
+  if (made.starts == 0) made.reasons = reasons_in(*then, group);
+  return made;
+}
+
+std::vector<reason> trial_world::reasons_in(const session& then, group_row group) {
   decision waits;
   waits.kind = decision_kind::unschedulable;
   waits.group = group;
-  made.reasons = reasons_of(then, std::span(&waits, 1));
-  return made;
+  return reasons_of(then.impl_->core, std::span(&waits, 1));
+}
+
+std::uint32_t places_of(std::span<const decision> made, group_row group) {
+  return static_cast<std::uint32_t>(std::count_if(made.begin(), made.end(), [&](const decision& d) {
+    return d.group == group && (d.kind == decision_kind::bind || d.kind == decision_kind::pipeline);
+  }));
 }
 
 }  // namespace kaisched::engine_detail

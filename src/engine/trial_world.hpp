@@ -9,8 +9,6 @@
 #include <kaisched/cluster.hpp>
 #include <kaisched/session.hpp>
 
-#include "session/core.hpp"
-
 namespace kaisched::engine_detail {
 
 /// What becomes of a group when the session after a change tries to start it.
@@ -21,18 +19,25 @@ struct trial {
 
 class trial_world {
  public:
-  /// Goes on from the session's snapshot with its decisions taken in. Errors: an open statement, those of `assume`.
-  [[nodiscard]] static result<trial_world> of(const session& decided, const work::core& c);
-
-  /// Runs `allocate` for the group over the cluster with the delta. A delta that the cluster refuses starts nothing.
-  [[nodiscard]] result<trial> start(std::span<const table> delta, group_row group);
+  /// Goes on from the session's snapshot with its decisions taken in; the session must outlive it. Errors: an open
+  /// statement, those of `assume`.
+  [[nodiscard]] static result<trial_world> of(const session& decided);
 
   [[nodiscard]] cluster& world() { return world_; }
+  /// A session like the one that decided.
+  [[nodiscard]] result<session> open(const snapshot& over, std::int64_t now) const;
+  /// Runs `allocate` for the group over the cluster with the delta. A delta that the cluster refuses starts nothing.
+  [[nodiscard]] result<trial> start(std::span<const table> delta, group_row group);
+  /// Why a group waits in a session of this world.
+  [[nodiscard]] static std::vector<reason> reasons_in(const session& then, group_row group);
 
  private:
-  trial_world(const work::core& c, cluster world) : c_(c), world_(std::move(world)) {}
-  const work::core& c_;
+  trial_world(const session& decided, cluster world) : decided_(decided), world_(std::move(world)) {}
+  const session& decided_;
   cluster world_;
 };
+
+/// Pods of the group that a session has given places.
+[[nodiscard]] std::uint32_t places_of(std::span<const decision> made, group_row group);
 
 }  // namespace kaisched::engine_detail

@@ -1,0 +1,229 @@
+// Questions about groups that do not exist yet. The cluster goes on from the session's snapshot, with its decisions and
+// the change; everything else happens on sessions over it.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <kaisched/what_if.hpp>
+
+#include "actions/actions.hpp"
+#include "actions/runtime.hpp"
+#include "engine/session_impl.hpp"
+#include "engine/trial_world.hpp"
+#include "session/members.hpp"
+
+namespace kaisched {
+
+namespace {
+
+using engine_detail::trial_world;
+
+constexpr std::array<std::string_view, 5> way_names{"none", "now", "displaces", "later", "unknown"};
+constexpr std::array<std::string_view, 5> knowledge_names{"none", "known", "no_estimate", "never", "horizon"};
+
+template <std::size_t n>
+std::string_view name_in(const std::array<std::string_view, n>& names, std::size_t number) {
+  return number < n ? names[number] : std::string_view{};
+}
+
+/// Time goes on: groups end as they are expected to, and those that wait are served.
+class course_of_time {
+ public:
+  course_of_time(const trial_world& like, const snapshot& from, group_row group, std::int64_t now)
+      : like_(like), world_(from), group_(group), when_(now) {}
+
+  result<void> run(std::uint32_t most_ends, forecast& to) {
+    if (auto done = remove_leaving(); !done) return done;
+    for (std::uint32_t step = 0;; ++step) {
+      result<session> then = like_.open(world_.take_snapshot(), when_);
+      if (!then) return then.failure();
+      if (auto done = then->run("allocate"); !done) return done;
+      if (engine_detail::places_of(then->decisions(), group_) > 0) {
+        to.expected = when_;
+        to.knowledge = start_knowledge::known;
+        to.ends_before = ended_;
+        to.starts_before = static_cast<std::uint32_t>(started_.size());
+        return {};
+      }
+      for (const decision& d : then->decisions()) {
+        if (d.kind == decision_kind::bind) started_.insert(d.group);
+      }
+      if (auto done = world_.assume(*then); !done) return done.failure();
+      if (step == most_ends) {
+        to.knowledge = start_knowledge::horizon;
+        return {};
+      }
+      bool is_known = true;
+      const std::int64_t next = next_end(is_known);
+      if (next == unset) {
+        to.knowledge = is_known ? start_knowledge::never : start_knowledge::no_estimate;
+        return {};
+      }
+      when_ = std::max(when_, next);
+      if (auto done = end_groups(); !done) return done;
+    }
+  }
+
+ private:
+  struct expected {
+    group_row group;
+    std::int64_t end;  ///< unset: unknown
+  };
+
+  /// Of the groups that hold something.
+  [[nodiscard]] std::vector<expected> ends(const model::cluster_state& s) const {
+    std::vector<expected> all;
+    for (group_row g = 0; g < s.group_slots; ++g) {
+      const model::group_core& group = s.groups[g];
+      if (!group.live || g == group_) continue;
+      bool holds = false;
+      for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub)
+        holds = holds || s.live.counts[sub].active_allocated > 0;
+      if (!holds) continue;
+      const model::group_extra& extra = s.group_extras[g];
+      const bool known = extra.runtime_estimate >= 0 && extra.last_start != unset;
+      all.push_back({g, known ? actions::later_by(extra.last_start, extra.runtime_estimate) : unset});
+    }
+    return all;
+  }
+
+  std::int64_t next_end(bool& is_known) {
+    const snapshot now = world_.take_snapshot();
+    std::int64_t next = unset;
+    for (const expected& one : ends(now.state())) {
+      if (one.end == unset) {
+        is_known = false;
+      } else if (next == unset || one.end < next) {
+        next = one.end;
+      }
+    }
+    return next;
+  }
+
+  result<void> end_groups() {
+    const snapshot now = world_.take_snapshot();
+    const model::cluster_state& s = now.state();
+    std::vector<std::string_view> groups;
+    std::vector<std::string_view> pods;
+    for (const expected& one : ends(s)) {
+      if (one.end == unset || one.end > when_) continue;
+      ++ended_;
+      groups.push_back(s.group_names[one.group]);
+      const model::group_core& g = s.groups[one.group];
+      for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+        for (pod_row p = s.subs[sub].first_pod; p != no_row; p = s.pods[p].next) pods.push_back(s.pod_names[p]);
+      }
+    }
+    return remove(pods, groups);
+  }
+
+  result<void> remove_leaving() {
+    const snapshot now = world_.take_snapshot();
+    const model::cluster_state& s = now.state();
+    std::vector<std::string_view> pods;
+    for (pod_row p = 0; p < s.pod_slots; ++p) {
+      if (s.pods[p].live && static_cast<pod_status>(s.live.pod_state[p]) == pod_status::releasing)
+        pods.push_back(s.pod_names[p]);
+    }
+    return remove(pods, {});
+  }
+
+  result<void> remove(std::span<const std::string_view> pods, std::span<const std::string_view> groups) {
+    std::vector<table> delta;
+    for (const auto& [kind, column, names] :
+         {std::tuple{table_kind::pod, std::uint32_t{col::pod_name}, pods},
+          std::tuple{table_kind::pod_group, std::uint32_t{col::pod_group_name}, groups}}) {
+      if (names.empty()) continue;
+      table::column& name = delta.emplace_back(kind, table_op::remove).add(column, column_type::string);
+      for (const std::string_view one : names) name.push(one);
+    }
+    return delta.empty() ? result<void>{} : world_.apply(delta);
+  }
+
+  const trial_world& like_;
+  cluster world_;
+  group_row group_;
+  std::int64_t when_;
+  std::uint32_t ended_ = 0;
+  std::set<group_row> started_;
+};
+
+}  // namespace
+
+std::string_view start_way_name(start_way w) noexcept { return name_in(way_names, static_cast<std::size_t>(w)); }
+std::string_view start_knowledge_name(start_knowledge k) noexcept {
+  return name_in(knowledge_names, static_cast<std::size_t>(k));
+}
+
+/// One group of a cluster that has it; `opened` is a session over that cluster.
+result<forecast> session::forecast_of(const engine_detail::trial_world& world, const session& opened, group_row group,
+                                      const what_if_limits& limits) {
+  const work::core& c = opened.impl_->core;
+  forecast made;
+  made.group = group;
+  if (work::count_pods(c, group, &model::sub_counts::pending) == 0) return made;
+  session then = opened.fork();
+  if (auto done = then.run("allocate", group); !done) return done.failure();
+  made.decisions.assign(then.decisions().begin(), then.decisions().end());
+  made.starts = engine_detail::places_of(made.decisions, group);
+  const bool claims = std::any_of(made.decisions.begin(), made.decisions.end(),
+                                  [](const decision& d) { return d.kind == decision_kind::pipeline; });
+  if (made.starts > 0) made.action = action_kind::allocate;
+  if (made.starts > 0 && !claims) {
+    made.way = start_way::now;
+    made.earliest = made.expected = c.now;
+    made.knowledge = start_knowledge::known;
+    return made;
+  }
+  made.reasons = trial_world::reasons_in(then, group);
+  if (made.starts > 0) made.way = start_way::displaces;  // those that are leaving
+  for (const std::string_view action : {"consolidation", "reclaim", "preempt"}) {
+    if (!limits.displace || made.starts > 0) break;
+    const result<std::uint32_t> room = opened.make_room(action, group, limits.eviction_steps, made.decisions);
+    if (!room && room.failure().code != status::limit) return room.failure();
+    if (!room || *room == 0) continue;
+    made.starts = *room;
+    made.action = made.decisions.front().action;
+    made.way = start_way::displaces;
+  }
+  if (made.starts == 0) made.decisions.clear();
+  if (limits.ends > 0) {
+    work::core look(c);
+    const result<std::int64_t> earliest = actions::earliest_start(look, group);
+    if (!earliest) return earliest.failure();
+    made.earliest = *earliest == unset ? -1 : *earliest;
+    course_of_time time(world, opened.base(), group, c.now);
+    if (auto done = time.run(limits.ends, made); !done) return done.failure();
+  }
+  if (made.way == start_way::none) made.way = made.expected >= 0 ? start_way::later : start_way::unknown;
+  return made;
+}
+
+result<what_if_report> session::what_if(std::span<const table_view> change, std::span<const std::string_view> groups,
+                                        const what_if_limits& limits) const {
+  result<engine_detail::trial_world> world = engine_detail::trial_world::of(*this);
+  if (!world) return world.failure();
+  if (auto done = world->world().apply(change); !done) return done.failure();
+  std::vector<std::string> names(groups.begin(), groups.end());
+  for (const table_view& one : change) {
+    const bool adds_groups = one.kind == static_cast<std::uint32_t>(table_kind::pod_group) &&
+                             one.op == static_cast<std::uint32_t>(table_op::add);
+    const column_view* const column = adds_groups ? one.find(col::pod_group_name) : nullptr;
+    for (std::uint64_t row = 0; column != nullptr && groups.empty() && row < one.rows; ++row)
+      names.emplace_back(column->string(row));
+  }
+  if (names.empty()) return error{status::argument, "no pod group is named, and the change adds none", {}};
+  what_if_report report{world->world().take_snapshot(), {}};
+  const result<session> opened = world->open(report.over, impl_->core.now);
+  if (!opened) return opened.failure();
+  for (const std::string& name : names) {
+    const result<entity_id> id = world->world().find(entity_kind::pod_group, name);
+    if (!id) return id.failure();
+    result<forecast> one = forecast_of(*world, *opened, id->slot(), limits);
+    if (!one) return one.failure();
+    report.groups.push_back(std::move(*one));
+  }
+  return report;
+}
+
+}  // namespace kaisched
