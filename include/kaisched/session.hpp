@@ -158,6 +158,8 @@ class session {
   [[nodiscard]] std::string text(const reason& why) const;
   /// Half a sentence for a remedy: `if queue 'q' may hold 4 GPU instead of 2; 2 pods start`.
   [[nodiscard]] std::string text(const remedy& one) const;
+  /// One or two sentences for a forecast of a report of this session.
+  [[nodiscard]] std::string text(const what_if_report& of, const forecast& one) const;
 
   /// Verifies the invariants of the session against a full recount: nothing newly over capacity, sums of queues equal
   /// the sums of their pods, counts of gangs equal their pods. Error `internal` names the first violation.

@@ -4,6 +4,7 @@
 /// start.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct forecast {
   action_kind action = action_kind::none;  ///< that would place them
   std::vector<decision> decisions;         ///< of that action: places, and who has to leave or move
   std::vector<reason> reasons;             ///< why it does not start on what is free
+  std::vector<std::string> texts;          ///< these as sentences, in the language of the engine
 
   /// When it would have a place if nobody else were served before it: nanoseconds; -1 if nobody knows.
   std::int64_t earliest = -1;

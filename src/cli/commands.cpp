@@ -5,6 +5,7 @@
   X(demo)                    \
   X(run)                     \
   X(explain)                 \
+  X(what_if)                 \
   X(check)                   \
   X(test)                    \
   X(minimise)                \

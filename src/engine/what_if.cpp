@@ -176,6 +176,7 @@ result<forecast> session::forecast_of(const engine_detail::trial_world& world, c
     return made;
   }
   made.reasons = trial_world::reasons_in(then, group);
+  for (const reason& why : made.reasons) made.texts.push_back(then.text(why));
   if (made.starts > 0) made.way = start_way::displaces;  // those that are leaving
   for (const std::string_view action : {"consolidation", "reclaim", "preempt"}) {
     if (!limits.displace || made.starts > 0) break;
