@@ -4,6 +4,7 @@
 
 #include <kaisched/assumption.hpp>
 #include <kaisched/candidates.hpp>
+#include <kaisched/certificates.hpp>
 #include <kaisched/cluster.hpp>
 #include <kaisched/decisions.hpp>
 #include <kaisched/engine.hpp>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <kaisched/candidates.hpp>
+#include <kaisched/certificates.hpp>
 #include <kaisched/decisions.hpp>
 #include <kaisched/policy.hpp>
 #include <kaisched/remedies.hpp>
@@ -138,6 +139,10 @@ class session {
   [[nodiscard]] result<what_if_report> what_if(std::span<const table_view> change,
                                                std::span<const std::string_view> groups = {},
                                                const what_if_limits& limits = {}) const;
+  /// Why a group that waits cannot start, as a proof of the strongest statement that could be shown: what no scheduler
+  /// can do, not what an action did not find. Of kind `none` if there is no proof, which does not mean that the group
+  /// can start, and for a group that waits for nothing. Errors: an open statement, a row without a group.
+  [[nodiscard]] result<certificate> certify(group_row group) const;
   /// Decisions, reasons, queue shares, placements, statistics, attempts or sharing groups as a table; resource claims
   /// as the session leaves them. Error for any other input kind.
   [[nodiscard]] result<table> to_table(table_kind kind) const;
@@ -160,6 +165,8 @@ class session {
   [[nodiscard]] std::string text(const remedy& one) const;
   /// One or two sentences for a forecast of a report of this session.
   [[nodiscard]] std::string text(const what_if_report& of, const forecast& one) const;
+  /// What a certificate says, in a few sentences.
+  [[nodiscard]] std::string text(const certificate& proof) const;
 
   /// Verifies the invariants of the session against a full recount: nothing newly over capacity, sums of queues equal
   /// the sums of their pods, counts of gangs equal their pods. Error `internal` names the first violation.

@@ -132,8 +132,98 @@ json remedies_json(const session& over, const remedy_report& found) {
   return {{"found", std::move(all)}, {"trials", found.trials}, {"complete", found.complete}};
 }
 
+// ---- certificates --------------------------------------------------------------------------------------------------
+
+template <class Row, class Name>
+json names_json(const std::vector<Row>& rows, Name name) {
+  json all = json::array();
+  for (const Row row : rows) all.push_back(name(row));
+  return all;
+}
+
+json bound_json(const session& over, const placement_bound& bound) {
+  const snapshot& base = over.base();
+  json nodes = json::array();
+  for (const node_bound& one : bound.nodes) {
+    json said{{"why", constraint_name(one.why)}, {"most", one.most}};
+    if (one.dim != no_row) said["dimension"] = base.dimension_names()[one.dim];
+    said["nodes"] = names_json(one.nodes, [&](node_row row) { return base.node_name(row); });
+    nodes.push_back(std::move(said));
+  }
+  json all{{"kind", certificate_kind_name(bound.kind)},
+           {"pods", names_json(bound.pods, [&](pod_row row) { return base.pod_name(row); })},
+           {"need", bound.need},
+           {"have", bound.have},
+           {"nodes", std::move(nodes)}};
+  if (bound.dim != no_row) all["dimension"] = base.dimension_names()[bound.dim];
+  return all;
+}
+
+/// What the session has changed before the proof: pods that started, pods on nodes that leave them, and pods of the
+/// group that have claims.
+json changes_json(const decided& ran, group_row group) {
+  const session& over = ran.over;
+  const model::cluster_state& s = over.base().state();
+  json placed = json::array();
+  json leaving = json::array();
+  json claiming = json::array();
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (!s.pods[p].live) continue;
+    const auto was = static_cast<pod_status>(s.live.pod_state[p]);
+    const pod_status now = over.view().status_of(p);
+    const decision* last = decision_about(ran, p);
+    if (last == nullptr) continue;
+    if (last->kind == decision_kind::bind || last->kind == decision_kind::migrate) {
+      placed.push_back({{"pod", over.base().pod_name(p)},
+                        {"node", over.base().node_name(over.view().node_of(p))},
+                        {"devices", devices_json(last->devices)}});
+    }
+    if (model::is_in(was, model::holding) && (now == pod_status::releasing || now == pod_status::pipelined))
+      leaving.push_back(over.base().pod_name(p));
+    if (now == pod_status::pipelined && s.pods[p].group == group) claiming.push_back(over.base().pod_name(p));
+  }
+  return {{"placed", std::move(placed)}, {"leaving", std::move(leaving)}, {"claiming", std::move(claiming)}};
+}
+
+json certificate_json(const decided& ran, const certificate& proof) {
+  const session& over = ran.over;
+  const snapshot& base = over.base();
+  json all{{"group", base.group_name(proof.group)}, {"kind", certificate_kind_name(proof.kind)}};
+  if (proof.kind == certificate_kind::none) return all;
+  all["assumption"] = certificate_assumption_name(proof.assumption);
+  all["text"] = over.text(proof);
+  if (proof.sub_group != no_row) all["sub_group"] = base.state().subs[proof.sub_group].name;
+  if (proof.kind == certificate_kind::structure || proof.kind == certificate_kind::queue_bound) {
+    all["what"] = constraint_name(proof.what);
+    all["need"] = proof.need;
+    all["have"] = proof.have;
+  }
+  if (proof.kind == certificate_kind::queue_bound) {
+    all["queue"] = base.queue_name(proof.queue);
+    all["dimension"] = base.dimension_names()[proof.dim];
+  }
+  if (proof.bound.kind != certificate_kind::none) all["bound"] = bound_json(over, proof.bound);
+  if (proof.kind == certificate_kind::domain_bound) {
+    json domains = json::array();
+    for (const domain_bound& one : proof.domains)
+      domains.push_back({{"domain", one.domain}, {"bound", bound_json(over, one.bound)}});
+    all["topology"] = proof.topology;
+    all["level"] = proof.level;
+    all["domains"] = std::move(domains);
+    all["outside"] = names_json(proof.outside, [&](node_row row) { return base.node_name(row); });
+  }
+  all["after"] = changes_json(ran, proof.group);
+  return all;
+}
+
+void print_certificate(const explanation& of, const certificate& proof) {
+  if (proof.kind == certificate_kind::none) return;
+  print_section(of.to.out(), "Why it cannot start");
+  print_item(of.to.out(), of.ran.over.text(proof));
+}
+
 void print_group(const explanation& of, group_row group, const members& all, const waiting_group* waiting,
-                 const remedy_report& remedies) {
+                 const remedy_report& remedies, const certificate& proof) {
   const terminal& out = of.to.out();
   const session& over = of.ran.over;
   const session_view view = over.view();
@@ -149,8 +239,9 @@ void print_group(const explanation& of, group_row group, const members& all, con
     print_section(out, fmt::format("Why it waits: {}", waiting->headline));
     for (const reason& why : waiting->reasons) print_item(out, over.text(why));
     print_attempts(of, group);
-    print_remedies(of, remedies);
   }
+  print_certificate(of, proof);
+  if (waiting != nullptr) print_remedies(of, remedies);
   print_divisions(of, group, no_row);
   print_pods(of, all);
   if (all.pods.empty()) return;
@@ -166,12 +257,17 @@ json explain_group(const explanation& of, group_row group) {
   const members all = members_of(of, group);
   const waiting_group* waiting = waiting_of(of.ran, group);
   remedy_report remedies;
+  certificate proof;
+  proof.group = group;
   if (waiting != nullptr) {
     remedy_limits quick;
     quick.evictions = false;  // what these actions did for the group is told already
     if (result<remedy_report> found = over.remedies(group, quick)) remedies = *std::move(found);
   }
-  if (of.to.shows_report()) print_group(of, group, all, waiting, remedies);
+  if (all.waiting > 0) {
+    if (result<certificate> found = over.certify(group)) proof = *std::move(found);
+  }
+  if (of.to.shows_report()) print_group(of, group, all, waiting, remedies, proof);
   json reasons = json::array();
   if (waiting != nullptr) {
     for (const reason& why : waiting->reasons) reasons.push_back(reason_json(over, why));
@@ -199,6 +295,7 @@ json explain_group(const explanation& of, group_row group) {
           {"pods_waiting", all.waiting},
           {"headline", waiting == nullptr ? "" : waiting->headline},
           {"reasons", std::move(reasons)},
+          {"certificate", certificate_json(of.ran, proof)},
           {"remedies", remedies_json(over, remedies)},
           {"attempts", attempts_json(of.ran, group)},
           {"divisions", divisions_json(of.ran, group, no_row)},
