@@ -2,19 +2,19 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include <kaisched/certificates.hpp>
 
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
+#include "engine/wording.hpp"
 
 namespace kaisched {
 
 namespace {
 
+using engine_detail::say;
+using engine_detail::wording;
 using work::core;
 
 constexpr std::array<std::string_view, certificate_assumption_count> assumption_names{"none", "as_is",
@@ -24,135 +24,153 @@ constexpr std::array<std::string_view, certificate_kind_count> kind_names{
 
 /// A code and what is said of it.
 template <class Code>
-using sentence = std::pair<Code, std::string_view>;
+struct sentence {
+  Code code;
+  wording words;
+};
 
 constexpr std::array assumptions{
-    sentence<certificate_assumption>{certificate_assumption::as_is, "While every pod on a node keeps its place: "},
+    sentence<certificate_assumption>{
+        certificate_assumption::as_is,
+        wording("While every pod on a node keeps its place: {said}", "只要节点上的每个 Pod 都保留其位置：{said}")},
     sentence<certificate_assumption>{certificate_assumption::without_preemptible,
-                                     "Even if all preemptible pods and all that are leaving were gone: "},
-    sentence<certificate_assumption>{certificate_assumption::empty, "Even if the cluster were empty: "},
+                                     wording("Even if all preemptible pods and all that are leaving were gone: {said}",
+                                             "即使所有可抢占的和正在离开的 Pod 都已不在：{said}")},
+    sentence<certificate_assumption>{certificate_assumption::empty,
+                                     wording("Even if the cluster were empty: {said}", "即使集群是空的：{said}")},
 };
 
 constexpr std::array structures{
-    sentence<constraint>{constraint::queue_missing, "the queue of the group does not exist or has child queues."},
-    sentence<constraint>{constraint::gang_incomplete, "{gang} needs {need} pod{s}, {have} exist."},
-    sentence<constraint>{constraint::gated, "{gang} needs {need} pod{s}, {have} exist and are not gated."},
-    sentence<constraint>{constraint::sub_group_missing,
-                         "{gang} needs {need} pod{s}, {have} exist; others name a sub-group that does not exist or has "
-                         "children."},
+    sentence<constraint>{
+        constraint::queue_missing,
+        wording("the queue of the group does not exist or has child queues.", "该组的队列不存在，或者有子队列。")},
+    sentence<constraint>{constraint::gang_incomplete,
+                         wording("{gang} needs {need} pod, {have} exist.", "{gang} needs {need} pods, {have} exist.",
+                                 "{gang}需要 {need} 个 Pod，只存在 {have} 个。")},
+    sentence<constraint>{constraint::gated, wording("{gang} needs {need} pod, {have} exist and are not gated.",
+                                                    "{gang} needs {need} pods, {have} exist and are not gated.",
+                                                    "{gang}需要 {need} 个 Pod，存在且未被门控的只有 {have} 个。")},
+    sentence<constraint>{
+        constraint::sub_group_missing,
+        wording("{gang} needs {need} pod, {have} exist; others name a sub-group that does not exist or has children.",
+                "{gang} needs {need} pods, {have} exist; others name a sub-group that does not exist or has children.",
+                "{gang}需要 {need} 个 Pod，只存在 {have} 个；其余指定的子组不存在或有下级。")},
 };
 
 constexpr std::array queue_bounds{
     sentence<constraint>{constraint::queue_limit,
-                         "the gang asks for at least {need}, the limit of queue '{queue}' leaves {have}."},
-    sentence<constraint>{constraint::queue_quota,
-                         "the gang is not preemptible and asks for at least {need}, the quota of queue '{queue}' "
-                         "leaves {have}."},
+                         wording("the gang asks for at least {need}, the limit of queue '{queue}' leaves {have}.",
+                                 "成组至少请求 {need}，队列“{queue}”的上限只剩 {have}。")},
+    sentence<constraint>{
+        constraint::queue_quota,
+        wording("the gang is not preemptible and asks for at least {need}, the quota of queue '{queue}' leaves {have}.",
+                "成组不可抢占，至少请求 {need}，队列“{queue}”的配额只剩 {have}。")},
 };
 
-constexpr std::array kinds{
-    sentence<certificate_kind>{certificate_kind::none, "No proof was found that the group cannot start."},
-    sentence<certificate_kind>{certificate_kind::counting_bound,
-                               "a start takes {need} pod{s}, the nodes have room for at most {have}:"},
-    sentence<certificate_kind>{
-        certificate_kind::sum_bound,
-        "the pods of a start ask for at least {need}, the nodes that could take some of them have "
-        "{have} free:"},
-    sentence<certificate_kind>{certificate_kind::matching_cut,
-                               "of the pods like {pods} a start takes {need}, the nodes have room for at most {have}:"},
-    sentence<certificate_kind>{certificate_kind::domain_bound,
-                               "all pods{of} must be in one '{level}', and none of {domains} domain{s} has room."},
-};
+constexpr wording no_proof("No proof was found that the group cannot start.", "没有找到该组不能启动的证明。");
+constexpr wording counted("a start takes {need} pod, the nodes have room for at most {have}:",
+                          "a start takes {need} pods, the nodes have room for at most {have}:",
+                          "启动需要 {need} 个 Pod，节点最多容纳 {have} 个：");
+constexpr wording counted_none("a start takes {need} pod, no node has room for one:",
+                               "a start takes {need} pods, no node has room for one:",
+                               "启动需要 {need} 个 Pod，没有节点能容纳一个：");
+constexpr wording summed(
+    "the pods of a start ask for at least {need}, the nodes that could take some of them have {have} free:",
+    "启动的 Pod 至少请求 {need}，能容纳其中一些的节点共空闲 {have}：");
+constexpr wording cut("of the pods like {pods} a start takes {need}, the nodes have room for at most {have}:",
+                      "启动需要 {need} 个与 {pods} 相同的 Pod，节点最多容纳 {have} 个：");
+constexpr wording cut_none("of the pods like {pods} a start takes {need}, no node has room for one:",
+                           "启动需要 {need} 个与 {pods} 相同的 Pod，没有节点能容纳一个：");
+constexpr wording no_domain("all pods{of} must be in one '{level}', and none of {domains} domain has room.",
+                            "all pods{of} must be in one '{level}', and none of {domains} domains has room.",
+                            "{of}所有 Pod 必须同在一个“{level}”之内，{domains} 个域都放不下。");
 
-/// Of bounds that leave no room at all.
-constexpr std::array refusing_kinds{
-    sentence<certificate_kind>{certificate_kind::counting_bound,
-                               "a start takes {need} pod{s}, no node has room for one:"},
-    sentence<certificate_kind>{certificate_kind::matching_cut,
-                               "of the pods like {pods} a start takes {need}, no node has room for one:"},
-};
-
-constexpr std::string_view nodes_of_bound = " {count} node{s} {why}";
-constexpr std::array<std::string_view, 2> nodes_follow{";", "."};  // after one that is not the last, after the last
-constexpr std::string_view more_bounds = " {count} more node{s} for other reasons.";
-constexpr std::string_view nearest_domain = " In '{domain}' ";
-constexpr std::string_view gang_of_group = "the gang";
-constexpr std::string_view gang_of_sub_group = "sub-group '{name}'";
-constexpr std::string_view of_sub_group = " of sub-group '{name}'";
+constexpr wording nodes_of_bound(" {count} node {why}{end}", " {count} nodes {why}{end}", "{count} 个节点{why}{end}");
+constexpr wording not_the_last(";", "；");
+constexpr wording the_last(".", "。");
+constexpr wording more_bounds(" {count} more node for other reasons.", " {count} more nodes for other reasons.",
+                              "另有 {count} 个节点出于其他原因。");
+constexpr wording nearest_domain(" In '{domain}' {said}", "在“{domain}”中{said}");
+constexpr wording gang_of_group("the gang", "成组");
+constexpr wording gang_of_sub_group("sub-group '{name}'", "子组“{name}”");
+constexpr wording of_sub_group(" of sub-group '{name}'", "子组“{name}”的");
 
 constexpr std::array reasons{
-    sentence<constraint>{constraint::none, "with room for {most} pod{s}{each}"},
-    sentence<constraint>{constraint::resource, "with {dimension} for {most} pod{s}{each}"},
-    sentence<constraint>{constraint::resource_busy, "with whole free devices for {most} pod{s}{each}"},
-    sentence<constraint>{constraint::node_not_ready, "not ready"},
-    sentence<constraint>{constraint::node_unschedulable, "cordoned"},
-    sentence<constraint>{constraint::node_selector, "without the labels that the pods ask for"},
-    sentence<constraint>{constraint::taint, "with a taint that the pods do not tolerate"},
-    sentence<constraint>{constraint::obstacle, "that the pods cannot use for what keeps them from every node"},
+    sentence<constraint>{constraint::none, wording("with room for {most} pod{each}", "with room for {most} pods{each}",
+                                                   "{each}可容纳 {most} 个 Pod")},
+    sentence<constraint>{constraint::resource,
+                         wording("with {dimension} for {most} pod{each}", "with {dimension} for {most} pods{each}",
+                                 "{each}的 {dimension} 可供 {most} 个 Pod")},
+    sentence<constraint>{constraint::resource_busy, wording("with whole free devices for {most} pod{each}",
+                                                            "with whole free devices for {most} pods{each}",
+                                                            "{each}的完整空闲设备可供 {most} 个 Pod")},
+    sentence<constraint>{constraint::node_not_ready, wording("not ready", "未就绪")},
+    sentence<constraint>{constraint::node_unschedulable, wording("cordoned", "被封锁")},
+    sentence<constraint>{constraint::node_selector,
+                         wording("without the labels that the pods ask for", "没有这些 Pod 要求的标签")},
+    sentence<constraint>{constraint::taint,
+                         wording("with a taint that the pods do not tolerate", "有这些 Pod 不容忍的污点")},
+    sentence<constraint>{constraint::obstacle, wording("that the pods cannot use for what keeps them from every node",
+                                                       "因 Pod 自身的障碍不可用")},
 };
 /// Of nodes that take none, where that is said otherwise.
 constexpr std::array refusals{
-    sentence<constraint>{constraint::none, "with room for none of them"},
-    sentence<constraint>{constraint::resource, "short of {dimension}"},
-    sentence<constraint>{constraint::resource_busy, "with too few whole free devices"},
+    sentence<constraint>{constraint::none, wording("with room for none of them", "一个也容纳不了")},
+    sentence<constraint>{constraint::resource, wording("short of {dimension}", "的 {dimension} 不足")},
+    sentence<constraint>{constraint::resource_busy, wording("with too few whole free devices", "的完整空闲设备太少")},
 };
-constexpr std::string_view free_amount = "with {amount} free{each}";
-constexpr std::string_view each_of_several = " each";
+constexpr wording free_amount("with {amount} free{each}", "{each}空闲 {amount}");
+constexpr wording each_of_several(" each", "各");
 
 template <class Code, std::size_t N>
-std::string_view said(const std::array<sentence<Code>, N>& of, Code code) {
-  const auto at = std::find_if(of.begin(), of.end(), [&](const sentence<Code>& one) { return one.first == code; });
-  return at == of.end() ? std::string_view{} : at->second;
+const wording* said(const std::array<sentence<Code>, N>& of, Code code) {
+  const auto at = std::find_if(of.begin(), of.end(), [&](const sentence<Code>& one) { return one.code == code; });
+  return at == of.end() ? nullptr : &at->words;
 }
 
-template <class... Arguments>
-std::string fill(std::string_view form, const Arguments&... values) {
-  return fmt::format(fmt::runtime(form), values...);
-}
-
-std::string_view plural(std::int64_t count) { return count == 1 ? "" : "s"; }
-
-std::string bound_text(const core& c, const node_bound& one, bool is_sum) {
+std::string bound_text(const core& c, language in, const node_bound& one, bool is_sum, bool is_last) {
   const auto count = std::ssize(one.nodes);
-  const std::string_view each = count == 1 ? std::string_view{} : each_of_several;
+  const std::string each = count == 1 ? std::string() : say(in, each_of_several, 1);
   const bool is_amount = is_sum && one.why == constraint::resource;
   const std::string amount = one.dim == no_row ? std::string() : engine_detail::amount_text(c, one.dim, one.most);
   const std::string_view dimension = one.dim == no_row ? std::string_view{} : (*c.state().dimensions)[one.dim].name;
-  const std::string_view refusal = one.most == 0 ? said(refusals, one.why) : std::string_view{};
-  const std::string_view form = is_amount ? free_amount : refusal.empty() ? said(reasons, one.why) : refusal;
-  const std::string why =
-      fill(form, fmt::arg("most", one.most), fmt::arg("amount", amount), fmt::arg("dimension", dimension),
-           fmt::arg("s", plural(one.most)), fmt::arg("each", each));
-  return fill(nodes_of_bound, fmt::arg("count", count), fmt::arg("s", plural(count)), fmt::arg("why", why));
+  const wording* const refusal = one.most == 0 ? said(refusals, one.why) : nullptr;
+  const wording* const reason = refusal == nullptr ? said(reasons, one.why) : refusal;
+  const std::string why = is_amount || reason == nullptr
+                              ? say(in, free_amount, 1, fmt::arg("amount", amount), fmt::arg("each", each))
+                              : say(in, *reason, one.most, fmt::arg("most", one.most), fmt::arg("dimension", dimension),
+                                    fmt::arg("each", each));
+  return say(in, nodes_of_bound, count, fmt::arg("count", count), fmt::arg("why", why),
+             fmt::arg("end", say(in, is_last ? the_last : not_the_last, 1)));
 }
 
-std::string placement_text(const core& c, const placement_bound& bound) {
+std::string placement_text(const core& c, language in, const placement_bound& bound) {
   constexpr std::size_t most_bounds = 4;
   constexpr std::size_t most_pods = 3;
   std::string pods;
   for (std::size_t i = 0; i < std::min(most_pods, bound.pods.size()); ++i)
     pods += (i == 0 ? "'" : ", '") + std::string(c.state().pod_names[bound.pods[i]]) + "'";
   const bool is_sum = bound.kind == certificate_kind::sum_bound;
+  const bool is_cut = bound.kind == certificate_kind::matching_cut;
   const std::string need = is_sum ? engine_detail::amount_text(c, bound.dim, bound.need) : std::to_string(bound.need);
   const std::string have = is_sum ? engine_detail::amount_text(c, bound.dim, bound.have) : std::to_string(bound.have);
-  const std::string_view refusing = bound.have == 0 ? said(refusing_kinds, bound.kind) : std::string_view{};
-  const std::string_view form = refusing.empty() ? said(kinds, bound.kind) : refusing;
-  std::string text = fill(form, fmt::arg("need", need), fmt::arg("have", have), fmt::arg("pods", pods),
-                          fmt::arg("s", plural(bound.need)));
+  const wording& words = is_sum            ? summed
+                         : bound.have == 0 ? (is_cut ? cut_none : counted_none)
+                                           : (is_cut ? cut : counted);
+  std::string text = say(in, words, bound.need, fmt::arg("need", need), fmt::arg("have", have), fmt::arg("pods", pods));
   std::vector<const node_bound*> sorted;
   for (const node_bound& one : bound.nodes) sorted.push_back(&one);
   std::sort(sorted.begin(), sorted.end(), [](const node_bound* a, const node_bound* b) {
     return a->nodes.size() != b->nodes.size() ? a->nodes.size() > b->nodes.size() : a < b;  // of one array
   });
-  const std::size_t shown = sorted.size() > most_bounds ? most_bounds : sorted.size();
   std::int64_t others = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (i >= shown)
+    if (i >= most_bounds)
       others += std::ssize(sorted[i]->nodes);
     else
-      text.append(bound_text(c, *sorted[i], is_sum)).append(nodes_follow[i + 1 == sorted.size() ? 1 : 0]);
+      text += bound_text(c, in, *sorted[i], is_sum, i + 1 == sorted.size());
   }
-  if (others > 0) text += fill(more_bounds, fmt::arg("count", others), fmt::arg("s", plural(others)));
+  if (others > 0) text += say(in, more_bounds, others, fmt::arg("count", others));
   return text;
 }
 
@@ -166,37 +184,39 @@ const domain_bound* nearest_of(const certificate& proof) {
   return nearest;
 }
 
-std::string domains_text(const core& c, const certificate& proof) {
+std::string domains_text(const core& c, language in, const certificate& proof) {
   const auto count = std::ssize(proof.domains);
   const std::string of = proof.sub_group == no_row
                              ? std::string()
-                             : fill(of_sub_group, fmt::arg("name", c.state().subs[proof.sub_group].name));
-  std::string text = fill(said(kinds, proof.kind), fmt::arg("of", of), fmt::arg("level", proof.level),
-                          fmt::arg("domains", count), fmt::arg("s", plural(count)));
-  if (const domain_bound* nearest = nearest_of(proof); nearest != nullptr)
-    text += fill(nearest_domain, fmt::arg("domain", nearest->domain)) + placement_text(c, nearest->bound);
+                             : say(in, of_sub_group, 1, fmt::arg("name", c.state().subs[proof.sub_group].name));
+  std::string text =
+      say(in, no_domain, count, fmt::arg("of", of), fmt::arg("level", proof.level), fmt::arg("domains", count));
+  if (const domain_bound* nearest = nearest_of(proof); nearest != nullptr) {
+    text += say(in, nearest_domain, 1, fmt::arg("domain", nearest->domain),
+                fmt::arg("said", placement_text(c, in, nearest->bound)));
+  }
   return text;
 }
 
-std::string proof_text(const core& c, const certificate& proof) {
+std::string proof_text(const core& c, language in, const certificate& proof) {
   switch (proof.kind) {
     case certificate_kind::structure: {
-      const std::string gang = proof.sub_group == no_row
-                                   ? std::string(gang_of_group)
-                                   : fill(gang_of_sub_group, fmt::arg("name", c.state().subs[proof.sub_group].name));
-      return fill(said(structures, proof.what), fmt::arg("gang", gang), fmt::arg("need", proof.need),
-                  fmt::arg("have", proof.have), fmt::arg("s", plural(proof.need)));
+      const std::string gang = proof.sub_group == no_row ? say(in, gang_of_group, 1)
+                                                         : say(in, gang_of_sub_group, 1,
+                                                               fmt::arg("name", c.state().subs[proof.sub_group].name));
+      return say(in, *said(structures, proof.what), proof.need, fmt::arg("gang", gang), fmt::arg("need", proof.need),
+                 fmt::arg("have", proof.have));
     }
     case certificate_kind::queue_bound:
-      return fill(said(queue_bounds, proof.what), fmt::arg("queue", c.base.queue_name(proof.queue)),
-                  fmt::arg("need", engine_detail::amount_text(c, proof.dim, proof.need)),
-                  fmt::arg("have", engine_detail::amount_text(c, proof.dim, std::max<std::int64_t>(0, proof.have))));
+      return say(in, *said(queue_bounds, proof.what), 1, fmt::arg("queue", c.base.queue_name(proof.queue)),
+                 fmt::arg("need", engine_detail::amount_text(c, proof.dim, proof.need)),
+                 fmt::arg("have", engine_detail::amount_text(c, proof.dim, std::max<std::int64_t>(0, proof.have))));
     case certificate_kind::domain_bound:
-      return domains_text(c, proof);
+      return domains_text(c, in, proof);
     case certificate_kind::none:
-      return std::string(said(kinds, proof.kind));
+      return say(in, no_proof, 1);
     default:
-      return placement_text(c, proof.bound);
+      return placement_text(c, in, proof.bound);
   }
 }
 
@@ -213,7 +233,10 @@ std::string_view certificate_kind_name(certificate_kind k) noexcept {
 }
 
 std::string session::text(const certificate& proof) const {
-  return std::string(said(assumptions, proof.assumption)) + proof_text(impl_->core, proof);
+  const language in = impl_->core.options.text_language;
+  const std::string text = proof_text(impl_->core, in, proof);
+  const wording* const assumed = said(assumptions, proof.assumption);
+  return assumed == nullptr ? text : say(in, *assumed, 1, fmt::arg("said", text));
 }
 
 }  // namespace kaisched
