@@ -5,6 +5,7 @@
 #include <kaisched/assumption.hpp>
 #include <kaisched/candidates.hpp>
 #include <kaisched/certificates.hpp>
+#include <kaisched/choice.hpp>
 #include <kaisched/cluster.hpp>
 #include <kaisched/decisions.hpp>
 #include <kaisched/engine.hpp>
@@ -17,6 +18,8 @@
 #include <kaisched/result.hpp>
 #include <kaisched/schema.hpp>
 #include <kaisched/session.hpp>
+#include <kaisched/share_steps.hpp>
 #include <kaisched/snapshot.hpp>
 #include <kaisched/table.hpp>
 #include <kaisched/version.hpp>
+#include <kaisched/victims.hpp>

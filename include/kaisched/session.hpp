@@ -11,12 +11,15 @@
 
 #include <kaisched/candidates.hpp>
 #include <kaisched/certificates.hpp>
+#include <kaisched/choice.hpp>
 #include <kaisched/decisions.hpp>
 #include <kaisched/policy.hpp>
 #include <kaisched/remedies.hpp>
 #include <kaisched/result.hpp>
+#include <kaisched/share_steps.hpp>
 #include <kaisched/snapshot.hpp>
 #include <kaisched/table.hpp>
+#include <kaisched/victims.hpp>
 #include <kaisched/what_if.hpp>
 
 namespace kaisched {
@@ -126,6 +129,19 @@ class session {
   /// change is taken to do no harm, which a first-fit search cannot promise: then a smaller change may be missed, but
   /// what is told works. Nothing changes. Errors: an open statement, a row without a group, a failing plug-in.
   [[nodiscard]] result<remedy_report> remedies(group_row group, const remedy_limits& limits = {}) const;
+  /// Why the node of a pod that this session has placed was chosen: runner-up, parts that decided, and what would have
+  /// turned the choice, each tried. Errors: as of `candidates`; a pod that waits.
+  [[nodiscard]] result<choice_account> choice(pod_row pod) const;
+  /// Why this session made a pod leave or move: for whom, by which rules, who was left alone and why, and what would
+  /// have happened if its group had been protected. Errors: a pod that no decision evicted or moved; a failing plug-in.
+  [[nodiscard]] result<victim_account> victim(pod_row pod) const;
+  /// The commits of this session that made others leave or move for somebody, the first `most` of them, and why they
+  /// left the group alone. Errors: a row without a group, a failing plug-in.
+  [[nodiscard]] result<std::vector<passed_over>> passes(group_row group, std::size_t most) const;
+  /// How the fair share of a queue came about: the divisions among the children of the cluster and of every queue above
+  /// it, siblings included, in the order in which they happened; then what parts changed for those queues. The session
+  /// is opened once more for it, with its own inputs. Errors: a row without a queue, a failing plug-in.
+  [[nodiscard]] result<std::vector<share_step>> share_steps(queue_row queue) const;
   /// The same for several groups, each alone, at less cost than one by one.
   [[nodiscard]] result<std::vector<remedy_report>> remedies(std::span<const group_row> groups,
                                                             const remedy_limits& limits = {}) const;
@@ -167,6 +183,20 @@ class session {
   [[nodiscard]] std::string text(const what_if_report& of, const forecast& one) const;
   /// What a certificate says, in a few sentences.
   [[nodiscard]] std::string text(const certificate& proof) const;
+
+  /// Half a sentence for a step of a division, in the unit of its dimension: `round 1 by weight 2 gives 'q' 4 of the 6
+  /// GPU that it asks for`.
+  [[nodiscard]] std::string text(const share_step& one) const;
+
+  /// A sentence for what decided a choice, and one for what would have turned it.
+  [[nodiscard]] std::string text(const choice_account& why) const;
+  [[nodiscard]] std::string text(const choice_account& why, const choice_flip& one) const;
+  /// Half sentences for a rule that speaks for a victim, a group that was left alone, what a protected group would have
+  /// changed, and how the search for victims ended for a group.
+  [[nodiscard]] std::string text(const victim_account& why, victim_rule rule) const;
+  [[nodiscard]] std::string text(spared_reason why) const;
+  [[nodiscard]] std::string text(const victim_account& why, const protected_outcome& outcome) const;
+  [[nodiscard]] std::string text(const eviction_attempt& one) const;
 
   /// Verifies the invariants of the session against a full recount: nothing newly over capacity, sums of queues equal
   /// the sums of their pods, counts of gangs equal their pods. Error `internal` names the first violation.

@@ -39,6 +39,9 @@ result<void> backfill(work::core& c);
 /// Plans which devices are divided anew for groups that ask for instances which no node has free.
 result<void> repartition(work::core& c);
 
+/// The group may lose nothing to the one that waits, for as long as it has run for less than it is promised.
+[[nodiscard]] bool keeps_promise(const work::core& c, action_kind action, group_row waiting, group_row victim);
+
 /// When the group would have a place if those that hold something ended as they are expected to and nobody else were
 /// served before it; `unset` if nobody knows, or if it has no place then either.
 [[nodiscard]] result<std::int64_t> earliest_start(work::core& c, group_row group);

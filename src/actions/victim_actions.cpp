@@ -550,6 +550,14 @@ class preempt_attempt {
 
 }  // namespace
 
+bool keeps_promise(const core& c, action_kind action, group_row waiting, group_row victim) {
+  if (action != action_kind::reclaim && action != action_kind::preempt) return false;
+  runtime_promises promises(c, action == action_kind::reclaim ? loss::by_reclaim : loss::by_preemption);
+  promises.open(waiting);
+  eviction_attempt told;
+  return promises.spare(victim, told);
+}
+
 result<void> reclaim(core& c) {
   if (!c.has_proportion) return {};
   reclaim_attempt state(c);

@@ -23,7 +23,7 @@ struct explanation {
 [[nodiscard]] result<json> explain_pod(const explanation& of, pod_row pod);
 [[nodiscard]] json explain_group(const explanation& of, group_row group);
 [[nodiscard]] result<json> explain_node(const explanation& of, node_row node);
-[[nodiscard]] json explain_queue(const explanation& of, queue_row queue);
+[[nodiscard]] result<json> explain_queue(const explanation& of, queue_row queue);
 /// `topology`: its place among those of the snapshot.
 [[nodiscard]] json explain_topology(const explanation& of, std::uint32_t topology);
 
@@ -57,17 +57,15 @@ enum class with_node : bool { no, yes };
 [[nodiscard]] const decision* decision_about(const decided& ran, pod_row pod);
 /// Why a group waits, or nullptr if it does not.
 [[nodiscard]] const waiting_group* waiting_of(const decided& ran, group_row group);
-/// What an action that evicts did for a group, as a sentence without the action.
-[[nodiscard]] std::string attempt_text(const decided& ran, const eviction_attempt& one);
 /// Why nobody makes room for a group that waits: what every action that evicts did for it.
 void print_attempts(const explanation& of, group_row group);
 [[nodiscard]] json attempts_json(const decided& ran, group_row group);
-/// Why a pod leaves or moves: for whom, and with whom.
-void print_eviction(const explanation& of, const decision& d);
-/// Why a running pod of this group was left alone where others had to leave or move: the first three commits.
-void print_why_it_stays(const explanation& of, group_row group);
-[[nodiscard]] json passed_over_json(const decided& ran, group_row group);
-[[nodiscard]] json eviction_json(const decided& ran, const decision& d);
+/// Why a pod leaves or moves: for whom, with whom, and what if it had been protected.
+void print_eviction(const explanation& of, const victim_account& why);
+[[nodiscard]] json eviction_json(const session& over, const victim_account& why);
+/// Why a running pod of a group was left alone where others had to leave or move.
+void print_why_it_stays(const explanation& of, const std::vector<passed_over>& commits);
+[[nodiscard]] json passed_over_json(const session& over, const std::vector<passed_over>& commits);
 [[nodiscard]] bool leaves_its_node(const decision& d);
 /// Devices that are divided anew for a group, or on a node, which are then the only ones.
 void print_divisions(const explanation& of, group_row group, node_row node);

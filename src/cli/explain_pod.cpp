@@ -75,28 +75,6 @@ void print_table(const explanation& of, const candidate_table& table) {
                                                                           static_cast<std::int64_t>(shown)))));
 }
 
-/// What put the best node before the next one.
-std::string lead_text(const explanation& of, const candidate_table& table) {
-  const session& over = of.ran.over;
-  if (table.fitting < 2) return {};
-  const candidate& best = table.nodes[0];
-  const candidate& next = table.nodes[1];
-  const std::string first(over.base().node_name(best.node));
-  const std::string second(over.base().node_name(next.node));
-  if (best.score == next.score) {
-    return fmt::format("{} and {} have the same score; the name that sorts first decides.", first, second);
-  }
-  std::string text;
-  for (std::size_t p = 0; p < table.parts.size(); ++p) {
-    const double a = table.scores_of(0)[p];
-    const double b = table.scores_of(1)[p];
-    if (a == b) continue;
-    text +=
-        fmt::format("{}{} gives {} against {}", text.empty() ? "" : ", ", table.parts[p], score_text(a), score_text(b));
-  }
-  return fmt::format("{} is ahead of {}: {}.", first, second, text);
-}
-
 void print_refusals(const explanation& of, const candidate_table& table) {
   const std::vector<reason> list = refusals(table);
   if (list.empty()) return;
@@ -105,17 +83,17 @@ void print_refusals(const explanation& of, const candidate_table& table) {
   for (const reason& why : list) print_item(of.to.out(), of.ran.over.text(why));
 }
 
-void print_choice(const explanation& of, const candidate_table& table) {
+void print_choice(const explanation& of, const candidate_table& table, const choice_account& why) {
   const terminal& out = of.to.out();
   const std::string chosen(of.ran.over.base().node_name(table.chosen));
   print_section(out, fmt::format("Why {}: {} of {} can take the pod", chosen, grouped(table.fitting),
                                  counted(std::ssize(table.nodes), "node")));
   print_table(of, table);
-  if (table.fitting > 0 && table.nodes.front().node == table.chosen) {
-    for (const std::string& line : wrap(lead_text(of, table), out.width() - 2)) out.line("  " + line);
-  } else {
-    out.line("  The choice was made inside a larger plan of its action: by itself the pod would be put elsewhere.");
-  }
+  const auto print_sentence = [&](const std::string& text) {
+    for (const std::string& line : wrap(text, out.width() - 2)) out.line("  " + line);
+  };
+  print_sentence(of.ran.over.text(why));
+  for (const choice_flip& one : why.flips) print_sentence(of.ran.over.text(why, one));
   print_refusals(of, table);
   out.line();
   const std::string state =
@@ -176,6 +154,30 @@ json table_json(const explanation& of, const candidate_table& table) {
           {"refused", std::move(refused)}};
 }
 
+json choice_json(const session& over, const choice_account& why) {
+  json differences = json::array();
+  for (const score_difference& one : why.differences) {
+    differences.push_back({{"part", one.part}, {"chosen", one.chosen}, {"runner_up", one.runner_up}});
+  }
+  json flips = json::array();
+  for (const choice_flip& one : why.flips) {
+    json row{{"kind", choice_flip_kind_name(one.what)}, {"text", over.text(why, one)}};
+    if (one.node != no_row) row["node"] = over.base().node_name(one.node);
+    if (!one.part.empty()) row["part"] = one.part;
+    if (one.what == choice_flip_kind::more_score) row["score"] = one.score;
+    flips.push_back(std::move(row));
+  }
+  json all{{"rule", choice_rule_name(why.rule)},
+           {"plan", choice_plan_name(why.plan)},
+           {"rank", why.rank},
+           {"margin", why.margin},
+           {"differences", std::move(differences)},
+           {"flips", std::move(flips)},
+           {"text", over.text(why)}};
+  if (why.runner_up != no_row) all["runner_up"] = over.base().node_name(why.runner_up);
+  return all;
+}
+
 void print_facts(const explanation& of, pod_row pod) {
   const terminal& out = of.to.out();
   const session& over = of.ran.over;
@@ -212,7 +214,6 @@ json facts_json(const explanation& of, pod_row pod) {
                        {"commit", last->commit},
                        {"node", view.node_name(last->node)},
                        {"devices", devices_json(last->devices)}};
-    if (leaves_its_node(*last)) one["eviction"] = eviction_json(of.ran, *last);
   }
   return one;
 }
@@ -227,13 +228,25 @@ result<json> explain_pod(const explanation& of, pod_row pod) {
   const waiting_group* group = pending ? waiting_of(of.ran, over.view().pod_group(pod)) : nullptr;
   const decision* last = decision_about(of.ran, pod);
   const bool leaves = last != nullptr && leaves_its_node(*last);
-  if (leaves && of.to.shows_report()) print_eviction(of, *last);
+  if (leaves) {
+    const result<victim_account> why = over.victim(pod);
+    if (!why) return why.failure();
+    one["eviction"] = eviction_json(over, *why);
+    if (of.to.shows_report()) print_eviction(of, *why);
+  }
   if (leaves && last->kind == decision_kind::evict) return one;
   const result<candidate_table> table = over.candidates(pod);
   if (!table && table.failure().code != status::state) return table.failure();
   if (!table) {
     const group_row mine = over.view().pod_group(pod);
-    if (mine != no_row) one["passed_over"] = passed_over_json(of.ran, mine);
+    std::vector<passed_over> commits;
+    if (mine != no_row) {
+      constexpr std::size_t most_commits = 3;
+      result<std::vector<passed_over>> found = over.passes(mine, most_commits);
+      if (!found) return found.failure();
+      commits = *std::move(found);
+      one["passed_over"] = passed_over_json(over, commits);
+    }
     if (of.to.shows_report()) {
       of.to.out().line();
       of.to.out().line("  It was there before the session, and this session has not touched it.");
@@ -241,7 +254,7 @@ result<json> explain_pod(const explanation& of, pod_row pod) {
         of.to.out().line("  Its group is semi-preemptible: only pods beyond its gangs give up their places.");
       else if (mine != no_row && !over.view().group_preemptible(mine))
         of.to.out().line("  Its group is not preemptible: its place is given to nobody.");
-      if (mine != no_row) print_why_it_stays(of, mine);
+      print_why_it_stays(of, commits);
     }
     return one;
   }
@@ -251,12 +264,14 @@ result<json> explain_pod(const explanation& of, pod_row pod) {
     one["attempts"] = attempts_json(of.ran, group->group);
   }
   one["candidates"] = table_json(of, *table);
-  if (!of.to.shows_report()) return one;
   if (pending) {
-    print_waiting(of, pod, group, *table);
-  } else {
-    print_choice(of, *table);
+    if (of.to.shows_report()) print_waiting(of, pod, group, *table);
+    return one;
   }
+  const result<choice_account> why = over.choice(pod);
+  if (!why) return why.failure();
+  one["choice"] = choice_json(over, *why);
+  if (of.to.shows_report()) print_choice(of, *table, *why);
   return one;
 }
 

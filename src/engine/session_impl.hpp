@@ -27,6 +27,10 @@ namespace engine_detail {
 [[nodiscard]] reason judge_node(const work::core& c, const model::pod_class& ask, node_row row);
 /// See `session::candidates`; the pod exists.
 [[nodiscard]] result<candidate_table> candidates_of(const work::core& c, pod_row pod);
+/// All nodes for a pod in the state of a session, whose parts are asked; without the score of one part, if it is named.
+[[nodiscard]] result<candidate_table> nodes_for(work::core& c, pod_row pod, std::string_view without = {});
+/// The failure of a question about a pod that this session has not placed.
+[[nodiscard]] error not_placed(const work::core& c, pod_row pod);
 /// Why a node refuses a pod that waits, in the state of the session now; `constraint::none` if it does not.
 [[nodiscard]] result<reason> refusal_of(work::core& c, pod_row pod, node_row node);
 /// Where the pod would be on the node if it were put there; nothing if it does not fit. Only resources and devices are

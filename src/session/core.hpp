@@ -339,8 +339,9 @@ class core {
   std::vector<std::uint8_t> is_limited;           ///< by slot: the queue, or one above it, has a limit
   policy::kai_amounts kai_total{};
   model::quota_vector total{};
-  std::vector<model::quota_vector> fair_share;  ///< by slot, fixed units
-  std::vector<pod_row> repelling_pods;          ///< pods with required anti-affinity
+  std::vector<model::quota_vector> fair_share;     ///< by slot, fixed units
+  std::vector<share_step>* share_steps = nullptr;  ///< of all queues, if set before the session is opened
+  std::vector<pod_row> repelling_pods;             ///< pods with required anti-affinity
 
   partial_group partial;
   bool keeps_chunks = false;

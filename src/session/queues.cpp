@@ -1,6 +1,7 @@
 // Queues: sums, limits and quotas, and the division into fair shares.
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "policy/devices/kai_shares.hpp"
 #include "session/core.hpp"
@@ -167,6 +168,40 @@ bool core::bound_refuses(group_row g, const quota_vector& requested, bool quota,
 
 // ---- division ----------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Steps in rows and fixed units. What was given, and what is left, are differences of amounts as they are told, so
+/// that sums match where the division was in floating point.
+template <class Queue, class Amount, class Row, class Figures, class Fixed>
+std::vector<share_step> steps_of(const policy::share_log<Queue, Amount>& log, Row row_of, std::span<const Queue> queues,
+                                 Figures figures_of, Fixed fixed) {
+  std::vector<share_step> steps;
+  std::int64_t left = 0;
+  for (const policy::share_entry<Queue, Amount>& one : log) {
+    share_step& step = steps.emplace_back();
+    step.what = one.what;
+    step.parent = one.parent == no_row ? no_row : row_of(one.parent);
+    step.dim = one.resource;
+    step.round = one.round;
+    step.proportion = one.proportion;
+    step.wanted = fixed(one.resource, one.wanted);
+    step.before = fixed(one.resource, one.before);
+    step.after = one.what == share_step_kind::left ? left : fixed(one.resource, one.after);
+    step.given = step.after - step.before;
+    if (one.queue == nullptr) {
+      left = step.given;  // of the total, which is the first step
+      continue;
+    }
+    left -= step.given;
+    step.queue = row_of(static_cast<std::uint32_t>(one.queue - queues.data()));
+    step.priority = one.queue->priority;
+    std::tie(step.weight, step.usage) = figures_of(one.queue->shares[one.resource]);
+  }
+  return steps;
+}
+
+}  // namespace
+
 std::vector<queue_row> core::queues_by_name() const {
   const std::vector<model::queue_info>& all = *state().queues;
   std::vector<queue_row> rows;
@@ -254,7 +289,16 @@ void core::divide_compat() {
           0};
     }
   }
-  if (has_proportion) policy::kai_divide_tree(sorted, kai_total, std::max(options.fair_share_k, 0.0));
+  policy::kai_share_log divided;
+  if (has_proportion) {
+    policy::kai_divide_tree(sorted, kai_total, std::max(options.fair_share_k, 0.0),
+                            share_steps == nullptr ? nullptr : &divided);
+  }
+  if (share_steps != nullptr) {
+    *share_steps = steps_of(
+        divided, [&](std::uint32_t i) { return rows[i]; }, std::span<const policy::kai_queue>(sorted),
+        [](const policy::kai_share& s) { return std::pair(s.weight, s.usage); }, to_fixed);
+  }
   kai_queues.assign(all.size(), {});
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     kai_queues[rows[i]] = sorted[i];
@@ -290,7 +334,17 @@ void core::divide_strict() {
     sync_queue(q);
   }
   if (has_proportion) {
-    policy::divide_tree_exactly(exact_queues, total, std::llround(std::clamp(options.fair_share_k, 0.0, 1e6) * 1000));
+    policy::exact_share_log divided;
+    policy::divide_tree_exactly(exact_queues, total, std::llround(std::clamp(options.fair_share_k, 0.0, 1e6) * 1000),
+                                share_steps == nullptr ? nullptr : &divided);
+    if (share_steps != nullptr) {
+      *share_steps = steps_of(
+          divided, [](std::uint32_t i) { return i; }, std::span<const policy::exact_queue>(exact_queues),
+          [](const policy::exact_share& s) {
+            return std::pair(static_cast<double>(s.weight) / 1e3, static_cast<double>(s.usage) / 1e6);
+          },
+          [](std::uint32_t, std::int64_t amount) { return amount; });
+    }
   }
   for (queue_row q = 0; q < all.size(); ++q) {
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) fair_share[q][r] = exact_queues[q].shares[r].fair_share;
@@ -305,7 +359,22 @@ result<void> core::ask_for_shares() {
   for (const queue_row q : rows) shares.insert(shares.end(), fair_share[q].begin(), fair_share[q].end());
   for (const auto& part : parts) {
     if ((part->capabilities() & part_divides_shares) == 0) continue;
+    const std::vector<std::int64_t> before = share_steps == nullptr ? std::vector<std::int64_t>() : shares;
     if (auto done = part->divide_shares(view(), rows, shares); !done) return done;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i] == shares[i]) continue;
+      const queue_row q = rows[i / quota_dimensions];
+      share_step& step = share_steps->emplace_back();
+      step.what = share_step_kind::part;
+      step.queue = q;
+      step.parent = (*state().queues)[q].parent;
+      step.dim = static_cast<dimension>(i % quota_dimensions);
+      step.priority = (*state().queues)[q].priority;
+      step.before = before[i];
+      step.given = shares[i] - before[i];
+      step.after = shares[i];
+      step.by = part->name();
+    }
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (shares[i] >= 0 && shares[i] <= max_sum) continue;
       const std::string queue = (*state().queues)[rows[i / quota_dimensions]].name;

@@ -104,6 +104,10 @@ class Explain(Case):
             (table["decisions_before"], table["fitting"], [n["node"] for n in table["best"]]), (0, 2, ["b", "a"])
         )
         self.assertEqual(sum(table["best"][0]["scores"].values()), table["best"][0]["score"])
+        choice = first["choice"]
+        self.assertEqual((choice["rule"], choice["plan"], choice["runner_up"]), ("score", "none", "a"))
+        self.assertEqual([f["kind"] for f in choice["flips"]], ["without_part", "more_score", "closed_node"])
+        self.assertEqual(second["choice"]["rule"], "only_node")
         table = second["candidates"]
         self.assertEqual((table["decisions_before"], table["fitting"], table["best"][0]["node"]), (1, 1, "a"))
         self.assertEqual({(r["constraint"], r["nodes"]) for r in table["refused"]}, {("resource", 1), ("taint", 1)})
@@ -112,6 +116,8 @@ class Explain(Case):
             "starts on b, device 0",
             "Why b: 2 of 3 nodes can take the pod",
             "b is ahead of a: nodeplacement gives",
+            "Without the score of part nodeplacement it would have been a.",
+            "If b were closed it would be a.",
             "no other decision had been made",
             "1 node short of gpu: need 2 GPU, at most 1 GPU free (on b)",
             "the cluster of the file and the 1 decision before it",
@@ -125,6 +131,8 @@ class Explain(Case):
         text = self.ok("explain", path, *names, *actions)
         for sentence in [
             "reclaim makes room for gets of queue b: 1 pod placed in commit 1",
+            "its group does without it: pods beyond gangs go first",
+            "Had a been protected, gets would have got no room",
             "Its group is not preemptible: its place is given to nobody",
             "Why others left and it stays",
             "reclaim made room for gets of queue b in commit 1: its group is not preemptible",
@@ -140,12 +148,23 @@ class Explain(Case):
         ]:
             self.assertIn(sentence, text)
         report = json.loads(self.ok("explain", path, *names, "--json", *actions))["explanations"]
-        self.assertEqual(
-            report[0]["eviction"], {"for": ["gets"], "pods_placed": 1, "victims": ["a"], "pods_lost": 1}
-        )
+        eviction = report[0]["eviction"]
+        self.assertEqual((eviction["for"], eviction["pods_placed"]), (["gets"], 1))
+        self.assertEqual((eviction["victims"], eviction["pods_lost"]), (["a"], 1))
+        self.assertEqual([r["rule"] for r in eviction["rules"]], ["beyond_gang", "queue_over_share"])
+        self.assertEqual({s["group"]: s["why"] for s in eviction["spared"]}["firm"], "not_preemptible")
+        self.assertEqual(eviction["if_protected"]["pods_placed"], 0)
         self.assertEqual(
             report[1]["passed_over"],
-            [{"action": "reclaim", "commit": 1, "for": "gets of queue b", "text": "not preemptible"}],
+            [
+                {
+                    "action": "reclaim",
+                    "commit": 1,
+                    "for": "gets of queue b",
+                    "code": "not_preemptible",
+                    "text": "not preemptible",
+                }
+            ],
         )
         self.assertEqual((report[2]["pods_before"], report[2]["pods_evicted"]), (1, 1))
         outcomes = {
@@ -212,6 +231,14 @@ class Explain(Case):
             (queue["quota"]["gpu"], queue["allocated_before"]["gpu"], queue["allocated"]["gpu"]), (3000, 1000, 4000)
         )
         self.assertEqual((queue["jobs_started"], queue["jobs_waiting"]), (2, 1))
+        steps = queue["share_steps"]
+        for dimension in ["cpu", "memory", "gpu"]:
+            given = [s["given"] for s in steps if s["queue"] == "q" and s["dimension"] == dimension]
+            self.assertEqual(sum(given), queue["fair_share"][dimension])
+        of_gpus = [(s["kind"], s["queue"], s["given"]) for s in steps if s["dimension"] == "gpu" and s["parent"] == "top"]
+        self.assertEqual(
+            of_gpus, [("total", "", 8000), ("quota", "q", 3000), ("over_quota", "q", 5000), ("left", "", 0)]
+        )
         self.assertEqual({p["name"]: p["decision"] for p in node["pods"]}, {"old-0": "", "second-0": "bind"})
         self.assertEqual(node["idle"]["gpu"], 1000)
         self.assertEqual(
@@ -221,6 +248,9 @@ class Explain(Case):
         text = self.ok("explain", self.path, "queue/q", "node/a", "node/c", "top")
         for sentence in [
             "queue q  2 jobs started, 1 waiting",
+            "How its share came about",
+            "GPUs of top: 8",
+            "by weight  q",
             "Why 1 job waits",
             "node a  ready",
             "away:NoSchedule",

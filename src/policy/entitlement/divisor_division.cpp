@@ -31,6 +31,49 @@ struct claim {
 /// Sets `pull` of the hungry claims; called again whenever one of them is satisfied.
 using pull_rule = std::function<void(std::vector<claim>&)>;
 
+/// Writes down what claims get: one step for everybody who takes part in a round, however many units it is.
+class claim_log {
+ public:
+  claim_log(exact_share_log* to, share_step_kind what, std::uint32_t r) : to_(to), what_(what), resource_(r) {}
+
+  /// The pulls are those of a new round, which ends when somebody has all that was wanted.
+  void begin_round(const std::vector<claim>& claims) {
+    if (to_ == nullptr) return;
+    ++round_;
+    pulls_ = 0;
+    before_.clear();
+    for (const claim& c : claims) {
+      if (c.hungry()) pulls_ += static_cast<double>(c.pull);
+      before_.push_back(c.given);
+    }
+  }
+  void end_round(const std::vector<claim>& claims) const {
+    for (std::size_t i = 0; to_ != nullptr && i < claims.size(); ++i) {
+      const claim& c = claims[i];
+      if (before_[i] >= c.wanted) continue;
+      const std::int64_t had = c.queue->shares[resource_].fair_share;
+      const double proportion = pulls_ > 0 ? static_cast<double>(c.pull) / pulls_ : 0;
+      to_->push_back({what_, c.queue, c.queue->parent, resource_, round_, proportion, c.wanted - before_[i],
+                      had + before_[i], had + c.given});
+    }
+  }
+
+ private:
+  exact_share_log* to_;
+  share_step_kind what_;
+  std::uint32_t resource_;
+  std::uint32_t round_ = 0;
+  double pulls_ = 0;
+  std::vector<std::int64_t> before_;
+};
+
+/// A step that is about all siblings.
+void log_of_all(std::span<exact_queue* const> siblings, std::uint32_t r, exact_share_log* log, share_step_kind what,
+                std::int64_t amount) {
+  if (log != nullptr && !siblings.empty())
+    log->push_back({what, nullptr, siblings.front()->parent, r, 0, 0, 0, 0, amount});
+}
+
 /// Larger pull / (2 units + 1) first, then older, then uid.
 bool serves_before(const claim& a, const claim& b) {
   const int128 x = static_cast<int128>(a.pull) * (2 * static_cast<int128>(b.units) + 1);
@@ -101,14 +144,17 @@ bool serve_one(std::vector<claim>& claims, std::int64_t unit, std::int64_t& tota
   return true;
 }
 
-std::int64_t hand_out(std::vector<claim>& claims, std::int64_t unit, std::int64_t total, const pull_rule& pulls) {
+std::int64_t hand_out(std::vector<claim>& claims, std::int64_t unit, std::int64_t total, const pull_rule& pulls,
+                      claim_log log) {
   while (total > 0) {
     pulls(claims);
+    log.begin_round(claims);
     serve_run(claims, unit, total);
     bool satisfied = false;
-    while (total > 0 && !satisfied) {
-      if (!serve_one(claims, unit, total, satisfied)) return total;
-    }
+    bool served = true;
+    while (total > 0 && !satisfied && served) served = serve_one(claims, unit, total, satisfied);
+    log.end_round(claims);
+    if (!served) return total;
   }
   return total;
 }
@@ -151,7 +197,7 @@ void add_claims(std::span<exact_queue* const> siblings, std::uint32_t r, const s
 
 /// Quotas as far as they are asked for; where they are oversold they share the total as weights do.
 std::int64_t divide_quotas(std::span<exact_queue* const> siblings, std::uint32_t r, std::int64_t total,
-                           std::int64_t unit) {
+                           std::int64_t unit, exact_share_log* log) {
   std::vector<claim> claims;
   std::vector<std::int64_t> quotas;
   int128 sum = 0;
@@ -161,13 +207,25 @@ std::int64_t divide_quotas(std::span<exact_queue* const> siblings, std::uint32_t
     claims.push_back({queue, std::min(quotas.back(), std::max<std::int64_t>(0, s.requestable())), 0, 0, 0});
     sum += claims.back().wanted;
   }
+  const auto note = [&](const claim& c) {
+    if (log == nullptr) return;
+    const std::int64_t asked = std::max<std::int64_t>(0, c.queue->shares[r].requestable());
+    log->push_back({share_step_kind::quota, c.queue, c.queue->parent, r, 0, 0, asked, 0, c.given});
+  };
   if (sum <= total) {
-    for (claim& c : claims) c.given = c.wanted;
+    for (claim& c : claims) {
+      c.given = c.wanted;
+      note(c);
+    }
     total -= static_cast<std::int64_t>(sum);
   } else {
-    total = hand_out(claims, unit, total, [&](std::vector<claim>& all) {
+    for (const claim& c : claims) {
+      if (!c.hungry() || total == 0) note(c);  // takes part in no round
+    }
+    const auto pulls = [&](std::vector<claim>& all) {
       for (std::size_t i = 0; i < all.size(); ++i) all[i].pull = std::min(quotas[i], most_pull);
-    });
+    };
+    total = hand_out(claims, unit, total, pulls, claim_log(log, share_step_kind::quota, r));
   }
   add_claims(siblings, r, claims);
   return total;
@@ -188,22 +246,24 @@ void cap_requests(std::span<exact_queue> queues, const queue_list& siblings, con
 }
 
 void divide_below(std::span<exact_queue> queues, const queue_list& siblings, const std::vector<queue_list>& children,
-                  const std::array<std::int64_t, quota_dimensions>& total, std::int64_t k) {
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) divide_exactly(siblings, r, total[r], unit_of[r], k);
+                  const std::array<std::int64_t, quota_dimensions>& total, std::int64_t k, exact_share_log* log) {
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) divide_exactly(siblings, r, total[r], unit_of[r], k, log);
   for (const exact_queue* queue : siblings) {
     const queue_list& below = children[static_cast<std::size_t>(queue - queues.data())];
     if (below.empty()) continue;
     std::array<std::int64_t, quota_dimensions> share{};
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) share[r] = queue->shares[r].fair_share;
-    divide_below(queues, below, children, share, k);
+    divide_below(queues, below, children, share, k, log);
   }
 }
 
 }  // namespace
 
 std::int64_t divide_exactly(std::span<exact_queue* const> siblings, std::uint32_t r, std::int64_t total,
-                            std::int64_t unit, std::int64_t k) {
-  total = divide_quotas(siblings, r, std::max<std::int64_t>(0, total), unit);
+                            std::int64_t unit, std::int64_t k, exact_share_log* log) {
+  total = std::max<std::int64_t>(0, total);
+  log_of_all(siblings, r, log, share_step_kind::total, total);
+  total = divide_quotas(siblings, r, total, unit, log);
   std::vector<std::int64_t> priorities;
   for (const exact_queue* queue : siblings) priorities.push_back(queue->priority);
   std::sort(priorities.begin(), priorities.end(), std::greater<>());
@@ -215,21 +275,23 @@ std::int64_t divide_exactly(std::span<exact_queue* const> siblings, std::uint32_
       if (queue->priority != priority) continue;
       claims.push_back({queue, std::max<std::int64_t>(0, s.requestable() - s.fair_share), 0, 0, 0});
     }
-    total = hand_out(claims, unit, total, [&](std::vector<claim>& all) { pull_by_weight(all, r, k); });
+    const auto pulls = [&](std::vector<claim>& all) { pull_by_weight(all, r, k); };
+    total = hand_out(claims, unit, total, pulls, claim_log(log, share_step_kind::over_quota, r));
     add_claims(siblings, r, claims);
   }
+  log_of_all(siblings, r, log, share_step_kind::left, total);
   return total;
 }
 
 void divide_tree_exactly(std::span<exact_queue> queues, const std::array<std::int64_t, quota_dimensions>& total,
-                         std::int64_t k) {
+                         std::int64_t k, exact_share_log* log) {
   std::vector<queue_list> children(queues.size() + 1);
   for (exact_queue& queue : queues) {
     for (exact_share& share : queue.shares) share.fair_share = 0;
     children[queue.parent == no_row ? queues.size() : queue.parent].push_back(&queue);
   }
   cap_requests(queues, children[queues.size()], children);
-  divide_below(queues, children[queues.size()], children, total, k);
+  divide_below(queues, children[queues.size()], children, total, k, log);
 }
 
 }  // namespace kaisched::policy

@@ -15,6 +15,8 @@
 #include <kaisched/ids.hpp>
 #include <kaisched/quantity.hpp>
 
+#include "policy/entitlement/share_log.hpp"
+
 namespace kaisched::policy {
 
 /// One queue, one resource, in fixed units.
@@ -39,11 +41,14 @@ struct exact_queue {
   std::array<exact_share, quota_dimensions> shares{};
 };
 
+using exact_share_log = share_log<exact_queue, std::int64_t>;
+
 /// Divides `total` of one resource among siblings in units of `unit`; `k` in thousandths. Returns what nobody got.
+/// Steps are added to the log, if there is one: all units of a round are one step for each queue.
 std::int64_t divide_exactly(std::span<exact_queue* const> siblings, std::uint32_t resource, std::int64_t total,
-                            std::int64_t unit, std::int64_t k);
+                            std::int64_t unit, std::int64_t k, exact_share_log* log = nullptr);
 /// A whole tree. Requests of inner queues are replaced by what their children could use.
 void divide_tree_exactly(std::span<exact_queue> queues, const std::array<std::int64_t, quota_dimensions>& total,
-                         std::int64_t k);
+                         std::int64_t k, exact_share_log* log = nullptr);
 
 }  // namespace kaisched::policy

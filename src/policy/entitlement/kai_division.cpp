@@ -15,13 +15,29 @@ struct remainder {
   double part;
 };
 
-double give_deserved(std::span<kai_queue* const> siblings, std::uint32_t r, double total) {
+/// Gives to a queue, and says so where somebody wants to know.
+void give_share(kai_queue& queue, std::uint32_t r, double amount, kai_share_log* log, share_step_kind what,
+                std::uint32_t round, double proportion, double wanted) {
+  const double before = queue.shares[r].fair_share;
+  queue.shares[r].fair_share += amount;
+  if (log != nullptr)
+    log->push_back({what, &queue, queue.parent, r, round, proportion, wanted, before, queue.shares[r].fair_share});
+}
+
+/// A step that is about all siblings.
+void log_of_all(std::span<kai_queue* const> siblings, std::uint32_t r, kai_share_log* log, share_step_kind what,
+                double amount) {
+  if (log != nullptr && !siblings.empty())
+    log->push_back({what, nullptr, siblings.front()->parent, r, 0, 0, 0, 0, amount});
+}
+
+double give_deserved(std::span<kai_queue* const> siblings, std::uint32_t r, double total, kai_share_log* log) {
   double remaining = total;
   for (kai_queue* queue : siblings) {
-    kai_share& share = queue->shares[r];
+    const kai_share& share = queue->shares[r];
     const double deserved = share.deserved == -1 ? total : share.deserved;
     const double amount = std::min(deserved, share.requestable());
-    share.fair_share += amount;
+    give_share(*queue, r, amount, log, share_step_kind::quota, 0, 0, share.requestable());
     remaining -= amount;
   }
   return remaining;
@@ -65,26 +81,26 @@ void park(std::vector<remainder>& left, kai_queue* queue, double part) {
 
 /// Rounds by weight inside one band. A round's cut is rounded down to whole units where it does not satisfy; what is
 /// cut off is parked and, as in KAI, stays parked even when a later round comes out even.
-double weighted_rounds(const kai_queues& band, std::uint32_t r, double total, double k, std::vector<remainder>& left) {
+double weighted_rounds(const kai_queues& band, std::uint32_t r, double total, double k, std::vector<remainder>& left,
+                       kai_share_log* log) {
   bool again = true;
-  while (again && total != 0) {
+  for (std::uint32_t round = 1; again && total != 0; ++round) {
     again = false;
     const double amount = total;
     const std::vector<double> parts = proportions(band, r, k);
     if (parts.empty()) break;
     for (std::size_t i = 0; i < band.size(); ++i) {
-      kai_share& share = band[i]->shares[r];
-      const double wanted = share.need();
+      const double wanted = band[i]->shares[r].need();
       if (total == 0 || wanted == 0) continue;
       const double cut = amount * parts[i];
-      const double give = wanted <= cut ? wanted : std::max(0.0, std::floor(cut));
+      const double given = wanted <= cut ? wanted : std::max(0.0, std::floor(cut));
       if (wanted <= cut) {
         drop(left, band[i]);
-      } else if (cut > give) {
-        park(left, band[i], cut - give);
+      } else if (cut > given) {
+        park(left, band[i], cut - given);
       }
-      share.fair_share += give;
-      total -= give;
+      give_share(*band[i], r, given, log, share_step_kind::over_quota, round, parts[i], wanted);
+      total -= given;
       again = again || wanted < cut;
     }
   }
@@ -92,7 +108,7 @@ double weighted_rounds(const kai_queues& band, std::uint32_t r, double total, do
 }
 
 /// One unit each: largest remainder, then oldest queue, then uid. Limits are not looked at again, as in KAI.
-double hand_out_units(std::vector<remainder>& left, std::uint32_t r, double total) {
+double hand_out_units(std::vector<remainder>& left, std::uint32_t r, double total, kai_share_log* log) {
   std::sort(left.begin(), left.end(), [](const remainder& a, const remainder& b) {
     if (a.part != b.part) return a.part > b.part;
     if (a.queue->created != b.queue->created) return a.queue->created < b.queue->created;
@@ -101,28 +117,29 @@ double hand_out_units(std::vector<remainder>& left, std::uint32_t r, double tota
   for (const remainder& x : left) {
     if (total <= 0) break;
     const double unit = std::min(1.0, total);
-    x.queue->shares[r].fair_share += unit;
+    give_share(*x.queue, r, unit, log, share_step_kind::unit, 0, x.part, x.queue->shares[r].need());
     total -= unit;
   }
   return total;
 }
 
 void divide_below(std::span<kai_queue> queues, std::uint32_t parent, const std::vector<kai_queues>& children,
-                  const std::array<double, quota_dimensions>& total, double k) {
+                  const std::array<double, quota_dimensions>& total, double k, kai_share_log* log) {
   const kai_queues& siblings = children[parent == no_row ? queues.size() : parent];
-  for (std::uint32_t r = 0; r < quota_dimensions; ++r) kai_divide(siblings, r, total[r], k);
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) kai_divide(siblings, r, total[r], k, log);
   for (kai_queue* queue : siblings) {
     const auto index = static_cast<std::uint32_t>(queue - queues.data());
     if (children[index].empty()) continue;
     std::array<double, quota_dimensions> share{};
     for (std::uint32_t r = 0; r < quota_dimensions; ++r) share[r] = queue->shares[r].fair_share;
-    divide_below(queues, index, children, share, k);
+    divide_below(queues, index, children, share, k, log);
   }
 }
 
 }  // namespace
 
-double kai_divide_over_quota(std::span<kai_queue* const> siblings, std::uint32_t r, double total, double k) {
+double kai_divide_over_quota(std::span<kai_queue* const> siblings, std::uint32_t r, double total, double k,
+                             kai_share_log* log) {
   std::vector<std::int64_t> priorities;
   for (const kai_queue* queue : siblings) priorities.push_back(queue->priority);
   std::sort(priorities.begin(), priorities.end(), std::greater<>());
@@ -133,25 +150,29 @@ double kai_divide_over_quota(std::span<kai_queue* const> siblings, std::uint32_t
     kai_queues band;
     std::copy_if(siblings.begin(), siblings.end(), std::back_inserter(band),
                  [&](const kai_queue* queue) { return queue->priority == priorities[i]; });
-    total = weighted_rounds(band, r, total, k, parked[i]);
+    total = weighted_rounds(band, r, total, k, parked[i], log);
   }
-  for (std::vector<remainder>& left : parked) total = hand_out_units(left, r, total);
+  for (std::vector<remainder>& left : parked) total = hand_out_units(left, r, total, log);
   return total;
 }
 
-double kai_divide(std::span<kai_queue* const> siblings, std::uint32_t r, double total, double k) {
-  const double remaining = give_deserved(siblings, r, total);
-  if (remaining <= 0) return 0;  // oversold quotas are not scaled down
-  return kai_divide_over_quota(siblings, r, remaining, k);
+double kai_divide(std::span<kai_queue* const> siblings, std::uint32_t r, double total, double k, kai_share_log* log) {
+  log_of_all(siblings, r, log, share_step_kind::total, total);
+  const double remaining = give_deserved(siblings, r, total, log);
+  const bool oversold = remaining <= 0;  // quotas are not scaled down
+  const double left = oversold ? remaining : kai_divide_over_quota(siblings, r, remaining, k, log);
+  log_of_all(siblings, r, log, share_step_kind::left, left);
+  return oversold ? 0 : left;
 }
 
-void kai_divide_tree(std::span<kai_queue> queues, const std::array<double, quota_dimensions>& total, double k) {
+void kai_divide_tree(std::span<kai_queue> queues, const std::array<double, quota_dimensions>& total, double k,
+                     kai_share_log* log) {
   std::vector<kai_queues> children(queues.size() + 1);
   for (kai_queue& queue : queues) {
     for (kai_share& share : queue.shares) share.fair_share = 0;
     children[queue.parent == no_row ? queues.size() : queue.parent].push_back(&queue);
   }
-  divide_below(queues, no_row, children, total, k);
+  divide_below(queues, no_row, children, total, k, log);
 }
 
 }  // namespace kaisched::policy

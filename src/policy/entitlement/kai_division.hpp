@@ -11,6 +11,8 @@
 #include <kaisched/ids.hpp>
 #include <kaisched/quantity.hpp>
 
+#include "policy/entitlement/share_log.hpp"
+
 namespace kaisched::policy {
 
 /// One queue, one resource.
@@ -39,11 +41,17 @@ struct kai_queue {
   std::array<kai_share, quota_dimensions> shares{};
 };
 
-/// Divides `total` of one resource among siblings. Returns what nobody got.
-double kai_divide(std::span<kai_queue* const> siblings, std::uint32_t resource, double total, double k);
+using kai_share_log = share_log<kai_queue, double>;
+
+/// Divides `total` of one resource among siblings. Returns what nobody got. Steps are added to the log, if there is
+/// one.
+double kai_divide(std::span<kai_queue* const> siblings, std::uint32_t resource, double total, double k,
+                  kai_share_log* log = nullptr);
 /// Only the part after quotas: by priority band and weight, then the remainders.
-double kai_divide_over_quota(std::span<kai_queue* const> siblings, std::uint32_t resource, double total, double k);
+double kai_divide_over_quota(std::span<kai_queue* const> siblings, std::uint32_t resource, double total, double k,
+                             kai_share_log* log = nullptr);
 /// A whole tree; children of a queue divide its fair share. Fair shares are reset first.
-void kai_divide_tree(std::span<kai_queue> queues, const std::array<double, quota_dimensions>& total, double k);
+void kai_divide_tree(std::span<kai_queue> queues, const std::array<double, quota_dimensions>& total, double k,
+                     kai_share_log* log = nullptr);
 
 }  // namespace kaisched::policy
