@@ -20,7 +20,7 @@ enum class change_kind : std::uint8_t {
   required_level = 3,  ///< of the group: the level of the topology in which its pods have to be together
   queue_limit = 4,     ///< of a queue, of a dimension
   queue_quota = 5,     ///< of a queue, of a dimension
-  new_nodes = 6,       ///< so many nodes like the subject
+  new_nodes = 6,       ///< so many nodes like the subject, tried as NAME+1 and so on
   open_node = 7,       ///< the node is ready and not cordoned
   toleration = 8,      ///< of the group: its waiting pods tolerate a taint
   node_selector = 9,   ///< of the group: its waiting pods do without a label
@@ -37,12 +37,14 @@ inline constexpr std::uint8_t change_kind_count = 16;
 /// One change.
 struct remedy_change {
   change_kind what = change_kind::gang_size;
-  entity_id subject{};      ///< the group, queue or pod; the node that is opened, or that new ones are like
-  dimension dim = no_row;   ///< of amounts
-  std::int64_t before = 0;  ///< in the unit of the dimension (pods, nodes); -1: unlimited
-  std::int64_t after = 0;   ///< likewise
-  std::string text_before;  ///< level, taint, label (`key=value`) or affinity; of sizes the sub-group, empty: the group
-  std::string text_after;   ///< level, empty: none; label that the node gets
+  entity_id subject{};     ///< the group, queue or pod; the node that is opened, or that new ones are like; of requests
+                           ///< in groups whose waiting pods differ: a pod, for all that ask for the same as it
+  dimension dim = no_row;  ///< of amounts
+  std::int64_t before = 0;    ///< in the unit of the dimension (pods, nodes); -1: unlimited
+  std::int64_t after = 0;     ///< likewise
+  std::string text_before{};  ///< level, taint, label (`key=value`) or affinity
+  std::string text_after{};   ///< level, empty: none; label that the node gets
+  std::string sub_group{};    ///< that the size or level is of; empty: the group itself
 
   friend bool operator==(const remedy_change&, const remedy_change&) = default;
 };

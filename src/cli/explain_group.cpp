@@ -121,6 +121,7 @@ json remedies_json(const session& over, const remedy_report& found) {
       if (change.dim != no_row) said["dimension"] = over.base().dimension_names()[change.dim];
       if (change.before != change.after) said["before"] = change.before;
       if (change.before != change.after) said["after"] = change.after;
+      if (!change.sub_group.empty()) said["sub_group"] = change.sub_group;
       if (!change.text_before.empty()) said["text_before"] = change.text_before;
       if (!change.text_after.empty()) said["text_after"] = change.text_after;
       changes.push_back(std::move(said));

@@ -2,17 +2,19 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include <kaisched/choice.hpp>
 
 #include "engine/replay.hpp"
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
+#include "engine/wording.hpp"
 
 namespace kaisched {
 
 namespace {
+
+using engine_detail::say;
+using engine_detail::wording;
 
 constexpr std::array<std::string_view, choice_rule_count> choice_rule_names{"", "only_node", "score", "name",
                                                                             "not_by_score"};
@@ -21,26 +23,33 @@ constexpr std::array<std::string_view, choice_plan_count> choice_plan_names{"non
 constexpr std::array<std::string_view, choice_flip_kind_count> choice_flip_names{"", "without_part", "more_score",
                                                                                  "closed_node"};
 
-constexpr std::array<const char*, choice_rule_count> rule_sayings{
-    "", "{chosen} is the only node that can take it.", "{chosen} is ahead of {runner_up}: {differences}.",
-    "{chosen} and {runner_up} have the same score; the name that sorts first decides.",
-    "The score did not decide: {plan}."};
-constexpr std::array<const char*, choice_plan_count> plan_sayings{
-    "",
-    "its group is kept together, and the domain was chosen first",
-    "{action} made room, and the place is that of its plan",
-    "it had to leave its node for others, and the place is that of the plan of {action}",
-    "it claims what is being released",
-    "it was placed together with others"};
+constexpr std::array<wording, choice_rule_count> rule_sayings{
+    wording("", ""), wording("{chosen} is the only node that can take it.", "只有 {chosen} 能接收它。"),
+    wording("{chosen} is ahead of {runner_up}: {differences}.", "{chosen} 领先于 {runner_up}：{differences}。"),
+    wording("{chosen} and {runner_up} have the same score; the name that sorts first decides.",
+            "{chosen} 与 {runner_up} 得分相同，由名称的顺序决定。"),
+    wording("The score did not decide: {plan}.", "不是由得分决定：{plan}。")};
+constexpr std::array<wording, choice_plan_count> plan_sayings{
+    wording("", ""),
+    wording("its group is kept together, and the domain was chosen first", "它的组必须同处，先选定了域"),
+    wording("{action} made room, and the place is that of its plan", "{action} 腾出了空间，位置出自它的方案"),
+    wording("it had to leave its node for others, and the place is that of the plan of {action}",
+            "它要为别人让出节点，位置出自 {action} 的方案"),
+    wording("it claims what is being released", "它预占了正在释放的资源"),
+    wording("it was placed together with others", "它与其他 Pod 一起放置")};
 /// Where a plan stands above scores, and the node is the one of the best score all the same.
-constexpr const char* within_plan = "{sentence} Chosen within a plan: {plan}.";
-constexpr const char* by_itself = "{sentence} By itself the pod would have gone to {runner_up}.";
-constexpr const char* one_difference = "{part} gives {here} against {there}";
+constexpr wording within_plan("{sentence} Chosen within a plan: {plan}.", "{sentence}在方案之内选定：{plan}。");
+constexpr wording by_itself("{sentence} By itself the pod would have gone to {runner_up}.",
+                            "{sentence}单独来看，该 Pod 会去 {runner_up}。");
+constexpr wording one_difference("{part} gives {here} against {there}", "{part} 给 {here} 对 {there}");
+constexpr wording next_difference("{before}, {said}", "{before}，{said}");
 
-constexpr std::array<const char*, choice_flip_kind_count> flip_sayings{
-    "", "Without the score of part {part} it would have been {node}.", "{node} would have needed {score} more.",
-    "If {chosen} were closed it would be {node}."};
-constexpr const char* closed_for_nobody = "If {chosen} were closed it would wait.";
+constexpr std::array<wording, choice_flip_kind_count> flip_sayings{
+    wording("", ""),
+    wording("Without the score of part {part} it would have been {node}.", "没有部件 {part} 的得分，就会是 {node}。"),
+    wording("{node} would have needed {score} more.", "{node} 还需要高出 {score}。"),
+    wording("If {chosen} were closed it would be {node}.", "如果 {chosen} 关闭，就会是 {node}。")};
+constexpr wording closed_for_nobody("If {chosen} were closed it would wait.", "如果 {chosen} 关闭，它会等待。");
 
 /// Three decimals where that says something.
 std::string score_in_words(double score) {
@@ -65,35 +74,38 @@ std::string_view choice_flip_kind_name(choice_flip_kind k) noexcept { return nam
 
 std::string session::text(const choice_account& why) const {
   const work::core& c = impl_->core;
+  const language in = c.options.text_language;
   std::string differences;
   for (const score_difference& one : why.differences) {
-    differences += differences.empty() ? "" : ", ";
-    differences +=
-        fmt::format(fmt::runtime(one_difference), fmt::arg("part", one.part),
-                    fmt::arg("here", score_in_words(one.chosen)), fmt::arg("there", score_in_words(one.runner_up)));
+    const std::string said =
+        say(in, one_difference, 1, fmt::arg("part", one.part), fmt::arg("here", score_in_words(one.chosen)),
+            fmt::arg("there", score_in_words(one.runner_up)));
+    differences = differences.empty()
+                      ? said
+                      : say(in, next_difference, 1, fmt::arg("before", differences), fmt::arg("said", said));
   }
   const std::size_t decided = engine_detail::placement_of(c, why.pod);
   const action_kind action = decided < c.decisions.size() ? c.decisions[decided].action : action_kind::none;
-  const std::string plan = fmt::format(fmt::runtime(plan_sayings[static_cast<std::size_t>(why.plan)]),
-                                       fmt::arg("action", action_name(action)));
+  const std::string plan =
+      say(in, plan_sayings[static_cast<std::size_t>(why.plan)], 1, fmt::arg("action", action_name(action)));
+  const std::string_view chosen = engine_detail::name_of_node(c, why.chosen);
   const std::string_view runner_up = engine_detail::name_of_node(c, why.runner_up);
-  const auto say = [&](const char* format, std::string_view sentence) {
-    return fmt::format(fmt::runtime(format), fmt::arg("sentence", sentence), fmt::arg("plan", plan),
-                       fmt::arg("chosen", engine_detail::name_of_node(c, why.chosen)), fmt::arg("runner_up", runner_up),
-                       fmt::arg("differences", differences));
-  };
-  const std::string sentence = say(rule_sayings[static_cast<std::size_t>(why.rule)], {});
-  if (why.rule == choice_rule::not_by_score) return why.runner_up == no_row ? sentence : say(by_itself, sentence);
-  return why.plan == choice_plan::none ? sentence : say(within_plan, sentence);
+  const std::string sentence =
+      say(in, rule_sayings[static_cast<std::size_t>(why.rule)], 1, fmt::arg("plan", plan), fmt::arg("chosen", chosen),
+          fmt::arg("runner_up", runner_up), fmt::arg("differences", differences));
+  const bool by_score = why.rule != choice_rule::not_by_score;
+  if (by_score ? why.plan == choice_plan::none : why.runner_up == no_row) return sentence;
+  return say(in, by_score ? within_plan : by_itself, 1, fmt::arg("sentence", sentence), fmt::arg("plan", plan),
+             fmt::arg("runner_up", runner_up));
 }
 
 std::string session::text(const choice_account& why, const choice_flip& one) const {
   const work::core& c = impl_->core;
   const bool nobody = one.what == choice_flip_kind::closed_node && one.node == no_row;
-  const char* const format = nobody ? closed_for_nobody : flip_sayings[static_cast<std::size_t>(one.what)];
-  return fmt::format(
-      fmt::runtime(format), fmt::arg("part", one.part), fmt::arg("node", engine_detail::name_of_node(c, one.node)),
-      fmt::arg("score", score_in_words(one.score)), fmt::arg("chosen", engine_detail::name_of_node(c, why.chosen)));
+  return say(c.options.text_language, nobody ? closed_for_nobody : flip_sayings[static_cast<std::size_t>(one.what)], 1,
+             fmt::arg("part", one.part), fmt::arg("node", engine_detail::name_of_node(c, one.node)),
+             fmt::arg("score", score_in_words(one.score)),
+             fmt::arg("chosen", engine_detail::name_of_node(c, why.chosen)));
 }
 
 }  // namespace kaisched

@@ -70,6 +70,13 @@ entity_id id_of(const lever_subject& of, const node_info& node) {
   return {entity_kind::node, (*of.c.state().node_generation)[node.slot], node.slot};
 }
 
+/// The group if all its pods that wait ask for the same, else the first pod of the class.
+entity_id id_of_class(const lever_subject& of, class_row which) {
+  const auto is_of_it = [&](pod_row p) { return of.c.state().pods[p].pod_class == which; };
+  if (std::all_of(of.waiting.begin(), of.waiting.end(), is_of_it)) return id_of_group(of.c, of.group);
+  return id_of_pod(of.c, *std::find_if(of.waiting.begin(), of.waiting.end(), is_of_it));
+}
+
 // ---- searches
 // --------------------------------------------------------------------------------------------------------
 
@@ -165,7 +172,7 @@ class size_lever final : public amount_lever {
                                          column_type::i64, to.front()));
   }
   void describe(const setting& of, std::vector<remedy_change>& to) const override {
-    to.push_back({what_, id_of_group(of_.c, of_.group), no_row, before_, of.front(), std::string(sub_), {}});
+    to.push_back({what_, id_of_group(of_.c, of_.group), no_row, before_, of.front(), {}, {}, std::string(sub_)});
   }
 
  private:
@@ -195,7 +202,8 @@ class level_lever final : public amount_lever {
                                          column_type::string, std::string_view(level(to))));
   }
   void describe(const setting& of, std::vector<remedy_change>& to) const override {
-    to.push_back({change_kind::required_level, id_of_group(of_.c, of_.group), no_row, 0, 0, required_, level(of)});
+    to.push_back({change_kind::required_level, id_of_group(of_.c, of_.group), no_row, 0, 0, required_, level(of),
+                  std::string(sub_)});
   }
 
  private:
@@ -251,7 +259,7 @@ class request_lever final : public amount_lever {
     request[dim_] = to.front();
   }
   void describe(const setting& of, std::vector<remedy_change>& to) const override {
-    to.push_back({change_kind::pod_request, id_of_group(of_.c, of_.group), dim_, before_, of.front(), {}, {}});
+    to.push_back({change_kind::pod_request, id_of_class(of_, class_), dim_, before_, of.front()});
   }
 
  private:
@@ -300,7 +308,7 @@ class memory_lever final : public amount_lever {
                                    [&](table::column& column, std::size_t) { column.push(to.front()); }));
   }
   void describe(const setting& of, std::vector<remedy_change>& to) const override {
-    to.push_back({change_kind::gpu_memory, id_of_group(of_.c, of_.group), no_row, before_, of.front(), {}, {}});
+    to.push_back({change_kind::gpu_memory, id_of_class(of_, class_), no_row, before_, of.front()});
   }
 
  private:
@@ -551,7 +559,7 @@ class new_nodes_lever final : public amount_lever {
     for (table& one : model::copies_of_node(of_.c.state(), like_, names)) delta.tables.push_back(std::move(one));
   }
   void describe(const setting& of, std::vector<remedy_change>& to) const override {
-    to.push_back({change_kind::new_nodes, id_of(of_, like_), no_row, 0, of.front(), {}, {}});
+    to.push_back({change_kind::new_nodes, id_of(of_, like_), no_row, 0, of.front()});
   }
 
  private:
@@ -584,7 +592,7 @@ class open_lever final : public choice_lever {
   }
   void describe(const setting& of, std::vector<remedy_change>& to) const override {
     for (const std::int64_t i : of)
-      to.push_back({change_kind::open_node, id_of(of_, *closed_[static_cast<std::size_t>(i)]), no_row, 0, 1, {}, {}});
+      to.push_back({change_kind::open_node, id_of(of_, *closed_[static_cast<std::size_t>(i)]), no_row, 0, 1});
   }
 
  private:
@@ -680,7 +688,7 @@ class taint_lever final : public node_lever {
   void describe(const setting& of, std::vector<remedy_change>& to) const override {
     for (const node_info* node : nodes(of)) {
       for (const std::string& one : divided(*node).second)
-        to.push_back({change_kind::node_taint, id_of(of_, *node), no_row, 0, 0, one, {}});
+        to.push_back({change_kind::node_taint, id_of(of_, *node), no_row, 0, 0, one});
     }
   }
 

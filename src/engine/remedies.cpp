@@ -182,7 +182,7 @@ result<void> session::add_evictions(group_row group, const remedy_limits& limits
     for (const decision& d : made) {
       if (d.group == group || (d.kind != decision_kind::evict && d.kind != decision_kind::move)) continue;
       const entity_id pod(entity_kind::pod, impl_->core.state().pods[d.pod].generation, d.pod);
-      found.changes.push_back({change_kind::eviction, pod, no_row, 0, d.kind == decision_kind::move ? 1 : 0, {}, {}});
+      found.changes.push_back({change_kind::eviction, pod, no_row, 0, d.kind == decision_kind::move ? 1 : 0});
     }
     to.remedies.push_back(std::move(found));
   }

@@ -46,7 +46,8 @@ constexpr std::array<wording, change_kind_count> change_words{
     wording("its pods do without their node affinity '{before}'", "它的 Pod 不再要求节点亲和“{before}”"),
 };
 constexpr wording anywhere("its pods need not be together in one '{before}'", "它的 Pod 不必同在一个“{before}”之内");
-constexpr wording of_sub_group("{said} in sub-group '{name}'", "子组“{name}”中{said}");
+constexpr wording in_sub_group("{said} (sub-group '{name}')", "{said}（子组“{name}”）");
+constexpr wording of_pods_like("{said} (pods like {pod})", "{said}（与 {pod} 相同的 Pod）");
 constexpr wording no_bound("without bound", "不限");
 
 constexpr wording first_if("if {said}", "如果{said}");
@@ -83,8 +84,7 @@ std::string session::text(const remedy& one) const {
       if (change.dim == no_row) return std::to_string(value);
       return value < 0 ? say(in, no_bound, 1) : engine_detail::amount_text(c, change.dim, value);
     };
-    const bool of_sizes = change.what == change_kind::gang_size || change.what == change_kind::sub_groups;
-    const std::string before = shown(change.before, of_sizes ? std::string() : change.text_before);
+    const std::string before = shown(change.before, change.text_before);
     const std::string after = shown(change.after, change.text_after);
     const std::string subject = "'" + std::string(base().name(change.subject)) + "'";
     const wording& words = change.what == change_kind::required_level && change.text_after.empty()
@@ -92,8 +92,10 @@ std::string session::text(const remedy& one) const {
                                : change_words[static_cast<std::size_t>(change.what)];
     std::string said = say(in, words, change.dim == no_row ? change.after : 1, fmt::arg("subject", subject),
                            fmt::arg("before", before), fmt::arg("after", after));
-    if (of_sizes && !change.text_before.empty())
-      said = say(in, of_sub_group, 1, fmt::arg("said", said), fmt::arg("name", change.text_before));
+    if (change.subject.kind() == entity_kind::pod)
+      return say(in, of_pods_like, 1, fmt::arg("said", said), fmt::arg("pod", subject));
+    if (!change.sub_group.empty())
+      return say(in, in_sub_group, 1, fmt::arg("said", said), fmt::arg("name", change.sub_group));
     return said;
   };
   std::string text;
