@@ -60,12 +60,12 @@ struct remedy {
 
 /// How much is tried.
 struct remedy_limits {
-  std::uint32_t trials = 96;            ///< sessions that are opened to try something
-  std::uint32_t together = 2;           ///< changes of so many kinds at once, if fewer do not help
-  std::uint32_t node_kinds = 4;         ///< kinds of nodes to add
-  std::uint32_t new_nodes = 1024;       ///< of one kind
-  bool evictions = true;                ///< ask the actions that evict
-  std::uint32_t eviction_steps = 1000;  ///< sets of victims and placements that each of these may try
+  std::uint32_t trials = 96;           ///< sessions that are opened to try something
+  std::uint32_t together = 2;          ///< changes of so many kinds at once, if fewer do not help
+  std::uint32_t node_kinds = 4;        ///< kinds of nodes to add
+  std::uint32_t new_nodes = 1024;      ///< of one kind
+  bool evictions = true;               ///< ask the actions that evict
+  std::uint32_t eviction_steps = 200;  ///< sets of victims and placements that each of these may try
 };
 
 /// What was found for one group.
