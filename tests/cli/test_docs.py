@@ -12,7 +12,7 @@ PAGE = (SOURCE / "docs" / "cli.md").read_text(encoding="utf-8")
 
 def commands():
     text = kaisched("--help").stdout
-    return re.findall(r"^  ([a-z]+)  +[A-Z]", text, re.MULTILINE)
+    return re.findall(r"^  ([a-z-]+)  +[A-Z]", text, re.MULTILINE)
 
 
 class Examples(Case):
@@ -58,7 +58,7 @@ class Page(Case):
     def test_every_command_has_a_section(self):
         names = commands()
         self.assertGreater(len(names), 10)
-        sections = re.findall(r"^### (\w+)$", PAGE, re.MULTILINE)
+        sections = re.findall(r"^### ([\w-]+)$", PAGE, re.MULTILINE)
         self.assertEqual(sections, names)
         for name in names:
             self.assertIn(f"| [`{name}`](#{name}) |", PAGE)
@@ -83,8 +83,8 @@ class Page(Case):
 
     def test_schemas_are_those_of_the_source(self):
         source = "".join(p.read_text(encoding="utf-8") for p in sorted((SOURCE / "src" / "cli").glob("*.?pp")))
-        written = set(re.findall(r'"(kaisched-[a-z]+/\d+)"', source))
-        self.assertEqual(written, set(re.findall(r"`(kaisched-[a-z]+/\d+)`", PAGE)))
+        written = set(re.findall(r'"(kaisched-[a-z-]+/\d+)"', source))
+        self.assertEqual(written, set(re.findall(r"`(kaisched-[a-z-]+/\d+)`", PAGE)))
 
     def test_statuses_are_those_of_the_source(self):
         source = (SOURCE / "src" / "cli" / "exit_status.hpp").read_text(encoding="utf-8")

@@ -68,6 +68,7 @@ class Streams(Case):
             ["run", path],
             ["demo", "--gpus", "64"],
             ["explain", path, "a"],
+            ["what-if", path, "--queue", "q"],
             ["check", path],
             ["digest", path],
             ["options"],
@@ -79,7 +80,7 @@ class Streams(Case):
             ["test", SOURCE / "tests" / "scenarios" / "gangs"],
         ]:
             schema = json.loads(self.ok(*arguments, "--json"))["schema"]
-            self.assertRegex(schema, r"^kaisched-[a-z]+/1$")
+            self.assertRegex(schema, r"^kaisched-[a-z-]+/1$")
             self.assertNotEqual(self.ok(*arguments, f"--json={out}"), "")
             self.assertEqual(json.loads(out.read_text())["schema"], schema)
             self.assertEqual(self.ok(*arguments, "--quiet", f"--json={out}"), "")

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import codes
 import handbook
 import peers
 from compiled import LANGUAGES, headers, programs, source
@@ -50,6 +51,24 @@ class Tool(unittest.TestCase):
         text = "x := g.handle.SnapshotSharedLister().NodeInfos()\ny := other.Method()\n"
         self.assertEqual(peers.counted(Page("p.md", f"```go no-run\n{text}```\n").snippets[0]), (2, 2))
         self.assertEqual(peers.counted(Page("p.md", "```c no-run\nreapi_cli_match(a);\n```\n").snippets[0]), (1, 1))
+
+    def test_wrong_codes_are_noticed(self):
+        header = "enum class a : int {\n  none = 0,  ///< no, nothing = 7\n  one,\n  nine = 9,\n};\n"
+        self.assertEqual(codes.enumerators(header, "a"), [("none", 0), ("one", 1), ("nine", 9)])
+        known = codes.known_in(ROOT)
+        self.assertEqual(len(known["constraint"]), 28)
+        text = (ROOT / codes.PAGE).read_text(encoding="utf-8")
+        for right, wrong, complaint in [
+            ("| `taint` | 6 |", "| `taint` | 7 |", "constraint: taint 6 is missing"),
+            ("| `stale_gang` |", "| `old_gang` |", "victim_rule: there is no old_gang 1"),
+            ("| `horizon` | 4 |", "| horizon | 4 |", "this row tells no code: | horizon"),
+            ("`choice_plan` in [choice.hpp]", "`choices` in [choice.hpp]", "choices: there is no such enumeration"),
+            ("## Codes", "## Words", "there is no section of codes"),
+        ]:
+            with self.subTest(wrong):
+                self.assertIn(right, text)
+                found = codes.faults(text.replace(right, wrong), known)
+                self.assertTrue(any(complaint in line for line in found), found)
 
     def test_elided_output(self):
         self.assertTrue(as_promised("a ... c\n...\nz\n", "a b c\nd\ne\nz\n"))
@@ -136,6 +155,10 @@ class Pages(unittest.TestCase):
         page = Page(peers.PAGE, (ROOT / peers.PAGE).read_text(encoding="utf-8"))
         said = [line for _, line in page.prose if re.match(rf"\| ({'|'.join(peers.TASKS.values())}) \|", line)]
         self.assertEqual(said, peers.table(page))
+
+    def test_codes_are_those_of_the_headers(self):
+        text = (ROOT / codes.PAGE).read_text(encoding="utf-8")
+        self.assertEqual(codes.faults(text, codes.known_in(ROOT)), [])
 
     def test_the_languages_of_the_readme_have_the_same_sections(self):
         english, chinese = (Page(name, (ROOT / name).read_text(encoding="utf-8")) for name in ("README.md", "README.zh-CN.md"))
