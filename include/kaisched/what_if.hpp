@@ -29,7 +29,7 @@ enum class start_knowledge : std::uint8_t {
   none = 0,         ///< not asked
   known = 1,        ///< from the estimates of those that run
   no_estimate = 2,  ///< groups that have no `runtime_estimate`, or no start, hold what is missing
-  never = 3,        ///< it does not start when all those that run have ended either
+  never = 3,        ///< it does not start when all those that run have ended either, or not even in an empty cluster
   horizon = 4,      ///< not searched further
 };
 [[nodiscard]] std::string_view start_knowledge_name(start_knowledge k) noexcept;

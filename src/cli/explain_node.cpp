@@ -66,13 +66,27 @@ void count(const reason& why, answers& to) {
   same->most = std::max(same->most, why.need);
 }
 
+/// The pod that a group waits with; no_row where no node can change that. In `compat` a pod that the reason names may
+/// have got a claim since.
+pod_row waiting_pod(const session& over, const waiting_group& group) {
+  const reason& first = group.reasons.front();
+  if (first.pod == no_row && first.what != constraint::topology) return no_row;
+  const session_view view = over.view();
+  if (first.pod != no_row && view.status_of(first.pod) == pod_status::pending) return first.pod;
+  const model::cluster_state& s = over.base().state();
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (s.pods[p].live && s.pods[p].group == group.group && view.status_of(p) == pod_status::pending) return p;
+  }
+  return no_row;
+}
+
 /// What the node says to the first pod of every group that waits. Pods that ask for the same are asked about once.
 result<answers> ask_for_waiting(const explanation& of, node_row node) {
   const session& over = of.ran.over;
   std::map<class_row, reason> known;
   answers found;
   for (const waiting_group& group : of.ran.figures.waiting_groups) {
-    const pod_row pod = group.reasons.front().pod;
+    const pod_row pod = waiting_pod(over, group);
     if (pod == no_row) continue;
     ++found.groups;
     auto it = known.find(over.view().pod_class(pod));

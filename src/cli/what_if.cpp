@@ -1,4 +1,5 @@
 // The command that asks about groups that do not exist yet.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -8,10 +9,12 @@
 
 #include <kaisched/what_if.hpp>
 
+#include "base/nearest.hpp"
 #include "cli/explain.hpp"
 #include "cli/input.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
+#include "model/state.hpp"
 
 namespace kaisched::cli {
 
@@ -85,6 +88,20 @@ result<std::vector<table>> change_of(const what_if_arguments& told, const loaded
   return all;
 }
 
+/// A queue that an added file may bring is not looked for.
+result<void> check_queue(const what_if_arguments& told, const snapshot& in) {
+  if (told.queue.empty() || !told.add.empty()) return {};
+  std::vector<std::string_view> names;
+  for (const model::queue_info& one : *in.state().queues) {
+    if (one.live) names.push_back(one.name);
+  }
+  if (std::find(names.begin(), names.end(), told.queue) != names.end()) return {};
+  std::string text = fmt::format("--queue {}: {} has no such queue", told.queue, input_name(told.input));
+  if (const std::string_view nearest = base::nearest_name(told.queue, names); !nearest.empty())
+    text += fmt::format("; did you mean {}?", nearest);
+  return error{status::not_found, std::move(text), {}};
+}
+
 json forecast_json(const what_if_report& of, const forecast& one, const std::string& text) {
   json decisions = json::array();
   for (const decision& d : one.decisions) {
@@ -148,6 +165,7 @@ int what_if(what_if_arguments told, const console& to) {
   progress shown(to, load_steps + decide_steps(*with) + 1);
   const result<loaded_cluster> loaded = load_cluster(told.input, shown);
   if (!loaded) return to.fail(loaded.failure());
+  if (auto known = check_queue(told, loaded->state); !known) return to.fail(known.failure(), exit_usage);
   const result<decided> ran = decide(*with, loaded->state, loaded->now, shown);
   if (!ran) return to.fail(about_input(told.input, ran.failure()));
   const result<std::vector<table>> change = change_of(told, *loaded);

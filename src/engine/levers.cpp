@@ -756,7 +756,8 @@ void add_request_levers(const lever_subject& of, lever_list& to) {
     if (!ask.ask.containers.empty() || ask.asks_vendors())
       continue;  // what each container asks for would have to follow
     for (std::uint32_t d = 0; d < of.c.state().dims(); ++d) {
-      if (d != dim_pods && ask.requests(d) > 0) add(to, std::make_unique<request_lever>(of, one, d));
+      const bool in_devices = d != dim_gpu || ask.whole_devices + ask.shared_devices > 0;  // not by claims alone
+      if (d != dim_pods && in_devices && ask.requests(d) > 0) add(to, std::make_unique<request_lever>(of, one, d));
     }
     if (ask.memory_devices > 0) add(to, std::make_unique<memory_lever>(of, one));
   }

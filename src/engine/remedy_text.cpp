@@ -25,29 +25,30 @@ constexpr std::array<wording, change_kind_count> change_words{
     wording("", ""),
     wording("{after} pod of the gang of {before} starts without the others",
             "{after} pods of the gang of {before} start without the others",
-            "{before} 个 Pod 的成组中只需 {after} 个一起启动"),
+            "成组的 {before} 个 Pod 中只需 {after} 个一起启动"),
     wording("each pod asks for {after} instead of {before}", "每个 Pod 请求 {after} 而不是 {before}"),
     wording("its pods are together in one '{after}' instead of one '{before}'",
             "它的 Pod 只需同在一个“{after}”而不是一个“{before}”之内"),
-    wording("queue {subject} may hold {after} instead of {before}", "队列 {subject} 的上限是 {after} 而不是 {before}"),
+    wording("queue {subject} may hold {after} instead of {before}", "队列{subject}的上限是 {after} 而不是 {before}"),
     wording("queue {subject} has a quota of {after} instead of {before}",
-            "队列 {subject} 的配额是 {after} 而不是 {before}"),
+            "队列{subject}的配额是 {after} 而不是 {before}"),
     wording("there is one more node like {subject}", "there are {after} more nodes like {subject}",
-            "再有 {after} 个与 {subject} 相同的节点"),
-    wording("node {subject} is ready and not cordoned", "节点 {subject} 就绪且未被封锁"),
+            "再有 {after} 个与{subject}相同的节点"),
+    wording("node {subject} is ready and not cordoned", "节点{subject}就绪且未被封锁"),
     wording("its pods tolerate the taint '{before}'", "它的 Pod 容忍污点“{before}”"),
     wording("its pods do without the label '{before}'", "它的 Pod 不再要求标签“{before}”"),
     wording("pod {subject} leaves", "Pod {subject} 离开"),
     wording("{after} sub-group of {before} starts without the others",
-            "{after} sub-groups of {before} start without the others", "{before} 个子组中只需 {after} 个一起启动"),
+            "{after} sub-groups of {before} start without the others",
+            "成组的 {before} 个子组中只需 {after} 个一起启动"),
     wording("each pod asks for {after} of GPU memory instead of {before}", "每个 Pod 请求 {after} 显存而不是 {before}"),
-    wording("node {subject} has the label '{after}'", "节点 {subject} 有标签“{after}”"),
-    wording("node {subject} has not the taint '{before}'", "节点 {subject} 没有污点“{before}”"),
+    wording("node {subject} has the label '{after}'", "节点{subject}有标签“{after}”"),
+    wording("node {subject} is without the taint '{before}'", "节点{subject}没有污点“{before}”"),
     wording("its pods do without their node affinity '{before}'", "它的 Pod 不再要求节点亲和“{before}”"),
 };
 constexpr wording anywhere("its pods need not be together in one '{before}'", "它的 Pod 不必同在一个“{before}”之内");
 constexpr wording in_sub_group("{said} (sub-group '{name}')", "{said}（子组“{name}”）");
-constexpr wording of_pods_like("{said} (pods like {pod})", "{said}（与 {pod} 相同的 Pod）");
+constexpr wording of_pods_like("{said} (pods like {pod})", "{said}（与{pod}相同的 Pod）");
 constexpr wording no_bound("without bound", "不限");
 
 constexpr wording first_if("if {said}", "如果{said}");
@@ -86,7 +87,8 @@ std::string session::text(const remedy& one) const {
     };
     const std::string before = shown(change.before, change.text_before);
     const std::string after = shown(change.after, change.text_after);
-    const std::string subject = "'" + std::string(base().name(change.subject)) + "'";
+    const std::string quotes[2] = {in == language::chinese ? "“" : "'", in == language::chinese ? "”" : "'"};
+    const std::string subject = quotes[0] + std::string(base().name(change.subject)) + quotes[1];
     const wording& words = change.what == change_kind::required_level && change.text_after.empty()
                                ? anywhere
                                : change_words[static_cast<std::size_t>(change.what)];

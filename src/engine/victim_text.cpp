@@ -39,9 +39,9 @@ constexpr std::array<wording, victim_rule_count> victim_sayings{
     wording("it stands where the room is made, and has got a place elsewhere",
             "它处在要腾出的位置上，并已在别处得到位置"),
     wording("its group does without it: pods beyond gangs go first", "它的组可以没有它：成组之外的 Pod 先离开"),
-    wording("queue {queue}, or one above it, held more than its fair share", "队列 {queue} 或其上级占用超过公平份额"),
+    wording("queue {queue}, or one above it, held more than its fair share", "队列“{queue}”或其上级占用超过公平份额"),
     wording("of the groups of queue {queue} that might have lost pods none of a lower priority was left alone",
-            "队列 {queue} 中可能失去 Pod 的组里，没有优先级更低的被放过"),
+            "队列“{queue}”中可能失去 Pod 的组里，没有优先级更低的被放过"),
     wording("of those of the same priority none that is younger was left alone", "相同优先级中没有更年轻的被放过"),
     wording("the search found a set of victims with it that makes enough room", "搜索找到的一组足够的驱逐对象包含它")};
 constexpr std::array<wording, spared_reason_count> spared_sayings{
@@ -91,10 +91,10 @@ constexpr std::array<wording, static_cast<std::size_t>(attempt_saying::count)> a
     wording("its preemption delay is not over", "它的抢占延迟还没有过"),
     wording("room is made for preemptible groups only", "只为可抢占的组腾出空间"),
     wording("with its next pods queue {queue} would hold more than its fair share",
-            "加上它接下来的 Pod，队列 {queue} 会超过公平份额"),
+            "加上它接下来的 Pod，队列“{queue}”会超过公平份额"),
     wording("with its next pods queue {queue} would hold more than its fair share, or its non-preemptible pods more "
             "than its quota",
-            "加上它接下来的 Pod，队列 {queue} 会超过公平份额，或其不可抢占的 Pod 超过配额"),
+            "加上它接下来的 Pod，队列“{queue}”会超过公平份额，或其不可抢占的 Pod 超过配额"),
     wording("a queue on its path would hold more than its quota in pods that are not preemptible",
             "它路径上的某个队列中不可抢占的 Pod 会超过配额"),
     wording("not searched for: a group like it had just failed", "没有搜索：同样的组刚刚失败"),

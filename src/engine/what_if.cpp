@@ -188,7 +188,11 @@ result<forecast> session::forecast_of(const engine_detail::trial_world& world, c
     made.way = start_way::displaces;
   }
   if (made.starts == 0) made.decisions.clear();
-  if (limits.ends > 0) {
+  const result<certificate> proof = opened.certify(group);
+  if (!proof) return proof.failure();
+  if (proof->assumption == certificate_assumption::empty) {
+    made.knowledge = start_knowledge::never;
+  } else if (limits.ends > 0) {
     work::core look(c);
     const result<std::int64_t> earliest = actions::earliest_start(look, group);
     if (!earliest) return earliest.failure();

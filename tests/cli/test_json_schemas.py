@@ -23,6 +23,7 @@ EXPLAIN, WHAT_IF = (
 EVICTING = "allocate,consolidation,reclaim,preempt"
 KINDS = {"node": "node", "queue": "queue", "pod_group": "group", "pod": "pod", "topology": "topology"}
 HAND_MADE = [  # scenarios and clusters that have what invented ones lack, with the actions to ask
+    ("tests/scenarios/claims", "allocate"),
     ("tests/scenarios/mig", "allocate,repartition"),
     ("tests/scenarios/stale", "stalegangeviction,allocate"),
     ("tests/scenarios/time", "runtimelimit,allocate"),

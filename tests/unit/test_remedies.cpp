@@ -129,7 +129,7 @@ TEST_CASE("labels, taints and closed nodes") {
   CHECK(says(all, "if its pods tolerate the taint 'team=x:NoSchedule'; 1 pod starts"));
   CHECK(says(all, "if its pods do without the label 'disk=ssd'; 1 pod starts"));
   CHECK(says(all, "if node 'plain' has the label 'disk=ssd'; 1 pod starts"));
-  CHECK(says(all, "if node 'tainted' has not the taint 'team=x:NoSchedule'; 1 pod starts"));
+  CHECK(says(all, "if node 'tainted' is without the taint 'team=x:NoSchedule'; 1 pod starts"));
   CHECK(all.size() == 5);  // nodes like 'plain' lack the label, those like 'tainted' are tainted
 }
 

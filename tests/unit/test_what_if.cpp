@@ -170,3 +170,15 @@ TEST_CASE("questions that make no sense are refused by name") {
   const std::string_view started = "g";
   CHECK(must(s.what_if({}, {&started, 1})).groups.front().way == start_way::none);
 }
+
+TEST_CASE("what no empty cluster would start is never started, whoever runs without an estimate") {
+  builder b;
+  b << builder::node{"n", 4} << builder::queue{"top"} << builder::queue{"q", "top"};
+  runs(b, "old", "q", 4, "n");
+  const session s = ran(b.take());
+  const forecast large = asked(s, submission("new", "q", 1, 8000)).groups.front();
+  CHECK(large.way == start_way::unknown);
+  CHECK(large.knowledge == start_knowledge::never);
+  CHECK(asked(s, submission("new", "top", 1)).groups.front().knowledge == start_knowledge::never);
+  CHECK(asked(s, submission("new", "q", 1)).groups.front().knowledge == start_knowledge::no_estimate);
+}
