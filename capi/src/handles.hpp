@@ -57,13 +57,25 @@ struct kaisched_session {
   mutable kaisched::capi::lent_tables tables;
 };
 
+namespace kaisched::capi {
+
+/// Row of an entity of the snapshot that a session is over.
+[[nodiscard]] inline result<std::uint32_t> row_of(const kaisched_session* session, kaisched_id id, entity_kind kind) {
+  return session->body.base().row_of(entity_id(id), kind);
+}
+/// Rows of pod groups.
+[[nodiscard]] result<std::vector<group_row>> rows_of(const kaisched_session* session, const kaisched_id* groups,
+                                                     std::size_t count);
+
+}  // namespace kaisched::capi
+
 /// Immutable once asked.
 struct kaisched_answers {
-  kaisched_answers(kaisched::table decisions, std::vector<std::uint64_t> first_rows)
-      : table(std::move(decisions)), first(std::move(first_rows)) {}
+  kaisched_answers(kaisched::table rows, std::vector<std::uint64_t> first_rows)
+      : table(std::move(rows)), first(std::move(first_rows)) {}
 
   kaisched::capi::output_table table;
-  std::vector<std::uint64_t> first;  ///< by group, and the end
+  std::vector<std::uint64_t> first;  ///< by question, and the end
 };
 
 /// Immutable once read.

@@ -13,11 +13,6 @@ using namespace kaisched::capi;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-/// Row of an entity of the snapshot that a session is over.
-result<std::uint32_t> row_of(const kaisched_session* session, kaisched_id id, entity_kind kind) {
-  return session->body.base().row_of(entity_id(id), kind);
-}
-
 /// A pod to a node, in one of the two ways.
 result<void> put(kaisched_session* session, kaisched_id pod, kaisched_id node, std::int32_t* placed,
                  result<bool> (kaisched::session::*how)(pod_row, node_row)) {
@@ -44,6 +39,19 @@ result<void> start(const kaisched_engine* engine, const kaisched_snapshot* snaps
 }
 
 }  // namespace
+
+result<std::vector<group_row>> kaisched::capi::rows_of(const kaisched_session* session, const kaisched_id* groups,
+                                                       std::size_t count) {
+  if (groups == nullptr && count > 0) return bad_argument("groups is NULL");
+  std::vector<group_row> rows;
+  rows.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const result<group_row> row = row_of(session, groups[i], entity_kind::pod_group);
+    if (!row) return row.failure();
+    rows.push_back(*row);
+  }
+  return rows;
+}
 
 kaisched_status kaisched_run(const kaisched_engine* engine, const kaisched_snapshot* snapshot, std::int64_t now_ns,
                              kaisched_session** out, kaisched_error* err) noexcept {
@@ -134,15 +142,9 @@ kaisched_status kaisched_session_ask(const kaisched_session* session, const char
   if (out != nullptr) *out = nullptr;
   return guard(err, KAISCHED_FN_SESSION_ASK, [&]() -> result<void> {
     if (auto r = require({{session, "session"}, {action, "action"}, {out, "out"}}); !r) return r;
-    if (groups == nullptr && count > 0) return bad_argument("groups is NULL");
-    std::vector<group_row> rows;
-    rows.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const result<group_row> row = row_of(session, groups[i], entity_kind::pod_group);
-      if (!row) return row.failure();
-      rows.push_back(*row);
-    }
-    const result<std::vector<what_if_answer>> answers = session->body.ask(action, rows);
+    const result<std::vector<group_row>> rows = rows_of(session, groups, count);
+    if (!rows) return rows.failure();
+    const result<std::vector<what_if_answer>> answers = session->body.ask(action, *rows);
     if (!answers) return answers.failure();
     std::vector<decision> all;
     std::vector<std::uint64_t> first{0};

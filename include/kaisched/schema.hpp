@@ -40,6 +40,12 @@ enum class table_kind : std::uint32_t {
   assumption = 40,     ///< output of a cluster: decisions that it has taken in and nobody has reported on
   conflict = 41,       ///< output of a cluster: what stood in the way of decisions that it was to take in
   candidate = 42,      ///< answer of a session: how the nodes stand for one pod
+  remedy = 43,         ///< answer of a session: what would let groups that wait start
+  certificate = 44,    ///< answer of a session: why a group cannot start, as a proof
+  share_step = 45,     ///< answer of a session: how the fair share of a queue came about
+  choice = 46,         ///< answer of a session: why a pod was put where it is
+  victim = 47,         ///< answer of a session: why a pod had to leave or move
+  forecast = 48,       ///< answer of a session: what would become of groups if the cluster had changed
 };
 
 /// What an input table does. Within one `apply` tables take effect in order, all of them or none.
@@ -396,6 +402,113 @@ enum candidate : std::uint32_t {
   candidate_device_share = 9,
   candidate_constraint = 10,
   candidate_text = 11,
+};
+enum remedy : std::uint32_t {
+  remedy_group = 1,
+  remedy_group_name = 2,
+  remedy_remedy = 3,
+  remedy_change = 4,
+  remedy_subject = 5,
+  remedy_subject_name = 6,
+  remedy_dimension = 7,
+  remedy_before = 8,
+  remedy_after = 9,
+  remedy_text_before = 10,
+  remedy_text_after = 11,
+  remedy_starts = 12,
+  remedy_action = 13,
+  remedy_complete = 14,
+  remedy_trials = 15,
+  remedy_text = 16,
+  remedy_sub_group = 17,
+};
+enum certificate : std::uint32_t {
+  certificate_group = 1,
+  certificate_group_name = 2,
+  certificate_kind = 3,
+  certificate_assumption = 4,
+  certificate_constraint = 5,
+  certificate_queue = 6,
+  certificate_sub_group = 7,
+  certificate_dimension = 8,
+  certificate_need = 9,
+  certificate_have = 10,
+  certificate_topology = 11,
+  certificate_level = 12,
+  certificate_domain = 13,
+  certificate_bound = 14,
+  certificate_bound_dimension = 15,
+  certificate_bound_most = 16,
+  certificate_nodes = 17,
+  certificate_text = 18,
+  certificate_bound_kind = 19,
+  certificate_pods = 20,
+};
+enum share_step : std::uint32_t {
+  share_step_queue = 1,
+  share_step_queue_name = 2,
+  share_step_parent = 3,
+  share_step_step = 4,
+  share_step_dimension = 5,
+  share_step_round = 6,
+  share_step_priority = 7,
+  share_step_weight = 8,
+  share_step_usage = 9,
+  share_step_proportion = 10,
+  share_step_wanted = 11,
+  share_step_before = 12,
+  share_step_given = 13,
+  share_step_after = 14,
+  share_step_by = 15,
+  share_step_text = 16,
+};
+enum choice : std::uint32_t {
+  choice_pod = 1,
+  choice_pod_name = 2,
+  choice_what = 3,
+  choice_node = 4,
+  choice_node_name = 5,
+  choice_runner_up = 6,
+  choice_rule = 7,
+  choice_plan = 8,
+  choice_fitting = 9,
+  choice_rank = 10,
+  choice_margin = 11,
+  choice_part = 12,
+  choice_score = 13,
+  choice_other_score = 14,
+  choice_text = 15,
+};
+enum victim : std::uint32_t {
+  victim_pod = 1,
+  victim_pod_name = 2,
+  victim_what = 3,
+  victim_code = 4,
+  victim_group = 5,
+  victim_group_name = 6,
+  victim_pods = 7,
+  victim_action = 8,
+  victim_commit = 9,
+  victim_text = 10,
+  victim_kind = 11,
+};
+enum forecast : std::uint32_t {
+  forecast_group_name = 1,
+  forecast_way = 2,
+  forecast_starts = 3,
+  forecast_action = 4,
+  forecast_earliest = 5,
+  forecast_expected = 6,
+  forecast_knowledge = 7,
+  forecast_ends_before = 8,
+  forecast_starts_before = 9,
+  forecast_reasons = 10,
+  forecast_placed_pods = 11,
+  forecast_placed_nodes = 12,
+  forecast_displaced_pods = 13,
+  forecast_displaced_groups = 14,
+  forecast_text = 15,
+  forecast_displaced_by = 16,
 };
 }  // namespace col
 

@@ -561,7 +561,7 @@ static void kinds_and_columns(void) {
     CHECK(one.name == NULL && one.struct_size == sizeof one);
   }
   CHECK(inputs == 15);
-  CHECK(kinds == 26);
+  CHECK(kinds == 32);
   CHECK(named == 4);
   EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_KIND_INFO, kaisched_kind_info, kinds, &kind);
   EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_COLUMN_INFO, kaisched_column_info, 999, 0, &one);

@@ -43,6 +43,24 @@ int main(void) {
   MEMBER(kaisched_checkpoint, depth);
   MEMBER(kaisched_checkpoint, statement);
 
+  STRUCTURE(kaisched_remedy_limits);
+  MEMBER(kaisched_remedy_limits, struct_size);
+  MEMBER(kaisched_remedy_limits, trials);
+  MEMBER(kaisched_remedy_limits, together);
+  MEMBER(kaisched_remedy_limits, node_kinds);
+  MEMBER(kaisched_remedy_limits, new_nodes);
+  MEMBER(kaisched_remedy_limits, eviction_steps);
+  MEMBER(kaisched_remedy_limits, no_evictions);
+  MEMBER(kaisched_remedy_limits, no_new_nodes);
+
+  STRUCTURE(kaisched_what_if_limits);
+  MEMBER(kaisched_what_if_limits, struct_size);
+  MEMBER(kaisched_what_if_limits, eviction_steps);
+  MEMBER(kaisched_what_if_limits, ends);
+  MEMBER(kaisched_what_if_limits, no_displacement);
+  MEMBER(kaisched_what_if_limits, no_times);
+  MEMBER(kaisched_what_if_limits, pad);
+
   STRUCTURE(kaisched_executor);
   MEMBER(kaisched_executor, struct_size);
   MEMBER(kaisched_executor, width);

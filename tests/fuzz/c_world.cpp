@@ -565,19 +565,52 @@ void c_world::fork() {
   facts.exact = s.facts.exact;
   keep(sessions_, made, std::move(facts));
 }
+bool c_world::explain(const kaisched_session* s, kaisched_answers** made) {
+  const bool missing = s == nullptr;
+  const auto about = [&](std::uint32_t where, auto function, std::uint32_t kind) {
+    return call(where, missing, function, s, id(kind), made);
+  };
+  switch (from_.below(6)) {
+    case 0:
+      return about(KAISCHED_FN_SESSION_CERTIFY, kaisched_session_certify, KAISCHED_KIND_POD_GROUP);
+    case 1:
+      return about(KAISCHED_FN_SESSION_CHOICE, kaisched_session_choice, KAISCHED_KIND_POD);
+    case 2:
+      return about(KAISCHED_FN_SESSION_VICTIM, kaisched_session_victim, KAISCHED_KIND_POD);
+    case 3:
+      return about(KAISCHED_FN_SESSION_SHARE_STEPS, kaisched_session_share_steps, KAISCHED_KIND_QUEUE);
+    case 4: {
+      const std::vector<kaisched_id> groups = ids(KAISCHED_KIND_POD_GROUP);
+      const kaisched_remedy_limits few{sizeof few, 4, 1, 1, 8, 16, from_.one_in(2) ? 1U : 0U, 0};
+      return call(KAISCHED_FN_SESSION_REMEDIES, missing, kaisched_session_remedies, s, groups.data(), groups.size(),
+                  &few, made);
+    }
+    default: {
+      delta change(from_);
+      change.add_rows();
+      const std::vector<const kaisched_table*> tables = change.pointers();
+      const kaisched_what_if_limits few{sizeof few, 16, 2, from_.one_in(2) ? 1U : 0U, from_.one_in(2) ? 1U : 0U, 0};
+      return call(KAISCHED_FN_SESSION_WHAT_IF, missing, kaisched_session_what_if, s, tables.data(), tables.size(),
+                  static_cast<const char* const*>(nullptr), std::size_t{0}, &few, made);
+    }
+  }
+}
 void c_world::ask() {
   const auto& s = sessions_.pick(from_);
   const std::string before = s.handle != nullptr ? places_of_fork(s.handle) : std::string();
   kaisched_answers* made = nullptr;
   bool done = false;
-  if (from_.one_in(2)) {
+  const std::size_t what = from_.below(3);
+  if (what == 0) {
     const std::vector<kaisched_id> groups = ids(KAISCHED_KIND_POD_GROUP);
     const char* const name = action();
     done = call(KAISCHED_FN_SESSION_ASK, s.handle == nullptr || name == nullptr, kaisched_session_ask, s.handle, name,
                 groups.data(), groups.size(), &made);
-  } else {
+  } else if (what == 1) {
     done = call(KAISCHED_FN_SESSION_CANDIDATES, s.handle == nullptr, kaisched_session_candidates, s.handle,
                 id(KAISCHED_KIND_POD), &made);
+  } else {
+    done = explain(s.handle, &made);
   }
   ensure(s.handle == nullptr || places_of_fork(s.handle) == before, "a question changes nothing");
   ensure(done == (made != nullptr), "answers are there if the call ran");

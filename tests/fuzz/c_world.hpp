@@ -145,6 +145,7 @@ class c_world {
   void cancel();
   void fork();
   void ask();
+  bool explain(const kaisched_session* s, kaisched_answers** made);
   void mark();
   void roll_back();
   void place();

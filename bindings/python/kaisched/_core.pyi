@@ -1,6 +1,6 @@
 """Types of the extension module."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -52,7 +52,33 @@ class Session:
     def attempts(self) -> _Columns: ...
     @property
     def sharing_groups(self) -> _Columns: ...
+    def candidates(self, pod: str | int) -> _Columns: ...
+    def certify(self, group: str | int) -> _Columns: ...
+    def choice(self, pod: str | int) -> _Columns: ...
+    def remedies(
+        self,
+        groups: Iterable[str | int],
+        *,
+        trials: int = 96,
+        together: int = 2,
+        node_kinds: int = 4,
+        new_nodes: int = 1024,
+        evictions: bool = True,
+        eviction_steps: int = 1000,
+    ) -> _Columns: ...
     def run(self, action: str | None = None) -> None: ...
+    def share_steps(self, queue: str | int) -> _Columns: ...
+    def victim(self, pod: str | int) -> _Columns: ...
+    def what_if(
+        self,
+        groups: Sequence[str] | None = None,
+        *,
+        op: str = "add",
+        displace: bool = True,
+        eviction_steps: int = 1000,
+        ends: int = 256,
+        **tables: Mapping[str, Any],
+    ) -> _Columns: ...
 
 class Engine:
     def __init__(self) -> None: ...

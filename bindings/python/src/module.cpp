@@ -20,6 +20,7 @@
 
 #include "columns.hpp"
 #include "errors.hpp"
+#include "model/state.hpp"
 #include "scenario.hpp"
 
 namespace py = pybind11;
@@ -76,6 +77,26 @@ class py_cluster : public shared_object<cluster> {
   }
 };
 
+/// Row of an entity of a snapshot, given by its name or as an identifier of a column.
+std::uint32_t row_in(const snapshot& base, entity_kind kind, const py::handle& given) {
+  if (!py::isinstance<py::str>(given)) return unwrap(base.row_of(entity_id(given.cast<std::uint64_t>()), kind));
+  const auto name = given.cast<std::string>();
+  const model::cluster_state& state = base.state();
+  const auto find = [&](std::uint32_t count, const auto& is_it) {
+    for (std::uint32_t row = 0; row < count; ++row) {
+      if (is_it(row)) return row;
+    }
+    throw failure({status::not_found, "there is no '" + name + "'", {}});
+  };
+  if (kind == entity_kind::pod)
+    return find(state.pod_slots, [&](pod_row p) { return state.pods[p].live && state.pod_names[p] == name; });
+  if (kind == entity_kind::queue) {
+    return find(static_cast<std::uint32_t>(state.queues->size()),
+                [&](queue_row q) { return (*state.queues)[q].live && (*state.queues)[q].name == name; });
+  }
+  return find(state.group_slots, [&](group_row g) { return state.groups[g].live && state.group_names[g] == name; });
+}
+
 /// Results are converted once and kept until the session goes on.
 class py_session : public shared_object<session> {
  public:
@@ -98,7 +119,44 @@ class py_session : public shared_object<session> {
     return read([](const session& s) { return s.digest(); });
   }
 
+  /// Asks about one entity and makes a table of the answer.
+  template <class Answer>
+  py::dict explain(result<Answer> (session::*ask)(std::uint32_t) const, entity_kind kind, const py::handle& of) const {
+    const std::uint32_t row = row_in(base(), kind, of);
+    return to_dict(unwrap(read([&](const session& s) -> result<table> {
+      const result<Answer> answer = (s.*ask)(row);
+      if (!answer) return answer.failure();
+      return s.to_table(*answer);
+    })));
+  }
+  py::dict remedies(const py::iterable& groups, const remedy_limits& limits) const {
+    const snapshot over = base();
+    std::vector<group_row> rows;
+    for (const py::handle group : groups) rows.push_back(row_in(over, entity_kind::pod_group, group));
+    return to_dict(unwrap(read([&](const session& s) -> result<table> {
+      const result<std::vector<remedy_report>> found = s.remedies(rows, limits);
+      if (!found) return found.failure();
+      return s.to_table(rows, *found);
+    })));
+  }
+  py::dict what_if(const py::object& groups, const std::string& op, const what_if_limits& limits,
+                   const py::kwargs& tables) const {
+    const snapshot over = base();
+    const py::cpp_function dimensions([&over] { return over.dimension_names(); });
+    const input_tables change(py::module_::import("kaisched._tables").attr("build")(tables, op, dimensions));
+    const auto names = groups.is_none() ? std::vector<std::string>() : groups.cast<std::vector<std::string>>();
+    const std::vector<std::string_view> asked(names.begin(), names.end());
+    return to_dict(unwrap(read([&](const session& s) -> result<table> {
+      const result<what_if_report> report = s.what_if(change.views(), asked, limits);
+      if (!report) return report.failure();
+      return s.to_table(*report);
+    })));
+  }
+
  private:
+  [[nodiscard]] snapshot base() const {
+    return read([](const session& s) { return s.base(); });
+  }
   void forget_tables() {
     tables_.clear();
     ++generation_;
@@ -181,9 +239,62 @@ void bind_snapshot(py::module_& m) {
       .def(py::pickle(&save, &load));
 }
 
+/// Questions why and what if: nothing changes, and the answers are tables that are not kept.
+void bind_questions(py::class_<py_session>& sessions) {
+  const auto explained = [](auto ask, entity_kind kind) {
+    return [ask, kind](const py_session& s, const py::handle& of) { return s.explain(ask, kind, of); };
+  };
+  const remedy_limits tried;
+  const what_if_limits looked;
+  sessions
+      .def(
+          "candidates", explained(&session::candidates, entity_kind::pod), py::arg("pod"),
+          "Why here, or why nowhere: a row for each node, those that can take the pod first, best first. Of a pod that "
+          "this session has placed in the state in which it was placed. Entities are named, or identifiers of columns.")
+      .def(
+          "remedies",
+          [](const py_session& s, const py::iterable& groups, std::uint32_t trials, std::uint32_t together,
+             std::uint32_t node_kinds, std::uint32_t new_nodes, bool evictions, std::uint32_t eviction_steps) {
+            return s.remedies(groups, {trials, together, node_kinds, new_nodes, evictions, eviction_steps});
+          },
+          py::arg("groups"), py::kw_only(), py::arg("trials") = tried.trials, py::arg("together") = tried.together,
+          py::arg("node_kinds") = tried.node_kinds, py::arg("new_nodes") = tried.new_nodes,
+          py::arg("evictions") = tried.evictions, py::arg("eviction_steps") = tried.eviction_steps,
+          "What would let groups that wait start now, each change tried: a row for each change, those of one number "
+          "`remedy` together. Number 0: nothing was found. At most `trials` sessions for each group, changes of up to "
+          "`together` kinds at once, up to `new_nodes` nodes of each of `node_kinds` kinds; with `evictions` the "
+          "actions that evict are asked, `eviction_steps` sets of victims and placements each.")
+      .def(
+          "certify", explained(&session::certify, entity_kind::pod_group), py::arg("group"),
+          "Why a group that waits cannot start, as a proof: a row for each bound over nodes. Of kind \"none\" if there "
+          "is no proof, which does not mean that the group can start.")
+      .def("choice", explained(&session::choice, entity_kind::pod), py::arg("pod"),
+           "Why the node of a pod that this session has placed was chosen: the choice, which parts decided, and what "
+           "would have turned it.")
+      .def("victim", explained(&session::victim, entity_kind::pod), py::arg("pod"),
+           "Why this session made a pod leave or move: by which rules, for whom, who was left alone and why, and what "
+           "if its group had been protected.")
+      .def("share_steps", explained(&session::share_steps, entity_kind::queue), py::arg("queue"),
+           "How the fair share of a queue came about, step by step, siblings included.")
+      .def(
+          "what_if",
+          [](const py_session& s, const py::object& groups, const std::string& op, bool displace,
+             std::uint32_t eviction_steps, std::uint32_t ends,
+             const py::kwargs& tables) { return s.what_if(groups, op, {displace, eviction_steps, ends}, tables); },
+          py::arg("groups") = py::none(), py::kw_only(), py::arg("op") = "add", py::arg("displace") = looked.displace,
+          py::arg("eviction_steps") = looked.eviction_steps, py::arg("ends") = looked.ends,
+          "What would become of groups if the cluster had changed: would they start now, whom would they displace, "
+          "when "
+          "would they start? A row for each group, asked about alone; None: those that the tables add. Tables and `op` "
+          "are those of `Cluster.apply`, applied to the cluster as this session leaves it. `displace`: ask "
+          "consolidation, reclaim and preempt, `eviction_steps` sets of victims and placements each. `ends`: points in "
+          "time at which groups end that are looked at; 0: do not ask when.");
+}
+
 void bind_session(py::module_& m) {
   const auto result_table = [](table_kind kind) { return [kind](py_session& s) { return s.to_table(kind); }; };
-  py::class_<py_session>(m, "Session", "One run over one snapshot. Results are dicts of columns.")
+  py::class_<py_session> sessions(m, "Session", "One run over one snapshot. Results are dicts of columns.");
+  sessions
       .def("run", &py_session::run, py::arg("action") = py::none(),
            "Runs one action by name, or all actions of the options.")
       .def_property_readonly("decisions", result_table(table_kind::decision), "What to do, in order of commits.")
@@ -196,6 +307,7 @@ void bind_session(py::module_& m) {
       .def_property_readonly("sharing_groups", result_table(table_kind::sharing_group),
                              "Devices that pods share, and which decisions opened and closed them.")
       .def_property_readonly("digest", &py_session::digest, "SHA-256 over preset, mode and decisions.");
+  bind_questions(sessions);
 }
 
 void bind_handles(py::module_& m) {

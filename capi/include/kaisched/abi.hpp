@@ -172,6 +172,34 @@ class session : public detail::handle<kaisched_session, kaisched_session_close> 
   [[nodiscard]] answers candidates(kaisched_id pod) const {
     return answers(detail::made<kaisched_answers*>(kaisched_session_candidates, get(), pod));
   }
+  /// @param limits nullptr: the defaults.
+  [[nodiscard]] answers remedies(const std::vector<kaisched_id>& groups,
+                                 const kaisched_remedy_limits* limits = nullptr) const {
+    return answers(
+        detail::made<kaisched_answers*>(kaisched_session_remedies, get(), groups.data(), groups.size(), limits));
+  }
+  [[nodiscard]] answers certify(kaisched_id group) const {
+    return answers(detail::made<kaisched_answers*>(kaisched_session_certify, get(), group));
+  }
+  [[nodiscard]] answers choice(kaisched_id pod) const {
+    return answers(detail::made<kaisched_answers*>(kaisched_session_choice, get(), pod));
+  }
+  [[nodiscard]] answers victim(kaisched_id pod) const {
+    return answers(detail::made<kaisched_answers*>(kaisched_session_victim, get(), pod));
+  }
+  [[nodiscard]] answers share_steps(kaisched_id queue) const {
+    return answers(detail::made<kaisched_answers*>(kaisched_session_share_steps, get(), queue));
+  }
+  /// @param groups none: those that the tables add. @param limits nullptr: the defaults.
+  [[nodiscard]] answers what_if(const std::vector<abi::table>& tables, const std::vector<std::string>& groups = {},
+                                const kaisched_what_if_limits* limits = nullptr) const {
+    const std::vector<const kaisched_table*> all = detail::pointers(tables.data(), tables.size());
+    std::vector<const char*> names;
+    names.reserve(groups.size());
+    for (const std::string& one : groups) names.push_back(detail::c_text(one));
+    return answers(detail::made<kaisched_answers*>(kaisched_session_what_if, get(), all.data(), all.size(),
+                                                   names.data(), names.size(), limits));
+  }
 
   [[nodiscard]] kaisched_checkpoint mark() const {
     return detail::made<kaisched_checkpoint>(kaisched_session_mark, get());

@@ -61,7 +61,7 @@ extern "C" {
 #define KAISCHED_VERSION_PATCH 0
 
 /// Version of this interface: major in the upper, minor in the lower 16 bits. Within one major version it only grows.
-#define KAISCHED_ABI_VERSION 0x00000001u
+#define KAISCHED_ABI_VERSION 0x00000002u
 
 /// @return the KAISCHED_ABI_VERSION that the loaded library was built with.
 KAISCHED_API uint32_t kaisched_abi_version(void) KAISCHED_NOEXCEPT;
@@ -128,6 +128,28 @@ typedef struct kaisched_checkpoint {
   uint32_t depth;
   uint32_t statement;  ///< number of commits before: a checkpoint dies with its statement
 } kaisched_checkpoint;
+
+/// How much kaisched_session_remedies tries. Numbers that are 0 stand for the default.
+typedef struct kaisched_remedy_limits {
+  uint32_t struct_size;     ///< sizeof(kaisched_remedy_limits), set by the caller
+  uint32_t trials;          ///< sessions that are opened to try something, for each group; 96
+  uint32_t together;        ///< changes of so many kinds at once, if fewer do not help; 2
+  uint32_t node_kinds;      ///< kinds of nodes to add; 4
+  uint32_t new_nodes;       ///< of one kind; 1024
+  uint32_t eviction_steps;  ///< sets of victims and placements that each action that evicts may try; 1000
+  uint32_t no_evictions;    ///< 1: do not ask the actions that evict
+  uint32_t no_new_nodes;    ///< 1: do not add nodes
+} kaisched_remedy_limits;
+
+/// How much kaisched_session_what_if tries. Numbers that are 0 stand for the default.
+typedef struct kaisched_what_if_limits {
+  uint32_t struct_size;      ///< sizeof(kaisched_what_if_limits), set by the caller
+  uint32_t eviction_steps;   ///< sets of victims and placements that each action that evicts may try; 1000
+  uint32_t ends;             ///< points in time at which groups end; 256
+  uint32_t no_displacement;  ///< 1: do not ask consolidation, reclaim and preempt
+  uint32_t no_times;         ///< 1: do not ask when groups would start
+  uint32_t pad;              ///< 0
+} kaisched_what_if_limits;
 
 /// Threads of the host for work whose result cannot depend on them, see kaisched_engine_set_executor.
 typedef struct kaisched_executor {
@@ -403,7 +425,13 @@ enum kaisched_function {
   KAISCHED_FN_STAGING_TEXT = 74,
   KAISCHED_FN_STAGING_TABLE = 75,
   KAISCHED_FN_STAGING_TEXTS = 76,
-  KAISCHED_FN_LOAD_PART = 80
+  KAISCHED_FN_LOAD_PART = 80,
+  KAISCHED_FN_SESSION_REMEDIES = 90,
+  KAISCHED_FN_SESSION_CERTIFY = 91,
+  KAISCHED_FN_SESSION_CHOICE = 92,
+  KAISCHED_FN_SESSION_VICTIM = 93,
+  KAISCHED_FN_SESSION_SHARE_STEPS = 94,
+  KAISCHED_FN_SESSION_WHAT_IF = 95
 };
 
 /// Type of the values of a column.
@@ -652,7 +680,21 @@ enum kaisched_table_kind {
   /// output: What stood in the way of decisions that a cluster refused.
   KAISCHED_TABLE_CONFLICT = 41,
   /// output: How the nodes stand for one pod: those that can take it, best first, then the others by name.
-  KAISCHED_TABLE_CANDIDATE = 42
+  KAISCHED_TABLE_CANDIDATE = 42,
+  /// output: What would let pod groups that wait start now: a row for each change, those of one remedy together let the
+  /// group start.
+  KAISCHED_TABLE_REMEDY = 43,
+  /// output: Why a pod group cannot start, as a proof: a row for each bound over nodes, at least one.
+  KAISCHED_TABLE_CERTIFICATE = 44,
+  /// output: How the fair share of a queue came about: the divisions above it step by step, siblings included.
+  KAISCHED_TABLE_SHARE_STEP = 45,
+  /// output: Why a pod was put where it is: the choice, what gave the two nodes different scores, what would have
+  /// turned it.
+  KAISCHED_TABLE_CHOICE = 46,
+  /// output: Why a pod had to leave or move: by which rules, for whom, who else lost pods, who was left alone.
+  KAISCHED_TABLE_VICTIM = 47,
+  /// output: What would become of pod groups if the cluster had changed: a row for each, asked about alone.
+  KAISCHED_TABLE_FORECAST = 48
 };
 
 /// Columns of KAISCHED_TABLE_RESOURCE.
@@ -1388,6 +1430,230 @@ enum kaisched_candidate_column {
   /// string. The same as a sentence; empty if it can. [text]
   KAISCHED_CANDIDATE_COL_TEXT = 11
 };
+
+/// Columns of KAISCHED_TABLE_REMEDY.
+enum kaisched_remedy_column {
+  /// u64. Pod group that waits. [id]
+  KAISCHED_REMEDY_COL_GROUP = 1,
+  /// string. Its name. [name]
+  KAISCHED_REMEDY_COL_GROUP_NAME = 2,
+  /// u32. Number within the group, from 1; 0: nothing was found, and the row has no change. [number]
+  KAISCHED_REMEDY_COL_REMEDY = 3,
+  /// string. What changes, such as queue_limit; empty: nothing, an action has to try. [change]
+  KAISCHED_REMEDY_COL_CHANGE = 4,
+  /// u64. Group, queue, pod or node that changes; the node that new ones are like; 0 without a change. [id]
+  KAISCHED_REMEDY_COL_SUBJECT = 5,
+  /// string. Its name. [name]
+  KAISCHED_REMEDY_COL_SUBJECT_NAME = 6,
+  /// string. Dimension of the amounts; empty if they count pods, sub-groups or nodes, or bytes of GPU memory.
+  /// [dimension]
+  KAISCHED_REMEDY_COL_DIMENSION = 7,
+  /// i64. Amount now; -1 is unlimited. [unit of the dimension]
+  KAISCHED_REMEDY_COL_BEFORE = 8,
+  /// i64. Amount that is needed; -1 is unlimited. [unit of the dimension]
+  KAISCHED_REMEDY_COL_AFTER = 9,
+  /// string. Level, taint, label or affinity now; of sizes the sub-group, empty: the group. [text]
+  KAISCHED_REMEDY_COL_TEXT_BEFORE = 10,
+  /// string. Level that is needed, empty: none; label that the node gets. [text]
+  KAISCHED_REMEDY_COL_TEXT_AFTER = 11,
+  /// u32. Pods of the group that start with the remedy. [pods]
+  KAISCHED_REMEDY_COL_STARTS = 12,
+  /// string. Action that evicts; none if no pod has to leave. [action]
+  KAISCHED_REMEDY_COL_ACTION = 13,
+  /// u8. 0: more was not searched for the group, a limit was reached. [0 or 1]
+  KAISCHED_REMEDY_COL_COMPLETE = 14,
+  /// u32. Sessions that were opened to try something for the group. [sessions]
+  KAISCHED_REMEDY_COL_TRIALS = 15,
+  /// string. The remedy as half a sentence; empty if nothing was found. [text]
+  KAISCHED_REMEDY_COL_TEXT = 16,
+  /// string. Sub-group that a size or level is of; empty: the group itself. [name]
+  KAISCHED_REMEDY_COL_SUB_GROUP = 17
+};
+
+/// Columns of KAISCHED_TABLE_CERTIFICATE.
+enum kaisched_certificate_column {
+  /// u64. Pod group. [id]
+  KAISCHED_CERTIFICATE_COL_GROUP = 1,
+  /// string. Its name. [name]
+  KAISCHED_CERTIFICATE_COL_GROUP_NAME = 2,
+  /// string. What the proof is made of, such as queue_bound; none: there is no proof. [kind of proof]
+  KAISCHED_CERTIFICATE_COL_KIND = 3,
+  /// string. Under which it holds: as_is, without_preemptible or empty; none without a proof. [assumption]
+  KAISCHED_CERTIFICATE_COL_ASSUMPTION = 4,
+  /// string. Of structures and queue bounds: what is violated; else none. [constraint]
+  KAISCHED_CERTIFICATE_COL_CONSTRAINT = 5,
+  /// string. Queue of a queue bound. [name]
+  KAISCHED_CERTIFICATE_COL_QUEUE = 6,
+  /// string. Sub-group that lacks pods, or that has to be in one domain; empty: the group. [name]
+  KAISCHED_CERTIFICATE_COL_SUB_GROUP = 7,
+  /// string. Dimension of need and have; empty if they count pods. [dimension]
+  KAISCHED_CERTIFICATE_COL_DIMENSION = 8,
+  /// i64. What a start takes at least; of a domain bound, in the domain of the row. [unit of the dimension]
+  KAISCHED_CERTIFICATE_COL_NEED = 9,
+  /// i64. What there is at most; of a domain bound, in the domain of the row. [unit of the dimension]
+  KAISCHED_CERTIFICATE_COL_HAVE = 10,
+  /// string. Topology of a domain bound. [name]
+  KAISCHED_CERTIFICATE_COL_TOPOLOGY = 11,
+  /// string. Level of a domain bound. [node label key]
+  KAISCHED_CERTIFICATE_COL_LEVEL = 12,
+  /// string. Domain of the row: label values from the widest level down, joined by dots; empty: the whole cluster, or
+  /// nodes that are in no domain of the level. [domain]
+  KAISCHED_CERTIFICATE_COL_DOMAIN = 13,
+  /// string. Why each of the nodes of the row has no more; none: by what it takes of each kind of pod alone; empty: the
+  /// row bounds no nodes. [constraint]
+  KAISCHED_CERTIFICATE_COL_BOUND = 14,
+  /// string. Dimension of a bound by resource; else empty. [dimension]
+  KAISCHED_CERTIFICATE_COL_BOUND_DIMENSION = 15,
+  /// i64. Pods that each of the nodes can have at most; of a sum_bound the amount that is free. [pods]
+  KAISCHED_CERTIFICATE_COL_BOUND_MOST = 16,
+  /// string_list. Nodes of the row. [names]
+  KAISCHED_CERTIFICATE_COL_NODES = 17,
+  /// string. The whole proof in a few sentences, in each row. [text]
+  KAISCHED_CERTIFICATE_COL_TEXT = 18,
+  /// string. counting_bound, sum_bound or matching_cut: what need and have of the row are; empty without bounds over
+  /// nodes. [kind of proof]
+  KAISCHED_CERTIFICATE_COL_BOUND_KIND = 19,
+  /// string_list. Pods in question: those that wait and ask for the same as one of these. [names]
+  KAISCHED_CERTIFICATE_COL_PODS = 20
+};
+
+/// Columns of KAISCHED_TABLE_SHARE_STEP.
+enum kaisched_share_step_column {
+  /// u64. Queue that is given to; 0 for the steps total and left. [id]
+  KAISCHED_SHARE_STEP_COL_QUEUE = 1,
+  /// string. Its name. [name]
+  KAISCHED_SHARE_STEP_COL_QUEUE_NAME = 2,
+  /// string. Queue whose share is divided; empty: what the cluster has. [name]
+  KAISCHED_SHARE_STEP_COL_PARENT = 3,
+  /// string. total, quota, over_quota, unit, part or left. [step]
+  KAISCHED_SHARE_STEP_COL_STEP = 4,
+  /// string. What is divided; amounts are in its unit. [dimension]
+  KAISCHED_SHARE_STEP_COL_DIMENSION = 5,
+  /// u32. Round, from 1, of a priority or of quotas that share what is too little; else 0. [number]
+  KAISCHED_SHARE_STEP_COL_ROUND = 6,
+  /// i64. Priority of the queue.
+  KAISCHED_SHARE_STEP_COL_PRIORITY = 7,
+  /// f64. Over-quota weight of the queue.
+  KAISCHED_SHARE_STEP_COL_WEIGHT = 8,
+  /// f64. History of the queue. [part of capacity]
+  KAISCHED_SHARE_STEP_COL_USAGE = 9,
+  /// f64. Part of what a round divides to which weight and history, or the quota, pull; of unit the remainder that is
+  /// rounded up, in units.
+  KAISCHED_SHARE_STEP_COL_PROPORTION = 10,
+  /// i64. What the queue asked for at that moment, beyond before and within its limit. [unit of the dimension]
+  KAISCHED_SHARE_STEP_COL_WANTED = 11,
+  /// i64. Fair share before the step. [unit of the dimension]
+  KAISCHED_SHARE_STEP_COL_BEFORE = 12,
+  /// i64. What the step gives; before and given are after. [unit of the dimension]
+  KAISCHED_SHARE_STEP_COL_GIVEN = 13,
+  /// i64. Fair share after the step. [unit of the dimension]
+  KAISCHED_SHARE_STEP_COL_AFTER = 14,
+  /// string. Of the step part: its name. [part]
+  KAISCHED_SHARE_STEP_COL_BY = 15,
+  /// string. The step as half a sentence. [text]
+  KAISCHED_SHARE_STEP_COL_TEXT = 16
+};
+
+/// Columns of KAISCHED_TABLE_CHOICE.
+enum kaisched_choice_column {
+  /// u64. Pod that was placed. [id]
+  KAISCHED_CHOICE_COL_POD = 1,
+  /// string. Its name. [name]
+  KAISCHED_CHOICE_COL_POD_NAME = 2,
+  /// string. chosen: the choice, the first row; difference: what a part gave to the node and to the runner-up;
+  /// without_part, more_score, closed_node: what would have turned the choice. [row]
+  KAISCHED_CHOICE_COL_WHAT = 3,
+  /// u64. Node that was chosen; of what would have turned the choice the node of the pod then, 0: it would have waited.
+  /// [id]
+  KAISCHED_CHOICE_COL_NODE = 4,
+  /// string. Its name. [name]
+  KAISCHED_CHOICE_COL_NODE_NAME = 5,
+  /// string. The best other node that could take the pod, or empty; of rows chosen and difference. [name]
+  KAISCHED_CHOICE_COL_RUNNER_UP = 6,
+  /// string. Of the row chosen: only_node, score, name or not_by_score; else empty. [rule]
+  KAISCHED_CHOICE_COL_RULE = 7,
+  /// string. Of the row chosen: the larger plan that the node belongs to, such as topology, or none; else empty. [plan]
+  KAISCHED_CHOICE_COL_PLAN = 8,
+  /// u32. Of the row chosen: nodes that could take the pod. [nodes]
+  KAISCHED_CHOICE_COL_FITTING = 9,
+  /// u32. Of the row chosen: place of the node among them, from 1; 0: not one of them. [number]
+  KAISCHED_CHOICE_COL_RANK = 10,
+  /// f64. Of the row chosen: its score less that of the runner-up.
+  KAISCHED_CHOICE_COL_MARGIN = 11,
+  /// string. Of the rows difference and without_part: the part of the policy. [part]
+  KAISCHED_CHOICE_COL_PART = 12,
+  /// f64. Of the row difference: what the part gave to the node; of more_score: the least that is enough.
+  KAISCHED_CHOICE_COL_SCORE = 13,
+  /// f64. Of the row difference: what it gave to the runner-up.
+  KAISCHED_CHOICE_COL_OTHER_SCORE = 14,
+  /// string. The row as a sentence; empty for the rows difference, which the first sentence names. [text]
+  KAISCHED_CHOICE_COL_TEXT = 15
+};
+
+/// Columns of KAISCHED_TABLE_VICTIM.
+enum kaisched_victim_column {
+  /// u64. Pod that had to leave or move. [id]
+  KAISCHED_VICTIM_COL_POD = 1,
+  /// string. Its name. [name]
+  KAISCHED_VICTIM_COL_POD_NAME = 2,
+  /// string. rule: what spoke for taking the pod; placed: a group that got places, the first one asked; victim: a group
+  /// that lost pods; spared: a group that was left alone; protected: what if the group of the pod had been protected;
+  /// protected_victim: who would have lost pods then. [row]
+  KAISCHED_VICTIM_COL_WHAT = 3,
+  /// string. Of a rule its name, such as queue_over_share; of spared why, such as priority; of protected how the search
+  /// ended, untried if it was not asked, empty if nothing was searched. [code]
+  KAISCHED_VICTIM_COL_CODE = 4,
+  /// u64. Group of the row; of a rule that of the pod, of protected the one that asked; 0: none. [id]
+  KAISCHED_VICTIM_COL_GROUP = 5,
+  /// string. Its name. [name]
+  KAISCHED_VICTIM_COL_GROUP_NAME = 6,
+  /// u32. Pods that got places or were lost; of protected, that would still have got places. [pods]
+  KAISCHED_VICTIM_COL_PODS = 7,
+  /// string. Action that decided. [action]
+  KAISCHED_VICTIM_COL_ACTION = 8,
+  /// u32. Its commit. [number]
+  KAISCHED_VICTIM_COL_COMMIT = 9,
+  /// string. The row as half a sentence; empty for groups that got places or lost pods. [text]
+  KAISCHED_VICTIM_COL_TEXT = 10,
+  /// string. What happened to the pod: evict, move or migrate. [decision kind]
+  KAISCHED_VICTIM_COL_KIND = 11
+};
+
+/// Columns of KAISCHED_TABLE_FORECAST.
+enum kaisched_forecast_column {
+  /// string. Pod group. [name]
+  KAISCHED_FORECAST_COL_GROUP_NAME = 1,
+  /// string. How it would start: now, displaces, later, unknown; none: nothing of it waits. [way]
+  KAISCHED_FORECAST_COL_WAY = 2,
+  /// u32. Its pods that would start, or claim places. [pods]
+  KAISCHED_FORECAST_COL_STARTS = 3,
+  /// string. Action that would place them, or none. [action]
+  KAISCHED_FORECAST_COL_ACTION = 4,
+  /// i64. When it would have a place if nobody else were served before it; -1: nobody knows. [ns]
+  KAISCHED_FORECAST_COL_EARLIEST = 5,
+  /// i64. When it would start in the order of the queues; -1: nobody knows. [ns]
+  KAISCHED_FORECAST_COL_EXPECTED = 6,
+  /// string. What is known about expected: known, no_estimate, never, horizon; none: not asked. [knowledge]
+  KAISCHED_FORECAST_COL_KNOWLEDGE = 7,
+  /// u32. Groups that end until then. [groups]
+  KAISCHED_FORECAST_COL_ENDS_BEFORE = 8,
+  /// u32. Groups that wait now and start until then. [groups]
+  KAISCHED_FORECAST_COL_STARTS_BEFORE = 9,
+  /// string_list. Why it does not start on what is free, as sentences. [texts]
+  KAISCHED_FORECAST_COL_REASONS = 10,
+  /// string_list. Its pods that would get places. [names]
+  KAISCHED_FORECAST_COL_PLACED_PODS = 11,
+  /// string_list. Their nodes, in the same order. [names]
+  KAISCHED_FORECAST_COL_PLACED_NODES = 12,
+  /// string_list. Pods that would have to leave or move. [names]
+  KAISCHED_FORECAST_COL_DISPLACED_PODS = 13,
+  /// string_list. Their groups, in the same order. [names]
+  KAISCHED_FORECAST_COL_DISPLACED_GROUPS = 14,
+  /// string. The forecast in a sentence or two. [text]
+  KAISCHED_FORECAST_COL_TEXT = 15,
+  /// string_list. evict, move or migrate: what would happen to each of displaced_pods. [decision kinds]
+  KAISCHED_FORECAST_COL_DISPLACED_BY = 16
+};
 // SCHEMA END
 // clang-format on
 
@@ -1674,12 +1940,11 @@ KAISCHED_API kaisched_status kaisched_session_ask(const kaisched_session* sessio
 /// Gives answers and their table back.
 KAISCHED_API void kaisched_answers_destroy(kaisched_answers* answers) KAISCHED_NOEXCEPT;
 
-/// All answers as one table: of decisions (KAISCHED_TABLE_DECISION), those of other groups that make room included, or
-/// of candidates, see kaisched_session_candidates.
+/// All answers as one table: of decisions (KAISCHED_TABLE_DECISION), those of other groups that make room included; of
+/// candidates, see kaisched_session_candidates; or of what the functions beside that one explain.
 /// @param out receives a table that is borrowed until the answers are given back.
 /// @param first receives an array, borrowed as long: the rows for question i are first[i] to first[i + 1], exclusive.
-/// No
-///   decisions: nothing would change.
+///   No decisions: nothing would change.
 KAISCHED_API kaisched_status kaisched_answers_table(const kaisched_answers* answers, const kaisched_table** out,
                                                     const uint64_t** first, kaisched_error* err) KAISCHED_NOEXCEPT;
 
@@ -1735,6 +2000,78 @@ KAISCHED_API kaisched_status kaisched_session_table(const kaisched_session* sess
 /// _WRONG_KIND for an identifier that names no pod of the snapshot; those of plug-ins.
 KAISCHED_API kaisched_status kaisched_session_candidates(const kaisched_session* session, kaisched_id pod,
                                                          kaisched_answers** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// What would let groups that wait start now: fewer pods or sub-groups that must start together, a smaller request, a
+/// wider level of the topology, more limit or quota for queues, new nodes, nodes that are closed, tolerations, labels,
+/// or what the actions that evict would do. Of each kind the smallest change, of several kinds together where none
+/// alone is enough. Every one has been tried in a session over a cluster with this session's decisions and the change.
+/// Nothing changes. Cost: that of opening a session, for each trial.
+/// @param groups `count` groups, see kaisched_session_run_group; may be NULL if `count` is 0.
+/// @param limits how much is tried; NULL: the defaults.
+/// @param out receives the answers, to be given back with kaisched_answers_destroy. The table (kaisched_answers_table)
+///   is of KAISCHED_TABLE_REMEDY, with a row for each change: fewest kinds of changes first. A group for which nothing
+///   was found has one row, whose KAISCHED_REMEDY_COL_REMEDY is 0. Amounts are in the unit of the row's dimension.
+/// Errors: KAISCHED_E_STATE for an open statement; KAISCHED_E_STRUCT_SIZE; KAISCHED_E_NOT_FOUND, _STALE_ID, _WRONG_KIND
+/// for an identifier that names no group of the snapshot; those of plug-ins. Those of the first group that has one.
+KAISCHED_API kaisched_status kaisched_session_remedies(const kaisched_session* session, const kaisched_id* groups,
+                                                       size_t count, const kaisched_remedy_limits* limits,
+                                                       kaisched_answers** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Why a group that waits cannot start, as a proof of the strongest statement that could be shown: what no scheduler
+/// can do, not what an action did not find. Of kind `none` if there is no proof, which does not mean that the group can
+/// start, and for a group that waits for nothing. Nothing changes.
+/// @param out receives the answer, to be given back with kaisched_answers_destroy; its table is of
+///   KAISCHED_TABLE_CERTIFICATE, with a row for each bound over nodes, at least one. Amounts are in the unit of the
+///   row's dimension.
+/// Errors: KAISCHED_E_STATE for an open statement; identifiers as kaisched_session_run_group.
+KAISCHED_API kaisched_status kaisched_session_certify(const kaisched_session* session, kaisched_id group,
+                                                      kaisched_answers** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Why the node of a pod that this session has placed was chosen: the runner-up, the parts that decided, and what would
+/// have turned the choice, each tried. Cost: some times that of kaisched_session_candidates.
+/// @param out receives the answer, to be given back with kaisched_answers_destroy; its table is of
+///   KAISCHED_TABLE_CHOICE: the choice first, then differences of scores, then what would have turned it.
+/// Errors: as kaisched_session_candidates; KAISCHED_E_STATE for a pod that waits as well.
+KAISCHED_API kaisched_status kaisched_session_choice(const kaisched_session* session, kaisched_id pod,
+                                                     kaisched_answers** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Why this session made a pod leave or move: for whom, by which rules, who was left alone and why, and what would have
+/// happened if its group had been protected, which the action itself finds out in the state before.
+/// @param out receives the answer, to be given back with kaisched_answers_destroy; its table is of
+///   KAISCHED_TABLE_VICTIM, in the order of the values that KAISCHED_VICTIM_COL_WHAT names.
+/// Errors: KAISCHED_E_STATE for a pod that no decision evicted or moved; identifiers as kaisched_session_candidates;
+/// those of plug-ins.
+KAISCHED_API kaisched_status kaisched_session_victim(const kaisched_session* session, kaisched_id pod,
+                                                     kaisched_answers** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// How the fair share of a queue came about: the divisions among the children of the cluster and of every queue above
+/// it, siblings included, in the order in which they happened; then what parts changed for those queues. Cost: that of
+/// opening the session once more.
+/// @param out receives the answer, to be given back with kaisched_answers_destroy; its table is of
+///   KAISCHED_TABLE_SHARE_STEP. Amounts are in the unit of the row's dimension; before and given are after.
+/// Errors: KAISCHED_E_NOT_FOUND, _STALE_ID, _WRONG_KIND for an identifier that names no queue of the snapshot; those of
+/// plug-ins.
+KAISCHED_API kaisched_status kaisched_session_share_steps(const kaisched_session* session, kaisched_id queue,
+                                                          kaisched_answers** out,
+                                                          kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// What would become of groups if the cluster had changed: would they start now, whom would they displace, when would
+/// they start? The tables are applied to the cluster as this session leaves it, each group is asked about alone, and
+/// nothing changes. Times are nanoseconds on the clock of the session; groups end `runtime_estimate` after their last
+/// start.
+/// @param tables, table_count as of kaisched_cluster_apply.
+/// @param groups `group_count` names; may be NULL if `group_count` is 0, which stands for those that the tables add.
+/// @param limits how much is tried; NULL: the defaults.
+/// @param out receives the answers, to be given back with kaisched_answers_destroy; the table is of
+///   KAISCHED_TABLE_FORECAST, with a row for each group, in the order of the names.
+/// Errors: KAISCHED_E_STATE for an open statement; KAISCHED_E_STRUCT_SIZE; those of kaisched_cluster_apply for the
+/// tables; KAISCHED_E_NOT_FOUND for a name that no group has; KAISCHED_E_ARGUMENT if nothing is asked: no name, and no
+/// group that the tables add; those of plug-ins.
+KAISCHED_API kaisched_status kaisched_session_what_if(const kaisched_session* session,
+                                                      const kaisched_table* const* tables, size_t table_count,
+                                                      const char* const* groups, size_t group_count,
+                                                      const kaisched_what_if_limits* limits, kaisched_answers** out,
+                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Writes the SHA-256 over preset, mode and decisions as text, see KAISCHED_DIGEST_SIZE. Names count, not identifiers:
 /// equal clusters give equal digests. See "Texts" above for `buffer`, `capacity` and `needed`.

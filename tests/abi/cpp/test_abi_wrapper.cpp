@@ -266,6 +266,33 @@ TEST_CASE("statements, trials, forks and questions") {
   CHECK(whole.digest() == engine().run(c.take_snapshot(), 10).digest());
 }
 
+TEST_CASE("questions why and what if") {
+  cluster c = small_cluster();
+  const kaisched_id b = *c.find(KAISCHED_KIND_POD_GROUP, "b");
+  const session s = engine().run(c.take_snapshot(), 10);
+  const answers chosen = s.choice(pod(c, "x0"));
+  CHECK(chosen.table().texts(KAISCHED_CHOICE_COL_WHAT)[0] == "chosen");
+  const answers steps = s.share_steps(*c.find(KAISCHED_KIND_QUEUE, "q"));
+  CHECK(steps.table().rows() > 0);
+  const answers proof = s.certify(b);
+  CHECK(proof.table().texts(KAISCHED_CERTIFICATE_COL_GROUP_NAME)[0] == "b");
+  CHECK(code_of([&] { (void)s.victim(pod(c, "y")); }) == KAISCHED_E_STATE);
+  kaisched_remedy_limits few{};
+  few.struct_size = sizeof few;
+  few.trials = 2;
+  const answers found = s.remedies({b}, &few);
+  CHECK(found.table().numbers<std::uint32_t>(KAISCHED_REMEDY_COL_TRIALS)[0] <= 2);
+  CHECK(found.first_rows()[1] == found.table().rows());
+  const answers more = s.remedies({b});
+  CHECK(more.table().rows() > 0);
+  const answers again = s.what_if({}, {"b"});
+  CHECK(again.table().texts(KAISCHED_FORECAST_COL_GROUP_NAME)[0] == "b");
+  CHECK(code_of([&] { (void)s.what_if({}); }) == KAISCHED_E_ARGUMENT);  // nothing is asked
+  CHECK(code_of([&] { (void)s.what_if({}, {"nobody"}); }) == KAISCHED_E_NOT_FOUND);
+  few.struct_size = 1;
+  CHECK(code_of([&] { (void)s.remedies({b}, &few); }) == KAISCHED_E_STRUCT_SIZE);
+}
+
 TEST_CASE("decisions are taken in, confirmed and forgotten") {
   cluster c = small_cluster();
   const session s = engine().run(c.take_snapshot(), 10);
