@@ -86,8 +86,8 @@ template <class SettingOf>
 result<std::vector<setting>> first_that_works(std::size_t count, SettingOf setting_of, const try_setting& works) {
   std::size_t least = 0;
   std::size_t most = count - 1;
-  while (least < most) {
-    const std::size_t middle = least + (most - least) / 2;
+  for (std::size_t step = 1; least < most; step *= 2) {  // small changes are enough more often than not
+    const std::size_t middle = std::min(least + step - 1, least + (most - least) / 2);
     const result<verdict> made = works(setting_of(middle));
     if (!made) return made.failure();
     (made->starts ? most : least) = made->starts ? middle : middle + 1;
@@ -518,8 +518,9 @@ node_demand missing(const pod_class& ask, const node_info& node, std::uint32_t d
 
 template <class Test>
 bool for_some_class(const lever_subject& of, const node_info& node, Test test) {
-  return std::any_of(of.waiting.begin(), of.waiting.end(),
-                     [&](pod_row p) { return test(missing(of.c.state().class_of(p), node, of.c.state().dims())); });
+  return std::any_of(of.classes.begin(), of.classes.end(), [&](class_row one) {
+    return test(missing(*of.c.state().classes[one], node, of.c.state().dims()));
+  });
 }
 
 /// Label keys that decide where the pods may be.
@@ -749,9 +750,7 @@ void add_level_levers(const lever_subject& of, lever_list& to) {
 }
 
 void add_request_levers(const lever_subject& of, lever_list& to) {
-  std::set<class_row> classes;
-  for (const pod_row p : of.waiting) classes.insert(of.c.state().pods[p].pod_class);
-  for (const class_row one : classes) {
+  for (const class_row one : of.classes) {
     const pod_class& ask = *of.c.state().classes[one];
     if (!ask.ask.containers.empty() || ask.asks_vendors())
       continue;  // what each container asks for would have to follow

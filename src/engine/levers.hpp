@@ -55,7 +55,8 @@ struct lever_subject {
   const work::core& c;              ///< the session that decided
   const model::cluster_state& now;  ///< the cluster as it leaves it; rows of the session are rows of it
   group_row group = no_row;
-  std::vector<pod_row> waiting;  ///< its pods, in task order
+  std::vector<pod_row> waiting;    ///< its pods, in task order
+  std::vector<class_row> classes;  ///< of these, ascending
   const remedy_limits& limits;
 };
 

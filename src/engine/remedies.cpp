@@ -201,7 +201,10 @@ result<std::vector<remedy_report>> session::remedies(std::span<const group_row> 
   const snapshot now = world->world().take_snapshot();
   std::vector<remedy_report> all;
   for (const group_row group : groups) {
-    const lever_subject of{c, now.state(), group, waiting_pods(c, group), limits};
+    lever_subject of{c, now.state(), group, waiting_pods(c, group), {}, limits};
+    for (const pod_row p : of.waiting) of.classes.push_back(c.state().pods[p].pod_class);
+    std::sort(of.classes.begin(), of.classes.end());
+    of.classes.erase(std::unique(of.classes.begin(), of.classes.end()), of.classes.end());
     result<remedy_report> one = finder(of, *world).run();
     if (!one) return one.failure();
     const bool waits = !of.waiting.empty() && (one->remedies.empty() || !one->remedies.front().changes.empty());
