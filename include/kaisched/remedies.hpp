@@ -60,7 +60,7 @@ struct remedy {
 
 /// How much is tried.
 struct remedy_limits {
-  std::uint32_t trials = 96;           ///< sessions that are opened to try something
+  std::uint32_t trials = 64;           ///< sessions that are opened to try something
   std::uint32_t together = 2;          ///< changes of so many kinds at once, if fewer do not help
   std::uint32_t node_kinds = 4;        ///< kinds of nodes to add
   std::uint32_t new_nodes = 1024;      ///< of one kind

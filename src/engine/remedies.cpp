@@ -196,16 +196,21 @@ result<std::vector<remedy_report>> session::remedies(std::span<const group_row> 
     if (group >= c.state().group_slots || !c.state().groups[group].live)
       return error{status::argument, "there is no pod group in this row", {}};
   }
-  result<trial_world> world = trial_world::of(*this);
-  if (!world) return world.failure();
-  const snapshot now = world->world().take_snapshot();
+  if (!c.log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
+  std::unique_ptr<kept_world> kept = impl_->worlds.take();
+  if (kept == nullptr || kept->decisions != c.decisions.size()) {
+    result<trial_world> made = trial_world::of(*this);
+    if (!made) return made.failure();
+    kept = std::make_unique<kept_world>(kept_world{std::move(made).value(), {}, c.decisions.size()});
+    kept->now = kept->world.world().take_snapshot();
+  }
   std::vector<remedy_report> all;
   for (const group_row group : groups) {
-    lever_subject of{c, now.state(), group, waiting_pods(c, group), {}, limits};
+    lever_subject of{c, kept->now.state(), group, waiting_pods(c, group), {}, limits};
     for (const pod_row p : of.waiting) of.classes.push_back(c.state().pods[p].pod_class);
     std::sort(of.classes.begin(), of.classes.end());
     of.classes.erase(std::unique(of.classes.begin(), of.classes.end()), of.classes.end());
-    result<remedy_report> one = finder(of, *world).run();
+    result<remedy_report> one = finder(of, kept->world).run();
     if (!one) return one.failure();
     const bool waits = !of.waiting.empty() && (one->remedies.empty() || !one->remedies.front().changes.empty());
     if (waits && limits.evictions) {
@@ -213,6 +218,9 @@ result<std::vector<remedy_report>> session::remedies(std::span<const group_row> 
     }
     all.push_back(std::move(*one));
   }
+  constexpr std::size_t most_questions = 256;  // each leaves names behind that were tried
+  kept->questions += groups.size();
+  if (kept->questions < most_questions) impl_->worlds.put(std::move(kept));
   return all;
 }
 

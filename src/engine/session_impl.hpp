@@ -4,9 +4,19 @@
 
 #include <kaisched/session.hpp>
 
+#include "base/shelf.hpp"
+#include "engine/trial_world.hpp"
 #include "session/core.hpp"
 
 namespace kaisched {
+
+/// The cluster as a session left it when it had made so many decisions.
+struct kept_world {
+  engine_detail::trial_world world;
+  snapshot now;
+  std::size_t decisions = 0;
+  std::size_t questions = 0;
+};
 
 struct session::impl {
   impl(const snapshot& base, const policy_options& options, std::int64_t now, work::part_list parts,
@@ -15,6 +25,7 @@ struct session::impl {
   impl(const impl& other) = default;
 
   work::core core;
+  base::shelf<kept_world> worlds;  ///< for the next question
 };
 
 namespace engine_detail {

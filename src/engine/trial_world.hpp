@@ -9,6 +9,10 @@
 #include <kaisched/cluster.hpp>
 #include <kaisched/session.hpp>
 
+namespace kaisched::work {
+class core;
+}
+
 namespace kaisched::engine_detail {
 
 /// What becomes of a group when the session after a change tries to start it.
@@ -19,8 +23,8 @@ struct trial {
 
 class trial_world {
  public:
-  /// Goes on from the session's snapshot with its decisions taken in; the session must outlive it. Errors: an open
-  /// statement, those of `assume`.
+  /// Goes on from the session's snapshot with its decisions taken in; the session must outlive it, and may be moved.
+  /// Errors: an open statement, those of `assume`.
   [[nodiscard]] static result<trial_world> of(const session& decided);
 
   [[nodiscard]] cluster& world() { return world_; }
@@ -32,8 +36,8 @@ class trial_world {
   [[nodiscard]] static std::vector<reason> reasons_in(const session& then, group_row group);
 
  private:
-  trial_world(const session& decided, cluster world) : decided_(decided), world_(std::move(world)) {}
-  const session& decided_;
+  trial_world(const work::core& decided, cluster world) : decided_(&decided), world_(std::move(world)) {}
+  const work::core* decided_;
   cluster world_;
 };
 

@@ -231,3 +231,28 @@ TEST_CASE("random small clusters: the smallest change of a kind is what trying e
   }
   CHECK(compared > 200);
 }
+
+TEST_CASE("what was asked before changes no answer: after another commit, in a fork, in a session that has moved") {
+  builder b;
+  b << builder::node{"n", 4} << builder::queue{"q"};
+  b.gang("a", "q", 2);
+  b.gang("large", "q", 1, 64000);
+  const snapshot base = b.take();
+  session s = must(engine().open(base, 0));
+  const std::string four = "if each pod asks for 4 GPU instead of 64 GPU; 1 pod starts";
+  const std::string two = "if each pod asks for 2 GPU instead of 64 GPU; 1 pod starts";
+  CHECK(says(said(s, "large"), four));
+  CHECK(says(said(s, "large"), four));
+  session fork = s.fork();
+  must(fork.run("allocate"));
+  CHECK(says(said(fork, "large"), two));
+  CHECK(says(said(s, "large"), four));
+  session moved = std::move(s);
+  CHECK(says(said(moved, "large"), four));
+  must(moved.run("allocate"));
+  CHECK(says(said(moved, "large"), two));
+  std::vector<group_row> often(300, group_of(base, "large"));
+  const std::vector<remedy_report> all = must(moved.remedies(often));
+  CHECK(std::all_of(all.begin(), all.end(), [&](const remedy_report& one) { return one.remedies == all[0].remedies; }));
+  CHECK(says(said(moved, "large"), two));
+}
