@@ -320,7 +320,7 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
     case constraint::node_unschedulable:
       return "the nodes that fit are cordoned";
     case constraint::node_selector:
-      return "no node has the labels that are asked for";
+      return "no allowed node has the labels that are asked for";
     case constraint::taint:
       return "the nodes that fit have taints that are not tolerated";
     case constraint::host_port:
