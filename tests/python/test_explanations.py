@@ -92,7 +92,7 @@ def test_what_if_takes_tables_as_a_cluster_does(session):
     free = session.what_if(["late"], displace=False, ends=0, **small, **more)
     assert free["way"] == ["now"]
     assert free["placed_pods"] == [["late-0"]] and free["placed_nodes"] == [["n3"]]
-    assert session.what_if(["giant"], displace=False, ends=0)["knowledge"] == ["none"]
+    assert session.what_if(["giant"], displace=False, ends=0)["knowledge"] == ["never"]
     removed = session.what_if(["giant"], op="remove", ends=0, pods={"name": ["gang-0"]})
     assert removed["group_name"] == ["giant"]
     with pytest.raises(ks.NotFoundError, match="nobody"):
