@@ -21,6 +21,7 @@ EXPLAIN, WHAT_IF = (
     for name in ("explain", "what-if")
 )
 EVICTING = "allocate,consolidation,reclaim,preempt"
+FEW_STEPS = ["--actions", EVICTING, "--set", "search_steps=1000"]  # seconds instead of minutes with sanitizers
 KINDS = {"node": "node", "queue": "queue", "pod_group": "group", "pod": "pod", "topology": "topology"}
 HAND_MADE = [  # scenarios and clusters that have what invented ones lack, with the actions to ask
     ("tests/scenarios/claims", "allocate"),
@@ -136,8 +137,8 @@ class Outputs(Case):
 
     def test_invented_clusters(self):
         seen = set()
-        for seed, load, policy in [(1, "1.3", []), (2, "1.3", ["--actions", EVICTING]), (3, "0.7", ["--mode", "compat"]),
-                                   (4, "1.3", ["--mode", "compat", "--actions", EVICTING]), (5, "1.3", ["--set", "language=zh"])]:
+        for seed, load, policy in [(1, "1.3", []), (2, "1.3", FEW_STEPS), (3, "0.7", ["--mode", "compat"]),
+                                   (4, "1.3", ["--mode", "compat", *FEW_STEPS]), (5, "1.3", ["--set", "language=zh"])]:
             path, decisions = self.folder / f"{seed}.json", self.folder / "decisions.json"
             self.ok("generate", path, "--gpus", "128", "--load", load, "--seed", seed, "-q")
             self.ok("run", path, *policy, "-q", "--decisions", decisions)
@@ -212,7 +213,7 @@ class Refused(Case):
         path = self.folder / "c.json"
         self.ok("generate", path, "--gpus", "64", "--load", "1.3", "--seed", "2", "-q")
         words = entities(json.loads(path.read_text()), 4)
-        yield EXPLAIN, json.loads(self.ok("explain", path, *words, "--actions", EVICTING, "--json"))
+        yield EXPLAIN, json.loads(self.ok("explain", path, *words, *FEW_STEPS, "--json"))
         yield WHAT_IF, json.loads(self.ok("what-if", path, "--queue", "speech", "--json"))
 
     @staticmethod
