@@ -144,8 +144,9 @@ void core::count_in_queues_anew() {
   for (pod_row p = 0; p < state().pod_slots; ++p) {
     const model::pod_core& pod = state().pods[p];
     if (!pod.live || pod.sub == no_row) continue;
-    const auto status = static_cast<pod_status>(live.pod_state[p]);
     const pod_class& c = state().class_of(p);
+    if (is_plain(c)) continue;
+    const auto status = static_cast<pod_status>(live.pod_state[p]);
     const model::group_core& group = state().groups[pod.group];
     if (status == pod_status::pending) {
       model::charge_request(state(), live, group, model::quota_request(c), -1);
