@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/int128.hpp"
 
@@ -365,22 +366,56 @@ void account_pod(const cluster_state& s, live_state& live, pod_row p, std::int64
   count_pod(live, pod.sub, status, static_cast<std::int32_t>(sign));
 }
 
-void rebuild_indexes(const cluster_state& s, live_state& live) {
+namespace {
+
+/// Nodes mostly stand as they stood: then what is new is put in by search.
+void put_in_order(std::vector<node_index::entry>& entries, std::size_t known) {
+  const auto before = [](const node_index::entry& a, const node_index::entry& b) { return a.before(b); };
+  const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(known);
+  if (!std::is_sorted(entries.begin(), middle, before)) std::sort(entries.begin(), middle, before);
+  std::sort(middle, entries.end(), before);
+  std::inplace_merge(entries.begin(), middle, entries.end(), before);
+}
+
+}  // namespace
+
+void rebuild_indexes(const cluster_state& s, live_state& live, std::span<const node_row> new_rows) {
   std::vector<node_index::entry> cpu;
   std::vector<node_index::entry> gpu;
+  std::vector<bool> in_cpu(s.node_count());
+  std::vector<bool> in_gpu(s.node_count());
+  const auto add = [&](std::vector<node_index::entry>& to, std::vector<bool>& in, node_row row, std::int64_t key) {
+    if (in[row]) return;
+    in[row] = true;
+    to.push_back({key, (*s.name_rank)[row], row});
+  };
+  const auto has_gpu = [&](node_row row) {
+    return (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu] != 0;
+  };
+  const auto now = [&](const node_index::entry& old) { return old.row < new_rows.size() ? new_rows[old.row] : no_row; };
+  for (const node_index::entry& old : *live.by_cpu) {
+    if (const node_row row = now(old); row != no_row) add(cpu, in_cpu, row, amounts_of(s, live, row).cpu);
+  }
+  for (const node_index::entry& old : *live.by_gpu) {
+    if (const node_row row = now(old); row != no_row && has_gpu(row))
+      add(gpu, in_gpu, row, amounts_of(s, live, row).gpu);
+  }
+  const std::size_t known_cpu = cpu.size();
+  const std::size_t known_gpu = gpu.size();
   for (node_row row = 0; row < s.node_count(); ++row) {
     const free_amounts free = amounts_of(s, live, row);
-    const std::uint32_t rank = (*s.name_rank)[row];
-    cpu.push_back({free.cpu, rank, row});
-    if ((*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_gpu] != 0) gpu.push_back({free.gpu, rank, row});
+    add(cpu, in_cpu, row, free.cpu);
+    if (has_gpu(row)) add(gpu, in_gpu, row, free.gpu);
   }
+  put_in_order(cpu, known_cpu);
+  put_in_order(gpu, known_gpu);
   live.by_cpu.write().assign(std::move(cpu));
   live.by_gpu.write().assign(std::move(gpu));
 }
 
 void recount(cluster_state& s) {
   reset_amounts(s, s.live);
-  rebuild_indexes(s, s.live);
+  rebuild_indexes(s, s.live, {});
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     if (s.pods[p].live) account_pod(s, s.live, p, 1);
   }

@@ -3,6 +3,8 @@
 /// The effect that a pod has on sums, counts and orders. Deltas and statements use the same functions, so that a
 /// session and the model agree; every effect has an exact inverse.
 
+#include <span>
+
 #include "model/state.hpp"
 
 namespace kaisched::model {
@@ -105,7 +107,8 @@ void account_pod(const cluster_state& s, live_state& live, pod_row p, std::int64
 
 /// All amounts of a fresh state without pods, then all pods: the slow truth that the sums are checked against.
 void recount(cluster_state& s);
-/// Both orders of nodes from the amounts.
-void rebuild_indexes(const cluster_state& s, live_state& live);
+/// Both orders of nodes from the amounts. @param new_rows by row in the present orders: where the node is now, or
+/// `no_row`. What they leave out is new.
+void rebuild_indexes(const cluster_state& s, live_state& live, std::span<const node_row> new_rows);
 
 }  // namespace kaisched::model

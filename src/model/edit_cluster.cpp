@@ -431,12 +431,22 @@ result<void> edit::blame_devices(std::uint32_t slot, std::uint32_t device_column
 
 namespace {
 
-/// The first `sorted` ones are in order already.
+/// The first `sorted` ones are in order already. Few others are put in by search: comparing looks labels up.
 template <class Less>
 void sort_the_rest(std::vector<std::uint32_t>& order, std::size_t sorted, Less less) {
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(sorted);
   std::sort(middle, order.end(), less);
-  std::inplace_merge(order.begin(), middle, order.end(), less);
+  std::vector<std::uint32_t> merged;
+  merged.reserve(order.size());
+  auto from = order.begin();
+  for (auto next = middle; next != order.end(); ++next) {
+    const auto place = std::upper_bound(from, middle, *next, less);
+    merged.insert(merged.end(), from, place);
+    merged.push_back(*next);
+    from = place;
+  }
+  merged.insert(merged.end(), from, middle);
+  order = std::move(merged);
 }
 
 }  // namespace
@@ -536,7 +546,11 @@ void edit::settle_nodes() {
     s_.nodes_with_sharing_modes += node->has_sharing_modes() ? 1U : 0U;
     s_.nodes_with_vendor_devices += node->is_shared_by_vendors() ? 1U : 0U;
   }
-  rebuild_indexes(s_, s_.live);
+  std::vector<node_row> new_rows(settled, no_row);
+  for (node_row row = 0; row < old_rows.size(); ++row) {
+    if (old_rows[row] != no_row) new_rows[old_rows[row]] = row;
+  }
+  rebuild_indexes(s_, s_.live, new_rows);
   drop_lost_devices();
 }
 

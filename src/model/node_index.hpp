@@ -55,7 +55,8 @@ class node_index {
   [[nodiscard]] bool empty() const { return order_.empty(); }
 
   void assign(std::vector<entry> entries) {
-    std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) { return a.before(b); });
+    const auto in_order = [](const entry& a, const entry& b) { return a.before(b); };
+    if (!std::is_sorted(entries.begin(), entries.end(), in_order)) std::sort(entries.begin(), entries.end(), in_order);
     pool_.clear();
     order_.clear();
     unused_.clear();

@@ -8,6 +8,10 @@
 
 #include <kaisched/policy.hpp>
 
+namespace kaisched::model {
+struct cluster_state;
+}
+
 namespace kaisched::policy {
 
 /// One entry of the registry.
@@ -73,6 +77,7 @@ inline constexpr double nominated_band = 10'000'000;
 [[nodiscard]] bool is_cpu_only_node(const session_view& view, node_row node);
 /// Number of GPUs that spreading divides by: the label nvidia.com/gpu.count if it is a number, else the capacity.
 [[nodiscard]] double gpu_count(const session_view& view, node_row node);
+[[nodiscard]] double gpu_count(const model::cluster_state& s, node_row node);
 /// The part of a node that is idle or coming free. `compat` divides as KAI does, in devices; `strict` divides integers
 /// once, so that equal parts give equal scores.
 [[nodiscard]] double spread_score(const session_view& view, dimension d, node_row node);

@@ -138,7 +138,7 @@ result<void> core::open() {
   has_proportion = has("proportion");
   has_predicates = has("predicates");
   find_gpu_memories();
-  if (compat()) groups.open(state(), live, view());
+  if (compat()) groups.open(state(), live);
   count_in_queues_anew();
   if (state().topology_asks > 0 && has("topology")) topologies = build_topologies(state(), compat());
   divide_shares();

@@ -46,8 +46,9 @@ void core::add_parts_up() {
     for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
       for (pod_row p = state().subs[sub].first_pod; p != no_row; p = state().pods[p].next) {
         if (!model::is_in(static_cast<pod_status>(live.pod_state[p]), model::holding)) continue;
-        add_part(group.queue, to_native(dim_gpu, held(p)[dim_gpu]), true,
-                 !group.preemptible && !group.semi_preemptible);
+        const std::int64_t gpus = gpus_held(p);
+        if (gpus != 0)
+          add_part(group.queue, to_native(dim_gpu, gpus), true, !group.preemptible && !group.semi_preemptible);
       }
     }
   }
@@ -73,8 +74,9 @@ std::vector<double> core::gpus_requested() {
         const auto status = static_cast<pod_status>(live.pod_state[p]);
         const bool waits = status == pod_status::pending;
         if (!waits && !model::is_in(status, model::holding)) continue;
-        const double gpus = waits ? parts_asked(state().class_of(p)) : to_native(dim_gpu, held(p)[dim_gpu]);
-        for (queue_row q = group.queue; q != no_row; q = (*state().queues)[q].parent) sums[q] += gpus;
+        const double gpus = waits ? parts_asked(state().class_of(p)) : to_native(dim_gpu, gpus_held(p));
+        for (queue_row q = gpus == 0 ? no_row : group.queue; q != no_row; q = (*state().queues)[q].parent)
+          sums[q] += gpus;
       }
     }
   }

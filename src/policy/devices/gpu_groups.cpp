@@ -32,14 +32,13 @@ std::int64_t gpus_at(const std::vector<std::int64_t>& amounts, const cluster_sta
 
 // ---- opening -----------------------------------------------------------------------------------------------------
 
-void gpu_groups::open(const cluster_state& s, live_state& live, const session_view& view) {
+void gpu_groups::open(const cluster_state& s, live_state& live) {
   *this = {};
   if (s.pods_with_shares == 0) return;
   nodes_.resize(s.node_count());
   here_.resize(s.pod_slots);
   for (node_row row = 0; row < s.node_count(); ++row) {
     nodes_[row].gpu_mib = kai_gpu_memory((*s.nodes)[row]->gpu_memory);
-    nodes_[row].gpu_count = static_cast<std::int64_t>(gpu_count(view, row));
   }
   std::vector<pod_row> in_turn;  // their order counts: those that share, and claims, which are in use but take nothing
   for (pod_row p = 0; p < s.pod_slots; ++p) {
@@ -249,6 +248,7 @@ gpu_group& gpu_groups::group_of(node_book& node, std::uint32_t id) {
 
 void gpu_groups::book(const cluster_state& s, live_state& live, const holding& one, std::int64_t sign) {
   node_book& node = nodes_[one.row];
+  if (node.gpu_count == not_counted) node.gpu_count = static_cast<std::int64_t>(gpu_count(s, one.row));
   const std::int64_t mib = kai_memory(s.class_of(one.pod), node.gpu_mib);
   for (const std::uint32_t id : one.groups) {
     gpu_group& group = group_of(node, id);

@@ -11,6 +11,7 @@
 /// group of its node and back is charged twice from then on). Amounts are MiB.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,10 +21,6 @@
 #include <kaisched/ids.hpp>
 
 #include "model/state.hpp"
-
-namespace kaisched {
-class session_view;
-}
 
 namespace kaisched::policy {
 
@@ -60,7 +57,7 @@ class gpu_groups {
 
   /// Books all pods of a snapshot; `live` is its live part, where the GPUs of nodes are counted anew. Does nothing, and
   /// costs nothing, if no pod asks for a part of a device.
-  void open(const model::cluster_state& s, model::live_state& live, const session_view& view);
+  void open(const model::cluster_state& s, model::live_state& live);
   [[nodiscard]] bool is_open() const { return !nodes_.empty(); }
 
   // ---- questions
@@ -123,10 +120,11 @@ class gpu_groups {
     pod_status status = pod_status::pending;
     group_ids groups;
   };
+  static constexpr std::int64_t not_counted = std::numeric_limits<std::int64_t>::min();
   struct node_book {
     std::int64_t gpu_mib = 0;
-    std::int64_t gpu_count = 0;
-    std::int64_t whole_used = 0;  ///< milli-GPU of pods that take whole devices
+    std::int64_t gpu_count = not_counted;  ///< known when something is shared here: a label says it
+    std::int64_t whole_used = 0;           ///< milli-GPU of pods that take whole devices
     std::uint32_t next_id = 0;
     bool drifted = false;
     std::vector<gpu_group> groups;  ///< in the order in which they were opened

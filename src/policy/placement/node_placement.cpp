@@ -74,18 +74,18 @@ class node_placement_part final : public policy_part {
 
 }  // namespace
 
-double gpu_count(const session_view& view, node_row node) {
-  bool found = false;
-  const std::string_view label = view.node_label(node, "nvidia.com/gpu.count", &found);
+double gpu_count(const model::cluster_state& s, node_row node) {
+  const std::string* const label = model::find_label((*s.nodes)[node]->labels, "nvidia.com/gpu.count");
   std::int64_t count = 0;
-  if (found && !label.empty()) {
-    const auto [end, failure] = std::from_chars(label.data(), label.data() + label.size(), count);
-    if (failure == std::errc{} && end == label.data() + label.size()) return static_cast<double>(count);
+  if (label != nullptr && !label->empty()) {
+    const auto [end, failure] = std::from_chars(label->data(), label->data() + label->size(), count);
+    if (failure == std::errc{} && end == label->data() + label->size()) return static_cast<double>(count);
   }
-  const std::size_t i = static_cast<std::size_t>(node) * view.dimension_count() + dim_gpu;
-  const std::int64_t whole = view.node_capacity()[i] / whole_device;
+  const std::int64_t whole = (*s.capacity)[static_cast<std::size_t>(node) * s.dims() + dim_gpu] / whole_device;
   return static_cast<double>(whole);
 }
+
+double gpu_count(const session_view& view, node_row node) { return gpu_count(*view.access().state, node); }
 
 double spread_score(const session_view& view, dimension d, node_row node) {
   const std::size_t i = static_cast<std::size_t>(node) * view.dimension_count() + d;
