@@ -2,7 +2,7 @@
 /// @file
 /// Copy-on-write storage. Copies share; the first write after a copy pays for what it touches, not for the whole.
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -40,36 +40,57 @@ class cow {
   std::shared_ptr<T> body_;
 };
 
-/// A column in pages. Copying it is one reference count; writing an element copies its page if it is shared.
+/// A column in pages. Copying it is one reference count; writing an element copies its page, and the list of pages, if
+/// they are shared. Pages grow with the column, so that neither is long.
 template <class T>
 class cow_column {
  public:
-  static constexpr std::uint32_t page_bits = 9;
-  static constexpr std::uint32_t page_size = 1U << page_bits;
-
   [[nodiscard]] std::uint32_t size() const { return size_; }
 
-  [[nodiscard]] const T& operator[](std::uint32_t i) const { return (*(*pages_)[i >> page_bits])[i & (page_size - 1)]; }
+  [[nodiscard]] const T& operator[](std::uint32_t i) const { return (*pages_)[i >> bits_][i & (page_size() - 1)]; }
 
   [[nodiscard]] T& write(std::uint32_t i) {
     own_table();
-    std::shared_ptr<page>& p = (*pages_)[i >> page_bits];
-    if (!is_sole_owner(p)) p = std::make_shared<page>(*p);
-    return (*p)[i & (page_size - 1)];
+    page& p = (*pages_)[i >> bits_];
+    if (!is_sole_owner(p)) p = copy_of(p);
+    return p[i & (page_size() - 1)];
   }
 
   /// Grows to at least `n` elements, value-initialised.
   void grow(std::uint32_t n) {
     if (n <= size_) return;
     own_table();
-    const std::size_t wanted = (static_cast<std::size_t>(n) + page_size - 1) >> page_bits;
-    while (pages_->size() < wanted) pages_->push_back(std::make_shared<page>());
+    if (bits_for(n) != bits_) repack(bits_for(n));
+    const std::size_t wanted = (static_cast<std::size_t>(n) + page_size() - 1) >> bits_;
+    while (pages_->size() < wanted) pages_->push_back(std::make_shared<T[]>(page_size()));
     size_ = n;
   }
 
  private:
-  using page = std::array<T, page_size>;
-  using table = std::vector<std::shared_ptr<page>>;
+  using page = std::shared_ptr<T[]>;
+  using table = std::vector<page>;
+
+  [[nodiscard]] static constexpr std::uint32_t bits_for(std::uint32_t n) {
+    return n <= (1U << 11U) ? 5 : n <= (1U << 15U) ? 7 : 9;
+  }
+  [[nodiscard]] std::uint32_t page_size() const { return 1U << bits_; }
+
+  [[nodiscard]] page copy_of(const page& p) const {
+    page made = std::make_shared<T[]>(page_size());
+    std::copy_n(p.get(), page_size(), made.get());
+    return made;
+  }
+
+  void repack(std::uint32_t bits) {
+    cow_column larger;
+    larger.bits_ = bits;
+    for (std::uint32_t i = 0; i < size_; ++i) {
+      if ((i & (larger.page_size() - 1)) == 0) larger.pages_->push_back(std::make_shared<T[]>(larger.page_size()));
+      larger.pages_->back()[i & (larger.page_size() - 1)] = (*this)[i];
+    }
+    larger.size_ = size_;
+    *this = std::move(larger);
+  }
 
   void own_table() {
     if (!is_sole_owner(pages_)) pages_ = std::make_shared<table>(*pages_);
@@ -77,6 +98,7 @@ class cow_column {
 
   std::shared_ptr<table> pages_ = std::make_shared<table>();
   std::uint32_t size_ = 0;
+  std::uint32_t bits_ = bits_for(0);
 };
 
 }  // namespace kaisched::base
