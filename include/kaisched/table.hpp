@@ -164,6 +164,8 @@ class table {
   [[nodiscard]] std::uint32_t op() const { return op_; }
   [[nodiscard]] std::uint64_t rows() const { return columns_.empty() ? 0 : columns_.front()->rows(); }
   void set_op(std::uint32_t op) { op_ = op; }
+  /// Takes all rows out and keeps the columns and their memory, for those who fill the same table again and again.
+  void clear_rows();
 
   /// The table as plain arrays. @throws std::length_error if the columns differ in length.
   [[nodiscard]] table_view view() const;

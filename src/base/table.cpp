@@ -120,6 +120,13 @@ table::column* table::find(std::uint32_t id) {
   return nullptr;
 }
 
+void table::clear_rows() {
+  for (const auto& one : columns_) {
+    one->data_.clear();
+    if (!one->offsets_.empty()) one->offsets_.resize(1);
+  }
+}
+
 table_view table::view() const {
   views_.clear();
   const std::uint64_t row_count = rows();

@@ -1,0 +1,152 @@
+#include "simulation/delta.hpp"
+
+#include <array>
+#include <bit>
+#include <span>
+
+#include <kaisched/quantity.hpp>
+
+namespace kaisched::simulation {
+
+namespace {
+
+/// In the order in which they are applied.
+enum place : std::size_t { pods_gone, groups_gone, nodes_changed, pods_changed, groups_changed, groups_new, pods_new };
+constexpr std::size_t places = 7;
+
+struct column_plan {
+  std::uint32_t id;
+  column_type type;
+  std::uint32_t width = 1;
+};
+
+}  // namespace
+
+delta::delta() {
+  using ct = column_type;
+  const auto plan = [&](place at, table_kind kind, table_op op, std::initializer_list<column_plan> columns) {
+    tables_[at] = table(kind, op);
+    for (const column_plan& one : columns) columns_[at].push_back(&tables_[at].add(one.id, one.type, one.width));
+  };
+  tables_.resize(places);
+  columns_.resize(places);
+  plan(pods_gone, table_kind::pod, table_op::remove, {{col::pod_name, ct::string}});
+  plan(groups_gone, table_kind::pod_group, table_op::remove, {{col::pod_group_name, ct::string}});
+  plan(nodes_changed, table_kind::node, table_op::change,
+       {{col::node_name, ct::string}, {col::node_ready, ct::u8}, {col::node_unschedulable, ct::u8}});
+  plan(pods_changed, table_kind::pod, table_op::change,
+       {{col::pod_name, ct::string},
+        {col::pod_status_column, ct::u8},
+        {col::pod_node, ct::u64},
+        {col::pod_devices, ct::i64_list}});
+  plan(groups_changed, table_kind::pod_group, table_op::change,
+       {{col::pod_group_name, ct::string},
+        {col::pod_group_last_start, ct::i64},
+        {col::pod_group_last_eviction, ct::i64},
+        {col::pod_group_attained_service, ct::i64},
+        {col::pod_group_evictions, ct::i64}});
+  plan(groups_new, table_kind::pod_group, table_op::add,
+       {{col::pod_group_name, ct::string},
+        {col::pod_group_queue, ct::string},
+        {col::pod_group_user, ct::string},
+        {col::pod_group_priority, ct::i64},
+        {col::pod_group_preemptible, ct::u8},
+        {col::pod_group_created, ct::i64},
+        {col::pod_group_min_member, ct::i64},
+        {col::pod_group_runtime_estimate, ct::i64},
+        {col::pod_group_deadline, ct::i64}});
+  plan(pods_new, table_kind::pod, table_op::add,
+       {{col::pod_name, ct::string},
+        {col::pod_group_ref, ct::string},
+        {col::pod_gpu_memory, ct::i64},
+        {col::pod_created, ct::i64},
+        {col::pod_node_affinity, ct::string_list},
+        {col::pod_request, ct::i64, built_in_dimensions}});
+}
+
+void delta::remove_pod(std::string_view name) {
+  columns_[pods_gone][0]->push(name);
+  ++rows_;
+}
+
+void delta::remove_group(std::string_view name) {
+  columns_[groups_gone][0]->push(name);
+  ++rows_;
+}
+
+void delta::change_node(std::string_view name, bool ready, bool unschedulable) {
+  const auto& to = columns_[nodes_changed];
+  to[0]->push(name);
+  to[1]->push(static_cast<std::uint8_t>(ready));
+  to[2]->push(static_cast<std::uint8_t>(unschedulable));
+  ++rows_;
+}
+
+void delta::change_pod(std::string_view name, pod_status status, entity_id node, const device_set& devices) {
+  const auto& to = columns_[pods_changed];
+  to[0]->push(name);
+  to[1]->push(static_cast<std::uint8_t>(status));
+  to[2]->push(node.value);
+  std::array<std::int64_t, max_devices_per_node> indices{};
+  std::size_t count = 0;
+  for (std::uint64_t left = devices.mask; left != 0; left &= left - 1) indices[count++] = std::countr_zero(left);
+  to[3]->push_list(std::span<const std::int64_t>(indices.data(), count));
+  ++rows_;
+}
+
+void delta::change_group(std::string_view name, const group_times& times) {
+  const auto& to = columns_[groups_changed];
+  to[0]->push(name);
+  to[1]->push(times.last_start);
+  to[2]->push(times.last_eviction);
+  to[3]->push(times.attained_service);
+  to[4]->push(times.evictions);
+  ++rows_;
+}
+
+void delta::add_group(const group_row& row) {
+  const auto& to = columns_[groups_new];
+  to[0]->push(row.name);
+  to[1]->push(row.queue);
+  to[2]->push(row.user);
+  to[3]->push(row.priority);
+  to[4]->push(static_cast<std::uint8_t>(row.preemptible));
+  to[5]->push(row.created);
+  to[6]->push(row.min_member);
+  to[7]->push(row.runtime_estimate);
+  to[8]->push(row.deadline);
+  ++rows_;
+}
+
+void delta::add_pod(std::string_view name, std::string_view group, const pod_shape& shape, std::int64_t created,
+                    std::string_view affinity) {
+  const auto& to = columns_[pods_new];
+  to[0]->push(name);
+  to[1]->push(group);
+  to[2]->push(shape.gpu_memory);
+  to[3]->push(created);
+  if (affinity.empty()) {
+    to[4]->push_raw({});
+  } else {
+    to[4]->push_list(std::span<const std::string_view>(&affinity, 1));
+  }
+  for (const std::int64_t amount : {shape.cpu, shape.memory, shape.gpus, std::int64_t{1}}) to[5]->push(amount);
+  ++rows_;
+}
+
+std::vector<table_view> delta::views() const {
+  std::vector<table_view> all;
+  for (const table& t : tables_) {
+    if (t.rows() > 0) all.push_back(t.view());
+  }
+  return all;
+}
+
+void delta::clear() {
+  for (table& t : tables_) {
+    if (t.rows() > 0) t.clear_rows();
+  }
+  rows_ = 0;
+}
+
+}  // namespace kaisched::simulation

@@ -1,0 +1,141 @@
+#include "simulation/input_check.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <kaisched/quantity.hpp>
+
+namespace kaisched::simulation {
+
+namespace {
+
+/// Sums of a few times must not overflow: 73 years.
+constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::uint64_t most_pods = 100'000'000;
+
+template <class... Args>
+error wrong(fmt::format_string<Args...> text, Args&&... args) {
+  return error{status::argument, fmt::format(text, std::forward<Args>(args)...), {}};
+}
+
+bool is_time(std::int64_t t) { return t >= 0 && t <= latest; }
+bool is_time_or_never(std::int64_t t) { return t == never || is_time(t); }
+
+result<void> check_options(const simulation_options& o) {
+  for (const auto& [name, value] : {std::pair{"period", o.period},
+                                    {"wake", o.wake},
+                                    {"grace", o.grace},
+                                    {"start_overhead", o.start_overhead},
+                                    {"checkpoint_interval", o.checkpoint_interval},
+                                    {"begin", o.begin}}) {
+    if (!is_time(value)) return wrong("option {}: {} ns, expected 0 to {} ns", name, value, latest);
+  }
+  if (!is_time_or_never(o.horizon)) return wrong("option horizon: {} ns, expected 0 to {} ns", o.horizon, latest);
+  if (o.most_sessions_at_once == 0) return wrong("option most_sessions_at_once: expected 1 at least");
+  return {};
+}
+
+result<void> check_shapes(const job& j) {
+  std::uint64_t pods = 0;
+  for (const pod_shape& s : j.pods) {
+    pods += s.count;
+    for (const auto& [name, value] :
+         {std::pair{"cpu", s.cpu}, {"memory", s.memory}, {"gpus", s.gpus}, {"gpu_memory", s.gpu_memory}}) {
+      if (value < 0 || value > max_amount)
+        return wrong("job '{}': {} of a pod is {}, expected 0 to {}", j.name, name, value, max_amount);
+    }
+    if (s.gpus > whole_device && s.gpus % whole_device != 0)
+      return wrong("job '{}': a pod asks for {} milli-GPU; above 1,000 only whole GPUs can be had", j.name, s.gpus);
+  }
+  if (pods == 0) return wrong("job '{}' has no pods", j.name);
+  if (pods > most_pods) return wrong("job '{}' has {} pods, at most {} are played", j.name, pods, most_pods);
+  if (j.min_pods > pods) return wrong("job '{}': min_pods is {}, it has {} pods", j.name, j.min_pods, pods);
+  return {};
+}
+
+result<void> check_jobs(const cluster& over, const workload& jobs, const simulation_options& o) {
+  std::vector<std::string_view> names;
+  std::set<std::string_view> queues;
+  std::uint64_t pods = 0;
+  std::int64_t last = 0;
+  for (const job& j : jobs.jobs) {
+    if (j.name.empty()) return wrong("a job has no name");
+    if (!is_time(j.submit)) return wrong("job '{}': submit is {} ns, expected 0 to {} ns", j.name, j.submit, latest);
+    if (j.submit < last) return wrong("job '{}' comes at {} ns, after one that comes at {} ns", j.name, j.submit, last);
+    last = j.submit;
+    if (!is_time(j.run_time))
+      return wrong("job '{}': run_time is {} ns, expected 0 to {} ns", j.name, j.run_time, latest);
+    if (!is_time_or_never(j.estimate))
+      return wrong("job '{}': estimate is {} ns, expected 0 to {} ns", j.name, j.estimate, latest);
+    if (!is_time_or_never(j.deadline))
+      return wrong("job '{}': deadline is {} ns, expected 0 to {} ns", j.name, j.deadline, latest);
+    if (auto fine = check_shapes(j); !fine) return fine;
+    for (const pod_shape& s : j.pods) pods += s.count;
+    const std::string_view queue = j.queue.empty() ? std::string_view(o.queue) : std::string_view(j.queue);
+    if (queues.insert(queue).second && !over.find(entity_kind::queue, queue))
+      return wrong("job '{}': there is no queue '{}'", j.name, queue);
+    names.push_back(j.name);
+  }
+  if (pods > most_pods) return wrong("the workload has {} pods, at most {} are played", pods, most_pods);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) return wrong("job '{}' is there twice", *twice);
+  return {};
+}
+
+result<void> check_outages(const cluster& over, const std::vector<outage>& outages) {
+  std::map<std::string_view, std::vector<const outage*>> by_node;
+  for (const outage& o : outages) {
+    if (!over.find(entity_kind::node, o.node)) return wrong("outage: there is no node '{}'", o.node);
+    if (!is_time(o.from) || !is_time_or_never(o.to) || (o.to != never && o.to <= o.from))
+      return wrong("outage of node '{}': from {} ns to {} ns", o.node, o.from, o.to);
+    if (!is_time(o.notice)) return wrong("outage of node '{}': notice is {} ns", o.node, o.notice);
+    by_node[o.node].push_back(&o);
+  }
+  for (auto& [node, all] : by_node) {
+    std::sort(all.begin(), all.end(), [](const outage* a, const outage* b) { return a->from < b->from; });
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      const outage& before = *all[i - 1];
+      if (before.to == never || all[i]->from - all[i]->notice < before.to)
+        return wrong("outages of node '{}' from {} ns and from {} ns overlap, with their notice", node, before.from,
+                     all[i]->from);
+    }
+  }
+  return {};
+}
+
+result<void> check_profiles(const std::vector<profile>& profiles) {
+  std::set<std::string_view> models;
+  for (const profile& p : profiles) {
+    if (!models.insert(p.model).second) return wrong("profile of model '{}' is there twice", p.model);
+    if (!is_time_or_never(p.start_overhead) || !is_time_or_never(p.checkpoint_interval))
+      return wrong("profile of model '{}': times from 0 to {} ns are expected", p.model, latest);
+    speed_point before{0, 0};
+    for (const speed_point& s : p.speeds) {
+      if (s.pods <= before.pods || s.speed <= 0 || s.speed < before.speed || s.speed > full_speed)
+        return wrong(
+            "profile of model '{}': speed {} with {} pods; pods have to rise, speeds from 1 to {} must not fall",
+            p.model, s.speed, s.pods, full_speed);
+      before = s;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+result<void> check_play(const cluster& over, const play& what, const simulation_options& options) {
+  if (auto fine = check_options(options); !fine) return fine;
+  if (auto fine = check_profiles(what.profiles); !fine) return fine;
+  if (auto fine = check_outages(over, what.outages); !fine) return fine;
+  return check_jobs(over, what.jobs, options);
+}
+
+}  // namespace kaisched::simulation

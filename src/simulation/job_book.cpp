@@ -1,0 +1,145 @@
+#include "simulation/job_book.hpp"
+
+#include <algorithm>
+
+namespace kaisched::simulation {
+
+using base::int128;
+
+namespace {
+
+constexpr std::int64_t nanoseconds_of_millisecond = 1'000'000;
+constexpr std::int64_t nanoseconds_of_second = 1'000'000'000;
+
+std::int64_t part(std::int64_t amount, std::int64_t of, std::int64_t whole) {
+  return static_cast<std::int64_t>(static_cast<int128>(amount) * of / whole);
+}
+
+}  // namespace
+
+job_book::job_book(const play& what, const simulation_options& options)
+    : workload_(what.jobs), keeps_work_(options.keeps_work) {
+  profiles_.push_back({{}, {}, options.start_overhead, options.checkpoint_interval});
+  std::map<std::string, std::uint32_t, std::less<>> by_model;
+  for (const profile& one : what.profiles) {
+    profile& known = one.model.empty() ? profiles_.front() : profiles_.emplace_back(one);
+    if (one.model.empty()) known = one;
+    if (known.start_overhead == never) known.start_overhead = options.start_overhead;
+    if (known.checkpoint_interval == never) known.checkpoint_interval = options.checkpoint_interval;
+    if (!one.model.empty()) by_model.emplace(one.model, static_cast<std::uint32_t>(profiles_.size() - 1));
+  }
+  jobs_.resize(workload_.jobs.size());
+  outcomes_.resize(jobs_.size());
+  profile_of_.resize(jobs_.size(), 0);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const job& told = workload_.jobs[i];
+    for (const pod_shape& shape : told.pods) {
+      jobs_[i].pods += shape.count;
+      jobs_[i].asked += shape.count * shape.gpus;
+    }
+    jobs_[i].gang = told.min_pods == 0 ? jobs_[i].pods : told.min_pods;
+    if (const auto known = by_model.find(told.model); known != by_model.end()) profile_of_[i] = known->second;
+  }
+}
+
+void job_book::arrive(std::uint32_t job, std::int64_t now) {
+  jobs_[job].live = true;
+  jobs_[job].since = now;
+}
+
+void job_book::account(std::uint32_t job, std::int64_t now) {
+  entry& e = jobs_[job];
+  const std::int64_t elapsed = now - e.since;
+  if (elapsed == 0) return;
+  e.gpu_time += static_cast<int128>(e.held) * elapsed;
+  if (e.speed > 0) {
+    const std::int64_t overhead = std::clamp<std::int64_t>(e.ready - e.since, 0, elapsed);
+    job_outcome& told = outcomes_[job];
+    told.running += elapsed;
+    told.lost += overhead;
+    e.lost_gpu_time += static_cast<int128>(e.held) * overhead;
+    e.done += part(elapsed - overhead, e.speed, full_speed);
+  }
+  e.since = now;
+}
+
+void job_book::pod_starts(std::uint32_t job, std::int64_t gpus, std::int64_t now) {
+  account(job, now);
+  ++jobs_[job].on_node;
+  jobs_[job].held += gpus;
+}
+
+void job_book::pod_stops(std::uint32_t job, std::int64_t gpus, std::int64_t now) {
+  account(job, now);
+  --jobs_[job].on_node;
+  jobs_[job].held -= gpus;
+}
+
+bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work) {
+  entry& e = jobs_[job];
+  account(job, now);
+  const std::int64_t before = e.speed;
+  e.speed = runs(job) ? speed_with(job, e.on_node) : 0;
+  job_outcome& told = outcomes_[job];
+  const profile& known = profile_of(job);
+  if (before == 0 && e.speed > 0) {
+    if (told.first_start == never) told.first_start = now;
+    ++told.starts;
+    e.ready = now + known.start_overhead;
+  } else if (before > 0 && e.speed == 0 && !saves_work) {
+    const std::int64_t interval = known.checkpoint_interval;
+    const std::int64_t kept = !keeps_work_ ? 0 : interval == 0 ? e.done : e.done - e.done % interval;
+    const std::int64_t again = part(e.done - kept, full_speed, before);
+    told.lost += again;
+    e.lost_gpu_time += static_cast<int128>(again) * e.asked;
+    e.done = kept;
+  }
+  if (before == e.speed) return false;
+  ++e.stamp;
+  return e.speed > 0;
+}
+
+std::int64_t job_book::end_of(std::uint32_t job) const {
+  const entry& e = jobs_[job];
+  const int128 left = static_cast<int128>(workload_.jobs[job].run_time - e.done) * full_speed;
+  return std::max(e.since, e.ready) + static_cast<std::int64_t>((left + e.speed - 1) / e.speed);
+}
+
+void job_book::end(std::uint32_t job, std::int64_t now) {
+  account(job, now);
+  jobs_[job].live = false;
+  jobs_[job].on_node = 0;
+  jobs_[job].held = 0;
+  jobs_[job].speed = 0;
+  ++jobs_[job].stamp;
+  outcomes_[job].end = now;
+}
+
+std::int64_t job_book::attained_service(std::uint32_t job) const {
+  return static_cast<std::int64_t>(jobs_[job].gpu_time / nanoseconds_of_second);
+}
+
+void job_book::close(std::int64_t now) {
+  for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i].live) account(i, now);
+    outcomes_[i].gpu_time = static_cast<std::int64_t>(jobs_[i].gpu_time / nanoseconds_of_millisecond);
+    outcomes_[i].lost_gpu_time = static_cast<std::int64_t>(jobs_[i].lost_gpu_time / nanoseconds_of_millisecond);
+  }
+}
+
+/// Without a curve a job with half of its pods goes on at half its speed.
+std::int64_t job_book::speed_with(std::uint32_t job, std::uint32_t pods) const {
+  const entry& e = jobs_[job];
+  if (pods >= e.pods) return full_speed;
+  const std::vector<speed_point>& known = profile_of(job).speeds;
+  speed_point below{0, 0};
+  speed_point above{e.pods, full_speed};
+  for (const speed_point& one : known) {
+    if (one.pods <= pods) below = one;
+    if (one.pods > pods && one.pods < above.pods) above = one;
+  }
+  const std::int64_t rise = part(above.speed - below.speed, pods - below.pods, above.pods - below.pods);
+  return std::max<std::int64_t>(1, below.speed + rise);
+}
+
+}  // namespace kaisched::simulation

@@ -1,0 +1,69 @@
+#pragma once
+/// @file
+/// How far jobs are: what they have done, what they lose when they are stopped, when they end.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/int128.hpp"
+#include "simulation/simulation.hpp"
+
+namespace kaisched::simulation {
+
+/// Progress of the jobs of a workload. Work is counted in nanoseconds at full speed, in integers.
+class job_book {
+ public:
+  job_book(const play& what, const simulation_options& options);
+
+  struct entry {
+    std::uint32_t pods = 0;
+    std::uint32_t gang = 0;     ///< pods without which nothing goes on
+    std::uint32_t on_node = 0;  ///< pods that have places
+    std::int64_t asked = 0;     ///< milli-GPU of all its pods
+    std::int64_t held = 0;      ///< milli-GPU of these
+    std::int64_t done = 0;
+    std::int64_t speed = 0;     ///< parts per million; 0: it does not go on
+    std::int64_t since = 0;     ///< accounted for until then
+    std::int64_t ready = 0;     ///< overhead of the start until then
+    std::uint64_t stamp = 0;    ///< of the plan of its end
+    base::int128 gpu_time = 0;  ///< milli-GPU nanoseconds
+    base::int128 lost_gpu_time = 0;
+    bool live = false;  ///< it has come and not ended
+  };
+
+  [[nodiscard]] const entry& operator[](std::uint32_t job) const { return jobs_[job]; }
+  [[nodiscard]] bool runs(std::uint32_t job) const { return jobs_[job].on_node >= jobs_[job].gang; }
+
+  void arrive(std::uint32_t job, std::int64_t now);
+  /// A pod of the job gets or loses its place; the amounts of GPUs are those of the pod.
+  void pod_starts(std::uint32_t job, std::int64_t gpus, std::int64_t now);
+  void pod_stops(std::uint32_t job, std::int64_t gpus, std::int64_t now);
+  /// After the pods of a moment have started and stopped: goes on with the speed that it has now. True if the end of
+  /// the job has to be planned anew.
+  [[nodiscard]] bool settle(std::uint32_t job, std::int64_t now, bool saves_work);
+  /// When it ends if nothing changes. The job goes on.
+  [[nodiscard]] std::int64_t end_of(std::uint32_t job) const;
+  void end(std::uint32_t job, std::int64_t now);
+  /// Milli-GPU seconds that its pods have had, as of the last change.
+  [[nodiscard]] std::int64_t attained_service(std::uint32_t job) const;
+
+  [[nodiscard]] std::vector<job_outcome>& outcomes() { return outcomes_; }
+  /// Counts what jobs that have not ended have had until now.
+  void close(std::int64_t now);
+
+ private:
+  void account(std::uint32_t job, std::int64_t now);
+  [[nodiscard]] std::int64_t speed_with(std::uint32_t job, std::uint32_t pods) const;
+  [[nodiscard]] const profile& profile_of(std::uint32_t job) const { return profiles_[profile_of_[job]]; }
+
+  const workload& workload_;
+  bool keeps_work_;
+  std::vector<profile> profiles_;  ///< the first is that of jobs without one
+  std::vector<std::uint32_t> profile_of_;
+  std::vector<entry> jobs_;
+  std::vector<job_outcome> outcomes_;
+};
+
+}  // namespace kaisched::simulation

@@ -1,0 +1,134 @@
+#pragma once
+/// @file
+/// Discrete events in virtual time over the sessions that would run in production: jobs arrive, sessions decide, pods
+/// run, end, are evicted and lose work, nodes fail and come back. The same inputs give the same run, to the byte.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <kaisched/cluster.hpp>
+#include <kaisched/engine.hpp>
+#include <kaisched/result.hpp>
+
+#include "simulation/workload.hpp"
+
+namespace kaisched::simulation {
+
+inline constexpr std::int64_t never = -1;
+
+/// What sessions are told of run times.
+enum class told_times : std::uint8_t {
+  none,   ///< nothing
+  given,  ///< the estimates of the workload
+  exact,  ///< the run times themselves
+};
+
+/// A node that is away for some time.
+struct outage {
+  std::string node;
+  std::int64_t from = 0;
+  std::int64_t to = never;  ///< `never`: it does not come back
+  std::int64_t notice = 0;  ///< so long before it takes no new pods: maintenance
+  bool saves_work = false;  ///< its pods write a checkpoint before they go
+
+  friend bool operator==(const outage&, const outage&) = default;
+};
+
+/// Speed of a job of some model with less than all its pods: parts per million of its full speed. Between two points
+/// speed is linear, below the first one as well (from none with no pods).
+struct speed_point {
+  std::uint32_t pods = 0;
+  std::int64_t speed = 0;
+
+  friend bool operator==(const speed_point&, const speed_point&) = default;
+};
+inline constexpr std::int64_t full_speed = 1'000'000;
+
+/// What is known about jobs of one model. The profile without a model is that of all others.
+struct profile {
+  std::string model;
+  std::vector<speed_point> speeds;           ///< by pods, ascending; none: as many parts as there are pods
+  std::int64_t start_overhead = never;       ///< `never`: that of the options
+  std::int64_t checkpoint_interval = never;  ///< likewise
+};
+
+struct simulation_options {
+  /// Nanoseconds from the start of one session to the next at least; sessions begin at multiples of it. 0: whenever
+  /// something has changed.
+  std::int64_t period = 0;
+  /// A session at least so often while jobs wait, for rules that look at the clock. 0: only after changes.
+  std::int64_t wake = 0;
+  std::int64_t grace = 0;           ///< from an eviction until the place is free
+  std::int64_t start_overhead = 0;  ///< of every start, without progress
+  /// Progress that is kept when a job is stopped is a multiple of it; 0: all of it.
+  std::int64_t checkpoint_interval = 0;
+  bool keeps_work = true;  ///< false: a job that is stopped begins again
+  told_times estimates = told_times::given;
+  std::int64_t begin = 0;                 ///< time of the sessions at virtual time 0, nanoseconds
+  std::int64_t horizon = never;           ///< nothing is played from then on
+  std::string queue = "default";          ///< of jobs that name none
+  std::string model_label = "gpu.model";  ///< of nodes, for jobs that may run on some models only
+  /// Sessions at one moment; evictions that never come to rest end there, and are counted.
+  std::uint32_t most_sessions_at_once = 64;
+};
+
+/// What is played.
+struct play {
+  workload jobs;
+  std::vector<outage> outages;
+  std::vector<profile> profiles;
+};
+
+/// What became of a job. Times are `never` if it did not come to that.
+struct job_outcome {
+  std::int64_t first_start = never;
+  std::int64_t end = never;
+  std::int64_t running = 0;        ///< nanoseconds with its gang on nodes
+  std::int64_t lost = 0;           ///< of `running`: work that was done again, and overhead of starts
+  std::int64_t gpu_time = 0;       ///< milli-GPU milliseconds that its pods held
+  std::int64_t lost_gpu_time = 0;  ///< likewise, of `lost`
+  std::uint32_t starts = 0;
+  std::uint32_t evictions = 0;  ///< times that decisions stopped it
+  std::uint32_t failures = 0;   ///< times that its nodes did
+
+  friend bool operator==(const job_outcome&, const job_outcome&) = default;
+};
+
+/// The cluster from a moment on.
+struct sample {
+  std::int64_t time = 0;
+  std::int64_t gpus_held = 0;    ///< milli-GPU of pods on nodes
+  std::int64_t gpus_wanted = 0;  ///< of pods that wait
+  std::int64_t gpus_there = 0;   ///< of nodes that are there
+  std::uint32_t jobs_running = 0;
+  std::uint32_t jobs_waiting = 0;
+
+  friend bool operator==(const sample&, const sample&) = default;
+};
+
+struct run_counts {
+  std::uint64_t sessions = 0;
+  std::uint64_t decisions = 0;
+  std::uint64_t starts = 0;     ///< of pods
+  std::uint64_t evictions = 0;  ///< of pods
+  std::uint64_t restless = 0;   ///< moments at which evictions did not come to rest
+
+  friend bool operator==(const run_counts&, const run_counts&) = default;
+};
+
+struct run_result {
+  std::vector<job_outcome> jobs;  ///< as in the workload
+  std::vector<sample> timeline;   ///< a sample per moment at which something changed
+  run_counts counts;
+  std::int64_t end = 0;  ///< the last moment
+  std::string digest;    ///< SHA-256 over all that happened, as 64 hexadecimal digits
+};
+
+/// Plays a workload. Pods that are in the cluster at the start stay where they are. Errors: `argument` for options,
+/// jobs and outages that make no sense, the job or node named; what applying deltas and running actions can fail with.
+/// Threads: one; runs with different clusters may go on at the same time.
+[[nodiscard]] result<run_result> simulate(cluster& over, const play& what, const engine& with,
+                                          const simulation_options& options = {});
+
+}  // namespace kaisched::simulation
