@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs the package into a virtual environment and runs its tests there.
+# Installs the package into a virtual environment and runs its tests there, with those of benchmarks/bounds.
 #   tests/python/run.sh VENV [PYTEST-ARGUMENTS...]
-# The environment needs pip, numpy, pytest, scikit-build-core>=0.10 and pybind11>=2.13. Everything built lies in
-# build/python and is used again by the next run. The C library is built as well, for the test of the C interface.
+# The environment needs pip, numpy, pytest, scikit-build-core>=0.10 and pybind11>=2.13; without highspy some tests of
+# bounds are skipped. Everything built lies in build/python and is used again by the next run. The C library is built as
+# well, for the test of the C interface.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 python=${1:?usage: tests/python/run.sh VENV [PYTEST-ARGUMENTS...]}/bin/python
@@ -13,4 +14,4 @@ if command -v ccache >/dev/null; then
 fi
 "$python" -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
   --config-settings=build-dir=build/python "--config-settings=build.targets=kaisched_python;kaisched" .
-KAISCHED_LIBRARY=$PWD/build/python/lib/libkaisched.so exec "$python" -m pytest -q tests/python "$@"
+KAISCHED_LIBRARY=$PWD/build/python/lib/libkaisched.so exec "$python" -m pytest -q tests/python tests/bounds "$@"
