@@ -89,7 +89,7 @@ bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work) {
   } else if (before > 0 && e.speed == 0 && !saves_work) {
     const std::int64_t interval = known.checkpoint_interval;
     const std::int64_t kept = !keeps_work_ ? 0 : interval == 0 ? e.done : e.done - e.done % interval;
-    const std::int64_t again = part(e.done - kept, full_speed, before);
+    const std::int64_t again = e.done - kept;
     told.lost += again;
     e.lost_gpu_time += static_cast<int128>(again) * e.asked;
     e.done = kept;

@@ -85,7 +85,7 @@ struct job_outcome {
   std::int64_t first_start = never;
   std::int64_t end = never;
   std::int64_t running = 0;        ///< nanoseconds with its gang on nodes
-  std::int64_t lost = 0;           ///< of `running`: work that was done again, and overhead of starts
+  std::int64_t lost = 0;           ///< overhead of starts, and work that was done again, in time at full speed
   std::int64_t gpu_time = 0;       ///< milli-GPU milliseconds that its pods held
   std::int64_t lost_gpu_time = 0;  ///< likewise, of `lost`
   std::uint32_t starts = 0;

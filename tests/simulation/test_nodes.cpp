@@ -1,0 +1,68 @@
+/// Nodes that fail, are maintained and come back.
+#include <doctest/doctest.h>
+
+#include "simulation/play_support.hpp"
+
+using namespace kaisched;
+using namespace kaisched::test;
+
+TEST_CASE("a job whose node fails starts elsewhere") {
+  sim::play what = play_of({{"a", 0, 100}});
+  const auto with = [&](sim::outage o, sim::simulation_options options = {}) {
+    what.outages = {o};
+    return played(nodes_with({1, 1}), what, options);
+  };
+  const sim::simulation_options coarse{.checkpoint_interval = 25 * second};
+  SUBCASE("from its last checkpoint") {
+    const sim::run_result r = with({"n0", 30 * second, 40 * second}, coarse);
+    CHECK(r.jobs[0].failures == 1);
+    CHECK(r.jobs[0].evictions == 0);
+    CHECK(at(r.jobs[0].end) == 105);
+    CHECK(at(r.jobs[0].lost) == 5);
+  }
+  SUBCASE("or with all its work, if the node is given up in good order") {
+    const sim::run_result r = with({"n0", 30 * second, 40 * second, 0, true}, coarse);
+    CHECK(at(r.jobs[0].end) == 100);
+    CHECK(r.jobs[0].lost == 0);
+  }
+  SUBCASE("the other node does not matter") {
+    const sim::run_result r = with({"n1", 30 * second, 40 * second}, coarse);
+    CHECK(r.jobs[0].failures == 0);
+    CHECK(at(r.jobs[0].end) == 100);
+  }
+}
+
+TEST_CASE("without a place a job waits for its node") {
+  sim::play what = play_of({{"a", 0, 100}});
+  what.outages = {{"n0", 30 * second, 45 * second}};
+  const sim::run_result r = played(nodes_with({1}), what);
+  CHECK(at(r.jobs[0].end) == 115);
+  CHECK(r.timeline[1] == sim::sample{30 * second, 0, 1000, 0, 0, 1});
+  CHECK(r.timeline[2] == sim::sample{45 * second, 1000, 0, 1000, 1, 0});
+}
+
+TEST_CASE("a node that does not come back") {
+  sim::play what = play_of({{"a", 0, 100}, {"b", 0, 10}});
+  what.outages = {{"n0", 30 * second, sim::never}};
+  const sim::run_result r = played(nodes_with({2}), what);
+  CHECK(r.jobs[0].end == sim::never);
+  CHECK(at(r.jobs[1].end) == 10);
+}
+
+TEST_CASE("before maintenance a node takes no new pods") {
+  sim::play what = play_of({{"a", 15, 100}, {"b", 41, 5}});
+  what.outages = {{"n0", 20 * second, 40 * second, 10 * second}};
+  const sim::run_result r = played(nodes_with({1}), what);
+  CHECK(at(r.jobs[0].first_start) == 40);
+  CHECK(r.jobs[0].failures == 0);
+  CHECK(at(r.jobs[1].first_start) == 140);
+}
+
+TEST_CASE("one pod of a gang on a node that fails stops the gang") {
+  sim::play what = play_of({{"gang", 0, 100, 2, 1}});
+  what.outages = {{"n1", 30 * second, 50 * second}};
+  const sim::run_result r = played(nodes_with({1, 1}), what);
+  CHECK(r.jobs[0].failures == 1);
+  CHECK(at(r.jobs[0].end) == 120);
+  CHECK(r.jobs[0].gpu_time == (30 * 2 + 20 + 70 * 2) * 1'000'000);
+}
