@@ -1,0 +1,154 @@
+#include "simulation/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/int128.hpp"
+
+namespace kaisched::simulation {
+
+using base::int128;
+
+namespace {
+
+constexpr double nanoseconds_of_second = 1e9;
+constexpr double milli_ms_of_hour = 1000.0 * 1000 * 3600;
+constexpr double fair = 1.05;  ///< as in Shockwave (NSDI 2023)
+
+double seconds(std::int64_t t) { return static_cast<double>(t) / nanoseconds_of_second; }
+
+/// Integrals over the timeline, so that the mean over any span is two look-ups.
+class integral {
+ public:
+  template <class Value>
+  integral(const run_result& run, Value value) {
+    double sum = 0;
+    for (std::size_t i = 0; i < run.timeline.size(); ++i) {
+      times_.push_back(run.timeline[i].time);
+      sums_.push_back(sum);
+      values_.push_back(value(run.timeline[i]));
+      const std::int64_t until = i + 1 < run.timeline.size() ? run.timeline[i + 1].time : run.end;
+      sum += values_.back() * seconds(until - run.timeline[i].time);
+    }
+  }
+  [[nodiscard]] double between(std::int64_t from, std::int64_t to) const { return until(to) - until(from); }
+
+ private:
+  [[nodiscard]] double until(std::int64_t t) const {
+    const auto after = std::upper_bound(times_.begin(), times_.end(), t);
+    if (after == times_.begin()) return 0;
+    const auto i = static_cast<std::size_t>(after - times_.begin()) - 1;
+    return sums_[i] + values_[i] * seconds(t - times_[i]);
+  }
+  std::vector<std::int64_t> times_;
+  std::vector<double> sums_;
+  std::vector<double> values_;
+};
+
+double part_of(double a, double b) { return b > 0 ? a / b : 0; }
+
+double value_of(const sample& s, series what) {
+  switch (what) {
+    case series::held:
+      return static_cast<double>(s.gpus_held) / 1000;
+    case series::wanted:
+      return static_cast<double>(s.gpus_wanted) / 1000;
+    case series::there:
+      return static_cast<double>(s.gpus_there) / 1000;
+    case series::running:
+      return static_cast<double>(s.jobs_running);
+    case series::waiting:
+      return static_cast<double>(s.jobs_waiting);
+  }
+  return 0;
+}
+
+}  // namespace
+
+distribution distribution_of(std::vector<std::int64_t> nanoseconds) {
+  distribution made;
+  made.count = nanoseconds.size();
+  if (nanoseconds.empty()) return made;
+  std::sort(nanoseconds.begin(), nanoseconds.end());
+  int128 sum = 0;
+  for (const std::int64_t t : nanoseconds) sum += t;
+  const auto n = nanoseconds.size();
+  made.mean = static_cast<double>(sum) / static_cast<double>(n) / nanoseconds_of_second;
+  const auto rank = [&](std::size_t percent) { return seconds(nanoseconds[(n * percent + 99) / 100 - 1]); };
+  made.p50 = rank(50);
+  made.p90 = rank(90);
+  made.p99 = rank(99);
+  made.most = seconds(nanoseconds.back());
+  return made;
+}
+
+metrics metrics_of(const workload& jobs, const run_result& run) {
+  metrics made;
+  made.jobs = run.jobs.size();
+  if (run.jobs.empty()) return made;
+  const integral held(run, [](const sample& s) { return value_of(s, series::held); });
+  const integral there(run, [](const sample& s) { return value_of(s, series::there); });
+  const integral crowd(run, [](const sample& s) {
+    return part_of(static_cast<double>(s.gpus_held + s.gpus_wanted), static_cast<double>(s.gpus_there));
+  });
+  std::vector<std::int64_t> completions;
+  std::vector<std::int64_t> waits;
+  double slowdowns = 0;
+  double squares = 0;
+  std::uint64_t unfair = 0;
+  std::uint64_t compared = 0;
+  std::int64_t last_end = 0;
+  for (std::size_t i = 0; i < run.jobs.size(); ++i) {
+    const job& told = jobs.jobs[i];
+    const job_outcome& o = run.jobs[i];
+    made.gpu_hours += static_cast<double>(o.gpu_time) / milli_ms_of_hour;
+    made.lost_gpu_hours += static_cast<double>(o.lost_gpu_time) / milli_ms_of_hour;
+    made.evictions += o.evictions;
+    made.failures += o.failures;
+    if (o.first_start == never) {
+      ++made.never_started;
+    } else {
+      waits.push_back(o.first_start - told.submit);
+    }
+    if (o.end == never) continue;
+    last_end = std::max(last_end, o.end);
+    const std::int64_t took = o.end - told.submit;
+    completions.push_back(took);
+    if (told.run_time == 0) continue;
+    const double slowdown = static_cast<double>(took) / static_cast<double>(told.run_time);
+    const double contention = std::max(1.0, crowd.between(told.submit, o.end) / seconds(took));
+    ++compared;
+    slowdowns += slowdown;
+    squares += slowdown * slowdown;
+    made.worst_fairness = std::max(made.worst_fairness, slowdown / contention);
+    unfair += slowdown / contention > fair ? 1U : 0U;
+  }
+  const std::int64_t first = jobs.jobs.front().submit;
+  const std::int64_t last_submit = jobs.jobs.back().submit;
+  made.ended = completions.size();
+  made.completion = distribution_of(std::move(completions));
+  made.waiting = distribution_of(std::move(waits));
+  made.makespan = made.ended == 0 ? 0 : seconds(last_end - first);
+  made.utilisation = part_of(held.between(first, run.end), there.between(first, run.end));
+  made.utilisation_of_arrivals = part_of(held.between(first, last_submit), there.between(first, last_submit));
+  made.unfair = part_of(static_cast<double>(unfair), static_cast<double>(compared));
+  made.jain = part_of(slowdowns * slowdowns, static_cast<double>(compared) * squares);
+  return made;
+}
+
+std::vector<double> pieces_of(const run_result& run, series what, std::size_t count) {
+  std::vector<double> made;
+  if (run.timeline.empty() || count == 0) return made;
+  const integral of(run, [&](const sample& s) { return value_of(s, what); });
+  const std::int64_t first = run.timeline.front().time;
+  const auto edge = [&](std::size_t i) {
+    return first + static_cast<std::int64_t>(static_cast<int128>(run.end - first) * static_cast<std::int64_t>(i) /
+                                             static_cast<std::int64_t>(count));
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    made.push_back(part_of(of.between(edge(i), edge(i + 1)), seconds(edge(i + 1) - edge(i))));
+  }
+  return made;
+}
+
+}  // namespace kaisched::simulation

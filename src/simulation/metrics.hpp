@@ -1,0 +1,52 @@
+#pragma once
+/// @file
+/// What a run was worth, in figures that can be compared.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simulation/simulation.hpp"
+
+namespace kaisched::simulation {
+
+/// Of some times, in seconds. Percentiles are nearest ranks: the smallest value that so many are not above.
+struct distribution {
+  std::uint64_t count = 0;
+  double mean = 0;
+  double p50 = 0;
+  double p90 = 0;
+  double p99 = 0;
+  double most = 0;
+};
+[[nodiscard]] distribution distribution_of(std::vector<std::int64_t> nanoseconds);
+
+/// Figures of one run. Those of times are of jobs that have ended.
+struct metrics {
+  std::uint64_t jobs = 0;
+  std::uint64_t ended = 0;
+  std::uint64_t never_started = 0;
+  distribution completion;             ///< from submit to end (JCT)
+  distribution waiting;                ///< from submit to the first start, of all jobs that started
+  double makespan = 0;                 ///< seconds from the first submit to the last end
+  double utilisation = 0;              ///< of the GPUs that were there from the first submit to the last moment, 0 to 1
+  double utilisation_of_arrivals = 0;  ///< likewise, until the last job came
+  double gpu_hours = 0;                ///< held by pods
+  double lost_gpu_hours = 0;           ///< of these, without progress that was kept
+  std::uint64_t evictions = 0;         ///< times that decisions stopped a job
+  std::uint64_t failures = 0;          ///< times that nodes did
+  /// Finish-time fairness (Themis, NSDI 2020): the time that a job took by the time that it would have taken on its
+  /// part of the cluster, which is its run time, times what was wanted by what was there in its life, at least 1.
+  double worst_fairness = 0;
+  double unfair = 0;  ///< jobs for which it is above 1.05, 0 to 1
+  /// Jain's index of the slowdowns of jobs (their time by their run time): 1 if all are equal, 1 / jobs at worst.
+  double jain = 0;
+};
+
+[[nodiscard]] metrics metrics_of(const workload& jobs, const run_result& run);
+
+/// The mean of a figure of the timeline over equal pieces of time, for plots.
+enum class series : std::uint8_t { held, wanted, there, running, waiting };
+[[nodiscard]] std::vector<double> pieces_of(const run_result& run, series what, std::size_t count);
+
+}  // namespace kaisched::simulation

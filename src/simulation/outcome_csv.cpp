@@ -1,0 +1,42 @@
+#include "simulation/outcome_csv.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "simulation/amounts.hpp"
+#include "simulation/csv_field.hpp"
+
+namespace kaisched::simulation {
+
+namespace {
+
+std::string seconds(std::int64_t t) { return t == never ? std::string() : format_decimal(t, nanoseconds_per_second); }
+/// Milli-GPU milliseconds as GPU seconds.
+std::string gpu_seconds(std::int64_t amount) { return format_decimal(amount, 1'000'000); }
+std::string gpus(std::int64_t milli) { return format_decimal(milli, 1000); }
+
+}  // namespace
+
+std::string format_outcomes(const workload& jobs, const run_result& run) {
+  std::string text = "job,submit,start,end,running,lost,gpu_seconds,lost_gpu_seconds,starts,evictions,failures\n";
+  for (std::size_t i = 0; i < run.jobs.size(); ++i) {
+    const job_outcome& o = run.jobs[i];
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(jobs.jobs[i].name),
+                   seconds(jobs.jobs[i].submit), seconds(o.first_start), seconds(o.end), seconds(o.running),
+                   seconds(o.lost), gpu_seconds(o.gpu_time), gpu_seconds(o.lost_gpu_time), o.starts, o.evictions,
+                   o.failures);
+  }
+  return text;
+}
+
+std::string format_timeline(const run_result& run) {
+  std::string text = "time,gpus_held,gpus_wanted,gpus_there,jobs_running,jobs_waiting\n";
+  for (const sample& s : run.timeline) {
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\n", seconds(s.time), gpus(s.gpus_held),
+                   gpus(s.gpus_wanted), gpus(s.gpus_there), s.jobs_running, s.jobs_waiting);
+  }
+  return text;
+}
+
+}  // namespace kaisched::simulation

@@ -1,0 +1,92 @@
+#include "simulation/plain_cluster.hpp"
+
+#include <array>
+#include <charconv>
+#include <set>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <kaisched/quantity.hpp>
+#include <kaisched/schema.hpp>
+
+#include "io/added_rows.hpp"
+
+namespace kaisched::simulation {
+
+namespace {
+
+constexpr std::int64_t most_nodes = 1'000'000;
+constexpr std::int64_t plenty_of_cores = 1'000'000'000;  ///< milli-CPU
+constexpr std::int64_t plenty_of_memory = std::int64_t{1} << 50;
+constexpr std::int64_t plenty_of_pods = 1'000'000;
+
+struct node_kind {
+  std::int64_t count = 0;
+  std::int64_t gpus = 0;
+  std::string_view model;
+};
+
+bool read_number(std::string_view text, std::int64_t least, std::int64_t most, std::int64_t& to) {
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), to);
+  return fault == std::errc{} && end == text.data() + text.size() && to >= least && to <= most;
+}
+
+bool read_kind(std::string_view text, node_kind& to) {
+  const std::size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    to.model = text.substr(colon + 1);
+    text = text.substr(0, colon);
+    if (to.model.empty()) return false;
+  }
+  const std::size_t times = text.find('x');
+  return times != std::string_view::npos && read_number(text.substr(0, times), 1, most_nodes, to.count) &&
+         read_number(text.substr(times + 1), 0, max_devices_per_node, to.gpus);
+}
+
+}  // namespace
+
+result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& jobs, std::string_view queue,
+                                        std::string_view model_label) {
+  std::set<std::string_view> queues;
+  for (const job& one : jobs.jobs) queues.insert(one.queue.empty() ? queue : std::string_view(one.queue));
+  table queue_rows = io::added(table_kind::queue);
+  table::column& queue_names = queue_rows.add(col::queue_name, column_type::string);
+  for (const std::string_view name : queues) queue_names.push(name);
+
+  table node_rows = io::added(table_kind::node);
+  table::column& names = node_rows.add(col::node_name, column_type::string);
+  table::column& capacities = node_rows.add(col::node_capacity, column_type::i64, built_in_dimensions);
+  table::column& labels = node_rows.add(col::node_labels, column_type::string_list);
+  std::int64_t made = 0;
+  for (std::string_view rest = nodes;;) {
+    const std::size_t comma = rest.find(',');
+    node_kind kind;
+    if (!read_kind(rest.substr(0, comma), kind) || kind.count > most_nodes - made) {
+      return error{status::argument,
+                   fmt::format("\"{}\": expected nodes as NUMBERxGPUS or NUMBERxGPUS:MODEL, such as 16x8 or "
+                               "8x8:V100,4x4:T4, up to {} nodes of {} GPUs",
+                               nodes, most_nodes, max_devices_per_node),
+                   {}};
+    }
+    for (std::int64_t i = 0; i < kind.count; ++i) {
+      names.push(std::string_view(fmt::format("node-{:05}", made++)));
+      io::push_amounts(capacities, plenty_of_cores, plenty_of_memory, kind.gpus * whole_device, plenty_of_pods);
+      if (kind.model.empty()) {
+        labels.push_raw({});
+      } else {
+        labels.push_list(std::span<const std::string_view>(std::array{model_label, kind.model}));
+      }
+    }
+    if (comma == std::string_view::npos) break;
+    rest = rest.substr(comma + 1);
+  }
+  io::cluster_input input;
+  input.source = nodes;
+  if (!queues.empty()) input.add(std::move(queue_rows), {});
+  input.add(std::move(node_rows), {});
+  return input;
+}
+
+}  // namespace kaisched::simulation
