@@ -6,11 +6,13 @@
   X(run)                     \
   X(explain)                 \
   X(what_if)                 \
+  X(simulate)                \
   X(check)                   \
   X(test)                    \
   X(minimise)                \
   X(generate)                \
   X(convert)                 \
+  X(workload)                \
   X(digest)                  \
   X(options)                 \
   X(schema)                  \

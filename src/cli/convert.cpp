@@ -12,6 +12,8 @@
 #include "cli/input.hpp"
 #include "cli/progress.hpp"
 #include "files/cluster_file.hpp"
+#include "io/files.hpp"
+#include "simulation/traces/lingjun.hpp"
 
 namespace kaisched::cli {
 
@@ -23,6 +25,8 @@ struct convert_arguments {
   input_arguments input;
   std::vector<std::string> words;  ///< IN and OUT, or OUT alone
   std::string form;
+  std::string from;  ///< what IN is where it is no cluster; empty: it is one
+  std::int64_t gpus_per_node = 8;
 };
 
 /// The ending that stands for a form where no name says it: "yaml".
@@ -44,6 +48,9 @@ result<std::string> sort_words(convert_arguments& told) {
     told.words.erase(told.words.begin());
   }
   if (auto sound = check_input(told.input); !sound) return sound.failure();
+  if (!told.from.empty() && !told.input.openb_nodes.empty()) {
+    return error{status::argument, "--from says what one file is, and an openb trace has two", {}};
+  }
   if (told.words.size() != 1) {
     return error{status::argument,
                  told.words.empty() ? "OUT is missing: where to write, - is the standard output"
@@ -60,6 +67,25 @@ const io::cluster_form* form_of(const convert_arguments& told, std::string_view 
                         [&](const auto& one) { return one.format != nullptr && word_of(one) == told.form; });
 }
 
+/// IN, which may be a list of hosts.
+result<loaded_cluster> load(const convert_arguments& told, progress& shown) {
+  if (told.from.empty()) return load_cluster(told.input, shown);
+  const std::string name = input_name(told.input);
+  shown.next("reading " + name);
+  const result<std::string> text = io::read_file(told.input.cluster.empty() ? told.input.file : told.input.cluster);
+  if (!text) return text.failure();
+  simulation::lingjun_options options;
+  options.gpus = told.gpus_per_node;
+  const result<io::cluster_input> tables = simulation::read_lingjun_hosts({name, *text}, options);
+  if (!tables) return tables.failure();
+  shown.next("building the cluster");
+  result<cluster> built = io::build_cluster(*tables, told.input.on_invalid);
+  if (!built) return built.take_failure();
+  loaded_cluster loaded{built->take_snapshot(), tables->now, 0, 0};
+  loaded.left_out = count_left_out(loaded.state);
+  return loaded;
+}
+
 int convert(convert_arguments told, console& to) {
   const result<std::string> out = sort_words(told);
   if (!out) return to.fail(out.failure(), exit_usage);
@@ -73,7 +99,7 @@ int convert(convert_arguments told, console& to) {
   }
   if (auto free = to.claim("the cluster", *out); !free) return to.fail(free.failure(), exit_usage);
   progress shown(to, load_steps + 1);
-  const result<loaded_cluster> loaded = load_cluster(told.input, shown);
+  const result<loaded_cluster> loaded = load(told, shown);
   if (!loaded) return to.fail(loaded.failure());
   shown.next("writing " + *out);
   const result<std::string> text = form->format(loaded->state, loaded->now);
@@ -108,6 +134,9 @@ void add_convert(command_list& to) {
              "The cluster, and where it goes; - is the standard input and output")
       .required();
   c.option("--to", &told.form, one_of("FORM", words_of_forms()), "Form of OUT where its name does not say it");
+  c.option("--from", &told.from, one_of("FORM", {"lingjun"}),
+           "What IN is where it is no cluster; lingjun: hosts and their switches. One of");
+  c.option("--gpus-per-node", &told.gpus_per_node, any_value("N"), "GPUs of each host of lingjun").between(0, 64);
   add_input_options(c, told.input);
   c.add_example("kaisched convert cluster.json cluster.yaml");
   c.add_example("kaisched convert cluster.yaml - --to json");

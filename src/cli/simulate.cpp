@@ -1,5 +1,7 @@
 // The command that plays a workload in virtual time.
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,10 +65,11 @@ result<void> read_time(std::string_view option, std::string_view text, std::int6
 
 result<simulation::simulation_options> options_of(const simulate_arguments& told) {
   simulation::simulation_options made;
-  for (const auto& [option, text, to] :
-       {std::tuple{"--period", &told.period, &made.period}, {"--wake", &told.wake, &made.wake},
-        {"--grace", &told.grace, &made.grace}, {"--start-overhead", &told.start_overhead, &made.start_overhead},
-        {"--until", &told.until, &made.horizon}}) {
+  for (const auto& [option, text, to] : {std::tuple{"--period", &told.period, &made.period},
+                                         {"--wake", &told.wake, &made.wake},
+                                         {"--grace", &told.grace, &made.grace},
+                                         {"--start-overhead", &told.start_overhead, &made.start_overhead},
+                                         {"--until", &told.until, &made.horizon}}) {
     if (auto read = read_time(option, *text, *to); !read) return read.take_failure();
   }
   if (told.checkpoints == "never") {
@@ -94,8 +97,7 @@ result<simulation::workload> read_jobs(const simulate_arguments& told) {
 result<cluster> make_cluster(const simulate_arguments& told, const simulation::workload& jobs,
                              simulation::simulation_options& options) {
   if (!told.nodes.empty()) {
-    const result<io::cluster_input> made =
-        simulation::plain_cluster(told.nodes, jobs, told.queue, options.model_label);
+    const result<io::cluster_input> made = simulation::plain_cluster(told.nodes, jobs, told.queue, options.model_label);
     if (!made) return wrong_argument("--nodes " + made.failure().message);
     return io::build_cluster(*made);
   }
@@ -169,9 +171,11 @@ void print_figures(const terminal& out, const metrics& m, const run_result& run)
   out.line(fmt::format("  GPU hours             {}, {} of them lost", hours_words(m.gpu_hours),
                        hours_words(m.lost_gpu_hours)));
   out.line(fmt::format("  jobs stopped          {} by decisions, {} by nodes",
-                       grouped(static_cast<std::int64_t>(m.evictions)), grouped(static_cast<std::int64_t>(m.failures))));
+                       grouped(static_cast<std::int64_t>(m.evictions)),
+                       grouped(static_cast<std::int64_t>(m.failures))));
   print_section(out, "Fairness");
-  out.line(fmt::format("  slowest for its part  {:.2f} times its run time on an equal part of the cluster", m.worst_fairness));
+  out.line(fmt::format("  slowest for its part  {:.2f} times its run time on an equal part of the cluster",
+                       m.worst_fairness));
   out.line(fmt::format("  more than 1.05 times  {} of the jobs", share_words(m.unfair)));
   out.line(fmt::format("  Jain's index          {:.3f} of slowdowns", m.jain));
   print_timeline(out, run);
@@ -205,10 +209,10 @@ int simulate(const simulate_arguments& told, console& to) {
   simulation::play what;
   what.jobs = std::move(*jobs);
   shown.next("playing");
-  const stopwatch since;
+  const auto begun = std::chrono::steady_clock::now();
   const result<run_result> run = simulation::simulate(*over, what, *with, *options);
   if (!run) return to.fail(run.failure());
-  const double took = since.seconds();
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   shown.finish();
   for (const auto& [file, text] : {std::pair{&told.jobs_file, simulation::format_outcomes(what.jobs, *run)},
                                    {&told.timeline_file, simulation::format_timeline(*run)}}) {
@@ -217,9 +221,8 @@ int simulate(const simulate_arguments& told, console& to) {
   }
   const metrics m = simulation::metrics_of(what.jobs, *run);
   if (to.shows_report()) {
-    to.out().line(to.out().paint(
-        style::bold, fmt::format("kaisched {}: {} on {}", version_string, told.workload,
-                                 told.nodes.empty() ? told.cluster : told.nodes)));
+    to.out().line(to.out().paint(style::bold, fmt::format("kaisched {}: {} on {}", version_string, told.workload,
+                                                          told.nodes.empty() ? told.cluster : told.nodes)));
     to.out().line(fmt::format("  preset {}, mode {}; {} in {}", with->get("preset").value(), with->get("mode").value(),
                               counted(static_cast<std::int64_t>(run->counts.sessions), "session"), seconds(took)));
     print_figures(to.out(), m, *run);
@@ -280,7 +283,8 @@ void add_simulate(command_list& to) {
       .between(1, max_devices_per_node);
   add_policy_arguments(c, told.policy);
   c.heading("Times");
-  c.option("--period", &told.period, any_value("TIME"), "From the start of one session to the next; 0: at every change");
+  c.option("--period", &told.period, any_value("TIME"),
+           "From the start of one session to the next; 0: at every change");
   c.option("--wake", &told.wake, any_value("TIME"), "A session at least so often while jobs wait or run; 0: never");
   c.option("--grace", &told.grace, any_value("TIME"), "From the eviction of a pod until its place is free");
   c.option("--start-overhead", &told.start_overhead, any_value("TIME"), "Of every start of a job, without progress");

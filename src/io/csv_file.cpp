@@ -149,9 +149,16 @@ std::int64_t csv_file::integer(std::size_t column, std::int64_t least, std::int6
   if (read.ec == std::errc{} && read.ptr == field.data() + field.size() && value >= least && value <= most) {
     return value;
   }
-  add_fault(fmt::format("{}:{}: {}: expected an integer from {} to {}, found \"{}\"", name_, line(), names_[column],
-                        least, most, field));
+  refuse(column, fmt::format("an integer from {} to {}", least, most));
   return least;
+}
+
+void csv_file::refuse(std::size_t column, std::string_view what) {
+  complain(column, fmt::format("expected {}, found \"{}\"", what, text(column)));
+}
+
+void csv_file::complain(std::size_t column, std::string_view fault) {
+  add_fault(fmt::format("{}:{}: {}: {}", name_, line(), names_[column], fault));
 }
 
 std::uint32_t csv_file::line() const { return reader_->csv.get_file_line(); }

@@ -43,6 +43,10 @@ class csv_file {
   [[nodiscard]] std::string_view text(std::size_t column) const { return cells_[column]; }
   /// An integer between bounds; a fault, and the least, if it is none.
   [[nodiscard]] std::int64_t integer(std::size_t column, std::int64_t least, std::int64_t most);
+  /// A fault in the present line: `what` was expected of a field.
+  void refuse(std::size_t column, std::string_view what);
+  /// Another fault in the present line, with the column in front.
+  void complain(std::size_t column, std::string_view fault);
   /// Number of the present line, from 1.
   [[nodiscard]] std::uint32_t line() const;
 

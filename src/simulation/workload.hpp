@@ -46,6 +46,7 @@ struct job {
 /// Jobs by `submit`, those of one time as the trace has them.
 struct workload {
   std::vector<job> jobs;
+  std::int64_t left_out = 0;  ///< rows of a trace that say nothing to play, such as jobs that never ran
 
   friend bool operator==(const workload&, const workload&) = default;
 };

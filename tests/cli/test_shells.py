@@ -51,12 +51,16 @@ class Offers(Case):
         self.assertEqual(self.offered("options", "placement."), ["placement.cpu", "placement.domain", "placement.gpu"])
         self.assertEqual(self.offered("schema", "pod_"), ["pod_group"])
         self.assertEqual(self.offered("completion", ""), ["bash", "zsh", "fish"])
+        self.assertEqual(self.offered("workload", ""), ["convert", "generate", "describe"])
+        self.assertEqual(self.offered("workload", "convert", "--from", "s"), ["shockwave", "swf"])
+        self.assertEqual(self.offered("workload", "generate", "--like="), ["--like=philly", "--like=itp", "--like=gavel"])
 
     def test_files(self):
         self.assertEqual(self.offered("run", ""), [":files json ks yaml yml"])
         self.assertEqual(self.offered("run", "--decisions", ""), [":files json csv"])
         self.assertEqual(self.offered("run", "--json="), [":files json"])
         self.assertEqual(self.offered("run", "c.json", ""), [])
+        self.assertEqual(self.offered("workload", "convert", "a.csv", ""), [":files csv swf"])
         self.assertEqual(self.offered("version", ""), [])
 
     def test_names_of_a_cluster(self):
