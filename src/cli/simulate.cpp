@@ -53,12 +53,12 @@ struct simulate_arguments {
   std::string timeline_file;
 };
 
-error wrong_argument(std::string text) { return {status::argument, std::move(text), {}}; }
+error misuse(std::string text) { return {status::argument, std::move(text), {}}; }
 
 result<void> read_time(std::string_view option, std::string_view text, std::int64_t& to) {
   if (text.empty()) return {};
   const std::optional<std::int64_t> read = simulation::parse_duration(text);
-  if (!read) return wrong_argument(fmt::format("{} {}: expected a time such as 30, 90s, 5m, 2h", option, text));
+  if (!read) return misuse(fmt::format("{} {}: expected a time such as 30, 90s, 5m, 2h", option, text));
   to = *read;
   return {};
 }
@@ -98,7 +98,7 @@ result<cluster> make_cluster(const simulate_arguments& told, const simulation::w
                              simulation::simulation_options& options) {
   if (!told.nodes.empty()) {
     const result<io::cluster_input> made = simulation::plain_cluster(told.nodes, jobs, told.queue, options.model_label);
-    if (!made) return wrong_argument("--nodes " + made.failure().message);
+    if (!made) return misuse("--nodes " + made.failure().message);
     return io::build_cluster(*made);
   }
   input_arguments file;
@@ -111,7 +111,7 @@ result<cluster> make_cluster(const simulate_arguments& told, const simulation::w
 
 // ---- reports --------------------------------------------------------------------------------------------------------
 
-std::string time_words(double value) {
+std::string span_words(double value) {
   if (value < 120) return fmt::format("{:.1f} s", value);
   if (value < 7200) return fmt::format("{:.1f} min", value / 60);
   if (value < 172800) return fmt::format("{:.1f} h", value / 3600);
@@ -120,13 +120,9 @@ std::string time_words(double value) {
 
 std::string share_words(double part) { return fmt::format("{:.1f} %", part * 100); }
 
-std::string hours_words(double hours) {
-  return hours < 100 ? fmt::format("{:.1f}", hours) : grouped(static_cast<std::int64_t>(hours + 0.5));
-}
-
 void print_times(const terminal& out, std::string_view name, const distribution& of) {
   std::string text = "  " + pad_right(name, 24);
-  for (const double value : {of.mean, of.p50, of.p90, of.p99, of.most}) text += pad_left(time_words(value), 12);
+  for (const double value : {of.mean, of.p50, of.p90, of.p99, of.most}) text += pad_left(span_words(value), 12);
   out.line(text);
 }
 
@@ -148,7 +144,7 @@ void print_timeline(const terminal& out, const run_result& run) {
     if (held[i] * scale >= 1) drawn.fill(0, static_cast<std::int64_t>(held[i] * scale), glyph::held, style::blue);
     const double until = static_cast<double>(first) / 1e9 +
                          static_cast<double>(run.end - first) / 1e9 * static_cast<double>(i + 1) / lines;
-    out.line(fmt::format("  {}{}{}  {}", pad_right(time_words(until), 12), pad_left(fmt::format("{:.1f}", held[i]), 9),
+    out.line(fmt::format("  {}{}{}  {}", pad_right(span_words(until), 12), pad_left(fmt::format("{:.1f}", held[i]), 9),
                          pad_left(fmt::format("{:.1f}", wanted[i]), 10), drawn.drawn(out)));
   }
 }
@@ -159,7 +155,7 @@ void print_figures(const terminal& out, const metrics& m, const run_result& run)
                        m.never_started == 0
                            ? std::string()
                            : fmt::format(", {} never started", grouped(static_cast<std::int64_t>(m.never_started)))));
-  out.line(fmt::format("  {} from the first job to the last end", time_words(m.makespan)));
+  out.line(fmt::format("  {} from the first job to the last end", span_words(m.makespan)));
   print_section(out, "Times");
   out.line(out.paint(style::dim, fmt::format("  {}{:>12}{:>12}{:>12}{:>12}{:>12}", pad_right("", 24), "mean", "50 %",
                                              "90 %", "99 %", "longest")));
@@ -192,7 +188,7 @@ json numbers_of(const run_result& run, series what) {
 
 int simulate(const simulate_arguments& told, console& to) {
   if (told.nodes.empty() == told.cluster.empty())
-    return to.fail(wrong_argument("name a cluster: --cluster FILE, or --nodes such as 16x8"), exit_usage);
+    return to.fail(misuse("name a cluster: --cluster FILE, or --nodes such as 16x8"), exit_usage);
   for (const auto& [option, file] : {std::pair{"--jobs", &told.jobs_file}, {"--timeline", &told.timeline_file}}) {
     if (auto free = to.claim(option, *file); !free) return to.fail(free.failure(), exit_usage);
   }
@@ -296,7 +292,7 @@ void add_simulate(command_list& to) {
   c.option("--jobs", &told.jobs_file, file_name({"csv"}), "What became of each job, as CSV").writes();
   c.option("--timeline", &told.timeline_file, file_name({"csv"}), "GPUs and jobs after every change, as CSV").writes();
   c.add_example("kaisched workload generate jobs.csv && kaisched simulate jobs.csv --nodes 16x8");
-  c.add_example("kaisched simulate jobs.csv --cluster cluster.yaml --actions allocate,preempt --checkpoints 30m");
+  c.add_example("kaisched simulate jobs.csv --cluster cluster.yaml --queue speech --actions allocate,preempt");
   c.runs([&told](console& out) { return simulate(told, out); });
 }
 

@@ -226,6 +226,10 @@ std::string seconds(double value) {
   return value < 1.0 ? fmt::format("{:.1f} ms", value * 1e3) : fmt::format("{:.2f} s", value);
 }
 
+std::string hours_words(double hours) {
+  return hours < 100 ? fmt::format("{:.1f}", hours) : grouped(static_cast<std::int64_t>(hours + 0.5));
+}
+
 void print_error(std::string_view message) {
   // Where nobody can be told there is nothing to do about it, and the exit status still says it.
   const std::string line = fmt::format("kaisched: {}\n", harmless(message, false));

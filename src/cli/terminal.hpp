@@ -75,6 +75,9 @@ class terminal {
 /// Seconds with a fitting number of digits: `21.4 ms`, `1.30 s`.
 [[nodiscard]] std::string seconds(double value);
 
+/// A number of hours: `12.5`, `1,234`.
+[[nodiscard]] std::string hours_words(double hours);
+
 /// One line on the error stream: `kaisched: ...`.
 void print_error(std::string_view message);
 

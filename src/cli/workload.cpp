@@ -185,10 +185,6 @@ std::string time_words(std::int64_t time) {
   return simulation::format_decimal(time / millisecond, 1000) + " s";
 }
 
-std::string hours_words(double hours) {
-  return hours < 100 ? fmt::format("{:.1f}", hours) : grouped(static_cast<std::int64_t>(hours + 0.5));
-}
-
 std::string left_out_words(std::int64_t rows) {
   return fmt::format("{} of the trace {} left out: {} never ran, or nobody knows for how long", counted(rows, "row"),
                      rows == 1 ? "is" : "are", rows == 1 ? "it" : "they");

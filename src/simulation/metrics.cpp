@@ -11,11 +11,11 @@ using base::int128;
 
 namespace {
 
-constexpr double nanoseconds_of_second = 1e9;
+constexpr double second_in_nanoseconds = 1e9;
 constexpr double milli_ms_of_hour = 1000.0 * 1000 * 3600;
 constexpr double fair = 1.05;  ///< as in Shockwave (NSDI 2023)
 
-double seconds(std::int64_t t) { return static_cast<double>(t) / nanoseconds_of_second; }
+double seconds(std::int64_t t) { return static_cast<double>(t) / second_in_nanoseconds; }
 
 /// Integrals over the timeline, so that the mean over any span is two look-ups.
 class integral {
@@ -73,7 +73,7 @@ distribution distribution_of(std::vector<std::int64_t> nanoseconds) {
   int128 sum = 0;
   for (const std::int64_t t : nanoseconds) sum += t;
   const auto n = nanoseconds.size();
-  made.mean = static_cast<double>(sum) / static_cast<double>(n) / nanoseconds_of_second;
+  made.mean = static_cast<double>(sum) / static_cast<double>(n) / second_in_nanoseconds;
   const auto rank = [&](std::size_t percent) { return seconds(nanoseconds[(n * percent + 99) / 100 - 1]); };
   made.p50 = rank(50);
   made.p90 = rank(90);

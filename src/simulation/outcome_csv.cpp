@@ -11,9 +11,11 @@ namespace kaisched::simulation {
 
 namespace {
 
-std::string seconds(std::int64_t t) { return t == never ? std::string() : format_decimal(t, nanoseconds_per_second); }
+std::string seconds_text(std::int64_t t) {
+  return t == never ? std::string() : format_decimal(t, nanoseconds_per_second);
+}
 /// Milli-GPU milliseconds as GPU seconds.
-std::string gpu_seconds(std::int64_t amount) { return format_decimal(amount, 1'000'000); }
+std::string gpu_seconds_text(std::int64_t amount) { return format_decimal(amount, 1'000'000); }
 std::string gpus(std::int64_t milli) { return format_decimal(milli, 1000); }
 
 }  // namespace
@@ -23,9 +25,9 @@ std::string format_outcomes(const workload& jobs, const run_result& run) {
   for (std::size_t i = 0; i < run.jobs.size(); ++i) {
     const job_outcome& o = run.jobs[i];
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(jobs.jobs[i].name),
-                   seconds(jobs.jobs[i].submit), seconds(o.first_start), seconds(o.end), seconds(o.running),
-                   seconds(o.lost), gpu_seconds(o.gpu_time), gpu_seconds(o.lost_gpu_time), o.starts, o.evictions,
-                   o.failures);
+                   seconds_text(jobs.jobs[i].submit), seconds_text(o.first_start), seconds_text(o.end),
+                   seconds_text(o.running), seconds_text(o.lost), gpu_seconds_text(o.gpu_time),
+                   gpu_seconds_text(o.lost_gpu_time), o.starts, o.evictions, o.failures);
   }
   return text;
 }
@@ -33,7 +35,7 @@ std::string format_outcomes(const workload& jobs, const run_result& run) {
 std::string format_timeline(const run_result& run) {
   std::string text = "time,gpus_held,gpus_wanted,gpus_there,jobs_running,jobs_waiting\n";
   for (const sample& s : run.timeline) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\n", seconds(s.time), gpus(s.gpus_held),
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{}\n", seconds_text(s.time), gpus(s.gpus_held),
                    gpus(s.gpus_wanted), gpus(s.gpus_there), s.jobs_running, s.jobs_waiting);
   }
   return text;

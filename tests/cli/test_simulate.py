@@ -1,0 +1,76 @@
+"""The command `simulate`: workloads in virtual time."""
+
+import csv
+import json
+
+from support import Case, main
+
+JOBS = "job,submit,run_time,queue,gpus,priority\na,0,100,x,1,50\nb,30,50,x,1,80\nc,40,10,y,1,50\n"
+
+
+class Play(Case):
+    def figures(self, *words):
+        return json.loads(self.ok("simulate", self.file("jobs.csv", JOBS), *words, "--json"))
+
+    def test_figures(self):
+        told = self.figures("--nodes", "1x1")
+        self.assertEqual(told["schema"], "kaisched-simulate/1")
+        self.assertEqual((told["jobs"], told["ended"], told["never_started"]), (3, 3, 0))
+        self.assertEqual(told["makespan"], 160)
+        self.assertEqual(told["utilisation"], 1)
+        self.assertEqual(told["completion"]["most"], 120)
+        self.assertEqual(len(told["timeline"]["gpus_held"]), 100)
+        self.assertEqual(told["evictions"], 0)
+        again = self.figures("--nodes", "1x1")
+        self.assertEqual(told.pop("seconds") * 0, again.pop("seconds") * 0)
+        self.assertEqual(told, again)
+
+    def test_policy_and_losses(self):
+        preempting = ("--nodes", "1x1", "--actions", "allocate,preempt")
+        self.assertEqual(self.figures(*preempting)["evictions"], 1)
+        self.assertEqual(self.figures(*preempting)["makespan"], 160)
+        self.assertEqual(self.figures(*preempting, "--checkpoints", "never")["makespan"], 190)
+        self.assertEqual(self.figures(*preempting, "--checkpoints", "20s")["makespan"], 170)
+        self.assertEqual(self.figures(*preempting, "--start-overhead", "1s")["makespan"], 164)
+        self.assertEqual(self.figures(*preempting, "--grace", "2s")["waiting"]["most"], self.figures(*preempting)["waiting"]["most"] + 2)
+        self.assertEqual(self.figures("--nodes", "1x1", "--until", "45")["ended"], 0)
+        self.assertGreater(self.figures("--nodes", "1x1", "--period", "1m")["makespan"], 160)
+
+    def test_a_cluster_file(self):
+        cluster = self.file("c.ks", "scenario 1\nnow 1h\nnode n gpu=2 cpu=64 memory=1Ti pods=110\nqueue x limit.gpu=1\nqueue y\n")
+        told = self.figures("--cluster", cluster)
+        self.assertEqual(told["makespan"], 150)  # the queue x may have one GPU
+        self.assertIn("job 'a': there is no queue 'x'", self.fails(2, "simulate", self.file("jobs.csv", JOBS), "--cluster", self.file(
+            "d.ks", "scenario 1\nnode n gpu=2 cpu=64 pods=110\nqueue z\n")))
+
+    def test_report(self):
+        said = self.ok("simulate", self.file("jobs.csv", JOBS), "--nodes", "1x1")
+        for part in ("3 of 3 jobs ended", "until the end (JCT)", "GPUs in use", "Jain's index", "GPUs over time", "digest "):
+            self.assertIn(part, said)
+        self.assertIn("1 never started", self.ok("simulate", self.file("w.csv", "job,submit,run_time,gpus\nw,0,5,4\n"), "--nodes", "1x1"))
+        self.assertEqual(self.ok("simulate", "-", "--nodes", "1x1", "-q", stdin=JOBS), "")
+
+    def test_files(self):
+        jobs, timeline = self.folder / "o.csv", self.folder / "t.csv"
+        self.ok("simulate", self.file("jobs.csv", JOBS), "--nodes", "2x1", "--jobs", jobs, "--timeline", timeline, "-q")
+        rows = list(csv.DictReader(jobs.read_text().splitlines()))
+        self.assertEqual([row["end"] for row in rows], ["100", "80", "90"])
+        self.assertEqual([row["start"] for row in rows], ["0", "30", "80"])
+        last = list(csv.DictReader(timeline.read_text().splitlines()))[-1]
+        self.assertEqual((last["time"], last["gpus_held"], last["jobs_waiting"]), ("100", "0", "0"))
+
+    def test_faults(self):
+        jobs = self.file("jobs.csv", JOBS)
+        self.assertIn("name a cluster", self.fails(2, "simulate", jobs))
+        self.assertIn("name a cluster", self.fails(2, "simulate", jobs, "--nodes", "1x1", "--cluster", "c.json"))
+        self.assertIn('--nodes "8": expected nodes as', self.fails(2, "simulate", jobs, "--nodes", "8"))
+        self.assertIn("--period soon: expected a time", self.fails(2, "simulate", jobs, "--nodes", "1x1", "--period", "soon"))
+        self.assertIn("--checkpoints x: expected a time", self.fails(2, "simulate", jobs, "--nodes", "1x1", "--checkpoints", "x"))
+        self.assertIn("bad.csv:2", self.fails(2, "simulate", self.file("bad.csv", "job,submit,run_time\na,0,soon\n"), "--nodes", "1x1"))
+        twice = self.file("twice.csv", "job,submit,run_time\na,0,1\na,1,1\n")
+        self.assertIn("'a'", self.fails(2, "simulate", twice, "--nodes", "1x1").replace('"', "'"))
+        self.assertIn("not there", self.fails(2, "simulate", self.folder / "not there", "--nodes", "1x1"))
+
+
+if __name__ == "__main__":
+    main()
