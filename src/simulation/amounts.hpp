@@ -10,8 +10,8 @@
 namespace kaisched::simulation {
 
 inline constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
-/// Longest time, 146 years: two of them can be added.
-inline constexpr std::int64_t max_time = (std::int64_t{1} << 62) - 1;
+/// Longest time, 73 years: sums of a few can be stored, and the simulator takes no longer ones.
+inline constexpr std::int64_t max_time = (std::int64_t{1} << 61) - 1;
 /// Most pods of a job, and most GPUs of one pod: their product in milli-GPU can be stored.
 inline constexpr std::int64_t max_job_pods = std::int64_t{1} << 20;
 inline constexpr std::int64_t max_pod_gpus = std::int64_t{1} << 20;

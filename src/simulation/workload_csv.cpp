@@ -154,7 +154,7 @@ std::string workload_rows::name(csv_column column) {
 std::int64_t workload_rows::duration(csv_column column, std::int64_t fallback) {
   if (csv_.text(column).empty()) return fallback;
   const std::optional<std::int64_t> read = parse_duration(csv_.text(column));
-  if (!read) csv_.refuse(column, "seconds, or a time such as 1h30m, from 0 to 146 years");
+  if (!read) csv_.refuse(column, "seconds, or a time such as 1h30m, from 0 to 73 years");
   return read.value_or(0);
 }
 
@@ -218,7 +218,7 @@ void workload_rows::read_times(job& to) {
   } else if (const base::int128 product = base::int128{to.iterations} * to.iteration_time; product <= max_time) {
     to.run_time = static_cast<std::int64_t>(product);
   } else {
-    csv_.complain(column_iterations, fmt::format("{} of {} take more than 146 years", csv_.text(column_iterations),
+    csv_.complain(column_iterations, fmt::format("{} of {} take more than 73 years", csv_.text(column_iterations),
                                                  csv_.text(column_iteration_time)));
   }
 }

@@ -140,7 +140,7 @@ error bad_option(std::string_view name, std::string expected) {
 
 result<void> check_law(const run_time_law& law) {
   if (law.least < 0 || law.most < law.least || law.most > max_time / nanoseconds_per_second) {
-    return bad_option("run times", "a least and a most of 0 seconds to 146 years");
+    return bad_option("run times", "a least and a most of 0 seconds to 73 years");
   }
   if (law.powers.empty()) {
     const bool sound = law.median > 0 && law.median <= 1e9 && law.sigma >= 0 && law.sigma <= most_sigma;
@@ -299,7 +299,7 @@ result<workload> generate_workload(const generator_options& options) {
     job one;
     one.name = fmt::format("job-{}", i + 1);
     const double arrival = clock.next(draws_of(options.seed, i, property::arrival).exponential());
-    if (arrival > most_seconds) return bad_option("jobs per hour", "a rate at which all jobs arrive within 146 years");
+    if (arrival > most_seconds) return bad_option("jobs per hour", "a rate at which all jobs arrive within 73 years");
     one.submit = static_cast<std::int64_t>(arrival * milliseconds_per_second) * nanoseconds_per_millisecond;
     draws run_time = draws_of(options.seed, i, property::run_time);
     const double seconds = std::min(drawn_run_time(options.run_times, power_weights, run_time), most_seconds);

@@ -60,7 +60,7 @@ class Convert(Case):
         message = self.fails(2, "workload", "describe", bad)
         self.assertEqual(
             message,
-            f'kaisched: {bad}:2: run_time: expected seconds, or a time such as 1h30m, from 0 to 146 years, found "soon"\n',
+            f'kaisched: {bad}:2: run_time: expected seconds, or a time such as 1h30m, from 0 to 73 years, found "soon"\n',
         )
         self.assertIn("would overwrite", self.fails(2, "workload", "convert", bad, bad))
         self.assertEqual(bad.read_text(), "job,run_time\na,soon\n")

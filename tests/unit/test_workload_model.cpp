@@ -206,7 +206,7 @@ TEST_CASE("options of the generator are checked") {
   options = like("gavel");
   options.jobs = 100'000;
   options.jobs_per_hour = 0.01;
-  CHECK(fault_of(options) == "jobs per hour: expected a rate at which all jobs arrive within 146 years");
+  CHECK(fault_of(options) == "jobs per hour: expected a rate at which all jobs arrive within 73 years");
 }
 
 TEST_CASE("figures of a small workload") {

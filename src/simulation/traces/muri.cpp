@@ -36,7 +36,7 @@ result<workload> read_muri(io::named_text jobs, const trace_options& options) {
     const base::int128 work = base::int128{one.iterations} * one.iteration_time;
     if (work > max_time) {
       csv.complain(iterations,
-                   fmt::format("{} of {} ms take more than 146 years", csv.text(iterations), csv.text(each)));
+                   fmt::format("{} of {} ms take more than 73 years", csv.text(iterations), csv.text(each)));
     }
     one.run_time = static_cast<std::int64_t>(work > max_time ? 0 : work);
     one.pods = rows.gpus(num_gpu, options);

@@ -184,7 +184,7 @@ result<workload> read_rows(basic_trace_rows<File>& rows, const throughput_table&
       const std::int64_t allowed =
           nanoseconds_of(times * static_cast<double>(one.run_time) / static_cast<double>(nanoseconds_per_second));
       if (allowed < 0 || allowed > max_time - one.submit) {
-        file.refuse(slo, "a deadline within 73 years");
+        file.refuse(slo, "a deadline within 36 years");
       } else {
         one.deadline = one.submit + allowed;
       }

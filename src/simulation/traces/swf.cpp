@@ -122,7 +122,7 @@ std::int64_t swf_reader::integer(const swf_fields& fields, swf_field which, std:
 std::int64_t swf_reader::time(const swf_fields& fields, swf_field which) {
   if (fields[which] == "-1") return unknown_time;
   const std::optional<std::int64_t> read = parse_duration(fields[which]);
-  if (!read) refuse(fields, which, "seconds from 0 to 146 years, or -1");
+  if (!read) refuse(fields, which, "seconds from 0 to 73 years, or -1");
   return read.value_or(unknown_time);
 }
 
@@ -137,7 +137,7 @@ void swf_reader::read_job(const swf_fields& fields) {
   if (number < 0) refuse(fields, swf_number, "a number of its own");
   one.name = fmt::format("swf-{}", number);
   one.submit = time(fields, swf_submit);
-  if (one.submit < 0) refuse(fields, swf_submit, "seconds from 0 to 146 years");
+  if (one.submit < 0) refuse(fields, swf_submit, "seconds from 0 to 73 years");
   one.run_time = time(fields, swf_run_time);
   one.estimate = time(fields, swf_wanted_time);
   one.user = number_with("user", fields, swf_user);

@@ -54,7 +54,7 @@ class basic_trace_rows {
   /// Seconds, which may have decimals.
   [[nodiscard]] std::int64_t seconds(std::size_t column) {
     const std::optional<std::int64_t> read = parse_duration(file_.text(column));
-    if (!read) file_.refuse(column, "seconds from 0 to 146 years");
+    if (!read) file_.refuse(column, "seconds from 0 to 73 years");
     return read.value_or(0);
   }
   /// A number of whole GPUs as pods.
