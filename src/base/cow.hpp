@@ -71,7 +71,7 @@ class cow_column {
   using table = std::vector<page>;
 
   [[nodiscard]] static constexpr std::uint32_t bits_for(std::uint32_t n) {
-    return n <= (1U << 9U) ? 4 : n <= (1U << 12U) ? 6 : n <= (1U << 15U) ? 7 : 9;
+    return n <= (1U << 9U) ? 4 : n <= (1U << 10U) ? 6 : n <= (1U << 15U) ? 7 : 9;
   }
   [[nodiscard]] std::uint32_t page_size() const { return 1U << bits_; }
 
