@@ -117,6 +117,8 @@ struct policy_options {
   std::int64_t load_target = 400;                                ///< per mille, of `packing`
   device_order_rule device_order = device_order_rule::together;  ///< of vendor devices
   std::vector<std::string> device_settings;                      ///< `setting=value` for all nodes
+  std::vector<std::string> fgd_pods;  ///< classes of pods that the part `fgd` expects; empty: those of the cluster
+  bool raw_scores = false;            ///< parts that pack do not cut their scores to integers
   language text_language = language::english;
   bool reference_path = false;  ///< scan all nodes for every pod instead of using the indexes
 

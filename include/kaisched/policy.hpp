@@ -70,6 +70,13 @@ class session_view {
   [[nodiscard]] std::span<const std::int64_t> queue_allocated(queue_row q) const;   ///< [quota dimensions]
   [[nodiscard]] std::span<const std::int64_t> queue_fair_share(queue_row q) const;  ///< [quota dimensions]
 
+  /// What devices of a node are as a whole, by device: bytes of memory, or milli-GPU where the memory is not known.
+  /// Empty where devices are not tracked one by one.
+  [[nodiscard]] std::span<const std::int64_t> node_devices(node_row n) const;
+  /// What they have free now, and what of them is coming free, claims off; in the same units.
+  [[nodiscard]] std::span<const std::int64_t> node_devices_idle(node_row n) const;
+  [[nodiscard]] std::span<const std::int64_t> node_devices_releasing(node_row n) const;
+
   /// The inside, for the library itself.
   [[nodiscard]] const session_access& access() const { return access_; }
 
@@ -95,6 +102,11 @@ enum part_capability : std::uint32_t {
   part_judges_victims = 1U << 5U,
   part_permits = 1U << 6U,
   part_hears_changes = 1U << 7U,
+  /// Beside `part_scores_nodes`: the score of a node follows from the class of the pod and from what that node is, has
+  /// free and holds, whatever other nodes are offered and whatever else happens. Such scores are kept per class, and
+  /// only nodes that have changed are asked about again.
+  part_scores_by_class = 1U << 8U,
+  part_chooses_devices = 1U << 9U,
 };
 
 /// A pod whose status has changed in the session.
@@ -156,6 +168,11 @@ class policy_part {
   /// Pods have changed, in the order in which it happened. An undo tells the same changes the other way round; what
   /// was only tried is undone before an action ends.
   virtual void changed(const session_view&, std::span<const session_change>) noexcept {}
+
+  /// The device of a node of which a pod gets a part; asked once for each part that it asks for, in `strict`.
+  /// @param fitting bit i: device i of the node has room and is not chosen yet. Not 0.
+  /// @return one of these; any other number leaves it to the next part, and at last to the engine's own order.
+  virtual std::uint32_t choose_device(const session_view&, pod_row pod, node_row node, std::uint64_t fitting);
 };
 
 /// Makes an instance of a part for one session, so that parts may keep state between calls. Null: the part cannot be

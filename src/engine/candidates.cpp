@@ -71,7 +71,7 @@ result<void> add_verdicts(core& c, pod_row pod, std::span<const node_row> rows, 
                      policy::zones_fit(c.access, ask, rows[i], free_amount::idle);
     work::place place;
     const free_amount amount = one.starts_now ? free_amount::idle : free_amount::idle_or_releasing;
-    if (!c.choice.choose_devices(c, ask, rows[i], amount, place)) continue;
+    if (!c.choice.choose_devices(c, pod, rows[i], amount, place)) continue;
     one.starts_now = one.starts_now && !place.must_wait;
     one.devices = place.devices;
   }

@@ -10,6 +10,7 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "model/vendor_devices.hpp"
+#include "policy/placement/fragmentation.hpp"
 
 namespace kaisched {
 
@@ -36,6 +37,10 @@ constexpr std::array options{
     option_info{"devices.settings", option_type::list, "", 0, 0, "",
                 "setting=value for vendor_devices of all nodes: node_policy, device_policy, mode, slots, "
                 "memory_permille, core_permille, soft_division, weights=slot:core:memory"},
+    option_info{
+        "fgd.pods", option_type::list, "", 0, 0, "",
+        "classes of pods that the part fgd expects, as cpu=3000:gpus=1:share=500:where=label=A|B:weight=2 with cpu "
+        "in milli-cores and share in milli-GPU; without them those of the pods of the cluster"},
     option_info{"language", option_type::choice, "en", 0, 0, "en zh",
                 "language of the sentences in reasons and explanations: English or Chinese; no decision depends on it"},
     option_info{"load.strategy", option_type::choice, "packing", 0, 0, "packing risk",
@@ -61,6 +66,10 @@ constexpr std::array options{
         "on_invalid", option_type::choice, "reject", 0, 0, "reject quarantine",
         "what a cluster does about a bad row: reject the whole delta, or leave out the row and what depends on it",
         option_target::cluster},
+    option_info{
+        "packing.scores", option_type::choice, "integer", 0, 0, "integer raw",
+        "of the parts fgd, dot_product, best_fit, gpu_packing and gpu_clustering: cut to integers from 0 to 100, "
+        "so that nodes tie and the name decides, or as computed"},
     option_info{"parts", option_type::list, kai_parts, 0, 0, "",
                 "parts of the policy, in order; scores are summed and groups are ordered in this order"},
     option_info{"placement.cpu", option_type::choice, "binpack", 0, 0, "binpack spread",
@@ -282,6 +291,15 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
       return error{status::argument, "option devices.settings: " + good.failure().message, {}};
     }
     device_settings = std::move(settings);
+  } else if (name == "fgd.pods") {
+    std::vector<std::string> pods = split_names(value);
+    for (const std::string& one : pods) {
+      if (const auto good = policy::parse_typical_pod(one); !good)
+        return error{status::argument, "option fgd.pods: " + good.failure().message, {}};
+    }
+    fgd_pods = std::move(pods);
+  } else if (name == "packing.scores") {
+    raw_scores = value == "raw";
   } else if (name == "placement.gpu") {
     gpu_placement = value == "spread" ? placement_strategy::spread : placement_strategy::binpack;
   } else if (name == "placement.cpu") {
@@ -318,6 +336,8 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "language") return std::string(text_language == language::chinese ? "zh" : "en");
   if (name == "load.strategy") return std::string(load == load_strategy::risk ? "risk" : "packing");
   if (name == "devices.settings") return join_names(device_settings);
+  if (name == "fgd.pods") return join_names(fgd_pods);
+  if (name == "packing.scores") return std::string(raw_scores ? "raw" : "integer");
   if (name == "placement.gpu") return std::string(name_of(gpu_placement));
   if (name == "placement.domain") return std::string(name_of(domain_placement));
   if (name == "placement.cpu") return std::string(name_of(cpu_placement));

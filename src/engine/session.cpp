@@ -36,7 +36,7 @@ std::optional<work::place> engine_detail::place_on(work::core& c, pod_row pod, n
   work::place found;
   if (!fits(policy::free_amount::idle_or_releasing) || (which == policy::free_amount::idle && !fits(which)) ||
       !policy::claims_fit(c.access, pod, node, which) || !policy::zones_fit(c.access, ask, node, which) ||
-      !c.choice.choose_devices(c, ask, node, which, found))
+      !c.choice.choose_devices(c, pod, node, which, found))
     return std::nullopt;
   return found;
 }

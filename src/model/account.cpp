@@ -67,7 +67,7 @@ bool choose_whole(const cluster_state& s, const live_state& live, device_row fir
 }
 
 bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-                  device_amount amount, device_order order, device_set& chosen) {
+                  device_amount amount, device_order order, const device_chooser* chooser, device_set& chosen) {
   const device_row first = (*s.first_device)[row];
   const device_row last = (*s.first_device)[row + 1];
   const std::vector<std::int64_t>& free = *live.device_free;
@@ -76,16 +76,23 @@ bool choose_parts(const cluster_state& s, const live_state& live, const pod_clas
   for (std::int64_t wanted = c.shared_count(); wanted > 0; --wanted) {
     device_row best = no_row;
     std::int64_t best_room = 0;
+    std::uint64_t fitting = 0;
     for (device_row d = first; d < last; ++d) {
       if ((chosen.mask >> (d - first) & 1U) != 0 || !gives_parts_to(s, row, d - first, c)) continue;
       const std::int64_t part = part_of_device(c, (*s.device_units)[d]);
       const std::int64_t available = free[d] + releasing[d];
       const std::int64_t room = amount == device_amount::free_now ? std::min(free[d], available) : available;
-      if (part < 0 || room < part || (best != no_row && (packs ? room >= best_room : room <= best_room))) continue;
+      if (part < 0 || room < part) continue;
+      fitting |= std::uint64_t{1} << (d - first);
+      if (best != no_row && (packs ? room >= best_room : room <= best_room)) continue;
       best = d;
       best_room = room;
     }
     if (best == no_row) return false;
+    if (chooser != nullptr) {
+      const std::uint32_t wish = (*chooser)(fitting);
+      if (wish < max_devices_per_node && (fitting >> wish & 1U) != 0) best = first + wish;
+    }
     chosen.mask |= std::uint64_t{1} << (best - first);
     chosen.share = std::max(chosen.share, milli_of(c, (*s.device_units)[best]));
   }
@@ -315,7 +322,7 @@ bool group_before(const cluster_state& s, group_row a, group_row b) {
 }
 
 bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-                    device_amount amount, device_set& chosen, device_order order) {
+                    device_amount amount, device_set& chosen, device_order order, const device_chooser* chooser) {
   chosen = {};
   if (!c.wants_gpu()) return true;
   const device_row first = (*s.first_device)[row];
@@ -323,7 +330,7 @@ bool choose_devices(const cluster_state& s, const live_state& live, const pod_cl
   if (first == last) return !c.is_shared() || (*s.nodes)[row]->is_shared_by_vendors();
   chosen.share = c.device_share;
   if (c.whole_devices > 0) return choose_whole(s, live, first, last, c.whole_devices, amount, chosen);
-  return choose_parts(s, live, c, row, amount, order, chosen);
+  return choose_parts(s, live, c, row, amount, order, chooser, chosen);
 }
 
 device_set devices_of(const cluster_state& s, const pod_class& c, node_row row, std::uint64_t mask) {

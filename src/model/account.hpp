@@ -3,6 +3,7 @@
 /// The effect that a pod has on sums, counts and orders. Deltas and statements use the same functions, so that a
 /// session and the model agree; every effect has an exact inverse.
 
+#include <functional>
 #include <span>
 
 #include "model/state.hpp"
@@ -88,12 +89,17 @@ enum class device_order : std::uint8_t {
   spread,  ///< most room
 };
 
+/// Names one of the devices whose bits are set, or none of them.
+using device_chooser = std::function<std::uint32_t(std::uint64_t fitting)>;
+
 /// Devices for a pod on a node: whole devices lowest index first; parts on the device with the least room that is
 /// enough (or the most), lowest index first. False if there are too few. Nodes whose devices are not tracked give an
 /// empty set for whole devices, and so does a claim on whole devices (`free_or_releasing`): any device will do, so none
-/// is set aside, and the amounts of the node tell how many are left.
+/// is set aside, and the amounts of the node tell how many are left. `chooser`, if there is one, is asked for each part
+/// first.
 [[nodiscard]] bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-                                  device_amount amount, device_set& chosen, device_order order = device_order::pack);
+                                  device_amount amount, device_set& chosen, device_order order = device_order::pack,
+                                  const device_chooser* chooser = nullptr);
 
 /// A set of devices with the share that a pod takes of each.
 [[nodiscard]] device_set devices_of(const cluster_state& s, const pod_class& c, node_row row, std::uint64_t mask);

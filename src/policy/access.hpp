@@ -50,6 +50,8 @@ class session_access {
   std::span<const std::int64_t> part_min;
 
   std::uint64_t changes = 0;  ///< grows with every change of the status of a pod
+  /// By node row: grows with every change of what the node has or holds. Null where nobody keeps it.
+  const std::vector<std::uint64_t>* node_changed_at = nullptr;
 
   /// While a pod is placed that prefers some domains of a topology.
   const policy::topology::preferred_domains* preferred = nullptr;

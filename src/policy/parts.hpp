@@ -47,6 +47,11 @@ std::unique_ptr<policy_part> make_dynamic_resources(const policy_options&);
 std::unique_ptr<policy_part> make_vendor_devices(const policy_options&);
 std::unique_ptr<policy_part> make_energy(const policy_options&);
 std::unique_ptr<policy_part> make_load(const policy_options&);
+std::unique_ptr<policy_part> make_fgd(const policy_options&);
+std::unique_ptr<policy_part> make_dot_product(const policy_options&);
+std::unique_ptr<policy_part> make_best_fit(const policy_options&);
+std::unique_ptr<policy_part> make_gpu_packing(const policy_options&);
+std::unique_ptr<policy_part> make_gpu_clustering(const policy_options&);
 // Devices of a node: what they switch on is built into the choice of devices.
 std::unique_ptr<policy_part> make_gpu_pack(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_spread(const policy_options&);

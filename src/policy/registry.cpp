@@ -7,12 +7,18 @@ namespace kaisched::policy {
 std::span<const part_entry> built_in_parts() noexcept {
   static constexpr std::array entries{
       part_entry{"age", make_age, "groups that have waited longest first"},
+      part_entry{"best_fit", make_best_fit, "nodes with the least CPU and GPUs left"},
       part_entry{"deadline", make_deadline, "groups with the earliest deadline first"},
+      part_entry{"dot_product", make_dot_product, "nodes with little left of what the pod asks for"},
       part_entry{"drf", make_drf, "groups with the smallest dominant share first"},
       part_entry{"dynamicresources", make_dynamic_resources, "devices for the resource claims of pods"},
       part_entry{"elastic", make_elastic, "groups below the size of their gang first, elastic surplus last"},
       part_entry{"energy", make_energy, "nodes where the pod adds least to what is drawn"},
+      part_entry{"fgd", make_fgd,
+                 "nodes and devices where least of the free GPUs becomes useless for pods that usually come"},
       part_entry{"fifo", make_fifo, "older groups first"},
+      part_entry{"gpu_clustering", make_gpu_clustering, "nodes that host pods with as many GPUs"},
+      part_entry{"gpu_packing", make_gpu_packing, "devices in use before idle ones, nodes in use before idle ones"},
       part_entry{"gpupack", make_gpu_pack, "parts of devices on the fullest device that has room"},
       part_entry{"gpusharingorder", make_gpu_sharing_order,
                  "pods that share devices prefer nodes where a shared device has room"},

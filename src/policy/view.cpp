@@ -33,6 +33,26 @@ std::span<const std::int64_t> session_view::node_releasing() const { return *acc
 std::span<const std::int64_t> session_view::node_zones_available(node_row n) const {
   return access_.zones == nullptr ? std::span<const std::int64_t>{} : access_.zones->available_of(n);
 }
+
+namespace {
+
+std::span<const std::int64_t> of_devices(const session_access& a, const std::vector<std::int64_t>& amounts,
+                                         node_row n) {
+  const device_row first = (*state_of(a).first_device)[n];
+  return std::span(amounts).subspan(first, (*state_of(a).first_device)[n + 1] - first);
+}
+
+}  // namespace
+
+std::span<const std::int64_t> session_view::node_devices(node_row n) const {
+  return of_devices(access_, *state_of(access_).device_units, n);
+}
+std::span<const std::int64_t> session_view::node_devices_idle(node_row n) const {
+  return of_devices(access_, *access_.live->device_free, n);
+}
+std::span<const std::int64_t> session_view::node_devices_releasing(node_row n) const {
+  return of_devices(access_, *access_.live->device_releasing, n);
+}
 bool session_view::node_ready(node_row n) const { return (*state_of(access_).nodes)[n]->ready; }
 bool session_view::node_unschedulable(node_row n) const { return (*state_of(access_).nodes)[n]->unschedulable; }
 
@@ -103,5 +123,8 @@ result<void> policy_part::judge_victims(const session_view&, action_kind, group_
   return {};
 }
 result<bool> policy_part::permit(const session_view&, group_row, std::span<const pod_row>) { return true; }
+std::uint32_t policy_part::choose_device(const session_view&, pod_row, node_row, std::uint64_t) {
+  return max_devices_per_node;
+}
 
 }  // namespace kaisched

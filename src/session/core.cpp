@@ -128,6 +128,7 @@ void core::connect() {
   access.zones = zones.used() ? &zones : nullptr;
   access.claims = claims.used() ? &claims : nullptr;
   access.vendors = vendors.used() ? &vendors : nullptr;
+  access.node_changed_at = choice.changed_at();
 }
 
 bool core::has(std::string_view part) const {
@@ -161,6 +162,7 @@ result<void> core::open() {
   if (auto done = ask_for_shares(); !done) return done;
   statistics.push_back({});
   choice.open(*this);
+  access.node_changed_at = choice.changed_at();
   return {};
 }
 

@@ -83,9 +83,28 @@ void node_choice::open(const core& c) {
   spread_cpu_ = {};
   sharing_indexes_.clear();
   idle_ = {};
+  class_scores_.forget();
+  order_of_changes_.close();
+  by_class_ = !fast_ && are_scores_kept(c);
+  if (by_class_) order_of_changes_.open(s.node_count());
   if (!fast_) return;
   if (c.options.gpu_placement == placement_strategy::spread) open_spread(c, spread_gpu_, dim_gpu);
   if (c.options.cpu_placement == placement_strategy::spread) open_spread(c, spread_cpu_, dim_cpu);
+}
+
+/// All scores depend on class and node alone, for pods that no claims, vendors, promises or topologies concern.
+bool node_choice::are_scores_kept(const core& c) const {
+  static constexpr std::string_view of_few_pods[] = {"nominatednode", "topology", "dynamicresources", "vendordevices"};
+  if (c.options.reference_path || c.compat()) return false;
+  return std::all_of(c.parts.begin(), c.parts.end(), [&](const auto& part) {
+    const std::uint32_t offers = part->capabilities();
+    const bool is_known =
+        std::find(std::begin(of_few_pods), std::end(of_few_pods), part->name()) != std::end(of_few_pods);
+    if (is_known || part->name() == "predicates") return true;
+    if (part->name() == "numa") return c.access.zones == nullptr;
+    if ((offers & part_filters_nodes) != 0) return false;
+    return (offers & part_scores_nodes) == 0 || (offers & part_scores_by_class) != 0;
+  });
 }
 
 std::uint32_t node_choice::whole_gpus_idle(const core& c, node_row row) {
@@ -134,7 +153,10 @@ void node_choice::order_band(const core& c, const node_band& rows, dimension d) 
   order_.index.assign(std::move(entries));
 }
 
-void node_choice::forget_classes(const core& c) { classes_.assign(c.state().class_slots, {}); }
+void node_choice::forget_classes(const core& c) {
+  classes_.assign(c.state().class_slots, {});
+  class_scores_.forget();
+}
 
 void node_choice::spread_index::set_key(node_row row, std::int64_t value, bool is_broken) {
   key[row] = value;
@@ -168,6 +190,7 @@ void node_choice::open_spread(const core& c, spread_index& spread, dimension d) 
 
 void node_choice::node_changed(const core& c, node_row row) {
   ++changes_;
+  if (by_class_) order_of_changes_.note(row);
   if (!idle_.of_node.empty()) {
     --idle_.nodes[idle_.of_node[row]];
     idle_.put(row, whole_gpus_idle(c, row));
@@ -352,7 +375,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   c.refusal = {};
   // Nothing came free since the class found no node: it finds none now.
   const bool claims = c.claims.has_claims(pod) || c.vendors.concerns(c.state(), pod);
-  const bool remembers = fast_ && !claims && among_ == nullptr &&
+  const bool remembers = (fast_ || by_class_) && !claims && among_ == nullptr &&
                          (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
                          c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
@@ -360,18 +383,44 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
       fast_ && !claims && !needs_scan(c, ask) &&
       (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
                        : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
-  result<place> found = by_index ? best_by_index(c, pod, known, only_claims) : best_by_scan(c, pod, only_claims);
+  // Among a few nodes asking all of them is cheaper than skipping all others.
+  const bool by_class = by_class_ && !claims && among_ == nullptr && bands_ == nullptr &&
+                        c.access.preferred == nullptr && (!nominated_ || c.state().pod_extras[pod].nominated == no_row);
+  result<place> found = by_index   ? best_by_index(c, pod, known, only_claims)
+                        : by_class ? best_by_class(c, pod, known, only_claims)
+                                   : best_by_scan(c, pod, only_claims);
   if (remembers && found && found->row == no_row && c.refusal.what == constraint::none) known.failed_at = c.frees + 1;
   return found;
 }
 
-bool node_choice::choose_devices(const core& c, const model::pod_class& ask, node_row row, free_amount which,
-                                 place& found) const {
+namespace {
+
+/// Asks the parts that choose devices, in their order, until one names a device that has room.
+model::device_chooser chooser_of(const core& c, pod_row pod, node_row row) {
+  return [&c, pod, row](std::uint64_t fitting) {
+    std::uint32_t wish = max_devices_per_node;
+    for (const auto& part : c.parts) {
+      if ((part->capabilities() & part_chooses_devices) == 0) continue;
+      wish = part->choose_device(c.view(), pod, row, fitting);
+      if (wish < max_devices_per_node && (fitting >> wish & 1U) != 0) break;
+    }
+    return wish;
+  };
+}
+
+}  // namespace
+
+bool node_choice::choose_devices(const core& c, pod_row pod, node_row row, free_amount which, place& found) const {
+  const model::pod_class& ask = c.state().class_of(pod);
   const bool starts = which == free_amount::idle;
   found = {row, !starts, {}, {}};
   if (!c.access.in_groups(ask)) {
     const auto amount = starts ? model::device_amount::free_now : model::device_amount::free_or_releasing;
-    if (model::choose_devices(c.state(), c.live, ask, row, amount, found.devices, device_order())) {
+    // Made where it is asked only: it takes memory.
+    const bool asks_parts = ask.is_shared() && !c.compat() && (c.capabilities & part_chooses_devices) != 0;
+    const model::device_chooser chooser = asks_parts ? chooser_of(c, pod, row) : nullptr;
+    if (model::choose_devices(c.state(), c.live, ask, row, amount, found.devices, device_order(),
+                              asks_parts ? &chooser : nullptr)) {
       if (c.options.devices != device_choice::index) {
         policy::choose_linked(c.state(), c.live, ask, row, c.access.zones, found.devices);
       }
@@ -416,7 +465,7 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
            policy::claims_fit(c.access, pod, row, which) && policy::vendors_fit(c.access, pod, row, which);
   }
   good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
-  if (good && choose_devices(c, ask, row, which, found)) return true;
+  if (good && choose_devices(c, pod, row, which, found)) return true;
   if (good) found = {};
   ++c.statistics.back().filtered;
   return false;
@@ -537,7 +586,7 @@ place node_choice::scan(core& c, pod_row pod, const class_facts& known, bool onl
                                 : scan_rows(c, pod, by, *rows);
         if (found.row == no_row) continue;
         if (only_claims && !found.must_wait) {
-          (void)choose_devices(c, ask, found.row, free_amount::idle_or_releasing, found);
+          (void)choose_devices(c, pod, found.row, free_amount::idle_or_releasing, found);
           found.must_wait = true;
         }
         return found;
@@ -560,16 +609,20 @@ place node_choice::scan_bands(core& c, pod_row pod, const class_facts& known, bo
   return place{};
 }
 
+/// What other pods say, by node row; empty: nothing.
+std::vector<constraint> node_choice::verdicts_of_pods(const core& c, pod_row pod) const {
+  std::vector<constraint> others;
+  if (!predicates_ || policy::ignores_other_pods(c.access, c.state().class_of(pod))) return others;
+  std::vector<node_row> rows(c.state().node_count());
+  for (node_row row = 0; row < rows.size(); ++row) rows[row] = row;
+  others.assign(rows.size(), constraint::none);
+  policy::pod_verdicts(c.access, pod, rows, others);
+  return others;
+}
+
 result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims) {
   const model::cluster_state& s = c.state();
-  const model::pod_class& ask = s.class_of(pod);
-  std::vector<constraint> others;
-  if (predicates_ && !policy::ignores_other_pods(c.access, ask)) {
-    std::vector<node_row> rows(s.node_count());
-    for (node_row row = 0; row < rows.size(); ++row) rows[row] = row;
-    others.assign(rows.size(), constraint::none);
-    policy::pod_verdicts(c.access, pod, rows, others);
-  }
+  const std::vector<constraint> others = verdicts_of_pods(c, pod);
   place found;
   const std::uint32_t slot = s.pod_extras[pod].nominated;
   const node_row promised = !nominated_ || slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
@@ -641,6 +694,65 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) 
     if (try_node(c, pod, rows[i], free_amount::idle_or_releasing, found)) return found;
   }
   return place{};
+}
+
+/// Asks about nodes that have changed since the class was asked about last. Those where the pod does not fit have no
+/// key.
+result<void> node_choice::score_changed(core& c, pod_row pod, const class_facts& known, class_keys& keys) {
+  const model::cluster_state& s = c.state();
+  const model::pod_class& ask = s.class_of(pod);
+  std::vector<node_row>& rows = class_scores_.rows;
+  rows.clear();
+  const auto look = [&](node_row row) {
+    const bool accepted = known.open_everywhere || known.accepted[row] != 0;
+    if (accepted && policy::fits(c.access, ask, row, free_amount::idle_or_releasing))
+      rows.push_back(row);
+    else
+      keys.set((*s.name_rank)[row], class_keys::none);
+  };
+  if (keys.is_open()) {
+    order_of_changes_.each_since(keys.seen, look);
+  } else {
+    keys.open(s.node_count());
+    for (node_row row = 0; row < s.node_count(); ++row) look(row);
+  }
+  std::vector<double>& sums = class_scores_.sums;
+  sums.assign(rows.size(), 0.0);
+  const session_view view = c.view();
+  for (const auto& part : c.parts) {
+    if ((part->capabilities() & part_scores_by_class) == 0 || rows.empty()) continue;
+    if (auto done = part->score_nodes(view, pod, rows, sums); !done) {
+      class_scores_.forget();  // some nodes have no key yet
+      return done;
+    }
+    if (!std::all_of(sums.begin(), sums.end(), [](double sum) { return std::isfinite(sum); })) {
+      class_scores_.forget();
+      return error{status::plugin, "part '" + std::string(part->name()) + "' gave a score that is not finite", {}};
+    }
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) keys.set((*s.name_rank)[rows[i]], ordered_bits(-sums[i]));
+  keys.seen = order_of_changes_.now();
+  return {};
+}
+
+result<place> node_choice::best_by_class(core& c, pod_row pod, const class_facts& known, bool only_claims) {
+  class_keys& keys = class_scores_.of(c.state().pods[pod].pod_class, c.state().class_slots, c.state().node_count());
+  if (auto done = score_changed(c, pod, known, keys); !done) return done.failure();
+  const std::vector<constraint> others = verdicts_of_pods(c, pod);
+  auto& skipped = class_scores_.skipped;
+  skipped.clear();
+  place found;
+  for (std::uint32_t rank = keys.best(); rank != no_row; rank = keys.best()) {
+    const node_row row = rows_by_name_[rank];
+    const bool is_offered = others.empty() || others[row] == constraint::none;
+    if (is_offered && !only_claims && try_node(c, pod, row, free_amount::idle, found)) break;
+    if (is_offered && try_node(c, pod, row, free_amount::idle_or_releasing, found)) break;
+    found = {};
+    skipped.emplace_back(rank, keys.at(rank));
+    keys.set(rank, class_keys::none);
+  }
+  for (const auto& [rank, key] : skipped) keys.set(rank, key);
+  return found;
 }
 
 }  // namespace kaisched::work

@@ -17,6 +17,7 @@
 #include "model/node_index.hpp"
 #include "model/state.hpp"
 #include "policy/access.hpp"
+#include "session/class_scores.hpp"
 #include "session/node_bands.hpp"
 
 namespace kaisched::work {
@@ -42,9 +43,11 @@ struct place {
 
 /// Finds the best node of a pod: the feasible node with the largest sum of scores, ties to the name that sorts first.
 ///
-/// Two ways with the same answer. The reference way asks every part about every node. The fast way is taken when the
+/// Three ways with the same answer. The reference way asks every part about every node. The fast way is taken when the
 /// parts are those whose sums are lexicographic: nominated node, availability, resource type, density. Then nodes
-/// already stand in the right order in an index by free amount, and the first one that fits is the best one.
+/// already stand in the right order in an index by free amount, and the first one that fits is the best one. Where
+/// scores depend on the class and the node alone, they are kept per class, and nodes that have changed are asked about
+/// again.
 class node_choice {
  public:
   /// Decides which way is taken and prepares it.
@@ -60,7 +63,7 @@ class node_choice {
   /// vendors or claims of devices are concerned with are not asked for.
   [[nodiscard]] std::optional<std::size_t> places_for(core& c, class_row kind, std::size_t count);
   /// Which devices a pod gets on a node where the amounts fit; false if there are too few in one piece.
-  [[nodiscard]] bool choose_devices(const core& c, const model::pod_class& ask, node_row row, policy::free_amount which,
+  [[nodiscard]] bool choose_devices(const core& c, pod_row pod, node_row row, policy::free_amount which,
                                     place& found) const;
   [[nodiscard]] model::device_order device_order() const {
     return devices_.spread && !devices_.pack ? model::device_order::spread : model::device_order::pack;
@@ -77,6 +80,10 @@ class node_choice {
   void forget_classes(const core& c);
   /// Keeps the orders of the fast way after the amounts of a node have changed.
   void node_changed(const core& c, node_row row);
+  /// By node row, when it changed last; null where nobody keeps it.
+  [[nodiscard]] const std::vector<std::uint64_t>* changed_at() const {
+    return order_of_changes_.is_open() ? &order_of_changes_.at() : nullptr;
+  }
   /// Pods of one scope come now, one after the other. An order of the nodes of a large band is kept between them.
   void start_scope() { order_.close(); }
 
@@ -147,6 +154,10 @@ class node_choice {
   [[nodiscard]] static bool may_use_overdrawn(core& c, const model::pod_class& ask);
   [[nodiscard]] result<place> best_by_index(core& c, pod_row pod, class_facts& known, bool only_claims);
   [[nodiscard]] result<place> best_by_scan(core& c, pod_row pod, bool only_claims);
+  [[nodiscard]] result<place> best_by_class(core& c, pod_row pod, const class_facts& known, bool only_claims);
+  [[nodiscard]] result<void> score_changed(core& c, pod_row pod, const class_facts& known, class_keys& keys);
+  [[nodiscard]] std::vector<constraint> verdicts_of_pods(const core& c, pod_row pod) const;
+  [[nodiscard]] bool are_scores_kept(const core& c) const;
   /// Which nodes are looked at closely.
   struct filter {
     const class_facts& known;
@@ -184,6 +195,7 @@ class node_choice {
   std::vector<std::pair<std::int64_t, bool>> refused_;
   policy::group_order devices_;
   bool fast_ = false;
+  bool by_class_ = false;
   bool predicates_ = false;
   bool resource_type_ = false;
   bool nominated_ = false;
@@ -197,6 +209,8 @@ class node_choice {
   std::vector<sharing_index> sharing_indexes_;
   band_order order_;
   idle_counts idle_;
+  change_order order_of_changes_;  ///< open where scores are kept per class
+  class_scores class_scores_;
 };
 
 }  // namespace kaisched::work

@@ -12,7 +12,9 @@ namespace {
 class sharing_order_part final : public policy_part {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "gpusharingorder"; }
-  [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_scores_nodes; }
+  [[nodiscard]] std::uint32_t capabilities() const noexcept override {
+    return part_scores_nodes | part_scores_by_class;
+  }
   result<void> score_nodes(const session_view& view, pod_row pod, std::span<const node_row> nodes,
                            std::span<double> scores) override {
     const session_access& a = inside(view);

@@ -9,7 +9,9 @@ namespace {
 class availability_part final : public policy_part {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "nodeavailability"; }
-  [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_scores_nodes; }
+  [[nodiscard]] std::uint32_t capabilities() const noexcept override {
+    return part_scores_nodes | part_scores_by_class;
+  }
   result<void> score_nodes(const session_view& view, pod_row pod, std::span<const node_row> nodes,
                            std::span<double> scores) override {
     const session_access& a = inside(view);
@@ -26,7 +28,9 @@ class availability_part final : public policy_part {
 class resource_type_part final : public policy_part {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "resourcetype"; }
-  [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_scores_nodes; }
+  [[nodiscard]] std::uint32_t capabilities() const noexcept override {
+    return part_scores_nodes | part_scores_by_class;
+  }
   result<void> score_nodes(const session_view& view, pod_row pod, std::span<const node_row> nodes,
                            std::span<double> scores) override {
     if (!is_cpu_only_pod(view, pod)) return {};

@@ -24,7 +24,9 @@ class load_part final : public policy_part {
   explicit load_part(const policy_options& options) : strategy_(options.load), target_(options.load_target) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "load"; }
-  [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_scores_nodes; }
+  [[nodiscard]] std::uint32_t capabilities() const noexcept override {
+    return part_scores_nodes | part_scores_by_class;
+  }
 
   result<void> score_nodes(const session_view& view, pod_row pod, std::span<const node_row> nodes,
                            std::span<double> scores) override {

@@ -19,7 +19,11 @@ class node_placement_part final : public policy_part {
   explicit node_placement_part(const policy_options& options)
       : gpu_(options.gpu_placement), cpu_(options.cpu_placement) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "nodeplacement"; }
-  [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_scores_nodes; }
+  [[nodiscard]] std::uint32_t capabilities() const noexcept override {
+    // Binpack compares with the emptiest and fullest node that are offered.
+    const bool spreads = gpu_ == placement_strategy::spread && cpu_ == placement_strategy::spread;
+    return part_scores_nodes | (spreads ? part_scores_by_class : 0U);
+  }
 
   result<void> score_nodes(const session_view& view, pod_row pod, std::span<const node_row> nodes,
                            std::span<double> scores) override {

@@ -1,0 +1,34 @@
+#pragma once
+/// @file
+/// One run of the packing benchmark: the engine places the pods as they come, and the curves are drawn from what it
+/// decided.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <kaisched/cluster.hpp>
+#include <kaisched/engine.hpp>
+
+#include "benchmarks/fgd/trace.hpp"
+
+namespace kaisched::bench::fgd {
+
+/// The cluster of a run: all pods are pending, each a group of its own, the one that comes first created first. Names
+/// of nodes begin with their rank, so that ties go to the node that stands first.
+[[nodiscard]] result<cluster> build_cluster(const trace& in, const workload& of, std::size_t seed);
+/// An engine with this part alone deciding between nodes.
+[[nodiscard]] result<engine> build_engine(const workload& of, const std::string& part);
+/// By arrival.
+[[nodiscard]] result<std::vector<placement>> place_all(const trace& in, const workload& of, std::size_t seed,
+                                                       const std::string& part);
+
+struct outcome {
+  curves drawn;
+  final_state at_end;
+};
+/// Repeats what was decided pod by pod, in a program of its own.
+[[nodiscard]] outcome measure(const trace& in, const workload& of, std::size_t seed,
+                              const std::vector<placement>& placements);
+
+}  // namespace kaisched::bench::fgd

@@ -1,0 +1,272 @@
+// Scores of the parts that pack, on nodes that are small enough to compute them by hand; and the measure of
+// fragmentation beside the definition.
+#include <cmath>
+
+#include "policy/access.hpp"
+#include "policy/placement/fragmentation.hpp"
+#include "rows.hpp"
+#include "session/class_scores.hpp"
+#include "support.hpp"
+
+using namespace kaisched;
+using kind = table_kind;
+using test::add;
+using test::must;
+using test::numbers;
+using test::texts;
+
+namespace {
+
+constexpr std::int64_t gib = std::int64_t{1} << 30;
+
+/// Two nodes of 8 GPUs and 96 cores and one of 2 GPUs and 128 cores; what runs is on the first two.
+snapshot three_nodes() {
+  cluster c;
+  must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  must(c.apply(add(kind::node, {"name", "capacity", "labels"})
+                   .add({"a", numbers{96000, 768 * gib, 8000, 100}, texts{"gpu.model", "G3"}})
+                   .add({"b", numbers{96000, 768 * gib, 8000, 100}, texts{"gpu.model", "G2"}})
+                   .add({"c", numbers{128000, 512 * gib, 2000, 100}, texts{"gpu.model", "T4"}})));
+  must(c.apply(add(kind::pod_group, {"name", "queue"}).add({"there", "q"}).add({"asks", "q"})));
+  must(c.apply(add(kind::pod, {"name", "group", "request", "device_count", "status", "node", "devices"})
+                   .add({"whole", "there", numbers{12000, gib, 3000, 1}, 0, pod_status::running, "a", numbers{0, 1, 2}})
+                   .add({"half", "there", numbers{8000, gib, 460, 1}, 1, pod_status::running, "b", numbers{0}})));
+  must(c.apply(add(kind::pod, {"name", "group", "request", "device_count"})
+                   .add({"cpu", "asks", numbers{16000, gib, 0, 1}, 0})
+                   .add({"one", "asks", numbers{11300, gib, 1000, 1}, 0})
+                   .add({"three", "asks", numbers{11300, gib, 3000, 1}, 0})
+                   .add({"share", "asks", numbers{3152, gib, 540, 1}, 1})));
+  return c.take_snapshot();
+}
+
+/// Of one part, by node.
+std::vector<double> scores(const std::string& part, const std::string& pod, const std::string& more = "integer") {
+  const snapshot base = three_nodes();
+  engine e;
+  must(e.set("parts", "predicates," + part));
+  must(e.set("packing.scores", more));
+  must(e.set("fgd.pods",
+             "cpu=3000:gpus=1:share=500:weight=0.5,cpu=11000:gpus=2:weight=0.25,cpu=100000:weight=0.125,"
+             "gpus=1:where=gpu.model=G2|T4:weight=0.125"));
+  session s = must(e.open(base, 0));
+  pod_row row = 0;
+  while (base.pod_name(row) != pod) ++row;
+  const candidate_table table = must(s.candidates(row));
+  std::vector<double> of(3);
+  for (std::size_t i = 0; i < table.nodes.size(); ++i) of[table.nodes[i].node] = table.nodes[i].score;
+  return of;
+}
+
+using doubles = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("dot_product: the product of what is left and what is asked for, of the largest node, turned around") {
+  // 100 (1 - (84/128 11.3/128 + 5/8 1/8) / 2) = 93.2; 91.1; 94.0
+  CHECK(scores("dot_product", "one") == doubles{93, 91, 94});
+  CHECK(scores("dot_product", "cpu") == doubles{95, 95, 93});
+  const doubles raw = scores("dot_product", "one", "raw");
+  CHECK(raw[0] == doctest::Approx(100 * (1 - (84.0 / 128 * 11.3 / 128 + 5.0 / 8 / 8) / 2)));
+  CHECK(raw[1] == doctest::Approx(100 * (1 - (88.0 / 128 * 11.3 / 128 + 7.54 / 8 / 8) / 2)));
+}
+
+TEST_CASE("best_fit: what would be left, of the largest node, turned around") {
+  CHECK(scores("best_fit", "one") == doubles{46, 29, 48});
+  CHECK(scores("best_fit", "cpu") == doubles{42, 24, 43});
+  CHECK(scores("best_fit", "one", "raw")[2] == doctest::Approx(100 * (1 - 116.7 / 256 - 1.0 / 16)));
+}
+
+TEST_CASE("gpu_packing: devices in use, then idle ones of nodes in use, then idle nodes") {
+  CHECK(scores("gpu_packing", "share") == doubles{49, 95, 31});  // the rest of b's first device is 54 %, all of it
+  CHECK(scores("gpu_packing", "one") == doubles{49, 49, 31});
+  CHECK(scores("gpu_packing", "three") == doubles{47, 47, 31});
+  CHECK(scores("gpu_packing", "cpu") == doubles{0, 0, 0});
+}
+
+TEST_CASE("gpu_clustering: nodes that host pods of the same size, fuller ones first") {
+  CHECK(scores("gpu_clustering", "three") == doubles{9 + 75, 1, 18 + 25});
+  CHECK(scores("gpu_clustering", "share") == doubles{9, 1 + 75, 18 + 25});
+  CHECK(scores("gpu_clustering", "one") == doubles{9, 1, 18 + 25});
+  CHECK(scores("gpu_clustering", "cpu") == doubles{0, 0, 0});
+}
+
+TEST_CASE("gpu_clustering: who leaves a node hosts it no more, and who comes in the session does") {
+  cluster c;
+  must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  must(c.apply(add(kind::node, {"name", "capacity", "labels"})
+                   .add({"a", numbers{64000, gib, 4000, 100}, texts{}})
+                   .add({"b", numbers{64000, gib, 4000, 100}, texts{"at", "b"}})));
+  must(c.apply(add(kind::pod_group, {"name", "queue", "created"})
+                   .add({"old", "q", 0})
+                   .add({"new", "q", 1})
+                   .add({"next", "q", 2})));
+  must(c.apply(add(kind::pod, {"name", "group", "request", "status", "node", "node_selector"})
+                   .add({"leaves", "old", numbers{0, 0, 2000, 1}, pod_status::releasing, "a", texts{}})
+                   .add({"comes", "new", numbers{0, 0, 2000, 1}, pod_status::pending, "", texts{"at", "b"}})
+                   .add({"next", "next", numbers{0, 0, 2000, 1}, pod_status::pending, "", texts{}})));
+  const snapshot base = c.take_snapshot();
+  engine e;
+  must(e.set("parts", "predicates,gpu_clustering"));
+  session s = must(e.open(base, 0));
+  const auto scored = [&](session& of) {
+    const candidate_table table = must(of.candidates(2));
+    std::vector<double> scores(2);
+    for (const candidate& one : table.nodes) scores[one.node] = one.score;
+    return scores;
+  };
+  CHECK(scored(s) == doubles{25, 25});
+  session then = must(e.open(base, 0));
+  must(then.run("allocate"));
+  CHECK(test::lines(then) == std::vector<std::string>{"bind comes b", "bind next b"});
+}
+
+TEST_CASE("nodes that a pod of a failed gang had closed are offered again") {
+  cluster c;
+  must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  must(c.apply(add(kind::node, {"name", "capacity", "labels"})
+                   .add({"a", numbers{64000, gib, 1000, 100}, texts{"zone", "z"}})
+                   .add({"b", numbers{64000, gib, 4000, 100}, texts{"zone", "z"}})));
+  must(c.apply(add(kind::pod_group, {"name", "queue", "min_member", "created"})
+                   .add({"gang", "q", 2, 0})
+                   .add({"next", "q", 1, 1})));
+  // The first pod of the gang goes to b and closes the zone for the second, so both go; the next one is like the
+  // second.
+  must(c.apply(add(kind::pod, {"name", "group", "request", "labels", "anti_affinity"})
+                   .add({"gang-0", "gang", numbers{0, 0, 2000, 1}, texts{"app", "noisy"}, texts{}})
+                   .add({"gang-1", "gang", numbers{0, 0, 1000, 1}, texts{}, texts{"zone: app=noisy"}})
+                   .add({"next-0", "next", numbers{0, 0, 1000, 1}, texts{}, texts{"zone: app=noisy"}})));
+  const snapshot base = c.take_snapshot();
+  for (const char* reference : {"false", "true"}) {
+    CAPTURE(reference);
+    engine e;
+    must(e.set("parts", "predicates,best_fit"));
+    must(e.set("reference_path", reference));
+    CHECK(test::lines(must(e.run(base, 0))) == std::vector<std::string>{"bind next-0 a"});
+  }
+}
+
+TEST_CASE("fgd: the loss by hand") {
+  // On b are free 540 and seven times 1000, 7540 in all. Lost to halves is nothing, to pairs 540, to pods without GPUs
+  // all, to G2 or T4 540. On the first device the share leaves nothing but whole ones; on another 460 are lost to all.
+  const double before = 0.25 * 540 + 0.125 * 7540 + 0.125 * 540;
+  const double first = 0.125 * 7000;
+  const auto sigmoid = [](double gain) { return 100 / (1 + std::exp(-gain / 1000)); };
+  CHECK(scores("fgd", "share", "raw")[1] == doctest::Approx(sigmoid(before - first)));
+  CHECK(scores("fgd", "share")[1] == std::trunc(sigmoid(before - first)));
+  // On c a whole one: pairs lose the one that is left.
+  CHECK(scores("fgd", "one", "raw")[2] == doctest::Approx(sigmoid(0.125 * 2000 - (0.25 * 1000 + 0.125 * 1000))));
+  // G3 is lost to those who ask for G2 or T4 in any case; three of five leave two.
+  CHECK(scores("fgd", "three", "raw")[0] ==
+        doctest::Approx(sigmoid((0.125 * 5000 + 0.125 * 5000) - (0.125 * 2000 + 0.125 * 2000))));
+  // 112 cores are left on c, enough for 100; none of it matters for GPUs.
+  CHECK(scores("fgd", "cpu", "raw")[2] == 50);
+}
+
+TEST_CASE("fgd: without the option the pods of the snapshot are expected, the rarest left out") {
+  cluster c;
+  must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  must(c.apply(add(kind::node, {"name", "capacity", "labels"})
+                   .add({"a", numbers{64000, gib, 4000, 100}, texts{"kind", "x"}})
+                   .add({"b", numbers{64000, gib, 2000, 100}, texts{"kind", "y"}})));
+  must(c.apply(add(kind::pod_group, {"name", "queue"}).add({"g", "q"})));
+  // Of 20 pods 12 ask for halves, 6 for whole ones on x and one for two: that is 95 %. One asks for three. Those that
+  // are gone do not count; one that runs does.
+  auto pods = add(kind::pod, {"name", "group", "request", "device_count", "status", "node", "node_selector"});
+  for (int i = 0; i < 20; ++i) {
+    const bool half = i < 12;
+    const std::int64_t gpus = half ? 500 : i == 18 ? 2000 : i == 19 ? 3000 : 1000;
+    pods.add({"p" + std::to_string(i), "g", numbers{half ? 1000 : 2000, 1, gpus, 1}, half ? 1 : 0,
+              i == 0 ? pod_status::running : pod_status::pending, i == 0 ? "a" : "",
+              gpus != 1000 ? texts{} : texts{"kind", "x"}});
+  }
+  for (int i = 0; i < 5; ++i)
+    pods.add({"gone" + std::to_string(i), "g", numbers{0, 0, 4000, 1}, 0, pod_status::succeeded, "", texts{}});
+  must(c.apply(pods));
+  const snapshot base = c.take_snapshot();
+  const auto scored = [&](std::string_view expected) {
+    engine e;
+    must(e.set("parts", "predicates,fgd"));
+    must(e.set("packing.scores", "raw"));
+    must(e.set("fgd.pods", expected));
+    const session s = must(e.open(base, 0));
+    const candidate_table table = must(s.candidates(1));
+    std::vector<double> of(2);
+    for (const candidate& one : table.nodes) of[one.node] = one.score;
+    return of;
+  };
+  const doubles counted = scored("");
+  // The more GPUs the first of those that are as frequent, so three come before two.
+  const std::string all = "cpu=1000:gpus=1:share=500:weight=12,cpu=2000:gpus=1:where=kind=x:weight=6,cpu=2000:gpus=3";
+  CHECK(counted == scored(all));
+  CHECK(counted != scored(all + ",cpu=2000:gpus=2"));
+  CHECK(counted != scored("cpu=1000:gpus=1:share=500:weight=12,cpu=2000:gpus=1:where=kind=x:weight=6"));
+  CHECK(counted[0] > 50);  // who asks for a half takes away what is lost to those who ask for whole ones
+}
+
+TEST_CASE("expected pods are read from text, and faults are named") {
+  const policy::typical_pod one =
+      must(policy::parse_typical_pod("cpu=3152:gpus=1:share=810:where=gpu.model=A|B:weight=0.5"));
+  CHECK(one.cpu == 3152);
+  CHECK(one.gpus == 1);
+  CHECK(one.share == 810);
+  CHECK(one.label == "gpu.model");
+  CHECK(one.values == std::vector<std::string>{"A", "B"});
+  CHECK(one.weight == 0.5);
+  CHECK(must(policy::parse_typical_pod("gpus=2")).share == whole_device);
+  for (const auto& [text, why] : {std::pair{"cpu=-1", "cpu is not an integer from 0 to 1099511627776"},
+                                  {"cpu=1.5", "cpu is not an integer"},
+                                  {"gpus=65", "gpus is not an integer from 0 to 64"},
+                                  {"gpus=1:share=0", "share is not an integer from 1 to 1000"},
+                                  {"gpus=1:share=1001", "share is not an integer from 1 to 1000"},
+                                  {"weight=0", "weight is not a number above 0"},
+                                  {"weight=nan", "weight is not a number above 0"},
+                                  {"weight=inf", "weight is not a number above 0"},
+                                  {"where=gpu.model", "where is not label=value|value"},
+                                  {"where==A", "where is not label=value|value"},
+                                  {"memory=1", "'memory' is none of cpu"},
+                                  {"cpu", "cpu is not an integer"}}) {
+    CAPTURE(text);
+    engine e;
+    const auto set = e.set("fgd.pods", text);
+    REQUIRE_FALSE(set.ok());
+    CHECK(set.failure().message.starts_with("option fgd.pods: '" + std::string(text) + "': " + why));
+    CHECK(must(e.get("fgd.pods")).empty());
+  }
+}
+
+TEST_CASE("keys of a class: the best of many blocks, after any changes") {
+  std::mt19937 random(7);
+  for (const std::size_t nodes : {1U, 63U, 64U, 65U, 200U}) {
+    work::class_keys keys;
+    keys.open(nodes);
+    std::vector<std::int64_t> truth(nodes, work::class_keys::none);
+    for (int step = 0; step < 3000; ++step) {
+      const auto rank = static_cast<std::uint32_t>(random() % nodes);
+      const std::int64_t key = random() % 4 == 0 ? work::class_keys::none : static_cast<std::int64_t>(random() % 5) - 2;
+      keys.set(rank, key);
+      truth[rank] = key;
+      if (step % 3 != 0) continue;
+      const auto best = std::min_element(truth.begin(), truth.end());
+      const auto expected = *best == work::class_keys::none ? no_row : static_cast<std::uint32_t>(best - truth.begin());
+      REQUIRE(keys.best() == expected);
+    }
+  }
+}
+
+TEST_CASE("the order of changes: the last first, and each node once") {
+  work::change_order order;
+  order.open(4);
+  const auto since = [&](std::uint64_t then) {
+    std::vector<node_row> rows;
+    order.each_since(then, [&](node_row row) { rows.push_back(row); });
+    return rows;
+  };
+  const std::uint64_t start = order.now();
+  CHECK(since(start).empty());
+  for (const node_row row : {2U, 0U, 2U, 3U}) order.note(row);
+  CHECK(since(start) == std::vector<node_row>{3, 2, 0});
+  const std::uint64_t then = order.now();
+  order.note(0);
+  CHECK(since(then) == std::vector<node_row>{0});
+  CHECK(since(start) == std::vector<node_row>{0, 3, 2});
+}
