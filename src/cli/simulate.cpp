@@ -291,7 +291,7 @@ void add_simulate(command_list& to) {
   c.heading("Output");
   c.option("--jobs", &told.jobs_file, file_name({"csv"}), "What became of each job, as CSV").writes();
   c.option("--timeline", &told.timeline_file, file_name({"csv"}), "GPUs and jobs after every change, as CSV").writes();
-  c.add_example("kaisched workload generate jobs.csv && kaisched simulate jobs.csv --nodes 16x8");
+  c.add_example("kaisched workload generate jobs.csv --jobs 20 && kaisched simulate jobs.csv --nodes 4x8");
   c.add_example("kaisched simulate jobs.csv --cluster cluster.yaml --queue speech --actions allocate,preempt");
   c.runs([&told](console& out) { return simulate(told, out); });
 }
