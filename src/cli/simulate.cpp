@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -93,6 +94,21 @@ result<simulation::workload> read_jobs(const simulate_arguments& told) {
   return simulation::read_workload_csv({told.workload == "-" ? "standard input" : told.workload, *text}, options);
 }
 
+/// Groups, their pods and the claims of these leave: the workload is all that is played.
+void leave_pods_out(io::cluster_input& of) {
+  const auto leaves = [](std::uint32_t kind) {
+    const auto is = [kind](table_kind one) { return kind == static_cast<std::uint32_t>(one); };
+    return is(table_kind::pod_group) || is(table_kind::sub_group) || is(table_kind::pod) ||
+           is(table_kind::resource_claim) || is(table_kind::claim_request);
+  };
+  std::vector<table> tables = std::exchange(of.tables, {});
+  std::vector<io::table_origin> origins = std::exchange(of.origins, {});
+  origins.resize(tables.size());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (!leaves(tables[i].kind())) of.add(std::move(tables[i]), std::move(origins[i]));
+  }
+}
+
 /// The cluster of a file, or equal nodes.
 result<cluster> make_cluster(const simulate_arguments& told, const simulation::workload& jobs,
                              simulation::simulation_options& options) {
@@ -103,8 +119,9 @@ result<cluster> make_cluster(const simulate_arguments& told, const simulation::w
   }
   input_arguments file;
   file.cluster = told.cluster;
-  const result<io::cluster_input> read = read_tables(file);
+  result<io::cluster_input> read = read_tables(file);
   if (!read) return read.failure();
+  leave_pods_out(*read);
   options.begin = read->now;
   return io::build_cluster(*read);
 }
@@ -272,7 +289,7 @@ void add_simulate(command_list& to) {
   c.position("WORKLOAD", &told.workload, file_name({"csv"}), "Jobs, see docs/workloads.md; - is the standard input")
       .required();
   c.heading("Cluster");
-  c.option("--cluster", &told.cluster, cluster_file(), "Nodes, queues and topology; pods in it stay where they are");
+  c.option("--cluster", &told.cluster, cluster_file(), "Nodes, queues and topology; its groups and pods are left out");
   c.option("--nodes", &told.nodes, any_value("NxG"), "Equal nodes instead: 16x8, or 8x8:V100,4x4:T4");
   c.option("--queue", &told.queue, any_value("NAME"), "Queue of jobs that name none");
   c.option("--gpus-per-node", &told.gpus_per_node, any_value("N"), "Most GPUs of a pod where a job says gpus_total")

@@ -44,7 +44,8 @@ delta::delta() {
         {col::pod_group_last_start, ct::i64},
         {col::pod_group_last_eviction, ct::i64},
         {col::pod_group_attained_service, ct::i64},
-        {col::pod_group_evictions, ct::i64}});
+        {col::pod_group_evictions, ct::i64},
+        {col::pod_group_stale_since, ct::i64}});
   plan(groups_new, table_kind::pod_group, table_op::add,
        {{col::pod_group_name, ct::string},
         {col::pod_group_queue, ct::string},
@@ -101,6 +102,7 @@ void delta::change_group(std::string_view name, const group_times& times) {
   to[2]->push(times.last_eviction);
   to[3]->push(times.attained_service);
   to[4]->push(times.evictions);
+  to[5]->push(times.stale_since);
   ++rows_;
 }
 

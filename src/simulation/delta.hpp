@@ -33,6 +33,7 @@ class delta {
     std::int64_t last_eviction;
     std::int64_t attained_service;
     std::int64_t evictions;
+    std::int64_t stale_since;
   };
   void change_group(std::string_view name, const group_times& times);
   struct group_row {

@@ -9,7 +9,7 @@
 namespace kaisched::simulation {
 
 /// Kinds in the order in which they happen at one moment: places come free before they are asked for.
-enum class event_kind : std::uint8_t { job_ends, pod_has_left, node_is_cordoned, node_goes, node_comes };
+enum class event_kind : std::uint8_t { job_ends, pod_has_left, node_comes, node_is_cordoned, node_goes };
 
 struct event {
   std::int64_t time = 0;

@@ -16,8 +16,7 @@ namespace kaisched::simulation {
 
 namespace {
 
-/// Sums of a few times must not overflow: 73 years.
-constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t latest = latest_time;
 constexpr std::uint64_t most_pods = 100'000'000;
 
 template <class... Args>
@@ -38,6 +37,7 @@ result<void> check_options(const simulation_options& o) {
     if (!is_time(value)) return wrong("option {}: {} ns, expected 0 to {} ns", name, value, latest);
   }
   if (!is_time_or_never(o.horizon)) return wrong("option horizon: {} ns, expected 0 to {} ns", o.horizon, latest);
+  if (o.most_stops == 0) return wrong("option most_stops: expected 1 at least");
   if (o.most_sessions_at_once == 0) return wrong("option most_sessions_at_once: expected 1 at least");
   return {};
 }

@@ -33,10 +33,7 @@ job_book::job_book(const play& what, const simulation_options& options)
   profile_of_.resize(jobs_.size(), 0);
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     const job& told = workload_.jobs[i];
-    for (const pod_shape& shape : told.pods) {
-      jobs_[i].pods += shape.count;
-      jobs_[i].asked += shape.count * shape.gpus;
-    }
+    for (const pod_shape& shape : told.pods) jobs_[i].pods += shape.count;
     jobs_[i].gang = told.min_pods == 0 ? jobs_[i].pods : told.min_pods;
     if (const auto known = by_model.find(told.model); known != by_model.end()) profile_of_[i] = known->second;
   }
@@ -58,6 +55,7 @@ void job_book::account(std::uint32_t job, std::int64_t now) {
     told.running += elapsed;
     told.lost += overhead;
     e.lost_gpu_time += static_cast<int128>(e.held) * overhead;
+    e.run_time_of_gpus += static_cast<int128>(e.held) * (elapsed - overhead);
     e.done += part(elapsed - overhead, e.speed, full_speed);
   }
   e.since = now;
@@ -86,13 +84,16 @@ bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work) {
     if (told.first_start == never) told.first_start = now;
     ++told.starts;
     e.ready = now + known.start_overhead;
+    e.kept = e.done;
+    e.run_time_of_gpus = 0;
   } else if (before > 0 && e.speed == 0 && !saves_work) {
     const std::int64_t interval = known.checkpoint_interval;
-    const std::int64_t kept = !keeps_work_ ? 0 : interval == 0 ? e.done : e.done - e.done % interval;
-    const std::int64_t again = e.done - kept;
+    const std::int64_t saved = interval == 0 ? e.done : std::max(e.kept, e.done - e.done % interval);
+    const std::int64_t again = e.done - (keeps_work_ ? saved : 0);
+    const std::int64_t of_this_run = e.done - e.kept;
     told.lost += again;
-    e.lost_gpu_time += static_cast<int128>(again) * e.asked;
-    e.done = kept;
+    if (of_this_run > 0) e.lost_gpu_time += e.run_time_of_gpus * std::min(again, of_this_run) / of_this_run;
+    e.done -= again;
   }
   if (before == e.speed) return false;
   ++e.stamp;
@@ -102,7 +103,8 @@ bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work) {
 std::int64_t job_book::end_of(std::uint32_t job) const {
   const entry& e = jobs_[job];
   const int128 left = static_cast<int128>(workload_.jobs[job].run_time - e.done) * full_speed;
-  return std::max(e.since, e.ready) + static_cast<std::int64_t>((left + e.speed - 1) / e.speed);
+  const int128 end = std::max(e.since, e.ready) + (left + e.speed - 1) / e.speed;
+  return static_cast<std::int64_t>(std::min<int128>(end, latest_time));
 }
 
 void job_book::end(std::uint32_t job, std::int64_t now) {

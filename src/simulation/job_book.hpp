@@ -21,14 +21,15 @@ class job_book {
     std::uint32_t pods = 0;
     std::uint32_t gang = 0;     ///< pods without which nothing goes on
     std::uint32_t on_node = 0;  ///< pods that have places
-    std::int64_t asked = 0;     ///< milli-GPU of all its pods
     std::int64_t held = 0;      ///< milli-GPU of these
     std::int64_t done = 0;
-    std::int64_t speed = 0;     ///< parts per million; 0: it does not go on
-    std::int64_t since = 0;     ///< accounted for until then
-    std::int64_t ready = 0;     ///< overhead of the start until then
-    std::uint64_t stamp = 0;    ///< of the plan of its end
-    base::int128 gpu_time = 0;  ///< milli-GPU nanoseconds
+    std::int64_t kept = 0;              ///< of `done`, when it started last
+    base::int128 run_time_of_gpus = 0;  ///< milli-GPU nanoseconds with progress since then
+    std::int64_t speed = 0;             ///< parts per million; 0: it does not go on
+    std::int64_t since = 0;             ///< accounted for until then
+    std::int64_t ready = 0;             ///< overhead of the start until then
+    std::uint64_t stamp = 0;            ///< of the plan of its end
+    base::int128 gpu_time = 0;          ///< milli-GPU nanoseconds
     base::int128 lost_gpu_time = 0;
     bool live = false;  ///< it has come and not ended
   };

@@ -106,7 +106,7 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
     made.evictions += o.evictions;
     made.failures += o.failures;
     if (o.first_start == never) {
-      ++made.never_started;
+      made.never_started += told.submit <= run.end ? 1U : 0U;
     } else {
       waits.push_back(o.first_start - told.submit);
     }
@@ -124,7 +124,7 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
     unfair += slowdown / contention > fair ? 1U : 0U;
   }
   const std::int64_t first = jobs.jobs.front().submit;
-  const std::int64_t last_submit = jobs.jobs.back().submit;
+  const std::int64_t last_submit = std::min(jobs.jobs.back().submit, run.end);
   made.ended = completions.size();
   made.completion = distribution_of(std::move(completions));
   made.waiting = distribution_of(std::move(waits));

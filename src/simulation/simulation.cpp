@@ -74,17 +74,16 @@ class player {
     if (auto fine = prepare(); !fine) return fine.take_failure();
     for (;;) {
       const std::int64_t next = next_moment();
-      if (next == never || (options_.horizon != never && next >= options_.horizon)) break;
+      if (next == never || next >= last_moment()) break;
       now_ = next;
       happen();
       settle_jobs();
       if (auto done = decide(); !done) return done.take_failure();
       take_sample();
     }
-    if (options_.horizon != never && waits_for_horizon()) now_ = options_.horizon;
-    book_.close(now_);
+    result_.end = next_moment() == never ? last_change_ : last_moment();
+    book_.close(result_.end);
     result_.jobs = std::move(book_.outcomes());
-    result_.end = now_;
     result_.digest = record_.finish();
     return std::move(result_);
   }
@@ -133,7 +132,18 @@ class player {
   }
 
   // ---- time
-  [[nodiscard]] std::int64_t next_moment() const {
+  [[nodiscard]] std::int64_t last_moment() const {
+    const std::int64_t most = latest_time - options_.begin;
+    return options_.horizon == never ? most : std::min(options_.horizon, most);
+  }
+  /// An event of a plan that has been given up does not happen, and is no moment.
+  [[nodiscard]] bool is_outdated(const event& e) const {
+    if (e.kind == event_kind::job_ends) return !book_[e.subject].live || book_[e.subject].stamp != e.stamp;
+    if (e.kind != event_kind::pod_has_left) return false;
+    return pods_[e.subject].where != whereabouts::leaves || pods_[e.subject].stamp != e.stamp;
+  }
+  [[nodiscard]] std::int64_t next_moment() {
+    while (!events_.empty() && is_outdated(events_.next())) events_.take();
     std::int64_t next = never;
     const auto earlier = [&](std::int64_t t) {
       if (t != never && (next == never || t < next)) next = t;
@@ -143,20 +153,22 @@ class player {
     earlier(session_due_);
     return next;
   }
-  [[nodiscard]] bool waits_for_horizon() const { return next_moment() != never; }
 
   void happen() {
-    while (!events_.empty() && events_.next().time == now_) happens(events_.take());
+    while (!events_.empty() && events_.next().time == now_) {
+      const event next = events_.take();
+      if (!is_outdated(next)) happens(next);
+    }
     for (; next_job_ < jobs_.size() && jobs_[next_job_].submit == now_; ++next_job_) arrive(next_job_);
   }
 
   void happens(const event& e) {
     switch (e.kind) {
       case event_kind::job_ends:
-        if (book_[e.subject].live && book_[e.subject].stamp == e.stamp) end_job(e.subject);
+        end_job(e.subject);
         return;
       case event_kind::pod_has_left:
-        if (pods_[e.subject].stamp == e.stamp && pods_[e.subject].where == whereabouts::leaves) has_left(e.subject);
+        has_left(e.subject);
         return;
       case event_kind::node_is_cordoned:
         outages_[e.subject].cordoned = true;
@@ -176,10 +188,16 @@ class player {
     return fmt::format("{}-{}", jobs_[pods_[p].job].name, pods_[p].number);
   }
 
+  void note_change(std::uint8_t what, std::uint32_t subject, std::uint32_t other) {
+    record_.add(now_, what, subject, other);
+    last_change_ = now_;
+    idle_sessions_ = 0;
+  }
+
   void arrive(std::uint32_t j) {
     const job& told = jobs_[j];
     book_.arrive(j, now_);
-    record_.add(now_, 'a', j, 0);
+    note_change('a', j, 0);
     const std::int64_t estimate = options_.estimates == told_times::exact   ? told.run_time
                                   : options_.estimates == told_times::given ? told.estimate
                                                                             : unknown_time;
@@ -223,7 +241,7 @@ class player {
     delta_.remove_group(jobs_[j].name);
     --(ran ? jobs_running_ : jobs_waiting_);
     book_.end(j, now_);
-    record_.add(now_, 'e', j, 0);
+    note_change('e', j, 0);
     changed_ = true;
   }
 
@@ -250,7 +268,7 @@ class player {
     touch_pod(p);
     note_state(pod.job);
     book_.pod_starts(pod.job, pod.gpus, now_);
-    record_.add(now_, 's', p, node.slot());
+    note_change('s', p, node.slot());
     ++result_.counts.starts;
   }
 
@@ -261,7 +279,7 @@ class player {
     touch_pod(p);
     note_state(pod.job);
     book_.pod_stops(pod.job, pod.gpus, now_);
-    record_.add(now_, 'x', p, pod.node.slot());
+    note_change('x', p, pod.node.slot());
     pod.where = whereabouts::leaves;
     if (at_once || options_.grace == 0) {
       has_left(p);
@@ -298,8 +316,15 @@ class player {
         ++(runs ? jobs_running_ : jobs_waiting_);
         --(runs ? jobs_waiting_ : jobs_running_);
         if (runs) times_[j].last_start = options_.begin + now_;
+        // What is left of a gang that has lost pods is stale.
+        times_[j].stale_since = !runs && book_[j].on_node > 0 ? options_.begin + now_ : unset;
+        book_.outcomes()[j].evictions += !runs && times_[j].is_evicted ? 1U : 0U;
+        book_.outcomes()[j].failures += !runs && times_[j].has_failed ? 1U : 0U;
         untold_groups_.push_back(j);
       }
+      if (book_.outcomes()[j].evictions >= options_.most_stops) stopped_too_often_ = jobs_[j].name;
+      times_[j].is_evicted = false;
+      times_[j].has_failed = false;
       if (book_.settle(j, now_, saves_work_)) events_.add(book_.end_of(j), event_kind::job_ends, j, book_[j].stamp);
     }
     touched_.clear();
@@ -327,17 +352,15 @@ class player {
     o.away = true;
     if (o.was_ready) gpus_there_ -= o.gpus;
     tell_node(i);
-    record_.add(now_, 'd', i, o.node.slot());
+    note_change('d', i, o.node.slot());
     std::vector<std::uint32_t> failed;
     for (std::uint32_t p = 0; p < first_pod_[next_job_]; ++p) {
       if (pods_[p].where == whereabouts::on_node && pods_[p].node == o.node) failed.push_back(p);
     }
     saves_work_ = play_.outages[i].saves_work;
     for (const std::uint32_t p : failed) {
-      const std::uint32_t j = pods_[p].job;
-      const bool first = !touched_job_[j];
       stop_pod(p, true);
-      if (first) ++book_.outcomes()[j].failures;
+      times_[pods_[p].job].has_failed = true;
     }
     settle_jobs();
   }
@@ -348,7 +371,7 @@ class player {
     o.cordoned = false;
     if (o.was_ready) gpus_there_ += o.gpus;
     tell_node(i);
-    record_.add(now_, 'u', i, o.node.slot());
+    note_change('u', i, o.node.slot());
   }
 
   // ---- sessions
@@ -362,11 +385,15 @@ class player {
       }
       if (again == options_.most_sessions_at_once) {
         ++result_.counts.restless;
-        changed_ = false;
         break;
       }
       if (auto done = hold_session(); !done) return done;
       settle_jobs();
+      if (!stopped_too_often_.empty())
+        return error{status::limit,
+                     fmt::format("job '{}' has been stopped {} times and does not get on", stopped_too_often_,
+                                 options_.most_stops),
+                     {}};
     }
     const bool is_over = events_.empty() && next_job_ == jobs_.size() && idle_sessions_ >= most_idle_sessions;
     const bool clock_matters = options_.wake > 0 && !is_over && (pods_waiting_ > 0 || jobs_running_ > 0);
@@ -404,7 +431,7 @@ class player {
     for (const std::uint32_t j : untold_groups_) {
       if (!book_[j].live) continue;
       delta_.change_group(jobs_[j].name, {times_[j].last_start, times_[j].last_eviction, book_.attained_service(j),
-                                          book_.outcomes()[j].evictions});
+                                          book_.outcomes()[j].evictions, times_[j].stale_since});
     }
     untold_groups_.clear();
     if (delta_.empty()) return {};
@@ -430,12 +457,13 @@ class player {
     const snapshot over = cluster_.take_snapshot();
     result<session> held = engine_.run(over, options_.begin + now_);
     if (!held) return held.take_failure();
-    idle_sessions_ = held->decisions().empty() ? idle_sessions_ + 1 : 0;
+    ++idle_sessions_;  // until it is known to have changed something
     const model::cluster_state& s = over.state();
     for (const decision& d : held->decisions()) {
-      if (d.kind == decision_kind::unschedulable || d.pod >= pod_of_row_.size()) continue;
+      if (d.kind == decision_kind::repartition) return divided_devices();
+      if (d.kind == decision_kind::unschedulable || d.kind == decision_kind::pipeline) continue;
+      if (d.pod >= pod_of_row_.size() || pod_of_row_[d.pod] == nothing) return foreign_pod(over.pod_name(d.pod));
       const std::uint32_t p = pod_of_row_[d.pod];
-      if (p == nothing) continue;  // not of the workload
       ++result_.counts.decisions;
       if (auto done = carry_out(d, p, s); !done) return done;
     }
@@ -459,25 +487,34 @@ class player {
         pods_[p].node = node_id();
         pods_[p].devices = d.devices;
         touch_pod(p);
-        record_.add(now_, 'm', p, pods_[p].node.slot());
+        note_change('m', p, pods_[p].node.slot());
         return {};
       case decision_kind::repartition:
-        return error{
-            status::unsupported, "the simulation does not divide devices: leave the action repartition out", {}};
       case decision_kind::pipeline:
       case decision_kind::unschedulable:
         return {};
     }
     return {};
   }
+  static error divided_devices() {
+    return {status::unsupported, "the simulation does not divide devices: leave the action repartition out", {}};
+  }
+  /// What the cluster held before the play stays as it is: going on would leave the session's decisions out.
+  static error foreign_pod(std::string_view pod) {
+    return {
+        status::unsupported,
+        fmt::format("a session decided about pod '{}', which is no pod of the workload: pods of the cluster have to "
+                    "run in groups that are not preemptible",
+                    pod),
+        {}};
+  }
 
   void evict(std::uint32_t p) {
     const std::uint32_t j = pods_[p].job;
-    if (!touched_job_[j]) {
-      ++book_.outcomes()[j].evictions;
-      times_[j].last_eviction = options_.begin + now_;
-    }
     stop_pod(p, false);
+    times_[j].is_evicted = true;
+    times_[j].last_eviction = options_.begin + now_;
+    untold_groups_.push_back(j);
     ++result_.counts.evictions;
     changed_ = true;  // what waits for the place is placed by the next session
   }
@@ -488,6 +525,7 @@ class player {
       sample same = result_.timeline.back();
       same.time = now_;
       if (same == made) return;
+      if (result_.timeline.back().time == now_) result_.timeline.pop_back();
     }
     result_.timeline.push_back(made);
   }
@@ -495,7 +533,10 @@ class player {
   struct group_times {
     std::int64_t last_start = unset;
     std::int64_t last_eviction = unset;
+    std::int64_t stale_since = unset;
     bool ran = false;
+    bool is_evicted = false;  ///< a pod of it, since the jobs were settled last
+    bool has_failed = false;  ///< likewise
   };
 
   cluster& cluster_;
@@ -513,6 +554,8 @@ class player {
   std::uint32_t next_job_ = 0;
   std::int64_t session_due_ = never;
   std::int64_t last_session_ = never;
+  std::int64_t last_change_ = 0;
+  std::string stopped_too_often_;
   std::uint32_t idle_sessions_ = 0;  ///< that decided nothing, one after the other
   bool changed_ = false;             ///< something that a session could make use of
   bool saves_work_ = false;

@@ -4,6 +4,7 @@
 /// run, end, are evicted and lose work, nodes fail and come back. The same inputs give the same run, to the byte.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@
 namespace kaisched::simulation {
 
 inline constexpr std::int64_t never = -1;
+/// Nothing is played beyond, 73 years: sums of a few times must not overflow.
+inline constexpr std::int64_t latest_time = std::numeric_limits<std::int64_t>::max() / 4;
 
 /// What sessions are told of run times.
 enum class told_times : std::uint8_t {
@@ -71,6 +74,8 @@ struct simulation_options {
   std::string model_label = "gpu.model";  ///< of nodes, for jobs that may run on some models only
   /// Sessions at one moment; evictions that never come to rest end there, and are counted.
   std::uint32_t most_sessions_at_once = 64;
+  /// Times that one job may be stopped: one that never gets on would be played for ever.
+  std::uint32_t most_stops = 100'000;
 };
 
 /// What is played.
@@ -89,7 +94,7 @@ struct job_outcome {
   std::int64_t gpu_time = 0;       ///< milli-GPU milliseconds that its pods held
   std::int64_t lost_gpu_time = 0;  ///< likewise, of `lost`
   std::uint32_t starts = 0;
-  std::uint32_t evictions = 0;  ///< times that decisions stopped it
+  std::uint32_t evictions = 0;  ///< times that decisions stopped it: it had fewer pods than its gang then
   std::uint32_t failures = 0;   ///< times that its nodes did
 
   friend bool operator==(const job_outcome&, const job_outcome&) = default;
@@ -121,7 +126,7 @@ struct run_result {
   std::vector<job_outcome> jobs;  ///< as in the workload
   std::vector<sample> timeline;   ///< a sample per moment at which something changed
   run_counts counts;
-  std::int64_t end = 0;  ///< the last moment
+  std::int64_t end = 0;  ///< the last moment at which something changed, or the horizon
   std::string digest;    ///< SHA-256 over all that happened, as 64 hexadecimal digits
 };
 

@@ -468,6 +468,9 @@ result<workload> read_workload_csv(io::named_text file, const workload_csv_optio
 }
 
 result<std::string> format_workload_csv(const workload& from) {
+  for (const job& one : from.jobs) {
+    if (auto sound = check_job(one); !sound) return sound.take_failure();
+  }
   std::vector<csv_column> used;
   for (unsigned i = 0; i < column_count; ++i) {
     if (is_needed(from, static_cast<csv_column>(i))) used.push_back(static_cast<csv_column>(i));
@@ -479,7 +482,6 @@ result<std::string> format_workload_csv(const workload& from) {
   }
   text += '\n';
   for (const job& one : from.jobs) {
-    if (auto sound = check_job(one); !sound) return sound.take_failure();
     for (const csv_column column : used) {
       if (column != used.front()) text += ',';
       text += written(one, column);

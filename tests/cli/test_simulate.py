@@ -40,6 +40,9 @@ class Play(Case):
         cluster = self.file("c.ks", "scenario 1\nnow 1h\nnode n gpu=2 cpu=64 memory=1Ti pods=110\nqueue x limit.gpu=1\nqueue y\n")
         told = self.figures("--cluster", cluster)
         self.assertEqual(told["makespan"], 150)  # the queue x may have one GPU
+        with_pods = self.file("p.ks", "scenario 1\nnow 1h\nnode n gpu=2 cpu=64 memory=1Ti pods=110\nqueue x limit.gpu=1\nqueue y\n"
+                              "pod_group g queue=y\npod p group=g gpu=2 status=running node=n\npod_group h queue=x\npod w group=h gpu=1\n")
+        self.assertEqual(self.figures("--cluster", with_pods)["digest"], told["digest"])  # nobody but the workload
         self.assertIn("job 'a': there is no queue 'x'", self.fails(2, "simulate", self.file("jobs.csv", JOBS), "--cluster", self.file(
             "d.ks", "scenario 1\nnode n gpu=2 cpu=64 pods=110\nqueue z\n")))
 

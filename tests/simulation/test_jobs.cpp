@@ -158,3 +158,98 @@ TEST_CASE("rules that look at the clock are asked while somebody waits") {
   CHECK(r.jobs[0].evictions == 2);
   CHECK(at(r.jobs[1].first_start) == 21);
 }
+
+TEST_CASE("the end is the last moment at which something changed") {
+  SUBCASE("not that of a plan that was given up") {
+    const sim::run_result r =
+        played(nodes_with({4}), play_of({{"elastic", 0, 100, 4, 1, 50, 2}, {"other", 0, 40, 1, 2, 90}}));
+    CHECK(at(r.end) == 120);
+  }
+  SUBCASE("not that of sessions that found nothing") {
+    const sim::run_result r =
+        played(nodes_with({1}), play_of({{"a", 0, 100}, {"wide", 0, 100, 4}}), {.wake = 3600 * second});
+    CHECK(at(r.end) == 100);
+  }
+}
+
+TEST_CASE("a job counts as stopped when it stops, whatever happened to it in the same session") {
+  const engine& with = preempting();
+  SUBCASE("a pod of it had just started") {
+    const sim::play what =
+        play_of({{"x", 0, 10, 1, 1, 80}, {"elastic", 0, 100, 2, 1, 50, 1}, {"high", 10, 50, 2, 1, 90}});
+    const sim::run_result r = played(nodes_with({2}), what, {.keeps_work = false}, with);
+    CHECK(r.jobs[1].starts == 2);
+    CHECK(r.jobs[1].evictions == 1);
+  }
+  SUBCASE("it goes on with fewer pods") {
+    const sim::play what = play_of({{"elastic", 0, 100, 2, 1, 50, 1}, {"high", 10, 50, 1, 1, 90}});
+    const sim::run_result r = played(nodes_with({2}), what, {}, with);
+    CHECK(r.jobs[0].starts == 1);
+    CHECK(r.jobs[0].evictions == 0);
+    CHECK(r.counts.evictions == 1);
+    CHECK(at(r.jobs[0].end) == 125);
+  }
+}
+
+TEST_CASE("no more is lost than was had") {
+  // Pods with and without GPUs: the job had no GPU when it was stopped.
+  sim::play what = play_of({{"other", 0, 50, 2, 2, 50}, {"mixed", 1, 200}, {"high", 30, 5, 1, 0, 99}});
+  what.jobs.jobs[1].pods = {{1, 60'000, 0, 0, 0}, {1, 1000, 0, 2000, 0}};
+  what.jobs.jobs[1].min_pods = 1;
+  what.jobs.jobs[2].pods[0].cpu = 60'000;
+  const sim::run_result r = played(nodes_with({4}), what, {.keeps_work = false}, preempting());
+  for (const sim::job_outcome& o : r.jobs) CHECK(o.lost_gpu_time <= o.gpu_time);
+}
+
+TEST_CASE("work that was saved is not lost by a later stop") {
+  sim::play what = play_of({{"a", 0, 100}});
+  what.outages = {{"n0", 37 * second, 38 * second, 0, true}, {"n0", 40 * second, 41 * second}};
+  const sim::run_result r = played(nodes_with({1}), what, {.checkpoint_interval = 20 * second});
+  CHECK(at(r.jobs[0].lost) == 2);  // from 37 to 39
+  CHECK(at(r.jobs[0].end) == 104);
+}
+
+TEST_CASE("a job that never gets on ends the play with its name") {
+  cluster c = nodes_with({1});
+  must(c.apply(rows(table_kind::queue, table_op::change, {"name", "max_runtime"}).add({"default", 20 * second})));
+  const engine with = engine_with({{"actions", "runtimelimit,allocate"}});
+  const sim::play what = play_of({{"a", 0, 50}, {"b", 0, 50}});
+  const result<sim::run_result> r =
+      sim::simulate(c, what, with, {.wake = 10 * second, .keeps_work = false, .most_stops = 25});
+  REQUIRE(!r.ok());
+  CHECK(r.failure().code == status::limit);
+  CHECK(r.failure().message.find("has been stopped 25 times and does not get on") != std::string::npos);
+}
+
+TEST_CASE("time ends after 73 years") {
+  sim::play what = play_of({{"a", 0, 26'000L * 86'400}, {"b", 0, 26'000L * 86'400}, {"c", 0, 26'000L * 86'400}});
+  what.jobs.jobs[2].pods[0].count = 1000;
+  what.jobs.jobs[2].min_pods = 1;
+  const sim::run_result r = played(nodes_with({1}), what, {.begin = 1000 * second});
+  CHECK(r.jobs[0].end == what.jobs.jobs[0].run_time);
+  CHECK(r.jobs[1].end == sim::never);
+  CHECK(r.jobs[2].end == sim::never);
+  CHECK(r.end == sim::latest_time - 1000 * second);
+}
+
+TEST_CASE("pods of the cluster stay, or the play ends with the name of one") {
+  const auto play_beside = [](bool preemptible, std::int64_t priority) {
+    cluster c = nodes_with({1});
+    must(c.apply(rows(table_kind::pod_group, table_op::add, {"name", "queue", "preemptible"})
+                     .add({"old", "default", preemptible ? 1 : 0})));
+    must(c.apply(rows(table_kind::pod, table_op::add, {"name", "group", "request", "status", "node"})
+                     .add({"old-0", "old", numbers{1000, 0, 1000}, pod_status::running, "n0"})));
+    return sim::simulate(c, play_of({{"a", 0, 10, 1, 1, priority}}), preempting(), {.wake = 10 * second});
+  };
+  CHECK(must(play_beside(false, 90)).jobs[0].first_start == sim::never);
+  CHECK(must(play_beside(true, 50)).jobs[0].first_start == sim::never);
+  const result<sim::run_result> r = play_beside(true, 90);
+  REQUIRE(!r.ok());
+  CHECK(r.failure().code == status::unsupported);
+  CHECK(r.failure().message.find("pod 'old-0'") != std::string::npos);
+}
+
+TEST_CASE("one line of the timeline for a moment") {
+  const sim::run_result r = played(nodes_with({1}), play_of({{"a", 2, 0}, {"b", 2, 0}, {"c", 2, 7}}));
+  CHECK(r.timeline.size() == 2);
+}

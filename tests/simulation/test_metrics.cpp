@@ -51,7 +51,7 @@ TEST_CASE("figures of a run") {
 }
 
 TEST_CASE("a job that waits beside a free GPU is treated unfairly") {
-  // b wants both GPUs of a node, of which a has one; c and d have the other node.
+  // b wants both GPUs of a node, of which a has one.
   const sim::play what = play_of({{"a", 0, 100}, {"b", 0, 10, 1, 2}});
   const sim::run_result r = played(nodes_with({2}), what);
   const sim::metrics m = sim::metrics_of(what.jobs, r);
@@ -70,6 +70,14 @@ TEST_CASE("figures of what was lost") {
   CHECK(m.lost_gpu_hours == doctest::Approx(40.0 / 3600));
   CHECK(m.makespan == 200);
   CHECK(m.utilisation == 1);  // of what was there
+}
+
+TEST_CASE("nothing is counted beyond the end of a play") {
+  const sim::play what = play_of({{"a", 0, 50}, {"b", 10, 500}, {"c", 1000, 1}});
+  const sim::metrics m = sim::metrics_of(what.jobs, played(nodes_with({4}), what, {.horizon = 60 * second}));
+  CHECK(m.utilisation == doctest::Approx(100.0 / 240));
+  CHECK(m.utilisation_of_arrivals == doctest::Approx(100.0 / 240));
+  CHECK(m.never_started == 0);  // c never came
 }
 
 TEST_CASE("no jobs, no figures") {

@@ -66,3 +66,24 @@ TEST_CASE("one pod of a gang on a node that fails stops the gang") {
   CHECK(at(r.jobs[0].end) == 120);
   CHECK(r.jobs[0].gpu_time == (30 * 2 + 20 + 70 * 2) * 1'000'000);
 }
+
+TEST_CASE("what is left of a gang goes when it is stale") {
+  sim::play what = play_of({{"gang", 0, 100, 2, 1}, {"x", 40, 10}});
+  what.outages = {{"n1", 30 * second, 500 * second}};
+  const sim::run_result r =
+      played(nodes_with({1, 1}), what, {.wake = 5 * second}, engine_with({{"actions", "stalegangeviction,allocate"}}));
+  CHECK(at(r.jobs[1].first_start) >= 90);
+  CHECK(at(r.jobs[1].first_start) <= 95);
+}
+
+TEST_CASE("outages that touch are one") {
+  sim::play what = play_of({{"a", 0, 15}, {"b", 21, 5}});
+  SUBCASE("away twice") { what.outages = {{"n0", 10 * second, 20 * second}, {"n0", 20 * second, 40 * second}}; }
+  SUBCASE("announced when it comes back") {
+    what.outages = {{"n0", 10 * second, 20 * second}, {"n0", 30 * second, 40 * second, 10 * second}};
+  }
+  const sim::run_result r = played(nodes_with({1}), what);
+  CHECK(at(r.jobs[0].end) == 45);
+  CHECK(at(r.jobs[1].first_start) == 45);
+  for (const sim::sample& s : r.timeline) CHECK(s.gpus_held <= s.gpus_there);
+}

@@ -52,7 +52,7 @@ drawn_play draw_play() {
     for (int k = draw(0, 2); k > 0; --k) {
       const std::int64_t to = from + draw(1, 30);
       made.what.outages.push_back({"n" + std::to_string(i), from * second, to * second, 0, draw(0, 1) == 1});
-      from = to + draw(1, 40);
+      from = to + draw(0, 40);
     }
   }
   if (draw(0, 1) == 1)
@@ -99,6 +99,7 @@ void check_books(const drawn_play& what, const sim::run_result& r) {
     RC_ASSERT(o.lost >= 0);
     RC_ASSERT(o.lost <= o.running);
     RC_ASSERT(o.lost_gpu_time <= o.gpu_time);
+    RC_ASSERT(o.starts <= 1U + o.evictions + o.failures);
     if (o.first_start != sim::never) RC_ASSERT(o.first_start >= told.submit);
     if (o.end == sim::never) continue;
     RC_ASSERT(o.starts >= 1U);
@@ -116,6 +117,7 @@ void check_books(const drawn_play& what, const sim::run_result& r) {
     RC_ASSERT(until >= s.time);
     held += s.gpus_held * ((until - s.time) / 1'000'000);
   }
+  if (!r.timeline.empty()) RC_ASSERT(r.timeline.back().time <= r.end);
   RC_ASSERT(std::abs(held - gpu_time) <= static_cast<std::int64_t>(8000 * (r.timeline.size() + r.jobs.size() + 1)));
 }
 
