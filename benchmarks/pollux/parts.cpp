@@ -31,8 +31,7 @@ void book::leave(std::size_t job) {
   facts_[job].gpus = 0;
 }
 
-bool book::serve(std::int64_t seconds) {
-  bool changed = false;
+void book::serve(std::int64_t seconds) {
   for (std::size_t job = 0; job < facts_.size(); ++job) {
     job_facts& one = facts_[job];
     if (!one.active || one.gpus == 0) continue;
@@ -40,15 +39,14 @@ bool book::serve(std::int64_t seconds) {
     if (one.queue > 0 || one.served * jobs_.jobs[job].replicas < as_.demotion) continue;
     one.queue = 1;
     one.position = next_position_++;
-    changed = true;
   }
-  return changed;
 }
 
-result<bool> book::expect_iterations(std::size_t job, std::int64_t epoch) {
+result<void> book::expect_iterations(std::size_t job, std::int64_t epoch) {
   const result<double> left = expected_iterations(of_, as_, jobs_.jobs[job], epoch);
   if (!left) return left.failure();
-  return std::exchange(facts_[job].iterations_left, *left) != *left;
+  facts_[job].iterations_left = *left;
+  return {};
 }
 
 result<double> book::expected(std::size_t job, std::int64_t gpus) const {

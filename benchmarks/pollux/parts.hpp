@@ -40,10 +40,9 @@ class book {
 
   void arrive(std::size_t job);
   void leave(std::size_t job);
-  /// Time has passed since the last plan. True if what Tiresias goes by has changed.
-  bool serve(std::int64_t seconds);
-  /// True if it differs from what was expected before.
-  result<bool> expect_iterations(std::size_t job, std::int64_t epoch);
+  /// Time has passed since the last plan.
+  void serve(std::int64_t seconds);
+  result<void> expect_iterations(std::size_t job, std::int64_t epoch);
   void set_gpus(std::size_t job, std::int64_t gpus) { facts_[job].gpus = gpus; }
 
   [[nodiscard]] const std::vector<job_facts>& facts() const { return facts_; }

@@ -156,16 +156,16 @@ result<engine> engine_of(const book& facts, const std::string& parts) {
 /// which nodes those are put that get another number than they have. Nobody else moves.
 class run {
  public:
-  run(const measurements& of, const workload& jobs, const policy_name& policy, const play_options& how)
+  run(const measurements& of, const workload& jobs, const policy_name& policy, const artefact& as)
       : of_(of),
         jobs_(jobs.jobs),
         policy_(policy),
-        how_(how),
-        book_(of, how.as, jobs),
+        as_(as),
+        book_(of, as, jobs),
         counting_(jobs.jobs.size()),
         placing_(jobs.jobs.size()),
         has_come_(jobs.jobs.size(), false) {
-    for (const job_spec& one : jobs_) running_.emplace_back(of_, how_.as, one);
+    for (const job_spec& one : jobs_) running_.emplace_back(of_, as_, one);
   }
 
   result<outcome> play() {
@@ -175,7 +175,7 @@ class run {
     result<engine> place = engine_of(book_, policy_.place);
     if (!place) return place.take_failure();
     for (job_cluster* one : {&counting_, &placing_}) {
-      if (auto done = one->open(how_.as); !done) return done.take_failure();
+      if (auto done = one->open(as_); !done) return done.take_failure();
     }
     while (ended_ < jobs_.size()) {
       if (++made_.steps > most_steps) return error{status::limit, fmt::format("{} steps and no end", most_steps), {}};
@@ -188,18 +188,17 @@ class run {
 
  private:
   [[nodiscard]] result<void> check() const {
-    const artefact& as = how_.as;
     const auto refuse = [](std::string text) { return error{status::argument, std::move(text), {}}; };
     const auto is_between = [](std::int64_t value, std::int64_t least, std::int64_t most) {
       return value >= least && value <= most;
     };
-    if (!is_between(as.nodes, 1, most_nodes)) return refuse(fmt::format("nodes: {}", as.nodes));
-    if (!is_between(as.gpus_per_node, 1, 9)) return refuse(fmt::format("gpus_per_node: {}", as.gpus_per_node));
-    if (!is_between(as.step, 1, longest_step)) return refuse(fmt::format("step: {}", as.step));
-    if (!is_between(as.restart, 0, most_seconds)) return refuse(fmt::format("restart: {}", as.restart));
+    if (!is_between(as_.nodes, 1, most_nodes)) return refuse(fmt::format("nodes: {}", as_.nodes));
+    if (!is_between(as_.gpus_per_node, 1, 9)) return refuse(fmt::format("gpus_per_node: {}", as_.gpus_per_node));
+    if (!is_between(as_.step, 1, longest_step)) return refuse(fmt::format("step: {}", as_.step));
+    if (!is_between(as_.restart, 0, most_seconds)) return refuse(fmt::format("restart: {}", as_.restart));
     for (const job_spec& one : jobs_) {
       const std::int64_t most =
-          policy_.is_elastic ? most_replicas_of_a_job : std::min(most_replicas_of_a_job, as.gpus());
+          policy_.is_elastic ? most_replicas_of_a_job : std::min(most_replicas_of_a_job, as_.gpus());
       if (one.app >= of_.apps.size()) return refuse(fmt::format("job '{}': there is no such application", one.name));
       if (!is_between(one.replicas, 1, most))
         return refuse(fmt::format("job '{}': {} replicas, of {} at most", one.name, one.replicas, most));
@@ -212,27 +211,23 @@ class run {
   }
 
   result<void> step(const engine& plan, const engine& place) {
-    result<bool> is_other = let_run();
-    if (!is_other) return is_other.take_failure();
+    if (auto done = let_run(); !done) return done;
     if (active_ == 0) return {};
-    if (*is_other || how_.plans_every_step) {
-      if (auto done = decide(plan, place); !done) return done;
-    }
+    if (auto done = decide(plan, place); !done) return done;
     const bool any =
         std::any_of(book_.facts().begin(), book_.facts().end(), [](const auto& one) { return one.gpus > 0; });
     if (any || arrived_ < jobs_.size()) return {};
     return error{status::state, fmt::format("'{}' gives no job a GPU", policy_.plan), {}};
   }
 
-  /// One step of time. True if the plan may be another one than before.
-  result<bool> let_run() {
+  /// One step of time.
+  result<void> let_run() {
     const std::int64_t from = now_;
-    now_ += how_.as.step;
-    bool is_other = false;
+    now_ += as_.step;
     // Who ended or came during the step is known at its end.
     for (std::size_t job = 0; job < jobs_.size(); ++job) {
       if (!book_.facts()[job].active) continue;
-      if (auto done = running_[job].go_on(from, how_.as.step); !done) return done.take_failure();
+      if (auto done = running_[job].go_on(from, as_.step); !done) return done;
       if (!running_[job].has_ended()) continue;
       counting_.remove(job);
       placing_.remove(job);
@@ -240,22 +235,17 @@ class run {
       ++ended_;
       --active_;
       ++made_.moves;
-      is_other = true;
     }
-    is_other = book_.serve(how_.as.step) || is_other;
+    book_.serve(as_.step);
     for (std::size_t job = 0; job < jobs_.size(); ++job) {
-      if (has_come_[job] || jobs_[job].submit > now_) continue;
-      arrive(job);
-      is_other = true;
+      if (!has_come_[job] && jobs_[job].submit <= now_) arrive(job);
     }
-    if (!policy_.is_elastic) return is_other;
+    if (!policy_.is_elastic) return {};
     for (std::size_t job = 0; job < jobs_.size(); ++job) {
       if (!book_.facts()[job].active) continue;
-      const result<bool> changed = book_.expect_iterations(job, running_[job].epoch());
-      if (!changed) return changed;
-      is_other = *changed || is_other;
+      if (auto done = book_.expect_iterations(job, running_[job].epoch()); !done) return done;
     }
-    return is_other;
+    return {};
   }
 
   void arrive(std::size_t job) {
@@ -265,7 +255,7 @@ class run {
     ++arrived_;
     ++active_;
     if (policy_.is_elastic) {
-      counting_.add(job, std::clamp<std::int64_t>(most_replicas(of_, how_.as, one), 1, how_.as.gpus()), 1);
+      counting_.add(job, std::clamp<std::int64_t>(most_replicas(of_, as_, one), 1, as_.gpus()), 1);
     } else {
       counting_.add(job, one.replicas, one.replicas);
     }
@@ -331,7 +321,7 @@ class run {
   const measurements& of_;
   const std::vector<job_spec>& jobs_;
   const policy_name& policy_;
-  const play_options& how_;
+  const artefact& as_;
   book book_;
   job_cluster counting_;
   job_cluster placing_;
@@ -346,8 +336,8 @@ class run {
 
 }  // namespace
 
-result<outcome> play(const measurements& of, const workload& jobs, const policy_name& policy, const play_options& how) {
-  return run(of, jobs, policy, how).play();
+result<outcome> play(const measurements& of, const workload& jobs, const policy_name& policy, const artefact& as) {
+  return run(of, jobs, policy, as).play();
 }
 
 }  // namespace kaisched::bench::pollux

@@ -16,13 +16,7 @@ struct outcome {
   std::int64_t moves = 0;  ///< changes of the GPUs of a job, its first and its last ones included
 };
 
-struct play_options {
-  artefact as;
-  /// Also asks anew what cannot have another answer than before: nobody came, ended, or is seen otherwise.
-  bool plans_every_step = false;
-};
-
 [[nodiscard]] result<outcome> play(const measurements& of, const workload& jobs, const policy_name& policy,
-                                   const play_options& how = {});
+                                   const artefact& as = {});
 
 }  // namespace kaisched::bench::pollux

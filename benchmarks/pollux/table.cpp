@@ -22,12 +22,12 @@ struct planned_run {
   const policy_name* policy;
 };
 
-result<run_result> run_one(const trace& in, const planned_run& what, const play_options& how) {
+result<run_result> run_one(const trace& in, const planned_run& what, const artefact& as) {
   const auto published = in.published.find({what.policy->published, what.of->name});
   if (published == in.published.end() || published->second.size() != what.of->jobs.size())
     return error{
         status::not_found, fmt::format("no published times of {} {}", what.policy->published, what.of->name), {}};
-  result<outcome> ours = play(in.measured, *what.of, *what.policy, how);
+  result<outcome> ours = play(in.measured, *what.of, *what.policy, as);
   if (!ours) {
     error failure = ours.take_failure();
     failure.message = fmt::format("{} {}: {}", what.policy->published, what.of->name, failure.message);
@@ -81,8 +81,7 @@ std::size_t run_result::equal_jobs() const {
   return equal;
 }
 
-result<table_result> reproduce(const table_request& what, const std::vector<policy_name>& with,
-                               const play_options& how) {
+result<table_result> reproduce(const table_request& what, const std::vector<policy_name>& with, const artefact& as) {
   if (auto done = check_names(what.workloads, workloads(), [](std::string_view one) { return one; }, "workload"); !done)
     return done.take_failure();
   if (auto done = check_names(
@@ -105,7 +104,7 @@ result<table_result> reproduce(const table_request& what, const std::vector<poli
   std::vector<std::optional<result<run_result>>> done(runs.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < runs.size(); i = next++) done[i] = run_one(*in, runs[i], how);
+    for (std::size_t i = next++; i < runs.size(); i = next++) done[i] = run_one(*in, runs[i], as);
   };
   {
     std::vector<std::jthread> others;

@@ -38,7 +38,7 @@ struct table_result {
 
 [[nodiscard]] result<table_result> reproduce(const table_request& what,
                                              const std::vector<policy_name>& with = policies(),
-                                             const play_options& how = {});
+                                             const artefact& as = {});
 [[nodiscard]] std::string to_text(const table_result& of);
 [[nodiscard]] std::string to_json(const table_result& of);
 

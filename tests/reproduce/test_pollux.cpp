@@ -28,13 +28,13 @@ std::string pollux_folder() {
 struct two_jobs {
   pollux::measurements measured = test::one_application(400);
   pollux::workload jobs{"w", {{"first", 0, 0, 2, 4}, {"second", 0, 100, 2, 4}}};
-  pollux::play_options how;
+  pollux::artefact as;
 
   two_jobs() {
     measured.steps[{0, "2", 2}] = {0.25, 0.125};
-    how.as.nodes = 1;
-    how.as.gpus_per_node = 2;
-    how.as.demotion = 240;
+    as.nodes = 1;
+    as.gpus_per_node = 2;
+    as.demotion = 240;
   }
 };
 
@@ -42,15 +42,15 @@ struct two_jobs {
 struct two_elastic_jobs {
   pollux::measurements measured = test::one_application(100);
   pollux::workload jobs{"w", {{"first", 0, 0, 1, 4}, {"second", 0, 0, 1, 4}}};
-  pollux::play_options how;
+  pollux::artefact as;
 
   two_elastic_jobs() {
     measured.steps[{0, "1", 4}] = {1, 0};
     measured.steps[{0, "1", 2}] = {0.75, 0};
     measured.steps[{0, "2", 2}] = {0.5, 0};
     measured.steps[{0, "3", 2}] = {0.5, 0};
-    how.as.nodes = 1;
-    how.as.gpus_per_node = 3;
+    as.nodes = 1;
+    as.gpus_per_node = 3;
   }
 };
 
@@ -93,84 +93,67 @@ TEST_CASE("with another part the table is another one, and so it is without a qu
   CHECK(pollux::to_text(made).find("differs: workload-1 tiresias ") != std::string::npos);
   CHECK(nlohmann::json::parse(pollux::to_json(made))["table"][0]["different"].size() ==
         made.runs[0].jobs.size() - made.runs[0].equal_jobs());
-  pollux::play_options how;
-  how.as.ends_at_whole_seconds = false;
-  CHECK_FALSE(must(pollux::reproduce(what, pollux::policies(), how)).runs[0].is_exact());
-}
-
-TEST_CASE("what is not asked again would have had the same answer") {
-  const std::string folder = pollux_folder();
-  if (folder.empty()) return;
-  const pollux::table_request what{folder, 0, 1, {"workload-3"}, {}};
-  const pollux::table_result some = must(pollux::reproduce(what));
-  pollux::play_options how;
-  how.plans_every_step = true;
-  const pollux::table_result all = must(pollux::reproduce(what, pollux::policies(), how));
-  REQUIRE(all.runs.size() == 2);
-  for (std::size_t i = 0; i < all.runs.size(); ++i) {
-    CHECK(all.runs[i].ours.times == some.runs[i].ours.times);
-    CHECK(all.runs[i].ours.moves == some.runs[i].ours.moves);
-    CHECK(all.runs[i].ours.steps == some.runs[i].ours.steps);
-    CHECK(all.runs[i].ours.sessions > some.runs[i].ours.sessions);
-  }
+  pollux::artefact as;
+  as.ends_at_whole_seconds = false;
+  CHECK_FALSE(must(pollux::reproduce(what, pollux::policies(), as)).runs[0].is_exact());
 }
 
 TEST_CASE("one job: the first plan after a minute, 30 seconds to start, epochs that end at whole seconds") {
   pollux::measurements measured = test::one_application(201);
   measured.steps[{0, "1", 4}] = {0.5, 0};
   const pollux::workload jobs{"w", {{"only", 0, 10, 1, 4}}};
-  pollux::play_options how;
-  how.as.nodes = 1;
-  how.as.gpus_per_node = 1;
+  pollux::artefact as;
+  as.nodes = 1;
+  as.gpus_per_node = 1;
   // From second 90 on it learns 2 a second: 180 until 180, the other 21 in 10.5 s. 10 s count, and the next 201 begin
   // at 190: 100 until 240, then 50.5 s, of which 50 count: it ends at 290, 280 s after its arrival.
-  const pollux::outcome made = must(pollux::play(measured, jobs, test::policy("tiresias"), how));
+  const pollux::outcome made = must(pollux::play(measured, jobs, test::policy("tiresias"), as));
   CHECK(made.times == times{280});
   CHECK(made.moves == 2);
   CHECK(made.steps == 5);
-  how.as.ends_at_whole_seconds = false;
-  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), how)).times == times{281});
-  how.as.ends_at_whole_seconds = true;
+  as.ends_at_whole_seconds = false;
+  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), as)).times == times{281});
+  as.ends_at_whole_seconds = true;
   // From second 60 on: 40 of 40.5 s to 160, then 241 until 180, 361 until 240, and 20 of 20.5 s.
-  how.as.restart = 0;
-  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), how)).times == times{250});
+  as.restart = 0;
+  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), as)).times == times{250});
   // Planned at second 30.
-  how.as.step = 30;
-  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), how)).times[0] < 250);
+  as.step = 30;
+  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), as)).times[0] < 250);
 }
 
 TEST_CASE("a job that has had its GPU time goes behind the others, and comes back when they have had theirs") {
   two_jobs in;
   // The first one runs from 90 and is in the second queue at 180 (120 s with 2 GPUs), the second one from 210 to 300;
   // then they are in the order in which they came there: 360 + 440 and 360 + 440 learnt.
-  const pollux::outcome made = must(pollux::play(in.measured, in.jobs, test::policy("tiresias"), in.how));
+  const pollux::outcome made = must(pollux::play(in.measured, in.jobs, test::policy("tiresias"), in.as));
   CHECK(made.times == times{440, 520});
   CHECK(made.moves == 8);
-  in.how.as.demotion = 10'000;
-  CHECK(must(pollux::play(in.measured, in.jobs, test::policy("tiresias"), in.how)).times == times{290, 430});
+  in.as.demotion = 10'000;
+  CHECK(must(pollux::play(in.measured, in.jobs, test::policy("tiresias"), in.as)).times == times{290, 430});
 }
 
 TEST_CASE("another order of groups makes another table") {
   two_jobs in;
   pollux::policy_name swapped = test::policy("tiresias");
   swapped.plan = "fifo";
-  CHECK(must(pollux::play(in.measured, in.jobs, swapped, in.how)).times == times{290, 430});
+  CHECK(must(pollux::play(in.measured, in.jobs, swapped, in.as)).times == times{290, 430});
   two_elastic_jobs elastic;
   // Surplus of the first group before the gang of the second: three GPUs for 100 s, then the other.
   swapped = test::policy("optimus");
   swapped.plan = "fifo";
-  CHECK(must(pollux::play(elastic.measured, elastic.jobs, swapped, elastic.how)).times == times{190, 370});
+  CHECK(must(pollux::play(elastic.measured, elastic.jobs, swapped, elastic.as)).times == times{190, 370});
 }
 
 TEST_CASE("GPUs go where they save most, and nowhere where they save nothing") {
   two_elastic_jobs in;
   // At 60 both would save as much: the first has two GPUs and is in its second epoch at 140. One iteration is expected
   // of it then, so at 180 the second one has two. At 230 and 265 they end, and nobody has had a third one.
-  const pollux::outcome made = must(pollux::play(in.measured, in.jobs, test::policy("optimus"), in.how));
+  const pollux::outcome made = must(pollux::play(in.measured, in.jobs, test::policy("optimus"), in.as));
   CHECK(made.times == times{230, 265});
   CHECK(made.moves == 6);
-  in.how.as.lone_apps = {"a"};
-  CHECK(must(pollux::play(in.measured, in.jobs, test::policy("optimus"), in.how)).times == times{290, 290});
+  in.as.lone_apps = {"a"};
+  CHECK(must(pollux::play(in.measured, in.jobs, test::policy("optimus"), in.as)).times == times{290, 290});
 }
 
 TEST_CASE("a job takes all of the node with most free GPUs before it goes to the next one") {
@@ -179,13 +162,13 @@ TEST_CASE("a job takes all of the node with most free GPUs before it goes to the
   measured.steps[{0, "14", 1}] = {0.5, 0};
   measured.steps[{0, "23", 1}] = {1, 0};
   const pollux::workload jobs{"w", {{"small", 0, 0, 1, 4}, {"large", 0, 0, 5, 4}}};
-  pollux::play_options how;
-  how.as.nodes = 2;
+  pollux::artefact as;
+  as.nodes = 2;
   // The small one is on the first node, so the large one takes the second one whole: 600 at 2 a second.
-  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), how)).times == times{690, 390});
+  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), as)).times == times{690, 390});
   pollux::policy_name swapped = test::policy("tiresias");
   swapped.place = "two_queues,nodeplacement";  // GPU by GPU to the node with most: 3 and 2
-  CHECK(must(pollux::play(measured, jobs, swapped, how)).times == times{690, 690});
+  CHECK(must(pollux::play(measured, jobs, swapped, as)).times == times{690, 690});
 }
 
 TEST_CASE("batches are split as they fit, and by what Optimus expects one GPU always splits") {
@@ -219,17 +202,17 @@ TEST_CASE("the gain of a batch, and the time of the parts that are not exchanged
   measured.gradients[{0, 6, 0}] = measured.gradients[{0, 6, 1}] = {2, 3};
   measured.steps[{0, "1", 2}] = {0.75, 0.5};
   pollux::workload jobs{"w", {{"only", 0, 0, 1, 6}}};
-  pollux::play_options how;
-  how.as.nodes = 1;
-  how.as.gpus_per_node = 1;
+  pollux::artefact as;
+  as.nodes = 1;
+  as.gpus_per_node = 1;
   // Three parts of 2: 0.75 + 2 x 0.25 s. 5 / (3 / 1.5 + 2) = 1.25 a batch, so 1 a second: 140 s.
-  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), how)).times == times{230});
+  CHECK(must(pollux::play(measured, jobs, test::policy("tiresias"), as)).times == times{230});
 }
 
 TEST_CASE("what is missing or cannot be is named") {
   two_jobs in;
   const auto failure_of = [&](const pollux::policy_name& policy) {
-    const auto made = pollux::play(in.measured, in.jobs, policy, in.how);
+    const auto made = pollux::play(in.measured, in.jobs, policy, in.as);
     REQUIRE_FALSE(made.ok());
     return made.failure().message;
   };
@@ -249,10 +232,10 @@ TEST_CASE("what is missing or cannot be is named") {
   in.jobs.jobs.pop_back();
   in.measured.gradients[{0, 4, 0}] = {0, 0};
   CHECK(failure_of(tiresias) == "application 'a': no speed follows from a batch of 4 in epoch 0");
-  in.how.as.step = 0;
+  in.as.step = 0;
   CHECK(failure_of(tiresias) == "step: 0");
-  in.how.as.step = 60;
-  in.how.as.gpus_per_node = 10;
+  in.as.step = 60;
+  in.as.gpus_per_node = 10;
   CHECK(failure_of(tiresias) == "gpus_per_node: 10");
 }
 

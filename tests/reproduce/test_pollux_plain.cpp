@@ -190,24 +190,24 @@ TEST_CASE("sessions decide as plain loops do") {
   std::int64_t moved_again = 0;
   for (int round = 0; round < 60; ++round) {
     CAPTURE(round);
-    pollux::play_options how;
-    how.as.nodes = drawn(1, 3);
-    how.as.gpus_per_node = drawn(1, 3);
-    how.as.step = drawn(20, 60);
-    how.as.restart = drawn(0, 40);
-    how.as.demotion = drawn(50, 600);
-    how.as.ends_at_whole_seconds = drawn(0, 3) > 0;
-    how.as.expects_lone_split = drawn(0, 3) > 0;
-    how.as.skips_present_epoch = drawn(0, 3) > 0;
-    const pollux::measurements measured = invented(random, how.as.nodes, how.as.gpus_per_node);
+    pollux::artefact as;
+    as.nodes = drawn(1, 3);
+    as.gpus_per_node = drawn(1, 3);
+    as.step = drawn(20, 60);
+    as.restart = drawn(0, 40);
+    as.demotion = drawn(50, 600);
+    as.ends_at_whole_seconds = drawn(0, 3) > 0;
+    as.expects_lone_split = drawn(0, 3) > 0;
+    as.skips_present_epoch = drawn(0, 3) > 0;
+    const pollux::measurements measured = invented(random, as.nodes, as.gpus_per_node);
     pollux::workload jobs{"invented", {}};
     for (int i = 0; i < 12; ++i)
       jobs.jobs.push_back({"job-" + std::to_string(i), static_cast<pollux::app_row>(drawn(0, 1)), drawn(1, 300),
-                           drawn(1, how.as.gpus()), drawn(4, 24)});
+                           drawn(1, as.gpus()), drawn(4, 24)});
     for (const pollux::policy_name& policy : pollux::policies()) {
       CAPTURE(policy.published);
-      const pollux::outcome ours = must(pollux::play(measured, jobs, policy, how));
-      CHECK(ours.times == plain_run(measured, jobs, how.as, policy.is_elastic).play());
+      const pollux::outcome ours = must(pollux::play(measured, jobs, policy, as));
+      CHECK(ours.times == plain_run(measured, jobs, as, policy.is_elastic).play());
       for (const std::int64_t time : ours.times) waited += time > 400 ? 1 : 0;
       moved_again += ours.moves > 2 * static_cast<std::int64_t>(jobs.jobs.size()) ? 1 : 0;
     }
