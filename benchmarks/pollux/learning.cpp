@@ -77,9 +77,9 @@ result<double> expected_iterations(const measurements& of, const artefact& as, c
     return found_in(of.iterations, std::tuple(job.app, job.batch, which), app,
                     fmt::format("iterations with a batch of {} after epoch {}", job.batch, which));
   };
-  const result<double> all = done_after(*last);
+  result<double> all = done_after(*last);
   if (!all) return all;
-  const result<double> done = done_after(as.skips_present_epoch ? epoch : epoch - 1);
+  result<double> done = done_after(as.skips_present_epoch ? epoch : epoch - 1);
   if (!done) return done;
   return *all - *done;
 }

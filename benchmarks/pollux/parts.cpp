@@ -10,6 +10,12 @@
 
 namespace kaisched::bench::pollux {
 
+namespace {
+
+constexpr double not_asked = -1;
+
+}  // namespace
+
 const std::vector<policy_name>& policies() {
   static const std::vector<policy_name> all{
       {"tiresias", false, "two_queues", "two_queues,same_node,nodeplacement"},
@@ -50,22 +56,22 @@ result<void> book::expect_iterations(std::size_t job, std::int64_t epoch) {
 }
 
 result<double> book::expected(std::size_t job, std::int64_t gpus) const {
-  std::vector<std::optional<double>>& known = expected_[job];
+  std::vector<double>& known = expected_[job];
   const auto at = static_cast<std::size_t>(gpus);
-  if (known.size() <= at) known.resize(at + 1);
-  if (!known[at]) {
-    const result<double> time = expected_time(of_, as_, jobs_.jobs[job], gpus);
+  if (known.size() <= at) known.resize(at + 1, not_asked);
+  if (known[at] == not_asked) {
+    result<double> time = expected_time(of_, as_, jobs_.jobs[job], gpus);
     if (!time) return time;
     known[at] = *time;
   }
-  return *known[at];
+  return known[at];
 }
 
 result<double> book::saving(std::size_t job, std::int64_t gpus) const {
   if (gpus + 1 > most_replicas(of_, as_, jobs_.jobs[job])) return 0.0;
-  const result<double> now = expected(job, gpus);
+  result<double> now = expected(job, gpus);
   if (!now) return now;
-  const result<double> with_one_more = expected(job, gpus + 1);
+  result<double> with_one_more = expected(job, gpus + 1);
   if (!with_one_more) return with_one_more;
   return (*now - *with_one_more) * facts_[job].iterations_left;
 }

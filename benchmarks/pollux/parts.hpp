@@ -3,7 +3,6 @@
 /// The rules of Tiresias and Optimus as parts of policies, and what they look up.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +56,7 @@ class book {
   const workload& jobs_;
   std::vector<job_facts> facts_;
   std::int64_t next_position_ = 0;
-  mutable std::vector<std::vector<std::optional<double>>> expected_;  ///< by job and GPUs, as far as it was asked
+  mutable std::vector<std::vector<double>> expected_;  ///< by job and GPUs; below 0: not asked yet
 };
 
 /// Names of groups that sort like the numbers of their jobs.

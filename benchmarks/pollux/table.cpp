@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <numeric>
-#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -101,7 +100,7 @@ result<table_result> reproduce(const table_request& what, const std::vector<poli
   if (what.runs > 0 && what.runs < runs.size()) runs.resize(what.runs);
 
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::optional<result<run_result>>> done(runs.size());
+  std::vector<result<run_result>> done(runs.size(), error{});
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < runs.size(); i = next++) done[i] = run_one(*in, runs[i], as);
@@ -113,9 +112,9 @@ result<table_result> reproduce(const table_request& what, const std::vector<poli
   }
   table_result made;
   made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  for (std::optional<result<run_result>>& one : done) {
-    if (!*one) return one->take_failure();
-    made.runs.push_back(std::move(**one));
+  for (result<run_result>& one : done) {
+    if (!one) return one.take_failure();
+    made.runs.push_back(std::move(*one));
   }
   return made;
 }

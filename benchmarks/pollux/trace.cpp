@@ -84,7 +84,7 @@ class reader {
         });
   }
 
-  app_row app_of(io::csv_file& csv, std::size_t column) {
+  app_row app_of(io::csv_file& csv, std::size_t column) const {
     const std::vector<application>& apps = to_.measured.apps;
     const auto found =
         std::find_if(apps.begin(), apps.end(), [&](const application& one) { return one.name == csv.text(column); });

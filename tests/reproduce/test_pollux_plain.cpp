@@ -27,9 +27,9 @@ class plain_run {
       end_and_arrive(now);
       is_elastic_ ? plan_by_saving() : plan_by_queues();
     }
-    std::vector<std::int64_t> times;
+    std::vector<std::int64_t> times(jobs_.size());
     for (std::size_t job = 0; job < jobs_.size(); ++job)
-      times.push_back(std::llround(running_[job].end() - static_cast<double>(jobs_[job].submit)));
+      times[job] = std::llround(running_[job].end() - static_cast<double>(jobs_[job].submit));
     return times;
   }
 
