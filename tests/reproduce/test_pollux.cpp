@@ -17,7 +17,7 @@ using times = std::vector<std::int64_t>;
 
 /// Empty where the data is not here.
 std::string pollux_folder() {
-  const char* named = std::getenv("KAISCHED_SHARED");
+  const char* named = std::getenv("KAISCHED_SHARED");  // NOLINT(concurrency-mt-unsafe): there is one thread
   const auto folder = std::filesystem::path(named != nullptr ? named : KAISCHED_SHARED_DEFAULT) / "data" / "pollux";
   if (std::filesystem::exists(folder)) return folder.string();
   MESSAGE("skipped: " << folder << " is not here (set KAISCHED_SHARED)");
