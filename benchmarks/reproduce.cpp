@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "benchmarks/fgd/table.hpp"
+#include "benchmarks/shockwave/table.hpp"
 #include "io/files.hpp"
 
 namespace {
@@ -34,6 +35,28 @@ int run_fgd(const kaisched::bench::fgd::table_request& what, const std::string& 
   return exact ? 0 : differs;
 }
 
+int run_shockwave(const kaisched::bench::shockwave::table_request& what, const std::string& json) {
+  namespace shockwave = kaisched::bench::shockwave;
+  if (what.data.empty()) {
+    std::cerr << "reproduce shockwave needs --data FOLDER.\n" << shockwave::describe_data();
+    return wrong_usage;
+  }
+  const kaisched::result<shockwave::table_result> made = shockwave::reproduce(what);
+  if (!made) {
+    std::cerr << "reproduce shockwave: " << made.failure().message << "\n";
+    return wrong_usage;
+  }
+  std::cout << shockwave::to_text(*made);
+  if (!json.empty()) {
+    if (const auto written = kaisched::io::write_file(json, shockwave::to_json(*made)); !written) {
+      std::cerr << "reproduce shockwave: " << written.failure().message << "\n";
+      return wrong_usage;
+    }
+  }
+  const bool near = std::all_of(made->runs.begin(), made->runs.end(), [](const auto& one) { return one.is_near(); });
+  return near ? 0 : differs;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -48,11 +71,17 @@ int main(int argc, char** argv) {
   packing->add_option("--workloads", fgd.workloads, "only these")->delimiter(',');
   packing->add_option("--policies", fgd.policies, "only these")->delimiter(',');
   packing->add_option("--json", json, "writes the result to a file");
+  kaisched::bench::shockwave::table_request shockwave;
+  CLI::App* const rounds = app.add_subcommand("shockwave", "time in rounds: Zheng et al., NSDI 2023, to 5 %");
+  rounds->add_option("--data", shockwave.data, "folder with the data");
+  rounds->add_option("--speeds", shockwave.speeds, "tacc_throughputs.json: speeds with all digits");
+  rounds->add_option("--policies", shockwave.policies, "only these")->delimiter(',');
+  rounds->add_option("--json", json, "writes the result to a file");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& failure) {
     const int code = app.exit(failure);
     return code == 0 ? 0 : wrong_usage;
   }
-  return run_fgd(fgd, json);
+  return rounds->parsed() ? run_shockwave(shockwave, json) : run_fgd(fgd, json);
 }
