@@ -149,6 +149,15 @@ result<void> round_cluster::leave(std::size_t job, std::int64_t gpus) {
   return cluster_.apply(tables);
 }
 
+result<void> round_cluster::serve(std::size_t job, std::int64_t gpus, double seconds) {
+  const std::string name = name_of(job);
+  table groups = rows_of(table_kind::pod_group, table_op::change);
+  groups.add(col::pod_group_name, column_type::string).push(std::string_view(name));
+  groups.add(col::pod_group_attained_service, column_type::i64)
+      .push(static_cast<std::int64_t>(std::llround(static_cast<double>(gpus * whole_device) * seconds)));
+  return cluster_.apply(groups);
+}
+
 result<std::vector<std::size_t>> round_cluster::choose(double now) {
   const snapshot base = cluster_.take_snapshot();
   const result<session> run = engine_.run(base, std::llround(now * 1e9));

@@ -120,6 +120,7 @@ class simulation {
     divide();
     const result<std::vector<std::size_t>> chosen = cluster_->choose(now_);
     if (!chosen) return chosen.failure();
+    if (chosen->empty()) return error{status::internal, fmt::format("nobody starts at {} s", now_), {}};
     start(*chosen);
     return end_round();
   }
@@ -183,6 +184,9 @@ class simulation {
     std::vector<std::size_t> ended;
     for (const run_in_round& one : running_) {
       if (end_run(one, started)) ended.push_back(one.at);
+      const live_job& job = here_[one.at];
+      if (rule_ != nullptr) continue;
+      if (auto done = cluster_->serve(job.number, job.of->gpus, job.ran); !done) return done.failure();
     }
     std::sort(ended.rbegin(), ended.rend());
     for (const std::size_t at : ended) {

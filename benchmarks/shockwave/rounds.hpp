@@ -58,6 +58,8 @@ class round_cluster {
 
   result<void> arrive(std::size_t job, std::int64_t gpus);
   result<void> leave(std::size_t job, std::int64_t gpus);
+  /// How long a job has had its GPUs, for parts of the library that ask.
+  result<void> serve(std::size_t job, std::int64_t gpus, double seconds);
   /// Numbers of the jobs that a session starts on the empty cluster, ascending.
   [[nodiscard]] result<std::vector<std::size_t>> choose(double now);
 

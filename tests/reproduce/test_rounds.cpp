@@ -69,6 +69,9 @@ TEST_CASE("two jobs take turns on one GPU and pay for it") {
   CHECK(for_free.completion_times == times{360, 480});
   CHECK(for_free.rounds == 4);
 
+  const outcome by_service = must(play(jobs, ten_steps(), {"las", "las", nullptr}, free));
+  CHECK(by_service.completion_times == times{360, 480});
+
   const outcome in_turn = must(play(jobs, ten_steps(), fifo, with_gpus(1)));
   CHECK(in_turn.completion_times == times{240, 500});
   CHECK(in_turn.rounds == 5);

@@ -45,7 +45,32 @@ TEST_CASE("six policies are within 5 % of their published figures") {
     CHECK(one.ours.average == doctest::Approx(one.published.average).epsilon(0.001));
     CHECK(one.ours.worst_fairness == doctest::Approx(one.published.worst_fairness).epsilon(0.001));
     CHECK(one.equal_jobs() >= 90);
+    CHECK(one.ours.unfair == doctest::Approx(one.published.unfair).epsilon(0.01));
   }
+}
+
+TEST_CASE("a run is near if all of its figures are") {
+  const shockwave::published_run published{1000, 100, 2, 50, 10, {90, 110}};
+  CHECK(shockwave::run_result{"p", published, published}.is_near());
+  for (double shockwave::published_run::* one :
+       {&shockwave::published_run::makespan, &shockwave::published_run::average,
+        &shockwave::published_run::worst_fairness}) {
+    for (const double factor : {0.94, 1.06}) {
+      shockwave::run_result run{"p", published, published};
+      run.ours.*one *= factor;
+      CHECK_FALSE(run.is_near());
+      run.ours.*one = published.*one * (factor < 1 ? 0.96 : 1.04);
+      CHECK(run.is_near());
+    }
+  }
+  shockwave::published_run other = published;
+  other.completion_times[1] += 0.02;
+  const shockwave::run_result run{"p", other, published};
+  CHECK(run.equal_jobs() == 1);
+  const std::string json = shockwave::to_json({{run}, 0});
+  CHECK(json.find("\"worst_ftf\": 2.0,") != std::string::npos);
+  CHECK(json.find("\"equal_jobs\": 1") != std::string::npos);
+  CHECK(shockwave::to_text({{run}, 0}).find("1 of 2") != std::string::npos);
 }
 
 TEST_CASE("the table follows the part, and each habit of the rounds") {
