@@ -114,7 +114,7 @@ std::optional<double> planned_time(const trace_job& job, const speed_table& spee
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     const std::int64_t batch = planned_batch(job, model, epochs, epoch);
     const std::optional<double> speed = speeds.find(job.model, batch, job.gpus);
-    if (!speed || !(*speed > 0)) return std::nullopt;
+    if (!speed) return std::nullopt;
     sum += static_cast<double>(model.samples) / static_cast<double>(batch) / *speed;
   }
   return sum;
@@ -142,11 +142,12 @@ batch_state changed(const trace_job& job, const batch_state& now, batch_change h
   const std::int64_t batch = job.mode == adaptation::gns   ? 2 * now.batch
                              : how == batch_change::larger ? model.largest_batch
                                                            : job.batch;
-  if (!speeds.find(job.model, batch, job.gpus)) return now;
+  const std::optional<double> speed = speeds.find(job.model, batch, job.gpus);
+  if (!speed) return now;
   const std::int64_t epochs = epochs_of(now.steps, model.samples, now.batch);
   std::int64_t steps = whole_parts(now.steps * now.batch, batch);
   if (epochs_of(steps, model.samples, batch) != epochs) steps = whole_parts(model.samples, batch) * epochs;
-  return {batch, steps, epochs_of(now.done, model.samples, now.batch) * whole_parts(model.samples, batch)};
+  return {batch, steps, epochs_of(now.done, model.samples, now.batch) * whole_parts(model.samples, batch), *speed};
 }
 
 }  // namespace kaisched::bench::shockwave

@@ -33,6 +33,7 @@ struct batch_state {
   std::int64_t batch = 0;
   std::int64_t steps = 0;  ///< in all, with this batch size
   std::int64_t done = 0;   ///< of these
+  double speed = 0;        ///< steps in a second
 };
 enum class batch_change : std::uint8_t { none, larger, smaller };
 /// What the job would do now. Takes effect at the end of the next round in which it runs (`changed`).

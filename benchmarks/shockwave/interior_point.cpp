@@ -249,7 +249,7 @@ std::vector<double> centre_of(std::span<const double> gpus, double capacity, std
   const auto left_of = [&](const numbers& shares) {
     return capacity - std::inner_product(shares.begin(), shares.end(), gpus.begin(), 0.0);
   };
-  const numbers lowest(least.begin(), least.end());
+  numbers lowest(least.begin(), least.end());
   if (!(left_of(lowest) > 0)) return lowest;
   double low = 1e-9;
   double high = 1e9;

@@ -14,8 +14,8 @@ namespace kaisched::bench::shockwave {
 
 namespace {
 
-constexpr double latest = 1e9;              // seconds, about 30 years
-constexpr std::size_t longest = 1'000'000;  // rounds
+constexpr double latest = 1e9;               // seconds, about 30 years
+constexpr std::int64_t longest = 1'000'000;  // rounds
 
 result<void> check_options(const round_options& options) {
   const auto wrong = [](std::string_view field, double value) {
@@ -36,8 +36,6 @@ result<void> check_options(const round_options& options) {
 result<double> planned_time_of(std::span<const trace_job> jobs, std::size_t number, const speed_table& speeds,
                                const round_options& options) {
   constexpr std::int64_t most_steps = std::int64_t{1} << 31;
-  constexpr double slowest = 1e-6;
-  constexpr double fastest = 1e9;
   const trace_job& job = jobs[number];
   const auto wrong = [&](std::string_view field, std::string_view why) {
     return error{status::argument, fmt::format("job {}: {}: {}", number, field, why), {}};
@@ -51,8 +49,7 @@ result<double> planned_time_of(std::span<const trace_job> jobs, std::size_t numb
     return wrong("batch", fmt::format("{} is not 1 to {}", job.batch, find_model(job.model)->largest_batch));
   if (!(job.arrival >= 0 && job.arrival <= latest) || (number > 0 && job.arrival < jobs[number - 1].arrival))
     return wrong("arrival", fmt::format("{} is out of order or of range", job.arrival));
-  const std::optional<double> speed = speeds.find(job.model, job.batch, job.gpus);
-  if (!speed || !(*speed >= slowest && *speed <= fastest))
+  if (!speeds.find(job.model, job.batch, job.gpus))
     return wrong("batch", fmt::format("no speed of {} with batch size {} on {} GPUs", job.model, job.batch, job.gpus));
   trace_job fixed = job;
   if (!options.changing_batches) fixed.mode = adaptation::none;
@@ -97,10 +94,10 @@ class simulation {
     made_.completion_times.resize(jobs_.size());
     result<round_cluster> cluster = round_cluster::make(options_, part, rule_ != nullptr, book_);
     if (!cluster) return cluster.take_failure();
-    cluster_.emplace(std::move(*cluster));
+    cluster_ = std::make_unique<round_cluster>(std::move(*cluster));
     while (next_ < jobs_.size() || !here_.empty()) {
-      if (static_cast<std::size_t>(made_.rounds) == longest)
-        return error{status::limit, fmt::format("not at the end after {} rounds", longest), {}};
+      if (made_.rounds == longest || now_ > latest)
+        return error{status::limit, fmt::format("not at the end after {} rounds, at {} s", made_.rounds, now_), {}};
       if (auto done = one_round(); !done) return done.failure();
     }
     made_.makespan = now_;
@@ -112,7 +109,8 @@ class simulation {
     if (here_.empty()) now_ = std::max(now_, jobs_[next_].arrival);
     for (; next_ < jobs_.size() && jobs_[next_].arrival <= now_; ++next_) {
       const trace_job& job = jobs_[next_];
-      here_.push_back({next_, &job, made_.planned_times[next_], {job.batch, job.steps, 0}, {}, 0, 0});
+      const double speed = speeds_->find(job.model, job.batch, job.gpus).value_or(0);  // checked before
+      here_.push_back({next_, &job, made_.planned_times[next_], {job.batch, job.steps, 0, speed}, {}, 0, 0});
       book_.jobs[next_].received = options_.round / 2;
       jobs_changed_ = true;
       if (auto done = cluster_->arrive(next_, job.gpus); !done) return done.failure();
@@ -123,10 +121,6 @@ class simulation {
     if (chosen->empty()) return error{status::internal, fmt::format("nobody starts at {} s", now_), {}};
     start(*chosen);
     return end_round();
-  }
-
-  [[nodiscard]] double speed_of(const live_job& job) const {
-    return *speeds_->find(job.of->model, job.state.batch, job.of->gpus);
   }
 
   /// New shares; what was received counts from here.
@@ -140,7 +134,7 @@ class simulation {
       entry.owed += (entry.has_share ? entry.share * since : 0) - (entry.received - options_.round / 2);
       entry.received = options_.round / 2;
       book_.received += entry.received;
-      asking.push_back({job.number, static_cast<double>(job.of->gpus), speed_of(job),
+      asking.push_back({job.number, static_cast<double>(job.of->gpus), job.state.speed,
                         static_cast<double>(job.state.steps - job.state.done), job.of->arrival});
     }
     const std::vector<double> shares = rule_->divide(asking, static_cast<double>(options_.gpus), now_);
@@ -161,7 +155,7 @@ class simulation {
       if (!std::binary_search(chosen.begin(), chosen.end(), job.number)) continue;
       if (rule_ != nullptr && options_.newcomers_idle && !book_.jobs[job.number].has_share) continue;
       runs[job.number] = true;
-      const double speed = speed_of(job);
+      const double speed = job.state.speed;
       const std::int64_t steps =
           std::min(static_cast<std::int64_t>(speed * options_.round), job.state.steps - job.state.done);
       running_.push_back({std::max(now_, now_ + static_cast<double>(steps) / speed), at, steps});
@@ -239,7 +233,7 @@ class simulation {
   round_options options_;
   std::unique_ptr<share_rule> rule_;
   round_book book_;
-  std::optional<round_cluster> cluster_;
+  std::unique_ptr<round_cluster> cluster_;
   outcome made_;
 
   double now_ = 0;
@@ -261,9 +255,8 @@ double outcome::average() const {
 
 std::vector<double> outcome::fairness(std::int64_t gpus) const {
   const double contention = std::max(1.0, static_cast<double>(completion_times.size()) / static_cast<double>(gpus));
-  std::vector<double> made;
-  for (std::size_t i = 0; i < completion_times.size(); ++i)
-    made.push_back(completion_times[i] / (planned_times[i] * contention));
+  std::vector<double> made(completion_times.size());
+  for (std::size_t i = 0; i < made.size(); ++i) made[i] = completion_times[i] / (planned_times[i] * contention);
   return made;
 }
 

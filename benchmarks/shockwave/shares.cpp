@@ -63,15 +63,18 @@ class shortest_time final : public share_rule {
  private:
   /// The last time that halving finds to be enough.
   static double search(double shortest) {
-    double high = 1e6;
+    double top = 1e6;
     double low = 100;
     double found = 0;
-    for (double top = high; found == 0; low = top, top *= 10, high = top) {
+    while (found == 0) {
+      double high = top;
       while (1.05 * low < high) {
         const double middle = (low + high) / 2;
         if (middle >= shortest) found = middle;
         (middle >= shortest ? high : low) = middle;
       }
+      low = top;
+      top *= 10;
     }
     return found;
   }

@@ -31,15 +31,21 @@ struct trace_job {
   double arrival = 0;  ///< seconds
 };
 
+/// Speeds that a job can have, in steps a second.
+inline constexpr double slowest = 1e-6;
+inline constexpr double fastest = 1e9;
+
 /// Steps in a second by model, batch size and number of GPUs.
 class speed_table {
  public:
   void set(std::string_view model, std::int64_t batch, std::int64_t gpus, double steps_per_second) {
     speeds_[{std::string(model), batch, gpus}] = steps_per_second;
   }
+  /// Empty where there is none, or none that a job can have.
   [[nodiscard]] std::optional<double> find(const std::string& model, std::int64_t batch, std::int64_t gpus) const {
     const auto at = speeds_.find({model, batch, gpus});
-    return at == speeds_.end() ? std::nullopt : std::optional(at->second);
+    const bool usable = at != speeds_.end() && at->second >= slowest && at->second <= fastest;
+    return usable ? std::optional(at->second) : std::nullopt;
   }
 
  private:

@@ -166,6 +166,7 @@ TEST_CASE("a large batch size goes back in a phase that decides") {
   CHECK(changed(job, large, batch_change::smaller, speeds).batch == 64);
   CHECK(changed(job, large, batch_change::smaller, speeds).done == 30 * 1563);
   speed_table none;
+  none.set("ResNet-50", 64, 1, 0);  // no speed at all
   CHECK(changed(job, large, batch_change::smaller, none).batch == 128);
 }
 
@@ -240,6 +241,12 @@ TEST_CASE("what is wrong with a job or an option has a name") {
   options.restart = 120;
   CHECK(told(plain_job(10, 1, 1), options) == "restart: 120 is out of range");
   CHECK(told(plain_job(10, 1, 1), with_gpus(0)) == "job 0: gpus: 1 is not 1 to 0");
+  options = with_gpus(4);
+  options.round = 1e8;
+  speed_table slow;
+  slow.set("Transformer", 16, 1, 1);
+  const std::vector<trace_job> endless{plain_job(std::int64_t{1} << 31, 1, 0)};
+  CHECK(play(endless, slow, fifo, options).failure().message == "not at the end after 11 rounds, at 1100000000 s");
   options = with_gpus(4);
   options.gpus_per_node = 0;
   CHECK(told(plain_job(10, 1, 1), options).find("gpus_per_node: 0 is not 1 to ") == 0);
