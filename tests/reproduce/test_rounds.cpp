@@ -113,7 +113,7 @@ TEST_CASE("Accordion takes the large batch size after the first ten epochs") {
   speed_table speeds;
   speeds.set("LM", 5, 1, 128);
   speeds.set("LM", 80, 1, 64);
-  const std::vector<trace_job> jobs{{"LM", 5, 20 * 11'935, 1, adaptation::accordion, 0}};
+  const std::vector<trace_job> jobs{{"LM", 5, std::int64_t{20} * 11'935, 1, adaptation::accordion, 0}};
   const outcome made = must(play(jobs, speeds, fifo, with_gpus(1)));
   // 15,360 steps a round. After the seventh the tenth epoch has begun, after the eighth eleven of twenty count as
   // done: 8,206 of 14,919 larger steps, the rest takes 6,713 / 64 s.
@@ -131,40 +131,40 @@ TEST_CASE("Accordion takes the large batch size after the first ten epochs") {
 TEST_CASE("batch sizes double at their epochs") {
   speed_table speeds;
   for (const std::int64_t batch : {64, 128, 256}) speeds.set("ResNet-18", batch, 1, 1);
-  const trace_job job{"ResNet-18", 128, 20 * 391, 1, adaptation::gns, 0};
-  CHECK(wanted_change(job, {128, job.steps, 9 * 391}) == batch_change::none);
-  const batch_state tenth{128, job.steps, 10 * 391};
+  const trace_job job{"ResNet-18", 128, std::int64_t{20} * 391, 1, adaptation::gns, 0};
+  CHECK(wanted_change(job, {128, job.steps, std::int64_t{9} * 391}) == batch_change::none);
+  const batch_state tenth{128, job.steps, std::int64_t{10} * 391};
   CHECK(wanted_change(job, tenth) == batch_change::larger);
   const batch_state after = changed(job, tenth, batch_change::larger, speeds);
   CHECK(after.batch == 256);
   CHECK(after.steps == 3910);
-  CHECK(after.done == 10 * 196);
+  CHECK(after.done == std::int64_t{10} * 196);
   CHECK(wanted_change(job, after) == batch_change::none);
   // One GPU more is another growth.
   CHECK(wanted_change({"ResNet-18", 128, job.steps, 2, adaptation::gns, 0}, tenth) == batch_change::none);
 
-  const trace_job longer{"ResNet-18", 64, 33 * 782, 1, adaptation::gns, 0};
+  const trace_job longer{"ResNet-18", 64, std::int64_t{33} * 782, 1, adaptation::gns, 0};
   // 11 epochs with 64 samples, 20 with 128, one with 256; the last is planned with 64 again.
-  CHECK(*planned_time(longer, speeds) == doctest::Approx(50'000.0 * (12.0 / 64 + 20.0 / 128 + 1.0 / 256)));
-  // Steps that end within their last epoch: whole epochs are kept, so there are more steps than samples ask for.
-  const batch_state odd = changed(longer, {64, 782 + 1, 0}, batch_change::larger, speeds);
-  CHECK(odd.steps == 392);
-  const batch_state up = changed(longer, {64, 3 * 782, 0}, batch_change::larger, speeds);
-  CHECK(up.steps == 1173);
+  CHECK(planned_time(longer, speeds).value_or(0) == doctest::Approx(50'000.0 * (12.0 / 64 + 20.0 / 128 + 1.0 / 256)));
+  CHECK(changed(longer, {64, std::int64_t{3} * 782 + 1, 0}, batch_change::larger, speeds).steps == 1174);
+  // Whole epochs are kept: 121 of 29 steps, then of 15, where half of the steps would be 117.
+  speeds.set("Recommendation", 8192, 1, 1);
+  const trace_job ratings{"Recommendation", 4096, std::int64_t{121} * 29, 1, adaptation::gns, 0};
+  CHECK(changed(ratings, {4096, ratings.steps, 0}, batch_change::larger, speeds).steps == 1815);
 }
 
 TEST_CASE("a large batch size goes back in a phase that decides") {
   speed_table speeds;
   speeds.set("ResNet-50", 64, 1, 1);
   speeds.set("ResNet-50", 128, 1, 1);
-  const trace_job job{"ResNet-50", 64, 100 * 1563, 1, adaptation::accordion, 0};
-  CHECK(wanted_change(job, {64, job.steps, 9 * 1563}) == batch_change::none);
-  CHECK(wanted_change(job, {64, job.steps, 10 * 1563}) == batch_change::larger);
-  const batch_state large{128, 100 * 782, 30 * 782};
-  CHECK(wanted_change(job, {128, large.steps, 29 * 782}) == batch_change::none);
+  const trace_job job{"ResNet-50", 64, std::int64_t{100} * 1563, 1, adaptation::accordion, 0};
+  CHECK(wanted_change(job, {64, job.steps, std::int64_t{9} * 1563}) == batch_change::none);
+  CHECK(wanted_change(job, {64, job.steps, std::int64_t{10} * 1563}) == batch_change::larger);
+  const batch_state large{128, std::int64_t{100} * 782, std::int64_t{30} * 782};
+  CHECK(wanted_change(job, {128, large.steps, std::int64_t{29} * 782}) == batch_change::none);
   CHECK(wanted_change(job, large) == batch_change::smaller);
   CHECK(changed(job, large, batch_change::smaller, speeds).batch == 64);
-  CHECK(changed(job, large, batch_change::smaller, speeds).done == 30 * 1563);
+  CHECK(changed(job, large, batch_change::smaller, speeds).done == std::int64_t{30} * 1563);
   speed_table none;
   none.set("ResNet-50", 64, 1, 0);  // no speed at all
   CHECK(changed(job, large, batch_change::smaller, none).batch == 128);
