@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -119,7 +120,7 @@ class simulation {
     const result<std::vector<std::size_t>> chosen = cluster_->choose(now_);
     if (!chosen) return chosen.failure();
     if (chosen->empty()) return error{status::internal, fmt::format("nobody starts at {} s", now_), {}};
-    start(*chosen);
+    if (auto done = start(*chosen); !done) return done.failure();
     return end_round();
   }
 
@@ -147,7 +148,7 @@ class simulation {
     jobs_changed_ = false;
   }
 
-  void start(const std::vector<std::size_t>& chosen) {
+  result<void> start(const std::vector<std::size_t>& chosen) {
     running_.clear();
     std::vector<bool> runs(jobs_.size());
     for (std::size_t at = 0; at < here_.size(); ++at) {
@@ -156,11 +157,18 @@ class simulation {
       if (rule_ != nullptr && options_.newcomers_idle && !book_.jobs[job.number].has_share) continue;
       runs[job.number] = true;
       const double speed = job.state.speed;
-      const std::int64_t steps =
-          std::min(static_cast<std::int64_t>(speed * options_.round), job.state.steps - job.state.done);
+      const auto most = static_cast<std::int64_t>(speed * options_.round);
+      if (most == 0) {
+        return error{
+            status::argument,
+            fmt::format("job {}: batch: with {} samples it does no whole step in a round", job.number, job.state.batch),
+            {}};
+      }
+      const std::int64_t steps = std::min(most, job.state.steps - job.state.done);
       running_.push_back({std::max(now_, now_ + static_cast<double>(steps) / speed), at, steps});
     }
     ran_before_ = std::exchange(runs_now_, std::move(runs));
+    return {};
   }
 
   result<void> end_round() {

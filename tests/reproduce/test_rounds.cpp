@@ -247,6 +247,9 @@ TEST_CASE("what is wrong with a job or an option has a name") {
   slow.set("Transformer", 16, 1, 1);
   const std::vector<trace_job> endless{plain_job(std::int64_t{1} << 31, 1, 0)};
   CHECK(play(endless, slow, fifo, options).failure().message == "not at the end after 11 rounds, at 1100000000 s");
+  slow.set("Transformer", 16, 1, 0.008);  // 0.96 steps in a round
+  CHECK(play(std::vector<trace_job>{plain_job(10, 1, 0)}, slow, fifo).failure().message ==
+        "job 0: batch: with 16 samples it does no whole step in a round");
   options = with_gpus(4);
   options.gpus_per_node = 0;
   CHECK(told(plain_job(10, 1, 1), options).find("gpus_per_node: 0 is not 1 to ") == 0);
