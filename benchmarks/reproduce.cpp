@@ -1,60 +1,46 @@
 // Reproduces published tables: one subcommand for each.
 #include <algorithm>
 #include <iostream>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "benchmarks/fgd/table.hpp"
 #include "benchmarks/pollux/table.hpp"
+#include "benchmarks/shockwave/table.hpp"
 #include "io/files.hpp"
 
 namespace {
 
+namespace fgd = kaisched::bench::fgd;
+namespace pollux = kaisched::bench::pollux;
+namespace shockwave = kaisched::bench::shockwave;
+
 constexpr int differs = 1;
 constexpr int wrong_usage = 2;
 
-int run_fgd(const kaisched::bench::fgd::table_request& what, const std::string& json) {
-  namespace fgd = kaisched::bench::fgd;
+/// Prints a table, and writes it as JSON where it is asked for. @param agrees whether a run is as it was published
+template <class Request, class Run>
+int run_table(const CLI::App& command, const Request& what, std::string (*describe_data)(), const std::string& json,
+              Run&& agrees) {
+  const std::string name = "reproduce " + command.get_name();
   if (what.data.empty()) {
-    std::cerr << "reproduce fgd needs --data FOLDER.\n" << fgd::describe_data();
+    std::cerr << name << " needs --data FOLDER.\n" << describe_data();
     return wrong_usage;
   }
-  const kaisched::result<fgd::table_result> made = fgd::reproduce(what);
+  const auto made = reproduce(what);
   if (!made) {
-    std::cerr << "reproduce fgd: " << made.failure().message << "\n";
+    std::cerr << name << ": " << made.failure().message << "\n";
     return wrong_usage;
   }
-  std::cout << fgd::to_text(*made);
+  std::cout << to_text(*made);
   if (!json.empty()) {
-    if (const auto written = kaisched::io::write_file(json, fgd::to_json(*made)); !written) {
-      std::cerr << "reproduce fgd: " << written.failure().message << "\n";
+    if (const auto written = kaisched::io::write_file(json, to_json(*made)); !written) {
+      std::cerr << name << ": " << written.failure().message << "\n";
       return wrong_usage;
     }
   }
-  const bool exact = std::all_of(made->runs.begin(), made->runs.end(), [](const auto& one) { return one.is_exact(); });
-  return exact ? 0 : differs;
-}
-
-int run_pollux(const kaisched::bench::pollux::table_request& what, const std::string& json) {
-  namespace pollux = kaisched::bench::pollux;
-  if (what.data.empty()) {
-    std::cerr << "reproduce pollux needs --data FOLDER.\n" << pollux::describe_data();
-    return wrong_usage;
-  }
-  const kaisched::result<pollux::table_result> made = pollux::reproduce(what);
-  if (!made) {
-    std::cerr << "reproduce pollux: " << made.failure().message << "\n";
-    return wrong_usage;
-  }
-  std::cout << pollux::to_text(*made);
-  if (!json.empty()) {
-    if (const auto written = kaisched::io::write_file(json, pollux::to_json(*made)); !written) {
-      std::cerr << "reproduce pollux: " << written.failure().message << "\n";
-      return wrong_usage;
-    }
-  }
-  const bool exact = std::all_of(made->runs.begin(), made->runs.end(), [](const auto& one) { return one.is_exact(); });
-  return exact ? 0 : differs;
+  return std::all_of(made->runs.begin(), made->runs.end(), agrees) ? 0 : differs;
 }
 
 }  // namespace
@@ -62,31 +48,39 @@ int run_pollux(const kaisched::bench::pollux::table_request& what, const std::st
 int main(int argc, char** argv) {
   CLI::App app("Reproduces published tables with the engine. Exits with 1 where a number differs.", "reproduce");
   app.require_subcommand(1);
-  kaisched::bench::fgd::table_request fgd;
   std::string json;
-  CLI::App* const packing = app.add_subcommand("fgd", "packing: Weng et al., USENIX ATC 2023");
-  packing->add_option("--data", fgd.data, "folder with the data");
-  packing->add_option("--runs", fgd.runs, "only the first runs, seed by seed");
-  packing->add_option("--threads", fgd.threads, "runs at a time")->capture_default_str()->check(CLI::Range(1, 1024));
-  packing->add_option("--workloads", fgd.workloads, "only these")->delimiter(',');
-  packing->add_option("--policies", fgd.policies, "only these")->delimiter(',');
-  packing->add_option("--json", json, "writes the result to a file");
-  kaisched::bench::pollux::table_request pollux;
-  CLI::App* const training = app.add_subcommand("pollux", "elastic training: Qiao et al., OSDI 2021");
-  training->add_option("--data", pollux.data, "folder with the data");
-  training->add_option("--runs", pollux.runs, "only the first runs, workload by workload");
-  training->add_option("--threads", pollux.threads, "runs at a time")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
-  training->add_option("--workloads", pollux.workloads, "only these")->delimiter(',');
-  training->add_option("--policies", pollux.policies, "only these")->delimiter(',');
-  training->add_option("--json", json, "writes the result to a file");
+  const auto add = [&](const std::string& name, const std::string& title, std::string& data) {
+    CLI::App* const made = app.add_subcommand(name, title);
+    made->add_option("--data", data, "folder with the data");
+    made->add_option("--json", json, "writes the result to a file");
+    return made;
+  };
+  /// Tables of workloads and policies, played several runs at a time.
+  const auto add_runs = [](CLI::App* to, auto& what) {
+    to->add_option("--runs", what.runs, "only the first runs");
+    to->add_option("--threads", what.threads, "runs at a time")->capture_default_str()->check(CLI::Range(1, 1024));
+    to->add_option("--workloads", what.workloads, "only these")->delimiter(',');
+    to->add_option("--policies", what.policies, "only these")->delimiter(',');
+  };
+  fgd::table_request of_fgd;
+  CLI::App* const packing = add("fgd", "packing: Weng et al., USENIX ATC 2023", of_fgd.data);
+  add_runs(packing, of_fgd);
+  pollux::table_request of_pollux;
+  CLI::App* const training = add("pollux", "elastic training: Qiao et al., OSDI 2021", of_pollux.data);
+  add_runs(training, of_pollux);
+  shockwave::table_request of_shockwave;
+  CLI::App* const rounds = add("shockwave", "time in rounds: Zheng et al., NSDI 2023, to 5 %", of_shockwave.data);
+  rounds->add_option("--speeds", of_shockwave.speeds, "tacc_throughputs.json: speeds with all digits");
+  rounds->add_option("--policies", of_shockwave.policies, "only these")->delimiter(',');
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& failure) {
     const int code = app.exit(failure);
     return code == 0 ? 0 : wrong_usage;
   }
-  if (training->parsed()) return run_pollux(pollux, json);
-  return run_fgd(fgd, json);
+  const auto is_exact = [](const auto& run) { return run.is_exact(); };
+  if (packing->parsed()) return run_table(*packing, of_fgd, fgd::describe_data, json, is_exact);
+  if (training->parsed()) return run_table(*training, of_pollux, pollux::describe_data, json, is_exact);
+  return run_table(*rounds, of_shockwave, shockwave::describe_data, json,
+                   [](const auto& run) { return run.is_near(); });
 }
