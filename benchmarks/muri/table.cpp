@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "benchmarks/muri/bound.hpp"
+
 namespace kaisched::bench::muri {
 
 namespace {
@@ -47,7 +49,7 @@ result<run_result> run_one(const trace& in, const one_run& what) {
   made.p99.ours = played->p99;
   made.jobs = of.jobs.size();
   made.sessions = played->sessions;
-  made.lower_bound = of.lower_bound;
+  made.lower_bound = least_mean(of.jobs, policy.rules);
   if (!policy.is_published) return made;
   made.mean.published = published->second.mean;
   made.makespan.published = published->second.makespan;

@@ -22,7 +22,6 @@ constexpr std::array digests{
     known_file{"expected_fig9_10.csv", "786b4c98dbdcb0a60263ab1a8301ee0dc55e1fadae0f02720f88a7eea657e332"},
     known_file{"golden_jobs_trace1.csv", "ff1a17ba885cb7753a67cfc22e681eb32fea2b00408780256999278c91f6d798"},
     known_file{"golden_jobs_trace3.csv", "66274729c6bed7ec39f9a03053b8ebbe8154f8b50b36896627f725fd76ef52ee"},
-    known_file{"lower_bounds.csv", "877bb8baadad6208288661d0f42c0d2c2cb53a648710c06fa17a2442011267a8"},
     known_file{"restart_overhead_s.csv", "aa5ab1e5a421e8cd578b4e87a2d2b40be1182651381f7932f7379de5309ebdeb"},
     known_file{"trace1.csv", "d9c36512acda106c65d8200852bb22380201554036a4bb625bbef3125eced709"},
     known_file{"trace1_pr.csv", "aee34e39d2f5d53c781b2cdbcf782b4c77a101b753ffe951a06276666c54af2d"},
@@ -111,24 +110,6 @@ result<void> read_published(const std::string& folder, trace& to) {
   return {};
 }
 
-result<void> read_bounds(const std::string& folder, trace& to) {
-  constexpr std::string_view file = "lower_bounds.csv";
-  result<std::string> bytes = read_known(folder, digests, file);
-  if (!bytes) return bytes.take_failure();
-  enum column : unsigned { name, alone, together };
-  constexpr std::array<std::string_view, 3> header{"trace", "lb_jct_mean_isolated_s", "lb_jct_srpt_aggregate_s"};
-  io::csv_file csv({file, *bytes}, header);
-  for (const column one : {name, alone, together}) csv.require(one);
-  while (csv.next()) {
-    const double bound = std::max(real(csv, alone), real(csv, together));
-    for (workload& one : to.workloads) {
-      if (one.name == csv.text(name)) one.lower_bound = bound;
-    }
-  }
-  if (csv.failed()) return error{status::argument, csv.fault(), {}};
-  return {};
-}
-
 result<void> read_ends(const std::string& folder, std::string_view of, trace& to) {
   const std::string file = fmt::format("golden_jobs_{}.csv", of);
   result<std::string> bytes = read_known(folder, digests, file);
@@ -159,12 +140,11 @@ result<trace> read_trace(const std::string& folder, std::span<const std::string>
     if (!only.empty() && std::find(only.begin(), only.end(), name) == only.end()) continue;
     result<std::vector<trace_job>> jobs = read_jobs(folder, name, *overheads);
     if (!jobs) return jobs.take_failure();
-    made.workloads.push_back({std::string(name), std::move(*jobs), 0});
+    made.workloads.push_back({std::string(name), std::move(*jobs)});
     if (std::find(with_ends.begin(), with_ends.end(), name) == with_ends.end()) continue;
     if (auto done = read_ends(folder, name, made); !done) return done.failure();
   }
   if (auto done = read_published(folder, made); !done) return done.failure();
-  if (auto done = read_bounds(folder, made); !done) return done.failure();
   return made;
 }
 
@@ -173,7 +153,7 @@ std::string describe_data() {
          "simulator.\n"
          "Of every job what the tables need has been taken into one CSV file per trace; where the jobs of two traces "
          "end\n"
-         "(golden_*) and the lower bounds follow from these. SHA-256 of the files:\n" +
+         "(golden_*) follows from these. SHA-256 of the files:\n" +
          list_of(digests);
 }
 

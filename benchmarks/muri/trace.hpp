@@ -29,7 +29,6 @@ struct trace_job {
 struct workload {
   std::string name;
   std::vector<trace_job> jobs;  ///< in the order in which they come
-  double lower_bound = 0;       ///< no policy without shared GPUs has a smaller mean of the times until the end
 };
 
 /// As they are printed.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "benchmarks/muri/bound.hpp"
 #include "benchmarks/muri/table.hpp"
 #include "support.hpp"
 
@@ -148,6 +149,17 @@ TEST_CASE("what cannot be played is named") {
   what.workloads = {};
   what.policies = {"Themis"};
   CHECK(muri::reproduce(what).failure().message == "there is no policy 'Themis'");
+}
+
+TEST_CASE("what no policy can do better than") {
+  // Four GPUs. Alone a job is not faster than it is.
+  CHECK(muri::least_mean(std::vector{job(4, 3, 100)}, plain()) == 100);
+  CHECK(muri::least_mean(std::vector{job(1, 0, 100)}, plain()) == 62.5);  // a quarter at once, then half of 100
+  // 40 GPU seconds, then 200: means of the moments at 5 and 35, ends five and 25 seconds later.
+  CHECK(muri::least_mean(std::vector{job(4, 0, 50), job(4, 0, 10)}, plain()) == 35);
+  // The second one from 10 to 20, ten seconds after it came; the first before and after, at 33 in the mean: 58.
+  CHECK(muri::least_mean(std::vector{job(4, 0, 50), job(4, 10, 10)}, plain()) == 34);
+  CHECK(muri::least_mean(std::vector<muri::trace_job>{}, plain()) == 0);
 }
 
 TEST_CASE("a figure is equal if all published decimals are") {

@@ -18,8 +18,9 @@ namespace {
 
 using base::int128;
 
-/// Of the table that a choice is made with: its bytes, and steps.
+/// Of the table that a choice is made with: its bytes, and steps; and its columns, one for each unit of idle GPUs.
 constexpr std::size_t most_cells = std::size_t{1} << 24U;
+constexpr std::size_t most_columns = std::size_t{1} << 20U;
 /// One over a remaining time of a nanosecond: sums of as many as there are cells stay below 2^127.
 constexpr int128 rate_of_nanosecond = int128{1} << 100U;
 
@@ -112,7 +113,7 @@ class completion_rate_part final : public policy_part {
     }
     if (some.empty()) return {};
     const auto width = static_cast<std::size_t>(idle / unit) + 1;
-    if (width > most_cells / some.size()) return {};
+    if (width > std::min(most_columns, most_cells / some.size())) return {};
     std::vector<int128> best(width, 0);  // by GPUs that may be used
     std::vector<std::uint8_t> takes(some.size() * width, 0);
     for (std::size_t i = 0; i < some.size(); ++i) {
