@@ -122,6 +122,14 @@ TEST_CASE("queues by GPU time: an event at the limit, and who runs stays") {
   CHECK(ends(jobs, "las_2d", rules) == times{100, 104});
 }
 
+TEST_CASE("in a queue who runs goes on, though wider ones came before") {
+  muri::loop_rules rules = plain();
+  rules.counts_gpus_only = true;
+  rules.queue_limits = {1000};
+  // The third runs beside the first. When that one ends the second would fit in its place, but for the third.
+  CHECK(ends({job(2, 0, 10), job(4, 0, 5), job(2, 0, 30)}, "las_2d", rules) == times{10, 35, 30});
+}
+
 TEST_CASE("who was stopped stands before those who never ran in its queue") {
   muri::loop_rules rules = plain();
   rules.counts_gpus_only = true;
