@@ -121,13 +121,14 @@ TEST_CASE("remaining times are exact: no product overflows, and a nanosecond cou
     CAPTURE(part);
     CHECK(starts(part, c, 0) == strings{"g2", "g1", "g0"});
   }
-  // What has been had is more than there is to do.
+  // Who has had more than there is to do has nothing left, however much more it was.
   must(c.apply(change(kind::pod_group, {"name", "runtime_estimate", "attained_service"})
-                   .add({"g0", std::int64_t{1}, max_amount})
-                   .add({"g1", std::int64_t{1}, std::int64_t{0}})));
+                   .add({"g0", std::int64_t{1}, std::int64_t{1}})
+                   .add({"g1", std::int64_t{1}, std::int64_t{0}})
+                   .add({"g2", std::int64_t{1}, max_amount})));
   for (const char* part : {"srtf", "srsf"}) {
     CAPTURE(part);
-    CHECK(starts(part, c, 0) == strings{"g0", "g1", "g2"});
+    CHECK(starts(part, c, 0) == strings{"g0", "g2", "g1"});
   }
 }
 
