@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "benchmarks/fgd/table.hpp"
+#include "benchmarks/muri/table.hpp"
 #include "benchmarks/pollux/table.hpp"
 #include "benchmarks/shockwave/table.hpp"
 #include "io/files.hpp"
@@ -13,16 +14,17 @@
 namespace {
 
 namespace fgd = kaisched::bench::fgd;
+namespace muri = kaisched::bench::muri;
 namespace pollux = kaisched::bench::pollux;
 namespace shockwave = kaisched::bench::shockwave;
 
 constexpr int differs = 1;
 constexpr int wrong_usage = 2;
 
-/// Prints a table, and writes it as JSON where it is asked for. @param agrees whether a run is as it was published
-template <class Request, class Run>
+/// Prints a table, and writes it as JSON where it is asked for. @param agrees whether it is as it was published
+template <class Request, class Table>
 int run_table(const CLI::App& command, const Request& what, std::string (*describe_data)(), const std::string& json,
-              Run&& agrees) {
+              Table&& agrees) {
   const std::string name = "reproduce " + command.get_name();
   if (what.data.empty()) {
     std::cerr << name << " needs --data FOLDER.\n" << describe_data();
@@ -40,7 +42,7 @@ int run_table(const CLI::App& command, const Request& what, std::string (*descri
       return wrong_usage;
     }
   }
-  return std::all_of(made->runs.begin(), made->runs.end(), agrees) ? 0 : differs;
+  return agrees(*made) ? 0 : differs;
 }
 
 }  // namespace
@@ -65,6 +67,9 @@ int main(int argc, char** argv) {
   fgd::table_request of_fgd;
   CLI::App* const packing = add("fgd", "packing: Weng et al., USENIX ATC 2023", of_fgd.data);
   add_runs(packing, of_fgd);
+  muri::table_request of_muri;
+  CLI::App* const times = add("muri", "time until the end: Zhao et al., SIGCOMM 2022", of_muri.data);
+  add_runs(times, of_muri);
   pollux::table_request of_pollux;
   CLI::App* const training = add("pollux", "elastic training: Qiao et al., OSDI 2021", of_pollux.data);
   add_runs(training, of_pollux);
@@ -78,9 +83,15 @@ int main(int argc, char** argv) {
     const int code = app.exit(failure);
     return code == 0 ? 0 : wrong_usage;
   }
-  const auto is_exact = [](const auto& run) { return run.is_exact(); };
-  if (packing->parsed()) return run_table(*packing, of_fgd, fgd::describe_data, json, is_exact);
-  if (training->parsed()) return run_table(*training, of_pollux, pollux::describe_data, json, is_exact);
-  return run_table(*rounds, of_shockwave, shockwave::describe_data, json,
-                   [](const auto& run) { return run.is_near(); });
+  const auto all_exact = [](const auto& made) {
+    return std::all_of(made.runs.begin(), made.runs.end(), [](const auto& run) { return run.is_exact(); });
+  };
+  const auto all_near = [](const auto& made) {
+    return std::all_of(made.runs.begin(), made.runs.end(), [](const auto& run) { return run.is_near(); });
+  };
+  const auto published_exact = [](const muri::table_result& made) { return exact_runs(made) == published_runs(made); };
+  if (packing->parsed()) return run_table(*packing, of_fgd, fgd::describe_data, json, all_exact);
+  if (times->parsed()) return run_table(*times, of_muri, muri::describe_data, json, published_exact);
+  if (training->parsed()) return run_table(*training, of_pollux, pollux::describe_data, json, all_exact);
+  return run_table(*rounds, of_shockwave, shockwave::describe_data, json, all_near);
 }

@@ -118,7 +118,8 @@ struct policy_options {
   device_order_rule device_order = device_order_rule::together;  ///< of vendor devices
   std::vector<std::string> device_settings;                      ///< `setting=value` for all nodes
   std::vector<std::string> fgd_pods;  ///< classes of pods that the part `fgd` expects; empty: those of the cluster
-  bool raw_scores = false;            ///< parts that pack do not cut their scores to integers
+  std::vector<std::int64_t> las_limits{3250, 7200};  ///< GPU seconds, rising, of the part `las_2d`
+  bool raw_scores = false;                           ///< parts that pack do not cut their scores to integers
   language text_language = language::english;
   bool reference_path = false;  ///< scan all nodes for every pod instead of using the indexes
 
