@@ -100,10 +100,12 @@ result<void> play_row(table_row& row, const sim::workload& jobs, const sim::name
   sim::simulation_options options;
   options.replan = policy.replan;
   options.one_queue = policy.one_queue;
+  options.usage_half_life = policy.usage_half_life;
   options.estimates = sim::told_times::exact;
   const result<engine> with = engine_of(policy);
   if (!with) return with.failure();
-  const auto nodes = sim::plain_cluster(fmt::format("{}x8", row.gpus / 8), jobs, options.queue, options.model_label);
+  const auto nodes =
+      sim::plain_cluster(fmt::format("{}x8", row.gpus / 8), jobs, options.queue, options.model_label, true);
   if (!nodes) return nodes.failure();
   result<cluster> over = io::build_cluster(*nodes);
   if (!over) return over.take_failure();

@@ -55,6 +55,9 @@ void take_policy(const simulation::named_policy& from, play_arguments& to) {
     rest = blank == std::string_view::npos ? std::string_view{} : rest.substr(blank + 1);
   }
   to.policy.settings.insert(to.policy.settings.begin(), settings.begin(), settings.end());
+  if (from.usage_half_life > 0 && to.usage_half_life.empty()) {
+    to.usage_half_life = fmt::format("{}ns", from.usage_half_life);
+  }
   to.replan = to.replan || from.replan;
   to.one_queue = to.one_queue || from.one_queue;
 }

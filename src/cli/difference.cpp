@@ -56,6 +56,7 @@ void print_rows(const terminal& out, std::string_view title, const std::vector<j
   out.line(out.paint(style::dim, fmt::format("  {}{:>8}{:>12}{:>12}{:>12}{:>9}{:>9}", pad_right("", 22), "jobs", "A",
                                              "B", "change", "sooner", "later")));
   for (const jobs_changed& one : rows) {
+    if (one.jobs == 0) continue;
     const std::string name =
         by_time ? fmt::format("{} to {}", span_words(seconds_of(one.from)), span_words(seconds_of(one.to))) : one.name;
     out.line(fmt::format("  {}{:>8}{:>12}{:>12}{:>12}{:>9}{:>9}", pad_right(name, 22), one.jobs,

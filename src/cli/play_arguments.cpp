@@ -56,6 +56,7 @@ result<simulation::simulation_options> options_of(const play_arguments& told) {
                                          {"--wake", &told.wake, &made.wake},
                                          {"--grace", &told.grace, &made.grace},
                                          {"--start-overhead", &told.start_overhead, &made.start_overhead},
+                                         {"--usage-half-life", &told.usage_half_life, &made.usage_half_life},
                                          {"--until", &told.until, &made.horizon}}) {
     if (text->empty()) continue;
     const result<std::int64_t> read = read_time(option, *text);
@@ -84,7 +85,7 @@ result<cluster> make_cluster(const play_arguments& told, const simulation::workl
                              simulation::simulation_options& options) {
   if (!told.nodes.empty()) {
     const result<io::cluster_input> made =
-        simulation::plain_cluster(told.nodes, jobs, options.queue, options.model_label);
+        simulation::plain_cluster(told.nodes, jobs, options.queue, options.model_label, told.equal_quotas);
     if (!made) return wrong_value("--nodes " + made.failure().message);
     return io::build_cluster(*made);
   }
@@ -112,6 +113,7 @@ void add_cluster_arguments(command& to, play_arguments& told) {
   to.option("--cluster", &told.cluster, cluster_file(), "Nodes, queues and topology; its groups and pods are left out");
   to.option("--nodes", &told.nodes, any_value("NxG"), "Equal nodes instead: 16x8, or 8x8:V100,4x4:T4");
   to.option("--queue", &told.queue, any_value("NAME"), "Queue of jobs that name none (default)");
+  to.flag("--equal-quotas", told.equal_quotas, "Queues of equal nodes get an equal part of the GPUs as quota");
   to.option("--gpus-per-node", &told.gpus_per_node, any_value("N"), "Most GPUs of a pod where a job says gpus_total")
       .between(1, max_devices_per_node);
 }
@@ -128,6 +130,8 @@ void add_time_arguments(command& to, play_arguments& told) {
   to.option("--estimates", &told.estimates, any_value("WHAT"),
             "What sessions know of run times: given (default), none, exact, or a factor up to which they are too long");
   to.option("--estimate-seed", &told.estimate_seed, any_value("N"), "For the factors");
+  to.option("--usage-half-life", &told.usage_half_life, any_value("TIME"),
+            "Queues are told what they have had, of which half counts after this time; 0: nothing is told");
   to.option("--until", &told.until, any_value("TIME"), "Nothing is played beyond");
 }
 

@@ -31,8 +31,10 @@ struct play_arguments {
   std::string until;
   std::string queue;
   std::string preferred_level;
+  std::string usage_half_life;
   bool replan = false;
   bool one_queue = false;
+  bool equal_quotas = false;
   std::vector<simulation::outage> outages;  ///< files only
   std::vector<simulation::node_pool> pools;
   std::vector<simulation::profile> profiles;

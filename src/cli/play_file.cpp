@@ -41,12 +41,14 @@ class play_reader {
         {"estimates", &to_.estimates},
         {"until", &to_.until},
         {"preferred_level", &to_.preferred_level},
+        {"usage_half_life", &to_.usage_half_life},
         {"preset", &to_.policy.preset},
         {"mode", &to_.policy.mode},
         {"placement", &to_.policy.placement},
         {"actions", &to_.policy.actions},
     };
-    const std::map<std::string_view, bool*> flags{{"replan", &to_.replan}, {"one_queue", &to_.one_queue}};
+    const std::map<std::string_view, bool*> flags{
+        {"replan", &to_.replan}, {"one_queue", &to_.one_queue}, {"equal_quotas", &to_.equal_quotas}};
     for (const json_value member : root) {
       if (const auto text = texts.find(member.key()); text != texts.end()) {
         // What has been told to the command counts.

@@ -21,9 +21,10 @@ enum place : std::size_t {
   groups_changed,
   groups_new,
   pods_new,
-  pods_nominated
+  pods_nominated,
+  queues_changed
 };
-constexpr std::size_t places = 10;
+constexpr std::size_t places = 11;
 
 struct column_plan {
   std::uint32_t id;
@@ -45,6 +46,8 @@ delta::delta() {
   plan(groups_gone, table_kind::pod_group, table_op::remove, {{col::pod_group_name, ct::string}});
   plan(nodes_changed, table_kind::node, table_op::change,
        {{col::node_name, ct::string}, {col::node_ready, ct::u8}, {col::node_unschedulable, ct::u8}});
+  plan(queues_changed, table_kind::queue, table_op::change,
+       {{col::queue_name, ct::string}, {col::queue_usage, ct::f64, quota_dimensions}});
   plan(capacities_changed, table_kind::node, table_op::change, {{col::node_name, ct::string}});
   plan(devices_changed, table_kind::device, table_op::change,
        {{col::device_node, ct::string}, {col::device_index, ct::u32}, {col::device_healthy, ct::u8}});
@@ -98,6 +101,13 @@ void delta::change_node(std::string_view name, bool ready, bool unschedulable) {
   to[0]->push(name);
   to[1]->push(static_cast<std::uint8_t>(ready));
   to[2]->push(static_cast<std::uint8_t>(unschedulable));
+  ++rows_;
+}
+
+void delta::change_usage(std::string_view queue, double of_gpus) {
+  const auto& to = columns_[queues_changed];
+  to[0]->push(queue);
+  for (const double part : {0.0, 0.0, of_gpus}) to[1]->push(part);
   ++rows_;
 }
 

@@ -27,6 +27,7 @@ class delta {
   void remove_pod(std::string_view name);
   void remove_group(std::string_view name);
   void change_node(std::string_view name, bool ready, bool unschedulable);
+  void change_usage(std::string_view queue, double of_gpus);
   void change_capacity(std::string_view node, std::span<const std::int64_t> amounts);
   void change_device(std::string_view node, std::uint32_t index, bool healthy);
   /// Where it was, if it waits again.

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::int64_t latest = latest_time;
 constexpr std::uint64_t most_pods = 100'000'000;
+constexpr std::int64_t longest_half_life = 10LL * 365 * 86'400 * 1'000'000'000;
 
 template <class... Args>
 error wrong(fmt::format_string<Args...> text, Args&&... args) {
@@ -41,6 +42,8 @@ result<void> check_options(const simulation_options& o) {
   if (!is_time_or_never(o.horizon)) return wrong("option horizon: {} ns, expected 0 to {} ns", o.horizon, latest);
   if (!(o.estimate_factor >= 1 && o.estimate_factor <= 1e6))
     return wrong("option estimate_factor: {}, expected 1 to 1000000", o.estimate_factor);
+  if (o.usage_half_life < 0 || o.usage_half_life > longest_half_life)
+    return wrong("option usage_half_life: {} ns, expected 0 to {} ns", o.usage_half_life, longest_half_life);
   if (o.replan && o.grace > 0)
     return wrong("option replan: places are given anew at once, so that grace has to be 0, not {} ns", o.grace);
   if (o.most_stops == 0) return wrong("option most_stops: expected 1 at least");

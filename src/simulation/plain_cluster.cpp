@@ -48,18 +48,19 @@ bool read_kind(std::string_view text, node_kind& to) {
 }  // namespace
 
 result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& jobs, std::string_view queue,
-                                        std::string_view model_label) {
+                                        std::string_view model_label, bool equal_quotas) {
   std::set<std::string_view> queues;
-  for (const job& one : jobs.jobs) queues.insert(one.queue.empty() ? queue : std::string_view(one.queue));
-  table queue_rows = io::added(table_kind::queue);
-  table::column& queue_names = queue_rows.add(col::queue_name, column_type::string);
-  for (const std::string_view name : queues) queue_names.push(name);
-
+  for (const job& one : jobs.jobs) {
+    queues.insert(one.queue.empty() ? queue : std::string_view(one.queue));
+  }
+  const std::set<std::string_view> named = queues;
+  queues.insert(queue);
   table node_rows = io::added(table_kind::node);
   table::column& names = node_rows.add(col::node_name, column_type::string);
   table::column& capacities = node_rows.add(col::node_capacity, column_type::i64, built_in_dimensions);
   table::column& labels = node_rows.add(col::node_labels, column_type::string_list);
   std::int64_t made = 0;
+  std::int64_t gpus = 0;
   for (std::string_view rest = nodes;;) {
     const std::size_t comma = rest.find(',');
     node_kind kind;
@@ -70,6 +71,7 @@ result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& 
                                nodes, most_nodes, max_devices_per_node),
                    {}};
     }
+    gpus += kind.count * kind.gpus * whole_device;
     for (std::int64_t i = 0; i < kind.count; ++i) {
       names.push(std::string_view(fmt::format("node-{:05}", made++)));
       io::push_amounts(capacities, plenty_of_cores, plenty_of_memory, kind.gpus * whole_device, plenty_of_pods);
@@ -82,9 +84,24 @@ result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& 
     if (comma == std::string_view::npos) break;
     rest = rest.substr(comma + 1);
   }
+  table queue_rows = io::added(table_kind::queue);
+  table::column& queue_names = queue_rows.add(col::queue_name, column_type::string);
+  table::column* const quotas =
+      equal_quotas ? &queue_rows.add(col::queue_quota, column_type::i64, quota_dimensions) : nullptr;
+  for (const std::string_view name : queues) {
+    queue_names.push(name);
+    if (quotas == nullptr) continue;
+    // A queue that no job names has nothing to divide.
+    const bool is_idle = named.find(name) == named.end();
+    const std::int64_t part = is_idle ? 0 : gpus / static_cast<std::int64_t>(named.size());
+    for (const std::int64_t amount : {unlimited, unlimited, part}) {
+      quotas->push(amount);
+    }
+  }
+
   io::cluster_input input;
   input.source = nodes;
-  if (!queues.empty()) input.add(std::move(queue_rows), {});
+  input.add(std::move(queue_rows), {});
   input.add(std::move(node_rows), {});
   return input;
 }

@@ -104,6 +104,9 @@ void player::prepare_jobs(const model::cluster_state& s) {
         queues.at(one.queue.empty() ? std::string_view(options_.queue) : std::string_view(one.queue)));
   }
   shares_.emplace(s, names);
+  if (options_.usage_half_life > 0 && !options_.one_queue) {
+    usage_.emplace(s, names, options_.usage_half_life, std::int64_t{0});
+  }
   touched_job_.resize(jobs_.size(), false);
   times_.resize(jobs_.size());
 }

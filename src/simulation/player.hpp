@@ -18,6 +18,7 @@
 #include "simulation/job_book.hpp"
 #include "simulation/share_meter.hpp"
 #include "simulation/simulation.hpp"
+#include "simulation/usage_meter.hpp"
 
 namespace kaisched::simulation {
 
@@ -109,6 +110,7 @@ class player {
   void note_state(std::uint32_t j);
   void wait(std::uint32_t p, int sign);
   void hold(std::uint32_t p, int sign);
+  void use(std::uint32_t p, int sign);
   void start_pod(std::uint32_t p, entity_id node, const device_set& devices);
   void stop_pod(std::uint32_t p, bool at_once);
   void has_left(std::uint32_t p);
@@ -157,6 +159,7 @@ class player {
   std::optional<gpu_map> gpus_;
   std::optional<share_meter> shares_;
   std::optional<distances> distances_;
+  std::optional<usage_meter> usage_;
 
   std::int64_t now_ = 0;
   std::uint32_t next_job_ = 0;

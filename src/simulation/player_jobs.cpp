@@ -65,8 +65,7 @@ void player::end_job(std::uint32_t j) {
   for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1]; ++p) {
     pod_entry& pod = pods_[p];
     if (pod.where == whereabouts::on_node) {
-      gpus_held_ -= pod.gpus;
-      shares_->hold(queue_of_job_[j], -pod.gpus);
+      use(p, -1);
     }
     if (pod.where == whereabouts::on_node || pod.where == whereabouts::leaves) hold(p, -1);
     if (pod.where == whereabouts::waits) wait(p, -1);
@@ -102,6 +101,15 @@ void player::wait(std::uint32_t p, int sign) {
   shares_->want(queue_of_job_[pods_[p].job], gpus);
 }
 
+/// GPUs of pods that run.
+void player::use(std::uint32_t p, int sign) {
+  const std::int64_t gpus = sign * pods_[p].gpus;
+  const std::uint32_t queue = queue_of_job_[pods_[p].job];
+  gpus_held_ += gpus;
+  shares_->hold(queue, gpus);
+  if (usage_) usage_->hold(queue, gpus, now_);
+}
+
 /// The place of a pod, until it has left.
 void player::hold(std::uint32_t p, int sign) {
   const std::uint32_t slot = pods_[p].node.slot();
@@ -119,8 +127,7 @@ void player::start_pod(std::uint32_t p, entity_id node, const device_set& device
   pod.where = whereabouts::on_node;
   pod.node = node;
   pod.devices = devices;
-  gpus_held_ += pod.gpus;
-  shares_->hold(queue_of_job_[pod.job], pod.gpus);
+  use(p, 1);
   wait(p, -1);
   hold(p, 1);
   touch_pod(p);
@@ -132,8 +139,7 @@ void player::start_pod(std::uint32_t p, entity_id node, const device_set& device
 
 void player::stop_pod(std::uint32_t p, bool at_once) {
   pod_entry& pod = pods_[p];
-  gpus_held_ -= pod.gpus;
-  shares_->hold(queue_of_job_[pod.job], -pod.gpus);
+  use(p, -1);
   ++pod.stamp;
   touch_pod(p);
   note_state(pod.job);

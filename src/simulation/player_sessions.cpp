@@ -107,6 +107,12 @@ result<void> player::tell_cluster() {
                                         book_.outcomes()[j].evictions, times_[j].stale_since});
   }
   untold_groups_.clear();
+  if (usage_) {
+    usage_->capacity(gpus_there_, now_);
+    for (const usage_meter::entry& one : usage_->until(now_)) {
+      if (!one.name.empty()) delta_.change_usage(one.name, usage_->part_of(one));
+    }
+  }
   if (delta_.empty()) return {};
   const std::vector<table_view> tables = delta_.views();
   if (auto done = cluster_.apply(tables); !done) return done;

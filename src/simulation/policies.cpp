@@ -7,6 +7,7 @@ namespace kaisched::simulation {
 
 namespace {
 
+constexpr std::int64_t day = 86'400'000'000'000;
 constexpr std::string_view all_actions = "allocate,consolidation,reclaim,preempt";
 
 /// Orders of jobs are compared on one queue, where they decide alone; places are those of the preset.
@@ -14,6 +15,11 @@ constexpr std::array policies{
     named_policy{.name = "kai",
                  .meaning = "queues share fairly by quota and weight; allocate, consolidation, reclaim, preempt",
                  .actions = all_actions},
+    named_policy{.name = "time-fair",
+                 .meaning = "kai, and who has had more of the last days gets less of what is left over",
+                 .actions = all_actions,
+                 .settings = "proportion.k=1",
+                 .usage_half_life = day},
     named_policy{.name = "drf",
                  .meaning = "queues share fairly; in a queue the job with the smallest dominant share first",
                  .actions = "allocate,reclaim",

@@ -2,6 +2,7 @@
 /// @file
 /// Policies by the names under which they are known, for plays that compare them.
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -17,6 +18,7 @@ struct named_policy {
   bool replan = false;
   bool one_queue = false;
   bool needs_estimates = false;
+  std::int64_t usage_half_life = 0;  ///< nanoseconds
 };
 
 /// In the order in which they are shown.

@@ -90,6 +90,9 @@ struct simulation_options {
   /// policy: how SRTF, SRSF and LAS are meant. Who is not placed is stopped; who is placed elsewhere starts there
   /// again.
   bool replan = false;
+  /// Sessions are told what part of the cluster's GPU time each queue has had, of which half counts after this time
+  /// (option `proportion.k` of the policy makes use of it). 0: they are told nothing. At most ten years.
+  std::int64_t usage_half_life = 0;
   bool one_queue = false;  ///< sessions see all jobs in `queue`, whatever queue they name
   /// Jobs of several pods ask for nodes in one domain of this level of the primary topology, and take others if there
   /// are none. Empty: they ask for nothing.

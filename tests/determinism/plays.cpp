@@ -234,6 +234,7 @@ std::string line_of_random(std::uint64_t first, std::uint64_t count) {
 std::vector<std::string> all_lines() {
   std::vector<std::string> lines = arithmetic();
   const auto add = [&](const std::vector<std::string>& more) { lines.insert(lines.end(), more.begin(), more.end()); };
+  add(virtual_time());
   std::uint64_t number = 0;
   for (const input& from : large_inputs()) {
     add(lines_of(from));

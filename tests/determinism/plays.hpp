@@ -53,6 +53,9 @@ inline constexpr std::uint64_t variants = 4;
 /// Bits of what is computed in floating point and in integers, far more of it than decisions show.
 [[nodiscard]] std::vector<std::string> arithmetic();
 
+/// Plays in virtual time under every policy that has a name.
+[[nodiscard]] std::vector<std::string> virtual_time();
+
 /// All of the above.
 [[nodiscard]] std::vector<std::string> all_lines();
 

@@ -257,9 +257,9 @@ def play_cluster(snippet, folder: str) -> None:
             json.loads(snippet.text)
         except ValueError as fault:
             raise Failure(f"{snippet.where}: {fault}") from fault
+    path = Path(folder, snippet.file or f"snippet.{snippet.language}")
+    path.write_text(snippet.text, encoding="utf-8")
     if re.search(r"schema\"?: *\"?kaisched-cluster/1|^\W*\"?apiVersion", snippet.text):
-        path = Path(folder, snippet.file or f"snippet.{snippet.language}")
-        path.write_text(snippet.text, encoding="utf-8")
         succeed(snippet.where, f"kaisched check {path.name}", folder)
 
 
