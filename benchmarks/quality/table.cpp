@@ -44,7 +44,7 @@ std::vector<source> sources() {
   for (std::size_t i = 0; i < itp_nodes.size(); ++i) {
     all.push_back({fmt::format("itp-{}", i + 1), itp_nodes[i], "itp/itp_jobs.csv", fmt::format("{}", i + 1)});
   }
-  for (const int i : {1, 2, 3, 4}) {
+  for (const int i : {1, 3, 4}) {
     all.push_back({fmt::format("muri-{}", i), 8, fmt::format("muri/trace{}.csv", i), {}});
   }
   all.push_back({"shockwave-120", 4, "shockwave/trace_120_jobs.csv", {}});
