@@ -4,6 +4,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
   fgd::own_request own;
   std::string json;
   std::string own_seeds = "47-51";
+  std::vector<std::string> own_options;
   CLI::App* const packing = app.add_subcommand("fgd", "packing: Weng et al., USENIX ATC 2023");
   packing->add_option("--data", table.data, "folder with the data");
   packing->add_option("--runs", table.runs, "only the first runs, seed by seed");
@@ -79,6 +81,7 @@ int main(int argc, char** argv) {
   CLI::App* const ours = app.add_subcommand("own", "a part of the library against fgd, on the same pods");
   ours->add_option("--data", own.data, "folder with the data");
   ours->add_option("--part", own.part, "name of the part")->capture_default_str();
+  ours->add_option("--set", own_options, "option=value for that part, any number of times");
   ours->add_option("--seeds", own_seeds, "from-to")->capture_default_str();
   ours->add_option("--orders", own.orders, "orders of nodes in which ties are decided, 1 to 3")->capture_default_str();
   ours->add_option("--threads", own.threads, "runs at a time")->capture_default_str()->check(CLI::Range(1, 1024));
@@ -98,5 +101,10 @@ int main(int argc, char** argv) {
   }
   if (!ours->parsed()) return run_fgd(table, json);
   if (!read_seeds(own_seeds, own)) return fail(verb, "--seeds is not FROM-TO: '" + own_seeds + "'");
+  for (const std::string& one : own_options) {
+    const std::size_t is = one.find('=');
+    if (is == std::string::npos) return fail(verb, "--set is not OPTION=VALUE: '" + one + "'");
+    own.options.emplace_back(one.substr(0, is), one.substr(is + 1));
+  }
   return run_own(own, json);
 }

@@ -62,6 +62,7 @@ struct one_run {
   std::size_t seed;
   std::size_t order;
   std::string part;
+  const option_values* options;
 };
 struct run_figures {
   double at_100 = 0;
@@ -70,7 +71,7 @@ struct run_figures {
 };
 
 result<run_figures> run_one(const trace& in, const one_run& what) {
-  result<std::vector<placement>> placements = place_all(in, *what.of, what.seed, what.part, what.order);
+  result<std::vector<placement>> placements = place_all(in, *what.of, what.seed, what.part, what.order, *what.options);
   if (!placements) return placements.take_failure();
   const outcome drawn = measure(in, *what.of, what.seed, *placements);
   std::int64_t all = 0;
@@ -126,10 +127,7 @@ std::size_t own_result::scarce_met() const {
     return is_scarce(one.workload) && one.bound > 0 && one.below_bound <= most_below_bound && !loses;
   });
 }
-bool own_result::holds() const {
-  const std::size_t needed = std::min(least_ahead, rows.size());
-  return ahead() >= needed && first_not_before() == compared_first() && scarce_met() == scarce();
-}
+bool own_result::allocates_more() const { return ahead() >= std::min(least_ahead, rows.size()); }
 
 result<own_result> compare(const own_request& what) {
   for (const std::string& name : what.workloads) {
@@ -148,13 +146,14 @@ result<own_result> compare(const own_request& what) {
   result<trace> in = read_trace(what.data, what.workloads);
   if (!in) return in.take_failure();
 
+  const option_values no_options;
   std::vector<one_run> runs;  // pairs: ours, theirs
   for (const workload& of : in->workloads) {
     for (std::int64_t seed = what.seed_from; seed <= what.seed_to; ++seed) {
       for (std::size_t order = 0; order < what.orders; ++order) {
         const auto index = static_cast<std::size_t>(seed - first_seed);
-        runs.push_back({&of, index, order, what.part});
-        runs.push_back({&of, index, order, std::string(other_part)});
+        runs.push_back({&of, index, order, what.part, &what.options});
+        runs.push_back({&of, index, order, std::string(other_part), &no_options});
       }
     }
   }
@@ -208,11 +207,16 @@ std::string to_text(const own_result& of) {
         row.ours.first_failed_least, row.fgd.first_failed, row.fgd.first_failed_least,
         row.bound > 0 ? fmt::format("{:>6.2f} {:>7.1f}", row.bound, row.below_bound) : "     -       -");
   }
-  text += fmt::format("more at a load of 100 %: {} of {} workloads\n", of.ahead(), of.rows.size());
-  text += fmt::format("first failure not before: {} of {} workloads\n", of.first_not_before(), of.compared_first());
-  text += fmt::format("scarce models, within {:.0f} % of the bound and no more than {:.1f} points lost: {} of {}\n",
-                      most_below_bound, most_lost, of.scarce_met(), of.scarce());
-  text += fmt::format("holds: {}, {:.1f} s\n", of.holds() ? "yes" : "no", of.seconds);
+  const auto verdict = [](bool good) { return good ? "yes" : "no"; };
+  text += fmt::format("more at a load of 100 %: {} of {} workloads: {}\n", of.ahead(), of.rows.size(),
+                      verdict(of.allocates_more()));
+  text += fmt::format("first failure not before: {} of {} workloads: {}\n", of.first_not_before(), of.compared_first(),
+                      verdict(of.fails_no_sooner()));
+  if (of.scarce() > 0) {
+    text += fmt::format("scarce models within {:.0f} % of the bound, no more than {:.1f} points lost: {} of {}: {}\n",
+                        most_below_bound, most_lost, of.scarce_met(), of.scarce(), verdict(of.keeps_scarce()));
+  }
+  text += fmt::format("{:.1f} s\n", of.seconds);
   return text;
 }
 
@@ -228,13 +232,16 @@ std::string to_json(const own_result& of) {
   made["benchmark"] = "own";
   made["part"] = of.part;
   made["seconds"] = of.seconds;
+  made["verdicts"] = {{"allocates_more", of.allocates_more()}, {"fails_no_sooner", of.fails_no_sooner()}};
   made["ahead"] = of.ahead();
   made["workloads"] = of.rows.size();
   made["first_not_before"] = of.first_not_before();
   made["first_compared"] = of.compared_first();
-  made["scarce_met"] = of.scarce_met();
-  made["scarce"] = of.scarce();
-  made["holds"] = of.holds();
+  if (of.scarce() > 0) {
+    made["verdicts"]["keeps_scarce"] = of.keeps_scarce();
+    made["scarce_met"] = of.scarce_met();
+    made["scarce"] = of.scarce();
+  }
   made["table"] = nlohmann::ordered_json::array();
   for (const own_row& row : of.rows) {
     nlohmann::ordered_json one{{"workload", row.workload}, {"runs", row.runs}};

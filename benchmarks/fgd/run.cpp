@@ -96,7 +96,7 @@ result<cluster> build_cluster(const trace& in, const workload& of, std::size_t s
   return made;
 }
 
-result<engine> build_engine(const workload& of, const std::string& part) {
+result<engine> build_engine(const workload& of, const std::string& part, const option_values& more) {
   engine made;
   std::string expected;
   for (const typical_class& one : of.typical) {
@@ -110,14 +110,17 @@ result<engine> build_engine(const workload& of, const std::string& part) {
                                     {"fgd.pods", expected}}) {
     if (auto done = made.set(name, value); !done) return done.failure();
   }
+  for (const auto& [name, value] : more) {
+    if (auto done = made.set(name, value); !done) return done.failure();
+  }
   return made;
 }
 
 result<std::vector<placement>> place_all(const trace& in, const workload& of, std::size_t seed, const std::string& part,
-                                         std::size_t order) {
+                                         std::size_t order, const option_values& more) {
   result<cluster> pending = build_cluster(in, of, seed, order);
   if (!pending) return pending.take_failure();
-  result<engine> with = build_engine(of, part);
+  result<engine> with = build_engine(of, part, more);
   if (!with) return with.take_failure();
   const snapshot base = pending->take_snapshot();
   const result<session> run = with->run(base, 0);

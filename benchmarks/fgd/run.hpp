@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kaisched/cluster.hpp>
@@ -24,11 +25,14 @@ inline constexpr std::array<std::uint32_t, 3> tie_orders{1, 500, 777};
 /// of nodes begin with their rank, so that ties go to the node that stands first.
 [[nodiscard]] result<cluster> build_cluster(const trace& in, const workload& of, std::size_t seed,
                                             std::size_t order = 0);
+/// Options and their values.
+using option_values = std::vector<std::pair<std::string, std::string>>;
 /// An engine with this part alone deciding between nodes.
-[[nodiscard]] result<engine> build_engine(const workload& of, const std::string& part);
+[[nodiscard]] result<engine> build_engine(const workload& of, const std::string& part, const option_values& more = {});
 /// By arrival.
 [[nodiscard]] result<std::vector<placement>> place_all(const trace& in, const workload& of, std::size_t seed,
-                                                       const std::string& part, std::size_t order = 0);
+                                                       const std::string& part, std::size_t order = 0,
+                                                       const option_values& more = {});
 
 struct outcome {
   curves drawn;
