@@ -143,7 +143,7 @@ result<own_result> compare(const own_request& what) {
     return error{status::argument, fmt::format("orders are 1 to {}", tie_orders.size()), {}};
   const result<std::map<bound_key, double>> bounds = read_bounds(what.bounds);
   if (!bounds) return bounds.failure();
-  result<trace> in = read_trace(what.data, what.workloads);
+  result<trace> in = read_trace(what.data, what.workloads, false);
   if (!in) return in.take_failure();
 
   const option_values no_options;
