@@ -310,6 +310,42 @@ TEST_CASE("least_waste: an idle node costs the more to open the more of the GPUs
   }
 }
 
+TEST_CASE("least_waste: many kinds of nodes share the tables of all classes") {
+  // Parts of 300 are a thousand times as frequent as halves, but only the first node is open to them. Half of another
+  // wastes nothing while that counts; else three parts of 300 would fit there, and after it one.
+  const auto score = [](int kinds) {
+    cluster c;
+    must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+    auto nodes = add(kind::node, {"name", "capacity", "labels"});
+    std::string expected;
+    std::vector<std::string> values;  // rows refer to them
+    for (int i = 0; i < kinds; ++i) values.push_back(std::to_string(i));
+    for (int i = 0; i < kinds; ++i) {
+      const std::string& value = values[static_cast<std::size_t>(i)];
+      nodes.add({"n" + value, numbers{64000, gib, 1000, 100}, texts{"kind", std::string_view(value)}});
+      expected += (i == 0 ? "gpus=1:share=300:weight=1000:where=kind=" : ",gpus=1:share=500:where=kind=") + value;
+    }
+    must(c.apply(nodes));
+    must(c.apply(add(kind::pod_group, {"name", "queue"}).add({"g", "q"})));
+    must(c.apply(
+        add(kind::pod, {"name", "group", "request", "device_count"}).add({"p", "g", numbers{0, 1, 500, 1}, 1})));
+    const snapshot base = c.take_snapshot();
+    engine e;
+    must(e.set("parts", "predicates,least_waste"));
+    must(e.set("packing.scores", "raw"));
+    must(e.set("least_waste.scarcity", "0"));
+    must(e.set("fgd.pods", expected));
+    session s = must(e.open(base, 0));
+    for (const candidate& one : must(s.candidates(0)).nodes)
+      if (base.node_name(one.node) == "n1") return one.score;
+    return 0.0;
+  };
+  // A fifth of 500 that are lost to the others: nearly 100 less.
+  CHECK(score(32) == doctest::Approx(51).epsilon(0.001));
+  // Beside it 188 instead of 100 are left, of the device and of the node.
+  CHECK(score(33) == doctest::Approx(49.247).epsilon(0.0001));
+}
+
 TEST_CASE("expected pods are read from text, and faults are named") {
   const policy::typical_pod one =
       must(policy::parse_typical_pod("cpu=3152:gpus=1:share=810:where=gpu.model=A|B:weight=0.5"));
