@@ -129,7 +129,7 @@ std::size_t own_result::scarce_met() const {
 }
 bool own_result::allocates_more() const { return ahead() >= std::min(least_ahead, rows.size()); }
 
-result<own_result> compare(const own_request& what) {
+result<own_result> reproduce(const own_request& what) {
   for (const std::string& name : what.workloads) {
     if (std::find(workloads().begin(), workloads().end(), name) == workloads().end())
       return error{status::argument, fmt::format("there is no workload '{}'", name), {}};

@@ -65,7 +65,7 @@ struct own_result {
   [[nodiscard]] bool holds() const { return allocates_more() && fails_no_sooner() && keeps_scarce(); }
 };
 
-[[nodiscard]] result<own_result> compare(const own_request& what);
+[[nodiscard]] result<own_result> reproduce(const own_request& what);
 [[nodiscard]] std::string to_text(const own_result& of);
 [[nodiscard]] std::string to_json(const own_result& of);
 

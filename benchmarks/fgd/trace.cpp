@@ -12,9 +12,8 @@
 
 #include <kaisched/quantity.hpp>
 
-#include "base/sha256.hpp"
+#include "benchmarks/known_files.hpp"
 #include "io/csv_file.hpp"
-#include "io/files.hpp"
 
 namespace kaisched::bench::fgd {
 
@@ -23,76 +22,58 @@ namespace {
 constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t covered_parts = 95;  ///< of a hundred pods
 
-struct file_digest {
-  std::string_view name;
-  std::string_view sha256;
-};
 constexpr std::array digests{
-    file_digest{"nodes.csv", "12969165ac8a91e543d3c7589acc77728d8170f3f5e300bbe6cd4453c9239447"},
-    file_digest{"node_rank.csv", "0bc154f3e3c61989db52ccfdd930fa67bab1a24b76fd750edb4b22d7837d1bdd"},
-    file_digest{"pods_cpu050.csv", "a7c340730af8838f330e98fbbf136c3200974c2516c8d259707897f3913e5ea7"},
-    file_digest{"pods_cpu100.csv", "0f199848ce1bb54101c7455917411b867f1057d0256fdba7c7dfec197237d122"},
-    file_digest{"pods_cpu200.csv", "fda6e9a914fb4c0310207f971e9cd0c5147e76ee6992c57766d73d8e89dbe7ef"},
-    file_digest{"pods_cpu250.csv", "4d5a4cc78932626fbc946e22e933e934fbb51ec76770aa8eb731fa60f2fdfb2c"},
-    file_digest{"pods_default.csv", "418498d75f83ebbbb8bef9095e3f41fb15d3a62a0553a01610cb66e00763bc7e"},
-    file_digest{"pods_gpushare100.csv", "29b0f3e43a5c442c684f3a40a8e8f04dddfdc02c2b674d09edc7c48a8749f5f9"},
-    file_digest{"pods_gpushare40.csv", "bd52448c4852ed4d4d2c64f512c0e0b4a19d4bf10c4b7c48038c0996af452410"},
-    file_digest{"pods_gpushare60.csv", "1a9d9b155ab906705ce085add402b6bbc0b57d5e03c6e2efe86570fb8464b228"},
-    file_digest{"pods_gpushare80.csv", "331139facfe041c93d518a4c2f5bbb1678b4c720a1e7dd89753d2e4014ef317b"},
-    file_digest{"pods_gpuspec10.csv", "b326fe049b9ef02ed1d779355dedc36652ecbdc5268d814f76fb68db8a0a5c44"},
-    file_digest{"pods_gpuspec20.csv", "340991a62d7e0c6408686c22c8dc7024cf169bad7b93e260a8570c4f07bd0575"},
-    file_digest{"pods_gpuspec25.csv", "640e9e2c6ddf5d6d79d627bb8e54ddc57eaa2a0fb19310afb9ec52c2027ab52f"},
-    file_digest{"pods_gpuspec33.csv", "c76e371b4141ce1d84c0c63e69371186d8b1b891f4b6b20e36c77f66878da497"},
-    file_digest{"pods_multigpu20.csv", "3f4cf18e0a936b3bea10cae3920032f12d46b106a7b70dda102ffb5a9a493fc9"},
-    file_digest{"pods_multigpu30.csv", "862f0548de1c1663b3893ccc8a19b5fa4b1a559e22f04b847afcaf778f839610"},
-    file_digest{"pods_multigpu40.csv", "0efaf82b01e44de9801f8aada8304ab16280d0d0ffd0a2d1d34ba16262250909"},
-    file_digest{"pods_multigpu50.csv", "169b36b8461cd75c90831c957ad15fe13262de1c72c7b2496325a2c43ceeb0b5"},
-    file_digest{"arrivals_cpu050.txt", "40f7f1839917c773ae5a2817ad74c3fa4d2b3ff4b5e0dce93b6978f427cde29e"},
-    file_digest{"arrivals_cpu100.txt", "5a6247c81e8a7a9a6bad3ea3553763c774f8e816acbfdc8211c5bc2fdd1272df"},
-    file_digest{"arrivals_cpu200.txt", "6f777f86075b49a5255036ce0257af01ec5484f538f98d3ec04a1c7b0905ef97"},
-    file_digest{"arrivals_cpu250.txt", "9712eedbfc7207d9f818564ef46eacd803718fad9203dc9216c017e5409f8302"},
-    file_digest{"arrivals_default.txt", "a79531d71f960073420c0b108e9a1a7f3f99b67bff0407bd295e50edd5320a53"},
-    file_digest{"arrivals_gpushare100.txt", "f8cef2ce25e24ee2f6c107f6f070cef25eea106ccedd5af2d0320c872cfb9d3a"},
-    file_digest{"arrivals_gpushare40.txt", "c7539f9b6bf7be3e22c9e545a898d4a92146d466f6679071cd0032037b36243e"},
-    file_digest{"arrivals_gpushare60.txt", "a940a2f1181e848dca22e3688409e2b41894cb8024e24f26a09a321e8338a78a"},
-    file_digest{"arrivals_gpushare80.txt", "e0245ee8038c5a1b994da5c478867cf5c5fe1cac11437f52ea668574587fe7e2"},
-    file_digest{"arrivals_multigpu20.txt", "c6f69d4551ead23bb70fff4cb0ab2d821b707b4a2aefabf54baa0a2d944c91d6"},
-    file_digest{"arrivals_multigpu30.txt", "eabea9cdebd22dbdfdd7e64033915f8ee7ca0557331f3bd52749ac851d3f1ae5"},
-    file_digest{"arrivals_multigpu40.txt", "002d86ce77b9f9f1fe9938e08ce939df62ea5b299b11f55a92ae9ed1fc2f5681"},
-    file_digest{"arrivals_multigpu50.txt", "8cbb3bdc6cd27b87147221feecb03f21637add8bba93d92f3d315d864b49be57"},
-    file_digest{"typical_pods.csv", "8266b48ca1f5088d84ac3a1a4ecf6c22fc883ecbf665fa4d2c6b6fbf9490e6ff"},
-    file_digest{"expected_alloc_pct.csv", "56133d44b4a3b1ea6f5896555ceab32ea30cfa622e7b850a83d56b8ee4ed89be"},
-    file_digest{"expected_frag_pct_of_idle.csv", "7cf8217f2d740aeb364ea00f61a881733176acbb5393524e04377ba6654f3213"},
-    file_digest{"expected_frag_pct_of_total.csv", "c74e00a1cd292b57af2facb6bd9f871edfc1c741f4223076fc37be6add37b285"},
-    file_digest{"golden_final_state.csv", "52b0156d66d35c957a4ecd1d86b7547058dc6e52338c2972e7a423f5b51c2b30"},
-    file_digest{"golden_placements_default_s42_BestFit.csv",
-                "29dc7a84174853b9679b269cb3fa3d10b371b35130e261073188ffdc06440812"},
-    file_digest{"golden_placements_default_s42_DotProd.csv",
-                "4cc182393a945df362b5b0f88691d71bca5ca46f87d77b4bdae2d6842e18782a"},
-    file_digest{"golden_placements_default_s42_FGD.csv",
-                "326b75024ce583f680c87339dfdd46975707ddf194cac497f8c6d3f82caf0989"},
-    file_digest{"golden_placements_default_s42_GpuClustering.csv",
-                "ddd09d86ab1a598fc5043a549e96274793847a64ab5617bcf79708cdfdf5a523"},
-    file_digest{"golden_placements_default_s42_GpuPacking.csv",
-                "93bc2779720e784891905c2c619e74258a8e26c4720ae41ef2e32609b7de0cdb"},
+    known_file{"nodes.csv", "12969165ac8a91e543d3c7589acc77728d8170f3f5e300bbe6cd4453c9239447"},
+    known_file{"node_rank.csv", "0bc154f3e3c61989db52ccfdd930fa67bab1a24b76fd750edb4b22d7837d1bdd"},
+    known_file{"pods_cpu050.csv", "a7c340730af8838f330e98fbbf136c3200974c2516c8d259707897f3913e5ea7"},
+    known_file{"pods_cpu100.csv", "0f199848ce1bb54101c7455917411b867f1057d0256fdba7c7dfec197237d122"},
+    known_file{"pods_cpu200.csv", "fda6e9a914fb4c0310207f971e9cd0c5147e76ee6992c57766d73d8e89dbe7ef"},
+    known_file{"pods_cpu250.csv", "4d5a4cc78932626fbc946e22e933e934fbb51ec76770aa8eb731fa60f2fdfb2c"},
+    known_file{"pods_default.csv", "418498d75f83ebbbb8bef9095e3f41fb15d3a62a0553a01610cb66e00763bc7e"},
+    known_file{"pods_gpushare100.csv", "29b0f3e43a5c442c684f3a40a8e8f04dddfdc02c2b674d09edc7c48a8749f5f9"},
+    known_file{"pods_gpushare40.csv", "bd52448c4852ed4d4d2c64f512c0e0b4a19d4bf10c4b7c48038c0996af452410"},
+    known_file{"pods_gpushare60.csv", "1a9d9b155ab906705ce085add402b6bbc0b57d5e03c6e2efe86570fb8464b228"},
+    known_file{"pods_gpushare80.csv", "331139facfe041c93d518a4c2f5bbb1678b4c720a1e7dd89753d2e4014ef317b"},
+    known_file{"pods_gpuspec10.csv", "b326fe049b9ef02ed1d779355dedc36652ecbdc5268d814f76fb68db8a0a5c44"},
+    known_file{"pods_gpuspec20.csv", "340991a62d7e0c6408686c22c8dc7024cf169bad7b93e260a8570c4f07bd0575"},
+    known_file{"pods_gpuspec25.csv", "640e9e2c6ddf5d6d79d627bb8e54ddc57eaa2a0fb19310afb9ec52c2027ab52f"},
+    known_file{"pods_gpuspec33.csv", "c76e371b4141ce1d84c0c63e69371186d8b1b891f4b6b20e36c77f66878da497"},
+    known_file{"pods_multigpu20.csv", "3f4cf18e0a936b3bea10cae3920032f12d46b106a7b70dda102ffb5a9a493fc9"},
+    known_file{"pods_multigpu30.csv", "862f0548de1c1663b3893ccc8a19b5fa4b1a559e22f04b847afcaf778f839610"},
+    known_file{"pods_multigpu40.csv", "0efaf82b01e44de9801f8aada8304ab16280d0d0ffd0a2d1d34ba16262250909"},
+    known_file{"pods_multigpu50.csv", "169b36b8461cd75c90831c957ad15fe13262de1c72c7b2496325a2c43ceeb0b5"},
+    known_file{"arrivals_cpu050.txt", "40f7f1839917c773ae5a2817ad74c3fa4d2b3ff4b5e0dce93b6978f427cde29e"},
+    known_file{"arrivals_cpu100.txt", "5a6247c81e8a7a9a6bad3ea3553763c774f8e816acbfdc8211c5bc2fdd1272df"},
+    known_file{"arrivals_cpu200.txt", "6f777f86075b49a5255036ce0257af01ec5484f538f98d3ec04a1c7b0905ef97"},
+    known_file{"arrivals_cpu250.txt", "9712eedbfc7207d9f818564ef46eacd803718fad9203dc9216c017e5409f8302"},
+    known_file{"arrivals_default.txt", "a79531d71f960073420c0b108e9a1a7f3f99b67bff0407bd295e50edd5320a53"},
+    known_file{"arrivals_gpushare100.txt", "f8cef2ce25e24ee2f6c107f6f070cef25eea106ccedd5af2d0320c872cfb9d3a"},
+    known_file{"arrivals_gpushare40.txt", "c7539f9b6bf7be3e22c9e545a898d4a92146d466f6679071cd0032037b36243e"},
+    known_file{"arrivals_gpushare60.txt", "a940a2f1181e848dca22e3688409e2b41894cb8024e24f26a09a321e8338a78a"},
+    known_file{"arrivals_gpushare80.txt", "e0245ee8038c5a1b994da5c478867cf5c5fe1cac11437f52ea668574587fe7e2"},
+    known_file{"arrivals_multigpu20.txt", "c6f69d4551ead23bb70fff4cb0ab2d821b707b4a2aefabf54baa0a2d944c91d6"},
+    known_file{"arrivals_multigpu30.txt", "eabea9cdebd22dbdfdd7e64033915f8ee7ca0557331f3bd52749ac851d3f1ae5"},
+    known_file{"arrivals_multigpu40.txt", "002d86ce77b9f9f1fe9938e08ce939df62ea5b299b11f55a92ae9ed1fc2f5681"},
+    known_file{"arrivals_multigpu50.txt", "8cbb3bdc6cd27b87147221feecb03f21637add8bba93d92f3d315d864b49be57"},
+    known_file{"typical_pods.csv", "8266b48ca1f5088d84ac3a1a4ecf6c22fc883ecbf665fa4d2c6b6fbf9490e6ff"},
+    known_file{"expected_alloc_pct.csv", "56133d44b4a3b1ea6f5896555ceab32ea30cfa622e7b850a83d56b8ee4ed89be"},
+    known_file{"expected_frag_pct_of_idle.csv", "7cf8217f2d740aeb364ea00f61a881733176acbb5393524e04377ba6654f3213"},
+    known_file{"expected_frag_pct_of_total.csv", "c74e00a1cd292b57af2facb6bd9f871edfc1c741f4223076fc37be6add37b285"},
+    known_file{"golden_final_state.csv", "52b0156d66d35c957a4ecd1d86b7547058dc6e52338c2972e7a423f5b51c2b30"},
+    known_file{"golden_placements_default_s42_BestFit.csv",
+               "29dc7a84174853b9679b269cb3fa3d10b371b35130e261073188ffdc06440812"},
+    known_file{"golden_placements_default_s42_DotProd.csv",
+               "4cc182393a945df362b5b0f88691d71bca5ca46f87d77b4bdae2d6842e18782a"},
+    known_file{"golden_placements_default_s42_FGD.csv",
+               "326b75024ce583f680c87339dfdd46975707ddf194cac497f8c6d3f82caf0989"},
+    known_file{"golden_placements_default_s42_GpuClustering.csv",
+               "ddd09d86ab1a598fc5043a549e96274793847a64ab5617bcf79708cdfdf5a523"},
+    known_file{"golden_placements_default_s42_GpuPacking.csv",
+               "93bc2779720e784891905c2c619e74258a8e26c4720ae41ef2e32609b7de0cdb"},
 };
-
-error bad_file(std::string_view file, std::string_view why) {
-  return {status::argument, fmt::format("{}: {}", file, why), {}};
-}
 
 result<std::string> read_known(const std::string& folder, std::string_view name) {
-  const auto known =
-      std::find_if(digests.begin(), digests.end(), [&](const file_digest& one) { return one.name == name; });
-  if (known == digests.end()) return bad_file(name, "is no file of the benchmark");
-  result<std::string> bytes = io::read_file(fmt::format("{}/{}", folder, name));
-  if (!bytes) return bytes;
-  base::sha256 sum;
-  sum.update(std::string_view(*bytes));
-  const std::string found = base::sha256::hex(sum.finish());
-  if (found != known->sha256)
-    return bad_file(name, fmt::format("its SHA-256 is {}, that of the data of the table is {}", found, known->sha256));
-  return bytes;
+  return bench::read_known(folder, digests, name);
 }
 
 /// The fields of a text one after the other.
@@ -399,8 +380,7 @@ std::string describe_data() {
       "(arrivals_*.txt,\n"
       "node_rank.csv), the classes of pods (typical_pods.csv) and states at the end (golden_*). SHA-256 of the "
       "files:\n";
-  for (const file_digest& one : digests) text += fmt::format("  {}  {}\n", one.sha256, one.name);
-  return text;
+  return text + list_of(digests);
 }
 
 }  // namespace kaisched::bench::fgd

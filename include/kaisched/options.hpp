@@ -120,7 +120,8 @@ struct policy_options {
   std::vector<std::string> fgd_pods;  ///< classes of pods that `fgd` and `least_waste` expect; empty: of the cluster
   std::int64_t waste_reserve = 500;   ///< milli-GPU that `least_waste` gives to leave the largest nodes idle
   std::int64_t waste_scarcity = 100;  ///< percent of what others need of scarce nodes that counts for it
-  bool raw_scores = false;            ///< parts that pack do not cut their scores to integers
+  std::vector<std::int64_t> las_limits{3250, 7200};  ///< GPU seconds, rising, of the part `las_2d`
+  bool raw_scores = false;                           ///< parts that pack do not cut their scores to integers
   language text_language = language::english;
   bool reference_path = false;  ///< scan all nodes for every pod instead of using the indexes
 

@@ -112,10 +112,12 @@ result<void> job_queue::fill_in_order(std::span<const group_row> groups) {
     }
     nodes_[leaf].ordered.push_back(i);
   }
+  // A leaf is listed for every group that came too late.
+  std::sort(unordered.begin(), unordered.end());
+  unordered.erase(std::unique(unordered.begin(), unordered.end()), unordered.end());
   for (const std::uint32_t leaf : unordered) {
     std::vector<std::uint32_t>& ordered = nodes_[leaf].ordered;
-    const auto before = [&](std::uint32_t a, std::uint32_t b) { return entry_before(a, b); };
-    if (!std::is_sorted(ordered.begin(), ordered.end(), before)) std::sort(ordered.begin(), ordered.end(), before);
+    std::sort(ordered.begin(), ordered.end(), [&](std::uint32_t a, std::uint32_t b) { return entry_before(a, b); });
   }
   for (const std::uint32_t leaf : leaves) {
     node& one = nodes_[leaf];

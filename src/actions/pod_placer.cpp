@@ -33,7 +33,10 @@ bool pod_placer::comes_back(pod_row pod, const work::place& found) const {
   }
   if (!is_on(pod, (*c_.state().nodes)[found.row]->slot)) return false;
   const model::pod_class& ask = c_.state().class_of(pod);
-  return !ask.is_shared() || model::can_take(c_.state(), c_.live, ask, found.row, c_.live.pod_devices[pod]);
+  if (c_.compat() && !ask.is_shared()) return true;
+  const device_set& mine = c_.live.pod_devices[pod];
+  return model::can_take(c_.state(), c_.live, ask, found.row, mine) &&
+         (c_.compat() || model::leaves_claims(c_.state(), c_.live, found.row, mine.mask));
 }
 
 result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope, bool is_one_of_several) {

@@ -7,6 +7,7 @@
   X(explain)                 \
   X(what_if)                 \
   X(simulate)                \
+  X(compare)                 \
   X(check)                   \
   X(test)                    \
   X(minimise)                \

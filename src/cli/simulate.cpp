@@ -15,15 +15,11 @@
 #include "cli/chart.hpp"
 #include "cli/console.hpp"
 #include "cli/explain.hpp"
-#include "cli/input.hpp"
-#include "cli/policy_arguments.hpp"
+#include "cli/play_arguments.hpp"
+#include "cli/play_figures.hpp"
 #include "cli/progress.hpp"
-#include "io/files.hpp"
-#include "simulation/amounts.hpp"
 #include "simulation/metrics.hpp"
 #include "simulation/outcome_csv.hpp"
-#include "simulation/plain_cluster.hpp"
-#include "simulation/workload_csv.hpp"
 
 namespace kaisched::cli {
 
@@ -38,104 +34,13 @@ constexpr std::string_view simulate_schema = "kaisched-simulate/1";
 
 struct simulate_arguments {
   std::string workload;
-  std::string cluster;
-  std::string nodes;
-  std::int64_t gpus_per_node = 8;
-  policy_arguments policy;
-  std::string period;
-  std::string wake;
-  std::string grace;
-  std::string start_overhead;
-  std::string checkpoints = "always";
-  std::string estimates = "given";
-  std::string until;
-  std::string queue = "default";
+  std::string play_file;
+  play_arguments play;
   std::string jobs_file;
   std::string timeline_file;
 };
 
-error misuse(std::string text) { return {status::argument, std::move(text), {}}; }
-
-result<void> read_time(std::string_view option, std::string_view text, std::int64_t& to) {
-  if (text.empty()) return {};
-  const std::optional<std::int64_t> read = simulation::parse_duration(text);
-  if (!read) return misuse(fmt::format("{} {}: expected a time such as 30, 90s, 5m, 2h", option, text));
-  to = *read;
-  return {};
-}
-
-result<simulation::simulation_options> options_of(const simulate_arguments& told) {
-  simulation::simulation_options made;
-  for (const auto& [option, text, to] : {std::tuple{"--period", &told.period, &made.period},
-                                         {"--wake", &told.wake, &made.wake},
-                                         {"--grace", &told.grace, &made.grace},
-                                         {"--start-overhead", &told.start_overhead, &made.start_overhead},
-                                         {"--until", &told.until, &made.horizon}}) {
-    if (auto read = read_time(option, *text, *to); !read) return read.take_failure();
-  }
-  if (told.checkpoints == "never") {
-    made.keeps_work = false;
-  } else if (told.checkpoints != "always") {
-    if (auto read = read_time("--checkpoints", told.checkpoints, made.checkpoint_interval); !read)
-      return read.take_failure();
-  }
-  made.estimates = told.estimates == "none"    ? simulation::told_times::none
-                   : told.estimates == "exact" ? simulation::told_times::exact
-                                               : simulation::told_times::given;
-  made.queue = told.queue;
-  return made;
-}
-
-result<simulation::workload> read_jobs(const simulate_arguments& told) {
-  const result<std::string> text = io::read_file(told.workload);
-  if (!text) return text.failure();
-  simulation::workload_csv_options options;
-  options.gpus_per_node = told.gpus_per_node;
-  return simulation::read_workload_csv({told.workload == "-" ? "standard input" : told.workload, *text}, options);
-}
-
-/// Groups, their pods and the claims of these leave: the workload is all that is played.
-void leave_pods_out(io::cluster_input& of) {
-  const auto leaves = [](std::uint32_t kind) {
-    const auto is = [kind](table_kind one) { return kind == static_cast<std::uint32_t>(one); };
-    return is(table_kind::pod_group) || is(table_kind::sub_group) || is(table_kind::pod) ||
-           is(table_kind::resource_claim) || is(table_kind::claim_request);
-  };
-  std::vector<table> tables = std::exchange(of.tables, {});
-  std::vector<io::table_origin> origins = std::exchange(of.origins, {});
-  origins.resize(tables.size());
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    if (!leaves(tables[i].kind())) of.add(std::move(tables[i]), std::move(origins[i]));
-  }
-}
-
-/// The cluster of a file, or equal nodes.
-result<cluster> make_cluster(const simulate_arguments& told, const simulation::workload& jobs,
-                             simulation::simulation_options& options) {
-  if (!told.nodes.empty()) {
-    const result<io::cluster_input> made = simulation::plain_cluster(told.nodes, jobs, told.queue, options.model_label);
-    if (!made) return misuse("--nodes " + made.failure().message);
-    return io::build_cluster(*made);
-  }
-  input_arguments file;
-  file.cluster = told.cluster;
-  result<io::cluster_input> read = read_tables(file);
-  if (!read) return read.failure();
-  leave_pods_out(*read);
-  options.begin = read->now;
-  return io::build_cluster(*read);
-}
-
 // ---- reports --------------------------------------------------------------------------------------------------------
-
-std::string span_words(double value) {
-  if (value < 120) return fmt::format("{:.1f} s", value);
-  if (value < 7200) return fmt::format("{:.1f} min", value / 60);
-  if (value < 172800) return fmt::format("{:.1f} h", value / 3600);
-  return fmt::format("{:.1f} d", value / 86400);
-}
-
-std::string share_words(double part) { return fmt::format("{:.1f} %", part * 100); }
 
 void print_times(const terminal& out, std::string_view name, const distribution& of) {
   std::string text = "  " + pad_right(name, 24);
@@ -181,8 +86,14 @@ void print_figures(const terminal& out, const metrics& m, const run_result& run)
   print_section(out, "Use");
   out.line(fmt::format("  GPUs in use           {} of the whole time, {} while jobs came", share_words(m.utilisation),
                        share_words(m.utilisation_of_arrivals)));
+  out.line(fmt::format(
+      "  GPUs that are free    {} of them in pieces that jobs cannot use, {} of all while as many are waited for",
+      share_words(m.fragmentation), share_words(m.idle_though_asked)));
   out.line(fmt::format("  GPU hours             {}, {} of them lost", hours_words(m.gpu_hours),
                        hours_words(m.lost_gpu_hours)));
+  if (run.levels > 0) {
+    out.line(fmt::format("  jobs of several pods  {:.2f} levels of the topology between their nodes", m.topology_cost));
+  }
   out.line(fmt::format("  jobs stopped          {} by decisions, {} by nodes",
                        grouped(static_cast<std::int64_t>(m.evictions)),
                        grouped(static_cast<std::int64_t>(m.failures))));
@@ -191,11 +102,9 @@ void print_figures(const terminal& out, const metrics& m, const run_result& run)
                        m.worst_fairness));
   out.line(fmt::format("  more than 1.05 times  {} of the jobs", share_words(m.unfair)));
   out.line(fmt::format("  Jain's index          {:.3f} of slowdowns", m.jain));
+  out.line(fmt::format("  with other queues     {} of the GPUs in use, if they were divided equally",
+                       share_words(m.share_error)));
   print_timeline(out, run);
-}
-
-json json_of(const distribution& of) {
-  return {{"count", of.count}, {"mean", of.mean}, {"p50", of.p50}, {"p90", of.p90}, {"p99", of.p99}, {"most", of.most}};
 }
 
 json numbers_of(const run_result& run, series what) {
@@ -204,26 +113,26 @@ json numbers_of(const run_result& run, series what) {
 }
 
 int simulate(const simulate_arguments& told, console& to) {
-  if (told.nodes.empty() == told.cluster.empty())
-    return to.fail(misuse("name a cluster: --cluster FILE, or --nodes such as 16x8"), exit_usage);
+  play_arguments play = told.play;
+  if (!told.play_file.empty()) {
+    if (auto read = read_play_file(told.play_file, play); !read) return to.fail(read.failure(), exit_usage);
+  }
+  if (play.nodes.empty() == play.cluster.empty())
+    return to.fail(error{status::argument, "name a cluster: --cluster FILE, or --nodes such as 16x8", {}}, exit_usage);
   for (const auto& [option, file] : {std::pair{"--jobs", &told.jobs_file}, {"--timeline", &told.timeline_file}}) {
     if (auto free = to.claim(option, *file); !free) return to.fail(free.failure(), exit_usage);
   }
-  const result<engine> with = make_engine(told.policy);
-  if (!with) return to.fail(with.failure(), exit_usage);
-  result<simulation::simulation_options> options = options_of(told);
-  if (!options) return to.fail(options.failure(), exit_usage);
   progress shown(to, 2);
   shown.next("reading " + told.workload);
-  result<simulation::workload> jobs = read_jobs(told);
+  result<simulation::workload> jobs = read_jobs(told.workload, play.gpus_per_node);
   if (!jobs) return to.fail(jobs.failure());
-  result<cluster> over = make_cluster(told, *jobs, *options);
-  if (!over) return to.fail(over.failure());
-  simulation::play what;
-  what.jobs = std::move(*jobs);
+  result<prepared_play> ready = prepare_play(play, *jobs);
+  if (!ready) return to.fail(ready.failure());
+  const engine& with = ready->with;
+  const simulation::play what{std::move(*jobs), ready->outages, ready->pools, ready->profiles};
   shown.next("playing");
   const auto begun = std::chrono::steady_clock::now();
-  const result<run_result> run = simulation::simulate(*over, what, *with, *options);
+  const result<run_result> run = simulation::simulate(ready->over, what, with, ready->options);
   if (!run) return to.fail(run.failure());
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   shown.finish();
@@ -235,33 +144,18 @@ int simulate(const simulate_arguments& told, console& to) {
   const metrics m = simulation::metrics_of(what.jobs, *run);
   if (to.shows_report()) {
     to.out().line(to.out().paint(style::bold, fmt::format("kaisched {}: {} on {}", version_string, told.workload,
-                                                          told.nodes.empty() ? told.cluster : told.nodes)));
-    to.out().line(fmt::format("  preset {}, mode {}; {} in {}", with->get("preset").value(), with->get("mode").value(),
+                                                          play.nodes.empty() ? play.cluster : play.nodes)));
+    to.out().line(fmt::format("  preset {}, mode {}; {} in {}", with.get("preset").value(), with.get("mode").value(),
                               counted(static_cast<std::int64_t>(run->counts.sessions), "session"), seconds(took)));
     print_figures(to.out(), m, *run);
     to.out().line();
     to.out().line("digest " + run->digest);
   }
   json report{{"schema", simulate_schema},
-              {"preset", with->get("preset").value()},
-              {"mode", with->get("mode").value()},
+              {"preset", with.get("preset").value()},
+              {"mode", with.get("mode").value()},
               {"digest", run->digest},
               {"seconds", took},
-              {"jobs", m.jobs},
-              {"ended", m.ended},
-              {"never_started", m.never_started},
-              {"makespan", m.makespan},
-              {"completion", json_of(m.completion)},
-              {"waiting", json_of(m.waiting)},
-              {"utilisation", m.utilisation},
-              {"utilisation_of_arrivals", m.utilisation_of_arrivals},
-              {"gpu_hours", m.gpu_hours},
-              {"lost_gpu_hours", m.lost_gpu_hours},
-              {"evictions", m.evictions},
-              {"failures", m.failures},
-              {"worst_fairness", m.worst_fairness},
-              {"unfair", m.unfair},
-              {"jain", m.jain},
               {"sessions", run->counts.sessions},
               {"pods_started", run->counts.starts},
               {"pods_evicted", run->counts.evictions},
@@ -274,6 +168,7 @@ int simulate(const simulate_arguments& told, console& to) {
                 {"gpus_there", numbers_of(*run, series::there)},
                 {"jobs_running", numbers_of(*run, series::running)},
                 {"jobs_waiting", numbers_of(*run, series::waiting)}}}};
+  report.update(figures_of(m));
   return to.finish(report);
 }
 
@@ -288,23 +183,14 @@ void add_simulate(command_list& to) {
       "`kaisched workload` makes workloads from public traces.");
   c.position("WORKLOAD", &told.workload, file_name({"csv"}), "Jobs, see docs/workloads.md; - is the standard input")
       .required();
-  c.heading("Cluster");
-  c.option("--cluster", &told.cluster, cluster_file(), "Nodes, queues and topology; its groups and pods are left out");
-  c.option("--nodes", &told.nodes, any_value("NxG"), "Equal nodes instead: 16x8, or 8x8:V100,4x4:T4");
-  c.option("--queue", &told.queue, any_value("NAME"), "Queue of jobs that name none");
-  c.option("--gpus-per-node", &told.gpus_per_node, any_value("N"), "Most GPUs of a pod where a job says gpus_total")
-      .between(1, max_devices_per_node);
-  add_policy_arguments(c, told.policy);
-  c.heading("Times");
-  c.option("--period", &told.period, any_value("TIME"),
-           "From the start of one session to the next; 0: at every change");
-  c.option("--wake", &told.wake, any_value("TIME"), "A session at least so often while jobs wait or run; 0: never");
-  c.option("--grace", &told.grace, any_value("TIME"), "From the eviction of a pod until its place is free");
-  c.option("--start-overhead", &told.start_overhead, any_value("TIME"), "Of every start of a job, without progress");
-  c.option("--checkpoints", &told.checkpoints, any_value("WHEN"), "How much work is kept: always, never, or a TIME");
-  c.option("--estimates", &told.estimates, one_of("WHAT", {"none", "given", "exact"}),
-           "What sessions know of run times. One of");
-  c.option("--until", &told.until, any_value("TIME"), "Nothing is played beyond");
+  c.option("--play", &told.play_file, file_name({"yaml", "yml", "json"}),
+           "A file with any of what follows, outages, pools of nodes and profiles of models");
+  add_cluster_arguments(c, told.play);
+  add_policy_arguments(c, told.play.policy);
+  add_time_arguments(c, told.play);
+  c.flag("--replan", told.play.replan, "Every session places all jobs anew, those that run as well");
+  c.option("--preferred-level", &told.play.preferred_level, any_value("LABEL"),
+           "Jobs of several pods ask for nodes that are together at this level of the topology");
   c.heading("Output");
   c.option("--jobs", &told.jobs_file, file_name({"csv"}), "What became of each job, as CSV").writes();
   c.option("--timeline", &told.timeline_file, file_name({"csv"}), "GPUs and jobs after every change, as CSV").writes();

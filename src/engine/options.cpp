@@ -43,6 +43,8 @@ constexpr std::array options{
                 "in milli-cores and share in milli-GPU; without them those of the pods of the cluster"},
     option_info{"language", option_type::choice, "en", 0, 0, "en zh",
                 "language of the sentences in reasons and explanations: English or Chinese; no decision depends on it"},
+    option_info{"las_2d.limits", option_type::list, "3250,7200", 0, 0, "",
+                "GPU seconds, rising: a group that has had as many waits in the next queue of the part las_2d"},
     option_info{
         "least_waste.reserve", option_type::integer, "500", 0, 8000, "",
         "milli-GPU that the part least_waste gives away to leave an idle node alone, the largest of the cluster; "
@@ -257,6 +259,22 @@ result<void> check_choice(const option_info& o, std::string_view value) {
   return bad_value(o.name, value, "one of: " + std::string(o.choices));
 }
 
+result<void> set_limits(std::vector<std::int64_t>& target, std::string_view value) {
+  std::vector<std::int64_t> limits;
+  for (const std::string& text : split_names(value)) {
+    std::int64_t limit = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), limit);
+    const std::int64_t least = limits.empty() ? 1 : limits.back() + 1;
+    if (failure != std::errc{} || end != text.data() + text.size() || limit < least || limit > max_amount) {
+      return bad_value("las_2d.limits", text,
+                       "an integer from " + std::to_string(least) + " to " + std::to_string(max_amount));
+    }
+    limits.push_back(limit);
+  }
+  target = std::move(limits);
+  return {};
+}
+
 std::string_view name_of(placement_strategy s) { return s == placement_strategy::spread ? "spread" : "binpack"; }
 
 }  // namespace
@@ -307,6 +325,8 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
         return error{status::argument, "option fgd.pods: " + good.failure().message, {}};
     }
     fgd_pods = std::move(pods);
+  } else if (name == "las_2d.limits") {
+    return set_limits(las_limits, value);
   } else if (name == "packing.scores") {
     raw_scores = value == "raw";
   } else if (name == "placement.gpu") {
@@ -346,6 +366,11 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "load.strategy") return std::string(load == load_strategy::risk ? "risk" : "packing");
   if (name == "devices.settings") return join_names(device_settings);
   if (name == "fgd.pods") return join_names(fgd_pods);
+  if (name == "las_2d.limits") {
+    std::vector<std::string> limits;
+    for (const std::int64_t limit : las_limits) limits.push_back(std::to_string(limit));
+    return join_names(limits);
+  }
   if (name == "packing.scores") return std::string(raw_scores ? "raw" : "integer");
   if (name == "placement.gpu") return std::string(name_of(gpu_placement));
   if (name == "placement.domain") return std::string(name_of(domain_placement));

@@ -24,7 +24,7 @@ struct node_words {
 constexpr wording nodes_short("{nodes} node short of {resource}: need {need}, at most {have} free (on {nearest})",
                               "{nodes} nodes short of {resource}: need {need}, at most {have} free (on {nearest})",
                               "{nodes} 个节点的 {resource} 不足：需要 {need}，最多空闲 {have}（在 {nearest}）");
-constexpr wording nodes_in_pieces("{nodes} node have {have} only in pieces: need {need}",
+constexpr wording nodes_in_pieces("{nodes} node has {have} only in pieces: need {need}",
                                   "{nodes} nodes have {have} only in pieces: need {need}",
                                   "{nodes} 个节点的 {have} 是零散的：需要 {need}");
 constexpr wording nodes_refuse("{nodes} node refused by {constraint}", "{nodes} nodes refused by {constraint}",

@@ -52,6 +52,17 @@ void add_along_path(const cluster_state& s, queue_row q, std::vector<quota_vecto
   }
 }
 
+/// Whole devices that somebody could have, now or later, beyond those that are claimed.
+std::int64_t unclaimed(const cluster_state& s, const live_state& live, node_row row, std::uint64_t without) {
+  const device_row first = (*s.first_device)[row];
+  std::int64_t count = -(*live.device_claims)[row];
+  for (device_row d = first; d < (*s.first_device)[row + 1]; ++d) {
+    if ((without >> (d - first) & 1U) != 0) continue;
+    if ((*live.device_free)[d] + (*live.device_releasing)[d] >= (*s.device_units)[d]) ++count;
+  }
+  return count;
+}
+
 bool choose_whole(const cluster_state& s, const live_state& live, device_row first, device_row last,
                   std::int64_t wanted, device_amount amount, device_set& chosen) {
   const std::vector<std::int64_t>& whole = *s.device_units;
@@ -67,12 +78,15 @@ bool choose_whole(const cluster_state& s, const live_state& live, device_row fir
 }
 
 bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-                  device_amount amount, device_order order, const device_chooser* chooser, device_set& chosen) {
+                  device_amount amount, bool keeps_claims, device_order order, const device_chooser* chooser,
+                  device_set& chosen) {
   const device_row first = (*s.first_device)[row];
   const device_row last = (*s.first_device)[row + 1];
   const std::vector<std::int64_t>& free = *live.device_free;
   const std::vector<std::int64_t>& releasing = *live.device_releasing;
   const bool packs = order == device_order::pack;
+  const bool claimed = keeps_claims && (*live.device_claims)[row] > 0;
+  std::int64_t spare = claimed ? unclaimed(s, live, row, 0) : 0;  // whole devices of which parts may be taken
   for (std::int64_t wanted = c.shared_count(); wanted > 0; --wanted) {
     device_row best = no_row;
     std::int64_t best_room = 0;
@@ -83,6 +97,7 @@ bool choose_parts(const cluster_state& s, const live_state& live, const pod_clas
       const std::int64_t available = free[d] + releasing[d];
       const std::int64_t room = amount == device_amount::free_now ? std::min(free[d], available) : available;
       if (part < 0 || room < part) continue;
+      if (claimed && spare <= 0 && available >= (*s.device_units)[d]) continue;
       fitting |= std::uint64_t{1} << (d - first);
       if (best != no_row && (packs ? room >= best_room : room <= best_room)) continue;
       best = d;
@@ -93,6 +108,7 @@ bool choose_parts(const cluster_state& s, const live_state& live, const pod_clas
       const std::uint32_t wish = (*chooser)(fitting);
       if (wish < max_devices_per_node && (fitting >> wish & 1U) != 0) best = first + wish;
     }
+    if (claimed && free[best] + releasing[best] >= (*s.device_units)[best]) --spare;
     chosen.mask |= std::uint64_t{1} << (best - first);
     chosen.share = std::max(chosen.share, milli_of(c, (*s.device_units)[best]));
   }
@@ -109,6 +125,7 @@ void reset_amounts(const cluster_state& s, live_state& live) {
   }
   live.device_releasing = base::cow(std::vector<std::int64_t>(free.size(), 0));
   live.device_free = base::cow(std::move(free));
+  live.device_claims = base::cow(std::vector<std::int64_t>(s.nodes->size(), 0));
   const std::size_t queues = s.queues->size();
   live.queue_allocated = base::cow(std::vector<quota_vector>(queues));
   live.queue_nonpreemptible = base::cow(std::vector<quota_vector>(queues));
@@ -187,10 +204,23 @@ void charge_amounts(const cluster_state& s, live_state& live, const pod_class& c
   move_in_indexes(s, live, row, before);
 }
 
+namespace {
+
+void charge_devices_of(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
+                       const device_set& devices, std::int64_t sign) {
+  if (devices.mask != 0) {
+    charge_devices(s, live, c, row, status, devices, sign);
+  } else if (status == pod_status::pipelined && c.whole_devices > 0) {
+    live.device_claims.write()[row] += sign * c.whole_devices;
+  }
+}
+
+}  // namespace
+
 void charge_node(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
                  const device_set& devices, std::int64_t sign) {
   charge_amounts(s, live, c, row, status, sign);
-  if (devices.mask != 0) charge_devices(s, live, c, row, status, devices, sign);
+  charge_devices_of(s, live, c, row, status, devices, sign);
 }
 
 void charge_node_anew(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status from,
@@ -199,9 +229,8 @@ void charge_node_anew(const cluster_state& s, live_state& live, const pod_class&
   charge_row(s, live, c, row, from, -1, gpu_charge::in_parts);
   charge_row(s, live, c, row, to, 1, gpu_charge::in_parts);
   move_in_indexes(s, live, row, before);
-  if (devices.mask == 0) return;
-  charge_devices(s, live, c, row, from, devices, -1);
-  charge_devices(s, live, c, row, to, devices, 1);
+  charge_devices_of(s, live, c, row, from, devices, -1);
+  charge_devices_of(s, live, c, row, to, devices, 1);
 }
 
 void add_gpus(const cluster_state& s, live_state& live, node_row row, std::int64_t idle, std::int64_t releasing) {
@@ -322,15 +351,24 @@ bool group_before(const cluster_state& s, group_row a, group_row b) {
 }
 
 bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-                    device_amount amount, device_set& chosen, device_order order, const device_chooser* chooser) {
+                    device_amount amount, bool keeps_claims, device_set& chosen, device_order order,
+                    const device_chooser* chooser) {
   chosen = {};
   if (!c.wants_gpu()) return true;
   const device_row first = (*s.first_device)[row];
   const device_row last = (*s.first_device)[row + 1];
   if (first == last) return !c.is_shared() || (*s.nodes)[row]->is_shared_by_vendors();
   chosen.share = c.device_share;
-  if (c.whole_devices > 0) return choose_whole(s, live, first, last, c.whole_devices, amount, chosen);
-  return choose_parts(s, live, c, row, amount, order, chooser, chosen);
+  if (c.whole_devices > 0) {
+    const bool claimed = keeps_claims && (*live.device_claims)[row] > 0;
+    if (claimed && unclaimed(s, live, row, 0) < c.whole_devices) return false;
+    return choose_whole(s, live, first, last, c.whole_devices, amount, chosen);
+  }
+  return choose_parts(s, live, c, row, amount, keeps_claims, order, chooser, chosen);
+}
+
+bool leaves_claims(const cluster_state& s, const live_state& live, node_row row, std::uint64_t devices) {
+  return (*live.device_claims)[row] == 0 || unclaimed(s, live, row, devices) >= 0;
 }
 
 device_set devices_of(const cluster_state& s, const pod_class& c, node_row row, std::uint64_t mask) {

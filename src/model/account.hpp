@@ -95,11 +95,13 @@ using device_chooser = std::function<std::uint32_t(std::uint64_t fitting)>;
 /// Devices for a pod on a node: whole devices lowest index first; parts on the device with the least room that is
 /// enough (or the most), lowest index first. False if there are too few. Nodes whose devices are not tracked give an
 /// empty set for whole devices, and so does a claim on whole devices (`free_or_releasing`): any device will do, so none
-/// is set aside, and the amounts of the node tell how many are left. `chooser`, if there is one, is asked for each part
-/// first.
+/// is set aside, but with `keeps_claims` as many are left as are claimed. KAI looks at the amounts of the node only.
+/// `chooser`, if there is one, is asked for each part first.
 [[nodiscard]] bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
-                                  device_amount amount, device_set& chosen, device_order order = device_order::pack,
-                                  const device_chooser* chooser = nullptr);
+                                  device_amount amount, bool keeps_claims, device_set& chosen,
+                                  device_order order = device_order::pack, const device_chooser* chooser = nullptr);
+/// Without these devices enough whole ones are left, now or later, for claims that name none.
+[[nodiscard]] bool leaves_claims(const cluster_state& s, const live_state& live, node_row row, std::uint64_t devices);
 
 /// A set of devices with the share that a pod takes of each.
 [[nodiscard]] device_set devices_of(const cluster_state& s, const pod_class& c, node_row row, std::uint64_t mask);

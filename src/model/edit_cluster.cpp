@@ -587,6 +587,7 @@ void edit::move_node_amounts(const std::vector<std::shared_ptr<const node_info>>
   std::vector<std::int64_t> device_units;
   std::vector<std::int64_t> device_free;
   std::vector<std::int64_t> device_releasing;
+  std::vector<std::int64_t> device_claims;
   for (std::uint32_t row = 0; row < fresh.size(); ++row) {
     const node_info& node = *fresh[row];
     const std::size_t at = static_cast<std::size_t>(row) * dims;
@@ -609,6 +610,7 @@ void edit::move_node_amounts(const std::vector<std::shared_ptr<const node_info>>
       device_releasing.push_back(in_use ? (*s_.live.device_releasing)[old_first + d] : 0);
     }
     first.push_back(first.back() + count);
+    device_claims.push_back(old == no_row ? 0 : (*s_.live.device_claims)[old]);
   }
   s_.capacity = base::cow(std::move(capacity));
   s_.live.idle = base::cow(std::move(idle));
@@ -617,6 +619,7 @@ void edit::move_node_amounts(const std::vector<std::shared_ptr<const node_info>>
   s_.device_units = base::cow(std::move(device_units));
   s_.live.device_free = base::cow(std::move(device_free));
   s_.live.device_releasing = base::cow(std::move(device_releasing));
+  s_.live.device_claims = base::cow(std::move(device_claims));
 }
 
 }  // namespace kaisched::model

@@ -40,8 +40,8 @@ void edit::settle_devices() {
     device_set chosen;
     // An overcommitted node may have no device left: then only the amounts are charged.
     const bool found =
-        choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_now, chosen) ||
-        (claims(p) && choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_or_releasing, chosen));
+        choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_now, false, chosen) ||
+        (claims(p) && choose_devices(s_, s_.live, s_.class_of(p), at, device_amount::free_or_releasing, false, chosen));
     if (found) s_.live.pod_devices.write(p) = chosen;
     enter(p);
   }

@@ -330,6 +330,8 @@ struct live_state {
   base::cow<std::vector<std::int64_t>> releasing;         ///< [nodes x dimensions]; claims of pipelined pods taken off
   base::cow<std::vector<std::int64_t>> device_free;       ///< by device row, in `device_units`
   base::cow<std::vector<std::int64_t>> device_releasing;  ///< by device row; claims taken off
+  /// Whole devices that pods claim without naming them: any that comes free will do.
+  base::cow<std::vector<std::int64_t>> device_claims;
 
   base::cow<std::vector<quota_vector>> queue_allocated;
   base::cow<std::vector<quota_vector>> queue_nonpreemptible;

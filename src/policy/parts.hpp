@@ -32,6 +32,11 @@ std::unique_ptr<policy_part> make_deadline(const policy_options&);
 std::unique_ptr<policy_part> make_drf(const policy_options&);
 std::unique_ptr<policy_part> make_fifo(const policy_options&);
 std::unique_ptr<policy_part> make_las(const policy_options&);
+std::unique_ptr<policy_part> make_las_2d(const policy_options&);
+std::unique_ptr<policy_part> make_sjf(const policy_options&);
+std::unique_ptr<policy_part> make_srtf(const policy_options&);
+std::unique_ptr<policy_part> make_srsf(const policy_options&);
+std::unique_ptr<policy_part> make_completion_rate(const policy_options&);
 std::unique_ptr<policy_part> make_user_fairness(const policy_options&);
 // Nodes.
 std::unique_ptr<policy_part> make_predicates(const policy_options&);

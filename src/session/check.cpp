@@ -250,7 +250,8 @@ result<void> core::check() const {
   if (!has_books && *copy.live.idle != *live.idle) return violated("idle amounts of nodes differ from their pods");
   if (!has_books && *copy.live.releasing != *live.releasing)
     return violated("releasing amounts of nodes differ from their pods");
-  if (*copy.live.device_free != *live.device_free || *copy.live.device_releasing != *live.device_releasing) {
+  if (*copy.live.device_free != *live.device_free || *copy.live.device_releasing != *live.device_releasing ||
+      *copy.live.device_claims != *live.device_claims) {
     return violated("amounts of devices differ from their pods");
   }
   model::live_state mine = live;
@@ -309,6 +310,7 @@ std::string core::state_digest() const {
   add_bytes(hash, *live.releasing);
   add_bytes(hash, *live.device_free);
   add_bytes(hash, *live.device_releasing);
+  add_bytes(hash, *live.device_claims);
   add_bytes(hash, *live.queue_allocated);
   add_bytes(hash, *live.queue_nonpreemptible);
   add_bytes(hash, zones.available());

@@ -583,7 +583,7 @@ void core::convert_to_pipelined(group_row group) {
     undo_put(op, !compat());  // KAI forgets here what it had known of claims
     if (same.empty()) {
       (void)model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing,
-                                  chosen, choice.device_order());
+                                  !compat(), chosen, choice.device_order());
     }
     put(op.pod, row, pod_status::pipelined, chosen, same, placed, operation_kind::pipeline);
   }

@@ -419,7 +419,7 @@ bool node_choice::choose_devices(const core& c, pod_row pod, node_row row, free_
     // Made where it is asked only: it takes memory.
     const bool asks_parts = ask.is_shared() && !c.compat() && (c.capabilities & part_chooses_devices) != 0;
     const model::device_chooser chooser = asks_parts ? chooser_of(c, pod, row) : nullptr;
-    if (model::choose_devices(c.state(), c.live, ask, row, amount, found.devices, device_order(),
+    if (model::choose_devices(c.state(), c.live, ask, row, amount, !c.compat(), found.devices, device_order(),
                               asks_parts ? &chooser : nullptr)) {
       if (c.options.devices != device_choice::index) {
         policy::choose_linked(c.state(), c.live, ask, row, c.access.zones, found.devices);

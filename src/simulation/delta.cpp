@@ -11,8 +11,19 @@ namespace kaisched::simulation {
 namespace {
 
 /// In the order in which they are applied.
-enum place : std::size_t { pods_gone, groups_gone, nodes_changed, pods_changed, groups_changed, groups_new, pods_new };
-constexpr std::size_t places = 7;
+enum place : std::size_t {
+  pods_gone,
+  groups_gone,
+  pods_changed,
+  nodes_changed,
+  capacities_changed,
+  devices_changed,
+  groups_changed,
+  groups_new,
+  pods_new,
+  pods_nominated
+};
+constexpr std::size_t places = 10;
 
 struct column_plan {
   std::uint32_t id;
@@ -34,6 +45,11 @@ delta::delta() {
   plan(groups_gone, table_kind::pod_group, table_op::remove, {{col::pod_group_name, ct::string}});
   plan(nodes_changed, table_kind::node, table_op::change,
        {{col::node_name, ct::string}, {col::node_ready, ct::u8}, {col::node_unschedulable, ct::u8}});
+  plan(capacities_changed, table_kind::node, table_op::change, {{col::node_name, ct::string}});
+  plan(devices_changed, table_kind::device, table_op::change,
+       {{col::device_node, ct::string}, {col::device_index, ct::u32}, {col::device_healthy, ct::u8}});
+  plan(pods_nominated, table_kind::pod, table_op::change,
+       {{col::pod_name, ct::string}, {col::pod_nominated_node, ct::string}});
   plan(pods_changed, table_kind::pod, table_op::change,
        {{col::pod_name, ct::string},
         {col::pod_status_column, ct::u8},
@@ -55,7 +71,9 @@ delta::delta() {
         {col::pod_group_created, ct::i64},
         {col::pod_group_min_member, ct::i64},
         {col::pod_group_runtime_estimate, ct::i64},
-        {col::pod_group_deadline, ct::i64}});
+        {col::pod_group_deadline, ct::i64},
+        {col::pod_group_topology, ct::string},
+        {col::pod_group_preferred_level, ct::string}});
   plan(pods_new, table_kind::pod, table_op::add,
        {{col::pod_name, ct::string},
         {col::pod_group_ref, ct::string},
@@ -80,6 +98,32 @@ void delta::change_node(std::string_view name, bool ready, bool unschedulable) {
   to[0]->push(name);
   to[1]->push(static_cast<std::uint8_t>(ready));
   to[2]->push(static_cast<std::uint8_t>(unschedulable));
+  ++rows_;
+}
+
+void delta::change_capacity(std::string_view node, std::span<const std::int64_t> amounts) {
+  auto& to = columns_[capacities_changed];
+  if (to.size() == 1) {
+    const auto width = static_cast<std::uint32_t>(amounts.size());
+    to.push_back(&tables_[capacities_changed].add(col::node_capacity, column_type::i64, width));
+  }
+  to[0]->push(node);
+  for (const std::int64_t amount : amounts) to[1]->push(amount);
+  ++rows_;
+}
+
+void delta::change_device(std::string_view node, std::uint32_t index, bool healthy) {
+  const auto& to = columns_[devices_changed];
+  to[0]->push(node);
+  to[1]->push(index);
+  to[2]->push(static_cast<std::uint8_t>(healthy));
+  ++rows_;
+}
+
+void delta::nominate_pod(std::string_view name, std::string_view node) {
+  const auto& to = columns_[pods_nominated];
+  to[0]->push(name);
+  to[1]->push(node);
   ++rows_;
 }
 
@@ -117,6 +161,8 @@ void delta::add_group(const group_row& row) {
   to[6]->push(row.min_member);
   to[7]->push(row.runtime_estimate);
   to[8]->push(row.deadline);
+  to[9]->push(row.topology);
+  to[10]->push(row.preferred_level);
   ++rows_;
 }
 

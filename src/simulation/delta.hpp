@@ -3,6 +3,7 @@
 /// What has happened since the last session, as the tables of one delta.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,10 @@ class delta {
   void remove_pod(std::string_view name);
   void remove_group(std::string_view name);
   void change_node(std::string_view name, bool ready, bool unschedulable);
+  void change_capacity(std::string_view node, std::span<const std::int64_t> amounts);
+  void change_device(std::string_view node, std::uint32_t index, bool healthy);
+  /// Where it was, if it waits again.
+  void nominate_pod(std::string_view name, std::string_view node);
   /// @param node none: the pod waits
   void change_pod(std::string_view name, pod_status status, entity_id node, const device_set& devices);
   struct group_times {
@@ -46,6 +51,8 @@ class delta {
     std::int64_t min_member;
     std::int64_t runtime_estimate;
     std::int64_t deadline;
+    std::string_view topology;
+    std::string_view preferred_level;
   };
   void add_group(const group_row& row);
   void add_pod(std::string_view name, std::string_view group, const pod_shape& shape, std::int64_t created,

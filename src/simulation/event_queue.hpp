@@ -9,19 +9,28 @@
 namespace kaisched::simulation {
 
 /// Kinds in the order in which they happen at one moment: places come free before they are asked for.
-enum class event_kind : std::uint8_t { job_ends, pod_has_left, node_comes, node_is_cordoned, node_goes };
+enum class event_kind : std::uint8_t {
+  job_ends,
+  pod_has_left,
+  node_comes,
+  node_is_on,
+  node_is_idle,
+  node_is_cordoned,
+  node_goes
+};
 
 struct event {
   std::int64_t time = 0;
   event_kind kind = event_kind::job_ends;
-  std::uint32_t subject = 0;  ///< job, pod or outage
+  std::uint32_t subject = 0;  ///< job, pod, outage or pool
+  std::uint32_t other = 0;    ///< of a pool: the node
   std::uint64_t stamp = 0;    ///< of the plan that the event belongs to; another one by then: it does not happen
 };
 
 class event_queue {
  public:
-  void add(std::int64_t time, event_kind kind, std::uint32_t subject, std::uint64_t stamp) {
-    heap_.push_back({{time, kind, subject, stamp}, next_++});
+  void add(std::int64_t time, event_kind kind, std::uint32_t subject, std::uint32_t other, std::uint64_t stamp) {
+    heap_.push_back({{time, kind, subject, other, stamp}, next_++});
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
   [[nodiscard]] bool empty() const { return heap_.empty(); }

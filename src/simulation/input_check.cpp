@@ -12,6 +12,8 @@
 
 #include <kaisched/quantity.hpp>
 
+#include "model/state.hpp"
+
 namespace kaisched::simulation {
 
 namespace {
@@ -37,6 +39,10 @@ result<void> check_options(const simulation_options& o) {
     if (!is_time(value)) return wrong("option {}: {} ns, expected 0 to {} ns", name, value, latest);
   }
   if (!is_time_or_never(o.horizon)) return wrong("option horizon: {} ns, expected 0 to {} ns", o.horizon, latest);
+  if (!(o.estimate_factor >= 1 && o.estimate_factor <= 1e6))
+    return wrong("option estimate_factor: {}, expected 1 to 1000000", o.estimate_factor);
+  if (o.replan && o.grace > 0)
+    return wrong("option replan: places are given anew at once, so that grace has to be 0, not {} ns", o.grace);
   if (o.most_stops == 0) return wrong("option most_stops: expected 1 at least");
   if (o.most_sessions_at_once == 0) return wrong("option most_sessions_at_once: expected 1 at least");
   return {};
@@ -78,7 +84,8 @@ result<void> check_jobs(const cluster& over, const workload& jobs, const simulat
       return wrong("job '{}': deadline is {} ns, expected 0 to {} ns", j.name, j.deadline, latest);
     if (auto fine = check_shapes(j); !fine) return fine;
     for (const pod_shape& s : j.pods) pods += s.count;
-    const std::string_view queue = j.queue.empty() ? std::string_view(o.queue) : std::string_view(j.queue);
+    const std::string_view queue =
+        j.queue.empty() || o.one_queue ? std::string_view(o.queue) : std::string_view(j.queue);
     if (queues.insert(queue).second && !over.find(entity_kind::queue, queue))
       return wrong("job '{}': there is no queue '{}'", j.name, queue);
     names.push_back(j.name);
@@ -90,13 +97,50 @@ result<void> check_jobs(const cluster& over, const workload& jobs, const simulat
   return {};
 }
 
-result<void> check_outages(const cluster& over, const std::vector<outage>& outages) {
+result<void> check_lost_devices(const cluster& over, const snapshot& first, const outage& o) {
+  if (o.devices.empty()) return {};
+  const model::cluster_state& s = first.state();
+  const node_row row = *first.row_of(*over.find(entity_kind::node, o.node), entity_kind::node);
+  const model::node_info& node = *(*s.nodes)[row];
+  if (o.notice > 0) return wrong("outage of devices of node '{}': only whole nodes can have notice", o.node);
+  if (node.is_shared_by_vendors())
+    return wrong("outage of devices of node '{}': its devices are told by vendors, only the whole node can fail",
+                 o.node);
+  std::set<std::uint32_t> seen;
+  for (const std::uint32_t d : o.devices) {
+    if (d >= node.device_count()) return wrong("outage: node '{}' has no device {}", o.node, d);
+    if (!seen.insert(d).second) return wrong("outage of node '{}': device {} is named twice", o.node, d);
+    if (!node.devices.empty() && (!node.devices[d].is_offered() || node.devices[d].share != whole_device))
+      return wrong("outage of node '{}': device {} is not offered as a whole", o.node, d);
+  }
+  return {};
+}
+
+result<void> check_pools(const cluster& over, const std::vector<node_pool>& pools) {
+  std::set<std::string_view> nodes;
+  for (const node_pool& p : pools) {
+    if (p.nodes.empty()) return wrong("a pool has no nodes");
+    for (const std::string& name : p.nodes) {
+      if (!over.find(entity_kind::node, name)) return wrong("pool: there is no node '{}'", name);
+      if (!nodes.insert(name).second) return wrong("pool: node '{}' is there twice", name);
+    }
+    if (p.least > p.nodes.size())
+      return wrong("pool of node '{}': least is {}, it has {} nodes", p.nodes.front(), p.least, p.nodes.size());
+    if (!is_time(p.start_time) || !is_time(p.idle_time))
+      return wrong("pool of node '{}': times from 0 to {} ns are expected", p.nodes.front(), latest);
+  }
+  return {};
+}
+
+result<void> check_outages(cluster& over, const std::vector<outage>& outages) {
+  const snapshot first = over.take_snapshot();
   std::map<std::string_view, std::vector<const outage*>> by_node;
   for (const outage& o : outages) {
     if (!over.find(entity_kind::node, o.node)) return wrong("outage: there is no node '{}'", o.node);
     if (!is_time(o.from) || !is_time_or_never(o.to) || (o.to != never && o.to <= o.from))
       return wrong("outage of node '{}': from {} ns to {} ns", o.node, o.from, o.to);
     if (!is_time(o.notice)) return wrong("outage of node '{}': notice is {} ns", o.node, o.notice);
+    if (auto fine = check_lost_devices(over, first, o); !fine) return fine;
     by_node[o.node].push_back(&o);
   }
   for (auto& [node, all] : by_node) {
@@ -131,10 +175,11 @@ result<void> check_profiles(const std::vector<profile>& profiles) {
 
 }  // namespace
 
-result<void> check_play(const cluster& over, const play& what, const simulation_options& options) {
+result<void> check_play(cluster& over, const play& what, const simulation_options& options) {
   if (auto fine = check_options(options); !fine) return fine;
   if (auto fine = check_profiles(what.profiles); !fine) return fine;
   if (auto fine = check_outages(over, what.outages); !fine) return fine;
+  if (auto fine = check_pools(over, what.pools); !fine) return fine;
   return check_jobs(over, what.jobs, options);
 }
 

@@ -9,6 +9,6 @@
 namespace kaisched::simulation {
 
 /// The error names the job, the outage, the profile or the option.
-[[nodiscard]] result<void> check_play(const cluster& over, const play& what, const simulation_options& options);
+[[nodiscard]] result<void> check_play(cluster& over, const play& what, const simulation_options& options);
 
 }  // namespace kaisched::simulation

@@ -87,17 +87,31 @@ bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work) {
     e.kept = e.done;
     e.run_time_of_gpus = 0;
   } else if (before > 0 && e.speed == 0 && !saves_work) {
-    const std::int64_t interval = known.checkpoint_interval;
-    const std::int64_t saved = interval == 0 ? e.done : std::max(e.kept, e.done - e.done % interval);
-    const std::int64_t again = e.done - (keeps_work_ ? saved : 0);
-    const std::int64_t of_this_run = e.done - e.kept;
-    told.lost += again;
-    if (of_this_run > 0) e.lost_gpu_time += e.run_time_of_gpus * std::min(again, of_this_run) / of_this_run;
-    e.done -= again;
+    lose_work(job);
   }
   if (before == e.speed) return false;
   ++e.stamp;
   return e.speed > 0;
+}
+
+/// Back to the last checkpoint.
+void job_book::lose_work(std::uint32_t job) {
+  entry& e = jobs_[job];
+  const std::int64_t interval = profile_of(job).checkpoint_interval;
+  const std::int64_t saved = interval == 0 ? e.done : std::max(e.kept, e.done - e.done % interval);
+  const std::int64_t again = e.done - (keeps_work_ ? saved : 0);
+  const std::int64_t of_this_run = e.done - e.kept;
+  outcomes_[job].lost += again;
+  if (of_this_run > 0) e.lost_gpu_time += e.run_time_of_gpus * std::min(again, of_this_run) / of_this_run;
+  e.done -= again;
+}
+
+void job_book::interrupt(std::uint32_t job, std::int64_t now, bool saves_work) {
+  account(job, now);
+  if (jobs_[job].speed == 0) return;
+  if (!saves_work) lose_work(job);
+  jobs_[job].speed = 0;
+  ++jobs_[job].stamp;
 }
 
 std::int64_t job_book::end_of(std::uint32_t job) const {

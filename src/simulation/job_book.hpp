@@ -44,6 +44,10 @@ class job_book {
   /// After the pods of a moment have started and stopped: goes on with the speed that it has now. True if the end of
   /// the job has to be planned anew.
   [[nodiscard]] bool settle(std::uint32_t job, std::int64_t now, bool saves_work);
+  /// It stops and goes on at once: what `settle` would take from a job that stops is gone.
+  void interrupt(std::uint32_t job, std::int64_t now, bool saves_work);
+  /// Counts what it has had until now.
+  void account_until(std::uint32_t job, std::int64_t now) { account(job, now); }
   /// When it ends if nothing changes. The job goes on.
   [[nodiscard]] std::int64_t end_of(std::uint32_t job) const;
   void end(std::uint32_t job, std::int64_t now);
@@ -56,6 +60,7 @@ class job_book {
 
  private:
   void account(std::uint32_t job, std::int64_t now);
+  void lose_work(std::uint32_t job);
   [[nodiscard]] std::int64_t speed_with(std::uint32_t job, std::uint32_t pods) const;
   [[nodiscard]] const profile& profile_of(std::uint32_t job) const { return profiles_[profile_of_[job]]; }
 

@@ -91,6 +91,13 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
   const integral crowd(run, [](const sample& s) {
     return part_of(static_cast<double>(s.gpus_held + s.gpus_wanted), static_cast<double>(s.gpus_there));
   });
+  const integral fragmented(run, [](const sample& s) { return static_cast<double>(s.gpus_fragmented) / 1000; });
+  const integral misplaced(run, [](const sample& s) { return static_cast<double>(s.gpus_misplaced) / 1000; });
+  const integral asked(run, [](const sample& s) {
+    return static_cast<double>(std::min(s.gpus_wanted, s.gpus_there - s.gpus_held)) / 1000;
+  });
+  double distance = 0;
+  double of_several_pods = 0;
   std::vector<std::int64_t> completions;
   std::vector<std::int64_t> waits;
   double slowdowns = 0;
@@ -105,6 +112,12 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
     made.lost_gpu_hours += static_cast<double>(o.lost_gpu_time) / milli_ms_of_hour;
     made.evictions += o.evictions;
     made.failures += o.failures;
+    std::uint64_t pods = 0;
+    for (const pod_shape& shape : told.pods) pods += shape.count;
+    if (pods > 1) {
+      distance += static_cast<double>(o.gpu_time) * o.distance;
+      of_several_pods += static_cast<double>(o.gpu_time);
+    }
     if (o.first_start == never) {
       made.never_started += told.submit <= run.end ? 1U : 0U;
     } else {
@@ -131,6 +144,12 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
   made.makespan = made.ended == 0 ? 0 : seconds(last_end - first);
   made.utilisation = part_of(held.between(first, run.end), there.between(first, run.end));
   made.utilisation_of_arrivals = part_of(held.between(first, last_submit), there.between(first, last_submit));
+  const double free = there.between(first, run.end) - held.between(first, run.end);
+  made.fragmentation = part_of(fragmented.between(first, run.end), free);
+  made.idle_though_asked = part_of(asked.between(first, run.end), there.between(first, run.end));
+  made.share_error = part_of(misplaced.between(first, run.end), held.between(first, run.end));
+  made.topology_cost = part_of(distance, of_several_pods);
+  made.gpu_hours_there = there.between(first, run.end) / 3600;
   made.unfair = part_of(static_cast<double>(unfair), static_cast<double>(compared));
   made.jain = part_of(slowdowns * slowdowns, static_cast<double>(compared) * squares);
   return made;

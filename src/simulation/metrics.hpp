@@ -41,6 +41,13 @@ struct metrics {
   double unfair = 0;  ///< jobs for which it is above 1.05, 0 to 1
   /// Jain's index of the slowdowns of jobs (their time by their run time): 1 if all are equal, 1 / jobs at worst.
   double jain = 0;
+  double fragmentation = 0;      ///< of the GPUs that are free, what pods of the workload cannot use, 0 to 1
+  double idle_though_asked = 0;  ///< of the GPUs that are there, those that are free while as many are waited for
+  double share_error = 0;        ///< of the GPUs that are held, those that max-min fairness would give to other queues
+  /// Of jobs of several pods, weighted by GPU time: levels of the topology between their nodes, see
+  /// `job_outcome::distance`.
+  double topology_cost = 0;
+  double gpu_hours_there = 0;  ///< of all GPUs that were there: what the cluster costs
 };
 
 [[nodiscard]] metrics metrics_of(const workload& jobs, const run_result& run);

@@ -4,6 +4,7 @@
 /// run, end, are evicted and lose work, nodes fail and come back. The same inputs give the same run, to the byte.
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <kaisched/cluster.hpp>
 #include <kaisched/engine.hpp>
 #include <kaisched/result.hpp>
+#include <kaisched/session.hpp>
 
 #include "simulation/workload.hpp"
 
@@ -25,17 +27,29 @@ enum class told_times : std::uint8_t {
   none,   ///< nothing
   given,  ///< the estimates of the workload
   exact,  ///< the run times themselves
+  drawn,  ///< run times multiplied by factors that are drawn
 };
 
-/// A node that is away for some time.
+/// A node that is away for some time, or some of its devices.
 struct outage {
   std::string node;
   std::int64_t from = 0;
-  std::int64_t to = never;  ///< `never`: it does not come back
-  std::int64_t notice = 0;  ///< so long before it takes no new pods: maintenance
-  bool saves_work = false;  ///< its pods write a checkpoint before they go
+  std::int64_t to = never;                  ///< `never`: it does not come back
+  std::int64_t notice = 0;                  ///< so long before it takes no new pods: maintenance
+  bool saves_work = false;                  ///< its pods write a checkpoint before they go
+  std::vector<std::uint32_t> devices = {};  ///< indices; none: the whole node
 
   friend bool operator==(const outage&, const outage&) = default;
+};
+
+/// Nodes that are switched on when pods wait and off when they are empty. All are in the cluster.
+struct node_pool {
+  std::vector<std::string> nodes;  ///< in the order in which they are switched on
+  std::uint32_t least = 0;         ///< of them that are never off: the first ones
+  std::int64_t start_time = 0;     ///< from the wish for a node until it is there
+  std::int64_t idle_time = 0;      ///< from the end of its last pod until it goes, unless pods wait
+
+  friend bool operator==(const node_pool&, const node_pool&) = default;
 };
 
 /// Speed of a job of some model with less than all its pods: parts per million of its full speed. Between two points
@@ -68,6 +82,18 @@ struct simulation_options {
   std::int64_t checkpoint_interval = 0;
   bool keeps_work = true;  ///< false: a job that is stopped begins again
   told_times estimates = told_times::given;
+  /// Of `drawn`: estimates are run times times a number drawn evenly from 1 to this one (the f-model of Mu'alem and
+  /// Feitelson, IEEE TPDS 2001), the same one for a job whatever the policy.
+  double estimate_factor = 1;
+  std::uint64_t estimate_seed = 0;
+  /// Every session places all jobs anew that may be stopped, those that run with those that wait, in the order of the
+  /// policy: how SRTF, SRSF and LAS are meant. Who is not placed is stopped; who is placed elsewhere starts there
+  /// again.
+  bool replan = false;
+  bool one_queue = false;  ///< sessions see all jobs in `queue`, whatever queue they name
+  /// Jobs of several pods ask for nodes in one domain of this level of the primary topology, and take others if there
+  /// are none. Empty: they ask for nothing.
+  std::string preferred_level = {};
   std::int64_t begin = 0;                 ///< time of the sessions at virtual time 0, nanoseconds
   std::int64_t horizon = never;           ///< nothing is played from then on
   std::string queue = "default";          ///< of jobs that name none
@@ -82,6 +108,7 @@ struct simulation_options {
 struct play {
   workload jobs;
   std::vector<outage> outages;
+  std::vector<node_pool> pools;
   std::vector<profile> profiles;
 };
 
@@ -96,6 +123,9 @@ struct job_outcome {
   std::uint32_t starts = 0;
   std::uint32_t evictions = 0;  ///< times that decisions stopped it: it had fewer pods than its gang then
   std::uint32_t failures = 0;   ///< times that its nodes did
+  /// Of its nodes at the last start. 0: one node; 1: one domain of the lowest level of the topology; one more for each
+  /// level, and one more beyond the widest one.
+  std::uint32_t distance = 0;
 
   friend bool operator==(const job_outcome&, const job_outcome&) = default;
 };
@@ -108,6 +138,10 @@ struct sample {
   std::int64_t gpus_there = 0;   ///< of nodes that are there
   std::uint32_t jobs_running = 0;
   std::uint32_t jobs_waiting = 0;
+  /// Of GPUs that are free: what pods of the workload cannot use, as the mean over them (FGD, USENIX ATC 2023).
+  std::int64_t gpus_fragmented = 0;
+  /// Of GPUs that are held: what other queues would have if they were divided by max-min fairness.
+  std::int64_t gpus_misplaced = 0;
 
   friend bool operator==(const sample&, const sample&) = default;
 };
@@ -126,14 +160,18 @@ struct run_result {
   std::vector<job_outcome> jobs;  ///< as in the workload
   std::vector<sample> timeline;   ///< a sample per moment at which something changed
   run_counts counts;
-  std::int64_t end = 0;  ///< the last moment at which something changed, or the horizon
-  std::string digest;    ///< SHA-256 over all that happened, as 64 hexadecimal digits
+  std::int64_t end = 0;      ///< the last moment at which something changed, or the horizon
+  std::uint32_t levels = 0;  ///< of the topology that distances are told in
+  std::string digest;        ///< SHA-256 over all that happened, as 64 hexadecimal digits
 };
+
+/// Sees every session after its actions, at this virtual time. What it fails with ends the play.
+using session_watcher = std::function<result<void>(const session& held, std::int64_t now)>;
 
 /// Plays a workload. Pods that are in the cluster at the start stay where they are. Errors: `argument` for options,
 /// jobs and outages that make no sense, the job or node named; what applying deltas and running actions can fail with.
 /// Threads: one; runs with different clusters may go on at the same time.
 [[nodiscard]] result<run_result> simulate(cluster& over, const play& what, const engine& with,
-                                          const simulation_options& options = {});
+                                          const simulation_options& options = {}, const session_watcher& watcher = {});
 
 }  // namespace kaisched::simulation

@@ -38,7 +38,7 @@ TEST_CASE("least_waste allocates more than fgd, and scarce models last longer; b
   const auto bounds = std::filesystem::temp_directory_path() / "kaisched_own_bounds.csv";
   std::ofstream(bounds) << "workload,seed,lp_prefix_gpu_pct\ngpuspec20,47,96.97\n";
   what.bounds = bounds.string();
-  const fgd::own_result made = must(fgd::compare(what));
+  const fgd::own_result made = must(fgd::reproduce(what));
   REQUIRE(made.rows.size() == 2);
   CHECK(made.ahead() == 2);
   CHECK(made.scarce() == 1);
@@ -64,16 +64,16 @@ TEST_CASE("least_waste allocates more than fgd, and scarce models last longer; b
   // Without a price on scarce models they are gone long before.
   what.workloads = {"gpuspec20"};
   what.options = {{"least_waste.scarcity", "0"}};
-  const fgd::own_result free_for_all = must(fgd::compare(what));
+  const fgd::own_result free_for_all = must(fgd::reproduce(what));
   CHECK(free_for_all.rows[0].ours.first_failed < scarce.ours.first_failed - 10);
   CHECK_FALSE(free_for_all.keeps_scarce());
   what.options = {{"least_waste.scarcity", "much"}};
-  CHECK_FALSE(fgd::compare(what).ok());
+  CHECK_FALSE(fgd::reproduce(what).ok());
   what.options = {};
 
   what.workloads = {"cpu250", "gpuspec20"};
   what.part = "best_fit";
-  const fgd::own_result worse = must(fgd::compare(what));
+  const fgd::own_result worse = must(fgd::reproduce(what));
   CHECK(worse.ahead() == 0);
   CHECK(worse.scarce_met() == 0);
   CHECK_FALSE(worse.holds());
@@ -110,18 +110,18 @@ TEST_CASE("orders of ties are other orders of the same nodes") {
 TEST_CASE("wrong requests and bounds are named") {
   fgd::own_request what;
   what.workloads = {"defualt"};
-  CHECK(fgd::compare(what).failure().message == "there is no workload 'defualt'");
+  CHECK(fgd::reproduce(what).failure().message == "there is no workload 'defualt'");
   what.workloads = {};
   what.seed_to = 52;
-  CHECK(fgd::compare(what).failure().message == "seeds 47-52 are not within 42-51");
+  CHECK(fgd::reproduce(what).failure().message == "seeds 47-52 are not within 42-51");
   what.seed_to = 51;
   what.orders = 4;
-  CHECK(fgd::compare(what).failure().message == "orders are 1 to 3");
+  CHECK(fgd::reproduce(what).failure().message == "orders are 1 to 3");
   what.orders = 1;
   const auto file = std::filesystem::temp_directory_path() / "kaisched_own_bad.csv";
   std::ofstream(file) << "workload,seed,lp_prefix_gpu_pct\ndefault,47,much\n";
   what.bounds = file.string();
-  CHECK(fgd::compare(what).failure().message.find("lp_prefix_gpu_pct") != std::string::npos);
+  CHECK(fgd::reproduce(what).failure().message.find("lp_prefix_gpu_pct") != std::string::npos);
   std::filesystem::remove(file);
-  CHECK_FALSE(fgd::compare(what).ok());
+  CHECK_FALSE(fgd::reproduce(what).ok());
 }

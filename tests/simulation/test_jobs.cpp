@@ -29,6 +29,23 @@ TEST_CASE("a job waits for its place") {
   CHECK(at(r.jobs[2].end) == 21);
 }
 
+TEST_CASE("the shortest job starts first where sessions know run times") {
+  const sim::play what = play_of({{"a", 0, 10}, {"long", 1, 20}, {"short", 2, 5}});
+  for (const std::string part : {"sjf", "srtf", "srsf", "completion_rate"}) {
+    CAPTURE(part);
+    const engine with = engine_with({{"parts", "predicates,proportion," + part + ",nodeavailability"}});
+    sim::simulation_options options;
+    options.estimates = sim::told_times::exact;
+    const sim::run_result known = played(nodes_with({1}), what, options, with);
+    CHECK(at(known.jobs[2].first_start) == 10);
+    CHECK(at(known.jobs[1].first_start) == 15);
+    options.estimates = sim::told_times::none;
+    const sim::run_result unknown = played(nodes_with({1}), what, options, with);
+    CHECK(at(unknown.jobs[1].first_start) == 10);
+    CHECK(at(unknown.jobs[2].first_start) == 30);
+  }
+}
+
 TEST_CASE("a gang waits until all its pods have places") {
   const sim::run_result r = played(nodes_with({2, 2}), play_of({{"a", 0, 10, 1, 2}, {"gang", 1, 5, 2, 2}}));
   CHECK(at(r.jobs[1].first_start) == 10);

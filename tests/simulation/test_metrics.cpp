@@ -103,17 +103,17 @@ TEST_CASE("a run as CSV") {
   const sim::run_result r =
       played(nodes_with({1}), what, {.start_overhead = second}, engine_with({{"actions", "allocate,preempt"}}));
   CHECK(sim::format_outcomes(what.jobs, r) ==
-        "job,submit,start,end,running,lost,gpu_seconds,lost_gpu_seconds,starts,evictions,failures\n"
-        "\"a,b\",0,0,153.25,102.25,2,102.25,2,2,1,0\n"
-        "high,30,30,81,51,1,51,1,1,0,0\n"
-        "wide,31,,,0,0,0,0,0,0,0\n");
+        "job,submit,start,end,running,lost,gpu_seconds,lost_gpu_seconds,starts,evictions,failures,distance\n"
+        "\"a,b\",0,0,153.25,102.25,2,102.25,2,2,1,0,0\n"
+        "high,30,30,81,51,1,51,1,1,0,0,0\n"
+        "wide,31,,,0,0,0,0,0,0,0,0\n");
   CHECK(sim::format_timeline(r) ==
-        "time,gpus_held,gpus_wanted,gpus_there,jobs_running,jobs_waiting\n"
-        "0,1,0,1,1,0\n"
-        "30,1,1,1,1,1\n"
-        "31,1,4,1,1,2\n"
-        "81,1,3,1,1,1\n"
-        "153.25,0,3,1,0,1\n");
+        "time,gpus_held,gpus_wanted,gpus_there,jobs_running,jobs_waiting,gpus_fragmented,gpus_misplaced\n"
+        "0,1,0,1,1,0,0,0\n"
+        "30,1,1,1,1,1,0,0\n"
+        "31,1,4,1,1,2,0,0\n"
+        "81,1,3,1,1,1,0,0\n"
+        "153.25,0,3,1,0,1,0,0\n");
 }
 
 TEST_CASE("plain clusters") {

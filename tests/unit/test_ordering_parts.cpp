@@ -87,7 +87,8 @@ TEST_CASE("gpu time is exact: no sum overflows, and a nanosecond counts") {
 
 TEST_CASE("groups of equal keys are left to age and name") {
   cluster c = groups(3, 1000);
-  for (const char* part : {"las", "drf", "age", "fifo", "deadline"}) {
+  for (const char* part :
+       {"las", "las_2d", "drf", "age", "fifo", "deadline", "sjf", "srtf", "srsf", "completion_rate"}) {
     CAPTURE(part);
     CHECK(starts(part, c, 0) == strings{"g0", "g1", "g2"});
   }
@@ -107,4 +108,83 @@ TEST_CASE("gpu time before the first start is refused where it is less than none
   REQUIRE_FALSE(applied.ok());
   CHECK(applied.failure().message ==
         "table 0 (pod_group, change), row 0, column attained_service: -1 is not in 0 .. 4503599627370496");
+}
+
+TEST_CASE("remaining times are exact: no product overflows, and a nanosecond counts") {
+  cluster c = groups(3, 1000);
+  constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::max();
+  must(c.apply(change(kind::pod_group, {"name", "runtime_estimate"})
+                   .add({"g0", longest})
+                   .add({"g1", longest - 1})
+                   .add({"g2", longest - 2})));
+  for (const char* part : {"sjf", "srtf", "srsf"}) {
+    CAPTURE(part);
+    CHECK(starts(part, c, 0) == strings{"g2", "g1", "g0"});
+  }
+  // Who has had more than there is to do has nothing left, however much more it was.
+  must(c.apply(change(kind::pod_group, {"name", "runtime_estimate", "attained_service"})
+                   .add({"g0", std::int64_t{1}, std::int64_t{1}})
+                   .add({"g1", std::int64_t{1}, std::int64_t{0}})
+                   .add({"g2", std::int64_t{1}, max_amount})));
+  for (const char* part : {"srtf", "srsf"}) {
+    CAPTURE(part);
+    CHECK(starts(part, c, 0) == strings{"g0", "g2", "g1"});
+  }
+}
+
+TEST_CASE("an estimate that is less than nothing is none") {
+  cluster c = groups(3, 1000);
+  must(c.apply(change(kind::pod_group, {"name", "runtime_estimate"})
+                   .add({"g0", std::int64_t{-1}})
+                   .add({"g1", std::numeric_limits<std::int64_t>::max()})
+                   .add({"g2", std::int64_t{0}})));
+  for (const char* part : {"sjf", "srtf", "srsf"}) {
+    CAPTURE(part);
+    CHECK(starts(part, c, 0) == strings{"g2", "g1", "g0"});
+  }
+}
+
+TEST_CASE("limits of steps rise, and a group at a limit has reached it") {
+  engine e;
+  CHECK(must(e.get("las_2d.limits")) == "3250,7200");
+  must(e.set("las_2d.limits", "1, 4503599627370496"));
+  CHECK(must(e.get("las_2d.limits")) == "1,4503599627370496");
+  for (const char* wrong : {"0", "-1", "2,2", "3,2", "1.5", "x", "4503599627370497"}) {
+    CAPTURE(wrong);
+    const auto set = e.set("las_2d.limits", wrong);
+    REQUIRE_FALSE(set.ok());
+    CHECK(set.failure().message.starts_with("option las_2d.limits: '"));
+    CHECK(must(e.get("las_2d.limits")) == "1,4503599627370496");
+  }
+  must(e.set("las_2d.limits", ""));
+  CHECK(must(e.get("las_2d.limits")).empty());
+
+  cluster c = groups(3, 1000);
+  // In milli-GPU seconds: at the first limit, below it, at the second one.
+  must(c.apply(change(kind::pod_group, {"name", "attained_service"})
+                   .add({"g0", std::int64_t{3'250'000}})
+                   .add({"g1", std::int64_t{3'249'999}})
+                   .add({"g2", std::int64_t{7'200'000}})));
+  CHECK(starts("las_2d", c, 0) == strings{"g1", "g0", "g2"});
+}
+
+TEST_CASE("a choice that would need too large a table is left to the remaining GPU time") {
+  const auto order = [](std::int64_t gpus_of_second) {
+    cluster c;
+    must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+    for (int i = 0; i < 20; ++i)
+      must(c.apply(add(kind::node, {"name", "capacity"})
+                       .add({"n" + std::to_string(i), test::numbers{1'000'000, 0, 64'000, 100}})));
+    for (const auto& [name, gpus, seconds] : {std::tuple{"long", std::int64_t{1000}, std::int64_t{100}},
+                                              std::tuple{"short", gpus_of_second, std::int64_t{10}}}) {
+      must(c.apply(
+          add(kind::pod_group, {"name", "queue", "runtime_estimate"}).add({name, "q", seconds * 1'000'000'000})));
+      must(c.apply(add(kind::pod, {"name", "group", "request"})
+                       .add({std::string(name) + "-0", name, test::numbers{1, 0, gpus, 1}})));
+    }
+    return starts("completion_rate", c, 0);
+  };
+  // Both fit: of the chosen the larger one is first. In thousandths of 1280 GPUs there are more than 2^20 columns.
+  CHECK(order(500) == strings{"long", "short"});
+  CHECK(order(999) == strings{"short", "long"});
 }

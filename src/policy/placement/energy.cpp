@@ -59,7 +59,8 @@ class energy_part final : public policy_part {
     }
     if (!c.wants_gpu()) return known ? std::optional(sum) : std::nullopt;
     device_set chosen;
-    if (!model::choose_devices(*a.state, *a.live, c, row, model::device_amount::free_now, chosen)) return std::nullopt;
+    if (!model::choose_devices(*a.state, *a.live, c, row, model::device_amount::free_now, !a.compat(), chosen))
+      return std::nullopt;
     const device_row first = (*a.state->first_device)[row];
     for (std::size_t d = 0; d < node.devices.size(); ++d) {
       if ((chosen.mask >> d & 1U) == 0) continue;

@@ -99,7 +99,7 @@ bool fits(const session_access& a, const model::pod_class& c, node_row row, free
   device_set chosen;
   const auto amount =
       which == free_amount::idle ? model::device_amount::free_now : model::device_amount::free_or_releasing;
-  return model::choose_devices(*a.state, *a.live, c, row, amount, chosen);
+  return model::choose_devices(*a.state, *a.live, c, row, amount, !a.compat(), chosen);
 }
 
 constraint node_verdict(const session_access& a, const model::pod_class& c, node_row row) {

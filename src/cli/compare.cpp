@@ -1,0 +1,289 @@
+// The command that plays one workload under several policies.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <kaisched/version.hpp>
+
+#include "cli/chart.hpp"
+#include "cli/console.hpp"
+#include "cli/difference.hpp"
+#include "cli/explain.hpp"
+#include "cli/play_arguments.hpp"
+#include "cli/play_figures.hpp"
+#include "cli/progress.hpp"
+#include "simulation/csv_field.hpp"
+#include "simulation/policies.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+constexpr std::string_view compare_schema = "kaisched-compare/1";
+constexpr std::string_view usual_policies = "fifo,easy,sjf,srtf,las,kai";
+
+struct compare_arguments {
+  std::string workload;
+  std::string policies;
+  std::string first;
+  std::string second;
+  play_arguments play;
+  std::int64_t threads = 0;
+  std::int64_t most_jobs = 5;
+  std::string csv_file;
+};
+
+error wrong_word(std::string text) { return {status::argument, std::move(text), {}}; }
+
+/// What a policy by name adds to what has been told.
+void take_policy(const simulation::named_policy& from, play_arguments& to) {
+  to.policy.actions = from.actions;
+  std::vector<std::string> settings;
+  if (!from.parts.empty()) settings.push_back(fmt::format("parts={}", from.parts));
+  for (std::string_view rest = from.settings; !rest.empty();) {
+    const std::size_t blank = rest.find(' ');
+    settings.emplace_back(rest.substr(0, blank));
+    rest = blank == std::string_view::npos ? std::string_view{} : rest.substr(blank + 1);
+  }
+  to.policy.settings.insert(to.policy.settings.begin(), settings.begin(), settings.end());
+  to.replan = to.replan || from.replan;
+  to.one_queue = to.one_queue || from.one_queue;
+}
+
+std::string known_policies() {
+  std::string all;
+  for (const simulation::named_policy& one : simulation::named_policies()) {
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", one.name);
+  }
+  return all;
+}
+
+result<competitor> competitor_of(const std::string& word, const play_arguments& base) {
+  competitor made{word, base, {}, {}, {}};
+  if (const simulation::named_policy* known = simulation::find_policy(word)) {
+    take_policy(*known, made.play);
+    return made;
+  }
+  if (word.find('.') == std::string::npos)
+    return wrong_word(
+        fmt::format("there is no policy '{}'; known: {}, or the name of a play file", word, known_policies()));
+  made.name = std::filesystem::path(word).stem().string();
+  if (auto read = read_play_file(word, made.play); !read) return read.failure();
+  return made;
+}
+
+result<std::vector<competitor>> competitors_of(const compare_arguments& told) {
+  if (told.first.empty() != told.second.empty()) return wrong_word("--a and --b are told together");
+  std::vector<std::string> words;
+  if (!told.first.empty()) {
+    if (!told.policies.empty()) return wrong_word("--policies is told instead of --a and --b");
+    words = {told.first, told.second};
+  } else {
+    std::string_view rest = told.policies.empty() ? usual_policies : std::string_view(told.policies);
+    for (;;) {
+      const std::size_t comma = rest.find(',');
+      words.emplace_back(rest.substr(0, comma));
+      if (comma == std::string_view::npos) break;
+      rest = rest.substr(comma + 1);
+    }
+  }
+  std::vector<competitor> all;
+  for (const std::string& word : words) {
+    result<competitor> made = competitor_of(word, told.play);
+    if (!made) return made.failure();
+    for (const competitor& other : all) {
+      if (other.name == made->name) return wrong_word(fmt::format("'{}' is told twice", made->name));
+    }
+    all.push_back(std::move(*made));
+  }
+  return all;
+}
+
+/// Plays them all, several at a time: each has a cluster of its own.
+result<void> play_all(std::vector<competitor>& all, const simulation::workload& jobs, std::size_t threads) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::optional<error>> faults(all.size());
+  const auto work = [&] {
+    for (std::size_t i = next++; i < all.size(); i = next++) {
+      if (auto done = play_once(all[i], jobs); !done) faults[i] = done.failure();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < std::min(threads, all.size()); ++i) others.emplace_back(work);
+  work();
+  for (std::thread& one : others) one.join();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!faults[i]) continue;
+    faults[i]->message.insert(0, all[i].name + ": ");
+    return *faults[i];
+  }
+  return {};
+}
+
+// ---- reports --------------------------------------------------------------------------------------------------------
+
+using column = std::pair<std::string_view, std::string (*)(const simulation::metrics&)>;
+
+void print_table(const terminal& out, const std::vector<competitor>& all, std::span<const column> columns) {
+  std::size_t widest = 6;
+  for (const competitor& one : all) widest = std::max(widest, one.name.size());
+  std::string head = "  " + pad_right("", widest);
+  for (const auto& [name, text] : columns) head += pad_left(name, 12);
+  out.line(out.paint(style::dim, head));
+  for (const competitor& one : all) {
+    std::string line = "  " + pad_right(one.name, widest);
+    for (const auto& [name, text] : columns) line += pad_left(text(one.figures), 12);
+    out.line(line);
+  }
+}
+
+void print_figures(const terminal& out, const std::vector<competitor>& all) {
+  using simulation::metrics;
+  static constexpr auto count = [](std::uint64_t n) { return grouped(static_cast<std::int64_t>(n)); };
+  print_section(out, "Times");
+  print_table(out, all,
+              std::array<column, 6>{{{"mean JCT", [](const metrics& m) { return span_words(m.completion.mean); }},
+                                     {"50 %", [](const metrics& m) { return span_words(m.completion.p50); }},
+                                     {"99 %", [](const metrics& m) { return span_words(m.completion.p99); }},
+                                     {"mean wait", [](const metrics& m) { return span_words(m.waiting.mean); }},
+                                     {"makespan", [](const metrics& m) { return span_words(m.makespan); }},
+                                     {"ended", [](const metrics& m) { return count(m.ended); }}}});
+  print_section(out, "Use");
+  print_table(
+      out, all,
+      std::array<column, 6>{{{"in use", [](const metrics& m) { return share_words(m.utilisation); }},
+                             {"idle, asked", [](const metrics& m) { return share_words(m.idle_though_asked); }},
+                             {"in pieces", [](const metrics& m) { return share_words(m.fragmentation); }},
+                             {"lost GPU h", [](const metrics& m) { return hours_words(m.lost_gpu_hours); }},
+                             {"stopped", [](const metrics& m) { return count(m.evictions); }},
+                             {"distance", [](const metrics& m) { return fmt::format("{:.2f}", m.topology_cost); }}}});
+  print_section(out, "Fairness");
+  print_table(
+      out, all,
+      std::array<column, 4>{{{"worst", [](const metrics& m) { return fmt::format("{:.2f}", m.worst_fairness); }},
+                             {"unfair", [](const metrics& m) { return share_words(m.unfair); }},
+                             {"Jain", [](const metrics& m) { return fmt::format("{:.3f}", m.jain); }},
+                             {"share error", [](const metrics& m) { return share_words(m.share_error); }}}});
+}
+
+/// A line for each policy; numbers as the shortest decimals that read back the same.
+std::string csv_of(const std::vector<competitor>& all) {
+  const json keys = figures_of({});
+  std::string text = "policy";
+  const auto add = [&](const json& from, bool names) {
+    for (const auto& [key, value] : from.items()) {
+      if (!value.is_object()) {
+        text += "," + (names ? key : value.dump());
+        continue;
+      }
+      for (const auto& [inner, number] : value.items()) text += "," + (names ? key + "_" + inner : number.dump());
+    }
+    text += "\n";
+  };
+  add(keys, true);
+  for (const competitor& one : all) {
+    text += simulation::csv_field(one.name);
+    add(figures_of(one.figures), false);
+  }
+  return text;
+}
+
+int compare(const compare_arguments& told, console& to) {
+  result<std::vector<competitor>> all = competitors_of(told);
+  if (!all) return to.fail(all.failure(), exit_usage);
+  for (const competitor& one : *all) {
+    if (one.play.nodes.empty() == one.play.cluster.empty())
+      return to.fail(wrong_word("name a cluster: --cluster FILE, or --nodes such as 16x8"), exit_usage);
+  }
+  if (auto free = to.claim("--csv", told.csv_file); !free) return to.fail(free.failure(), exit_usage);
+  progress shown(to, 3);
+  shown.next("reading " + told.workload);
+  const result<simulation::workload> jobs = read_jobs(told.workload, told.play.gpus_per_node);
+  if (!jobs) return to.fail(jobs.failure());
+  shown.next("playing");
+  const std::size_t threads =
+      told.threads > 0 ? static_cast<std::size_t>(told.threads) : std::max(1U, std::thread::hardware_concurrency());
+  if (auto done = play_all(*all, *jobs, threads); !done) return to.fail(done.failure());
+  std::optional<difference> pair;
+  if (all->size() == 2) {
+    shown.next("asking why");
+    result<difference> made = difference_of((*all)[0], (*all)[1], *jobs, static_cast<std::size_t>(told.most_jobs));
+    if (!made) return to.fail(made.failure());
+    pair = std::move(*made);
+  } else {
+    shown.skip(1);
+  }
+  shown.finish();
+  if (!told.csv_file.empty()) {
+    if (auto written = to.write(told.csv_file, csv_of(*all)); !written) return to.fail(written.failure(), exit_failure);
+  }
+  if (to.shows_report()) {
+    to.out().line(
+        to.out().paint(style::bold, fmt::format("kaisched {}: {}, {}", version_string, told.workload,
+                                                counted(static_cast<std::int64_t>(jobs->jobs.size()), "job"))));
+    print_figures(to.out(), *all);
+    if (pair) print_difference(to.out(), *pair, (*all)[0], (*all)[1], *jobs);
+  }
+  json report{{"schema", compare_schema}, {"jobs", jobs->jobs.size()}, {"policies", json::array()}};
+  for (const competitor& one : *all) {
+    json row{{"policy", one.name}, {"digest", one.run.digest}};
+    row.update(figures_of(one.figures));
+    report["policies"].push_back(std::move(row));
+  }
+  if (pair) report["difference"] = json_of(*pair, *jobs);
+  return to.finish(report);
+}
+
+value_form policy_names() {
+  value_form form = any_value("LIST");
+  form.proposals = [](std::span<const std::string>, std::string_view begun) {
+    const std::size_t comma = begun.rfind(',');
+    const std::string_view kept = comma == std::string_view::npos ? std::string_view{} : begun.substr(0, comma + 1);
+    std::vector<proposal> found;
+    for (const simulation::named_policy& one : simulation::named_policies()) {
+      found.push_back({fmt::format("{}{}", kept, one.name), std::string(one.meaning)});
+    }
+    return found;
+  };
+  return form;
+}
+
+}  // namespace
+
+void add_compare(command_list& to) {
+  command& c = to.add("compare", group::decide, "Play a workload under several policies, and say who wins and loses");
+  auto& told = c.keep<compare_arguments>();
+  c.explain(
+      fmt::format("Policies: {}. A word with a dot is a play file (docs/simulation.md). Of two policies the jobs and "
+                  "queues that win "
+                  "and lose are told, by how much, when, and why.\nOptions that are told apply to all of them.",
+                  known_policies()));
+  c.position("WORKLOAD", &told.workload, file_name({"csv"}), "Jobs, see docs/workloads.md; - is the standard input")
+      .required();
+  c.heading("What is compared");
+  c.option("--policies", &told.policies, policy_names(), fmt::format("Names and play files ({})", usual_policies));
+  c.option("--a", &told.first, file_name({"yaml", "yml", "json"}), "A play file or a policy");
+  c.option("--b", &told.second, file_name({"yaml", "yml", "json"}), "Another one");
+  add_cluster_arguments(c, told.play);
+  add_time_arguments(c, told.play);
+  c.heading("Output");
+  c.option("--most", &told.most_jobs, any_value("N"), "Jobs that win most and lose most, so many of each")
+      .between(0, 1000);
+  c.option("--csv", &told.csv_file, file_name({"csv"}), "All figures, a line for each policy").writes();
+  c.option("--threads", &told.threads, any_value("N"), "Plays at a time; 0: as many as there are cores")
+      .between(0, 1024);
+  c.add_example("kaisched workload generate jobs.csv --jobs 20 && kaisched compare jobs.csv --nodes 4x8");
+  c.add_example("kaisched compare jobs.csv --nodes 4x8 --a fifo --b easy");
+  c.runs([&told](console& out) { return compare(told, out); });
+}
+
+}  // namespace kaisched::cli

@@ -1,0 +1,53 @@
+#include "simulation/distances.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kaisched::simulation {
+
+const model::topology_info* distances::topology_of(const model::cluster_state& s) {
+  const model::topology_info* by = nullptr;
+  for (const model::topology_info& one : *s.topologies) {
+    if (by == nullptr || (one.primary && !by->primary) || (one.primary == by->primary && one.name < by->name))
+      by = &one;
+  }
+  return by;
+}
+
+distances::distances(const model::cluster_state& s) {
+  const model::topology_info* const by = topology_of(s);
+  if (by == nullptr) return;
+  levels_ = static_cast<std::uint32_t>(by->levels.size());
+  domains_.assign(s.node_row_of_slot->size() * levels_, no_row);
+  std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> known;  // domain above and label: number
+  for (const auto& node : *s.nodes) {
+    std::uint32_t above = no_row;
+    for (std::uint32_t level = 0; level < levels_; ++level) {
+      const std::string* value = nullptr;
+      for (const auto& [key, text] : node->labels) {
+        if (key == by->levels[level]) value = &text;
+      }
+      if (value == nullptr) break;  // what is below a level without label is in no domain
+      const auto next = static_cast<std::uint32_t>(known.size());
+      above = known.emplace(std::pair{above, std::string_view(*value)}, next).first->second;
+      domains_[std::size_t{node->slot} * levels_ + level] = above;
+    }
+  }
+}
+
+std::uint32_t distances::between(std::span<const std::uint32_t> node_slots) const {
+  bool one_node = true;
+  for (const std::uint32_t slot : node_slots) one_node = one_node && slot == node_slots.front();
+  if (one_node) return 0;
+  for (std::uint32_t level = levels_; level > 0; --level) {
+    const auto domain = [&](std::uint32_t slot) { return domains_[std::size_t{slot} * levels_ + level - 1]; };
+    bool together = domain(node_slots.front()) != no_row;
+    for (const std::uint32_t slot : node_slots) together = together && domain(slot) == domain(node_slots.front());
+    if (together) return levels_ - level + 1;
+  }
+  return levels_ + 1;
+}
+
+}  // namespace kaisched::simulation

@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// How far apart the nodes of a job are in the topology of the cluster.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/state.hpp"
+
+namespace kaisched::simulation {
+
+/// Levels of the primary topology, or of the first by name. Without one, all nodes are equally far apart.
+class distances {
+ public:
+  explicit distances(const model::cluster_state& s);
+  /// 0: all on one node; 1: in one domain of the lowest level; one more for each level; `levels() + 1`: beyond the
+  /// widest one.
+  [[nodiscard]] std::uint32_t between(std::span<const std::uint32_t> node_slots) const;
+  [[nodiscard]] std::uint32_t levels() const { return levels_; }
+
+  /// The topology that is meant, or nullptr.
+  [[nodiscard]] static const model::topology_info* topology_of(const model::cluster_state& s);
+
+ private:
+  std::uint32_t levels_ = 0;
+  std::vector<std::uint32_t> domains_;  ///< by slot and level, the widest first; no_row: in none
+};
+
+}  // namespace kaisched::simulation

@@ -1,0 +1,214 @@
+// Jobs that come, run, are stopped and end.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "simulation/draws.hpp"
+#include "simulation/player.hpp"
+
+namespace kaisched::simulation {
+
+std::string player::pod_name(std::uint32_t p) const {
+  return fmt::format("{}-{}", jobs_[pods_[p].job].name, pods_[p].number);
+}
+
+std::string player::affinity_of(const job& told) const {
+  if (told.gpu_models.empty()) return {};
+  return fmt::format("{} in ({})", options_.model_label, fmt::join(told.gpu_models, ","));
+}
+
+std::int64_t player::estimate_of(std::uint32_t j) const {
+  const job& told = jobs_[j];
+  switch (options_.estimates) {
+    case told_times::none:
+      return unset;
+    case told_times::given:
+      return told.estimate == unknown_time ? unset : told.estimate;
+    case told_times::exact:
+      return told.run_time;
+    case told_times::drawn: {
+      draws by(options_.estimate_seed, j);
+      const double factor = 1 + (options_.estimate_factor - 1) * by.unit();
+      const double longest = static_cast<double>(latest_time);
+      return static_cast<std::int64_t>(std::min(longest, static_cast<double>(told.run_time) * factor));
+    }
+  }
+  return unset;
+}
+
+void player::arrive(std::uint32_t j) {
+  const job& told = jobs_[j];
+  book_.arrive(j, now_);
+  note_change('a', j, 0);
+  const std::int64_t created = options_.begin + now_;
+  const bool asks_for_level = book_[j].pods > 1;
+  delta_.add_group({told.name, told.queue.empty() || options_.one_queue ? options_.queue : told.queue, told.user,
+                    told.priority, told.preemptible, created, book_[j].gang, estimate_of(j),
+                    told.deadline == unknown_time ? unset : options_.begin + told.deadline,
+                    asks_for_level ? std::string_view(topology_) : std::string_view{},
+                    asks_for_level ? std::string_view(options_.preferred_level) : std::string_view{}});
+  const std::string affinity = affinity_of(told);
+  std::uint32_t p = first_pod_[j];
+  for (const pod_shape& shape : told.pods) {
+    for (std::uint32_t k = 0; k < shape.count; ++k, ++p) {
+      delta_.add_pod(pod_name(p), told.name, shape, created, affinity);
+      come_.push_back(p);
+      wait(p, 1);
+    }
+  }
+  ++jobs_waiting_;
+  changed_ = true;
+}
+
+void player::end_job(std::uint32_t j) {
+  const bool ran = book_.runs(j);
+  for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1]; ++p) {
+    pod_entry& pod = pods_[p];
+    if (pod.where == whereabouts::on_node) {
+      gpus_held_ -= pod.gpus;
+      shares_->hold(queue_of_job_[j], -pod.gpus);
+    }
+    if (pod.where == whereabouts::on_node || pod.where == whereabouts::leaves) hold(p, -1);
+    if (pod.where == whereabouts::waits) wait(p, -1);
+    pod.where = whereabouts::gone;
+    pod.told = true;
+    delta_.remove_pod(pod_name(p));
+  }
+  delta_.remove_group(jobs_[j].name);
+  --(ran ? jobs_running_ : jobs_waiting_);
+  book_.end(j, now_);
+  note_change('e', j, 0);
+  changed_ = true;
+}
+
+void player::touch_pod(std::uint32_t p) {
+  if (!pods_[p].told) return;
+  pods_[p].told = false;
+  untold_.push_back(p);
+}
+
+/// Before the pods of a job change: whether it ran.
+void player::note_state(std::uint32_t j) {
+  if (touched_job_[j]) return;
+  touched_job_[j] = true;
+  touched_.push_back(j);
+  times_[j].ran = book_.runs(j);
+}
+
+void player::wait(std::uint32_t p, int sign) {
+  const std::int64_t gpus = sign * pods_[p].gpus;
+  pods_waiting_ += sign > 0 ? 1U : std::uint64_t(-1);
+  gpus_wanted_ += gpus;
+  shares_->want(queue_of_job_[pods_[p].job], gpus);
+}
+
+/// The place of a pod, until it has left.
+void player::hold(std::uint32_t p, int sign) {
+  const std::uint32_t slot = pods_[p].node.slot();
+  gpus_->charge(slot, pods_[p].devices, pods_[p].gpus, sign);
+  if (sign > 0) {
+    ++nodes_[slot].pods;
+  } else {
+    pod_leaves_node(slot);
+  }
+}
+
+/// Only pods of jobs that have not ended are on nodes.
+void player::start_pod(std::uint32_t p, entity_id node, const device_set& devices) {
+  pod_entry& pod = pods_[p];
+  pod.where = whereabouts::on_node;
+  pod.node = node;
+  pod.devices = devices;
+  gpus_held_ += pod.gpus;
+  shares_->hold(queue_of_job_[pod.job], pod.gpus);
+  wait(p, -1);
+  hold(p, 1);
+  touch_pod(p);
+  note_state(pod.job);
+  book_.pod_starts(pod.job, pod.gpus, now_);
+  note_change('s', p, node.slot());
+  ++result_.counts.starts;
+}
+
+void player::stop_pod(std::uint32_t p, bool at_once) {
+  pod_entry& pod = pods_[p];
+  gpus_held_ -= pod.gpus;
+  shares_->hold(queue_of_job_[pod.job], -pod.gpus);
+  ++pod.stamp;
+  touch_pod(p);
+  note_state(pod.job);
+  book_.pod_stops(pod.job, pod.gpus, now_);
+  note_change('x', p, pod.node.slot());
+  pod.where = whereabouts::leaves;
+  if (at_once || options_.grace == 0) {
+    has_left(p);
+  } else {
+    events_.add(now_ + options_.grace, event_kind::pod_has_left, p, 0, pod.stamp);
+  }
+}
+
+void player::has_left(std::uint32_t p) {
+  pod_entry& pod = pods_[p];
+  hold(p, -1);
+  pod.where = whereabouts::waits;
+  pod.node = {};
+  pod.devices = {};
+  wait(p, 1);
+  touch_pod(p);
+  changed_ = true;
+}
+
+/// After all that happens at one moment.
+void player::settle_jobs() {
+  for (const std::uint32_t j : touched_) {
+    touched_job_[j] = false;
+    if (!book_[j].live) continue;
+    const bool runs = book_.runs(j);
+    if (runs != times_[j].ran) {
+      ++(runs ? jobs_running_ : jobs_waiting_);
+      --(runs ? jobs_waiting_ : jobs_running_);
+      // What is left of a gang that has lost pods is stale.
+      times_[j].stale_since = !runs && book_[j].on_node > 0 ? options_.begin + now_ : unset;
+      book_.outcomes()[j].evictions += !runs && times_[j].is_evicted ? 1U : 0U;
+      book_.outcomes()[j].failures += !runs && times_[j].has_failed ? 1U : 0U;
+      untold_groups_.push_back(j);
+    }
+    if (book_.outcomes()[j].evictions >= options_.most_stops) stopped_too_often_ = jobs_[j].name;
+    times_[j].is_evicted = false;
+    times_[j].has_failed = false;
+    const std::uint32_t starts = book_.outcomes()[j].starts;
+    const bool is_new = book_.settle(j, now_, saves_work_);
+    if (book_.outcomes()[j].starts != starts) started(j);
+    if (is_new) events_.add(book_.end_of(j), event_kind::job_ends, j, 0, book_[j].stamp);
+  }
+  touched_.clear();
+  saves_work_ = false;
+}
+
+void player::started(std::uint32_t j) {
+  times_[j].last_start = options_.begin + now_;
+  slots_.clear();
+  for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1]; ++p) {
+    if (pods_[p].where == whereabouts::on_node) slots_.push_back(pods_[p].node.slot());
+  }
+  book_.outcomes()[j].distance = distances_->between(slots_);
+}
+
+/// Its pods go on elsewhere: it begins there with what it had saved.
+void player::interrupt(std::uint32_t j) {
+  note_state(j);
+  book_.interrupt(j, now_, saves_work_);
+  untold_groups_.push_back(j);
+}
+
+void player::evict(std::uint32_t p) {
+  const std::uint32_t j = pods_[p].job;
+  stop_pod(p, false);
+  times_[j].is_evicted = true;
+  times_[j].last_eviction = options_.begin + now_;
+  untold_groups_.push_back(j);
+  ++result_.counts.evictions;
+  changed_ = true;  // what waits for the place is placed by the next session
+}
+
+}  // namespace kaisched::simulation

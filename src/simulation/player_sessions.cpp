@@ -1,0 +1,215 @@
+// Sessions: when they are held, what they are told, what becomes of their decisions.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "simulation/player.hpp"
+
+namespace kaisched::simulation {
+
+namespace {
+
+/// When nothing is left that could happen but sessions that look at the clock, so many of them may still find
+/// something.
+constexpr std::uint32_t most_idle_sessions = 1000;
+constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
+
+error divided_devices() {
+  return {status::unsupported, "the simulation does not divide devices: leave the action repartition out", {}};
+}
+
+/// What the cluster held before the play stays as it is: going on would leave the session's decisions out.
+error foreign_pod(std::string_view pod) {
+  return {status::unsupported,
+          fmt::format("a session decided about pod '{}', which is no pod of the workload: pods of the cluster have to "
+                      "run in groups that are not preemptible",
+                      pod),
+          {}};
+}
+
+}  // namespace
+
+result<void> player::decide() {
+  for (std::uint32_t again = 0;; ++again) {
+    if (!wants_session()) break;
+    const std::int64_t at = earliest_session();
+    if (at > now_) {
+      session_due_ = at;
+      return {};
+    }
+    if (again == options_.most_sessions_at_once) {
+      ++result_.counts.restless;
+      break;
+    }
+    if (auto done = hold_session(); !done) return done;
+    settle_jobs();
+    if (!stopped_too_often_.empty())
+      return error{status::limit,
+                   fmt::format("job '{}' has been stopped {} times and does not get on", stopped_too_often_,
+                               options_.most_stops),
+                   {}};
+  }
+  const bool is_over = events_.empty() && next_job_ == jobs_.size() && idle_sessions_ >= most_idle_sessions;
+  const bool clock_matters = options_.wake > 0 && !is_over && (pods_waiting_ > 0 || jobs_running_ > 0);
+  session_due_ = clock_matters ? last_session_ + options_.wake : never;
+  if (session_due_ != never && session_due_ <= now_) session_due_ = now_ + options_.wake;
+  return {};
+}
+
+bool player::wants_session() const {
+  if (session_due_ != never && session_due_ <= now_ && last_session_ != now_) return true;
+  return changed_ && pods_waiting_ > 0;
+}
+
+std::int64_t player::earliest_session() const {
+  if (options_.period == 0) return now_;
+  if (last_session_ == now_) return now_ + options_.period;
+  const std::int64_t late = now_ % options_.period;
+  return late == 0 ? now_ : now_ - late + options_.period;
+}
+
+result<void> player::tell_cluster() {
+  competing_.clear();
+  if (options_.replan) {
+    for (std::uint32_t p = 0; p < first_pod_[next_job_]; ++p) {
+      if (pods_[p].where == whereabouts::on_node && competes(pods_[p].job)) competing_.push_back(p);
+    }
+    // What their jobs have had until now counts in the order of this session.
+    std::uint32_t last = nothing;
+    for (const std::uint32_t p : competing_) {
+      if (pods_[p].job != last) untold_groups_.push_back(last = pods_[p].job);
+    }
+  }
+  for (const std::uint32_t p : untold_) {
+    pod_entry& pod = pods_[p];
+    if (pod.where == whereabouts::gone) continue;  // the delta removes it
+    pod.told = true;
+    if (competes(pod.job)) {
+      delta_.nominate_pod(pod_name(p),
+                          pod.where == whereabouts::on_node ? nodes_[pod.node.slot()].name : std::string_view{});
+      continue;
+    }
+    const bool waits = pod.where == whereabouts::waits;
+    const pod_status status = waits                               ? pod_status::pending
+                              : pod.where == whereabouts::on_node ? pod_status::running
+                                                                  : pod_status::releasing;
+    delta_.change_pod(pod_name(p), status, pod.node, pod.devices);
+  }
+  untold_.clear();
+  std::sort(untold_groups_.begin(), untold_groups_.end());
+  untold_groups_.erase(std::unique(untold_groups_.begin(), untold_groups_.end()), untold_groups_.end());
+  for (const std::uint32_t j : untold_groups_) {
+    if (!book_[j].live) continue;
+    if (competes(j)) book_.account_until(j, now_);
+    delta_.change_group(jobs_[j].name, {times_[j].last_start, times_[j].last_eviction, book_.attained_service(j),
+                                        book_.outcomes()[j].evictions, times_[j].stale_since});
+  }
+  untold_groups_.clear();
+  if (delta_.empty()) return {};
+  const std::vector<table_view> tables = delta_.views();
+  if (auto done = cluster_.apply(tables); !done) return done;
+  delta_.clear();
+  for (const std::uint32_t p : come_) {
+    if (pods_[p].where == whereabouts::gone) continue;
+    const result<entity_id> id = cluster_.find(entity_kind::pod, pod_name(p));
+    if (!id) return id.failure();
+    if (id->slot() >= pod_of_row_.size()) pod_of_row_.resize(std::size_t{id->slot()} + 1, nothing);
+    pod_of_row_[id->slot()] = p;
+  }
+  come_.clear();
+  return {};
+}
+
+result<void> player::hold_session() {
+  if (auto told = tell_cluster(); !told) return told;
+  changed_ = false;
+  last_session_ = now_;
+  ++result_.counts.sessions;
+  const snapshot over = cluster_.take_snapshot();
+  result<session> held = engine_.run(over, options_.begin + now_);
+  if (!held) return held.take_failure();
+  ++idle_sessions_;  // until it is known to have changed something
+  if (watcher_) {
+    if (auto done = watcher_(*held, now_); !done) return done;
+  }
+  return options_.replan ? carry_out_plan(*held, over) : carry_out(*held, over);
+}
+
+entity_id player::node_of(const decision& d, const model::cluster_state& s) {
+  const std::uint32_t slot = (*s.nodes)[d.node]->slot;
+  return entity_id(entity_kind::node, (*s.node_generation)[slot], slot);
+}
+
+/// The pod of a decision that has something to carry out, else `nothing`.
+result<std::uint32_t> player::subject_of(const decision& d, const snapshot& over) const {
+  if (d.kind == decision_kind::repartition) return divided_devices();
+  if (d.kind == decision_kind::unschedulable || d.kind == decision_kind::pipeline) return nothing;
+  if (d.pod >= pod_of_row_.size() || pod_of_row_[d.pod] == nothing) return foreign_pod(over.pod_name(d.pod));
+  return pod_of_row_[d.pod];
+}
+
+result<void> player::carry_out(const session& held, const snapshot& over) {
+  for (const decision& d : held.decisions()) {
+    const result<std::uint32_t> subject = subject_of(d, over);
+    if (!subject) return subject.failure();
+    if (*subject == nothing) continue;
+    const std::uint32_t p = *subject;
+    ++result_.counts.decisions;
+    if (d.kind == decision_kind::bind) {
+      start_pod(p, node_of(d, over.state()), d.devices);
+    } else if (d.kind == decision_kind::migrate) {
+      hold(p, -1);
+      pods_[p].node = node_of(d, over.state());
+      pods_[p].devices = d.devices;
+      hold(p, 1);
+      touch_pod(p);
+      note_change('m', p, pods_[p].node.slot());
+    } else if (pods_[p].where == whereabouts::on_node) {
+      evict(p);
+    }
+  }
+  return {};
+}
+
+/// All jobs that may be stopped have been placed anew, as if none of them ran. Who has its old node goes on.
+result<void> player::carry_out_plan(const session& held, const snapshot& over) {
+  std::map<std::uint32_t, const decision*> placed;
+  for (const decision& d : held.decisions()) {
+    const result<std::uint32_t> subject = subject_of(d, over);
+    if (!subject) return subject.failure();
+    if (*subject == nothing) continue;
+    if (d.kind != decision_kind::bind)
+      return error{status::unsupported,
+                   "sessions that place all jobs anew can only start pods: actions other than allocate and backfill "
+                   "have to be left out",
+                   {}};
+    placed.emplace(*subject, &d);
+  }
+  for (const std::uint32_t p : competing_) {
+    const auto found = placed.find(p);
+    if (found == placed.end()) {
+      evict(p);
+      continue;
+    }
+    const entity_id node = node_of(*found->second, over.state());
+    if (node != pods_[p].node) {
+      interrupt(pods_[p].job);
+      stop_pod(p, true);
+      continue;
+    }
+    hold(p, -1);
+    pods_[p].devices = found->second->devices;
+    hold(p, 1);
+    placed.erase(found);
+  }
+  for (const auto& [p, d] : placed) {
+    ++result_.counts.decisions;
+    start_pod(p, node_of(*d, over.state()), d->devices);
+  }
+  changed_ = false;
+  return {};
+}
+
+}  // namespace kaisched::simulation

@@ -1,0 +1,26 @@
+#pragma once
+/// @file
+/// Policies by the names under which they are known, for plays that compare them.
+
+#include <span>
+#include <string_view>
+
+namespace kaisched::simulation {
+
+/// How a policy is told to an engine and to a play. What it does not say stays as it is.
+struct named_policy {
+  std::string_view name;
+  std::string_view meaning;
+  std::string_view actions;
+  std::string_view parts = {};
+  std::string_view settings = {};  ///< more of them, `option=value` separated by blanks
+  bool replan = false;
+  bool one_queue = false;
+  bool needs_estimates = false;
+};
+
+/// In the order in which they are shown.
+[[nodiscard]] std::span<const named_policy> named_policies();
+[[nodiscard]] const named_policy* find_policy(std::string_view name);
+
+}  // namespace kaisched::simulation

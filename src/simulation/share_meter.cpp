@@ -1,0 +1,53 @@
+#include "simulation/share_meter.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/int128.hpp"
+
+namespace kaisched::simulation {
+
+using base::int128;
+
+share_meter::share_meter(const model::cluster_state& s, const std::vector<std::string_view>& queues)
+    : held_(queues.size()), wanted_(queues.size()), weight_(queues.size(), 1), order_(queues.size()) {
+  std::map<std::string_view, std::int64_t> quotas;
+  for (const model::queue_info& q : *s.queues) {
+    if (q.live) quotas[q.name] = q.quota[2];
+  }
+  std::vector<std::int64_t> weights;
+  for (const std::string_view name : queues) weights.push_back(quotas[name]);
+  if (std::all_of(weights.begin(), weights.end(), [](std::int64_t w) { return w > 0; })) weight_ = std::move(weights);
+  std::iota(order_.begin(), order_.end(), 0U);
+}
+
+std::int64_t share_meter::misplaced() {
+  if (!changed_) return known_;
+  changed_ = false;
+  const auto asks = [&](std::uint32_t q) { return held_[q] + wanted_[q]; };
+  // Who asks for least by weight is served first: whatever remains goes to the others.
+  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const int128 x = static_cast<int128>(asks(a)) * weight_[b];
+    const int128 y = static_cast<int128>(asks(b)) * weight_[a];
+    return x != y ? x < y : a < b;
+  });
+  int128 weights = 0;
+  int128 left = 0;
+  for (std::uint32_t q = 0; q < held_.size(); ++q) {
+    if (asks(q) > 0) weights += weight_[q];
+    left += held_[q];
+  }
+  int128 sum = 0;
+  for (const std::uint32_t q : order_) {
+    if (asks(q) <= 0) continue;
+    const int128 fair = std::min<int128>(asks(q), left * weight_[q] / weights);
+    left -= fair;
+    weights -= weight_[q];
+    if (held_[q] > fair) sum += held_[q] - fair;
+  }
+  known_ = static_cast<std::int64_t>(sum);
+  return known_;
+}
+
+}  // namespace kaisched::simulation

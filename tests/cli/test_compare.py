@@ -1,0 +1,87 @@
+"""The command `compare`: one workload under several policies."""
+
+import csv
+import json
+
+from support import Case, main
+
+JOBS = "job,submit,run_time,estimate,queue,gpus,priority\na,0,10,10,x,2,50\nlow,5,100,100,x,2,10\nhigh,6,20,20,y,2,90\nz,200,5,5,x,1,50\n"
+
+
+class Compare(Case):
+    def told(self, *words):
+        return json.loads(self.ok("compare", self.file("jobs.csv", JOBS), *words, "--json"))
+
+    def test_policies(self):
+        told = self.told("--nodes", "1x2", "--policies", "fifo,fifo-skip,easy,las,kai")
+        self.assertEqual(told["schema"], "kaisched-compare/1")
+        self.assertEqual([one["policy"] for one in told["policies"]], ["fifo", "fifo-skip", "easy", "las", "kai"])
+        self.assertEqual([one["ended"] for one in told["policies"]], [4] * 5)
+        self.assertNotIn("difference", told)
+        alone = self.told("--nodes", "1x2", "--policies", "fifo,fifo-skip,easy,las,kai", "--threads", "1")
+        self.assertEqual(told, alone)
+        self.assertGreater(told["policies"][3]["evictions"], 0)  # least attained service stops jobs
+
+    def test_all_names(self):
+        said = self.ok("compare", "--help")
+        names = said[said.index("Policies:") + 9 : said.index(". A word with a dot")].replace("\n", " ").split(",")
+        names = [name.strip() for name in names]
+        self.assertIn("fgd", names)
+        told = self.told("--nodes", "2x2", "--policies", ",".join(names))
+        self.assertEqual([one["ended"] for one in told["policies"]], [4] * len(names))
+
+    def test_two_configurations(self):
+        a = self.file("today.yaml", "nodes: 1x2\nactions: allocate\none_queue: true\nset: {parts: 'predicates,fifo,nodeavailability'}\n")
+        b = self.file("tomorrow.json", json.dumps({"nodes": "1x2", "actions": "allocate", "one_queue": True, "set": {"parts": ["predicates", "priority", "nodeavailability"]}}))
+        found = self.told("--a", a, "--b", b)["difference"]
+        self.assertEqual((found["jobs"], found["sooner"], found["later"]), (4, 1, 1))
+        self.assertEqual((found["mean_a"], found["mean_b"]), (61, 41))
+        self.assertEqual(found["parts_at"], 10)
+        self.assertEqual(found["parts_a"], ["starts low on node-00000"])
+        self.assertEqual(found["parts_b"], ["starts high on node-00000"])
+        self.assertEqual([q["queue"] for q in found["queues"]], ["x", "y"])
+        self.assertEqual((found["queues"][1]["mean_a"], found["queues"][1]["mean_b"]), (124, 24))
+        self.assertEqual([(one["job"], one["end"]) for one in found["gains"]], [("high", -100)])
+        self.assertEqual([(one["job"], one["end"]) for one in found["losses"]], [("low", 20)])
+        self.assertIn("gpu", found["losses"][0]["why"])
+        said = self.ok("compare", self.file("jobs.csv", JOBS), "--a", a, "--b", b)
+        for part in ("B (tomorrow) against A (today)", "1 job sooner, 1 later, 2 as before", "they part at 10.0 s", "Who loses most", "low: 1.8 min -> 2.1 min (+20.0 s)", "it waited under tomorrow:"):
+            self.assertIn(part, said)
+
+    def test_csv(self):
+        table = self.folder / "t.csv"
+        self.ok("compare", self.file("jobs.csv", JOBS), "--nodes", "1x2", "--policies", "fifo,kai", "--csv", table, "-q")
+        rows = list(csv.DictReader(table.read_text().splitlines()))
+        self.assertEqual([row["policy"] for row in rows], ["fifo", "kai"])
+        self.assertEqual(rows[0]["ended"], "4")
+        self.assertEqual(float(rows[0]["completion_mean"]), 61)
+
+    def test_bad_input(self):
+        jobs = self.file("jobs.csv", JOBS)
+        self.assertIn("there is no policy 'fast'", self.fails(2, "compare", jobs, "--nodes", "1x2", "--policies", "fast"))
+        self.assertIn("'fifo' is told twice", self.fails(2, "compare", jobs, "--nodes", "1x2", "--policies", "fifo,fifo"))
+        self.assertIn("--a and --b are told together", self.fails(2, "compare", jobs, "--nodes", "1x2", "--a", "fifo"))
+        self.assertIn("name a cluster", self.fails(2, "compare", jobs))
+        self.assertIn("no.yaml", self.fails(2, "compare", jobs, "--a", "no.yaml", "--b", "fifo"))
+
+    def test_play_files(self):
+        def refused(text):
+            return self.fails(2, "simulate", self.file("jobs.csv", JOBS), "--play", self.file("p.yaml", text))
+
+        self.assertIn("p.yaml:2: 'colour' is no key of a play file", refused("nodes: 1x2\ncolour: red\n"))
+        self.assertIn("outages: expected an array", refused("nodes: 1x2\noutages: 3\n"))
+        self.assertIn("from soon: expected a time", refused("nodes: 1x2\noutages: [{node: node-00000, from: soon}]\n"))
+        self.assertIn("speeds: expected a number of pods and a part of full speed", refused("nodes: 1x2\nprofiles: [{speeds: {1: 2}}]\n"))
+        self.assertIn("there is no node 'n9'", refused("nodes: 1x2\noutages: [{node: n9, from: 1, to: 2}]\n"))
+        self.assertIn("least is 7", refused("nodes: 1x2\npools: [{nodes: [node-00000], least: 7}]\n"))
+        self.assertIn("--estimates 0.5", refused("nodes: 1x2\nestimates: 0.5\n"))
+        play = self.file("play.yaml", "nodes: 1x2\noutages: [{node: node-00000, devices: [1], from: 3, to: 300}]\n")
+        told = json.loads(self.ok("simulate", self.file("jobs.csv", JOBS), "--play", play, "--json"))
+        self.assertEqual((told["failures"], told["ended"]), (1, 4))
+        self.assertGreater(told["makespan"], 300)  # jobs of two GPUs wait for the second one
+        wider = json.loads(self.ok("simulate", self.file("jobs.csv", JOBS), "--play", play, "--nodes", "2x2", "--json"))
+        self.assertLess(wider["makespan"], told["makespan"])  # what the command is told wins
+
+
+if __name__ == "__main__":
+    main()
