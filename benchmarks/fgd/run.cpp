@@ -39,14 +39,15 @@ void push_amounts(table::column& to, std::int64_t cpu, std::int64_t memory, std:
   for (const std::int64_t amount : {cpu, memory * mebibyte, gpu, pods}) to.push(amount);
 }
 
-table nodes_of(const trace& in, const std::vector<std::uint32_t>& ranks) {
+table nodes_of(const trace& in, const std::vector<std::uint32_t>& ranks, std::size_t order) {
   table nodes = rows_of(table_kind::node);
   table::column& names = nodes.add(col::node_name, column_type::string);
   table::column& capacities = nodes.add(col::node_capacity, column_type::i64, built_in_dimensions);
   table::column& labels = nodes.add(col::node_labels, column_type::string_list);
   for (std::size_t i = 0; i < in.nodes.size(); ++i) {
     const trace_node& node = in.nodes[i];
-    names.push(std::string_view(digits_of(ranks[i], rank_digits) + "-" + node.name));
+    const std::size_t rank = std::size_t{ranks[i]} * tie_orders[order] % in.nodes.size();
+    names.push(std::string_view(digits_of(rank, rank_digits) + "-" + node.name));
     push_amounts(capacities, node.cpu, node.memory, node.gpus * whole_device, pods_per_node);
     labels.push_list(std::array{model_label, std::string_view(node.model)});
   }
@@ -55,7 +56,7 @@ table nodes_of(const trace& in, const std::vector<std::uint32_t>& ranks) {
 
 }  // namespace
 
-result<cluster> build_cluster(const trace& in, const workload& of, std::size_t seed) {
+result<cluster> build_cluster(const trace& in, const workload& of, std::size_t seed, std::size_t order) {
   table queues = rows_of(table_kind::queue);
   queues.add(col::queue_name, column_type::string).push(queue_name);
   table groups = rows_of(table_kind::pod_group);
@@ -68,9 +69,9 @@ result<cluster> build_cluster(const trace& in, const workload& of, std::size_t s
   table::column& requests = pods.add(col::pod_request, column_type::i64, built_in_dimensions);
   table::column& device_counts = pods.add(col::pod_device_count, column_type::u32);
   table::column& affinities = pods.add(col::pod_node_affinity, column_type::string_list);
-  const std::vector<std::uint32_t>& order = of.order[seed];
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const trace_pod& pod = of.pods[order[i]];
+  const std::vector<std::uint32_t>& arrivals = of.order[seed];
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const trace_pod& pod = of.pods[arrivals[i]];
     const std::string name = digits_of(i, 6);
     group_names.push(std::string_view(name));
     group_queues.push(queue_name);
@@ -88,14 +89,14 @@ result<cluster> build_cluster(const trace& in, const workload& of, std::size_t s
     }
   }
   cluster made;
-  const std::array tables{std::move(queues), nodes_of(in, of.ranks[seed]), std::move(groups), std::move(pods)};
+  const std::array tables{std::move(queues), nodes_of(in, of.ranks[seed], order), std::move(groups), std::move(pods)};
   for (const table& one : tables) {
     if (auto done = made.apply(one); !done) return done.failure();
   }
   return made;
 }
 
-result<engine> build_engine(const workload& of, const std::string& part) {
+result<engine> build_engine(const workload& of, const std::string& part, const option_values& more) {
   engine made;
   std::string expected;
   for (const typical_class& one : of.typical) {
@@ -109,14 +110,17 @@ result<engine> build_engine(const workload& of, const std::string& part) {
                                     {"fgd.pods", expected}}) {
     if (auto done = made.set(name, value); !done) return done.failure();
   }
+  for (const auto& [name, value] : more) {
+    if (auto done = made.set(name, value); !done) return done.failure();
+  }
   return made;
 }
 
-result<std::vector<placement>> place_all(const trace& in, const workload& of, std::size_t seed,
-                                         const std::string& part) {
-  result<cluster> pending = build_cluster(in, of, seed);
+result<std::vector<placement>> place_all(const trace& in, const workload& of, std::size_t seed, const std::string& part,
+                                         std::size_t order, const option_values& more) {
+  result<cluster> pending = build_cluster(in, of, seed, order);
   if (!pending) return pending.take_failure();
-  result<engine> with = build_engine(of, part);
+  result<engine> with = build_engine(of, part, more);
   if (!with) return with.take_failure();
   const snapshot base = pending->take_snapshot();
   const result<session> run = with->run(base, 0);

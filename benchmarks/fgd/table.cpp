@@ -1,13 +1,13 @@
 #include "benchmarks/fgd/table.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "benchmarks/fgd/in_parallel.hpp"
 
 namespace kaisched::bench::fgd {
 
@@ -120,15 +120,7 @@ result<table_result> reproduce(const table_request& what, const std::vector<poli
 
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::optional<result<run_result>>> done(runs.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < runs.size(); i = next++) done[i] = run_one(*in, runs[i]);
-  };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min(what.threads, runs.size()); ++i) others.emplace_back(work);
-    work();
-  }
+  in_parallel(runs.size(), what.threads, [&](std::size_t i) { done[i] = run_one(*in, runs[i]); });
   table_result made;
   made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (std::optional<result<run_result>>& one : done) {

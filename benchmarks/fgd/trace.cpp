@@ -317,7 +317,7 @@ std::vector<typical_class> typical_classes(const std::vector<trace_pod>& pods) {
   return made;
 }
 
-result<trace> read_trace(const std::string& folder, std::span<const std::string> only) {
+result<trace> read_trace(const std::string& folder, std::span<const std::string> only, bool with_results) {
   trace made;
   result<std::vector<trace_node>> nodes = read_nodes(folder);
   if (!nodes) return nodes.take_failure();
@@ -335,6 +335,7 @@ result<trace> read_trace(const std::string& folder, std::span<const std::string>
   }
   if (auto done = read_ranks(folder, made); !done) return done.failure();
   if (auto done = check_typical(folder, made); !done) return done.failure();
+  if (!with_results) return made;
   const std::array files{std::tuple{"expected_alloc_pct.csv", 2, &curves::allocated},
                          std::tuple{"expected_frag_pct_of_total.csv", 2, &curves::lost_of_all},
                          std::tuple{"expected_frag_pct_of_idle.csv", 4, &curves::lost_of_idle}};

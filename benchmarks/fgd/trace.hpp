@@ -102,8 +102,10 @@ struct trace {
   std::map<run_key, final_state> final_states;
 };
 
-/// Files that are read have exactly these bytes. `only`: names of workloads; empty: all.
-[[nodiscard]] result<trace> read_trace(const std::string& folder, std::span<const std::string> only = {});
+/// Files that are read have exactly these bytes. `only`: names of workloads; empty: all. Results are what was
+/// published and states at the end.
+[[nodiscard]] result<trace> read_trace(const std::string& folder, std::span<const std::string> only = {},
+                                       bool with_results = true);
 /// By arrival, of the workload `default` and the first seed.
 [[nodiscard]] result<std::vector<placement>> read_placements(const std::string& folder, std::string_view policy);
 

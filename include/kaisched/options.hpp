@@ -117,7 +117,9 @@ struct policy_options {
   std::int64_t load_target = 400;                                ///< per mille, of `packing`
   device_order_rule device_order = device_order_rule::together;  ///< of vendor devices
   std::vector<std::string> device_settings;                      ///< `setting=value` for all nodes
-  std::vector<std::string> fgd_pods;  ///< classes of pods that the part `fgd` expects; empty: those of the cluster
+  std::vector<std::string> fgd_pods;  ///< classes of pods that `fgd` and `least_waste` expect; empty: of the cluster
+  std::int64_t waste_reserve = 500;   ///< milli-GPU that `least_waste` gives to leave the largest nodes idle
+  std::int64_t waste_scarcity = 100;  ///< percent of what others need of scarce nodes that counts for it
   std::vector<std::int64_t> las_limits{3250, 7200};  ///< GPU seconds, rising, of the part `las_2d`
   bool raw_scores = false;                           ///< parts that pack do not cut their scores to integers
   language text_language = language::english;

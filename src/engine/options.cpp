@@ -10,7 +10,7 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "model/vendor_devices.hpp"
-#include "policy/placement/fragmentation.hpp"
+#include "policy/placement/expected_pods.hpp"
 
 namespace kaisched {
 
@@ -37,14 +37,21 @@ constexpr std::array options{
     option_info{"devices.settings", option_type::list, "", 0, 0, "",
                 "setting=value for vendor_devices of all nodes: node_policy, device_policy, mode, slots, "
                 "memory_permille, core_permille, soft_division, weights=slot:core:memory"},
-    option_info{
-        "fgd.pods", option_type::list, "", 0, 0, "",
-        "classes of pods that the part fgd expects, as cpu=3000:gpus=1:share=500:where=label=A|B:weight=2 with cpu "
-        "in milli-cores and share in milli-GPU; without them those of the pods of the cluster"},
+    option_info{"fgd.pods", option_type::list, "", 0, 0, "",
+                "classes of pods that fgd and least_waste expect, as "
+                "cpu=3000:gpus=1:share=500:where=label=A|B:weight=2 with cpu "
+                "in milli-cores and share in milli-GPU; without them those of the pods of the cluster"},
     option_info{"language", option_type::choice, "en", 0, 0, "en zh",
                 "language of the sentences in reasons and explanations: English or Chinese; no decision depends on it"},
     option_info{"las_2d.limits", option_type::list, "3250,7200", 0, 0, "",
                 "GPU seconds, rising: a group that has had as many waits in the next queue of the part las_2d"},
+    option_info{
+        "least_waste.reserve", option_type::integer, "500", 0, 8000, "",
+        "milli-GPU that the part least_waste gives away to leave an idle node alone, the largest of the cluster; "
+        "less for smaller ones"},
+    option_info{"least_waste.scarcity", option_type::integer, "100", 0, 1000, "",
+                "of the part least_waste: percent of what pods that may not use all nodes are expected to need of a "
+                "node that count against others"},
     option_info{"load.strategy", option_type::choice, "packing", 0, 0, "packing risk",
                 "of the part load: fill nodes up to a target, or prefer those with the least mean and variation"},
     option_info{"load.target", option_type::integer, "400", 1, 999, "",
@@ -68,10 +75,10 @@ constexpr std::array options{
         "on_invalid", option_type::choice, "reject", 0, 0, "reject quarantine",
         "what a cluster does about a bad row: reject the whole delta, or leave out the row and what depends on it",
         option_target::cluster},
-    option_info{
-        "packing.scores", option_type::choice, "integer", 0, 0, "integer raw",
-        "of the parts fgd, dot_product, best_fit, gpu_packing and gpu_clustering: cut to integers from 0 to 100, "
-        "so that nodes tie and the name decides, or as computed"},
+    option_info{"packing.scores", option_type::choice, "integer", 0, 0, "integer raw",
+                "of the parts fgd, least_waste, dot_product, best_fit, gpu_packing and gpu_clustering: cut to integers "
+                "from 0 to 100, "
+                "so that nodes tie and the name decides, or as computed"},
     option_info{"parts", option_type::list, kai_parts, 0, 0, "",
                 "parts of the policy, in order; scores are summed and groups are ordered in this order"},
     option_info{"placement.cpu", option_type::choice, "binpack", 0, 0, "binpack spread",
@@ -118,6 +125,8 @@ constexpr std::array options{
 
 constexpr std::array integers{
     std::pair{std::string_view("consolidation.max_victims"), &policy_options::consolidation_victims},
+    std::pair{std::string_view("least_waste.reserve"), &policy_options::waste_reserve},
+    std::pair{std::string_view("least_waste.scarcity"), &policy_options::waste_scarcity},
     std::pair{std::string_view("load.target"), &policy_options::load_target},
     std::pair{std::string_view("queue_depth.allocate"), &policy_options::allocate_queue_depth},
     std::pair{std::string_view("queue_depth.consolidation"), &policy_options::consolidation_queue_depth},

@@ -53,6 +53,7 @@ std::unique_ptr<policy_part> make_vendor_devices(const policy_options&);
 std::unique_ptr<policy_part> make_energy(const policy_options&);
 std::unique_ptr<policy_part> make_load(const policy_options&);
 std::unique_ptr<policy_part> make_fgd(const policy_options&);
+std::unique_ptr<policy_part> make_least_waste(const policy_options&);
 std::unique_ptr<policy_part> make_dot_product(const policy_options&);
 std::unique_ptr<policy_part> make_best_fit(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_packing(const policy_options&);

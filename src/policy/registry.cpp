@@ -28,6 +28,8 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"gputypes", make_gpu_types, "limits of queues on types of GPUs"},
       part_entry{"las", make_las, "groups that have had the least GPU time first"},
       part_entry{"las_2d", make_las_2d, "queues of groups by the GPU time that they have had"},
+      part_entry{"least_waste", make_least_waste,
+                 "nodes and devices where least of the GPUs will be left over, scarce nodes last"},
       part_entry{"load", make_load, "nodes by their measured utilisation"},
       part_entry{"minruntime", make_minimum_runtime, "minimum runtime of victims, as queues promise it"},
       part_entry{"nodeavailability", make_node_availability, "nodes where the pod can start now first"},

@@ -79,8 +79,8 @@ void compare() {
   std::string parts = pick({"", "proportion,priority,elastic,minruntime,"});
   parts += "predicates,sg-nodelocalgreedy,sg-multinodegang,";
   parts += pick({"", "nodeavailability,", "nodeavailability,resourcetype,gpusharingorder,nominatednode,", "load,"});
-  parts +=
-      pick({"fgd", "dot_product", "best_fit", "gpu_packing", "gpu_clustering", "fgd,gpu_clustering", "best_fit,fgd"});
+  parts += pick({"fgd", "least_waste", "least_waste,best_fit", "dot_product", "best_fit", "gpu_packing",
+                 "gpu_clustering", "fgd,gpu_clustering", "best_fit,fgd"});
   got(e.set("parts", parts));
   got(e.set("mode", draw(0, 9) == 0 ? "compat" : "strict"));
   got(e.set("packing.scores", pick({"integer", "raw"})));

@@ -1,8 +1,10 @@
 // Scores of the parts that pack, on nodes that are small enough to compute them by hand; and the measure of
 // fragmentation beside the definition.
 #include <cmath>
+#include <random>
 
 #include "policy/access.hpp"
+#include "policy/placement/expected_waste.hpp"
 #include "policy/placement/fragmentation.hpp"
 #include "rows.hpp"
 #include "session/class_scores.hpp"
@@ -201,6 +203,147 @@ TEST_CASE("fgd: without the option the pods of the snapshot are expected, the ra
   CHECK(counted != scored(all + ",cpu=2000:gpus=2"));
   CHECK(counted != scored("cpu=1000:gpus=1:share=500:weight=12,cpu=2000:gpus=1:where=kind=x:weight=6"));
   CHECK(counted[0] > 50);  // who asks for a half takes away what is lost to those who ask for whole ones
+}
+
+TEST_CASE("what is left of a device, by hand") {
+  // Halves and parts of 300, equally often. The better of two that are drawn is the worse one every fourth time.
+  const std::vector<std::int64_t> waste = policy::waste_of_device({{0, 1, 500, 7}, {0, 1, 300, 7}, {9, 0, 0, 5}});
+  REQUIRE(waste.size() == 1001);
+  CHECK(waste[0] == 0);
+  CHECK(waste[299] == 299'000);
+  CHECK(waste[300] == 0);
+  CHECK(waste[400] == 100'000);
+  CHECK(waste[500] == 200'000 / 4);                    // nothing, or 200
+  CHECK(waste[700] == 100'000 * 3 / 4 + 200'000 / 4);  // 400 or 200 are left
+  CHECK(waste[800] == 50'000 / 4);
+  CHECK(waste[1000] == 50'000 * 3 / 4 + 125'000 / 4);
+  // Whole devices only: what is not whole is lost. Three times as many halves: the worse one every sixteenth time.
+  CHECK(policy::waste_of_device({{0, 2, 1000, 1}})[999] == 999'000);
+  CHECK(policy::waste_of_device({{0, 2, 1000, 1}})[1000] == 0);
+  CHECK(policy::waste_of_device({{0, 3, 500, 1}, {0, 1, 300, 1}})[500] == 200'000 / 16);
+  CHECK(policy::waste_of_device({})[1000] == 1'000'000);
+}
+
+TEST_CASE("what CPU and GPUs of a node leave of each other, by hand") {
+  const auto units = policy::node_waste::units::for_largest(64'000, 8000);
+  CHECK(units.largest_cpu == 64'000);
+  CHECK(units.gpu == 100);
+  const policy::node_waste one({{10'000, 1, 1000, 1}}, units);
+  CHECK(one.amount(64'000, 8000) == 2'000'000);  // six pods, and the CPU is gone
+  CHECK(one.amount(64'000, 8099) == 2'000'000);
+  CHECK(one.amount(9'999, 8000) == 8'000'000);
+  CHECK(one.amount(64'000, 1900) == 900'000);
+  CHECK(one.amount(-1, 500) == 500'000);
+  const policy::node_waste both({{10'400, 1, 1000, 1}, {20'000, 0, 0, 1}}, units);  // 10 rows and 20
+  CHECK(both.amount(20'000, 2000) == 2'000'000 / 4);  // first a pod without GPUs: nothing for the others
+  CHECK(both.amount(19'999, 2000) == 1'000'000);
+  CHECK(policy::node_waste({{10'500, 1, 1000, 1}}, units).amount(10'000, 1000) == 1'000'000);
+  CHECK(policy::node_waste::units::for_largest(1, 9000).gpu == 200);
+  CHECK(policy::node_waste::units::for_largest(1, 40'000).gpu == 500);
+  CHECK(policy::node_waste::units::for_largest(1, 64'000).gpu == 1000);
+  CHECK(policy::node_waste::units::for_largest(1, 160'000).gpu == 2000);
+  CHECK(policy::node_waste::units::for_largest(1, policy::most_gpus).gpu_rows <= 81);
+  // Whoever asks for all of the largest node fits on it, however its amounts divide.
+  const auto uneven = policy::node_waste::units::for_largest(10'007, 1000);
+  CHECK(policy::node_waste({{10'007, 1, 1000, 1}}, uneven).amount(10'007, 1000) == 0);
+  const auto nothing = policy::node_waste::units::for_largest(0, 0);
+  CHECK(policy::node_waste({{1000, 1, 1000, 1}}, nothing).amount(5000, 3000) == 0);
+}
+
+namespace {
+
+doubles scores_of_waste(const std::string& pod, const std::string& expected, const std::string& more = "integer",
+                        const std::string& scarcity = "100") {
+  const snapshot base = three_nodes();
+  engine e;
+  must(e.set("parts", "predicates,least_waste"));
+  must(e.set("packing.scores", more));
+  must(e.set("least_waste.scarcity", scarcity));
+  must(e.set("fgd.pods", expected));
+  session s = must(e.open(base, 0));
+  pod_row row = 0;
+  while (base.pod_name(row) != pod) ++row;
+  const candidate_table table = must(s.candidates(row));
+  doubles of(3);
+  for (const candidate& one : table.nodes) of[one.node] = one.score;
+  return of;
+}
+
+}  // namespace
+
+TEST_CASE("least_waste: the waste by hand") {
+  // Of a share of 540 on the first device of b nothing is left, where 40 were left over before: 0.4 steps of 100
+  // better. On a and c it leaves 460 of a device; of 4460 and 1460 on the nodes 400 are left over; 460 are lost to the
+  // next half, which counts a fifth: 952.
+  CHECK(scores_of_waste("share", "gpus=1:share=500", "raw") == doubles{50 - 9.52, 50.4, 50 - 9.52});
+  CHECK(scores_of_waste("share", "gpus=1:share=500") == doubles{41, 51, 41});
+  // Half of the GPUs are asked for on T4, 2 of 18: of one GPU there others want 4.5. Elsewhere 500 less are lost to
+  // them.
+  const std::string rare = "gpus=1,gpus=1:where=gpu.model=T4";
+  CHECK(scores_of_waste("one", rare) == doubles{51, 51, 5});
+  CHECK(scores_of_waste("one", rare, "raw", "10") == doubles{51, 51, 45.5});
+  CHECK(scores_of_waste("one", rare, "integer", "0") == doubles{51, 51, 50});
+  CHECK(scores_of_waste("three", rare) == doubles{53, 53, 0});
+  CHECK(scores_of_waste("one", rare, "integer", "1000") == doubles{51, 51, 0});
+}
+
+TEST_CASE("least_waste: an idle node costs the more to open the more of the GPUs are in smaller ones") {
+  cluster c;
+  must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  auto nodes = add(kind::node, {"name", "capacity"});
+  nodes.add({"a", numbers{128000, gib, 8000, 100}});
+  for (int i = 0; i < 9; ++i) nodes.add({"n" + std::to_string(i), numbers{64000, gib, 8000, 100}});
+  must(c.apply(nodes));
+  must(c.apply(add(kind::pod_group, {"name", "queue"}).add({"g", "q"})));
+  must(c.apply(add(kind::pod, {"name", "group", "request"}).add({"p", "g", numbers{1000, 1, 1000, 1}})));
+  const snapshot base = c.take_snapshot();
+  for (const auto& [reserve, score] : {std::pair{"500", 50 - 3.2805}, {"0", 50.0}, {"1000", 50 - 6.561}}) {
+    CAPTURE(reserve);
+    engine e;
+    must(e.set("parts", "predicates,least_waste"));
+    must(e.set("packing.scores", "raw"));
+    must(e.set("fgd.pods", "gpus=1"));
+    must(e.set("least_waste.reserve", reserve));
+    session s = must(e.open(base, 0));
+    for (const candidate& one : must(s.candidates(0)).nodes)
+      CHECK(one.score == doctest::Approx(base.node_name(one.node) == "a" ? score : 50.0));
+  }
+}
+
+TEST_CASE("least_waste: many kinds of nodes share the tables of all classes") {
+  // Parts of 300 are a thousand times as frequent as halves, but only the first node is open to them. Half of another
+  // wastes nothing while that counts; else three parts of 300 would fit there, and after it one.
+  const auto score = [](int kinds) {
+    cluster c;
+    must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+    auto nodes = add(kind::node, {"name", "capacity", "labels"});
+    std::string expected;
+    std::vector<std::string> values;  // rows refer to them
+    for (int i = 0; i < kinds; ++i) values.push_back(std::to_string(i));
+    for (int i = 0; i < kinds; ++i) {
+      const std::string& value = values[static_cast<std::size_t>(i)];
+      nodes.add({"n" + value, numbers{64000, gib, 1000, 100}, texts{"kind", std::string_view(value)}});
+      expected += (i == 0 ? "gpus=1:share=300:weight=1000:where=kind=" : ",gpus=1:share=500:where=kind=") + value;
+    }
+    must(c.apply(nodes));
+    must(c.apply(add(kind::pod_group, {"name", "queue"}).add({"g", "q"})));
+    must(c.apply(
+        add(kind::pod, {"name", "group", "request", "device_count"}).add({"p", "g", numbers{0, 1, 500, 1}, 1})));
+    const snapshot base = c.take_snapshot();
+    engine e;
+    must(e.set("parts", "predicates,least_waste"));
+    must(e.set("packing.scores", "raw"));
+    must(e.set("least_waste.scarcity", "0"));
+    must(e.set("fgd.pods", expected));
+    session s = must(e.open(base, 0));
+    for (const candidate& one : must(s.candidates(0)).nodes)
+      if (base.node_name(one.node) == "n1") return one.score;
+    return 0.0;
+  };
+  // A fifth of 500 that are lost to the others: nearly 100 less.
+  CHECK(score(32) == doctest::Approx(51).epsilon(0.001));
+  // Beside it 188 instead of 100 are left, of the device and of the node.
+  CHECK(score(33) == doctest::Approx(49.247).epsilon(0.0001));
 }
 
 TEST_CASE("expected pods are read from text, and faults are named") {
