@@ -146,8 +146,8 @@ class event_loop {
   }
   [[nodiscard]] double limit_of(const job_state& s) const { return static_cast<double>(rules_.queue_limits[s.queue]); }
 
-  /// What is left is told as the run time of a job that has not run yet: no restart of the authors' program is lost
-  /// work to the part. Where queues decide, it is GPU time that counts.
+  /// What is left is told as the run time of a job that has not run yet: GPU time that it has had would count the
+  /// restarts as work done. Where queues decide, it is that GPU time that counts.
   [[nodiscard]] told_job told_of(std::uint32_t job) const {
     const job_state& s = states_[job];
     const double service = has_queues() ? s.attained * static_cast<double>(jobs_[job].gpus) * milli : 0;
