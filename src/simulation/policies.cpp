@@ -61,6 +61,14 @@ constexpr std::array policies{
                  .replan = true,
                  .one_queue = true,
                  .needs_estimates = true},
+    named_policy{
+        .name = "completion-rate",
+        .meaning = "the set of jobs of which most end per second; who runs is stopped for it",
+        .actions = "allocate",
+        .parts = "predicates,completion_rate,nominatednode,nodeavailability,resourcetype,gpupack,nodeplacement",
+        .replan = true,
+        .one_queue = true,
+        .needs_estimates = true},
     named_policy{.name = "las",
                  .meaning = "the job that has had the least GPU time first; who runs is stopped for it",
                  .actions = "allocate",
@@ -99,6 +107,11 @@ constexpr std::array policies{
                  .meaning = "fifo-skip; the node that is fragmented least (FGD)",
                  .actions = "allocate",
                  .parts = "predicates,fifo,fgd",
+                 .one_queue = true},
+    named_policy{.name = "least-waste",
+                 .meaning = "fifo-skip; the node on which least is left over when nothing more fits",
+                 .actions = "allocate",
+                 .parts = "predicates,fifo,least_waste",
                  .one_queue = true},
 };
 

@@ -9,8 +9,7 @@ using namespace kaisched::test;
 namespace quality = kaisched::bench::quality;
 
 TEST_CASE("a row that has changed is told with what it was") {
-  const quality::table_result made =
-      must(quality::play_table({{}, {"invented-philly"}, {"fifo-skip", "srtf"}, 2}));
+  const quality::table_result made = must(quality::play_table({{}, {"invented-philly"}, {"fifo-skip", "srtf"}, 2}));
   REQUIRE(made.rows.size() == 2);
   CHECK(made.rows[0].policy == "fifo-skip");
   const std::string table = quality::to_csv(made);
