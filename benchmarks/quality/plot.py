@@ -9,6 +9,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.ticker import FormatStrFormatter, NullFormatter
 
 
 def rows_of(path):
@@ -50,18 +51,28 @@ def draw(table, picture):
     unfair = defaultdict(list)
     for row in rows:
         unfair[row["policy"]].append(100 * float(row["unfair"]))
-    placed = []
+    groups = []  # policies that stand together have one label
     for policy in policies:
         x, y = mean(times[policy]), sum(unfair[policy]) / len(unfair[policy])
         right.plot([x], [y], "o", color="#cc6677", markersize=8)
-        while any(abs(math.log(x / a)) < 0.16 and abs(y - b) < 2.2 for a, b in placed):
-            y += 2.2
-        placed.append((x, y))
-        right.annotate(policy, (x, y), xytext=(7, -3), textcoords="offset points", fontsize=9)
+        near = next((g for g in groups if abs(math.log(x / g[0])) < 0.05 and abs(y - g[1]) < 2.5), None)
+        if near:
+            near[2].append(policy)
+        else:
+            groups.append((x, y, [policy]))
+    for x, y, names in groups:
+        lines = [", ".join(names[i : i + 2]) for i in range(0, len(names), 2)]
+        right.annotate("\n".join(lines), (x, y), xytext=(9, 0), textcoords="offset points", fontsize=9, va="center")
     right.set_xscale("log")
     right.set_xlabel("mean completion time, by the best")
     right.set_ylabel("jobs worse off than with an equal part, %")
     right.grid(which="both", alpha=0.25)
+    for axis in (left, right):
+        axis.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        axis.xaxis.set_minor_formatter(NullFormatter())
+    right.set_xticks([1, 1.25, 1.5, 2, 2.5, 3, 4])
+    right.set_xlim(0.95, 5)
+    left.set_xticks([1, 1.5, 2, 3, 5, 10, 20, 40])
     figure.savefig(picture, dpi=110)
 
 

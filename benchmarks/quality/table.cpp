@@ -29,6 +29,8 @@ namespace {
 
 namespace sim = kaisched::simulation;
 
+constexpr std::int64_t one_second = 1'000'000'000;
+
 /// One workload on equal nodes with eight GPUs.
 struct source {
   std::string name;
@@ -102,6 +104,8 @@ result<void> play_row(table_row& row, const sim::workload& jobs, const sim::name
   options.one_queue = policy.one_queue;
   options.usage_half_life = policy.usage_half_life;
   options.estimates = sim::told_times::exact;
+  options.start_overhead = 30 * one_second;
+  options.checkpoint_interval = 600 * one_second;
   const result<engine> with = engine_of(policy);
   if (!with) return with.failure();
   const auto nodes =
