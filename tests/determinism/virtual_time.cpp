@@ -20,7 +20,7 @@ constexpr std::int64_t minute = 60'000'000'000;
 
 sim::play invented(std::string_view model) {
   sim::generator_options options = sim::options_of(*sim::find_workload_model(model));
-  options.jobs = 150;
+  options.jobs = 40;
   options.queues = 3;
   sim::play made;
   made.jobs = must(sim::generate_workload(options));
