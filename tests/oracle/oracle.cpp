@@ -35,6 +35,7 @@ struct room {
   std::vector<std::int64_t> coming;
   std::vector<std::int64_t> device_idle;
   std::vector<std::int64_t> device_coming;
+  std::int64_t claimed = 0;  ///< whole devices, none of them named
 };
 
 enum class question : bool { can_start, can_wait };
@@ -428,7 +429,7 @@ class oracle_session {
   [[nodiscard]] room room_on(std::size_t n) const {
     const node& it = w_.nodes[n];
     room r{it.capacity, std::vector<std::int64_t>(it.capacity.size()), it.devices,
-           std::vector<std::int64_t>(it.devices.size())};
+           std::vector<std::int64_t>(it.devices.size()), 0};
     for (std::size_t p = 0; p < w_.pods.size(); ++p) {
       const pod_state& s = w_.states[p];
       if (s.node != n || !is_on_node(s.status)) continue;
@@ -442,6 +443,7 @@ class oracle_session {
       for (std::size_t d = 0; d < it.capacity.size(); ++d) {
         if (it.capacity[d] != 0) charge(r.idle[d], r.coming[d], w_.pods[p].request[d]);
       }
+      if (claims && s.devices.empty()) r.claimed += w_.pods[p].whole_devices;
       for (const std::size_t d : s.devices) charge(r.device_idle[d], r.device_coming[d], w_.pods[p].share);
     }
     return r;
@@ -458,7 +460,8 @@ class oracle_session {
   }
 
   /// Whole devices: the lowest that are free and not promised; a claim is on any that come free, so it names none.
-  /// Shares: each on the device with the least room that is enough.
+  /// Shares: each on the device with the least room that is enough. In `strict` as many devices stay whole as are
+  /// claimed.
   [[nodiscard]] std::optional<std::set<std::size_t>> choose_devices(std::size_t p, std::size_t n, question what) const {
     const pod& ask = w_.pods[p];
     const room r = room_on(n);
@@ -471,16 +474,23 @@ class oracle_session {
       const std::int64_t in_the_end = r.device_idle[d] + r.device_coming[d];
       return what == question::can_start ? std::min(r.device_idle[d], in_the_end) : in_the_end;
     };
+    const auto is_whole = [&](std::size_t d) { return r.device_idle[d] + r.device_coming[d] >= whole_device; };
+    const auto left_for_claims = [&](std::size_t taken) {
+      std::int64_t whole = 0;
+      for (std::size_t d = 0; d < r.device_idle.size(); ++d) whole += is_whole(d) && d != taken && !chosen.contains(d);
+      return compat() || r.claimed == 0 || whole >= r.claimed;
+    };
     for (std::size_t d = 0; d < r.device_idle.size(); ++d) {
       const bool enough = static_cast<std::int64_t>(chosen.size()) == ask.whole_devices;
       if (!enough && room_of(d) >= whole_device) chosen.insert(d);
     }
     if (static_cast<std::int64_t>(chosen.size()) < ask.whole_devices) return std::nullopt;
+    if (ask.whole_devices > 0 && !left_for_claims(nobody)) return std::nullopt;
     if (what == question::can_wait) chosen.clear();
     for (std::int64_t i = 0; i < ask.shared_devices; ++i) {
       std::size_t best = nobody;
       for (std::size_t d = 0; d < r.device_idle.size(); ++d) {
-        if (chosen.contains(d) || room_of(d) < ask.share) continue;
+        if (chosen.contains(d) || room_of(d) < ask.share || (is_whole(d) && !left_for_claims(d))) continue;
         if (best == nobody || room_of(d) < room_of(best)) best = d;
       }
       if (best == nobody) return std::nullopt;
