@@ -101,6 +101,7 @@ std::string line_of(const table_row& row, const sim::metrics& m, const sim::run_
 result<void> play_row(table_row& row, const sim::workload& jobs, const sim::named_policy& policy) {
   sim::simulation_options options;
   options.replan = policy.replan;
+  options.repeat = policy.repeat;
   options.one_queue = policy.one_queue;
   options.usage_half_life = policy.usage_half_life;
   options.estimates = sim::told_times::exact;
@@ -108,8 +109,8 @@ result<void> play_row(table_row& row, const sim::workload& jobs, const sim::name
   options.checkpoint_interval = 600 * one_second;
   const result<engine> with = engine_of(policy);
   if (!with) return with.failure();
-  const auto nodes =
-      sim::plain_cluster(fmt::format("{}x8", row.gpus / 8), jobs, options.queue, options.model_label, true);
+  const auto nodes = sim::plain_cluster(fmt::format("{}x8", row.gpus / 8), jobs, options.queue, options.model_label,
+                                        !policy.one_queue);
   if (!nodes) return nodes.failure();
   result<cluster> over = io::build_cluster(*nodes);
   if (!over) return over.take_failure();

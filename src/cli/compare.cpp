@@ -59,6 +59,7 @@ void take_policy(const simulation::named_policy& from, play_arguments& to) {
     to.usage_half_life = fmt::format("{}ns", from.usage_half_life);
   }
   to.replan = to.replan || from.replan;
+  to.repeat = to.repeat || from.repeat;
   to.one_queue = to.one_queue || from.one_queue;
 }
 
@@ -71,7 +72,7 @@ std::string known_policies() {
 }
 
 result<competitor> competitor_of(const std::string& word, const play_arguments& base) {
-  competitor made{word, base, {}, {}, {}};
+  competitor made{word, base, {}, {}};
   if (const simulation::named_policy* known = simulation::find_policy(word)) {
     take_policy(*known, made.play);
     return made;
@@ -117,7 +118,7 @@ result<void> play_all(std::vector<competitor>& all, const simulation::workload& 
   std::vector<std::optional<error>> faults(all.size());
   const auto work = [&] {
     for (std::size_t i = next++; i < all.size(); i = next++) {
-      if (auto done = play_once(all[i], jobs); !done) faults[i] = done.failure();
+      if (auto done = play_once(all[i], jobs, all.size() == 2); !done) faults[i] = done.failure();
     }
   };
   std::vector<std::thread> others;

@@ -28,10 +28,12 @@ std::string change_words(std::int64_t by) {
 }
 
 result<simulation::run_result> played(const competitor& one, const simulation::workload& jobs,
-                                      const simulation::session_watcher& watcher, std::int64_t until) {
+                                      const simulation::session_watcher& watcher, std::int64_t until,
+                                      bool notes_changes) {
   result<prepared_play> ready = prepare_play(one.play, jobs);
   if (!ready) return ready.take_failure();
   if (until != simulation::never) ready->options.horizon = until;
+  ready->options.notes_changes = notes_changes;
   const simulation::play what{jobs, ready->outages, ready->pools, ready->profiles};
   return simulation::simulate(ready->over, what, ready->with, ready->options, watcher);
 }
@@ -46,7 +48,7 @@ result<std::vector<question>> why_later(const competitor& in, const competitor& 
     last = std::max(last, questions.back().time);
   }
   if (questions.empty()) return questions;
-  const auto run = played(in, all, simulation::answer(questions, all, in.log.sessions()), last + 1);
+  const auto run = played(in, all, simulation::answer(questions, all, in.run.sessions), last + 1, false);
   if (!run) return run.failure();
   return questions;
 }
@@ -117,8 +119,8 @@ ordered_json jobs_of(const std::vector<job_change>& changes, const std::vector<q
 
 }  // namespace
 
-result<void> play_once(competitor& one, const simulation::workload& jobs) {
-  result<simulation::run_result> run = played(one, jobs, one.log.watcher(), simulation::never);
+result<void> play_once(competitor& one, const simulation::workload& jobs, bool notes_changes) {
+  result<simulation::run_result> run = played(one, jobs, {}, simulation::never, notes_changes);
   if (!run) return run.take_failure();
   one.run = std::move(*run);
   one.figures = simulation::metrics_of(jobs, one.run);
@@ -130,7 +132,9 @@ result<difference> difference_of(const competitor& first, const competitor& seco
   difference made;
   const std::string queue = first.play.queue.empty() ? simulation::simulation_options().queue : first.play.queue;
   made.of = simulation::compare_runs(jobs, first.run, second.run, queue, parts_of_time);
-  made.parts = simulation::part_of_plays(first.log, second.log);
+  result<prepared_play> over = prepare_play(first.play, jobs);
+  if (!over) return over.take_failure();
+  made.parts = simulation::part_of_plays(jobs, over->over.take_snapshot(), first.run, second.run);
   for (std::size_t i = 0; i < made.of.jobs.size() && i < most && made.of.jobs[i].end < 0; ++i) {
     made.gains.push_back(made.of.jobs[i]);
   }

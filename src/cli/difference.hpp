@@ -21,9 +21,9 @@ struct competitor {
   play_arguments play;
   simulation::run_result run;
   simulation::metrics figures;
-  simulation::decision_log log;
 };
-[[nodiscard]] result<void> play_once(competitor& one, const simulation::workload& jobs);
+/// @param notes_changes for a difference to be told
+[[nodiscard]] result<void> play_once(competitor& one, const simulation::workload& jobs, bool notes_changes);
 
 struct difference {
   simulation::comparison of;

@@ -73,9 +73,10 @@ result<simulation::simulation_options> options_of(const play_arguments& told) {
   const result<simulation::told_times> estimates = estimates_of(told, made);
   if (!estimates) return estimates.failure();
   made.estimates = *estimates;
-  made.estimate_seed = told.estimate_seed;
+  made.estimate_seed = told.estimate_seed < 0 ? 0 : static_cast<std::uint64_t>(told.estimate_seed);
   if (!told.queue.empty()) made.queue = told.queue;
   made.replan = told.replan;
+  made.repeat = told.repeat;
   made.one_queue = told.one_queue;
   made.preferred_level = told.preferred_level;
   return made;
@@ -84,8 +85,8 @@ result<simulation::simulation_options> options_of(const play_arguments& told) {
 result<cluster> make_cluster(const play_arguments& told, const simulation::workload& jobs,
                              simulation::simulation_options& options) {
   if (!told.nodes.empty()) {
-    const result<io::cluster_input> made =
-        simulation::plain_cluster(told.nodes, jobs, options.queue, options.model_label, told.equal_quotas);
+    const result<io::cluster_input> made = simulation::plain_cluster(
+        told.nodes, jobs, options.queue, options.model_label, told.equal_quotas && !told.one_queue);
     if (!made) return wrong_value("--nodes " + made.failure().message);
     return io::build_cluster(*made);
   }
@@ -129,7 +130,8 @@ void add_time_arguments(command& to, play_arguments& told) {
             "How much work is kept: always (default), never, or a TIME");
   to.option("--estimates", &told.estimates, any_value("WHAT"),
             "What sessions know of run times: given (default), none, exact, or a factor up to which they are too long");
-  to.option("--estimate-seed", &told.estimate_seed, any_value("N"), "For the factors");
+  to.option("--estimate-seed", &told.estimate_seed, any_value("N"), "Other factors; as if 0 without it")
+      .between(0, 9e15);
   to.option("--usage-half-life", &told.usage_half_life, any_value("TIME"),
             "Queues are told what they have had, of which half counts after this time; 0: nothing is told");
   to.option("--until", &told.until, any_value("TIME"), "Nothing is played beyond");

@@ -27,12 +27,13 @@ struct play_arguments {
   std::string start_overhead;
   std::string checkpoints;
   std::string estimates;
-  std::uint64_t estimate_seed = 0;
+  std::int64_t estimate_seed = -1;  ///< negative: not told
   std::string until;
   std::string queue;
   std::string preferred_level;
   std::string usage_half_life;
   bool replan = false;
+  bool repeat = false;
   bool one_queue = false;
   bool equal_quotas = false;
   std::vector<simulation::outage> outages;  ///< files only

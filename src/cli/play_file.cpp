@@ -47,18 +47,25 @@ class play_reader {
         {"placement", &to_.policy.placement},
         {"actions", &to_.policy.actions},
     };
-    const std::map<std::string_view, bool*> flags{
-        {"replan", &to_.replan}, {"one_queue", &to_.one_queue}, {"equal_quotas", &to_.equal_quotas}};
+    const std::map<std::string_view, bool*> flags{{"replan", &to_.replan},
+                                                  {"repeat", &to_.repeat},
+                                                  {"one_queue", &to_.one_queue},
+                                                  {"equal_quotas", &to_.equal_quotas}};
+    const bool has_cluster = !to_.cluster.empty() || !to_.nodes.empty();
     for (const json_value member : root) {
+      if (has_cluster && (member.key() == "cluster" || member.key() == "nodes")) continue;
       if (const auto text = texts.find(member.key()); text != texts.end()) {
         // What has been told to the command counts.
-        const std::string read = words(member);
+        const std::string read = words(member, member.key());
         const bool is_default = text->second == &to_.policy.preset && *text->second == policy_arguments().preset;
         if (text->second->empty() || is_default) *text->second = read;
       } else if (const auto flag = flags.find(member.key()); flag != flags.end()) {
         if (expect(member, json_kind::boolean, member.key())) *flag->second = *flag->second || member.boolean();
       } else if (member.key() == "estimate_seed") {
-        to_.estimate_seed = count(member);
+        const std::uint32_t seed = count(member, member.key());
+        if (to_.estimate_seed < 0) to_.estimate_seed = seed;
+      } else if (member.key() == "gpus_per_node") {
+        to_.gpus_per_node = count(member, member.key());
       } else if (member.key() == "set") {
         settings(member);
       } else if (member.key() == "outages") {
@@ -87,7 +94,7 @@ class play_reader {
   }
 
   /// A text or a number as it stands, or a list as one text.
-  std::string words(json_value at) {
+  std::string words(json_value at, std::string_view name) {
     switch (at.kind()) {
       case json_kind::string:
         return std::string(at.text());
@@ -97,25 +104,25 @@ class play_reader {
         return io::json_text(at);
       case json_kind::array: {
         std::string all;
-        for (const json_value one : at) all += (all.empty() ? "" : ",") + words(one);
+        for (const json_value one : at) all += (all.empty() ? "" : ",") + words(one, name);
         return all;
       }
       case json_kind::null:
       case json_kind::object:
-        fail(at, fmt::format("{}: expected a text or a number, found {}", at.key(), at.shown()));
+        fail(at, fmt::format("{}: expected a text or a number, found {}", name, at.shown()));
     }
     return {};
   }
-  std::uint32_t count(json_value at) {
-    if (!expect(at, json_kind::integer, at.key())) return 0;
+  std::uint32_t count(json_value at, std::string_view name) {
+    if (!expect(at, json_kind::integer, name)) return 0;
     if (at.integer() < 0 || at.integer() > std::numeric_limits<std::uint32_t>::max()) {
-      fail(at, fmt::format("{}: {} is out of range", at.key(), at.integer()));
+      fail(at, fmt::format("{}: {} is out of range", name, at.integer()));
       return 0;
     }
     return static_cast<std::uint32_t>(at.integer());
   }
   std::int64_t time(json_value at) {
-    const std::string text = words(at);
+    const std::string text = words(at, at.key());
     if (fault_) return 0;
     const result<std::int64_t> read = read_time(at.key(), text);
     if (!read) fail(at, read.failure().message);
@@ -132,20 +139,22 @@ class play_reader {
   void settings(json_value all) {
     if (!expect(all, json_kind::object, "set")) return;
     std::vector<std::string> read;
-    for (const json_value one : all) read.push_back(fmt::format("{}={}", one.key(), words(one)));
+    for (const json_value one : all) read.push_back(fmt::format("{}={}", one.key(), words(one, one.key())));
     to_.policy.settings.insert(to_.policy.settings.begin(), read.begin(), read.end());  // those of the command win
   }
 
   void outage(json_value of) {
     simulation::outage made;
+    bool has_begin = false;
     for (const json_value member : of) {
       if (member.key() == "node") {
-        made.node = words(member);
+        made.node = words(member, member.key());
       } else if (member.key() == "devices") {
         if (!expect(member, json_kind::array, "devices")) return;
-        for (const json_value one : member) made.devices.push_back(count(one));
+        for (const json_value one : member) made.devices.push_back(count(one, "devices"));
       } else if (member.key() == "from") {
         made.from = time(member);
+        has_begin = true;
       } else if (member.key() == "to") {
         made.to = time(member);
       } else if (member.key() == "notice") {
@@ -156,6 +165,7 @@ class play_reader {
         unknown(member);
       }
     }
+    if (made.node.empty() || !has_begin) fail(of, "outages: each has a node and a time `from`");
     to_.outages.push_back(std::move(made));
   }
 
@@ -164,9 +174,9 @@ class play_reader {
     for (const json_value member : of) {
       if (member.key() == "nodes") {
         if (!expect(member, json_kind::array, "nodes")) return;
-        for (const json_value one : member) made.nodes.push_back(words(one));
+        for (const json_value one : member) made.nodes.push_back(words(one, "nodes"));
       } else if (member.key() == "least") {
-        made.least = count(member);
+        made.least = count(member, member.key());
       } else if (member.key() == "start_time") {
         made.start_time = time(member);
       } else if (member.key() == "idle_time") {
@@ -182,7 +192,7 @@ class play_reader {
     simulation::profile made;
     for (const json_value member : of) {
       if (member.key() == "model") {
-        made.model = words(member);
+        made.model = words(member, member.key());
       } else if (member.key() == "speeds") {
         speeds(member, made);
       } else if (member.key() == "start_overhead") {

@@ -38,24 +38,24 @@ struct sums {
   }
 };
 
-std::string text_of(const decision& d, const session& held) {
-  const model::cluster_state& s = held.base().state();
-  const std::string_view job = s.group_names[d.group];
-  const auto node = [&] { return d.node == no_row ? std::string("its node") : (*s.nodes)[d.node]->name; };
-  switch (d.kind) {
-    case decision_kind::bind:
-      return fmt::format("starts {} on {}", job, node());
-    case decision_kind::evict:
-      return fmt::format("stops {} on {}", job, node());
-    case decision_kind::move:
-    case decision_kind::migrate:
-      return fmt::format("moves {} to {}", job, node());
-    case decision_kind::pipeline:
-    case decision_kind::unschedulable:
-    case decision_kind::repartition:
-      return {};
+std::string text_of(const change& of, const workload& jobs, const snapshot& over) {
+  const model::cluster_state& s = over.state();
+  const node_row row = (*s.node_row_of_slot)[of.node];
+  const std::string& node = (*s.nodes)[row]->name;
+  const std::string& name = jobs.jobs[of.job].name;
+  if (of.what == 's') return fmt::format("starts {} on {}", name, node);
+  if (of.what == 'x') return fmt::format("stops {} on {}", name, node);
+  return fmt::format("moves {} to {}", name, node);
+}
+
+/// Changes of the moment that begins at a position, sorted, and where the next one begins.
+std::vector<change> moment(const std::vector<change>& all, std::size_t& at) {
+  std::vector<change> found;
+  for (const std::int64_t time = at < all.size() ? all[at].time : 0; at < all.size() && all[at].time == time; ++at) {
+    found.push_back(all[at]);
   }
-  return {};
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 }  // namespace
@@ -102,40 +102,29 @@ comparison compare_runs(const workload& jobs, const run_result& first, const run
   return made;
 }
 
-session_watcher decision_log::watcher() {
-  return [this](const session& held, std::int64_t now) -> result<void> {
-    sessions_.push_back(now);
-    for (const decision& d : held.decisions()) {
-      entry next{now, text_of(d, held)};
-      // A line for the pods of a job on one node.
-      if (next.text.empty() || (!entries_.empty() && entries_.back() == next)) continue;
-      entries_.push_back(std::move(next));
+std::optional<parting> part_of_plays(const workload& jobs, const snapshot& over, const run_result& first,
+                                     const run_result& second) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < first.changes.size() || j < second.changes.size()) {
+    std::vector<change> a = moment(first.changes, i);
+    std::vector<change> b = moment(second.changes, j);
+    if (a == b) continue;  // the order at one moment does not matter
+    // Who has something at the earlier moment does it alone.
+    if (!a.empty() && !b.empty() && a.front().time != b.front().time) {
+      (a.front().time < b.front().time ? b : a).clear();
     }
-    return {};
-  };
-}
-
-std::optional<parting> part_of_plays(const decision_log& first, const decision_log& second) {
-  const std::vector<decision_log::entry>& a = first.entries();
-  const std::vector<decision_log::entry>& b = second.entries();
-  std::size_t same = 0;
-  while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
-  if (same == a.size() && same == b.size()) return std::nullopt;
-  parting made;
-  made.time = same == a.size() ? b[same].time : same == b.size() ? a[same].time : std::min(a[same].time, b[same].time);
-  const auto at_that_time = [&](const std::vector<decision_log::entry>& of) {
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < of.size() && of[i].time <= made.time; ++i) {
-      if (of[i].time == made.time) texts.push_back(of[i].text);
+    parting made;
+    made.time = a.empty() ? b.front().time : a.front().time;
+    for (const change& one : a) {
+      if (!std::binary_search(b.begin(), b.end(), one)) made.first.push_back(text_of(one, jobs, over));
     }
-    std::sort(texts.begin(), texts.end());
-    return texts;
-  };
-  const std::vector<std::string> x = at_that_time(a);
-  const std::vector<std::string> y = at_that_time(b);
-  std::set_difference(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(made.first));
-  std::set_difference(y.begin(), y.end(), x.begin(), x.end(), std::back_inserter(made.second));
-  return made;
+    for (const change& one : b) {
+      if (!std::binary_search(a.begin(), a.end(), one)) made.second.push_back(text_of(one, jobs, over));
+    }
+    return made;
+  }
+  return std::nullopt;
 }
 
 session_watcher answer(std::vector<question>& questions, const workload& jobs,

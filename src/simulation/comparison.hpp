@@ -43,33 +43,15 @@ struct comparison {
 [[nodiscard]] comparison compare_runs(const workload& jobs, const run_result& first, const run_result& second,
                                       const std::string& queue, std::size_t parts);
 
-/// Notes what sessions decide.
-class decision_log {
- public:
-  struct entry {
-    std::int64_t time = 0;
-    std::string text;  ///< `starts job-3 on node-00001`
-
-    friend bool operator==(const entry&, const entry&) = default;
-  };
-  /// The log has to live as long as the play.
-  [[nodiscard]] session_watcher watcher();
-  /// The moments of all sessions, ascending.
-  [[nodiscard]] const std::vector<std::int64_t>& sessions() const { return sessions_; }
-  [[nodiscard]] const std::vector<entry>& entries() const { return entries_; }
-
- private:
-  std::vector<std::int64_t> sessions_;
-  std::vector<entry> entries_;
-};
-
 /// Where two plays part: what each does at that time that the other does not.
 struct parting {
   std::int64_t time = 0;
   std::vector<std::string> first;
   std::vector<std::string> second;
 };
-[[nodiscard]] std::optional<parting> part_of_plays(const decision_log& first, const decision_log& second);
+/// @param over the cluster, for the names of nodes. Both plays have noted their changes.
+[[nodiscard]] std::optional<parting> part_of_plays(const workload& jobs, const snapshot& over, const run_result& first,
+                                                   const run_result& second);
 
 /// Why a job waited at a time.
 struct question {
@@ -77,7 +59,7 @@ struct question {
   std::int64_t time = 0;
   std::string answer;  ///< a sentence of the last session until then; empty: the job did not wait
 };
-/// Answers questions from a play that is played again. @param sessions its moments, see `decision_log`
+/// Answers questions from a play that is played again. @param sessions its moments, see `run_result::sessions`
 [[nodiscard]] session_watcher answer(std::vector<question>& questions, const workload& jobs,
                                      const std::vector<std::int64_t>& sessions);
 

@@ -141,7 +141,9 @@ result<void> check_outages(cluster& over, const std::vector<outage>& outages) {
   for (const outage& o : outages) {
     if (!over.find(entity_kind::node, o.node)) return wrong("outage: there is no node '{}'", o.node);
     if (!is_time(o.from) || !is_time_or_never(o.to) || (o.to != never && o.to <= o.from))
-      return wrong("outage of node '{}': from {} ns to {} ns", o.node, o.from, o.to);
+      return wrong(
+          "outage of node '{}': from {} ns to {} ns; times from 0 to {} ns are expected, the end after the begin",
+          o.node, o.from, o.to, latest);
     if (!is_time(o.notice)) return wrong("outage of node '{}': notice is {} ns", o.node, o.notice);
     if (auto fine = check_lost_devices(over, first, o); !fine) return fine;
     by_node[o.node].push_back(&o);

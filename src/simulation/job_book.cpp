@@ -41,6 +41,7 @@ job_book::job_book(const play& what, const simulation_options& options)
 
 void job_book::arrive(std::uint32_t job, std::int64_t now) {
   jobs_[job].live = true;
+  outcomes_[job].came = true;
   jobs_[job].since = now;
 }
 

@@ -89,7 +89,9 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
   const integral held(run, [](const sample& s) { return value_of(s, series::held); });
   const integral there(run, [](const sample& s) { return value_of(s, series::there); });
   const integral crowd(run, [](const sample& s) {
-    return part_of(static_cast<double>(s.gpus_held + s.gpus_wanted), static_cast<double>(s.gpus_there));
+    // Where no GPU is there everybody waits, as if for one.
+    const auto asked_for = static_cast<double>(s.gpus_held + s.gpus_wanted);
+    return asked_for / std::max(1000.0, static_cast<double>(s.gpus_there));
   });
   const integral fragmented(run, [](const sample& s) { return static_cast<double>(s.gpus_fragmented) / 1000; });
   const integral misplaced(run, [](const sample& s) { return static_cast<double>(s.gpus_misplaced) / 1000; });
@@ -119,7 +121,7 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
       of_several_pods += static_cast<double>(o.gpu_time);
     }
     if (o.first_start == never) {
-      made.never_started += told.submit <= run.end ? 1U : 0U;
+      made.never_started += o.came ? 1U : 0U;
     } else {
       waits.push_back(o.first_start - told.submit);
     }
@@ -136,7 +138,7 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
     made.worst_fairness = std::max(made.worst_fairness, slowdown / contention);
     unfair += slowdown / contention > fair ? 1U : 0U;
   }
-  const std::int64_t first = jobs.jobs.front().submit;
+  const std::int64_t first = std::min(jobs.jobs.front().submit, run.end);
   const std::int64_t last_submit = std::min(jobs.jobs.back().submit, run.end);
   made.ended = completions.size();
   made.completion = distribution_of(std::move(completions));

@@ -266,6 +266,10 @@ void player::happens(const event& e) {
 
 void player::note_change(std::uint8_t what, std::uint32_t subject, std::uint32_t other) {
   record_.add(now_, what, subject, other);
+  if (options_.notes_changes && (what == 's' || what == 'x' || what == 'm')) {
+    const change next{now_, static_cast<char>(what), pods_[subject].job, other};
+    if (result_.changes.empty() || result_.changes.back() != next) result_.changes.push_back(next);
+  }
   last_change_ = now_;
   idle_sessions_ = 0;
 }

@@ -184,6 +184,7 @@ class player {
   std::vector<std::uint32_t> touched_;
   std::vector<group_times> times_;      ///< by job
   std::vector<node_entry> nodes_;       ///< by slot
+  std::vector<std::uint32_t> live_;     ///< jobs that have come and not ended, ascending
   std::vector<std::uint32_t> outages_;  ///< slots of their nodes
   std::vector<pool_entry> pools_;
   std::vector<std::uint32_t> competing_;  ///< pods on nodes that every session places anew

@@ -39,6 +39,7 @@ std::int64_t player::estimate_of(std::uint32_t j) const {
 void player::arrive(std::uint32_t j) {
   const job& told = jobs_[j];
   book_.arrive(j, now_);
+  if (options_.replan) live_.push_back(j);
   note_change('a', j, 0);
   const std::int64_t created = options_.begin + now_;
   const bool asks_for_level = book_[j].pods > 1;
@@ -76,6 +77,7 @@ void player::end_job(std::uint32_t j) {
   delta_.remove_group(jobs_[j].name);
   --(ran ? jobs_running_ : jobs_waiting_);
   book_.end(j, now_);
+  if (options_.replan) live_.erase(std::lower_bound(live_.begin(), live_.end(), j));
   note_change('e', j, 0);
   changed_ = true;
 }

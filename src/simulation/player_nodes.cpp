@@ -15,7 +15,7 @@ void player::tell_node(std::uint32_t slot) {
 /// Its GPUs are there from now on, or not.
 void player::count_node(std::uint32_t slot, int sign) {
   const node_entry& n = nodes_[slot];
-  gpus_->node_is_there(slot, sign > 0);
+  gpus_->node_is_there(slot, sign > 0 && n.was_ready);
   if (n.was_ready) gpus_there_ += sign * (n.gpus - std::popcount(n.lost) * whole_device);
   if (usage_) usage_->capacity(gpus_there_, now_);
 }
@@ -103,6 +103,7 @@ void player::plan_to_switch_off(std::uint32_t slot) {
   const node_entry& n = nodes_[slot];
   if (n.pool == no_row || n.pods > 0 || n.is_off) return;
   const std::uint32_t k = place_in_pool(slot);
+  if (k < play_.pools[n.pool].least) return;
   events_.add(now_ + play_.pools[n.pool].idle_time, event_kind::node_is_idle, n.pool, k, ++pools_[n.pool].stamps[k]);
 }
 
@@ -111,7 +112,7 @@ void player::node_is_idle(std::uint32_t pool, std::uint32_t k) {
   const std::uint32_t slot = in.slots[k];
   node_entry& n = nodes_[slot];
   // While somebody waits it stays: what waits may be for it, and it would be asked for again.
-  if (n.pods > 0 || n.is_off || in.on <= play_.pools[pool].least || pods_waiting_ > 0) return;
+  if (n.pods > 0 || n.is_off || pods_waiting_ > 0) return;
   n.is_off = true;
   --in.on;
   if (!n.is_away) count_node(slot, -1);

@@ -32,7 +32,7 @@ error foreign_pod(std::string_view pod) {
 }  // namespace
 
 result<void> player::decide() {
-  for (std::uint32_t again = 0;; ++again) {
+  for (std::uint32_t again = 0;;) {
     if (!wants_session()) break;
     const std::int64_t at = earliest_session();
     if (at > now_) {
@@ -43,7 +43,11 @@ result<void> player::decide() {
       ++result_.counts.restless;
       break;
     }
+    const std::uint64_t evictions = result_.counts.evictions;
+    const std::uint64_t starts = result_.counts.starts;
     if (auto done = hold_session(); !done) return done;
+    // Sessions that only start pods come to an end by themselves.
+    if (result_.counts.evictions != evictions || result_.counts.starts == starts) ++again;
     settle_jobs();
     if (!stopped_too_often_.empty())
       return error{status::limit,
@@ -73,8 +77,10 @@ std::int64_t player::earliest_session() const {
 result<void> player::tell_cluster() {
   competing_.clear();
   if (options_.replan) {
-    for (std::uint32_t p = 0; p < first_pod_[next_job_]; ++p) {
-      if (pods_[p].where == whereabouts::on_node && competes(pods_[p].job)) competing_.push_back(p);
+    for (const std::uint32_t j : live_) {
+      for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1] && competes(j); ++p) {
+        if (pods_[p].where == whereabouts::on_node) competing_.push_back(p);
+      }
     }
     // What their jobs have had until now counts in the order of this session.
     std::uint32_t last = nothing;
@@ -133,6 +139,7 @@ result<void> player::hold_session() {
   changed_ = false;
   last_session_ = now_;
   ++result_.counts.sessions;
+  if (options_.notes_changes) result_.sessions.push_back(now_);
   const snapshot over = cluster_.take_snapshot();
   result<session> held = engine_.run(over, options_.begin + now_);
   if (!held) return held.take_failure();
@@ -165,6 +172,7 @@ result<void> player::carry_out(const session& held, const snapshot& over) {
     ++result_.counts.decisions;
     if (d.kind == decision_kind::bind) {
       start_pod(p, node_of(d, over.state()), d.devices);
+      changed_ = changed_ || options_.repeat;
     } else if (d.kind == decision_kind::migrate) {
       hold(p, -1);
       pods_[p].node = node_of(d, over.state());
@@ -205,9 +213,9 @@ result<void> player::carry_out_plan(const session& held, const snapshot& over) {
       stop_pod(p, true);
       continue;
     }
-    hold(p, -1);
+    gpus_->charge(node.slot(), pods_[p].devices, pods_[p].gpus, -1);
     pods_[p].devices = found->second->devices;
-    hold(p, 1);
+    gpus_->charge(node.slot(), pods_[p].devices, pods_[p].gpus, 1);
     placed.erase(found);
   }
   for (const auto& [p, d] : placed) {

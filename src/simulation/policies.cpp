@@ -29,6 +29,7 @@ constexpr std::array policies{
                  .actions = "allocate",
                  .parts = "predicates,fifo,nodeavailability,resourcetype,gpupack,nodeplacement",
                  .settings = "queue_depth.allocate=1",
+                 .repeat = true,
                  .one_queue = true},
     named_policy{.name = "fifo-skip",
                  .meaning = "the oldest job first; who does not fit is passed over",

@@ -16,6 +16,7 @@ struct named_policy {
   std::string_view parts = {};
   std::string_view settings = {};  ///< more of them, `option=value` separated by blanks
   bool replan = false;
+  bool repeat = false;
   bool one_queue = false;
   bool needs_estimates = false;
   std::int64_t usage_half_life = 0;  ///< nanoseconds

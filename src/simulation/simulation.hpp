@@ -93,7 +93,10 @@ struct simulation_options {
   /// Sessions are told what part of the cluster's GPU time each queue has had, of which half counts after this time
   /// (option `proportion.k` of the policy makes use of it). 0: they are told nothing. At most ten years.
   std::int64_t usage_half_life = 0;
-  bool one_queue = false;  ///< sessions see all jobs in `queue`, whatever queue they name
+  /// Sessions follow at one moment as long as they start something: for policies that look at one job in a session.
+  bool repeat = false;
+  bool notes_changes = false;  ///< `run_result::changes` and `run_result::sessions` are filled
+  bool one_queue = false;      ///< sessions see all jobs in `queue`, whatever queue they name
   /// Jobs of several pods ask for nodes in one domain of this level of the primary topology, and take others if there
   /// are none. Empty: they ask for nothing.
   std::string preferred_level = {};
@@ -101,7 +104,7 @@ struct simulation_options {
   std::int64_t horizon = never;           ///< nothing is played from then on
   std::string queue = "default";          ///< of jobs that name none
   std::string model_label = "gpu.model";  ///< of nodes, for jobs that may run on some models only
-  /// Sessions at one moment; evictions that never come to rest end there, and are counted.
+  /// Sessions at one moment that stop somebody; evictions that never come to rest end there, and are counted.
   std::uint32_t most_sessions_at_once = 64;
   /// Times that one job may be stopped: one that never gets on would be played for ever.
   std::uint32_t most_stops = 100'000;
@@ -129,6 +132,7 @@ struct job_outcome {
   /// Of its nodes at the last start. 0: one node; 1: one domain of the lowest level of the topology; one more for each
   /// level, and one more beyond the widest one.
   std::uint32_t distance = 0;
+  bool came = false;  ///< it arrived within what was played
 
   friend bool operator==(const job_outcome&, const job_outcome&) = default;
 };
@@ -159,13 +163,26 @@ struct run_counts {
   friend bool operator==(const run_counts&, const run_counts&) = default;
 };
 
+/// What becomes of the pods of a job.
+struct change {
+  std::int64_t time = 0;
+  char what = 's';         ///< 's': starts on the node, 'x': leaves it, 'm': moves there
+  std::uint32_t job = 0;   ///< of the workload
+  std::uint32_t node = 0;  ///< slot in the cluster
+
+  friend bool operator==(const change&, const change&) = default;
+  friend auto operator<=>(const change&, const change&) = default;
+};
+
 struct run_result {
-  std::vector<job_outcome> jobs;  ///< as in the workload
-  std::vector<sample> timeline;   ///< a sample per moment at which something changed
+  std::vector<job_outcome> jobs;       ///< as in the workload
+  std::vector<std::int64_t> sessions;  ///< their moments, if the options ask for changes
+  std::vector<sample> timeline;        ///< a sample per moment at which something changed
   run_counts counts;
-  std::int64_t end = 0;      ///< the last moment at which something changed, or the horizon
-  std::uint32_t levels = 0;  ///< of the topology that distances are told in
-  std::string digest;        ///< SHA-256 over all that happened, as 64 hexadecimal digits
+  std::int64_t end = 0;         ///< the last moment at which something changed, or the horizon
+  std::vector<change> changes;  ///< in order, if the options ask for them; once for pods of a job on one node
+  std::uint32_t levels = 0;     ///< of the topology that distances are told in
+  std::string digest;           ///< SHA-256 over all that happened, as 64 hexadecimal digits
 };
 
 /// Sees every session after its actions, at this virtual time. What it fails with ends the play.

@@ -63,6 +63,7 @@ std::vector<std::string> virtual_time() {
     for (const sim::named_policy& policy : sim::named_policies()) {
       sim::simulation_options options;
       options.replan = policy.replan;
+      options.repeat = policy.repeat;
       options.one_queue = policy.one_queue;
       options.usage_half_life = policy.usage_half_life;
       options.checkpoint_interval = 7 * minute;

@@ -10,16 +10,13 @@ using namespace kaisched::test;
 
 namespace {
 
-struct logged_run {
-  sim::run_result run;
-  sim::decision_log log;
-};
+sim::run_result noted(const sim::play& what, const engine& with) {
+  return played(nodes_with({2}), what, {.notes_changes = true}, with);
+}
 
-logged_run logged(const sim::play& what, const engine& with) {
-  logged_run made;
+std::optional<sim::parting> parting_of(const sim::play& what, const sim::run_result& a, const sim::run_result& b) {
   cluster c = nodes_with({2});
-  made.run = must(sim::simulate(c, what, with, {}, made.log.watcher()));
-  return made;
+  return sim::part_of_plays(what.jobs, c.take_snapshot(), a, b);
 }
 
 engine with_order(std::string_view part) {
@@ -31,9 +28,9 @@ engine with_order(std::string_view part) {
 TEST_CASE("who wins and who loses, by how much, when and why") {
   sim::play what = play_of({{"a", 0, 10, 1, 2}, {"low", 5, 100, 1, 2, 10}, {"high", 6, 20, 1, 2, 90}, {"z", 200, 5}});
   what.jobs.jobs[2].queue = "default";
-  const logged_run old_first = logged(what, with_order("fifo"));
-  const logged_run high_first = logged(what, with_order("priority"));
-  const sim::comparison c = sim::compare_runs(what.jobs, old_first.run, high_first.run, "default", 4);
+  const sim::run_result old_first = noted(what, with_order("fifo"));
+  const sim::run_result high_first = noted(what, with_order("priority"));
+  const sim::comparison c = sim::compare_runs(what.jobs, old_first, high_first, "default", 4);
   CHECK(c.all.jobs == 4);
   CHECK(c.all.sooner == 1);
   CHECK(c.all.later == 1);
@@ -54,7 +51,7 @@ TEST_CASE("who wins and who loses, by how much, when and why") {
   CHECK(c.parts[3].from == 150 * second);
   CHECK(c.parts[3].to == 200 * second);
 
-  const auto parts = sim::part_of_plays(old_first.log, high_first.log);
+  const auto parts = parting_of(what, old_first, high_first);
   REQUIRE(parts);
   CHECK(at(parts->time) == 10);
   CHECK(parts->first == std::vector<std::string>{"starts low on n0"});
@@ -62,19 +59,36 @@ TEST_CASE("who wins and who loses, by how much, when and why") {
 
   std::vector<sim::question> questions{{1, 10 * second, {}}, {3, 10 * second, {}}};
   cluster again = nodes_with({2});
-  (void)must(sim::simulate(again, what, with_order("priority"), {},
-                           sim::answer(questions, what.jobs, high_first.log.sessions())));
+  (void)must(
+      sim::simulate(again, what, with_order("priority"), {}, sim::answer(questions, what.jobs, high_first.sessions)));
   CHECK(questions[0].answer.find("gpu") != std::string::npos);
   CHECK(questions[1].answer.empty());  // it had not come
 }
 
 TEST_CASE("plays that decide the same do not part") {
   const sim::play what = play_of({{"a"}, {"b", 3}});
-  const logged_run x = logged(what, with_order("fifo"));
-  const logged_run y = logged(what, with_order("priority"));
-  CHECK(x.run.digest == y.run.digest);
-  CHECK(!sim::part_of_plays(x.log, y.log));
-  CHECK(sim::compare_runs(what.jobs, x.run, y.run, "default", 2).jobs.empty());
+  const sim::run_result x = noted(what, with_order("fifo"));
+  const sim::run_result y = noted(what, with_order("priority"));
+  CHECK(x.digest == y.digest);
+  CHECK(!parting_of(what, x, y));
+  CHECK(sim::compare_runs(what.jobs, x, y, "default", 2).jobs.empty());
+}
+
+TEST_CASE("placing anew who runs is no difference, nor is the order at one moment") {
+  const sim::play what = play_of({{"a", 0, 100}, {"b", 0, 50}, {"c", 20, 10}});
+  const sim::run_result plain = noted(what, with_order("fifo"));
+  const sim::run_result anew =
+      played(nodes_with({2}), what, {.replan = true, .notes_changes = true}, with_order("fifo"));
+  CHECK(plain.digest == anew.digest);
+  CHECK(!parting_of(what, plain, anew));
+  sim::run_result other = plain;
+  std::swap(other.changes[0], other.changes[1]);
+  CHECK(!parting_of(what, plain, other));
+  other.changes.pop_back();
+  const auto parts = parting_of(what, plain, other);
+  REQUIRE(parts);
+  CHECK(parts->first == std::vector<std::string>{"starts c on n0"});
+  CHECK(parts->second.empty());
 }
 
 TEST_CASE("jobs that end in one play only") {

@@ -53,7 +53,9 @@ TEST_CASE("bad plays") {
           b(p).pods[0].count = 4'000'000'000;
         }).starts_with("job 'b' has 4000000000 pods"));
   CHECK(refusal([&](play& p, options&) { p.outages = {{"n7", 0, 1}}; }) == "outage: there is no node 'n7'");
-  CHECK(refusal([&](play& p, options&) { p.outages = {{"n0", 5, 5}}; }) == "outage of node 'n0': from 5 ns to 5 ns");
+  CHECK(refusal([&](play& p, options&) { p.outages = {{"n0", 5, 5}}; }) ==
+        "outage of node 'n0': from 5 ns to 5 ns; times from 0 to 2305843009213693951 ns are expected, the end after "
+        "the begin");
   CHECK(refusal([&](play& p, options&) { p.outages = {{"n0", 5, 9}, {"n0", 8, 12}}; }).find("overlap") !=
         std::string::npos);
   CHECK(refusal([&](play& p, options&) { p.outages = {{"n0", 5, -1}, {"n0", 8, 12}}; }).find("overlap") !=

@@ -24,6 +24,33 @@ TEST_CASE("nodes of a pool come for those who wait and go when they are empty") 
   CHECK(sim::metrics_of(what.jobs, r).gpu_hours_there * 3600 == doctest::Approx(310 + 80));
 }
 
+TEST_CASE("the first nodes of a pool are never off") {
+  sim::play what = play_of({{"a", 0, 100, 1, 2}, {"b", 0, 1000, 1, 2}, {"c", 2000, 10, 1, 2}});
+  what.pools = {{{"n0", "n1"}, 1, 60 * second, 30 * second}};
+  what.outages = {{"n1", 1500 * second, 9000 * second}};
+  const sim::run_result r = played(nodes_with({2, 2}), what);
+  CHECK(at(r.jobs[2].first_start) == 2000);
+  for (const sim::sample& s : r.timeline) CHECK(s.gpus_there >= 2000);
+}
+
+TEST_CASE("a node that was not there does not count after an outage either") {
+  cluster c = nodes_with({4, 4});
+  must(c.apply(rows(table_kind::node, table_op::change, {"name", "ready"}).add({"n0", 0})));
+  sim::play what = play_of({{"a", 0, 100, 1, 8}, {"b", 0, 100, 1, 3}});
+  what.outages = {{"n0", 20 * second, 30 * second}};
+  const sim::run_result r = played(std::move(c), what);
+  for (const sim::sample& s : r.timeline) CHECK(s.gpus_fragmented <= s.gpus_there - s.gpus_held);
+}
+
+TEST_CASE("sessions follow as long as they start something") {
+  sim::play what = play_of({{"a"}, {"b"}, {"c"}, {"d"}});
+  const engine one_by_one = engine_with({{"actions", "allocate"}, {"queue_depth.allocate", "1"}});
+  CHECK(at(played(nodes_with({4}), what, {}, one_by_one).jobs[3].first_start) > 0);
+  const sim::run_result r = played(nodes_with({4}), what, {.repeat = true, .most_sessions_at_once = 2}, one_by_one);
+  CHECK(at(r.jobs[3].first_start) == 0);
+  CHECK(r.counts.restless == 0);
+}
+
 TEST_CASE("as many nodes come as those who wait would fill") {
   sim::play what = play_of({{"a", 0, 10, 3, 2}});
   what.pools = {{{"n0", "n1", "n2", "n3", "n4"}, 0, 5 * second, 0}};
