@@ -30,6 +30,7 @@ namespace {
 namespace sim = kaisched::simulation;
 
 constexpr std::int64_t one_second = 1'000'000'000;
+constexpr std::int64_t nodes_per_rack = 4;
 
 /// One workload on equal nodes with eight GPUs.
 struct source {
@@ -92,10 +93,10 @@ result<engine> engine_of(const sim::named_policy& policy) {
 
 std::string line_of(const table_row& row, const sim::metrics& m, const sim::run_result& run) {
   return fmt::format(
-      "{},{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f},{:.1f},{:.4f},{:.4f},{:.4f},{:.1f},{},{:.3f},{:.4f},{:.4f},{}",
+      "{},{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f},{:.1f},{:.4f},{:.4f},{:.4f},{:.1f},{},{:.3f},{:.4f},{:.4f},{:.4f},{}",
       row.workload, row.gpus, row.policy, row.jobs, m.ended, m.completion.mean, m.completion.p50, m.completion.p99,
       m.waiting.mean, m.makespan, m.utilisation, m.idle_though_asked, m.fragmentation, m.lost_gpu_hours, m.evictions,
-      m.worst_fairness, m.unfair, m.jain, run.digest.substr(0, 16));
+      m.worst_fairness, m.unfair, m.jain, m.topology_cost, run.digest.substr(0, 16));
 }
 
 result<void> play_row(table_row& row, const sim::workload& jobs, const sim::named_policy& policy) {
@@ -103,6 +104,7 @@ result<void> play_row(table_row& row, const sim::workload& jobs, const sim::name
   options.replan = policy.replan;
   options.repeat = policy.repeat;
   options.one_queue = policy.one_queue;
+  options.near = policy.near;
   options.usage_half_life = policy.usage_half_life;
   options.estimates = sim::told_times::exact;
   options.start_overhead = 30 * one_second;
@@ -110,7 +112,7 @@ result<void> play_row(table_row& row, const sim::workload& jobs, const sim::name
   const result<engine> with = engine_of(policy);
   if (!with) return with.failure();
   const auto nodes = sim::plain_cluster(fmt::format("{}x8", row.gpus / 8), jobs, options.queue, options.model_label,
-                                        !policy.one_queue);
+                                        !policy.one_queue, nodes_per_rack);
   if (!nodes) return nodes.failure();
   result<cluster> over = io::build_cluster(*nodes);
   if (!over) return over.take_failure();
@@ -143,7 +145,7 @@ struct task {
 
 std::string head() {
   return "workload,gpus,policy,jobs,ended,jct_mean,jct_p50,jct_p99,wait_mean,makespan,utilisation,idle_though_asked,"
-         "fragmentation,lost_gpu_hours,stopped,worst_fairness,unfair,jain,digest";
+         "fragmentation,lost_gpu_hours,stopped,worst_fairness,unfair,jain,distance,digest";
 }
 
 result<table_result> play_table(const table_request& what) {

@@ -93,6 +93,7 @@ struct policy_options {
   double fair_share_k = 1.0;              ///< weight of history in the division of over-quota resources
   double saturation_multiplier = 1.0;     ///< of a reclaimer's saturation, compared with that of its siblings
   std::int64_t allocate_queue_depth = 0;  ///< groups per queue that the action looks at; 0 = all
+  std::int64_t backfill_reservations = 1;  ///< groups that wait for others to end and have a time; 0 = all
   std::int64_t consolidation_queue_depth = 0;
   std::int64_t reclaim_queue_depth = 0;
   std::int64_t preempt_queue_depth = 0;

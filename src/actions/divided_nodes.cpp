@@ -246,8 +246,8 @@ std::size_t divided_nodes_reader::model_of(const model::node_info& node, std::ui
     const std::string* label = model::find_label(node.labels, product_label);
     if (label != nullptr) name = *label;
   }
-  if (c_.catalog == nullptr) return no_model;
-  const devices::divided_model* table = devices::told_divided_model(c_.catalog->divided, name, memory);
+  if (c_.setup->catalog == nullptr) return no_model;
+  const devices::divided_model* table = devices::told_divided_model(c_.setup->catalog->divided, name, memory);
   if (table == nullptr) return no_model;
   const auto [at, fresh] = models_.try_emplace(table, made_.problem.models.size());
   if (fresh) {

@@ -276,6 +276,7 @@ std::int64_t domain_steps(const policy_options& options) {
 
 std::vector<group_row> groups_to_start(const core& c) {
   std::vector<group_row> groups;
+  groups.reserve(c.waiting_groups().size());
   for (const group_row g : c.waiting_groups()) {
     if (c.is_schedulable_queue(c.state().groups[g].queue) && work::is_ready(c, c.state().groups[g].first_sub) &&
         work::count_pods(c, g, &model::sub_counts::pending) > 0 && requeue_delay_of(c, g).left() == 0) {

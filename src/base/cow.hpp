@@ -47,11 +47,11 @@ class cow_column {
  public:
   [[nodiscard]] std::uint32_t size() const { return size_; }
 
-  [[nodiscard]] const T& operator[](std::uint32_t i) const { return (*pages_)[i >> bits_][i & (page_size() - 1)]; }
+  [[nodiscard]] const T& operator[](std::uint32_t i) const { return pages_[i >> bits_][i & (page_size() - 1)]; }
 
   [[nodiscard]] T& write(std::uint32_t i) {
     own_table();
-    page& p = (*pages_)[i >> bits_];
+    page& p = pages_[i >> bits_];
     if (!is_sole_owner(p)) p = copy_of(p);
     return p[i & (page_size() - 1)];
   }
@@ -61,14 +61,11 @@ class cow_column {
     if (n <= size_) return;
     own_table();
     if (bits_for(n) != bits_) repack(bits_for(n));
-    const std::size_t wanted = (static_cast<std::size_t>(n) + page_size() - 1) >> bits_;
-    while (pages_->size() < wanted) pages_->push_back(std::make_shared<T[]>(page_size()));
-    size_ = n;
+    grow_pages(n);
   }
 
  private:
   using page = std::shared_ptr<T[]>;
-  using table = std::vector<page>;
 
   [[nodiscard]] static constexpr std::uint32_t bits_for(std::uint32_t n) {
     return n <= (1U << 9U) ? 4 : n <= (1U << 10U) ? 6 : n <= (1U << 15U) ? 7 : 9;
@@ -76,27 +73,41 @@ class cow_column {
   [[nodiscard]] std::uint32_t page_size() const { return 1U << bits_; }
 
   [[nodiscard]] page copy_of(const page& p) const {
-    page made = std::make_shared<T[]>(page_size());
+    page made = std::make_shared_for_overwrite<T[]>(page_size());
     std::copy_n(p.get(), page_size(), made.get());
     return made;
+  }
+
+  void grow_pages(std::uint32_t n) {
+    const std::uint32_t wanted = ((n - 1) >> bits_) + 1;
+    if (wanted > room_) enlarge(std::max(wanted, room_ + room_ / 2));
+    for (; count_ < wanted; ++count_) pages_[count_] = std::make_shared<T[]>(page_size());
+    size_ = n;
   }
 
   void repack(std::uint32_t bits) {
     cow_column larger;
     larger.bits_ = bits;
-    for (std::uint32_t i = 0; i < size_; ++i) {
-      if ((i & (larger.page_size() - 1)) == 0) larger.pages_->push_back(std::make_shared<T[]>(larger.page_size()));
-      larger.pages_->back()[i & (larger.page_size() - 1)] = (*this)[i];
-    }
-    larger.size_ = size_;
+    if (size_ > 0) larger.grow_pages(size_);
+    for (std::uint32_t i = 0; i < size_; ++i) larger.pages_[i >> bits][i & (larger.page_size() - 1)] = (*this)[i];
     *this = std::move(larger);
   }
 
   void own_table() {
-    if (!is_sole_owner(pages_)) pages_ = std::make_shared<table>(*pages_);
+    if (room_ != 0 && !is_sole_owner(pages_)) enlarge(room_);
   }
 
-  std::shared_ptr<table> pages_ = std::make_shared<table>();
+  /// A list of pages of this column's own.
+  void enlarge(std::uint32_t room) {
+    std::shared_ptr<page[]> made = std::make_shared<page[]>(room);
+    std::copy_n(pages_.get(), count_, made.get());
+    pages_ = std::move(made);
+    room_ = room;
+  }
+
+  std::shared_ptr<page[]> pages_;
+  std::uint32_t count_ = 0;  ///< of pages
+  std::uint32_t room_ = 0;   ///< for pages
   std::uint32_t size_ = 0;
   std::uint32_t bits_ = bits_for(0);
 };

@@ -61,6 +61,7 @@ void take_policy(const simulation::named_policy& from, play_arguments& to) {
   to.replan = to.replan || from.replan;
   to.repeat = to.repeat || from.repeat;
   to.one_queue = to.one_queue || from.one_queue;
+  to.near = to.near || from.near;
 }
 
 std::string known_policies() {
@@ -72,9 +73,10 @@ std::string known_policies() {
 }
 
 result<competitor> competitor_of(const std::string& word, const play_arguments& base) {
-  competitor made{word, base, {}, {}};
+  competitor made{word, base, {}, {}, false};
   if (const simulation::named_policy* known = simulation::find_policy(word)) {
     take_policy(*known, made.play);
+    made.needs_estimates = known->needs_estimates;
     return made;
   }
   if (word.find('.') == std::string::npos)
@@ -179,6 +181,19 @@ void print_figures(const terminal& out, const std::vector<competitor>& all) {
                              {"share error", [](const metrics& m) { return share_words(m.share_error); }}}});
 }
 
+/// Policies that go by run times of which nobody has been told.
+std::vector<std::string> in_the_dark(const std::vector<competitor>& all, const simulation::workload& jobs) {
+  const bool some = std::any_of(jobs.jobs.begin(), jobs.jobs.end(),
+                                [](const simulation::job& j) { return j.estimate != simulation::unknown_time; });
+  std::vector<std::string> names;
+  for (const competitor& one : all) {
+    const std::string& told = one.play.estimates;
+    const bool knows = told.empty() || told == "given" ? some : told != "none";
+    if (one.needs_estimates && !knows) names.push_back(one.name);
+  }
+  return names;
+}
+
 /// A line for each policy; numbers as the shortest decimals that read back the same.
 std::string csv_of(const std::vector<competitor>& all) {
   const json keys = figures_of({});
@@ -230,14 +245,23 @@ int compare(const compare_arguments& told, console& to) {
   if (!told.csv_file.empty()) {
     if (auto written = to.write(told.csv_file, csv_of(*all)); !written) return to.fail(written.failure(), exit_failure);
   }
+  const std::vector<std::string> blind = in_the_dark(*all, *jobs);
   if (to.shows_report()) {
     to.out().line(
         to.out().paint(style::bold, fmt::format("kaisched {}: {}, {}", version_string, told.workload,
                                                 counted(static_cast<std::int64_t>(jobs->jobs.size()), "job"))));
     print_figures(to.out(), *all);
+    if (!blind.empty()) {
+      to.out().line();
+      to.out().line(fmt::format("  sessions know no run times, which {} {} by: --estimates exact tells them",
+                                fmt::join(blind, ", "), blind.size() == 1 ? "goes" : "go"));
+    }
     if (pair) print_difference(to.out(), *pair, (*all)[0], (*all)[1], *jobs);
   }
-  json report{{"schema", compare_schema}, {"jobs", jobs->jobs.size()}, {"policies", json::array()}};
+  json report{{"schema", compare_schema},
+              {"jobs", jobs->jobs.size()},
+              {"policies", json::array()},
+              {"without_run_times", blind}};
   for (const competitor& one : *all) {
     json row{{"policy", one.name}, {"digest", one.run.digest}};
     row.update(figures_of(one.figures));

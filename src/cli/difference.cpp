@@ -34,7 +34,7 @@ result<simulation::run_result> played(const competitor& one, const simulation::w
   if (!ready) return ready.take_failure();
   if (until != simulation::never) ready->options.horizon = until;
   ready->options.notes_changes = notes_changes;
-  const simulation::play what{jobs, ready->outages, ready->pools, ready->profiles};
+  const simulation::play what{jobs, ready->outages, ready->pools, ready->profiles, ready->shares};
   return simulation::simulate(ready->over, what, ready->with, ready->options, watcher);
 }
 

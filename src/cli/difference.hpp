@@ -21,6 +21,7 @@ struct competitor {
   play_arguments play;
   simulation::run_result run;
   simulation::metrics figures;
+  bool needs_estimates = false;  ///< see `simulation::named_policy`
 };
 /// @param notes_changes for a difference to be told
 [[nodiscard]] result<void> play_once(competitor& one, const simulation::workload& jobs, bool notes_changes);

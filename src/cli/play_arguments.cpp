@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -44,7 +45,7 @@ result<simulation::told_times> estimates_of(const play_arguments& told, simulati
   if (told.estimates == "exact") return told_times::exact;
   const char* const end = told.estimates.data() + told.estimates.size();
   const auto [stop, fault] = std::from_chars(told.estimates.data(), end, to.estimate_factor);
-  if (fault != std::errc() || stop != end || !(to.estimate_factor >= 1))
+  if (fault != std::errc() || stop != end || !(to.estimate_factor >= 1 && std::isfinite(to.estimate_factor)))
     return wrong_value(
         fmt::format("--estimates {}: expected none, given, exact, or the largest factor, 1 at least", told.estimates));
   return told_times::drawn;
@@ -78,15 +79,17 @@ result<simulation::simulation_options> options_of(const play_arguments& told) {
   made.replan = told.replan;
   made.repeat = told.repeat;
   made.one_queue = told.one_queue;
+  made.near = told.near;
   made.preferred_level = told.preferred_level;
   return made;
 }
 
 result<cluster> make_cluster(const play_arguments& told, const simulation::workload& jobs,
-                             simulation::simulation_options& options) {
+                             simulation::simulation_options& options, std::vector<simulation::queue_share>& shares) {
   if (!told.nodes.empty()) {
-    const result<io::cluster_input> made = simulation::plain_cluster(
-        told.nodes, jobs, options.queue, options.model_label, told.equal_quotas && !told.one_queue);
+    const result<io::cluster_input> made =
+        simulation::plain_cluster(told.nodes, jobs, options.queue, options.model_label,
+                                  told.equal_quotas && !told.one_queue, told.nodes_per_rack);
     if (!made) return wrong_value("--nodes " + made.failure().message);
     return io::build_cluster(*made);
   }
@@ -94,11 +97,18 @@ result<cluster> make_cluster(const play_arguments& told, const simulation::workl
   file.cluster = told.cluster;
   result<io::cluster_input> read = read_tables(file);
   if (!read) return read.failure();
-  leave_out(*read, [&](table_kind kind) {
-    return std::find(of_pods.begin(), of_pods.end(), kind) != of_pods.end() ||
-           (told.one_queue && kind == table_kind::queue);
-  });
+  if (read->now < 0 || read->now > simulation::latest_time)
+    return wrong_value(
+        fmt::format("{}: now is {} ns, expected 0 to {} ns", told.cluster, read->now, simulation::latest_time));
+  const auto is_of_pods = [](table_kind kind) {
+    return std::find(of_pods.begin(), of_pods.end(), kind) != of_pods.end();
+  };
+  leave_out(*read, is_of_pods);
   if (told.one_queue) {
+    result<cluster> as_told = io::build_cluster(*read);
+    if (!as_told) return as_told.failure();
+    shares = simulation::shares_of(*as_told);
+    leave_out(*read, [](table_kind kind) { return kind == table_kind::queue; });
     table queues = io::added(table_kind::queue);
     queues.add(col::queue_name, column_type::string).push(std::string_view(options.queue));
     read->add(std::move(queues), {});
@@ -113,6 +123,9 @@ void add_cluster_arguments(command& to, play_arguments& told) {
   to.heading("Cluster");
   to.option("--cluster", &told.cluster, cluster_file(), "Nodes, queues and topology; its groups and pods are left out");
   to.option("--nodes", &told.nodes, any_value("NxG"), "Equal nodes instead: 16x8, or 8x8:V100,4x4:T4");
+  to.option("--nodes-per-rack", &told.nodes_per_rack, any_value("N"),
+            "Equal nodes are in racks of so many, the one level of their topology; 0: no topology")
+      .between(0, 1'000'000);
   to.option("--queue", &told.queue, any_value("NAME"), "Queue of jobs that name none (default)");
   to.flag("--equal-quotas", told.equal_quotas, "Queues of equal nodes get an equal part of the GPUs as quota");
   to.option("--gpus-per-node", &told.gpus_per_node, any_value("N"), "Most GPUs of a pod where a job says gpus_total")
@@ -158,10 +171,11 @@ result<prepared_play> prepare_play(const play_arguments& told, const simulation:
   if (!with) return with.take_failure();
   result<simulation::simulation_options> options = options_of(told);
   if (!options) return options.take_failure();
-  result<cluster> over = make_cluster(told, jobs, *options);
+  std::vector<simulation::queue_share> shares;
+  result<cluster> over = make_cluster(told, jobs, *options, shares);
   if (!over) return over.take_failure();
-  return prepared_play{std::move(*with), std::move(*over), std::move(*options),
-                       told.outages,     told.pools,       told.profiles};
+  return prepared_play{std::move(*with), std::move(*over), std::move(*options), told.outages,
+                       told.pools,       told.profiles,    std::move(shares)};
 }
 
 }  // namespace kaisched::cli

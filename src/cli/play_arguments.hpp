@@ -35,6 +35,8 @@ struct play_arguments {
   bool replan = false;
   bool repeat = false;
   bool one_queue = false;
+  bool near = false;
+  std::int64_t nodes_per_rack = 0;
   bool equal_quotas = false;
   std::vector<simulation::outage> outages;  ///< files only
   std::vector<simulation::node_pool> pools;
@@ -59,6 +61,7 @@ struct prepared_play {
   std::vector<simulation::outage> outages;
   std::vector<simulation::node_pool> pools;
   std::vector<simulation::profile> profiles;
+  std::vector<simulation::queue_share> shares;
 };
 /// @param jobs queues that these name are made where nodes are told by number
 [[nodiscard]] result<prepared_play> prepare_play(const play_arguments& told, const simulation::workload& jobs);

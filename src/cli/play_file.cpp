@@ -50,6 +50,7 @@ class play_reader {
     const std::map<std::string_view, bool*> flags{{"replan", &to_.replan},
                                                   {"repeat", &to_.repeat},
                                                   {"one_queue", &to_.one_queue},
+                                                  {"near", &to_.near},
                                                   {"equal_quotas", &to_.equal_quotas}};
     const bool has_cluster = !to_.cluster.empty() || !to_.nodes.empty();
     for (const json_value member : root) {
@@ -57,13 +58,15 @@ class play_reader {
       if (const auto text = texts.find(member.key()); text != texts.end()) {
         // What has been told to the command counts.
         const std::string read = words(member, member.key());
-        const bool is_default = text->second == &to_.policy.preset && *text->second == policy_arguments().preset;
-        if (text->second->empty() || is_default) *text->second = read;
+        if (text->second->empty()) *text->second = read;
       } else if (const auto flag = flags.find(member.key()); flag != flags.end()) {
         if (expect(member, json_kind::boolean, member.key())) *flag->second = *flag->second || member.boolean();
       } else if (member.key() == "estimate_seed") {
         const std::uint32_t seed = count(member, member.key());
         if (to_.estimate_seed < 0) to_.estimate_seed = seed;
+      } else if (member.key() == "nodes_per_rack") {
+        const std::uint32_t nodes = count(member, member.key());
+        if (to_.nodes_per_rack == 0) to_.nodes_per_rack = nodes;
       } else if (member.key() == "gpus_per_node") {
         to_.gpus_per_node = count(member, member.key());
       } else if (member.key() == "set") {

@@ -89,7 +89,7 @@ value_form option_setting() {
 
 void add_policy_arguments(command& to, policy_arguments& told) {
   to.heading("Policy");
-  to.option("--preset", &told.preset, one_of("NAME", values_of_option("preset")), "Options to start from");
+  to.option("--preset", &told.preset, one_of("NAME", values_of_option("preset")), "Options to start from (kai)");
   to.option("--mode", &told.mode, one_of("MODE", values_of_option("mode")),
             "Exact arithmetic, or as the reference computes");
   to.option("--placement", &told.placement, one_of("RULE", values_of_option("placement.gpu")),

@@ -14,7 +14,7 @@ namespace kaisched::cli {
 
 /// Empty strings leave what the preset says.
 struct policy_arguments {
-  std::string preset = "kai";
+  std::string preset;
   std::string mode;
   std::string placement;
   std::string actions;

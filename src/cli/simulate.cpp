@@ -58,7 +58,7 @@ void print_timeline(const terminal& out, const run_result& run) {
   print_section(out, "GPUs over time");
   out.line(out.paint(style::dim, "  until            held    wanted"));
   const double most = *std::max_element(there.begin(), there.end());
-  const std::size_t cells = std::clamp<std::size_t>(out.width() - 40, 8, 60);
+  const std::size_t cells = std::clamp<std::size_t>(std::max<std::size_t>(out.width(), 40) - 40, 8, 60);
   const std::int64_t first = run.timeline.front().time;
   for (std::size_t i = 0; i < held.size(); ++i) {
     bar drawn(cells, static_cast<std::int64_t>(most * scale));
@@ -129,7 +129,7 @@ int simulate(const simulate_arguments& told, console& to) {
   result<prepared_play> ready = prepare_play(play, *jobs);
   if (!ready) return to.fail(ready.failure());
   const engine& with = ready->with;
-  const simulation::play what{std::move(*jobs), ready->outages, ready->pools, ready->profiles};
+  const simulation::play what{std::move(*jobs), ready->outages, ready->pools, ready->profiles, ready->shares};
   shown.next("playing");
   const auto begun = std::chrono::steady_clock::now();
   const result<run_result> run = simulation::simulate(ready->over, what, with, ready->options);
@@ -189,6 +189,7 @@ void add_simulate(command_list& to) {
   add_policy_arguments(c, told.play.policy);
   add_time_arguments(c, told.play);
   c.flag("--replan", told.play.replan, "Every session places all jobs anew, those that run as well");
+  c.flag("--near", told.play.near, "Jobs of several pods ask for nodes that are as near as the topology allows");
   c.option("--preferred-level", &told.play.preferred_level, any_value("LABEL"),
            "Jobs of several pods ask for nodes that are together at this level of the topology");
   c.heading("Output");

@@ -46,7 +46,7 @@ class referee {
   }
 
   result<void> open(const snapshot& present) {
-    again_ = std::make_unique<core>(present, c_.options, c_.now, c_.factories, c_.catalog);
+    again_ = std::make_unique<core>(present, c_.setup, c_.now);
     return again_->open();
   }
 

@@ -134,7 +134,7 @@ result<candidate_table> candidates_of(const core& c, pod_row pod) {
   }
   const std::size_t end = placement_of(c, pod);
   if (end == c.decisions.size()) return not_placed(c, pod);
-  core fresh(c.base, c.options, c.now, c.factories, c.catalog);
+  core fresh(c.base, c.setup, c.now);
   if (auto done = fresh.open(); !done) return done.failure();
   replay_before(fresh, c, end);
   result<candidate_table> table = nodes_for(fresh, pod);

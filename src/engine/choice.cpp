@@ -47,7 +47,7 @@ result<core> with_closed_node(const core& c, node_row node, std::size_t decided)
   change.add(col::node_name, column_type::string).push(std::string_view((*c.base.state().nodes)[node]->name));
   change.add(col::node_unschedulable, column_type::u8).push(std::uint8_t{1});
   if (auto done = closed.apply(change); !done) return done.failure();
-  core then(closed.take_snapshot(), c.options, c.now, c.factories, c.catalog);
+  core then(closed.take_snapshot(), c.setup, c.now);
   if (auto done = then.open(); !done) return done.failure();
   engine_detail::replay_before(then, c, decided);
   return core(then);
@@ -61,7 +61,7 @@ class choice_teller {
   }
 
   result<choice_account> tell() {
-    core then(c_.base, c_.options, c_.now, c_.factories, c_.catalog);
+    core then(c_.base, c_.setup, c_.now);
     if (auto done = then.open(); !done) return done.failure();
     engine_detail::replay_before(then, c_, decided_);
     core first(then);  // every question has parts of its own, which may keep state

@@ -11,20 +11,6 @@
 
 namespace kaisched {
 
-struct engine::impl {
-  policy_options options;
-  work::part_list registry;
-  std::shared_ptr<const device_catalog> catalog;
-  std::shared_ptr<executor> threads;
-
-  [[nodiscard]] part_factory find(std::string_view name) const {
-    for (const auto& [known, factory] : registry) {
-      if (known == name) return factory;
-    }
-    return nullptr;
-  }
-};
-
 namespace {
 
 error unknown_name(std::string_view kind, std::string_view name, std::span<const std::string_view> known) {
@@ -36,18 +22,65 @@ error unknown_name(std::string_view kind, std::string_view name, std::span<const
 
 }  // namespace
 
+struct engine::impl {
+  policy_options options;
+  work::part_list registry;
+  std::shared_ptr<const device_catalog> catalog;
+  std::shared_ptr<executor> threads;
+  /// Of these, for all sessions until one of them changes; or why no session can be opened.
+  result<std::shared_ptr<const work::policy_setup>> setup = std::shared_ptr<const work::policy_setup>{};
+
+  [[nodiscard]] part_factory find(std::string_view name) const {
+    for (const auto& [known, factory] : registry) {
+      if (known == name) return factory;
+    }
+    return nullptr;
+  }
+
+  void renew() { setup = made(); }
+
+ private:
+  [[nodiscard]] result<std::shared_ptr<const work::policy_setup>> made() const {
+    auto all = std::make_shared<work::policy_setup>(work::policy_setup{options, {}, catalog});
+    for (const std::string& name : options.parts) {
+      const part_factory factory = find(name);
+      if (factory == nullptr) {
+        std::vector<std::string_view> known;
+        for (const auto& [other, unused] : registry) known.emplace_back(other);
+        return unknown_name("part", name, known);
+      }
+      if (std::any_of(all->parts.begin(), all->parts.end(), [&](const auto& c) { return c.first == name; })) {
+        return error{status::duplicate, "option parts names '" + name + "' twice", {}};
+      }
+      all->parts.emplace_back(name, factory);
+    }
+    std::vector<std::string_view> actions;
+    for (const actions::action_entry& entry : actions::action_list()) actions.push_back(entry.name);
+    for (const std::string& name : options.actions) {
+      if (std::find(actions.begin(), actions.end(), name) == actions.end())
+        return unknown_name("action", name, actions);
+    }
+    return std::shared_ptr<const work::policy_setup>(std::move(all));
+  }
+};
+
 engine::engine() : engine(preset("kai").value()) {}
 
 engine::engine(policy_options options) : impl_(std::make_unique<impl>()) {
   impl_->options = std::move(options);
   for (const policy::part_entry& part : policy::built_in_parts()) impl_->registry.emplace_back(part.name, part.make);
+  impl_->renew();
 }
 
 engine::~engine() = default;
 engine::engine(engine&&) noexcept = default;
 engine& engine::operator=(engine&&) noexcept = default;
 
-result<void> engine::set(std::string_view option, std::string_view value) { return impl_->options.set(option, value); }
+result<void> engine::set(std::string_view option, std::string_view value) {
+  result<void> done = impl_->options.set(option, value);
+  if (done) impl_->renew();
+  return done;
+}
 result<std::string> engine::get(std::string_view option) const { return impl_->options.get(option); }
 const policy_options& engine::options() const { return impl_->options; }
 
@@ -59,10 +92,14 @@ result<void> engine::register_part(std::string_view name, part_factory factory) 
     return error{status::duplicate, "there is a part '" + std::string(name) + "' already", {}};
   }
   impl_->registry.emplace_back(name, factory);
+  impl_->renew();
   return {};
 }
 
-void engine::set_device_catalog(std::shared_ptr<const device_catalog> catalog) { impl_->catalog = std::move(catalog); }
+void engine::set_device_catalog(std::shared_ptr<const device_catalog> catalog) {
+  impl_->catalog = std::move(catalog);
+  impl_->renew();
+}
 
 void engine::set_executor(std::shared_ptr<executor> threads) { impl_->threads = std::move(threads); }
 
@@ -73,25 +110,8 @@ std::vector<std::string> engine::part_names() const {
 }
 
 result<session> engine::open(const snapshot& base, std::int64_t now) const {
-  work::part_list chosen;
-  for (const std::string& name : impl_->options.parts) {
-    const part_factory factory = impl_->find(name);
-    if (factory == nullptr) {
-      std::vector<std::string_view> known;
-      for (const auto& [other, unused] : impl_->registry) known.emplace_back(other);
-      return unknown_name("part", name, known);
-    }
-    if (std::any_of(chosen.begin(), chosen.end(), [&](const auto& c) { return c.first == name; })) {
-      return error{status::duplicate, "option parts names '" + name + "' twice", {}};
-    }
-    chosen.emplace_back(name, factory);
-  }
-  std::vector<std::string_view> actions;
-  for (const actions::action_entry& entry : actions::action_list()) actions.push_back(entry.name);
-  for (const std::string& name : impl_->options.actions) {
-    if (std::find(actions.begin(), actions.end(), name) == actions.end()) return unknown_name("action", name, actions);
-  }
-  auto body = std::make_unique<session::impl>(base, impl_->options, now, std::move(chosen), impl_->catalog);
+  if (!impl_->setup) return impl_->setup.failure();
+  auto body = std::make_unique<session::impl>(base, *impl_->setup, now);
   body->core.threads = base::parallel(impl_->threads);
   if (auto done = body->core.open(); !done) return done.failure();
   return session(std::move(body));

@@ -25,6 +25,9 @@ constexpr std::string_view hami_parts = "predicates,priority,fifo,vendordevices"
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
+    option_info{"backfill.reservations", option_type::integer, "1", 0, 1e9, "",
+                "groups that wait for others to end and get a time that nobody behind them may delay: 1 is EASY "
+                "backfill, 0 all (conservative backfill)"},
     option_info{"consolidation.max_victims", option_type::integer, "-2", -2, 1e9, "",
                 "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off, -2 is 16 "
                 "in compat and all in strict"},
@@ -124,6 +127,7 @@ constexpr std::array options{
 };
 
 constexpr std::array integers{
+    std::pair{std::string_view("backfill.reservations"), &policy_options::backfill_reservations},
     std::pair{std::string_view("consolidation.max_victims"), &policy_options::consolidation_victims},
     std::pair{std::string_view("least_waste.reserve"), &policy_options::waste_reserve},
     std::pair{std::string_view("least_waste.scarcity"), &policy_options::waste_scarcity},

@@ -19,9 +19,8 @@ struct kept_world {
 };
 
 struct session::impl {
-  impl(const snapshot& base, const policy_options& options, std::int64_t now, work::part_list parts,
-       std::shared_ptr<const device_catalog> catalog)
-      : core(base, options, now, std::move(parts), std::move(catalog)) {}
+  impl(const snapshot& base, std::shared_ptr<const work::policy_setup> setup, std::int64_t now)
+      : core(base, std::move(setup), now) {}
   impl(const impl& other) = default;
 
   work::core core;

@@ -13,7 +13,7 @@ result<std::vector<share_step>> session::share_steps(queue_row queue) const {
     return error{status::argument, "there is no queue in this row", {}};
   // The one division that there is, watched: parts may change shares, so the session is opened as it was.
   std::vector<share_step> all;
-  work::core again(c.base, c.options, c.now, c.factories, c.catalog);
+  work::core again(c.base, c.setup, c.now);
   again.share_steps = &all;
   if (auto done = again.open(); !done) return done.failure();
   std::vector<queue_row> above{no_row};

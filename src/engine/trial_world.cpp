@@ -15,8 +15,7 @@ result<trial_world> trial_world::of(const session& decided) {
 }
 
 result<session> trial_world::open(const snapshot& over, std::int64_t now) const {
-  const work::core& like = *decided_;
-  session opened(std::make_unique<session::impl>(over, like.options, now, like.factories, like.catalog));
+  session opened(std::make_unique<session::impl>(over, decided_->setup, now));
   if (auto done = opened.impl_->core.open(); !done) return done.failure();
   return opened;
 }

@@ -49,8 +49,8 @@ commit_parties parties_of(std::span<const decision> all, std::uint32_t commit) {
 }
 
 /// The session as it was before a commit.
-result<std::unique_ptr<core>> state_before(const core& c, std::uint32_t commit, const work::part_list& parts) {
-  auto then = std::make_unique<core>(c.base, c.options, c.now, parts, c.catalog);
+result<std::unique_ptr<core>> state_before(const core& c, std::uint32_t commit) {
+  auto then = std::make_unique<core>(c.base, c.setup, c.now);
   if (auto done = then->open(); !done) return done.failure();
   engine_detail::replay_commits(*then, c, commit);
   return then;
@@ -216,7 +216,7 @@ result<victim_account> session::victim(pod_row pod) const {
   commit_parties parties = parties_of(c.decisions, left->commit);
   account.placed = std::move(parties.placed);
   account.victims = std::move(parties.victims);
-  result<std::unique_ptr<core>> before = state_before(c, left->commit, c.factories);
+  result<std::unique_ptr<core>> before = state_before(c, left->commit);
   if (!before) return before.failure();
   if (!account.placed.empty()) {
     bystanders others(**before, left->action, account.placed.front().group);
@@ -230,10 +230,10 @@ result<victim_account> session::victim(pod_row pod) const {
   add_rules(**before, account);
   if (account.placed.empty() || !searches_for_victims(left->action)) return account;
 
-  work::part_list parts = c.factories;
-  parts.emplace_back(
+  auto setup = std::make_shared<work::policy_setup>(*c.setup);
+  setup->parts.emplace_back(
       "protected", [group = account.group](const policy_options&) { return std::make_unique<protecting_part>(group); });
-  auto body = std::make_unique<impl>(c.base, c.options, c.now, std::move(parts), c.catalog);
+  auto body = std::make_unique<impl>(c.base, std::move(setup), c.now);
   if (auto done = body->core.open(); !done) return done.failure();
   engine_detail::replay_commits(body->core, c, left->commit);
   session then(std::move(body));
@@ -264,7 +264,7 @@ result<std::vector<passed_over>> session::passes(group_row group, std::size_t mo
     last = d.commit;
     commit_parties parties = parties_of(c.decisions, d.commit);
     if (parties.placed.empty()) continue;
-    result<std::unique_ptr<core>> before = state_before(c, d.commit, c.factories);
+    result<std::unique_ptr<core>> before = state_before(c, d.commit);
     if (!before) return before.failure();
     bystanders others(**before, d.action, parties.placed.front().group);
     if (auto done = others.open(); !done) return done.failure();

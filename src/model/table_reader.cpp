@@ -90,9 +90,13 @@ result<table_reader> table_reader::open_output(const table_view& view) {
 }
 
 result<void> table_reader::check_columns(std::uint32_t dimensions) {
+  std::uint32_t largest = 0;
+  for (const column_info& c : info_->columns) largest = std::max(largest, c.id);
+  by_id_.resize(largest + 1, nullptr);
   for (std::uint32_t i = 0; i < view_.column_count; ++i) {
     if (auto checked = check_column(view_.columns[i], dimensions); !checked) return checked;
   }
+  if (text_defects_.size() < 2) return {};
   std::stable_sort(text_defects_.begin(), text_defects_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   return {};
@@ -152,12 +156,13 @@ result<void> table_reader::check_column(const column_view& c, std::uint32_t dime
     }
     if (c.data == nullptr && view_.rows > 0) return fail_column(status::argument, "data is null");
   }
-  if (by_id_.size() <= c.id) by_id_.resize(c.id + 1, nullptr);
   by_id_[c.id] = &c;
   return {};
 }
 
+/// Most columns stand in the order of their numbers.
 const column_info* table_reader::describe(std::uint32_t column) const {
+  if (column - 1 < info_->columns.size() && info_->columns[column - 1].id == column) return &info_->columns[column - 1];
   for (const column_info& c : info_->columns) {
     if (c.id == column) return &c;
   }

@@ -24,13 +24,12 @@ std::int64_t to_fixed(std::uint32_t resource, double amount) {
   return std::llround(resource == 2 ? amount * static_cast<double>(whole_device) : amount);
 }
 
-core::core(snapshot b, policy_options o, std::int64_t t, part_list f, std::shared_ptr<const device_catalog> k)
+core::core(snapshot b, std::shared_ptr<const policy_setup> by, std::int64_t t)
     : base(std::move(b)),
-      options(std::move(o)),
+      setup(std::move(by)),
+      options(setup->options),
       now(t),
-      factories(std::move(f)),
       live(base.state().live),
-      catalog(std::move(k)),
       state_(&base.state()) {
   connect();
 }
@@ -38,14 +37,13 @@ core::core(snapshot b, policy_options o, std::int64_t t, part_list f, std::share
 core::core(const core& other)
     : threads(other.threads),
       base(other.base),
-      options(other.options),
+      setup(other.setup),
+      options(setup->options),
       now(other.now),
-      factories(other.factories),
       live(other.live),
       choice(other.choice),
       zones(other.zones),
       claims(other.claims),
-      catalog(other.catalog),
       vendors(other.vendors),
       saved_claims(other.saved_claims),
       has_proportion(other.has_proportion),
@@ -91,7 +89,7 @@ core::core(const core& other)
   connect();
   if (other.changes() == other.surveyed_at_) survey_ = other.survey_;
   surveyed_at_ = changes();
-  for (const auto& [name, make] : factories) {
+  for (const auto& [name, make] : setup->parts) {
     add_part(make(options));
     (void)parts.back()->session_open(view());  // opened once already with the same snapshot and options
   }
@@ -132,7 +130,7 @@ void core::connect() {
 }
 
 bool core::has(std::string_view part) const {
-  return std::any_of(factories.begin(), factories.end(), [&](const auto& f) { return f.first == part; });
+  return std::any_of(setup->parts.begin(), setup->parts.end(), [&](const auto& f) { return f.first == part; });
 }
 
 result<void> core::open() {
@@ -151,9 +149,9 @@ result<void> core::open() {
   }
   if (has("numa")) zones.open(state(), options);
   open_claims();
-  if (auto done = vendors.open(state(), options, catalog); !done) return done;
+  if (auto done = vendors.open(state(), options, setup->catalog); !done) return done;
   connect();
-  for (const auto& [name, make] : factories) {
+  for (const auto& [name, make] : setup->parts) {
     std::unique_ptr<policy_part> part = make(options);
     if (part == nullptr) return error{status::plugin, "part '" + name + "' cannot be made with these options", {}};
     if (auto done = part->session_open(view()); !done) return done.failure();

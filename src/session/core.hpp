@@ -128,10 +128,16 @@ struct group_signatures {
 
 using part_list = std::vector<std::pair<std::string, part_factory>>;
 
+/// By what sessions decide. All that are opened with it share it.
+struct policy_setup {
+  policy_options options;
+  part_list parts;
+  std::shared_ptr<const device_catalog> catalog;
+};
+
 class core {
  public:
-  core(snapshot base, policy_options options, std::int64_t now, part_list factories,
-       std::shared_ptr<const device_catalog> catalog);
+  core(snapshot base, std::shared_ptr<const policy_setup> setup, std::int64_t now);
   core(const core& other);
   core& operator=(const core&) = delete;
   ~core();
@@ -313,9 +319,9 @@ class core {
 
   base::parallel threads;  ///< of the host
   snapshot base;
-  policy_options options;
+  std::shared_ptr<const policy_setup> setup;
+  const policy_options& options;  ///< of the setup
   std::int64_t now = 0;
-  part_list factories;
   model::live_state live;
   session_access access;
   std::vector<std::unique_ptr<policy_part>> parts;
@@ -323,7 +329,6 @@ class core {
   node_choice choice;
   policy::zone_ledger zones;
   policy::claim_ledger claims;
-  std::shared_ptr<const device_catalog> catalog;
   policy::device_ledger vendors;                   ///< of devices that are shared by the rules of their vendors
   std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
   bool has_proportion = false;

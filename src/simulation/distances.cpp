@@ -1,6 +1,7 @@
 #include "simulation/distances.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,16 @@ distances::distances(const model::cluster_state& s) {
       domains_[std::size_t{node->slot} * levels_ + level] = above;
     }
   }
+}
+
+std::string_view distances::lowest_shared(const model::topology_info& by) const {
+  for (std::uint32_t level = levels_; level > 0; --level) {
+    std::set<std::uint32_t> known;
+    for (std::size_t i = level - 1; i < domains_.size(); i += levels_) {
+      if (domains_[i] != no_row && !known.insert(domains_[i]).second) return by.levels[level - 1];
+    }
+  }
+  return {};
 }
 
 std::uint32_t distances::between(std::span<const std::uint32_t> node_slots) const {

@@ -18,6 +18,9 @@ class distances {
   /// widest one.
   [[nodiscard]] std::uint32_t between(std::span<const std::uint32_t> node_slots) const;
   [[nodiscard]] std::uint32_t levels() const { return levels_; }
+  /// The lowest level of which some domain has several nodes; empty if there is none.
+  /// @param by the topology that is meant
+  [[nodiscard]] std::string_view lowest_shared(const model::topology_info& by) const;
 
   /// The topology that is meant, or nullptr.
   [[nodiscard]] static const model::topology_info* topology_of(const model::cluster_state& s);

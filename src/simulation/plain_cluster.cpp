@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@ namespace {
 constexpr std::int64_t most_nodes = 1'000'000;
 constexpr std::int64_t plenty_of_cores = 1'000'000'000;  ///< milli-CPU
 constexpr std::int64_t plenty_of_memory = std::int64_t{1} << 50;
+constexpr std::string_view rack_label = "rack";
 constexpr std::int64_t plenty_of_pods = 1'000'000;
 
 struct node_kind {
@@ -48,7 +50,7 @@ bool read_kind(std::string_view text, node_kind& to) {
 }  // namespace
 
 result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& jobs, std::string_view queue,
-                                        std::string_view model_label, bool equal_quotas) {
+                                        std::string_view model_label, bool equal_quotas, std::int64_t nodes_per_rack) {
   std::set<std::string_view> queues;
   for (const job& one : jobs.jobs) {
     queues.insert(one.queue.empty() ? queue : std::string_view(one.queue));
@@ -73,13 +75,14 @@ result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& 
     }
     gpus += kind.count * kind.gpus * whole_device;
     for (std::int64_t i = 0; i < kind.count; ++i) {
-      names.push(std::string_view(fmt::format("node-{:05}", made++)));
+      names.push(std::string_view(fmt::format("node-{:05}", made)));
       io::push_amounts(capacities, plenty_of_cores, plenty_of_memory, kind.gpus * whole_device, plenty_of_pods);
-      if (kind.model.empty()) {
-        labels.push_raw({});
-      } else {
-        labels.push_list(std::span<const std::string_view>(std::array{model_label, kind.model}));
-      }
+      const std::string rack = nodes_per_rack > 0 ? fmt::format("rack-{:05}", made / nodes_per_rack) : std::string();
+      std::vector<std::string_view> pairs;
+      if (!kind.model.empty()) pairs.insert(pairs.end(), {model_label, kind.model});
+      if (!rack.empty()) pairs.insert(pairs.end(), {rack_label, rack});
+      labels.push_list(pairs);
+      ++made;
     }
     if (comma == std::string_view::npos) break;
     rest = rest.substr(comma + 1);
@@ -101,6 +104,12 @@ result<io::cluster_input> plain_cluster(std::string_view nodes, const workload& 
 
   io::cluster_input input;
   input.source = nodes;
+  if (nodes_per_rack > 0) {
+    table trees = io::added(table_kind::topology);
+    trees.add(col::topology_name, column_type::string).push(std::string_view("racks"));
+    trees.add(col::topology_levels, column_type::string_list).push_list(std::span(&rack_label, 1));
+    input.add(std::move(trees), {});
+  }
   input.add(std::move(queue_rows), {});
   input.add(std::move(node_rows), {});
   return input;

@@ -17,8 +17,11 @@ void record::add(std::int64_t time, std::uint8_t what, std::uint32_t subject, st
   constexpr std::size_t enough = 4096;
   const std::array<std::uint64_t, 3> words{static_cast<std::uint64_t>(time), what,
                                            (static_cast<std::uint64_t>(subject) << 32U) | other};
+  const std::size_t from = bytes_.size();
+  bytes_.resize(from + sizeof words);
+  std::byte* to = bytes_.data() + from;
   for (const std::uint64_t word : words) {
-    for (unsigned shift = 0; shift < 64; shift += 8) bytes_.push_back(static_cast<std::byte>(word >> shift & 0xFFU));
+    for (unsigned shift = 0; shift < 64; shift += 8) *to++ = static_cast<std::byte>(word >> shift & 0xFFU);
   }
   if (bytes_.size() >= enough) flush();
 }
@@ -103,7 +106,7 @@ void player::prepare_jobs(const model::cluster_state& s) {
     queue_of_job_.push_back(
         queues.at(one.queue.empty() ? std::string_view(options_.queue) : std::string_view(one.queue)));
   }
-  shares_.emplace(s, names);
+  shares_.emplace(play_.shares.empty() ? shares_of(cluster_) : play_.shares, names);
   if (options_.usage_half_life > 0 && !options_.one_queue) {
     usage_.emplace(s, names, options_.usage_half_life, std::int64_t{0});
   }
@@ -137,8 +140,13 @@ result<void> player::prepare_nodes(const snapshot& first) {
   const model::cluster_state& s = first.state();
   gpus_.emplace(s, play_.jobs);
   distances_.emplace(s);
+  const model::topology_info* const by = distances::topology_of(s);
+  if (options_.preferred_level.empty() && options_.near && by != nullptr) {
+    level_ = distances_->lowest_shared(*by);
+    if (!level_.empty()) topology_ = by->name;
+  }
   if (!options_.preferred_level.empty()) {
-    const model::topology_info* const by = distances::topology_of(s);
+    level_ = options_.preferred_level;
     const bool known =
         by != nullptr && std::find(by->levels.begin(), by->levels.end(), options_.preferred_level) != by->levels.end();
     if (!known)

@@ -171,6 +171,7 @@ class player {
   bool changed_ = false;             ///< something that a session could make use of
   bool saves_work_ = false;
   std::string topology_;  ///< of the preferred level
+  std::string level_;     ///< that is preferred
   bool waited_ = false;   ///< at the moment before
 
   std::vector<pod_entry> pods_;               ///< of all jobs, in their order

@@ -9,7 +9,11 @@
 namespace kaisched::simulation {
 
 std::string player::pod_name(std::uint32_t p) const {
-  return fmt::format("{}-{}", jobs_[pods_[p].job].name, pods_[p].number);
+  const std::string& job = jobs_[pods_[p].job].name;
+  const fmt::format_int number(pods_[p].number);
+  std::string name;
+  name.reserve(job.size() + 1 + number.size());
+  return name.append(job).append(1, '-').append(number.data(), number.size());
 }
 
 std::string player::affinity_of(const job& told) const {
@@ -47,7 +51,7 @@ void player::arrive(std::uint32_t j) {
                     told.priority, told.preemptible, created, book_[j].gang, estimate_of(j),
                     told.deadline == unknown_time ? unset : options_.begin + told.deadline,
                     asks_for_level ? std::string_view(topology_) : std::string_view{},
-                    asks_for_level ? std::string_view(options_.preferred_level) : std::string_view{}});
+                    asks_for_level ? std::string_view(level_) : std::string_view{}});
   const std::string affinity = affinity_of(told);
   std::uint32_t p = first_pod_[j];
   for (const pod_shape& shape : told.pods) {

@@ -18,7 +18,8 @@ struct named_policy {
   bool replan = false;
   bool repeat = false;
   bool one_queue = false;
-  bool needs_estimates = false;
+  bool near = false;
+  bool needs_estimates = false;      ///< where no job has one it decides like another policy
   std::int64_t usage_half_life = 0;  ///< nanoseconds
 };
 

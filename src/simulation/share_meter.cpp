@@ -5,17 +5,24 @@
 #include <numeric>
 
 #include "base/int128.hpp"
+#include "model/state.hpp"
 
 namespace kaisched::simulation {
 
 using base::int128;
 
-share_meter::share_meter(const model::cluster_state& s, const std::vector<std::string_view>& queues)
+std::vector<queue_share> shares_of(cluster& of) {
+  std::vector<queue_share> all;
+  for (const model::queue_info& q : *of.take_snapshot().state().queues) {
+    if (q.live) all.push_back({q.name, q.quota[dim_gpu]});
+  }
+  return all;
+}
+
+share_meter::share_meter(const std::vector<queue_share>& shares, const std::vector<std::string_view>& queues)
     : held_(queues.size()), wanted_(queues.size()), weight_(queues.size(), 1), order_(queues.size()) {
   std::map<std::string_view, std::int64_t> quotas;
-  for (const model::queue_info& q : *s.queues) {
-    if (q.live) quotas[q.name] = q.quota[2];
-  }
+  for (const queue_share& one : shares) quotas[one.queue] = one.quota;
   std::vector<std::int64_t> weights;
   for (const std::string_view name : queues) weights.push_back(quotas[name]);
   if (std::all_of(weights.begin(), weights.end(), [](std::int64_t w) { return w > 0; })) weight_ = std::move(weights);

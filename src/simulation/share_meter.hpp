@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/state.hpp"
+#include "simulation/simulation.hpp"
 
 namespace kaisched::simulation {
 
@@ -14,7 +14,7 @@ namespace kaisched::simulation {
 /// for, and by weight all others get the same. Weights are the quotas of GPUs where every queue with jobs has one.
 class share_meter {
  public:
-  share_meter(const model::cluster_state& s, const std::vector<std::string_view>& queues);
+  share_meter(const std::vector<queue_share>& shares, const std::vector<std::string_view>& queues);
 
   void hold(std::uint32_t queue, std::int64_t gpus) { change(held_[queue], gpus); }
   void want(std::uint32_t queue, std::int64_t gpus) { change(wanted_[queue], gpus); }

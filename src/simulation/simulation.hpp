@@ -100,6 +100,8 @@ struct simulation_options {
   /// Jobs of several pods ask for nodes in one domain of this level of the primary topology, and take others if there
   /// are none. Empty: they ask for nothing.
   std::string preferred_level = {};
+  /// The same, of the lowest level of which some domain has several nodes, if there is one.
+  bool near = false;
   std::int64_t begin = 0;                 ///< time of the sessions at virtual time 0, nanoseconds
   std::int64_t horizon = never;           ///< nothing is played from then on
   std::string queue = "default";          ///< of jobs that name none
@@ -110,12 +112,22 @@ struct simulation_options {
   std::uint32_t most_stops = 100'000;
 };
 
+/// GPUs that a queue is owed.
+struct queue_share {
+  std::string queue;
+  std::int64_t quota = unlimited;  ///< milli-GPU
+};
+/// Of the queues of a cluster.
+[[nodiscard]] std::vector<queue_share> shares_of(cluster& of);
+
 /// What is played.
 struct play {
   workload jobs;
   std::vector<outage> outages;
   std::vector<node_pool> pools;
   std::vector<profile> profiles;
+  /// What queues are owed, where the cluster does not say it: `share_error` is measured by it.
+  std::vector<queue_share> shares = {};
 };
 
 /// What became of a job. Times are `never` if it did not come to that.

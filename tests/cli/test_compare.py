@@ -3,7 +3,7 @@
 import csv
 import json
 
-from support import Case, main
+from support import NODE, QUEUE, Case, cluster, main
 
 JOBS = "job,submit,run_time,estimate,queue,gpus,priority\na,0,10,10,x,2,50\nlow,5,100,100,x,2,10\nhigh,6,20,20,y,2,90\nz,200,5,5,x,1,50\n"
 
@@ -23,8 +23,8 @@ class Compare(Case):
         self.assertGreater(told["policies"][3]["evictions"], 0)  # least attained service stops jobs
 
     def test_all_names(self):
-        said = self.ok("compare", "--help")
-        names = said[said.index("Policies:") + 9 : said.index(". A word with a dot")].replace("\n", " ").split(",")
+        said = self.ok("compare", "--help").replace("\n", " ")
+        names = said[said.index("Policies:") + 9 : said.index(". A word with a dot")].split(",")
         names = [name.strip() for name in names]
         self.assertIn("fgd", names)
         told = self.told("--nodes", "2x2", "--policies", ",".join(names))
@@ -47,6 +47,27 @@ class Compare(Case):
         said = self.ok("compare", self.file("jobs.csv", JOBS), "--a", a, "--b", b)
         for part in ("B (tomorrow) against A (today)", "1 job sooner, 1 later, 2 as before", "they part at 10.0 s", "Who loses most", "low: 105.0 s -> 2.1 min (+20.0 s)", "it waited under tomorrow:"):
             self.assertIn(part, said)
+
+    def test_run_times_that_nobody_tells(self):
+        jobs = self.file("jobs.csv", JOBS)
+        self.assertEqual(self.told("--nodes", "1x2", "--policies", "fifo,sjf,easy")["without_run_times"], [])
+        none = self.told("--nodes", "1x2", "--policies", "fifo,sjf,easy", "--estimates", "none")
+        self.assertEqual(none["without_run_times"], ["sjf", "easy"])
+        said = self.ok("compare", jobs, "--nodes", "1x2", "--policies", "fifo,sjf", "--estimates", "none")
+        self.assertIn("sessions know no run times, which sjf goes by", said)
+
+    def test_shares_are_those_of_the_cluster(self):
+        queues = ", ".join(f'{{"name": "{name}", "quota": {{"gpu": {gpu}}}}}' for name, gpu in (("x", 3000), ("y", 1000)))
+        text = cluster(f'"queue": [{queues}]', NODE.replace('"gpu": 2000', '"gpu": 4000'))
+        cluster_file = self.file("c.json", text)
+        rows = "".join(f"{queue}{i},0,100,{queue},1\n" for queue in "xy" for i in range(4))
+        jobs = self.file("jobs.csv", "job,submit,run_time,queue,gpus\n" + rows)
+        fifo = "actions: allocate\none_queue: true\nset: {parts: 'predicates,fifo,nodeavailability'}\n"
+        told = json.loads(self.ok("compare", jobs, "--cluster", cluster_file, "--a", "kai", "--b", self.file("f.yaml", fifo), "--json"))
+        kai, alone = (one["share_error"] for one in told["policies"])
+        # 3 of 4 are owed to x and 1 to y: kai holds to it; first come, first served gives all to x, and then all to y.
+        self.assertEqual(kai, 0)
+        self.assertEqual(alone, 0.125)
 
     def test_csv(self):
         table = self.folder / "t.csv"
@@ -75,6 +96,14 @@ class Compare(Case):
         self.assertIn("there is no node 'n9'", refused("nodes: 1x2\noutages: [{node: n9, from: 1, to: 2}]\n"))
         self.assertIn("least is 7", refused("nodes: 1x2\npools: [{nodes: [node-00000], least: 7}]\n"))
         self.assertIn("--estimates 0.5", refused("nodes: 1x2\nestimates: 0.5\n"))
+        self.assertIn("--estimates inf", refused("nodes: 1x2\nestimates: inf\n"))
+        self.assertIn("nodes_per_rack", refused("nodes: 1x2\nnodes_per_rack: some\n"))
+        late = self.file("late.json", cluster('"now": 5000000000000000000', QUEUE, NODE))
+        self.assertIn("late.json: now is 5000000000000000000 ns", self.fails(2, "simulate", self.file("jobs.csv", JOBS), "--cluster", late))
+        play = self.file("preset.yaml", "nodes: 1x2\npreset: hami\n")
+        for words, preset in (((), "hami-binpack-2.10"), (("--preset", "kai"), "kai-0.17")):
+            told = json.loads(self.ok("simulate", self.file("jobs.csv", JOBS), "--play", play, *words, "--json"))
+            self.assertEqual(told["preset"], preset)
         play = self.file("play.yaml", "nodes: 1x2\noutages: [{node: node-00000, devices: [1], from: 3, to: 300}]\n")
         told = json.loads(self.ok("simulate", self.file("jobs.csv", JOBS), "--play", play, "--json"))
         self.assertEqual((told["failures"], told["ended"]), (1, 4))

@@ -70,7 +70,9 @@ std::vector<std::string> virtual_time() {
       options.start_overhead = minute / 2;
       options.estimates = sim::told_times::drawn;
       options.estimate_factor = 2.5;
-      cluster over = build(must(sim::plain_cluster("6x8", what.jobs, options.queue, options.model_label)).tables);
+      options.near = policy.near;
+      cluster over =
+          build(must(sim::plain_cluster("6x8", what.jobs, options.queue, options.model_label, false, 2)).tables);
       const sim::run_result run = must(sim::simulate(over, what, engine_of(policy), options));
       lines.push_back("virtual time " + std::string(model) + " " + std::string(policy.name) + " " + run.digest +
                       " figures " + bits_of(sim::metrics_of(what.jobs, run)));

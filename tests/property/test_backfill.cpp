@@ -1,5 +1,6 @@
 // Backfill on random small clusters whose groups end when they are expected to: who waits at the head never starts
 // later than it would if nothing behind it were started.
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <map>
@@ -177,6 +178,102 @@ TEST_CASE("with estimates that hold the head starts as soon as without those beh
     for (const auto& [job, start] : promised) {
       if (start) RC_ASSERT(w.jobs[job].started <= *start);
     }
+  });
+  CHECK(held);
+}
+
+TEST_CASE("with a time for all nobody starts later than without those behind") {
+  const bool held = rc::check([] {
+    engine e;
+    RC_ASSERT(e.set("actions", "backfill").ok());
+    RC_ASSERT(e.set("backfill.reservations", "0").ok());
+    RC_ASSERT(e.set("mode", draw(0, 1) == 0 ? "strict" : "compat").ok());
+    world w = random_world(true);
+    std::vector<std::optional<std::int64_t>> promised;
+    for (std::size_t j = 0; j < w.jobs.size(); ++j) promised.push_back(start_alone(w, e, j));
+    while (first_waiting(w)) {
+      decide(w, e, w.jobs.size());
+      if (first_waiting(w)) RC_ASSERT(wait(w));
+    }
+    for (std::size_t j = 0; j < w.jobs.size(); ++j) {
+      if (promised[j]) RC_ASSERT(w.jobs[j].started <= *promised[j]);
+    }
+  });
+  CHECK(held);
+}
+
+namespace {
+
+/// Conservative backfill as it is written down for processors that are all alike: in the order of arrival each job gets
+/// the earliest time from which on enough of them are left until its end.
+class textbook {
+ public:
+  explicit textbook(std::int64_t processors) : processors_(processors) {}
+
+  std::int64_t start(std::int64_t arrival, std::int64_t asks, std::int64_t runs) {
+    std::vector<std::int64_t> times{arrival};
+    for (const auto& one : taken_) times.push_back(one.to);
+    std::sort(times.begin(), times.end());
+    for (const std::int64_t from : times) {
+      if (from < arrival || !fits(from, from + runs, asks)) continue;
+      taken_.push_back({from, from + runs, asks});
+      return from;
+    }
+    return never;
+  }
+
+ private:
+  struct part {
+    std::int64_t from;
+    std::int64_t to;
+    std::int64_t processors;
+  };
+  [[nodiscard]] std::int64_t free_at(std::int64_t time) const {
+    std::int64_t left = processors_;
+    for (const part& one : taken_) left -= one.from <= time && time < one.to ? one.processors : 0;
+    return left;
+  }
+  [[nodiscard]] bool fits(std::int64_t from, std::int64_t to, std::int64_t asks) const {
+    bool good = free_at(from) >= asks;
+    for (const part& one : taken_) good = good && (one.from <= from || one.from >= to || free_at(one.from) >= asks);
+    return good;
+  }
+  std::int64_t processors_;
+  std::vector<part> taken_;
+};
+
+}  // namespace
+
+TEST_CASE("on one node groups start when conservative backfill says by the book") {
+  const bool held = rc::check([] {
+    engine e;
+    RC_ASSERT(e.set("actions", draw(0, 1) == 0 ? "backfill" : "allocate,backfill").ok());
+    RC_ASSERT(e.set("backfill.reservations", "0").ok());
+    const int gpus = draw(1, 8);
+    world w{{gpus}, {}, 0};
+    textbook book(gpus);
+    std::vector<std::int64_t> arrivals;
+    std::vector<std::int64_t> expected;
+    for (int j = draw(1, 14); j > 0; --j) {
+      const int asks = draw(1, gpus);
+      job one{"j" + std::to_string(10 + w.jobs.size()), 1, draw(1, 9) * minute, true, {}};
+      one.pods.push_back({one.name + "-0", asks * 1000});
+      arrivals.push_back((arrivals.empty() ? 0 : arrivals.back()) + draw(0, 3) * minute);
+      expected.push_back(book.start(arrivals.back(), asks, one.runs));
+      w.jobs.push_back(std::move(one));
+    }
+    while (first_waiting(w)) {
+      std::size_t here = 0;
+      while (here < arrivals.size() && arrivals[here] <= w.now) ++here;
+      decide(w, e, here);
+      std::int64_t next = here < arrivals.size() ? arrivals[here] : never;
+      world ends = w;
+      if (wait(ends)) next = std::min(next, ends.now);
+      if (next == never) break;
+      w.now = next;
+      for (job& one : w.jobs) one.ended = one.ended || (one.started >= 0 && one.end() <= next);
+    }
+    for (std::size_t j = 0; j < w.jobs.size(); ++j) RC_ASSERT(w.jobs[j].started == expected[j]);
   });
   CHECK(held);
 }

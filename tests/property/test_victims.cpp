@@ -2,6 +2,7 @@
 // small clusters get the smallest set, small sets are never missed, and sessions on unchanged demand come to rest.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include <rapidcheck.h>
@@ -173,20 +174,20 @@ std::string text_of(const world& w) {
 // ---- one search
 // ------------------------------------------------------------------------------------------------------
 
-work::part_list parts_of(const policy_options& options) {
-  work::part_list parts;
-  for (const std::string& name : options.parts) {
+std::shared_ptr<const work::policy_setup> kai_setup() {
+  auto made = std::make_shared<work::policy_setup>();
+  made->options = preset("kai").value();
+  for (const std::string& name : made->options.parts) {
     for (const policy::part_entry& part : policy::built_in_parts()) {
-      if (part.name == name) parts.emplace_back(part.name, part.make);
+      if (part.name == name) made->parts.emplace_back(part.name, part.make);
     }
   }
-  return parts;
+  return made;
 }
 
 /// A search for one waiting group, by rules that are drawn: some groups must not be victims, some may only move.
 struct one_search {
-  explicit one_search(const world& w)
-      : options(preset("kai").value()), core(taken(w), options, 0, parts_of(options), nullptr), chains(core) {
+  explicit one_search(const world& w) : core(taken(w), kai_setup(), 0), chains(core) {
     got(core.open());
     core.keep_chunks();
     for (std::size_t g = 0; g < w.groups.size(); ++g) {
@@ -213,7 +214,6 @@ struct one_search {
     return found;
   }
 
-  policy_options options;
   work::core core;
   std::set<group_row> firm;
   std::set<group_row> precious;

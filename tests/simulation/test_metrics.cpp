@@ -116,6 +116,23 @@ TEST_CASE("a run as CSV") {
         "153.25,0,3,1,0,1,0,0\n");
 }
 
+TEST_CASE("racks of plain clusters, and jobs that ask for one of them") {
+  // The first job takes a node of the first rack: a pair is beside it and in the second rack, unless it is to be near.
+  const sim::play what = play_of({{"a", 0, 100, 1, 1}, {"pair", 1, 10, 2, 1}});
+  const auto distance = [&](const sim::simulation_options& options, std::int64_t nodes_per_rack) {
+    cluster c = must(
+        io::build_cluster(must(sim::plain_cluster("4x1", what.jobs, "default", "gpu.model", false, nodes_per_rack))));
+    const sim::run_result r = must(sim::simulate(c, what, engine{}, options));
+    CHECK(r.jobs[1].end != sim::never);
+    return r.jobs[1].distance;
+  };
+  CHECK(distance({}, 2) == 2);
+  CHECK(distance({.near = true}, 2) == 1);
+  CHECK(distance({.preferred_level = "rack"}, 2) == 1);
+  CHECK(distance({.near = true}, 0) == 1);  // without a topology all nodes are equally far apart
+  CHECK(distance({.near = true}, 1) == 2);  // no rack has several nodes
+}
+
 TEST_CASE("plain clusters") {
   sim::play what = play_of({{"a", 0, 10, 1, 4}, {"b", 0, 10, 1, 2}});
   what.jobs.jobs[0].queue = "q";

@@ -1,6 +1,7 @@
 // Divisions of devices in sessions: undo, forks, what others see of them, and random clusters.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -58,7 +59,8 @@ std::int64_t amount(const work::core& c, const base::cow<std::vector<std::int64_
 
 TEST_CASE("a division is undone to the byte, and what it makes is coming free") {
   const snapshot s = snapshot_of(small);
-  work::core c(s, must(preset("kai")), 0, {}, must(shipped_device_catalog()));
+  const work::policy_setup by{must(preset("kai")), {}, must(shipped_device_catalog())};
+  work::core c(s, std::make_shared<const work::policy_setup>(by), 0);
   must(c.open());
   const std::string before = c.state_digest();
   const pod_row first = test::pod_by_name(s, "g-0");
