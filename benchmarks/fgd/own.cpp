@@ -57,7 +57,7 @@ result<std::map<bound_key, double>> read_bounds(const std::string& file) {
   return made;
 }
 
-struct one_run {
+struct own_run {
   const workload* of;
   std::size_t seed;
   std::size_t order;
@@ -70,7 +70,7 @@ struct run_figures {
   double first_failed = 0;
 };
 
-result<run_figures> run_one(const trace& in, const one_run& what) {
+result<run_figures> run_own(const trace& in, const own_run& what) {
   result<std::vector<placement>> placements = place_all(in, *what.of, what.seed, what.part, what.order, *what.options);
   if (!placements) return placements.take_failure();
   const outcome drawn = measure(in, *what.of, what.seed, *placements);
@@ -147,7 +147,7 @@ result<own_result> reproduce(const own_request& what) {
   if (!in) return in.take_failure();
 
   const option_values no_options;
-  std::vector<one_run> runs;  // pairs: ours, theirs
+  std::vector<own_run> runs;  // pairs: ours, theirs
   for (const workload& of : in->workloads) {
     for (std::int64_t seed = what.seed_from; seed <= what.seed_to; ++seed) {
       for (std::size_t order = 0; order < what.orders; ++order) {
@@ -159,7 +159,7 @@ result<own_result> reproduce(const own_request& what) {
   }
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::optional<result<run_figures>>> done(runs.size());
-  in_parallel(runs.size(), what.threads, [&](std::size_t i) { done[i] = run_one(*in, runs[i]); });
+  in_parallel(runs.size(), what.threads, [&](std::size_t i) { done[i] = run_own(*in, runs[i]); });
   own_result made;
   made.part = what.part;
   made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -19,11 +20,14 @@ constexpr double nanoseconds = 1e9;
 constexpr double milli = 1000;
 
 struct job_state {
-  double iteration_time = 0;  ///< seconds
-  double left = 0;            ///< iterations
-  double checked = 0;         ///< its work is counted until then
-  double attained = 0;        ///< seconds in which it ran
-  double owed = 0;            ///< of the restart, where that is not charged at every event
+  double alone = 0;                    ///< seconds of an iteration without others on its GPUs
+  double iteration_time = 0;           ///< seconds, as it runs
+  double overhead = 0;                 ///< of a restart of all that share its GPUs
+  double left = 0;                     ///< iterations
+  double checked = 0;                  ///< its work is counted until then
+  double attained = 0;                 ///< seconds in which it ran
+  double owed = 0;                     ///< of the restart, where that is not charged at every event
+  std::vector<std::uint32_t> sharers;  ///< who has its GPUs, itself included
   double end = never;
   bool runs = false;
   bool was_told = true;  ///< nothing has changed since
@@ -75,7 +79,7 @@ class event_loop {
   event_loop(const std::vector<trace_job>& jobs, planner& with, const loop_rules& rules)
       : jobs_(jobs), planner_(with), rules_(rules), states_(jobs.size()), lists_(rules.queue_limits.size()) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      states_[i].iteration_time = jobs[i].iteration_time * rules.slowdown / milli;
+      states_[i].alone = time_alone(jobs[i], rules);
       states_[i].left = jobs[i].iterations;
     }
   }
@@ -86,12 +90,14 @@ class event_loop {
       const double next = come_ < jobs_.size() ? jobs_[come_].submit : never;
       now_ = std::min({next, end_, limit_});
       if (now_ == never) return error{status::argument, "jobs wait for ever: some are too large", {}};
-      if (end_ <= now_) finish();
+      const bool ends_with_arrivals = next < never && std::fabs(end_ - next) <= rules_.ends_with_arrivals;
+      if (ends_with_arrivals) now_ = next;
+      if (end_ <= now_ || ends_with_arrivals) finish();
       if (next <= now_) arrive(next);
       for (const std::uint32_t job : active_) account(job);
       tell();
-      result<std::vector<std::uint32_t>> placed = planner_.plan();
-      if (!placed) return placed.take_failure();
+      const result<std::vector<placed_job>> placed = planner_.plan();
+      if (!placed) return placed.failure();
       ++made.sessions;
       start(*placed);
       look_ahead(*placed);
@@ -110,7 +116,7 @@ class event_loop {
     for (const std::uint32_t job : ending_) {
       states_[job].end = now_;
       if (has_queues()) lists_.remove(states_, job);
-      planner_.leave(job, jobs_[job].gpus);
+      planner_.leave(job);
     }
     std::erase_if(active_, [&](std::uint32_t job) { return states_[job].end != never; });
   }
@@ -121,7 +127,7 @@ class event_loop {
       states_[job].checked = now_;
       if (has_queues()) lists_.add(states_, job);
       active_.push_back(job);
-      planner_.come(job, jobs_[job].gpus, told_of(job));
+      planner_.come(job, told_of(job));
     }
   }
 
@@ -130,7 +136,7 @@ class event_loop {
   void account(std::uint32_t job) {
     job_state& s = states_[job];
     if (s.runs) {
-      const double overhead = rules_.restarts_at_every_event ? jobs_[job].overhead : s.owed;
+      const double overhead = rules_.restarts_at_every_event ? s.overhead : s.owed;
       s.left -= std::max(now_ - s.checked - overhead, 0.0) / s.iteration_time;
       s.owed = std::max(s.owed - (now_ - s.checked), 0.0);
       s.attained = (s.attained + now_) - s.checked;
@@ -151,8 +157,8 @@ class event_loop {
   [[nodiscard]] told_job told_of(std::uint32_t job) const {
     const job_state& s = states_[job];
     const double service = has_queues() ? s.attained * static_cast<double>(jobs_[job].gpus) * milli : 0;
-    return {std::max<std::int64_t>(0, std::llround(s.left * s.iteration_time * nanoseconds)),
-            static_cast<std::int64_t>(service), s.position};
+    return {std::max<std::int64_t>(0, std::llround(s.left * s.alone * nanoseconds)), static_cast<std::int64_t>(service),
+            s.position};
   }
   void tell() {
     for (const std::uint32_t job : active_) {
@@ -161,25 +167,39 @@ class event_loop {
     }
   }
 
-  void start(const std::vector<std::uint32_t>& placed) {
+  void start(const std::vector<placed_job>& placed) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> groups;  // by the first of them
+    for (const placed_job& one : placed) groups[one.first].push_back(one.job);
     std::vector<bool> runs(jobs_.size(), false);
-    for (const std::uint32_t job : placed) runs[job] = true;
-    for (const std::uint32_t job : active_) {
-      if (runs[job] && !states_[job].runs) states_[job].owed = jobs_[job].overhead;
-      states_[job].runs = runs[job];
+    for (const placed_job& one : placed) {
+      job_state& s = states_[one.job];
+      const std::vector<std::uint32_t>& sharers = groups[one.first];
+      const bool restarts = !s.runs || s.sharers != sharers;
+      runs[one.job] = true;
+      s.sharers = sharers;
+      s.overhead = 0;
+      for (const std::uint32_t other : sharers) s.overhead += jobs_[other].overhead;
+      if (restarts) s.owed = s.overhead;
+      s.iteration_time = sharers.size() == 1 ? s.alone : time_of(sharers);
     }
+    for (const std::uint32_t job : active_) states_[job].runs = runs[job];
     if (has_queues()) lists_.set_in_order(states_);
+  }
+  [[nodiscard]] double time_of(const std::vector<std::uint32_t>& sharers) const {
+    std::vector<stage_times> stages;
+    for (const std::uint32_t job : sharers) stages.push_back(jobs_[job].stages);
+    return shared_iteration(stages);
   }
 
   /// When the next jobs end, and which; when a job reaches the limit of its queue.
-  void look_ahead(const std::vector<std::uint32_t>& placed) {
+  void look_ahead(const std::vector<placed_job>& placed) {
     struct same_end {
       double time;
       std::vector<std::uint32_t> jobs;
     };
     std::vector<same_end> ends;
     limit_ = never;
-    for (const std::uint32_t job : placed) {
+    for (const auto& [job, first] : placed) {
       const job_state& s = states_[job];
       const double end = now_ + (rules_.restarts_at_every_event ? 0 : s.owed) + s.left * s.iteration_time;
       const auto joined = std::find_if(ends.begin(), ends.end(), [&](const same_end& one) {
@@ -228,7 +248,7 @@ class event_loop {
 }  // namespace
 
 result<outcome> play(const std::vector<trace_job>& jobs, const std::string& part, const loop_rules& rules) {
-  result<planner> with = planner::make(part, rules);
+  result<planner> with = planner::make(part, jobs, rules);
   if (!with) return with.take_failure();
   return event_loop(jobs, *with, rules).run();
 }

@@ -23,6 +23,11 @@ struct loop_rules {
   /// GPU seconds, rising: a job that has had as many goes to the end of the next queue, one queue at an event. Inside
   /// of a queue those that run stand before those that do not, and else as they came into it.
   std::vector<std::int64_t> queue_limits;
+  /// So many jobs may share GPUs; each asks for such a part of its devices. More than one only for jobs whose stages
+  /// are known, and with a part that says which.
+  std::int64_t sharers = 1;
+  /// Seconds: an end that is so close to jobs that come is one event with them, at their time.
+  double ends_with_arrivals = 0;
   /// Beside jobs that come and end there is an event when a job that runs reaches the limit of its queue.
   bool wakes_at_limits = true;
 };

@@ -50,7 +50,8 @@ struct run_result {
   std::size_t sessions = 0;
   std::size_t compared_jobs = 0;  ///< of which the end is published
   double largest_difference = 0;  ///< of their ends, in seconds
-  double lower_bound = 0;         ///< of the mean
+  double lower_bound = 0;         ///< of the mean; 0: jobs share GPUs, and it does not hold
+  double published_sharing = 0;   ///< mean of Muri-S, for a policy that shares GPUs as that one does
 
   /// All three figures, digit by digit, and every end.
   [[nodiscard]] bool is_exact() const;

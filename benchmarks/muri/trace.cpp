@@ -67,10 +67,12 @@ result<std::vector<trace_job>> read_jobs(const std::string& folder, std::string_
   const std::string file = fmt::format("{}.csv", name);
   result<std::string> bytes = read_known(folder, digests, file);
   if (!bytes) return bytes.take_failure();
-  enum column : unsigned { id, gpus, submit, iterations, model, time };
-  constexpr std::array<std::string_view, 6> header{"job_id", "num_gpu", "submit_ms", "iterations", "model", "iter_ms"};
+  enum column : unsigned { id, gpus, submit, iterations, model, time, first_stage };
+  constexpr std::array<std::string_view, 9> header{"job_id",          "num_gpu",         "submit_ms",
+                                                   "iterations",      "model",           "iter_ms",
+                                                   "resource_time_0", "resource_time_1", "resource_time_2"};
   io::csv_file csv({file, *bytes}, header);
-  for (const column one : {id, gpus, submit, iterations, model, time}) csv.require(one);
+  for (std::size_t one = 0; one < header.size(); ++one) csv.require(one);
   std::vector<trace_job> jobs;
   while (csv.next()) {
     trace_job job;
@@ -79,6 +81,7 @@ result<std::vector<trace_job>> read_jobs(const std::string& folder, std::string_
     job.submit = static_cast<double>(csv.integer(submit, 0, largest)) / 1000;
     job.iterations = static_cast<double>(csv.integer(iterations, 0, largest));
     job.iteration_time = real(csv, time);
+    for (std::size_t i = 0; i < job.stages.size(); ++i) job.stages[i] = real(csv, first_stage + i) / 1000;
     const auto of_model = overheads.find(csv.text(model));
     if (of_model == overheads.end()) {
       csv.refuse(model, "a model whose restarts are known");

@@ -13,6 +13,8 @@
 
 #include <kaisched/result.hpp>
 
+#include "benchmarks/muri/interleaving.hpp"
+
 namespace kaisched::bench::muri {
 
 [[nodiscard]] std::span<const std::string_view> workloads() noexcept;
@@ -24,6 +26,7 @@ struct trace_job {
   double iterations = 0;
   double iteration_time = 0;  ///< milliseconds
   double overhead = 0;        ///< seconds without progress
+  stage_times stages{};       ///< of an iteration, where it shares its GPUs
 };
 
 struct workload {

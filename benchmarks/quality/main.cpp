@@ -1,12 +1,22 @@
 // Plays the quality table, writes it, and says what has changed.
 #include <iostream>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "benchmarks/quality/table.hpp"
 #include "io/files.hpp"
+
+namespace {
+
+void say_speed(std::string_view what, std::uint64_t jobs, double seconds) {
+  std::cerr << fmt::format("{}: {} jobs in {:.3f} s of a thread, {:.0f} jobs/s\n", what, jobs, seconds,
+                           static_cast<double>(jobs) / seconds);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   namespace quality = kaisched::bench::quality;
@@ -16,6 +26,7 @@ int main(int argc, char** argv) {
   quality::table_request what;
   std::string output;
   std::string check;
+  bool tells_speed = false;
   app.add_option("--data", what.data, "folder with the public traces; without it invented workloads alone");
   app.add_option("--workloads", what.workloads, "only these")->delimiter(',');
   app.add_option("--policies", what.policies, "only these")->delimiter(',');
@@ -23,6 +34,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0, 1024));
   app.add_option("--output", output, "writes the table");
   app.add_option("--check", check, "compares with a table that is known");
+  app.add_flag("--speed", tells_speed, "says of each play how fast it was, in seconds that its thread computed");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& failure) {
@@ -38,10 +50,14 @@ int main(int argc, char** argv) {
     return fail({kaisched::status::argument, "nothing is asked for that can be played: --data names the traces", {}});
   std::uint64_t jobs = 0;
   double seconds = 0;
+  double computed = 0;
   for (const quality::table_row& row : made->rows) {
     jobs += row.jobs;
     seconds += row.seconds;
+    computed += row.thread_seconds;
+    if (tells_speed) say_speed(fmt::format("{} under {}", row.workload, row.policy), row.jobs, row.thread_seconds);
   }
+  if (tells_speed) say_speed("all", jobs, computed);
   std::cerr << fmt::format("{} plays, {} jobs in {:.2f} s on {} threads: {:.0f} jobs/s, {:.0f} on one of them\n",
                            made->rows.size(), jobs, made->seconds, made->threads,
                            static_cast<double>(jobs) / made->seconds, static_cast<double>(jobs) / seconds);

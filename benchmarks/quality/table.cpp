@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,22 +76,6 @@ result<sim::workload> jobs_of(const source& from, const std::string& data) {
   return jobs;
 }
 
-result<engine> engine_of(const sim::named_policy& policy) {
-  engine made;
-  if (auto done = made.set("actions", policy.actions); !done) return done.take_failure();
-  if (!policy.parts.empty()) {
-    if (auto done = made.set("parts", policy.parts); !done) return done.take_failure();
-  }
-  for (std::string_view rest = policy.settings; !rest.empty();) {
-    const std::size_t blank = rest.find(' ');
-    const std::string_view one = rest.substr(0, blank);
-    const std::size_t equals = one.find('=');
-    if (auto done = made.set(one.substr(0, equals), one.substr(equals + 1)); !done) return done.take_failure();
-    rest = blank == std::string_view::npos ? std::string_view{} : rest.substr(blank + 1);
-  }
-  return made;
-}
-
 std::string line_of(const table_row& row, const sim::metrics& m, const sim::run_result& run) {
   return fmt::format(
       "{},{},{},{},{},{:.1f},{:.1f},{:.1f},{:.1f},{:.1f},{:.4f},{:.4f},{:.4f},{:.1f},{},{:.3f},{:.4f},{:.4f},{:.4f},{}",
@@ -99,25 +84,29 @@ std::string line_of(const table_row& row, const sim::metrics& m, const sim::run_
       m.worst_fairness, m.unfair, m.jain, m.topology_cost, run.digest.substr(0, 16));
 }
 
+/// That the calling thread has computed.
+double thread_seconds() {
+  timespec now{};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return 0;
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / one_second;
+}
+
 result<void> play_row(table_row& row, const sim::workload& jobs, const sim::named_policy& policy) {
   sim::simulation_options options;
-  options.replan = policy.replan;
-  options.repeat = policy.repeat;
-  options.one_queue = policy.one_queue;
-  options.near = policy.near;
-  options.usage_half_life = policy.usage_half_life;
   options.estimates = sim::told_times::exact;
   options.start_overhead = 30 * one_second;
   options.checkpoint_interval = 600 * one_second;
-  const result<engine> with = engine_of(policy);
-  if (!with) return with.failure();
+  engine with;
+  if (auto done = sim::apply_policy(policy, with, options); !done) return done;
   const auto nodes = sim::plain_cluster(fmt::format("{}x8", row.gpus / 8), jobs, options.queue, options.model_label,
                                         !policy.one_queue, nodes_per_rack);
   if (!nodes) return nodes.failure();
   result<cluster> over = io::build_cluster(*nodes);
   if (!over) return over.take_failure();
   std::optional<result<sim::run_result>> run;
-  row.seconds = seconds([&] { run.emplace(sim::simulate(*over, {jobs, {}, {}, {}}, *with, options)); });
+  const double before = thread_seconds();
+  row.seconds = seconds([&] { run.emplace(sim::simulate(*over, {jobs, {}, {}, {}}, with, options)); });
+  row.thread_seconds = thread_seconds() - before;
   if (!*run) return run->failure();
   row.text = line_of(row, sim::metrics_of(jobs, **run), **run);
   return {};
@@ -167,7 +156,7 @@ result<table_result> play_table(const table_request& what) {
     for (const sim::named_policy& policy : sim::named_policies()) {
       if (!is_asked(what.policies, policy.name)) continue;
       tasks.push_back({made.rows.size(), shared, &policy});
-      made.rows.push_back({from.name, from.nodes * 8, std::string(policy.name), shared->jobs.size(), 0, {}});
+      made.rows.push_back({from.name, from.nodes * 8, std::string(policy.name), shared->jobs.size(), 0, 0, {}});
     }
   }
   // The longest plays first, so that no thread waits for one at the end.

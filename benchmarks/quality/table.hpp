@@ -21,8 +21,9 @@ struct table_row {
   std::uint64_t gpus = 0;
   std::string policy;
   std::uint64_t jobs = 0;
-  double seconds = 0;  ///< that the play took: not part of the table
-  std::string text;    ///< the line
+  double seconds = 0;         ///< that the play took: not part of the table
+  double thread_seconds = 0;  ///< of its thread, which others do not use up: likewise
+  std::string text;           ///< the line
 };
 
 struct table_result {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "actions/actions.hpp"
+#include "actions/runtime.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {

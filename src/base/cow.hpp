@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
+
+#include "base/shared_array.hpp"
 
 namespace kaisched::base {
 
@@ -52,7 +52,7 @@ class cow_column {
   [[nodiscard]] T& write(std::uint32_t i) {
     own_table();
     page& p = pages_[i >> bits_];
-    if (!is_sole_owner(p)) p = copy_of(p);
+    if (!p.has_one_owner()) p = page(p, page_size(), page_size());
     return p[i & (page_size() - 1)];
   }
 
@@ -65,23 +65,17 @@ class cow_column {
   }
 
  private:
-  using page = std::shared_ptr<T[]>;
+  using page = shared_array<T>;
 
   [[nodiscard]] static constexpr std::uint32_t bits_for(std::uint32_t n) {
     return n <= (1U << 9U) ? 4 : n <= (1U << 10U) ? 6 : n <= (1U << 15U) ? 7 : 9;
   }
   [[nodiscard]] std::uint32_t page_size() const { return 1U << bits_; }
 
-  [[nodiscard]] page copy_of(const page& p) const {
-    page made = std::make_shared_for_overwrite<T[]>(page_size());
-    std::copy_n(p.get(), page_size(), made.get());
-    return made;
-  }
-
   void grow_pages(std::uint32_t n) {
     const std::uint32_t wanted = ((n - 1) >> bits_) + 1;
     if (wanted > room_) enlarge(std::max(wanted, room_ + room_ / 2));
-    for (; count_ < wanted; ++count_) pages_[count_] = std::make_shared<T[]>(page_size());
+    for (; count_ < wanted; ++count_) pages_[count_] = page(page_size());
     size_ = n;
   }
 
@@ -94,18 +88,16 @@ class cow_column {
   }
 
   void own_table() {
-    if (room_ != 0 && !is_sole_owner(pages_)) enlarge(room_);
+    if (room_ != 0 && !pages_.has_one_owner()) enlarge(room_);
   }
 
   /// A list of pages of this column's own.
   void enlarge(std::uint32_t room) {
-    std::shared_ptr<page[]> made = std::make_shared<page[]>(room);
-    std::copy_n(pages_.get(), count_, made.get());
-    pages_ = std::move(made);
+    pages_ = shared_array<page>(pages_, count_, room);
     room_ = room;
   }
 
-  std::shared_ptr<page[]> pages_;
+  shared_array<page> pages_;
   std::uint32_t count_ = 0;  ///< of pages
   std::uint32_t room_ = 0;   ///< for pages
   std::uint32_t size_ = 0;

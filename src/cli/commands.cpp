@@ -8,11 +8,13 @@
   X(what_if)                 \
   X(simulate)                \
   X(compare)                 \
+  X(report)                  \
   X(check)                   \
   X(test)                    \
   X(minimise)                \
   X(generate)                \
   X(convert)                 \
+  X(anonymise)               \
   X(workload)                \
   X(digest)                  \
   X(options)                 \

@@ -1,5 +1,6 @@
 #include "cli/input.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <system_error>
@@ -29,8 +30,10 @@ result<io::cluster_input> read_openb(const input_arguments& told) {
 value_form cluster_file() {
   std::vector<std::string> endings;
   for (const io::cluster_form& form : io::cluster_forms()) {
-    if (form.format == nullptr) continue;  // shares the endings of others
-    for (const std::string_view ending : form.endings) endings.emplace_back(ending.substr(1));
+    for (const std::string_view ending : form.endings) {
+      std::string word(ending.substr(1));
+      if (std::find(endings.begin(), endings.end(), word) == endings.end()) endings.push_back(std::move(word));
+    }
   }
   return file_name(std::move(endings));
 }

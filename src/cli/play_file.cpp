@@ -1,5 +1,6 @@
 // What a play file says.
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -198,6 +199,8 @@ class play_reader {
         made.model = words(member, member.key());
       } else if (member.key() == "speeds") {
         speeds(member, made);
+      } else if (member.key() == "gpu_speeds") {
+        gpu_speeds(member, made);
       } else if (member.key() == "start_overhead") {
         made.start_overhead = time(member);
       } else if (member.key() == "checkpoint_interval") {
@@ -223,6 +226,23 @@ class play_reader {
         return;
       }
       to.speeds.push_back({pods, static_cast<std::int64_t>(one.number() * simulation::full_speed)});
+    }
+  }
+
+  /// From models of GPUs to a multiple of full speed.
+  void gpu_speeds(json_value all, simulation::profile& to) {
+    if (!expect(all, json_kind::object, "gpu_speeds")) return;
+    for (const json_value one : all) {
+      constexpr double most = static_cast<double>(simulation::highest_speed) / simulation::full_speed;
+      const bool is_speed =
+          (one.is(json_kind::number) || one.is(json_kind::integer)) && one.number() >= 1e-6 && one.number() <= most;
+      if (!is_speed) {
+        fail(one, fmt::format(
+                      "gpu_speeds: expected a model of GPUs and how many times as fast it is, up to {}, found {}: {}",
+                      most, one.key(), one.shown()));
+        return;
+      }
+      to.gpu_speeds.push_back({std::string(one.key()), std::llround(one.number() * simulation::full_speed)});
     }
   }
 

@@ -16,6 +16,7 @@
 #include "cli/console.hpp"
 #include "cli/explain.hpp"
 #include "cli/play_arguments.hpp"
+#include "cli/play_details.hpp"
 #include "cli/play_figures.hpp"
 #include "cli/progress.hpp"
 #include "simulation/metrics.hpp"
@@ -38,6 +39,7 @@ struct simulate_arguments {
   play_arguments play;
   std::string jobs_file;
   std::string timeline_file;
+  bool details = false;
 };
 
 // ---- reports --------------------------------------------------------------------------------------------------------
@@ -131,6 +133,8 @@ int simulate(const simulate_arguments& told, console& to) {
   const engine& with = ready->with;
   const simulation::play what{std::move(*jobs), ready->outages, ready->pools, ready->profiles, ready->shares};
   shown.next("playing");
+  ready->options.notes_changes = told.details;
+  const snapshot first = ready->over.take_snapshot();
   const auto begun = std::chrono::steady_clock::now();
   const result<run_result> run = simulation::simulate(ready->over, what, with, ready->options);
   if (!run) return to.fail(run.failure());
@@ -169,6 +173,7 @@ int simulate(const simulate_arguments& told, console& to) {
                 {"jobs_running", numbers_of(*run, series::running)},
                 {"jobs_waiting", numbers_of(*run, series::waiting)}}}};
   report.update(figures_of(m));
+  if (told.details) report["details"] = details_of(first, what.jobs, *run, ready->options.queue);
   return to.finish(report);
 }
 
@@ -194,6 +199,8 @@ void add_simulate(command_list& to) {
            "Jobs of several pods ask for nodes that are together at this level of the topology");
   c.heading("Output");
   c.option("--jobs", &told.jobs_file, file_name({"csv"}), "What became of each job, as CSV").writes();
+  c.flag("--details", told.details,
+         "The JSON has jobs, nodes, queues and all changes as well: `kaisched report` draws them");
   c.option("--timeline", &told.timeline_file, file_name({"csv"}), "GPUs and jobs after every change, as CSV").writes();
   c.add_example("kaisched workload generate jobs.csv --jobs 20 && kaisched simulate jobs.csv --nodes 4x8");
   c.add_example("kaisched simulate jobs.csv --cluster cluster.yaml --queue speech --actions allocate,preempt");

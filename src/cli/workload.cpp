@@ -15,10 +15,9 @@
 #include "cli/console.hpp"
 #include "cli/explain.hpp"
 #include "cli/progress.hpp"
-#include "io/files.hpp"
 #include "simulation/amounts.hpp"
 #include "simulation/job_list.hpp"
-#include "simulation/traces/traces.hpp"
+#include "simulation/traces/trace_file.hpp"
 #include "simulation/workload_csv.hpp"
 #include "simulation/workload_figures.hpp"
 #include "simulation/workload_model.hpp"
@@ -94,43 +93,19 @@ result<void> check_task(const workload_arguments& told) {
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
-/// Texts and what they are called, which must stay where they are.
-struct profile_texts {
-  std::vector<std::string> names;
-  std::vector<std::string> texts;
-  std::vector<io::named_text> views;
-};
-
-result<void> read_profiles(const workload_arguments& told, const simulation::trace_form& form, profile_texts& to) {
-  if (told.profile.empty()) {
-    if (!form.needs_profiles) return {};
-    return wrong_argument(fmt::format("--profile is missing: the folder with {}", fmt::join(form.profiles, ", ")));
-  }
-  if (form.profiles.empty()) return wrong_argument(fmt::format("--profile says nothing to --from {}", form.name));
-  for (const std::string_view file : form.profiles) {
-    to.names.push_back(file.empty() ? told.profile : (std::filesystem::path(told.profile) / file).string());
-    result<std::string> text = io::read_file(to.names.back());
-    if (!text) return text.take_failure();
-    to.texts.push_back(std::move(*text));
-  }
-  for (std::size_t i = 0; i < to.names.size(); ++i) to.views.push_back({to.names[i], to.texts[i]});
-  return {};
-}
-
 result<workload> read_workload(const workload_arguments& told) {
   const simulation::trace_form& form = *simulation::find_trace_form(told.from.empty() ? "csv" : told.from);
-  profile_texts profiles;
-  if (auto read = read_profiles(told, form, profiles); !read) return read.take_failure();
-  const std::string& file = told.files.front();
-  const result<std::string> text = io::read_file(file);
-  if (!text) return text.failure();
+  if (told.profile.empty() && form.needs_profiles)
+    return wrong_argument(fmt::format("--profile is missing: the folder with {}", fmt::join(form.profiles, ", ")));
+  if (!told.profile.empty() && form.profiles.empty())
+    return wrong_argument(fmt::format("--profile says nothing to --from {}", form.name));
   simulation::trace_options options;
   options.gpus_per_node = told.gpus_per_node;
   options.cores_per_node = told.cores_per_node;
   options.processors = told.processors == "core" ? simulation::processor::core : simulation::processor::gpu;
   options.part = told.part;
   if (!told.gpu.empty()) options.gpu = told.gpu;
-  result<workload> read = form.read({file == "-" ? "standard input" : file, *text}, profiles.views, options);
+  result<workload> read = simulation::read_trace_file(told.files.front(), form, told.profile, options);
   if (!read) return read;
   if (told.first > 0 && static_cast<std::size_t>(told.first) < read->jobs.size()) {
     read->jobs.resize(static_cast<std::size_t>(told.first));

@@ -8,6 +8,7 @@
 
 #include "files/cluster_yaml.hpp"
 #include "files/kubernetes_text.hpp"
+#include "files/zip_text.hpp"
 #include "io/cluster_json.hpp"
 #include "io/files.hpp"
 #include "io/scenario/scenario.hpp"
@@ -48,6 +49,15 @@ result<cluster_input> parse_kubernetes(std::string_view text, std::string_view s
   return kubernetes::parse(text, source);
 }
 
+/// As KAI's scheduler gives it out.
+result<cluster_input> parse_zip(std::string_view bytes, std::string_view source) {
+  const result<std::string> text = unzip_json(bytes, source);
+  if (!text) return text.failure();
+  if (kubernetes::is_likely(*text)) return kubernetes::parse(*text, source);
+  return parse_cluster_json(*text, source);
+}
+
+constexpr std::array<std::string_view, 1> zip_endings{".zip"};
 constexpr std::array<std::string_view, 1> json_endings{".json"};
 constexpr std::array<std::string_view, 1> scenario_endings{".ks"};
 constexpr std::array<std::string_view, 2> yaml_endings{".yaml", ".yml"};
@@ -58,10 +68,11 @@ bool has_ending(const cluster_form& form, std::string_view path) {
                      [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
-constexpr std::array<cluster_form, 4> forms{{
+constexpr std::array<cluster_form, 5> forms{{
     {"Kubernetes", kubernetes_endings, kubernetes::is_likely, parse_kubernetes, nullptr},
     {"JSON", json_endings, starts_with_brace, parse_cluster_json, format_cluster_json},
     {"scenario", scenario_endings, starts_as_scenario, parse_scenario_cluster, format_scenario_cluster},
+    {"ZIP", zip_endings, is_zip, parse_zip, nullptr},
     {"YAML", yaml_endings, is_anything, parse_cluster_yaml, format_cluster_yaml},
 }};
 

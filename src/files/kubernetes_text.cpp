@@ -5,6 +5,7 @@
 
 #include "files/yaml_document.hpp"
 #include "io/json_document.hpp"
+#include "io/kubernetes/kai_snapshot.hpp"
 #include "io/kubernetes/translation.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -24,7 +25,7 @@ bool is_json(std::string_view text) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
-bool marks_object(std::string_view key) { return key == "apiVersion" || key == "kind"; }
+bool marks_object(std::string_view key) { return key == "apiVersion" || key == "kind" || key == snapshot_objects; }
 
 /// Looks for the keys of the first object without reading the text: what is wrong in it is for the parser to say.
 bool is_likely_json(std::string_view text) {

@@ -12,7 +12,7 @@
 namespace kaisched::io::kubernetes {
 
 /// Whether a text looks like objects of Kubernetes: the first object of a JSON text, or the top of a YAML text, has an
-/// `apiVersion` or a `kind`.
+/// `apiVersion` or a `kind`, or it is a snapshot of KAI.
 [[nodiscard]] bool is_likely(std::string_view text);
 
 /// Reads lists and single objects, one or several after each other in JSON, one or several documents of YAML.

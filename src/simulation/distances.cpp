@@ -17,6 +17,21 @@ const model::topology_info* distances::topology_of(const model::cluster_state& s
   return by;
 }
 
+std::vector<level_labels> labels_of_levels(const model::cluster_state& s) {
+  std::vector<level_labels> made;
+  const model::topology_info* const by = distances::topology_of(s);
+  if (by == nullptr) return made;
+  for (const std::string& level : by->levels) {
+    level_labels& one = made.emplace_back(level_labels{level, std::vector<std::string>(s.node_count())});
+    for (node_row row = 0; row < s.node_count(); ++row) {
+      for (const auto& [key, text] : (*s.nodes)[row]->labels) {
+        if (key == level) one.labels[row] = text;
+      }
+    }
+  }
+  return made;
+}
+
 distances::distances(const model::cluster_state& s) {
   const model::topology_info* const by = topology_of(s);
   if (by == nullptr) return;

@@ -4,11 +4,21 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/state.hpp"
 
 namespace kaisched::simulation {
+
+/// What nodes are labelled with at one level of a topology; empty: nothing.
+struct level_labels {
+  std::string level;
+  std::vector<std::string> labels;  ///< by row
+};
+/// Of the topology that distances are told in, widest level first; none without one.
+[[nodiscard]] std::vector<level_labels> labels_of_levels(const model::cluster_state& s);
 
 /// Levels of the primary topology, or of the first by name. Without one, all nodes are equally far apart.
 class distances {

@@ -174,6 +174,15 @@ result<void> check_profiles(const std::vector<profile>& profiles) {
             p.model, s.speed, s.pods, full_speed);
       before = s;
     }
+    std::set<std::string_view> gpus;
+    for (const gpu_speed& s : p.gpu_speeds) {
+      if (s.gpu_model.empty() || !gpus.insert(s.gpu_model).second)
+        return wrong("profile of model '{}': a speed on GPUs '{}' is there twice, or has no name", p.model,
+                     s.gpu_model);
+      if (s.speed <= 0 || s.speed > highest_speed)
+        return wrong("profile of model '{}': speed {} on GPUs '{}'; from 1 to {} is expected", p.model, s.speed,
+                     s.gpu_model, highest_speed);
+    }
   }
   return {};
 }

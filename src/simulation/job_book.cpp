@@ -28,6 +28,7 @@ job_book::job_book(const play& what, const simulation_options& options)
     if (known.checkpoint_interval == never) known.checkpoint_interval = options.checkpoint_interval;
     if (!one.model.empty()) by_model.emplace(one.model, static_cast<std::uint32_t>(profiles_.size() - 1));
   }
+  speed_on_.resize(profiles_.size());
   jobs_.resize(workload_.jobs.size());
   outcomes_.resize(jobs_.size());
   profile_of_.resize(jobs_.size(), 0);
@@ -36,6 +37,18 @@ job_book::job_book(const play& what, const simulation_options& options)
     for (const pod_shape& shape : told.pods) jobs_[i].pods += shape.count;
     jobs_[i].gang = told.min_pods == 0 ? jobs_[i].pods : told.min_pods;
     if (const auto known = by_model.find(told.model); known != by_model.end()) profile_of_[i] = known->second;
+  }
+}
+
+void job_book::learn_gpu_models(const std::vector<std::string>& of_nodes) {
+  for (std::size_t i = 0; i < profiles_.size(); ++i) {
+    const std::vector<gpu_speed>& known = profiles_[i].gpu_speeds;
+    if (known.empty()) continue;
+    for (const std::string& model : of_nodes) {
+      const auto found =
+          std::find_if(known.begin(), known.end(), [&](const gpu_speed& s) { return s.gpu_model == model; });
+      speed_on_[i].push_back(found == known.end() ? full_speed : found->speed);
+    }
   }
 }
 
@@ -74,11 +87,11 @@ void job_book::pod_stops(std::uint32_t job, std::int64_t gpus, std::int64_t now)
   jobs_[job].held -= gpus;
 }
 
-bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work) {
+bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work, std::int64_t of_nodes) {
   entry& e = jobs_[job];
   account(job, now);
   const std::int64_t before = e.speed;
-  e.speed = runs(job) ? speed_with(job, e.on_node) : 0;
+  e.speed = runs(job) ? std::max<std::int64_t>(1, part(speed_with(job, e.on_node), of_nodes, full_speed)) : 0;
   job_outcome& told = outcomes_[job];
   const profile& known = profile_of(job);
   if (before == 0 && e.speed > 0) {

@@ -37,13 +37,23 @@ class job_book {
   [[nodiscard]] const entry& operator[](std::uint32_t job) const { return jobs_[job]; }
   [[nodiscard]] bool runs(std::uint32_t job) const { return jobs_[job].on_node >= jobs_[job].gang; }
 
+  /// Before the first pod starts. By slot of the node; empty: nothing is known of it.
+  void learn_gpu_models(const std::vector<std::string>& of_nodes);
+  /// Whether the nodes of the job decide how fast it is.
+  [[nodiscard]] bool asks_for_nodes(std::uint32_t job) const { return !speed_on_[profile_of_[job]].empty(); }
+  /// Parts per million of its full speed. Only of jobs that ask.
+  [[nodiscard]] std::int64_t speed_on(std::uint32_t job, std::uint32_t slot) const {
+    return speed_on_[profile_of_[job]][slot];
+  }
+
   void arrive(std::uint32_t job, std::int64_t now);
   /// A pod of the job gets or loses its place; the amounts of GPUs are those of the pod.
   void pod_starts(std::uint32_t job, std::int64_t gpus, std::int64_t now);
   void pod_stops(std::uint32_t job, std::int64_t gpus, std::int64_t now);
   /// After the pods of a moment have started and stopped: goes on with the speed that it has now. True if the end of
   /// the job has to be planned anew.
-  [[nodiscard]] bool settle(std::uint32_t job, std::int64_t now, bool saves_work);
+  /// @param of_nodes the speed that its slowest node allows
+  [[nodiscard]] bool settle(std::uint32_t job, std::int64_t now, bool saves_work, std::int64_t of_nodes = full_speed);
   /// It stops and goes on at once: what `settle` would take from a job that stops is gone.
   void interrupt(std::uint32_t job, std::int64_t now, bool saves_work);
   /// Counts what it has had until now.
@@ -68,6 +78,7 @@ class job_book {
   bool keeps_work_;
   std::vector<profile> profiles_;  ///< the first is that of jobs without one
   std::vector<std::uint32_t> profile_of_;
+  std::vector<std::vector<std::int64_t>> speed_on_;  ///< by profile and slot; empty: nodes are all alike
   std::vector<entry> jobs_;
   std::vector<job_outcome> outcomes_;
 };

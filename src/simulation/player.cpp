@@ -61,6 +61,9 @@ result<run_result> player::run() {
     take_sample();
   }
   result_.end = next_moment() == never ? last_change_ : last_moment();
+  for (std::uint32_t p = 0; p < pods_.size(); ++p) {
+    if (pods_[p].where == whereabouts::on_node) note_stay(p, never);
+  }
   book_.close(result_.end);
   result_.jobs = std::move(book_.outcomes());
   result_.digest = record_.finish();
@@ -106,10 +109,14 @@ void player::prepare_jobs(const model::cluster_state& s) {
     queue_of_job_.push_back(
         queues.at(one.queue.empty() ? std::string_view(options_.queue) : std::string_view(one.queue)));
   }
-  shares_.emplace(play_.shares.empty() ? shares_of(cluster_) : play_.shares, names);
+  const std::vector<queue_share> shares = play_.shares.empty() ? shares_of(cluster_) : play_.shares;
+  shares_.emplace(shares, names);
+  if (options_.notes_changes) result_.queues = share_meter::queues_with(shares, names);
   if (options_.usage_half_life > 0 && !options_.one_queue) {
     usage_.emplace(s, names, options_.usage_half_life, std::int64_t{0});
   }
+  only_starts_ = can_only_start();
+  for (std::uint32_t j = 0; j < jobs_.size() && only_starts_; ++j) need_of_job_.push_back(need_of(j));
   touched_job_.resize(jobs_.size(), false);
   times_.resize(jobs_.size());
 }
@@ -157,6 +164,7 @@ result<void> player::prepare_nodes(const snapshot& first) {
     topology_ = by->name;
   }
   nodes_.resize(s.node_row_of_slot->size());
+  std::vector<std::string> gpu_models(nodes_.size());
   for (node_row row = 0; row < s.node_count(); ++row) {
     const model::node_info& told = *(*s.nodes)[row];
     node_entry& made = nodes_[told.slot];
@@ -165,12 +173,17 @@ result<void> player::prepare_nodes(const snapshot& first) {
     made.was_cordoned = told.unschedulable;
     made.gpus = (*s.capacity)[std::size_t{row} * s.dims() + dim_gpu];
     if (told.ready) gpus_there_ += made.gpus;
+    for (const auto& [key, value] : told.labels) {
+      if (key == options_.model_label) gpu_models[told.slot] = value;
+    }
   }
+  book_.learn_gpu_models(gpu_models);
   const auto slot_of = [&](const std::string& name) { return cluster_.find(entity_kind::node, name)->slot(); };
   for (std::uint32_t i = 0; i < play_.outages.size(); ++i) {
     const outage& o = play_.outages[i];
     outages_.push_back(slot_of(o.node));
     node_entry& node = nodes_[outages_.back()];
+    node.can_fail = true;
     if (!o.devices.empty()) {
       const node_row row = (*s.node_row_of_slot)[outages_.back()];
       const auto from = s.capacity->begin() + static_cast<std::ptrdiff_t>(std::size_t{row} * s.dims());
@@ -283,6 +296,7 @@ void player::note_change(std::uint8_t what, std::uint32_t subject, std::uint32_t
 }
 
 void player::take_sample() {
+  if (options_.notes_changes) shares_->note(now_, result_.queue_timeline);
   const sample made{now_,          gpus_held_,    gpus_wanted_,        gpus_there_,
                     jobs_running_, jobs_waiting_, gpus_->fragmented(), shares_->misplaced()};
   if (!result_.timeline.empty()) {

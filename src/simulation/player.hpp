@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,7 +54,10 @@ class player {
     bool told = true;  ///< the cluster knows
     entity_id node{};
     device_set devices{};
-    std::uint64_t stamp = 0;  ///< of its leaving
+    std::uint64_t stamp = 0;    ///< of its leaving
+    std::uint32_t in_list = 0;  ///< where it stands among the pods of its node
+    std::int64_t since = 0;     ///< that it is on its node
+    bool same_devices = true;   ///< since then
   };
   struct group_times {
     std::int64_t last_start = unset;
@@ -75,6 +79,8 @@ class player {
     std::string name;
     std::vector<std::int64_t> capacity;  ///< of nodes whose devices fail
     std::uint32_t pods = 0;              ///< on it or leaving it
+    std::vector<std::uint32_t> held;     ///< these, in no order, of nodes that can fail
+    bool can_fail = false;
     std::uint32_t pool = no_row;
   };
   struct pool_entry {
@@ -111,10 +117,12 @@ class player {
   void wait(std::uint32_t p, int sign);
   void hold(std::uint32_t p, int sign);
   void use(std::uint32_t p, int sign);
+  void note_stay(std::uint32_t p, std::int64_t until);
   void start_pod(std::uint32_t p, entity_id node, const device_set& devices);
   void stop_pod(std::uint32_t p, bool at_once);
   void has_left(std::uint32_t p);
   void settle_jobs();
+  [[nodiscard]] std::int64_t speed_of_nodes(std::uint32_t j) const;
   void started(std::uint32_t j);
   void interrupt(std::uint32_t j);
   void evict(std::uint32_t p);
@@ -125,9 +133,9 @@ class player {
   void node_comes(std::uint32_t i);
   void node_is_cordoned(std::uint32_t i);
   void count_node(std::uint32_t slot, int sign);
-  void pod_leaves_node(std::uint32_t slot);
+  void pod_leaves_node(std::uint32_t p);
   void tell_devices(std::uint32_t i, bool healthy);
-  [[nodiscard]] bool is_hit(const pod_entry& pod, const outage& by, std::uint32_t slot, std::uint64_t devices) const;
+  [[nodiscard]] static bool is_hit(const pod_entry& pod, const outage& by, std::uint64_t devices);
   [[nodiscard]] std::uint32_t place_in_pool(std::uint32_t slot) const;
   void plan_to_switch_off(std::uint32_t slot);
   void ask_pools();
@@ -137,6 +145,8 @@ class player {
   // ---- sessions: player_sessions.cpp
   result<void> decide();
   [[nodiscard]] bool wants_session() const;
+  [[nodiscard]] bool can_only_start() const;
+  [[nodiscard]] std::int64_t need_of(std::uint32_t j) const;
   [[nodiscard]] std::int64_t earliest_session() const;
   result<void> tell_cluster();
   result<void> hold_session();
@@ -170,9 +180,10 @@ class player {
   std::uint32_t idle_sessions_ = 0;  ///< that decided nothing, one after the other
   bool changed_ = false;             ///< something that a session could make use of
   bool saves_work_ = false;
-  std::string topology_;  ///< of the preferred level
-  std::string level_;     ///< that is preferred
-  bool waited_ = false;   ///< at the moment before
+  std::string topology_;      ///< of the preferred level
+  std::string level_;         ///< that is preferred
+  bool waited_ = false;       ///< at the moment before
+  bool only_starts_ = false;  ///< sessions can do nothing but give free places to pods that wait
 
   std::vector<pod_entry> pods_;               ///< of all jobs, in their order
   std::vector<std::uint32_t> first_pod_;      ///< by job, plus one past the end
@@ -195,6 +206,8 @@ class player {
   std::int64_t gpus_held_ = 0;
   std::int64_t gpus_wanted_ = 0;
   std::uint64_t pods_waiting_ = 0;
+  std::map<std::int64_t, std::uint64_t> needs_;  ///< how many pods wait for so many GPUs to be free
+  std::vector<std::int64_t> need_of_job_;        ///< GPUs without which none of its pods can start
   std::uint32_t jobs_running_ = 0;
   std::uint32_t jobs_waiting_ = 0;
 };

@@ -105,6 +105,13 @@ void player::wait(std::uint32_t p, int sign) {
   pods_waiting_ += sign > 0 ? 1U : std::uint64_t(-1);
   gpus_wanted_ += gpus;
   shares_->want(queue_of_job_[pods_[p].job], gpus);
+  if (!only_starts_) return;
+  const std::int64_t need = need_of_job_[pods_[p].job];
+  if (sign > 0) {
+    ++needs_[need];
+  } else if (const auto of = needs_.find(need); --of->second == 0) {
+    needs_.erase(of);
+  }
 }
 
 /// GPUs of pods that run.
@@ -114,17 +121,34 @@ void player::use(std::uint32_t p, int sign) {
   gpus_held_ += gpus;
   shares_->hold(queue, gpus);
   if (usage_) usage_->hold(queue, gpus, now_);
+  if (sign > 0) {
+    pods_[p].since = now_;
+    pods_[p].same_devices = true;
+  } else {
+    note_stay(p, now_);
+  }
+}
+
+void player::note_stay(std::uint32_t p, std::int64_t until) {
+  const pod_entry& pod = pods_[p];
+  if (!options_.notes_changes) return;
+  const std::uint64_t devices = pod.same_devices ? pod.devices.mask : 0;
+  result_.stays.push_back({pod.since, until, pod.job, pod.node.slot(), pod.gpus, devices});
 }
 
 /// The place of a pod, until it has left.
 void player::hold(std::uint32_t p, int sign) {
   const std::uint32_t slot = pods_[p].node.slot();
   gpus_->charge(slot, pods_[p].devices, pods_[p].gpus, sign);
-  if (sign > 0) {
-    ++nodes_[slot].pods;
-  } else {
-    pod_leaves_node(slot);
+  if (sign < 0) {
+    pod_leaves_node(p);
+    return;
   }
+  node_entry& n = nodes_[slot];
+  ++n.pods;
+  if (!n.can_fail) return;
+  pods_[p].in_list = static_cast<std::uint32_t>(n.held.size());
+  n.held.push_back(p);
 }
 
 /// Only pods of jobs that have not ended are on nodes.
@@ -189,12 +213,22 @@ void player::settle_jobs() {
     times_[j].is_evicted = false;
     times_[j].has_failed = false;
     const std::uint32_t starts = book_.outcomes()[j].starts;
-    const bool is_new = book_.settle(j, now_, saves_work_);
+    const bool is_new = book_.settle(j, now_, saves_work_, book_.asks_for_nodes(j) ? speed_of_nodes(j) : full_speed);
     if (book_.outcomes()[j].starts != starts) started(j);
     if (is_new) events_.add(book_.end_of(j), event_kind::job_ends, j, 0, book_[j].stamp);
   }
   touched_.clear();
   saves_work_ = false;
+}
+
+/// Of the slowest node that the job has.
+std::int64_t player::speed_of_nodes(std::uint32_t j) const {
+  std::int64_t slowest = highest_speed;
+  for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1]; ++p) {
+    if (pods_[p].where != whereabouts::on_node) continue;
+    slowest = std::min(slowest, book_.speed_on(j, pods_[p].node.slot()));
+  }
+  return slowest;
 }
 
 void player::started(std::uint32_t j) {

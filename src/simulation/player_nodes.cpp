@@ -45,9 +45,9 @@ void player::tell_devices(std::uint32_t i, bool healthy) {
   changed_ = true;
 }
 
-bool player::is_hit(const pod_entry& pod, const outage& by, std::uint32_t slot, std::uint64_t devices) const {
-  return pod.where == whereabouts::on_node && pod.node.slot() == slot &&
-         (by.devices.empty() || (pod.devices.mask & devices) != 0);
+/// A pod of the node.
+bool player::is_hit(const pod_entry& pod, const outage& by, std::uint64_t devices) {
+  return pod.where == whereabouts::on_node && (by.devices.empty() || (pod.devices.mask & devices) != 0);
 }
 
 void player::node_goes(std::uint32_t i) {
@@ -62,9 +62,10 @@ void player::node_goes(std::uint32_t i) {
   }
   note_change('d', i, slot);
   std::vector<std::uint32_t> failed;
-  for (std::uint32_t p = 0; p < first_pod_[next_job_]; ++p) {
-    if (is_hit(pods_[p], o, slot, nodes_[slot].lost)) failed.push_back(p);
+  for (const std::uint32_t p : nodes_[slot].held) {
+    if (is_hit(pods_[p], o, nodes_[slot].lost)) failed.push_back(p);
   }
+  std::sort(failed.begin(), failed.end());
   saves_work_ = o.saves_work;
   for (const std::uint32_t p : failed) {
     stop_pod(p, true);
@@ -93,8 +94,16 @@ std::uint32_t player::place_in_pool(std::uint32_t slot) const {
   return static_cast<std::uint32_t>(std::find(slots.begin(), slots.end(), slot) - slots.begin());
 }
 
-void player::pod_leaves_node(std::uint32_t slot) {
-  --nodes_[slot].pods;
+void player::pod_leaves_node(std::uint32_t p) {
+  const std::uint32_t slot = pods_[p].node.slot();
+  node_entry& n = nodes_[slot];
+  --n.pods;
+  if (n.can_fail) {
+    const std::uint32_t last = n.held.back();
+    n.held[pods_[p].in_list] = last;
+    pods_[last].in_list = pods_[p].in_list;
+    n.held.pop_back();
+  }
   plan_to_switch_off(slot);
 }
 

@@ -64,7 +64,30 @@ result<void> player::decide() {
 
 bool player::wants_session() const {
   if (session_due_ != never && session_due_ <= now_ && last_session_ != now_) return true;
-  return changed_ && pods_waiting_ > 0;
+  if (!changed_ || pods_waiting_ == 0) return false;
+  // Who takes nothing from anybody needs GPUs that are free.
+  return !only_starts_ || needs_.begin()->first <= gpus_there_ - gpus_held_;
+}
+
+/// Sessions whose time, number and refusals matter to nobody, of actions that give what is free to pods that wait.
+bool player::can_only_start() const {
+  const std::vector<std::string>& actions = engine_.options().actions;
+  const bool takes_nothing = std::all_of(actions.begin(), actions.end(), [](const std::string& action) {
+    return action == "allocate" || action == "backfill";
+  });
+  return takes_nothing && play_.outages.empty() && play_.pools.empty() && !options_.replan && !options_.notes_changes &&
+         options_.wake == 0 && options_.usage_half_life == 0 && !watcher_;
+}
+
+/// A job that starts as a whole needs the GPUs of all its pods, an elastic one at least those of its smallest pod.
+std::int64_t player::need_of(std::uint32_t j) const {
+  std::int64_t all = 0;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1]; ++p) {
+    all += pods_[p].gpus;
+    least = std::min(least, pods_[p].gpus);
+  }
+  return book_[j].gang == book_[j].pods ? all : least;
 }
 
 std::int64_t player::earliest_session() const {
@@ -175,6 +198,9 @@ result<void> player::carry_out(const session& held, const snapshot& over) {
       changed_ = changed_ || options_.repeat;
     } else if (d.kind == decision_kind::migrate) {
       hold(p, -1);
+      note_stay(p, now_);
+      pods_[p].since = now_;
+      pods_[p].same_devices = true;
       pods_[p].node = node_of(d, over.state());
       pods_[p].devices = d.devices;
       hold(p, 1);
@@ -213,6 +239,7 @@ result<void> player::carry_out_plan(const session& held, const snapshot& over) {
       stop_pod(p, true);
       continue;
     }
+    pods_[p].same_devices = pods_[p].same_devices && pods_[p].devices == found->second->devices;
     gpus_->charge(node.slot(), pods_[p].devices, pods_[p].gpus, -1);
     pods_[p].devices = found->second->devices;
     gpus_->charge(node.slot(), pods_[p].devices, pods_[p].gpus, 1);

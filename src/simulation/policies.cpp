@@ -139,4 +139,24 @@ const named_policy* find_policy(std::string_view name) {
   return found == policies.end() ? nullptr : &*found;
 }
 
+result<void> apply_policy(const named_policy& policy, engine& to, simulation_options& play) {
+  if (auto done = to.set("actions", policy.actions); !done) return done;
+  if (!policy.parts.empty()) {
+    if (auto done = to.set("parts", policy.parts); !done) return done;
+  }
+  for (std::string_view rest = policy.settings; !rest.empty();) {
+    const std::size_t blank = rest.find(' ');
+    const std::string_view one = rest.substr(0, blank);
+    const std::size_t equals = one.find('=');
+    if (auto done = to.set(one.substr(0, equals), one.substr(equals + 1)); !done) return done;
+    rest = blank == std::string_view::npos ? std::string_view{} : rest.substr(blank + 1);
+  }
+  play.replan = play.replan || policy.replan;
+  play.repeat = play.repeat || policy.repeat;
+  play.one_queue = play.one_queue || policy.one_queue;
+  play.near = play.near || policy.near;
+  if (play.usage_half_life == 0) play.usage_half_life = policy.usage_half_life;
+  return {};
+}
+
 }  // namespace kaisched::simulation

@@ -6,6 +6,10 @@
 #include <span>
 #include <string_view>
 
+#include <kaisched/engine.hpp>
+
+#include "simulation/simulation.hpp"
+
 namespace kaisched::simulation {
 
 /// How a policy is told to an engine and to a play. What it does not say stays as it is.
@@ -26,5 +30,7 @@ struct named_policy {
 /// In the order in which they are shown.
 [[nodiscard]] std::span<const named_policy> named_policies();
 [[nodiscard]] const named_policy* find_policy(std::string_view name);
+/// Tells it to both. Options of the play that a policy does not need stay as they are.
+[[nodiscard]] result<void> apply_policy(const named_policy& policy, engine& to, simulation_options& play);
 
 }  // namespace kaisched::simulation

@@ -61,6 +61,16 @@ struct speed_point {
   friend bool operator==(const speed_point&, const speed_point&) = default;
 };
 inline constexpr std::int64_t full_speed = 1'000'000;
+inline constexpr std::int64_t highest_speed = 1'000 * full_speed;
+
+/// Speed of a job of some model on nodes whose `model_label` has this value: parts per million of the speed for which
+/// its run time is told.
+struct gpu_speed {
+  std::string gpu_model;
+  std::int64_t speed = full_speed;
+
+  friend bool operator==(const gpu_speed&, const gpu_speed&) = default;
+};
 
 /// What is known about jobs of one model. The profile without a model is that of all others.
 struct profile {
@@ -68,6 +78,8 @@ struct profile {
   std::vector<speed_point> speeds;           ///< by pods, ascending; none: as many parts as there are pods
   std::int64_t start_overhead = never;       ///< `never`: that of the options
   std::int64_t checkpoint_interval = never;  ///< likewise
+  /// On nodes of which nothing is said a job has full speed. Pods wait for each other: the slowest one decides.
+  std::vector<gpu_speed> gpu_speeds = {};
 };
 
 struct simulation_options {
@@ -95,8 +107,9 @@ struct simulation_options {
   std::int64_t usage_half_life = 0;
   /// Sessions follow at one moment as long as they start something: for policies that look at one job in a session.
   bool repeat = false;
-  bool notes_changes = false;  ///< `run_result::changes` and `run_result::sessions` are filled
-  bool one_queue = false;      ///< sessions see all jobs in `queue`, whatever queue they name
+  /// `changes`, `stays`, `sessions`, `queues` and `queue_timeline` of `run_result` are filled.
+  bool notes_changes = false;
+  bool one_queue = false;  ///< sessions see all jobs in `queue`, whatever queue they name
   /// Jobs of several pods ask for nodes in one domain of this level of the primary topology, and take others if there
   /// are none. Empty: they ask for nothing.
   std::string preferred_level = {};
@@ -186,15 +199,41 @@ struct change {
   friend auto operator<=>(const change&, const change&) = default;
 };
 
+/// A pod of a job on a node.
+struct stay {
+  std::int64_t from = 0;
+  std::int64_t to = never;    ///< `never`: it is there when the play ends
+  std::uint32_t job = 0;      ///< of the workload
+  std::uint32_t node = 0;     ///< slot in the cluster
+  std::int64_t gpus = 0;      ///< milli-GPU
+  std::uint64_t devices = 0;  ///< bits of its devices; none if they changed, or if the cluster does not name them
+
+  friend bool operator==(const stay&, const stay&) = default;
+};
+
+/// A queue from a moment on, in milli-GPU.
+struct queue_sample {
+  std::int64_t time = 0;
+  std::uint32_t queue = 0;  ///< in `run_result::queues`
+  std::int64_t held = 0;
+  std::int64_t wanted = 0;  ///< of pods that wait
+  std::int64_t fair = 0;    ///< of what all hold: its part by max-min fairness
+
+  friend bool operator==(const queue_sample&, const queue_sample&) = default;
+};
+
 struct run_result {
   std::vector<job_outcome> jobs;       ///< as in the workload
   std::vector<std::int64_t> sessions;  ///< their moments, if the options ask for changes
   std::vector<sample> timeline;        ///< a sample per moment at which something changed
   run_counts counts;
-  std::int64_t end = 0;         ///< the last moment at which something changed, or the horizon
-  std::vector<change> changes;  ///< in order, if the options ask for them; once for pods of a job on one node
-  std::uint32_t levels = 0;     ///< of the topology that distances are told in
-  std::string digest;           ///< SHA-256 over all that happened, as 64 hexadecimal digits
+  std::int64_t end = 0;             ///< the last moment at which something changed, or the horizon
+  std::vector<change> changes;      ///< in order, if the options ask for them; once for pods of a job on one node
+  std::vector<stay> stays;          ///< by their ends, if the options ask for changes
+  std::vector<queue_share> queues;  ///< those of jobs, by name, if the options ask for changes
+  std::vector<queue_sample> queue_timeline;  ///< likewise: one when something of a queue has changed
+  std::uint32_t levels = 0;                  ///< of the topology that distances are told in
+  std::string digest;                        ///< SHA-256 over all that happened, as 64 hexadecimal digits
 };
 
 /// Sees every session after its actions, at this virtual time. What it fails with ends the play.

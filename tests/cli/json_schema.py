@@ -8,6 +8,10 @@ TYPES = {"object": dict, "array": list, "string": str, "boolean": bool}
 
 
 def is_type(value, name):
+    if isinstance(name, list):
+        return any(is_type(value, one) for one in name)
+    if name == "null":
+        return value is None
     if name in ("integer", "number"):
         return isinstance(value, int if name == "integer" else (int, float)) and not isinstance(value, bool)
     return isinstance(value, TYPES[name])

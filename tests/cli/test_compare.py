@@ -93,6 +93,7 @@ class Compare(Case):
         self.assertIn("outages: expected an array", refused("nodes: 1x2\noutages: 3\n"))
         self.assertIn("from soon: expected a time", refused("nodes: 1x2\noutages: [{node: node-00000, from: soon}]\n"))
         self.assertIn("speeds: expected a number of pods and a part of full speed", refused("nodes: 1x2\nprofiles: [{speeds: {1: 2}}]\n"))
+        self.assertIn("gpu_speeds: expected a model of GPUs", refused("nodes: 1x2\nprofiles: [{gpu_speeds: {T4: 0}}]\n"))
         self.assertIn("there is no node 'n9'", refused("nodes: 1x2\noutages: [{node: n9, from: 1, to: 2}]\n"))
         self.assertIn("least is 7", refused("nodes: 1x2\npools: [{nodes: [node-00000], least: 7}]\n"))
         self.assertIn("--estimates 0.5", refused("nodes: 1x2\nestimates: 0.5\n"))

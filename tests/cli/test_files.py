@@ -1,8 +1,10 @@
 """`kaisched generate`, `convert`, `digest`, `schema` and `version`."""
 
 import json
+import subprocess
+import zipfile
 
-from support import NODE, QUEUE, SOURCE, Case, cluster, jobs, kaisched, main
+from support import NODE, PROGRAM, QUEUE, SOURCE, Case, cluster, jobs, kaisched, main
 
 
 class Sizes(Case):
@@ -85,6 +87,98 @@ class Convert(Case):
         self.assertIn("cannot open for writing", self.fails(3, "convert", self.json, self.folder / "no" / "c.yaml"))
 
 
+class Anonymise(Case):
+    """Names go, decisions stay."""
+
+    def check_decisions(self, path, *options):
+        hidden, names = self.folder / "hidden.json", self.folder / "names.json"
+        self.ok("anonymise", path, "--out", hidden, "--names", names)
+        stands_for = {code: name for name, code in json.loads(names.read_text()).items()}
+        self.assertEqual(len(stands_for), len(json.loads(names.read_text())))
+        first, second = (
+            json.loads(self.ok("run", of, *options, "--decisions", "-"))["decision"] for of in (path, hidden)
+        )
+        self.assertEqual(
+            [[row["kind"], row.get("pod_name"), row.get("node_name"), row.get("devices")] for row in first],
+            [
+                [row["kind"], *(stands_for.get(row.get(key), row.get(key)) for key in ("pod_name", "node_name")), row.get("devices")]
+                for row in second
+            ],
+        )
+        return hidden.read_text(), stands_for, first
+
+    def test_a_contended_cluster(self):
+        path = self.folder / "c.json"
+        self.ok("generate", path, "--gpus", 24, "--load", 1.6)
+        text, stands_for, decisions = self.check_decisions(path, "--set", "actions=allocate,consolidation,reclaim,preempt")
+        self.assertGreater(len(decisions), 8)
+        for name in set(stands_for.values()) - {"cpu"}:  # a label there, and a dimension
+            self.assertNotIn(f'"{name}"', text)
+
+    def test_objects_of_kubernetes(self):
+        for name, options in (("cluster.json", ()), ("hami.json", ("--preset", "hami"))):
+            text, stands_for, decisions = self.check_decisions(SOURCE / "examples" / "kubernetes" / name, *options)
+            self.assertTrue(decisions)
+            for word in ("team/", "gpu-1", "GPU-", "vision", "speech"):
+                self.assertNotIn(word, text)
+        self.assertIn("NVIDIA-A100-PCIE-40GB", text)
+
+    def test_every_form_of_text(self):
+        path = self.file(
+            "c.yaml",
+            """schema: kaisched-cluster/1
+topology:
+  - {name: tree, levels: [zone, kubernetes.io/hostname], shapes: {zone: 'ring:4'}}
+queue:
+  - {name: quux, gpu_limits: {A100: "3"}}
+node:
+  - name: alpha
+    capacity: {cpu: 8000, gpu: 2000, pods: 9}
+    labels: {zone: east, kubernetes.io/hostname: alpha, nvidia.com/gpu.product: A100, cores: "12", secret/key: hush}
+    taints: ["team=blue:NoSchedule", "spot:NoExecute"]
+    position: {zone: "0"}
+    claimable: [fast=drv/east/dev-1]
+device:
+  - {node: alpha, index: 0, uuid: GPU-7}
+  - {node: alpha, index: 1, uuid: GPU-8}
+pod_group:
+  - {name: job, queue: quux, user: ann, namespace: lab, topology: tree, required_level: zone}
+sub_group:
+  - {group: job, name: workers, min_member: 1}
+pod:
+  - name: job-0
+    group: job
+    sub_group: workers
+    request: {gpu: 1000, cpu: 1000}
+    node_selector: {secret/key: hush}
+    node_affinity: ["zone in (east,west),!banned,cores>8,spot=yes,tier notin (gold),nvidia.com/gpu.product=A100"]
+    affinity: ["zone: app in (web)"]
+    labels: {app: web}
+    tolerations: ["team=blue:NoSchedule", "spot", "*:NoExecute"]
+    host_ports: ["80"]
+  - {name: job-1, group: job, sub_group: workers, request: {gpu: 1000}, obstacle: volume of ann is missing, tolerations: ["*"]}
+resource_claim:
+  - {name: claim, device_class: fast, count: 1, labels: {zone: east}}
+""",
+        )
+        hidden, names = self.folder / "hidden.yaml", self.folder / "names.json"
+        self.ok("anonymise", path, "-o", hidden, "--names", names)
+        text, known = hidden.read_text(), json.loads(names.read_text())
+        for word in ("alpha", "quux", "job", "ann", "lab", "workers", "east", "west", "blue", "team", "spot", "zone", "tier",
+                     "gold", "banned", "secret", "hush", "web", "GPU-7", "claim", "tree", "fast", "dev-1", "volume"):
+            self.assertNotRegex(text.replace("resource_claim", "").replace("claimable", ""), rf"\b{word}\b")
+        for kept in ("kubernetes.io/hostname: " + known["alpha"], "nvidia.com/gpu.product", "A100", "ring:4", "NoSchedule",
+                     f"{known['zone']} in ({known['east']},{known['west']})", f"{known['cores']}>8", "drv", "*:NoExecute"):
+            self.assertIn(kept, text)
+        self.assertEqual(sorted(known, key=known.get), sorted(known))
+        self.check_decisions(path)
+
+    def test_bad_input(self):
+        self.assertIn("no-such.json", self.fails(2, "anonymise", "no-such.json"))
+        path = self.file("c.json", cluster(QUEUE, NODE))
+        self.assertIn("names", self.fails(2, "anonymise", path, "--names", "-"))
+
+
 class Kubernetes(Case):
     """Objects as `kubectl get -o json` prints them."""
 
@@ -99,6 +193,74 @@ class Kubernetes(Case):
         report = json.loads(self.ok("run", "-", "--json", stdin=objects))
         self.assertEqual(report["schema"], "kaisched-run/1")
         self.assertIn("speech/chat-0", self.ok("explain", "speech/chat-0", "--cluster", self.example / "cluster.json"))
+
+    def snapshot(self):
+        """The example as KAI's scheduler gives it out: objects by list, without a kind."""
+        lists = {}
+        for item in json.loads((self.example / "cluster.json").read_text())["items"]:
+            kind = item.pop("kind")
+            item.pop("apiVersion")
+            plural = {"PriorityClass": "priorityClasses", "Topology": "topologies"}.get(kind, kind[0].lower() + kind[1:] + "s")
+            lists.setdefault(plural, []).append(item)
+        return {
+            "config": {"actions": "allocate", "tiers": [{"plugins": [{"name": "proportion"}]}]},
+            "schedulerParams": {"schedulerName": "kai-scheduler", "partitionParams": {"NodePoolLabelKey": "kai.scheduler/node-pool"}},
+            "rawObjects": lists | {"storageClasses": [{"metadata": {"name": "fast"}}], "configMaps": None},
+        }
+
+    def archive(self, name, **files):
+        path = self.folder / name
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as to:
+            for file, text in files.items():
+                to.writestr(file.replace("_", "."), text)
+        return path
+
+    def test_a_snapshot_of_kai_is_read_from_its_archive(self):
+        text = json.dumps(self.snapshot())
+        wanted = (self.example / "tables.yaml").read_text()
+        path = self.archive("snapshot.zip", snapshot_json=text, notes_txt="none")
+        self.assertEqual(self.ok("convert", path, "-", "--to", "yaml"), wanted)
+        self.assertEqual(self.ok("convert", "-", "-", "--to", "yaml", stdin=text), wanted)
+        with open(path, "rb") as pipe:
+            piped = subprocess.run([PROGRAM, "convert", "-", "-", "--to", "yaml"], stdin=pipe, capture_output=True, timeout=120)
+        self.assertEqual(piped.stdout.decode(), wanted)
+
+    def test_a_snapshot_says_which_pool_and_scheduler_it_is_of(self):
+        told = self.snapshot()
+        told["schedulerParams"] = {"schedulerName": "night", "partitionParams": {"NodePoolLabelKey": "part", "NodePoolLabelValue": "b"}}
+        for one in (node for kind in ("nodes", "queues", "podGroups") for node in told["rawObjects"][kind]):
+            one["metadata"].setdefault("labels", {})["part"] = "b"
+        told["rawObjects"]["nodes"][0]["metadata"]["labels"]["part"] = "a"
+        for pod in told["rawObjects"]["pods"]:
+            if pod["spec"].get("schedulerName") == "kai-scheduler":
+                pod["spec"]["schedulerName"] = "night"
+        whole = json.loads(self.ok("convert", self.example / "cluster.json", "-", "--to", "json"))
+        part = json.loads(self.ok("convert", "-", "-", "--to", "json", stdin=json.dumps(told)))
+        self.assertEqual(len(part["node"]), len(whole["node"]) - 1)
+        groups, of_all = ({pod["name"]: pod.get("group") for pod in of["pod"]} for of in (part, whole))
+        self.assertGreater(len(groups), 4)
+        self.assertLessEqual(groups.items(), of_all.items())  # pods of another scheduler would have none
+
+    def test_archives_that_are_none(self):
+        text = json.dumps(self.snapshot())
+        bytes_of = self.archive("whole.zip", snapshot_json=text).read_bytes()
+
+        def refused(bytes_):
+            path = self.folder / "bad.zip"
+            path.write_bytes(bytes_)
+            return self.fails(2, "run", path)
+
+        self.assertIn("bad.zip: the ZIP archive is damaged: it has no directory", refused(bytes_of[: len(bytes_of) // 2]))
+        for at in range(40, len(bytes_of) - 100, 97):  # data, then directory: an error, or the same bytes
+            path = self.folder / "flipped.zip"
+            path.write_bytes(bytes_of[:at] + bytes([bytes_of[at] ^ 0x55]) + bytes_of[at + 1 :])
+            self.assertIn(kaisched("check", path).returncode, (0, 1))
+        path = self.folder / "flipped.zip"
+        middle = len(bytes_of) // 2
+        path.write_bytes(bytes_of[:middle] + bytes([bytes_of[middle] ^ 0x55]) + bytes_of[middle + 1 :])
+        self.assertIn("snapshot.json", self.fails(2, "run", path))
+        self.assertIn("expected a .json in the archive, found none", self.fails(2, "run", self.archive("n.zip", notes_txt="")))
+        self.assertIn("found b.json as well", self.fails(2, "run", self.archive("two.zip", a_json=text, b_json=text)))
 
     def test_a_cluster_of_hami_is_decided_by_its_preset(self):
         objects = (self.example / "hami.json").read_text()

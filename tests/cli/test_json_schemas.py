@@ -1,4 +1,4 @@
-"""What `kaisched explain` and `kaisched what-if` write is what docs/schema says, over invented and hand-made clusters."""
+"""What `kaisched explain`, `kaisched what-if` and `kaisched simulate` write is what docs/schema says, over invented and hand-made clusters."""
 
 import copy
 import json
@@ -16,9 +16,9 @@ try:
 except ImportError:
     jsonschema = None
 
-EXPLAIN, WHAT_IF = (
+EXPLAIN, WHAT_IF, SIMULATE = (
     json.loads((SOURCE / "docs" / "schema" / f"kaisched-{name}-1.schema.json").read_text(encoding="utf-8"))
-    for name in ("explain", "what-if")
+    for name in ("explain", "what-if", "simulate")
 )
 EVICTING = "allocate,consolidation,reclaim,preempt"
 FEW_STEPS = ["--actions", EVICTING, "--set", "search_steps=1000"]  # seconds instead of minutes with sanitizers
@@ -117,7 +117,7 @@ class Schemas(Case):
 
     @unittest.skipUnless(jsonschema, "jsonschema absent")
     def test_schemas_are_schemas(self):
-        for schema in (EXPLAIN, WHAT_IF):
+        for schema in (EXPLAIN, WHAT_IF, SIMULATE):
             jsonschema.Draft202012Validator.check_schema(schema)
 
 
@@ -180,6 +180,21 @@ class Outputs(Case):
                 self.checked(WHAT_IF, "what-if", made, *[w for name in groups for w in ("--group", name)], "--actions", actions)
         self.assertGreater(len(clusters) - left_out, 50)
         self.assertGreaterEqual(kinds, {"none", "structure", "queue_bound", "counting_bound", "domain_bound"})
+
+    def test_plays(self):
+        jobs, racks = self.folder / "jobs.csv", ["--nodes-per-rack", "2", "--equal-quotas"]
+        self.ok("workload", "generate", jobs, "--jobs", "60", "--queues", "3", "-q")
+        self.assertNotIn("details", self.checked(SIMULATE, "simulate", jobs, "--nodes", "3x8", twice=True))
+        for words in (["3x8", *racks], ["2x8", "--until", "2h"], ["2x4", "--actions", "allocate,preempt"]):
+            details = self.checked(SIMULATE, "simulate", jobs, "--details", "--nodes", *words, twice=True)["details"]
+            tables = {name: table for name, table in details.items() if name != "end"}
+            for name, table in tables.items():
+                columns = table | table.pop("domains", {})
+                self.assertEqual(len({len(values) for values in columns.values()}), 1, name)
+            self.assertEqual(len(details["jobs"]["job"]), 60)
+            self.assertLessEqual(max(details["stays"]["end"]), details["end"])
+            for node, devices in zip(details["stays"]["node"], details["stays"]["devices"]):
+                self.assertLess(max(devices), details["nodes"]["devices"][node])
 
     def test_every_answer_of_what_if(self):
         ways = set()

@@ -18,7 +18,7 @@ class Offers(Case):
         return [line.split("\t")[0] for line in lines]
 
     def test_commands(self):
-        self.assertEqual(self.offered("r"), ["run"])
+        self.assertEqual(self.offered("r"), ["run", "report"])
         self.assertIn("explain", self.offered(""))
         self.assertNotIn("__complete", self.offered(""))
         self.assertEqual(self.offered("help", "gen"), ["generate"])
@@ -56,7 +56,7 @@ class Offers(Case):
         self.assertEqual(self.offered("workload", "generate", "--like="), ["--like=philly", "--like=itp", "--like=gavel"])
 
     def test_files(self):
-        self.assertEqual(self.offered("run", ""), [":files json ks yaml yml"])
+        self.assertEqual(self.offered("run", ""), [":files json yaml yml ks zip"])
         self.assertEqual(self.offered("run", "--decisions", ""), [":files json csv"])
         self.assertEqual(self.offered("run", "--json="), [":files json"])
         self.assertEqual(self.offered("run", "c.json", ""), [])
@@ -70,7 +70,7 @@ class Offers(Case):
         self.assertEqual(self.offered("explain", "--nodes", "3", path, "q"), ["q"])
         self.assertEqual(self.offered("explain", f"--cluster={path}", "tu"), ["tune-0", "tune"])
         self.assertEqual(self.offered("explain", "--cluster", path, "tu"), ["tune-0", "tune"])
-        self.assertEqual(self.offered("explain", self.file("bad.json", "{}"), "x"), [":files json ks yaml yml"])
+        self.assertEqual(self.offered("explain", self.file("bad.json", "{}"), "x"), [":files json yaml yml ks zip"])
 
     def test_every_option_is_offered(self):
         for command in [

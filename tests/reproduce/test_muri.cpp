@@ -1,9 +1,13 @@
 // The simulations of Muri (SIGCOMM 2022): rules by hand, and one of its traces job by job.
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "benchmarks/muri/bound.hpp"
+#include "benchmarks/muri/sharing_groups.hpp"
 #include "benchmarks/muri/table.hpp"
 #include "support.hpp"
 
@@ -139,6 +143,117 @@ TEST_CASE("who was stopped stands before those who never ran in its queue") {
   CHECK(ends({job(4, 0, 9), job(4, 0, 9), job(4, 6, 3)}, "las_2d", rules) == times{13, 20, 21});
 }
 
+TEST_CASE("how long a round of jobs takes that share GPUs") {
+  const muri::stage_times reads{1, 0, 0};
+  const muri::stage_times computes{0, 1, 0};
+  const muri::stage_times sends{0, 0, 1};
+  const double two = 1.33 / 1.015;
+  const double three = 1.5 / 1.015;
+  const double four = 1.37 / 1.015;
+  const auto round = [](const std::vector<muri::stage_times>& jobs) { return muri::shared_iteration(jobs); };
+  // Who needs the same thing takes turns, who does not goes on at the same time.
+  CHECK(round({computes, computes}) == 2 * two);
+  CHECK(round({sends, sends}) == 2 * two);
+  CHECK(round({reads, computes}) == 1 * two);
+  CHECK(round({computes, sends}) == 1 * two);
+  CHECK(round({computes, computes, computes}) == 3 * three);
+  CHECK(round({reads, computes, sends}) == 1 * three);
+  CHECK(round({computes, computes, computes, computes}) == 4 * four);
+  CHECK(round({computes, sends, computes, sends}) == 2 * four);
+  // Storage and CPU are two slots, of which neighbours have one in common and others none.
+  CHECK(round({reads, reads}) == 1 * two);
+  CHECK(round({reads, reads, reads, reads}) == 2 * four);
+  // One slot apart (2, 2, 2) and (4, 1, 1) take 4 + 2 or 5 + 2 seconds; two apart they take 2 + 4.
+  CHECK(round({{2, 2, 2}, {4, 1, 1}}) == 6 * two);
+  // One slot apart 9 + 1 or 5 + 5 seconds, two apart the longer ones of 4, 2 and of 4, 6.
+  CHECK(round({{4, 1, 5}, {4, 1, 1}}) == doctest::Approx(10 * two));
+  CHECK(std::isinf(round({{0, 0, 0}, {0, 0, 0}})));
+}
+
+TEST_CASE("times of sets of kinds are those of their jobs") {
+  muri::shared_times times;
+  const std::vector<muri::job_kind> kinds{{7, {1, 2, 4}}, {10, {8, 1, 0}}, {9, {0, 6, 3}}, {8, {3, 3, 2}}};
+  for (std::uint32_t i = 0; i < kinds.size(); ++i) CHECK(times.add(kinds[i]) == i);
+  CHECK(times.add(kinds[2]) == 2);
+  for (int again = 0; again < 2; ++again) {
+    for (std::uint32_t a = 0; a < 4; ++a) {
+      CHECK(times.iteration(std::array{a}) == kinds[a].alone);
+      for (std::uint32_t b = a; b < 4; ++b) {
+        CHECK(times.iteration(std::array{a, b}) ==
+              muri::shared_iteration(std::array{kinds[a].stages, kinds[b].stages}));
+        for (std::uint32_t c = b; c < 4; ++c) {
+          const std::array three{kinds[a].stages, kinds[b].stages, kinds[c].stages};
+          CHECK(times.iteration(std::array{a, b, c}) == muri::shared_iteration(three));
+          for (std::uint32_t d = c; d < 4; ++d) {
+            const std::array four{three[0], three[1], three[2], kinds[d].stages};
+            CHECK(times.iteration(std::array{a, b, c, d}) == muri::shared_iteration(four));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("jobs share GPUs where that ends more of them sooner") {
+  muri::loop_rules rules = plain();
+  rules.sharers = 4;
+  const muri::stage_times reads{1, 0, 0};
+  const muri::stage_times computes{0, 1, 0};
+  const auto like = [](muri::trace_job one, const muri::stage_times& stages) {
+    one.stages = stages;
+    return one;
+  };
+  const double two = 1.33 / 1.015;
+  // Together both are a third slower, one after the other the second waits for 100 seconds.
+  const times together = ends({like(job(4, 0, 100), reads), like(job(4, 0, 100), computes)}, "interleave", rules);
+  CHECK(together[0] == doctest::Approx(100 * two));
+  CHECK(together[1] == doctest::Approx(100 * two));
+  // What both need is the same: one after the other.
+  CHECK(ends({like(job(4, 0, 100), computes), like(job(4, 0, 100), computes)}, "interleave", rules) == times{100, 200});
+  // Two GPUs are enough for each; jobs of other sizes do not share.
+  CHECK(ends({like(job(2, 0, 100), reads), like(job(2, 0, 100), computes)}, "interleave", rules) == times{100, 100});
+  CHECK(ends({like(job(4, 0, 100), reads), like(job(2, 0, 10), computes)}, "interleave", rules) == times{110, 10});
+  // Both lose the time of both restarts, at the start and when the third one comes.
+  const times restarted =
+      ends({like(job(4, 0, 100, 10), reads), like(job(4, 0, 200, 5), computes), like(job(4, 50, 5000, 1), computes)},
+           "interleave", rules);
+  CHECK(restarted[0] == doctest::Approx(50 + (100 - (50 - 15) / two) * two));
+  rules.restarts_at_every_event = false;
+  const times once =
+      ends({like(job(4, 0, 100, 10), reads), like(job(4, 0, 200, 5), computes), like(job(4, 50, 5000, 1), computes)},
+           "interleave", rules);
+  CHECK(once[0] == doctest::Approx(15 + 100 * two));
+}
+
+TEST_CASE("who shares: the pair that fits, and the third waits") {
+  muri::shared_times times;
+  const std::uint32_t reads = times.add({1, {1, 0, 0}});
+  const std::uint32_t computes = times.add({1, {0, 1, 0}});
+  const auto groups = [&](const std::vector<muri::sharing_candidate>& jobs, std::int64_t gpus) {
+    std::vector<std::vector<std::uint32_t>> made;
+    for (muri::sharing_group& one : muri::choose_groups(jobs, gpus, times)) {
+      std::sort(one.jobs.begin(), one.jobs.end());
+      made.push_back(std::move(one.jobs));
+    }
+    std::sort(made.begin(), made.end());
+    return made;
+  };
+  using jobs_of_groups = std::vector<std::vector<std::uint32_t>>;
+  CHECK(groups({{1, 2, computes, 100}, {2, 2, computes, 110}, {3, 2, reads, 120}}, 2) == jobs_of_groups{{1, 3}});
+  CHECK(groups({{1, 2, computes, 100}, {2, 2, computes, 110}, {3, 2, reads, 120}}, 4) == jobs_of_groups{{1}, {2, 3}});
+  CHECK(groups({{1, 2, computes, 100}, {2, 2, computes, 110}, {3, 2, reads, 120}}, 6) == jobs_of_groups{{1}, {2}, {3}});
+  CHECK(groups({{1, 8, computes, 100}, {2, 2, computes, 110}}, 4) == jobs_of_groups{{2}});
+  CHECK(groups({}, 4).empty());
+}
+
+TEST_CASE("an end close to an arrival happens with it where rules say so") {
+  muri::loop_rules rules = plain();
+  const std::vector<muri::trace_job> jobs{job(1, 0, 10), job(1, 10.00005, 10)};
+  CHECK(ends(jobs, "srtf", rules)[0] == 10);
+  rules.ends_with_arrivals = 1e-4;
+  CHECK(ends(jobs, "srtf", rules)[0] == 10.00005);
+}
+
 TEST_CASE("what cannot be played is named") {
   const auto played = muri::play({job(5, 0, 1)}, "srtf", plain());
   REQUIRE_FALSE(played.ok());
@@ -151,6 +266,13 @@ TEST_CASE("what cannot be played is named") {
   rules.nodes = 2;
   rules.counts_gpus_only = true;
   CHECK(muri::play({job(1, 0, 1)}, "srtf", rules).failure().message == "a pool has 64 GPUs at most");
+  rules = plain();
+  rules.sharers = 5;
+  CHECK(muri::play({job(1, 0, 1)}, "srtf", rules).failure().message == "1 to 4 jobs share GPUs");
+  // A part that does not know of it lets jobs of two sizes share.
+  rules.sharers = 2;
+  CHECK(muri::play({job(2, 0, 1), job(1, 0, 2)}, "srtf", rules).failure().message ==
+        "jobs 0 and 1 share some of their GPUs only");
   muri::table_request what;
   what.workloads = {"trace5"};
   CHECK(muri::reproduce(what).failure().message == "there is no trace 'trace5'");
@@ -231,4 +353,26 @@ TEST_CASE("the own policy is better than the better of SRTF and SRSF") {
   CHECK(made.runs[2].mean.ours > made.runs[2].lower_bound);
   CHECK(muri::to_text(made).find("% of the better of SRTF and SRSF") != std::string::npos);
   CHECK(muri::to_text(made).find("exact runs: 2 of 2 ") != std::string::npos);
+}
+
+TEST_CASE("jobs that share GPUs end sooner than under the published policy that shares, and its part decides it") {
+  const std::string folder = muri_folder();
+  if (folder.empty()) return;
+  muri::table_request what{folder, 0, 2, {"trace3"}, {"SRSF", "interleave"}};
+  const muri::table_result made = must(muri::reproduce(what));
+  REQUIRE(made.runs.size() == 2);
+  const double shared = made.runs[1].mean.ours;
+  CHECK(shared < 0.5 * made.runs[0].mean.ours);
+  CHECK(shared < made.runs[1].published_sharing);
+  CHECK(made.runs[1].lower_bound == 0);
+  CHECK(muri::to_text(made).find("of Muri-S as published") != std::string::npos);
+  CHECK(muri::to_json(made).find("percent_of_published_muri_s") != std::string::npos);
+
+  std::vector<muri::policy_entry> swapped = muri::policies();
+  swapped.back().part = "srsf";
+  swapped.back().rules.sharers = 1;
+  what.policies = {"interleave"};
+  const muri::table_result other = must(muri::reproduce(what, swapped));
+  REQUIRE(other.runs.size() == 1);
+  CHECK(other.runs[0].mean.ours == made.runs[0].mean.ours);
 }

@@ -80,6 +80,21 @@ TEST_CASE("least_waste allocates more than fgd, and scarce models last longer; b
   std::filesystem::remove(bounds);
 }
 
+TEST_CASE("where CPU runs out the first pod that does not fit comes later than with fgd") {
+  fgd::own_request what = short_request();
+  if (what.data.empty()) return;
+  what.seed_from = 42;
+  what.seed_to = 46;
+  what.workloads = {"cpu250"};
+  const fgd::own_result made = must(fgd::reproduce(what));
+  REQUIRE(made.rows.size() == 1);
+  CHECK(made.rows[0].runs == 5);
+  // Where the measure has no CPU it is 0.4 points.
+  CHECK(made.rows[0].ours.first_failed > made.rows[0].fgd.first_failed + 0.8);
+  CHECK(made.fails_no_sooner());
+  CHECK(made.allocates_more());
+}
+
 TEST_CASE("orders of ties are other orders of the same nodes") {
   const fgd::own_request what = short_request();
   if (what.data.empty()) return;

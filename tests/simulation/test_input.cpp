@@ -70,6 +70,11 @@ TEST_CASE("bad plays") {
   CHECK(refusal([&](play& p, options&) {
           p.profiles = {{"m", {{2, 5}, {3, 4}}}};
         }).starts_with("profile of model 'm': speed 4"));
+  CHECK(refusal([&](play& p, options&) { p.profiles = {{"m", {}, sim::never, sim::never, {{"T4", 5}, {"T4", 6}}}}; }) ==
+        "profile of model 'm': a speed on GPUs 'T4' is there twice, or has no name");
+  CHECK(refusal([&](play& p, options&) {
+          p.profiles = {{"m", {}, sim::never, sim::never, {{"T4", 0}}}};
+        }).starts_with("profile of model 'm': speed 0 on GPUs 'T4'"));
   CHECK(refusal([&](play&, options& o) { o.period = -1; }).starts_with("option period: -1 ns"));
   CHECK(refusal([&](play&, options& o) { o.grace = huge; }).starts_with("option grace: "));
   CHECK(refusal([&](play&, options& o) { o.horizon = -7; }).starts_with("option horizon: -7 ns"));

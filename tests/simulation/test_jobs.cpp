@@ -151,11 +151,89 @@ TEST_CASE("an elastic job goes on with less than all its pods") {
   }
 }
 
+TEST_CASE("a job is as fast as its slowest node") {
+  cluster over = nodes_with({1, 1, 2});
+  rows labels(table_kind::node, table_op::change, {"name", "labels"});
+  labels.add({"n0", texts{"gpu.model", "T4"}}).add({"n1", texts{"gpu.model", "H100"}});
+  must(over.apply(labels));
+  sim::play what = play_of({{"narrow", 0, 100, 1, 1, 50, 0, "gpt"}, {"wide", 0, 100, 2, 1, 50, 0, "gpt"}});
+  what.profiles = {{"gpt", {}, sim::never, sim::never, {{"T4", 250'000}, {"H100", 2'000'000}}}};
+  what.jobs.jobs[0].gpu_models = {"H100"};
+  SUBCASE("nodes of which nothing is said have full speed") {
+    what.jobs.jobs[1].pods = {{1, 1000, 0, 2 * whole_device, 0}};
+    const sim::run_result r = played(std::move(over), what);
+    CHECK(at(r.jobs[0].end) == 50);
+    CHECK(at(r.jobs[1].end) == 100);
+  }
+  SUBCASE("pods wait for each other") {
+    what.jobs.jobs[1].gpu_models = {"T4", "H100"};
+    const sim::run_result r = played(std::move(over), what);
+    CHECK(at(r.jobs[1].first_start) == 50);
+    CHECK(at(r.jobs[1].end) == 50 + 400);
+  }
+  SUBCASE("jobs of other models do not ask") {
+    what.jobs.jobs[0].model = "bert";
+    CHECK(at(played(std::move(over), what).jobs[0].end) == 100);
+  }
+}
+
 TEST_CASE("sessions are held at multiples of the period") {
   const sim::run_result r = played(nodes_with({1}), play_of({{"a", 3, 10}, {"b", 4, 10}}), {.period = 10 * second});
   CHECK(at(r.jobs[0].first_start) == 10);
   CHECK(at(r.jobs[1].first_start) == 20);
   CHECK(r.counts.sessions == 2);
+}
+
+namespace {
+
+/// Sessions that a play holds, and those of the same play with somebody who looks at each of them.
+struct session_counts {
+  std::uint64_t alone = 0;
+  std::uint64_t watched = 0;
+};
+session_counts counts_of(const sim::play& what, const sim::simulation_options& options = {},
+                         std::string_view actions = "allocate") {
+  const engine with = engine_with({{"actions", actions}});
+  const sim::run_result alone = played(nodes_with({4}), what, options, with);
+  cluster again = nodes_with({4});
+  const sim::run_result watched =
+      must(sim::simulate(again, what, with, options, [](const session&, std::int64_t) -> result<void> { return {}; }));
+  CHECK(alone.digest == watched.digest);
+  CHECK(alone.jobs == watched.jobs);
+  CHECK(alone.timeline == watched.timeline);
+  return {alone.counts.sessions, watched.counts.sessions};
+}
+
+}  // namespace
+
+TEST_CASE("no session is held for jobs that need more GPUs than are free") {
+  const sim::play full = play_of({{"a", 0, 10, 1, 4}, {"b", 1, 10, 1, 2}, {"c", 2, 10, 2, 1}});
+  SUBCASE("while all are taken") {
+    const session_counts found = counts_of(full);
+    CHECK(found.alone == 2);
+    CHECK(found.watched == 4);
+  }
+  SUBCASE("while a gang needs more than there are") {
+    const session_counts found = counts_of(play_of({{"a", 0, 10, 1, 2}, {"gang", 1, 10, 3, 1}}));
+    CHECK(found.alone == 2);
+    CHECK(found.watched == 3);
+  }
+  SUBCASE("an elastic job needs those of one pod") {
+    const session_counts found = counts_of(play_of({{"a", 0, 10, 1, 2}, {"elastic", 1, 10, 4, 1, 50, 3}}));
+    CHECK(found.alone == found.watched);
+  }
+  SUBCASE("pods without GPUs are always asked for") {
+    const session_counts found = counts_of(play_of({{"a", 0, 10, 1, 4}, {"none", 1, 10, 1, 0}}));
+    CHECK(found.alone == found.watched);
+  }
+  SUBCASE("unless somebody could make room") {
+    const session_counts found = counts_of(full, {}, "allocate,preempt");
+    CHECK(found.alone == found.watched);
+  }
+  SUBCASE("or the clock may matter") {
+    const session_counts found = counts_of(full, {.wake = 4 * second});
+    CHECK(found.alone == found.watched);
+  }
 }
 
 TEST_CASE("nothing is played beyond the horizon") {
@@ -269,4 +347,19 @@ TEST_CASE("pods of the cluster stay, or the play ends with the name of one") {
 TEST_CASE("one line of the timeline for a moment") {
   const sim::run_result r = played(nodes_with({1}), play_of({{"a", 2, 0}, {"b", 2, 0}, {"c", 2, 7}}));
   CHECK(r.timeline.size() == 2);
+}
+
+TEST_CASE("stays of pods on nodes are noted, those that go on at the end as well") {
+  const sim::play what = play_of({{"a", 0, 10}, {"b", 5, 30}, {"c", 6, 100}});
+  const sim::run_result run = played(nodes_with({1}), what, {.notes_changes = true, .horizon = 60 * second});
+  REQUIRE(run.stays.size() == 3);
+  const double from[] = {0, 10, 40};
+  const double to[] = {10, 40, -1};
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    CHECK(run.stays[i].job == i);
+    CHECK(at(run.stays[i].from) == from[i]);
+    CHECK(at(run.stays[i].to) == to[i]);
+  }
+  CHECK(run.stays[2].gpus == whole_device);
+  CHECK(played(nodes_with({1}), what).stays.empty());
 }

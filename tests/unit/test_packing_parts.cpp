@@ -224,6 +224,24 @@ TEST_CASE("what is left of a device, by hand") {
   CHECK(policy::waste_of_device({})[1000] == 1'000'000);
 }
 
+TEST_CASE("what pods without GPUs leave of CPU, by hand") {
+  // Parts of a core: pods of 300 and 500, equally often; those with GPUs are not among them.
+  const std::vector<std::int64_t> waste =
+      policy::waste_of_cpu({{500'000, 0, 0, 7}, {300'000, 0, 0, 7}, {9'000, 1, 500, 5}}, 512'000);
+  REQUIRE(waste.size() == 513);
+  CHECK(waste[0] == 0);
+  CHECK(waste[299] == 299'000);
+  CHECK(waste[300] == 0);
+  CHECK(waste[400] == 100'000);
+  CHECK(waste[500] == 200'000 / 4);                   // nothing, or 200
+  CHECK(waste[512] == 12'000 * 3 / 4 + 212'000 / 4);  // 12 or 212
+  // To the nearest part, and one at least; a pod that asks for nothing is none.
+  CHECK(policy::waste_of_cpu({{2'499, 0, 0, 1}}, 512'000)[3] == 1'000);
+  CHECK(policy::waste_of_cpu({{2'500, 0, 0, 1}}, 512'000)[3] == 0);
+  CHECK(policy::waste_of_cpu({{1, 0, 0, 1}}, 512'000)[3] == 0);
+  CHECK(policy::waste_of_cpu({{0, 0, 0, 1}, {5'000, 1, 1000, 1}}, 512'000).empty());
+}
+
 TEST_CASE("what CPU and GPUs of a node leave of each other, by hand") {
   const auto units = policy::node_waste::units::for_largest(64'000, 8000);
   CHECK(units.largest_cpu == 64'000);
@@ -285,6 +303,38 @@ TEST_CASE("least_waste: the waste by hand") {
   CHECK(scores_of_waste("one", rare, "integer", "0") == doubles{51, 51, 50});
   CHECK(scores_of_waste("three", rare) == doubles{53, 53, 0});
   CHECK(scores_of_waste("one", rare, "integer", "1000") == doubles{51, 51, 0});
+}
+
+TEST_CASE("least_waste: CPU counts for half of the GPUs that the cluster has for as much") {
+  // a has 64 cores, b has 32. Ten more leave less than the 32 that are asked for: on a 22 are lost, on b 22 instead of
+  // nothing too; on c, which has 16, ten are lost less. 4 GPUs and 112 cores: a core is a 56th of a GPU.
+  cluster c;
+  must(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  auto nodes = add(kind::node, {"name", "capacity"});
+  nodes.add({"a", numbers{64000, gib, 2000, 100}});
+  nodes.add({"b", numbers{32000, gib, 1000, 100}});
+  nodes.add({"c", numbers{16000, gib, 1000, 100}});
+  must(c.apply(nodes));
+  must(c.apply(add(kind::pod_group, {"name", "queue"}).add({"g", "q"})));
+  must(c.apply(add(kind::pod, {"name", "group", "request"}).add({"p", "g", numbers{10000, 1, 0, 1}})));
+  const snapshot base = c.take_snapshot();
+  const auto scores = [&](const std::string& expected) {
+    engine e;
+    must(e.set("parts", "predicates,least_waste"));
+    must(e.set("packing.scores", "raw"));
+    must(e.set("fgd.pods", expected));
+    must(e.set("least_waste.reserve", "0"));
+    session s = must(e.open(base, 0));
+    doubles of(3);
+    for (const candidate& one : must(s.candidates(0)).nodes) of[one.node] = one.score;
+    return of;
+  };
+  const doubles with = scores("cpu=32000");
+  CHECK(with[0] == doctest::Approx(50 - 220.0 / 56));
+  CHECK(with[1] == doctest::Approx(50 - 220.0 / 56));
+  CHECK(with[2] == doctest::Approx(50 + 100.0 / 56));
+  // Where nobody without GPUs is expected CPU that is left over is no waste.
+  CHECK(scores("gpus=1") == doubles{50, 50, 50});
 }
 
 TEST_CASE("least_waste: an idle node costs the more to open the more of the GPUs are in smaller ones") {

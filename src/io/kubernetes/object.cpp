@@ -7,6 +7,7 @@
 #include "base/utf8.hpp"
 #include "io/fault_log.hpp"
 #include "io/kubernetes/clock_text.hpp"
+#include "io/kubernetes/kai_snapshot.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -206,6 +207,12 @@ class collector {
     if (one.is(json_kind::null)) return;  // an empty document
     if (!one.is(json_kind::object)) {
       faults_.add(one.line(), "", fmt::format("expected an object of Kubernetes, found {}", one.shown()));
+      return;
+    }
+    if (const member lists = find(one, snapshot_objects); lists && lists->is(json_kind::object)) {
+      for (const json_value below : *lists) {
+        if (const std::string_view of = kind_of_list(below.key()); !of.empty()) add(below, of);
+      }
       return;
     }
     constexpr std::string_view list = "List";

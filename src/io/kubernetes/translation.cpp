@@ -19,6 +19,7 @@
 #include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/device_pools.hpp"
 #include "io/kubernetes/hami.hpp"
+#include "io/kubernetes/kai_snapshot.hpp"
 #include "io/kubernetes/node.hpp"
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/pod.hpp"
@@ -272,7 +273,9 @@ result<translation> translate(const json_document& texts, std::string_view sourc
     if (!shipped) return shipped.take_failure();
     vendors = std::move(*shipped);
   }
-  return translator(std::move(*objects), source, chosen, std::move(vendors)).translate();
+  settings known = chosen;
+  for (const json_value text : texts.root()) read_snapshot_parameters(text, known);
+  return translator(std::move(*objects), source, std::move(known), std::move(vendors)).translate();
 }
 
 result<translation> translate_json(std::string_view text, std::string_view source, const settings& chosen) {

@@ -12,10 +12,18 @@ namespace kaisched::policy {
 
 namespace {
 
+using base::int128;
+
 constexpr double parts_of_weight = 1e6;
 constexpr double part_of_fragmentation = 0.2;
+constexpr std::int64_t least_of_price = 2;       ///< CPU counts for one over this of its price in GPUs
 constexpr std::size_t most_tables = 32;          ///< types of nodes beyond these have one together
 constexpr std::int64_t most_wanted = 1'000'000;  ///< per mille
+
+/// What a pod asks for in units, to the nearest.
+std::int64_t nearest(int128 amount, std::int64_t unit) {
+  return static_cast<std::int64_t>((2 * amount + unit) / (int128{2} * unit));
+}
 
 /// What is left if a pod comes, and how often it does.
 using outcome = std::pair<std::int64_t, std::int64_t>;
@@ -23,11 +31,11 @@ using outcome = std::pair<std::int64_t, std::int64_t>;
 /// The mean of the smaller one of two that are drawn. Integers, so that no table depends on how sums round.
 std::int64_t better_of_two(std::vector<outcome>& all) {
   std::sort(all.begin(), all.end());
-  base::int128 left = 0;
+  int128 left = 0;
   for (const auto& [value, weight] : all) left += weight;
-  const base::int128 pairs = left * left;
-  base::int128 sum = 0;
-  base::int128 rest = pairs;  // pairs of which both are among those that have not been looked at
+  const int128 pairs = left * left;
+  int128 sum = 0;
+  int128 rest = pairs;  // pairs of which both are among those that have not been looked at
   for (const auto& [value, weight] : all) {
     left -= weight;
     sum += (rest - left * left) * value;
@@ -71,6 +79,25 @@ std::vector<std::int64_t> waste_of_device(const std::vector<table_class>& classe
   return waste;
 }
 
+std::vector<std::int64_t> waste_of_cpu(const std::vector<table_class>& classes, std::int64_t largest_cpu) {
+  std::map<std::int64_t, std::int64_t> sizes;  // in parts
+  for (const table_class& one : classes) {
+    const std::int64_t parts = nearest(int128{one.cpu} * parts_of_cpu, largest_cpu);
+    if (one.gpus == 0 && one.cpu > 0) sizes[std::max<std::int64_t>(1, parts)] += one.weight;
+  }
+  if (sizes.empty()) return {};
+  std::vector<std::int64_t> waste{0};
+  std::vector<outcome> next;
+  for (std::int64_t free = 1; free <= parts_of_cpu; ++free) {
+    next.clear();
+    for (const auto& [size, weight] : sizes) {
+      if (size <= free) next.emplace_back(waste[static_cast<std::size_t>(free - size)], weight);
+    }
+    waste.push_back(next.empty() ? free * milli_per_part : better_of_two(next));
+  }
+  return waste;
+}
+
 node_waste::units node_waste::units::for_largest(std::int64_t cpu, std::int64_t gpu) {
   constexpr std::int64_t most_rows = 80;
   units made;
@@ -88,12 +115,9 @@ node_waste::units node_waste::units::for_largest(std::int64_t cpu, std::int64_t 
 }
 
 node_waste::node_waste(const std::vector<table_class>& classes, const units& of) : units_(of) {
-  const auto nearest = [](base::int128 amount, std::int64_t unit) {
-    return static_cast<std::int64_t>((2 * amount + unit) / (base::int128{2} * unit));
-  };
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> shapes;  // rows of CPU and of GPUs
   for (const table_class& one : classes) {
-    const std::int64_t cpu = nearest(base::int128{one.cpu} * units::cpu_parts, units_.largest_cpu);
+    const std::int64_t cpu = nearest(int128{one.cpu} * units::cpu_parts, units_.largest_cpu);
     const std::int64_t gpu = one.gpus == 0 ? 0 : std::max<std::int64_t>(1, nearest(one.gpus * one.share, units_.gpu));
     if (cpu + gpu > 0) shapes[{cpu, gpu}] += one.weight;
   }
@@ -117,7 +141,7 @@ node_waste::node_waste(const std::vector<table_class>& classes, const units& of)
 
 std::int64_t node_waste::amount(std::int64_t cpu, std::int64_t gpu) const {
   const std::int64_t free = std::clamp<std::int64_t>(cpu, 0, units_.largest_cpu);
-  const auto cpu_row = static_cast<std::int64_t>(base::int128{free} * units::cpu_parts / units_.largest_cpu);
+  const auto cpu_row = static_cast<std::int64_t>(int128{free} * units::cpu_parts / units_.largest_cpu);
   const std::int64_t gpu_row = std::min(std::max<std::int64_t>(0, gpu) / units_.gpu, units_.gpu_rows - 1);
   return table_[static_cast<std::size_t>(cpu_row * units_.gpu_rows + gpu_row)];
 }
@@ -134,6 +158,9 @@ void expected_waste::open(const session_access& a) {
     gpu = std::max(gpu, capacity_of(a, row, dim_gpu));
   }
   const node_waste::units units = node_waste::units::for_largest(cpu, gpu);
+  largest_cpu_ = units.largest_cpu;
+  cpu_ = waste_of_cpu(classes_of(classes, nullptr), largest_cpu_);
+  find_price_of_cpu(a);
   const bool together = types.may_use.size() > most_tables;
   for (const std::vector<bool>& may_use : types.may_use) {
     if (!together || nodes_.empty()) {
@@ -146,6 +173,17 @@ void expected_waste::open(const session_access& a) {
   find_wanted(a, classes, types);
 }
 
+void expected_waste::find_price_of_cpu(const session_access& a) {
+  int128 cpu = 0;
+  int128 gpu = 0;
+  for (node_row row = 0; row < a.state->node_count(); ++row) {
+    cpu += capacity_of(a, row, dim_cpu);
+    gpu += capacity_of(a, row, dim_gpu);
+  }
+  const int128 price = cpu > 0 ? gpu * micro_per_milli / least_of_price * largest_cpu_ / cpu : 0;
+  price_of_largest_ = static_cast<std::int64_t>(std::min<int128>(price, most_gpus * micro_per_milli));
+}
+
 void expected_waste::find_wanted(const session_access& a, const std::vector<expected_class>& classes,
                                  const node_types& types) {
   std::vector<std::int64_t> gpus_of(types.may_use.size(), 0);
@@ -153,27 +191,34 @@ void expected_waste::find_wanted(const session_access& a, const std::vector<expe
     gpus_of[types.of_node[row]] += capacity_of(a, row, dim_gpu);
   const std::int64_t all = std::accumulate(gpus_of.begin(), gpus_of.end(), std::int64_t{0});
   const std::vector<table_class> asked = classes_of(classes, nullptr);
-  base::int128 sum = 0;
-  for (const table_class& one : asked) sum += base::int128{one.weight} * (one.gpus * one.share);
+  int128 sum = 0;
+  for (const table_class& one : asked) sum += int128{one.weight} * (one.gpus * one.share);
   wanted_.assign(types.may_use.size(), 0);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     std::int64_t open_to_it = 0;
     for (std::size_t type = 0; type < gpus_of.size(); ++type) open_to_it += types.may_use[type][i] ? gpus_of[type] : 0;
     if (asked[i].gpus == 0 || open_to_it == 0 || open_to_it == all) continue;
     // Divided in two steps, as the product of all amounts may be too large.
-    const base::int128 part = base::int128{asked[i].weight} * (asked[i].gpus * asked[i].share) * most_wanted / sum;
-    const base::int128 more = part * all / open_to_it * whole_device / most_wanted;
+    const int128 part = int128{asked[i].weight} * (asked[i].gpus * asked[i].share) * most_wanted / sum;
+    const int128 more = part * all / open_to_it * whole_device / most_wanted;
     for (std::size_t type = 0; type < gpus_of.size(); ++type) {
       if (!types.may_use[type][i]) continue;
-      wanted_[type] = static_cast<std::int64_t>(std::min<base::int128>(most_wanted, more + wanted_[type]));
+      wanted_[type] = static_cast<std::int64_t>(std::min<int128>(most_wanted, more + wanted_[type]));
     }
   }
+}
+
+std::int64_t expected_waste::amount_of_cpu(std::int64_t free) const {
+  if (cpu_.empty()) return 0;
+  const std::int64_t some = std::clamp<std::int64_t>(free, 0, largest_cpu_);
+  const auto parts = static_cast<std::size_t>(int128{some} * parts_of_cpu / largest_cpu_);
+  return static_cast<std::int64_t>(int128{cpu_[parts]} * price_of_largest_ / (parts_of_cpu * milli_per_part));
 }
 
 std::int64_t expected_waste::amount(node_row row, const free_gpus& state) {
   const std::uint32_t table = table_of_[type_of_[row]];
   const std::vector<std::int64_t>& device = devices_[table];
-  std::int64_t sum = nodes_[table].amount(state.cpu, state.total);
+  std::int64_t sum = nodes_[table].amount(state.cpu, state.total) + amount_of_cpu(state.cpu);
   for (const std::int64_t free : state.devices)
     sum += device[static_cast<std::size_t>(std::clamp<std::int64_t>(free, 0, whole_device))];
   const double lost = next_.amount(row, state) * static_cast<double>(micro_per_milli);
