@@ -97,3 +97,56 @@ def test_one_engine_in_many_threads(cluster):
         thread.join()
     assert set(digests) == {expected}
     assert len(digests) == 80
+
+
+def test_one_call(cluster):
+    session = ks.run(cluster, now=5, options={"actions": ["allocate"]})
+    assert session.digest == ks.run(cluster.snapshot(), now=5, options={"actions": ["allocate"]}).digest
+    assert session.decisions.rows == 3 and session.snapshot.digest == cluster.snapshot().digest
+    assert "predicates" in ks.Engine().part_names
+
+
+def test_a_fork_goes_on_alone(snapshot):
+    opened = ks.Engine().open(snapshot)
+    fork = opened.fork()
+    fork.run_group("allocate", "gang")
+    assert sorted(fork.decisions["pod_name"])[-2:] == ["gang-0", "gang-1"]
+    assert set(opened.decisions["kind"].tolist()) == {ks.DecisionKind.UNSCHEDULABLE}
+    with pytest.raises(ks.NotFoundError, match="nobody"):
+        fork.run_group("allocate", "nobody")
+    with pytest.raises(ks.NotFoundError, match="allocat"):
+        fork.run_group("allocat", "giant")
+
+
+def test_decisions_by_hand(snapshot):
+    session = ks.Engine().open(snapshot)
+    start = session.mark()
+    assert session.allocate("gang-0", "n2")
+    assert not session.allocate("gang-1", "n2")  # nothing is left there
+    assert not session.allocate("giant-0", "n1")
+    session.rollback(start)
+    assert session.allocate("gang-0", "n1") and session.allocate("gang-1", "n2")
+    session.commit()
+    placed = session.decisions
+    bound = placed["kind"] == ks.DecisionKind.BIND
+    assert [(p, n) for p, n, b in zip(placed["pod_name"], placed["node_name"], bound, strict=True) if b] == [
+        ("gang-0", "n1"),
+        ("gang-1", "n2"),
+    ]
+    with pytest.raises(ks.NotFoundError, match="n9"):
+        session.allocate("giant-0", "n9")
+    with pytest.raises(ks.StateError):
+        session.rollback(start)
+
+
+def test_evict_and_claim_by_hand(cluster):
+    cluster.apply(op="change", pods={"name": ["gang-0", "gang-1"], "status": [6, 6], "node": ["n1", "n2"]})
+    small = {"cpu": [1], "memory": [0], "gpu": [8000], "pods": [1]}
+    cluster.apply(op="change", pods={"name": ["giant-0"], "request": small})
+    session = ks.Engine().open(cluster.snapshot())
+    assert not session.allocate("giant-0", "n1")
+    session.evict("gang-0")
+    assert session.pipeline("giant-0", "n1")
+    session.commit()
+    kinds = dict(zip(session.decisions["pod_name"], session.decisions["kind"].tolist(), strict=True))
+    assert kinds["gang-0"] == ks.DecisionKind.EVICT and kinds["giant-0"] == ks.DecisionKind.PIPELINE

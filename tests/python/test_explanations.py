@@ -110,3 +110,44 @@ def test_entities_are_named_or_identified(session, cluster):
             session.certify(wrong)
     with pytest.raises(ks.WrongKindError):
         session.candidates(cluster.find("queue", "team"))
+
+
+def test_an_explanation_shows_itself(session):
+    started, waiting, group = session.explain("gang-0"), session.explain("giant-0"), session.explain("giant")
+    assert started.what == "pod" and started.choice is not None and started.victim is None
+    assert any("binding on n" in sentence for sentence in started.sentences)
+    assert "chosen" in repr(started) and "background:#2e7d32" in started._repr_html_()
+    assert waiting.choice is None and "is pending" in waiting.sentences and len(waiting.sentences) > 1
+    assert group.what == "pod group" and group.certificate is not None
+    assert group.sentences[0] == session.reasons["text"][0] in repr(group)
+    assert "2 of its pods have got places: gang-0, gang-1" in session.explain("gang").sentences
+    assert session.explain(int(session.placements["pod"][0])).subject == session.placements["pod_name"][0]
+    with pytest.raises(ks.NotFoundError, match="'nobody'"):
+        session.explain("nobody")
+
+
+def test_an_explanation_of_one_who_had_to_go(cluster):
+    cluster.apply(
+        op="change",
+        pods={"name": ["gang-0", "gang-1"], "status": [6, 6], "node": ["n1", "n2"]},
+        pod_groups={"name": ["giant"], "priority": [100]},
+    )
+    smaller = {"cpu": [1], "memory": [0], "gpu": [8000], "pods": [1]}
+    cluster.apply(op="change", pods={"name": ["giant-0"], "request": smaller})
+    untouched = ks.Engine(actions=["allocate"]).run(cluster.snapshot())
+    assert "was there when the session opened" in untouched.explain("gang-0").sentences
+    session = ks.Engine(actions=["allocate", "preempt"]).run(cluster.snapshot())
+    kinds = dict(zip(session.decisions["pod_name"], session.decisions["kind"], strict=True))
+    gone = session.explain(next(pod for pod, kind in kinds.items() if kind == ks.DecisionKind.EVICT))
+    assert gone.victim is not None and any("giant" in sentence for sentence in gone.sentences)
+
+
+def test_pictures_of_clusters(cluster, session):
+    cluster.apply(topologies={"name": ["zones"], "levels": [["zone"]], "primary": [True]})
+    empty = cluster.snapshot()._repr_html_()
+    assert "2 nodes, 16 GPUs, 0 of them held" in empty and "zone a" in empty and "n2: 0 of 8 GPUs held" in empty
+    assert "#2e7d32" not in empty
+    shown = session.explain("gang").picture
+    assert shown in session.explain("gang")._repr_html_()
+    assert "16 of them held" in shown and shown.count("fill='#2e7d32'") == 2 and "fill='#90a4ae'" not in shown
+    assert "fill='#90a4ae'" in session.explain("gang-0").picture and "zone" not in shown

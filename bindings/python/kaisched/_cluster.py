@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from kaisched import _core, _tables
@@ -27,14 +26,15 @@ class Cluster(_core.Cluster):
         """Value of one option."""
         return self.get_text(option)
 
-    def apply(self, *, op: str = "add", **tables: Mapping[str, Any]) -> None:
+    def apply(self, *, op: str = "add", **tables: Any) -> None:
         """Applies tables: all of them, or none if any row is bad.
 
-        Each keyword is a kind of table (``nodes``, ``queues``, ``pod_groups``, ``pods``...), each value a dict or data
-        frame of columns with one entry per row. Numbers: anything that numpy makes an integer or float array of,
-        without rounding. Texts: sequences of str; lists of texts or numbers: sequences of sequences. Columns with one
-        value per resource (``capacity``, ``request``, ``quota``, ``limit``...): a matrix, or a dict of arrays by
-        resource. Columns that name another entity: names, or identifiers as uint64.
+        Each keyword is a kind of table (``nodes``, ``queues``, ``pod_groups``, ``pods``...), each value a dict of
+        columns with one entry per row, a data frame (pandas, Polars, whatever offers ``__dataframe__``) or an Arrow
+        table (``__arrow_c_stream__``). Numbers: anything that numpy makes an integer or float array of, without
+        rounding. Texts: sequences of str; lists of texts or numbers: sequences of sequences. Columns with one value per
+        resource (``capacity``, ``request``, ``quota``, ``limit``...): a matrix, or a dict of arrays by resource.
+        Columns that name another entity: names, or identifiers as uint64.
 
         ``op`` is ``"add"`` for new entities, ``"change"`` to set the given columns of named ones, ``"remove"``.
         Entities are added before what refers to them and removed after. Input is copied; arrays must not change

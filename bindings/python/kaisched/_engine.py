@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from kaisched import _core
+from kaisched._cluster import Cluster
+from kaisched._policy import Policy, name_of
 
 OptionValue = bool | int | float | str | list[str] | tuple[str, ...]
 
@@ -35,14 +38,29 @@ def _typed(type_name: str, text: str) -> OptionValue:
 
 
 class Engine(_core.Engine):
-    """Options of a policy; runs it over snapshots. ``kaisched.options()`` says which options there are."""
+    """Options of a policy; runs it over snapshots. ``kaisched.options()`` says which options there are.
 
-    def __init__(self, preset: str = "kai", mode: str = "strict", **options: OptionValue) -> None:
+    ``policies``: objects of classes derived from ``Policy``, in front of the parts that the options list.
+    """
+
+    def __init__(
+        self, preset: str = "kai", mode: str = "strict", policies: Iterable[Policy] = (), **options: OptionValue
+    ) -> None:
         super().__init__()
         self.set("preset", preset)
         self.set("mode", mode)
         for name, value in options.items():
             self.set(name, value)
+        for policy in reversed(list(policies)):
+            self.add(policy)
+
+    def add(self, policy: Policy) -> None:
+        """Puts a policy in front of all parts: its order decides first, its filters and scores add to the others."""
+        name = name_of(policy)
+        self.add_policy(name, policy)
+        parts = self.get("parts")
+        assert isinstance(parts, list)
+        self.set("parts", [name, *parts])
 
     def set(self, option: str, value: OptionValue) -> None:
         """Sets one option; ``preset`` replaces all others first."""
@@ -57,3 +75,22 @@ class Engine(_core.Engine):
     def options(self) -> dict[str, OptionValue]:
         """All options and their values."""
         return {o["name"]: self.get(o["name"]) for o in _core.option_list() if o["applies_to"] == "engine"}
+
+
+def run(
+    snapshot: _core.Snapshot | Cluster,
+    now: int = 0,
+    *,
+    preset: str = "kai",
+    policies: Iterable[Policy] = (),
+    options: dict[str, OptionValue] | None = None,
+) -> _core.Session:
+    """Runs a policy over a snapshot at a time in nanoseconds: one session, with all its actions.
+
+    ``options`` are set on top of ``preset``; ``kaisched.options()`` says which there are.
+    """
+    base = snapshot.snapshot() if isinstance(snapshot, _core.Cluster) else snapshot
+    engine = Engine(preset, policies=policies)
+    for name, value in (options or {}).items():
+        engine.set(name, value)
+    return engine.run(base, now)

@@ -10,6 +10,7 @@ import numpy as np
 
 from kaisched import _core
 from kaisched._errors import ArgumentError, UnsupportedError
+from kaisched._table import columns_of
 
 OPERATIONS = {"add": 1, "change": 2, "remove": 3}
 _KINDS = {table["kind"]: table for table in _core.schema() if table["input"]}
@@ -21,7 +22,7 @@ Column = tuple[int, int, int, Any]
 Table = tuple[int, int, int, list[Column]]
 
 
-def build(tables: Mapping[str, Mapping[str, Any]], op: str, dimensions: Any) -> list[Table]:
+def build(tables: Mapping[str, Any], op: str, dimensions: Any) -> list[Table]:
     """Tables for ``apply_tables``, in the order in which entities refer to each other.
 
     ``dimensions`` is called without arguments for the names of the resource dimensions, if a column needs them.
@@ -35,7 +36,7 @@ def build(tables: Mapping[str, Mapping[str, Any]], op: str, dimensions: Any) -> 
             raise UnsupportedError(f"{name} are results, not input")
         if kind in given:
             raise ArgumentError(f"{name} are given twice")
-        given[kind] = columns
+        given[kind] = columns_of(columns, name)
 
     order = [kind for kind in _KINDS if kind in given]
     if op == "remove":
@@ -52,7 +53,7 @@ def _build_one(info: Any, op: int, columns: Mapping[str, Any], dimensions: Any) 
     by_name = {column["name"]: column for column in info["columns"]}
     built: list[Column] = []
     rows: int | None = None
-    for name in columns.keys():  # noqa: SIM118 - a data frame iterates differently, but has keys
+    for name in columns:
         if name not in by_name:
             near = difflib.get_close_matches(str(name), by_name, 1)
             hint = f"; did you mean {near[0]}?" if near else ""

@@ -235,7 +235,7 @@ py::object column_values(const column_view& c, std::uint64_t rows, const column_
 
 }  // namespace
 
-py::dict to_dict(table body) {
+py::dict to_table(table body) {
   const auto shared = std::make_shared<shared_table>(std::move(body));
   const py::capsule owner = owner_of(shared);
   const table_view& view = shared->view;
@@ -244,7 +244,7 @@ py::dict to_dict(table body) {
     const column_view* c = view.find(info.id);
     if (c != nullptr) columns[text_of(info.name)] = column_values(*c, view.rows, info, owner);
   }
-  return columns;
+  return py::module_::import("kaisched._table").attr("Table")(columns, text_of(schema_of(view.kind)->name));
 }
 
 table_kind kind_of(const py::handle& name) {

@@ -40,9 +40,10 @@ class input_tables {
   std::vector<table_view> views_;
 };
 
-/// A table as a dict of columns by name. Numbers are read-only arrays over the memory of the table, which lives as long
-/// as any of them; texts are lists of str, lists of texts lists of lists, lists of numbers lists of read-only arrays.
-pybind11::dict to_dict(table body);
+/// A table as a `kaisched.Table`, a dict of columns by name. Numbers are read-only arrays over the memory of the table,
+/// which lives as long as any of them; texts are lists of str, lists of texts lists of lists, lists of numbers lists of
+/// read-only arrays.
+pybind11::dict to_table(table body);
 
 /// The kind that a name means, in the singular or plural ("pod_groups", "topologies"), or a number.
 /// @throws failure if there is none.

@@ -12,15 +12,18 @@
 
 namespace kaisched::python {
 
-/// Carries an error of the library out of a bound function; becomes an exception of `kaisched._errors`.
+/// Carries an error of the library out of a bound function; becomes an exception of `kaisched._errors`. With a cause,
+/// an exception that code in Python has raised, it is only thrown and caught with the interpreter lock.
 class failure : public std::exception {
  public:
-  explicit failure(error body) : body_(std::move(body)) {}
+  explicit failure(error body, pybind11::object cause = {}) : body_(std::move(body)), cause_(std::move(cause)) {}
   [[nodiscard]] const error& body() const noexcept { return body_; }
+  [[nodiscard]] const pybind11::object& cause() const noexcept { return cause_; }
   [[nodiscard]] const char* what() const noexcept override { return body_.message.c_str(); }
 
  private:
   error body_;
+  pybind11::object cause_;
 };
 
 /// The value of a result, or `failure`.
