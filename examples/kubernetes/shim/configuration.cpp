@@ -1,0 +1,88 @@
+#include "configuration.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "fields.hpp"
+
+namespace shim {
+
+namespace {
+
+kaisched::abi::options engine_options(const YAML::Node& value) {
+  if (!value.IsMap()) throw bad_input("expected options and their values");
+  kaisched::abi::options options = configuration{}.engine;
+  for (const auto& one : value) {
+    const std::string name = one.first.Scalar();
+    if (!one.second.IsScalar()) throw bad_input(fmt::format("{}: expected one value", name));
+    options.add(name, one.second.Scalar());
+    try {
+      (void)kaisched::abi::engine(options);
+    } catch (const kaisched::abi::failure& refused) {
+      throw bad_input(fmt::format("{}: {}", name, refused.what()));
+    }
+  }
+  return options;
+}
+
+const fields<configuration>& known_fields() {
+  using namespace std::chrono_literals;
+  static const fields<configuration> all{
+      {"scheduler_name", [](configuration& to, const YAML::Node& value) { to.scheduler_name = some_text(value); }},
+      {"kubeconfig", [](configuration& to, const YAML::Node& value) { to.kubeconfig = some_text(value); }},
+      {"context", [](configuration& to, const YAML::Node& value) { to.context = some_text(value); }},
+      {"period", [](configuration& to, const YAML::Node& value) { to.period = duration(value, 100ms); }},
+      {"settle", [](configuration& to, const YAML::Node& value) { to.settle = duration(value, 0ms); }},
+      {"explain_period", [](configuration& to, const YAML::Node& value) { to.explain_period = duration(value, 0ms); }},
+      {"eviction",
+       [](configuration& to, const YAML::Node& value) {
+         to.eviction =
+             one_of<eviction_form>(value, {{"delete", eviction_form::remove}, {"evict", eviction_form::evict}});
+       }},
+      {"page_size", [](configuration& to, const YAML::Node& value) { to.page_size = number(value, 1, 10000); }},
+      {"leader_election", [](configuration& to, const YAML::Node& value) { read_election(value, to.election); }},
+      {"node_pool",
+       [](configuration& to, const YAML::Node& value) {
+         to.node_pool = scalar(value);
+         to.objects.add("node_pool", to.node_pool);
+       }},
+      {"node_pool_label",
+       [](configuration& to, const YAML::Node& value) { to.objects.add("node_pool_label", some_text(value)); }},
+      {"queue_label",
+       [](configuration& to, const YAML::Node& value) { to.objects.add("queue_label", some_text(value)); }},
+      {"server", [](configuration& to, const YAML::Node& value) { read_server(value, to.server); }},
+      {"log",
+       [](configuration& to, const YAML::Node& value) {
+         to.log = one_of<log_form>(value, {{"text", log_form::text}, {"json", log_form::json}});
+       }},
+      {"engine", [](configuration& to, const YAML::Node& value) { to.engine = engine_options(value); }},
+  };
+  return all;
+}
+
+}  // namespace
+
+configuration read_configuration(const std::filesystem::path& file) {
+  YAML::Node root;
+  try {
+    root = YAML::LoadFile(file.string());
+  } catch (const YAML::BadFile&) {
+    throw bad_input(fmt::format("{}: cannot be read", file.string()));
+  } catch (const YAML::Exception& fault) {
+    throw bad_input(fmt::format("{}: no YAML: {}", file.string(), fault.what()));
+  }
+  configuration to;
+  if (root.IsNull()) return to;
+  try {
+    read_fields(root, known_fields(), to);
+  } catch (const bad_field& fault) {
+    throw bad_input(fmt::format("{}:{}", file.string(), fault.what()));
+  } catch (const bad_input& fault) {
+    throw bad_input(fmt::format("{}: {}", file.string(), fault.what()));
+  }
+  resolve_paths(to.server, file.parent_path());
+  if (to.kubeconfig.is_relative() && !to.kubeconfig.empty()) to.kubeconfig = file.parent_path() / to.kubeconfig;
+  return to;
+}
+
+}  // namespace shim

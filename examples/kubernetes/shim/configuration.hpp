@@ -1,0 +1,45 @@
+#pragma once
+/// @file
+/// What the program is told, by its file in YAML and by its arguments.
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <kaisched/abi.hpp>
+
+#include "credentials.hpp"
+#include "election_fields.hpp"
+#include "journal.hpp"
+#include "server_fields.hpp"
+
+namespace shim {
+
+enum class eviction_form { remove, evict };  ///< DELETE of the pod, as KAI does it; or the API that heeds budgets
+
+struct configuration {
+  std::string scheduler_name = "kaisched";
+  std::filesystem::path kubeconfig;  ///< empty: see find_credentials
+  std::string context;
+  std::chrono::milliseconds period = std::chrono::seconds(10);        ///< at least one cycle in this time
+  std::chrono::milliseconds settle = std::chrono::milliseconds(100);  ///< from a change to the cycle that sees it
+  std::chrono::milliseconds explain_period =
+      std::chrono::seconds(30);  ///< how often a new reason of one pod is written
+  eviction_form eviction = eviction_form::remove;
+  unsigned page_size = 500;
+  election_settings election;
+  std::string node_pool;
+  kaisched::abi::options objects;  ///< of kaisched_objects_read
+  kaisched::abi::options engine{{"actions", "allocate,consolidation,reclaim,preempt,stalegangeviction"}};
+  server_settings server;  ///< without an address there is none
+  log_form log = log_form::text;
+  bool dry_run = false;
+  bool once = false;
+};
+
+/// Errors: bad_input that names file, line and field. Options of the engine are checked by the engine.
+[[nodiscard]] configuration read_configuration(const std::filesystem::path& file);
+
+}  // namespace shim

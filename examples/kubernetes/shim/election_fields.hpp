@@ -1,0 +1,27 @@
+#pragma once
+/// @file
+/// The section `leader_election` of the configuration.
+
+#include <chrono>
+#include <string>
+
+namespace YAML {
+class Node;
+}
+
+namespace shim {
+
+/// Who decides where several processes run, see election.hpp.
+struct election_settings {
+  bool enabled = true;
+  std::string name_space;  ///< of the lease; empty: that of the credentials, else kube-system
+  std::string name;        ///< of the lease; empty: the name of the scheduler, with the pool behind it
+  std::chrono::milliseconds lease_duration = std::chrono::seconds(15);  ///< whole seconds, as leases have them
+  std::chrono::milliseconds renew_deadline = std::chrono::seconds(10);
+  std::chrono::milliseconds retry_period = std::chrono::seconds(2);
+};
+
+/// Errors: bad_input, bad_field.
+void read_election(const YAML::Node& value, election_settings& to);
+
+}  // namespace shim

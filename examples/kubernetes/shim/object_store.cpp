@@ -1,0 +1,232 @@
+#include "object_store.hpp"
+
+#include <utility>
+
+namespace shim {
+
+namespace {
+
+using nlohmann::json;
+
+/// A name that no scheduler has whose pods the engine decides by itself.
+constexpr const char* another_scheduler = "another-scheduler";
+
+/// Leaves out what no decision depends on and what changes all the time.
+void prune(json& object) {
+  json& metadata = object["metadata"];
+  for (const char* key : {"managedFields", "selfLink", "generation"}) metadata.erase(key);
+  if (metadata.contains("annotations")) {
+    metadata["annotations"].erase("kubectl.kubernetes.io/last-applied-configuration");
+  }
+  if (object.value("kind", "") != "Node" || !object.contains("status")) return;
+  json& status = object["status"];
+  for (const char* key : {"images", "nodeInfo", "volumesInUse", "volumesAttached"}) status.erase(key);
+  if (status.contains("conditions")) {
+    for (json& one : status["conditions"]) one.erase("lastHeartbeatTime");
+  }
+}
+
+bool is_annotated(const json& object, const char* key) {
+  const json& metadata = object["metadata"];
+  return metadata.contains("annotations") && metadata["annotations"].contains(key);
+}
+
+/// Why a pod that waits cannot be started by a binding alone; empty if it can.
+std::string refusal_of(const json& pod) {
+  for (const char* key : {"gpu-fraction", "gpu-memory"}) {
+    if (is_annotated(pod, key))
+      return std::string("annotation ") + key + ": parts of GPUs need a binder of their own";
+  }
+  const json::json_pointer claims("/spec/resourceClaims");
+  if (pod.contains(claims) && !pod[claims].empty()) return "spec.resourceClaims: claims are not supported yet";
+  return {};
+}
+
+}  // namespace
+
+std::string text_at(const json& object, const char* pointer) {
+  const json::json_pointer path(pointer);
+  if (!object.contains(path)) return {};
+  const json& found = object[path];
+  return found.is_string() ? found.get<std::string>() : std::string{};
+}
+
+std::string name_of(const json& object) {
+  const std::string name_space = text_at(object, "/metadata/namespace");
+  const std::string name = text_at(object, "/metadata/name");
+  return name_space.empty() ? name : name_space + "/" + name;
+}
+
+object_store::entry object_store::made(const resource& of, json one) const {
+  prune(one);
+  entry made;
+  json seen = one;
+  seen["metadata"].erase("resourceVersion");
+  if (of.kind == "Pod") {
+    if (seen.contains("status")) seen["status"].erase("conditions");  // what is said about it, by this program as well
+    const bool ours = text_at(one, "/spec/schedulerName") == scheduler_name_;
+    if (!ours) {  // it only uses its node, whatever group it names
+      seen["spec"]["schedulerName"] = another_scheduler;
+      if (seen["metadata"].contains("annotations")) seen["metadata"]["annotations"].erase("pod-group-name");
+    } else if (text_at(one, "/spec/nodeName").empty()) {
+      made.refusal = refusal_of(one);
+    }
+  }
+  made.text = seen.dump(-1, ' ', false, json::error_handler_t::replace);
+  made.object = std::move(one);
+  return made;
+}
+
+bool object_store::put_one(entries& in, const resource& of, json one) {
+  const std::string name = name_of(one);
+  entry now = made(of, std::move(one));
+  entry& was = in[name];
+  const bool differs = was.text != now.text || was.refusal != now.refusal;
+  was = std::move(now);
+  if (of.kind == "Pod") settle(name, &was.object);
+  return differs;
+}
+
+void object_store::replace(const resource& of, std::vector<json> all) {
+  const std::scoped_lock lock(mutex_);
+  const bool first = !kinds_.contains(of.kind);
+  entries& in = kinds_[std::string(of.kind)];
+  bool differs = first;
+  entries before = std::exchange(in, {});
+  for (json& one : all) {
+    const std::string name = name_of(one);
+    if (const auto old = before.find(name); old != before.end()) in.insert(before.extract(old));
+    differs = put_one(in, of, std::move(one)) || differs;
+  }
+  differs = differs || !before.empty();
+  if (of.kind == "Pod") {
+    for (const auto& [name, gone] : before) settle(name, nullptr);
+  }
+  if (differs) changed();
+}
+
+void object_store::put(const resource& of, json one) {
+  const std::scoped_lock lock(mutex_);
+  if (put_one(kinds_[std::string(of.kind)], of, std::move(one))) changed();
+}
+
+void object_store::remove(const resource& of, const json& one) {
+  const std::scoped_lock lock(mutex_);
+  const std::string name = name_of(one);
+  if (kinds_[std::string(of.kind)].erase(name) == 0) return;
+  if (of.kind == "Pod") settle(name, nullptr);
+  changed();
+}
+
+/// Ends an assumption that the server has caught up with.
+void object_store::settle(const std::string& name, const json* pod) {
+  const auto found = assumed_.find(name);
+  if (found == assumed_.end()) return;
+  const assumption& what = found->second;
+  const bool over = pod == nullptr || text_at(*pod, "/metadata/uid") != what.uid ||
+                    !text_at(*pod, "/metadata/deletionTimestamp").empty() ||
+                    (!what.node.empty() && !text_at(*pod, "/spec/nodeName").empty());
+  if (over) assumed_.erase(found);
+}
+
+std::string object_store::text() const {
+  const std::scoped_lock lock(mutex_);
+  std::string text;
+  for (const resource& of : watched_resources()) {
+    const auto all = kinds_.find(of.kind);
+    if (all == kinds_.end()) continue;
+    for (const auto& [name, one] : all->second) {
+      if (!one.refusal.empty()) continue;
+      const auto decided = of.kind == "Pod" ? assumed_.find(name) : assumed_.end();
+      if (decided == assumed_.end()) {
+        text += one.text;
+      } else {
+        json seen = json::parse(one.text);
+        if (decided->second.node.empty()) {
+          seen["metadata"]["deletionTimestamp"] = decided->second.when;
+        } else {
+          seen["spec"]["nodeName"] = decided->second.node;
+        }
+        text += seen.dump(-1, ' ', false, json::error_handler_t::replace);
+      }
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+json object_store::find(std::string_view kind, std::string_view name) const {
+  const std::scoped_lock lock(mutex_);
+  const auto all = kinds_.find(kind);
+  if (all == kinds_.end()) return nullptr;
+  const auto found = all->second.find(name);
+  return found == all->second.end() ? json() : found->second.object;
+}
+
+bool object_store::has_annotation(std::string_view kind, std::string_view name, const char* key) const {
+  const std::scoped_lock lock(mutex_);
+  const auto all = kinds_.find(kind);
+  if (all == kinds_.end()) return false;
+  const auto found = all->second.find(name);
+  return found != all->second.end() && is_annotated(found->second.object, key);
+}
+
+std::map<std::string, std::string> object_store::refused() const {
+  const std::scoped_lock lock(mutex_);
+  std::map<std::string, std::string> refused;
+  if (const auto pods = kinds_.find("Pod"); pods != kinds_.end()) {
+    for (const auto& [name, one] : pods->second) {
+      if (!one.refusal.empty()) refused.emplace(name, one.refusal);
+    }
+  }
+  return refused;
+}
+
+void object_store::assume_bound(const std::string& pod, const std::string& uid, const std::string& node) {
+  const std::scoped_lock lock(mutex_);
+  assumed_[pod] = {uid, node, {}};
+}
+
+void object_store::assume_gone(const std::string& pod, const std::string& uid, const std::string& when) {
+  const std::scoped_lock lock(mutex_);
+  assumed_[pod] = {uid, {}, when};
+}
+
+void object_store::forget(const std::string& pod) {
+  const std::scoped_lock lock(mutex_);
+  if (assumed_.erase(pod) > 0) changed();
+}
+
+std::size_t object_store::assumed() const {
+  const std::scoped_lock lock(mutex_);
+  return assumed_.size();
+}
+
+bool object_store::synced() const {
+  const std::scoped_lock lock(mutex_);
+  return kinds_.size() == watched_resources().size();
+}
+
+std::uint64_t object_store::revision() const {
+  const std::scoped_lock lock(mutex_);
+  return revision_;
+}
+
+void object_store::wait_for_change(std::uint64_t known, std::chrono::steady_clock::time_point until) const {
+  std::unique_lock lock(mutex_);
+  wake_.wait_until(lock, until, [&] { return revision_ != known || woken_; });
+  woken_ = false;
+}
+
+void object_store::wake() {
+  const std::scoped_lock lock(mutex_);
+  woken_ = true;
+  wake_.notify_all();
+}
+
+void object_store::changed() {
+  ++revision_;
+  wake_.notify_all();
+}
+
+}  // namespace shim

@@ -1,0 +1,91 @@
+#pragma once
+/// @file
+/// What is known of the cluster, and what has been asked of the API server and not come back yet. Every function may
+/// be called from any thread.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "reflector.hpp"
+
+namespace shim {
+
+class object_store final : public sink {
+ public:
+  /// @param scheduler_name pods of other schedulers only use their nodes.
+  explicit object_store(std::string scheduler_name) : scheduler_name_(std::move(scheduler_name)) {}
+
+  void replace(const resource& of, std::vector<nlohmann::json> all) override;
+  void put(const resource& of, nlohmann::json one) override;
+  void remove(const resource& of, const nlohmann::json& one) override;
+
+  /// All objects as the engine is to see them: kinds in their order, objects by name, decisions that are on their way
+  /// taken for done.
+  [[nodiscard]] std::string text() const;
+  /// The object itself, or null. @param name `namespace/name`, or the name alone.
+  [[nodiscard]] nlohmann::json find(std::string_view kind, std::string_view name) const;
+  [[nodiscard]] bool has_annotation(std::string_view kind, std::string_view name, const char* key) const;
+  /// Pods of this scheduler that wait and that it cannot start, and why.
+  [[nodiscard]] std::map<std::string, std::string> refused() const;
+
+  /// The pod is being bound: it counts as being on the node until the server says so itself. To be called before the
+  /// server is asked, so that no event can come in between.
+  void assume_bound(const std::string& pod, const std::string& uid, const std::string& node);
+  /// The pod is being told to go. @param when RFC 3339.
+  void assume_gone(const std::string& pod, const std::string& uid, const std::string& when);
+  /// What was assumed of the pod did not happen.
+  void forget(const std::string& pod);
+  /// How many decisions are assumed.
+  [[nodiscard]] std::size_t assumed() const;
+
+  /// Whether every watched kind has been listed.
+  [[nodiscard]] bool synced() const;
+  /// Counts changes that may change decisions.
+  [[nodiscard]] std::uint64_t revision() const;
+  /// Waits until the revision is another one, the time has come, or wake was called.
+  void wait_for_change(std::uint64_t known, std::chrono::steady_clock::time_point until) const;
+  void wake();
+
+ private:
+  struct entry {
+    nlohmann::json object;
+    std::string text;     ///< as the engine sees it
+    std::string refusal;  ///< why the pod is not among what is decided; empty: it is
+  };
+  struct assumption {
+    std::string uid;
+    std::string node;  ///< empty: the pod goes
+    std::string when;  ///< it was told to go
+  };
+  using entries = std::map<std::string, entry, std::less<>>;
+
+  [[nodiscard]] entry made(const resource& of, nlohmann::json one) const;
+  bool put_one(entries& in, const resource& of, nlohmann::json one);
+  void settle(const std::string& name, const nlohmann::json* pod);
+  void changed();
+
+  std::string scheduler_name_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable wake_;
+  std::map<std::string, entries, std::less<>> kinds_;       ///< of those that have been listed
+  std::map<std::string, assumption, std::less<>> assumed_;  ///< by name of the pod
+  std::uint64_t revision_ = 0;
+  mutable bool woken_ = false;
+};
+
+/// `namespace/name`, or the name alone.
+[[nodiscard]] std::string name_of(const nlohmann::json& object);
+
+/// A text somewhere in an object, or an empty one.
+[[nodiscard]] std::string text_at(const nlohmann::json& object, const char* pointer);
+
+}  // namespace shim

@@ -1,0 +1,191 @@
+#include "program.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "journal.hpp"
+
+namespace shim {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using nlohmann::json;
+
+/// Without a step, as long as there is nothing to do but to wait.
+constexpr std::chrono::milliseconds longest_wait(500);
+
+/// One line for a decision; empty for one that only explains.
+std::string words_of(const json& action) {
+  const std::string kind = action.value("kind", "");
+  const std::string pod = name_of(action);
+  if (kind == "Binding") return fmt::format("bind {} to {}", pod, text_at(action, "/target/name"));
+  if (kind == "Eviction") return fmt::format("evict {}", pod);
+  if (const std::string node = text_at(action, "/status/nominatedNodeName"); !node.empty()) {
+    return fmt::format("promise {} to {}", node, pod);
+  }
+  if (const std::string why = text_at(action, "/status/conditions/0/message"); !why.empty()) {
+    return fmt::format("wait {}: {}", pod, why);
+  }
+  return {};
+}
+
+/// With what the settings leave open.
+election_settings completed(election_settings by, const configuration& all, const credentials& as) {
+  if (by.name_space.empty()) by.name_space = as.name_space.empty() ? "kube-system" : as.name_space;
+  if (by.name.empty()) by.name = all.node_pool.empty() ? all.scheduler_name : all.scheduler_name + "-" + all.node_pool;
+  return by;
+}
+
+}  // namespace
+
+program::program(configuration by, const credentials& as, reflector_options watching, output out)
+    : by_(std::move(by)), out_(std::move(out)), store_(by_.scheduler_name), executor_(by_, as, store_, out_.log) {
+  if (by_.election.enabled && !by_.dry_run) {
+    election_ = std::make_unique<election>(completed(by_.election, by_, as), as, out_.log, [this] { store_.wake(); });
+  }
+  watching.page_size = by_.page_size;
+  for (const resource& of : watched_resources()) {
+    reflectors_.push_back(std::make_unique<reflector>(of, as, store_, watching, out_.log));
+  }
+}
+
+program::~program() {
+  stop();
+  for (std::thread& one : threads_) one.join();
+  if (!election_thread_.joinable()) return;
+  election_->stop();
+  election_thread_.join();
+}
+
+void program::run() {
+  if (election_ == nullptr) return lead();
+  election_thread_ = std::thread([this] { election_->run(); });
+  if (become_leader()) lead();
+  if (election_->lost()) throw std::runtime_error(fmt::format("lease {}: lost; nothing more is decided", election_->name()));
+  election_->stop();
+  election_thread_.join();
+  election_->release();
+}
+
+bool program::become_leader() {
+  const clock::time_point began = clock::now();
+  while (!step()) {
+    if (stopped_) return false;
+    if (by_.once && clock::now() > began + by_.election.lease_duration + by_.election.retry_period) {
+      throw std::runtime_error(fmt::format("lease {}: {}: nothing was decided", election_->name(),
+                                           election_->holder().empty() ? "not held" : election_->holder() + " leads"));
+    }
+    store_.wait_for_change(store_.revision(), clock::now() + longest_wait);
+  }
+  return true;
+}
+
+void program::lead() {
+  // Only who leads reads: what its predecessor has written last is in the lists then, while a watch may lag behind.
+  for (const auto& one : reflectors_) threads_.emplace_back([&one] { one->run(); });
+  std::uint64_t seen = store_.revision();
+  while (step() && !store_.synced()) {
+    store_.wait_for_change(seen, clock::now() + longest_wait);
+    seen = store_.revision();
+  }
+  if (step()) out_.log("all objects are read");
+  while (step()) {
+    seen = store_.revision();
+    const clock::time_point began = clock::now();
+    cycle();
+    if (by_.once) return;
+    wait(seen, began + (again_ ? std::min<std::chrono::milliseconds>(by_.period, std::chrono::seconds(1)) : by_.period));
+    // What comes together, such as the pods of a gang, is decided together.
+    if (store_.revision() == seen) continue;
+    const clock::time_point until = clock::now() + by_.settle;
+    while (clock::now() < until && step()) wait(store_.revision(), until);
+  }
+}
+
+void program::wait(std::uint64_t known, clock::time_point until) {
+  while (store_.revision() == known && clock::now() < until && step()) {
+    store_.wait_for_change(known, std::min(until, clock::now() + longest_wait));
+  }
+}
+
+void program::stop() noexcept {
+  stopped_ = true;
+  for (const auto& one : reflectors_) one->stop();
+  store_.wake();
+}
+
+bool program::step() {
+  last_step_ = clock::now();
+  return !stopped_ && (election_ == nullptr || election_->leads());
+}
+
+void program::cycle() {
+  (void)step();
+  const auto report = std::make_shared<cycle_report>();
+  const trace_scope trace(report->trace = new_trace());
+  const clock::time_point began = clock::now();
+  report->when = std::chrono::system_clock::now();
+  decide_and_act(*report);
+  report->whole = clock::now() - began;
+  report->refused = store_.refused();
+  report->faults = faults_;
+  if (out_.report) out_.report(report);
+}
+
+void program::decide_and_act(cycle_report& to) {
+  again_ = false;
+  if (!executor_.resolve_unknown()) {
+    again_ = true;
+    return;
+  }
+  decision what;
+  clock::time_point before = clock::now();
+  const auto took = [&before] {
+    const clock::time_point after = clock::now();
+    return after - std::exchange(before, after);
+  };
+  try {
+    to.objects = std::make_shared<const std::string>(store_.text());
+    to.gathering = took();
+    what = decide(by_, *to.objects,
+                  std::chrono::duration_cast<std::chrono::nanoseconds>(to.when.time_since_epoch()).count());
+    to.deciding = took();
+    to.seen = what.seen;
+  } catch (const kaisched::abi::failure& refused) {
+    out_.log(fmt::format("no decision: {}", refused.what()));
+    return;
+  }
+  tell_faults(what.faults);
+  if (by_.dry_run) {
+    show(what);
+    return;
+  }
+  const tally done = executor_.carry_out(what, to.when, [this] { return step(); });
+  to.acting = took();
+  to.done = done;
+  again_ = done.refused + done.unknown > 0;
+  if (done.bound + done.evicted + done.explained + done.refused + done.unknown > 0) {
+    out_.log(fmt::format("cycle: {} bound, {} evicted, {} explained, {} refused, {} without an answer", done.bound,
+                         done.evicted, done.explained, done.refused, done.unknown));
+  }
+}
+
+void program::show(const decision& what) const {
+  for (const json& action : what.actions) {
+    if (const std::string words = words_of(action); !words.empty()) out_.decide(words);
+  }
+  for (const auto& [pod, why] : store_.refused()) out_.decide(fmt::format("wait {}: {}", pod, why));
+}
+
+void program::tell_faults(const std::vector<std::string>& faults) {
+  for (const std::string& one : faults) {
+    if (std::find(faults_.begin(), faults_.end(), one) == faults_.end()) out_.log("left out: " + one);
+  }
+  faults_ = faults;
+}
+
+}  // namespace shim

@@ -1,0 +1,320 @@
+"""An API server for tests: lists in pages, watches with bookmarks, bindings, evictions, patches. It forgets nothing of what
+it was asked, and fails where it is told to."""
+
+import base64
+import copy
+import json
+import re
+import socket
+import ssl
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, unquote, urlsplit
+
+COLLECTION = re.compile(r"^(/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/([^/]+))?/([^/]+)(?:/([^/]+)(?:/([^/]+))?)?$")
+SERVED = {
+    "nodes", "pods", "priorityclasses", "queues", "podgroups", "topologies", "jobs", "replicasets", "statefulsets",
+    "bindrequests", "events", "leases",
+}  # fmt: skip
+
+
+class Request:
+    def __init__(self, method, path, query, body, headers):
+        self.method, self.path, self.query, self.body, self.headers = method, path, query, body, headers
+        self.at = time.monotonic()
+
+    @property
+    def watch(self):
+        return "watch" in self.query
+
+    def __repr__(self):
+        return f"{self.method} {self.path} {self.query}"
+
+
+class FakeApi:
+    """`with FakeApi() as api:`; objects are added with `put`, also while it runs."""
+
+    def __init__(self, certificate=None, client_ca=None):
+        self.lock = threading.Condition()
+        self.version = 100
+        self.objects = {plural: {} for plural in SERVED}  # plural -> name -> object
+        self.history = []  # (version, plural, type, object)
+        self.requests = []
+        self.faults = []  # [method, pattern, what, times]: a status, "drop" (do nothing, no answer), "lost" (do it, no answer), ("wait", seconds)
+        self.expired = 0  # watches from before this version get 410
+        self.cuts = 0  # watches that were opened before the last of these end once they have told all
+        self.silent = False  # watches tell nothing
+        self.closing = False
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.server.daemon_threads = True
+        self.scheme = "http"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            if client_ca:
+                context.load_verify_locations(client_ca)
+                context.verify_mode = ssl.CERT_REQUIRED
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+            self.scheme = "https"
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        with self.lock:
+            self.closing = True
+            self.lock.notify_all()
+        self.server.shutdown()
+        self.server.server_close()
+
+    @property
+    def url(self):
+        return f"{self.scheme}://127.0.0.1:{self.server.server_address[1]}"
+
+    # ---- what a test does and asks ----
+
+    def put(self, plural, obj):
+        with self.lock:
+            name = self._name(obj)
+            old = self.objects[plural].get(name)
+            obj = copy.deepcopy(obj)
+            obj["metadata"].setdefault("uid", old["metadata"]["uid"] if old else f"uid-{self.version}")
+            obj["metadata"].setdefault("creationTimestamp", "2026-01-01T00:00:00Z")
+            self._store(plural, name, obj, "MODIFIED" if old else "ADDED")
+
+    def delete(self, plural, name):
+        with self.lock:
+            obj = self.objects[plural].pop(name)
+            self.version += 1
+            obj["metadata"]["resourceVersion"] = str(self.version)
+            self._tell(plural, "DELETED", obj)
+
+    def bookmark(self, plural):
+        """Moves on without an object that changes."""
+        with self.lock:
+            self.version += 1
+            self._tell(plural, "BOOKMARK", {"metadata": {"resourceVersion": str(self.version)}})
+            return self.version
+
+    def fail(self, method, pattern, what, times=1):
+        with self.lock:
+            self.faults.append([method, re.compile(pattern), what, times])
+
+    def end_watches(self):
+        """Ends every watch that is open, after what has happened so far."""
+        with self.lock:
+            self.cuts += 1
+            self.lock.notify_all()
+
+    def get(self, plural, name):
+        with self.lock:
+            return copy.deepcopy(self.objects[plural].get(name))
+
+    def pods(self):
+        """Name -> node of all pods, None for those that wait."""
+        with self.lock:
+            return {name: pod["spec"].get("nodeName") for name, pod in self.objects["pods"].items()}
+
+    def asked(self, method=None, pattern=""):
+        with self.lock:
+            return [r for r in self.requests if method in (None, r.method) and re.search(pattern, r.path)]
+
+    def changes(self):
+        """What was asked other than reading and keeping the lease."""
+        return [r for r in self.asked() if r.method != "GET" and "/leases" not in r.path]
+
+    def leader(self, name="kube-system/kaisched"):
+        """Who holds the lease, None if nobody does."""
+        lease = self.get("leases", name)
+        return lease and lease["spec"].get("holderIdentity")
+
+    def until(self, condition, seconds=20):
+        """Waits; false when it did not come."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if condition():
+                return True
+            time.sleep(0.02)
+        return False
+
+    # ---- inside ----
+
+    @staticmethod
+    def _name(obj):
+        space = obj["metadata"].get("namespace")
+        return f"{space}/{obj['metadata']['name']}" if space else obj["metadata"]["name"]
+
+    def _store(self, plural, name, obj, kind):
+        self.version += 1
+        obj["metadata"]["resourceVersion"] = str(self.version)
+        self.objects[plural][name] = obj
+        self._tell(plural, kind, obj)
+
+    def _tell(self, plural, kind, obj):
+        self.history.append((self.version, plural, kind, copy.deepcopy(obj)))
+        self.lock.notify_all()
+
+    def _fault(self, method, path, watch):
+        for fault in self.faults:
+            if fault[3] > 0 and fault[0] == ("WATCH" if watch else method) and fault[1].search(path):
+                fault[3] -= 1
+                return fault[2]
+        return None
+
+    def _change(self, method, plural, name, part, body):
+        """What a request other than GET does. Returns status and answer."""
+        obj = self.objects[plural].get(name)
+        if method == "POST" and part is None:
+            full = self._name(body)
+            if full in self.objects[plural]:
+                return 409, {"kind": "Status", "message": f"{plural} {full} already exists"}
+            body["metadata"].setdefault("uid", f"uid-{self.version}")
+            self._store(plural, full, body, "ADDED")
+            return 201, copy.deepcopy(body)
+        if obj is None:
+            return 404, {"kind": "Status", "message": f"{plural} {name} not found"}
+        obj = copy.deepcopy(obj)
+        if method == "POST" and part == "binding":
+            if obj["spec"].get("nodeName"):
+                return 409, {"kind": "Status", "message": f"pod {name} is already assigned to node"}
+            if body["metadata"].get("uid") not in (None, obj["metadata"]["uid"]):
+                return 409, {"kind": "Status", "message": "uid differs"}
+            obj["spec"]["nodeName"] = body["target"]["name"]
+        elif method == "PUT":
+            if body["metadata"].get("resourceVersion") != obj["metadata"]["resourceVersion"]:
+                return 409, {"kind": "Status", "message": f"{plural} {name} has been modified"}
+            obj = body
+        elif method == "DELETE" or part == "eviction":
+            options = body if method == "DELETE" else body.get("deleteOptions", {})
+            if options.get("preconditions", {}).get("uid") not in (None, obj["metadata"]["uid"]):
+                return 409, {"kind": "Status", "message": "uid differs"}
+            obj["metadata"]["deletionTimestamp"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        elif method == "PATCH":
+            if body.get("metadata", {}).get("uid") not in (None, obj["metadata"]["uid"]):
+                return 409, {"kind": "Status", "message": "uid differs"}
+            notes = obj["metadata"].setdefault("annotations", {})
+            for key, value in body.get("metadata", {}).get("annotations", {}).items():
+                notes.pop(key, None)
+                if value is not None:
+                    notes[key] = value
+            for key, value in body.get("status", {}).items():
+                if key == "conditions" and plural == "pods":
+                    kinds = {one["type"] for one in value}
+                    kept = [one for one in obj.get("status", {}).get("conditions", []) if one["type"] not in kinds]
+                    value = kept + value
+                obj.setdefault("status", {})[key] = value
+        else:
+            return 405, {"kind": "Status", "message": "not allowed"}
+        self._store(plural, name, obj, "MODIFIED")
+        return 201 if method == "POST" else 200, obj
+
+    def _page(self, plural, query):
+        names = sorted(self.objects[plural])
+        version, start = self.version, 0
+        if "continue" in query:
+            version, start = map(int, base64.b64decode(query["continue"]).split(b":"))
+        limit = int(query.get("limit", 0)) or len(names)
+        items = [{k: v for k, v in self.objects[plural][n].items() if k not in ("kind", "apiVersion")} for n in names[start : start + limit]]
+        metadata = {"resourceVersion": str(version)}
+        if start + limit < len(names):
+            metadata["continue"] = base64.b64encode(b"%d:%d" % (version, start + limit)).decode()
+        return {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}
+
+    def _handler(api):  # noqa: N805: the handler has a self of its own
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def log_message(self, *_):
+                pass
+
+            def answer(self, status, body, headers=()):
+                text = json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(text)))
+                for key, value in headers:
+                    self.send_header(key, value)
+                self.end_headers()
+                self.wfile.write(text)
+
+            def hang_up(self):
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+
+            def handle_any(self):
+                split = urlsplit(self.path)
+                query = {key: values[0] for key, values in parse_qs(split.query).items()}
+                size = int(self.headers.get("Content-Length", 0))
+                body = json.loads(self.rfile.read(size)) if size else None
+                request = Request(self.command, split.path, query, body, dict(self.headers))
+                match = COLLECTION.match(split.path)
+                with api.lock:
+                    api.requests.append(request)
+                    fault = api._fault(self.command, split.path, request.watch)
+                    if fault == "stop":
+                        api.stop()
+                        return self.hang_up()
+                    if isinstance(fault, tuple) and fault[0] == "wait":
+                        api.lock.wait_for(lambda: api.closing, fault[1])
+                        fault = None
+                    if fault == "drop":
+                        return self.hang_up()
+                    if isinstance(fault, tuple):
+                        return self.answer(fault[0], {"kind": "Status", "message": "planted"}, [("Retry-After", str(fault[1]))])
+                    if isinstance(fault, int):
+                        return self.answer(fault, {"kind": "Status", "message": "planted"})
+                    if not match or match[3] not in api.objects:
+                        return self.answer(404, {"kind": "Status", "message": "no such resource"})
+                    plural, part = match[3], match[5]
+                    name = unquote(f"{match[2]}/{match[4]}" if match[2] else match[4] or "")
+                    if self.command != "GET":
+                        status, answer = api._change(self.command, plural, name, part, body)
+                        return self.hang_up() if fault == "lost" else self.answer(status, answer)
+                    if match[4]:
+                        found = api.objects[plural].get(name)
+                        return self.answer(200, found) if found else self.answer(404, {"kind": "Status", "message": "gone"})
+                    if not request.watch:
+                        return self.answer(200, api._page(plural, query))
+                return self.watch(plural, int(query["resourceVersion"]), float(query["timeoutSeconds"]))
+
+            def chunk(self, text):
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(text), text))
+                self.wfile.flush()
+
+            def watch(self, plural, version, seconds):
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                end = time.monotonic() + seconds
+                opened = api.cuts
+                if version < api.expired:
+                    error = {"type": "ERROR", "object": {"kind": "Status", "code": 410, "message": "too old"}}
+                    self.chunk(json.dumps(error).encode() + b"\n")
+                    return self.chunk(b"")
+                while time.monotonic() < end and not api.closing:
+                    with api.lock:
+                        new = [] if api.silent else [h for h in api.history if h[0] > version and h[1] == plural]
+                        if not new:
+                            if api.cuts > opened:
+                                break
+                            api.lock.wait(0.1)
+                            continue
+                    for event_version, _, kind, obj in new:
+                        self.chunk(json.dumps({"type": kind, "object": obj}).encode() + b"\n")
+                        version = event_version
+                return self.chunk(b"")
+
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815
+
+            def handle(self):
+                try:
+                    super().handle()
+                except (OSError, ssl.SSLError):
+                    pass
+
+        return Handler
