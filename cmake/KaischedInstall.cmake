@@ -31,6 +31,7 @@ if(TARGET kaisched_cli)
   install(TARGETS kaisched_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime)
   set(sbom_of_program
     PACKAGE yaml-cpp "${yaml-cpp_VERSION}" MIT https://github.com/jbeder/yaml-cpp
+    PACKAGE minizip "${minizip_VERSION}" Zlib https://zlib.net
     PACKAGE CLI11 "${CLI11_VERSION}" BSD-3-Clause https://github.com/CLIUtils/CLI11
     PACKAGE Eigen "${Eigen3_VERSION}" MPL-2.0 https://gitlab.com/libeigen/eigen)
 endif()

@@ -41,6 +41,8 @@ if(KAISCHED_DEVELOPER AND PROJECT_IS_TOP_LEVEL)
 endif()
 
 if(KAISCHED_SANITIZE AND PROJECT_IS_TOP_LEVEL)
-  add_compile_options(-fsanitize=${KAISCHED_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # object-size would take a quarter of the time to compile, for accesses that the address sanitizer sees as well.
+  add_compile_options(-fsanitize=${KAISCHED_SANITIZE} -fno-sanitize=object-size -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${KAISCHED_SANITIZE})
 endif()

@@ -16,8 +16,6 @@ namespace kaisched::determinism {
 
 namespace {
 
-constexpr std::int64_t minute = 60'000'000'000;
-
 table make(table_kind kind, table_op op) {
   return table(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(op));
 }

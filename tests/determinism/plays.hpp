@@ -15,6 +15,8 @@
 
 namespace kaisched::determinism {
 
+inline constexpr std::int64_t minute = 60'000'000'000;  // nanoseconds
+
 /// An input that the library refuses is a fault of the test.
 template <class T>
 T must(result<T> r) {

@@ -16,8 +16,6 @@ namespace {
 
 namespace sim = kaisched::simulation;
 
-constexpr std::int64_t minute = 60'000'000'000;
-
 sim::play invented(std::string_view model) {
   sim::generator_options options = sim::options_of(*sim::find_workload_model(model));
   options.jobs = 40;
@@ -27,19 +25,6 @@ sim::play invented(std::string_view model) {
   made.outages = {{"node-00000", 60 * minute, 90 * minute, 10 * minute, true},
                   {"node-00001", 100 * minute, 200 * minute, 0, false, {2, 3}}};
   made.pools = {{{"node-00004", "node-00005"}, 1, 5 * minute, 30 * minute}};
-  return made;
-}
-
-engine engine_of(const sim::named_policy& policy) {
-  engine made;
-  must(made.set("actions", policy.actions));
-  if (!policy.parts.empty()) must(made.set("parts", policy.parts));
-  for (std::string_view rest = policy.settings; !rest.empty();) {
-    const std::size_t blank = rest.find(' ');
-    const std::string_view one = rest.substr(0, blank);
-    must(made.set(one.substr(0, one.find('=')), one.substr(one.find('=') + 1)));
-    rest = blank == std::string_view::npos ? std::string_view{} : rest.substr(blank + 1);
-  }
   return made;
 }
 
@@ -62,18 +47,15 @@ std::vector<std::string> virtual_time() {
     const sim::play what = invented(model);
     for (const sim::named_policy& policy : sim::named_policies()) {
       sim::simulation_options options;
-      options.replan = policy.replan;
-      options.repeat = policy.repeat;
-      options.one_queue = policy.one_queue;
-      options.usage_half_life = policy.usage_half_life;
+      engine with;
+      must(sim::apply_policy(policy, with, options));
       options.checkpoint_interval = 7 * minute;
       options.start_overhead = minute / 2;
       options.estimates = sim::told_times::drawn;
       options.estimate_factor = 2.5;
-      options.near = policy.near;
       cluster over =
           build(must(sim::plain_cluster("6x8", what.jobs, options.queue, options.model_label, false, 2)).tables);
-      const sim::run_result run = must(sim::simulate(over, what, engine_of(policy), options));
+      const sim::run_result run = must(sim::simulate(over, what, with, options));
       lines.push_back("virtual time " + std::string(model) + " " + std::string(policy.name) + " " + run.digest +
                       " figures " + bits_of(sim::metrics_of(what.jobs, run)));
     }
