@@ -12,8 +12,9 @@ class Exposition:
         self.types = {}
         self.series = {}  # name -> labels -> value
 
-    def value(self, name, **labels):
-        return self.series[name][tuple(sorted(labels.items()))]
+    def value(self, name, /, **labels):
+        """None where there is no such series, or not yet."""
+        return self.series.get(name, {}).get(tuple(sorted(labels.items())))
 
 
 def _labels(text):

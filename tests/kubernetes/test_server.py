@@ -92,10 +92,10 @@ class Health(ServedCase):
     def test_who_lost_the_lease_is_not_healthy(self):
         with FakeApi() as api:
             self.fill(api)
-            terms = "leader_election: {lease_duration: 6s, renew_deadline: 1s, retry_period: 100ms}\n"
+            terms = "leader_election: {lease_duration: 8s, renew_deadline: 2s, retry_period: 100ms}\n"
             process = self.serve(api, config="period: 200ms\n" + terms)
             self.assert_until(api, lambda: self.get("/readyz")[0] == 200)
-            api.fail("POST", "binding$", ("wait", 4))  # the loop hangs, so the process does not end at once
+            api.fail("POST", "binding$", ("wait", 6))  # the loop hangs, so the process does not end at once
             api.put("pods", pod("a"))
             self.assert_until(api, lambda: api.asked("POST", "binding$"))
             api.fail("PUT", "/leases/", 503, times=1000)
