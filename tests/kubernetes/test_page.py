@@ -1,8 +1,10 @@
 """The page of kaisched-kubernetes: what it is made of, and how it looks in a browser."""
 
+import importlib.util
 import json
 import os
 import shutil
+import sys
 import time
 import unittest
 from pathlib import Path
@@ -283,4 +285,8 @@ class Browser(PageCase):
 
 
 if __name__ == "__main__":
+    # What drives the browser is in the environment that ./dev makes.
+    venv = Path(__file__).resolve().parents[2] / "build" / "venv" / "bin" / "python"
+    if importlib.util.find_spec("selenium") is None and venv.exists() and Path(sys.prefix).resolve() != venv.parents[1].resolve():
+        os.execv(venv, [str(venv), *sys.argv])
     unittest.main()

@@ -182,9 +182,9 @@ class Credentials(Case):
             self.fill(api)
             done = self.run_program("--once", "--kubeconfig", self.kubeconfig(api.url, self.trusts("server"), user))
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.start(api, kubeconfig=self.kubeconfig(api.url, self.trusts("server")))
+            self.start(api, kubeconfig=self.kubeconfig(api.url, self.trusts("server")))  # and shows none
             asked = len(api.asked())
-            self.assert_until(api, lambda: "again in" in self.log())
+            self.assert_until(api, lambda: re.search("no answer|cannot send", self.log()))
             self.assertEqual(len(api.asked()), asked)
 
     def test_a_token_in_a_file_is_read_again(self):
