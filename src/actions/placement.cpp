@@ -190,11 +190,11 @@ pod_row nth_pending(const core& c, group_row group, std::size_t before) {
 /// No way to place a chunk of equal pods, by what its queues and the nodes have, without a list of pods. False says
 /// nothing.
 bool is_refused_by_numbers(core& c, group_row group, failure& why) {
-  if (c.counts(c.state().groups[group].first_sub + 1).pending < 2) return false;
+  if (c.counts(c.state().groups[group].first_sub + 1).pending < 1) return false;
   if (!is_plain(c, group) || c.claims.used() || c.vendors.used() || c.state().groups[group].semi_preemptible)
     return false;
   const std::optional<work::equal_chunk> chunk = work::equal_chunk_of(c, group);
-  if (!chunk || chunk->count < 2) return false;
+  if (!chunk) return false;
   const model::pod_class& ask = *c.state().classes[chunk->kind];
   if (c.has_proportion && c.queues_refuse(group, work::times(c.asked_at_least(ask), chunk->count), {}, why))
     return true;
