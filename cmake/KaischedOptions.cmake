@@ -9,6 +9,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND PROJECT_IS_TOP_LEVEL)
 endif()
 
 option(KAISCHED_DEVELOPER "Tests, benchmarks, examples and warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(KAISCHED_WERROR "Warnings are errors" ${KAISCHED_DEVELOPER})
 option(KAISCHED_INSTALL "Install rules" ${PROJECT_IS_TOP_LEVEL})
 option(KAISCHED_BUILD_CLI "The program kaisched" ${PROJECT_IS_TOP_LEVEL})
 option(KAISCHED_BUILD_PYTHON "The Python extension module" OFF)

@@ -9,7 +9,7 @@ target_compile_options(kaisched_warnings INTERFACE
 if(NOT KAISCHED_UNITY)  # where files are compiled together, a local may have the name of something in another file
   target_compile_options(kaisched_warnings INTERFACE -Wshadow)
 endif()
-if(KAISCHED_DEVELOPER)
+if(KAISCHED_WERROR)
   target_compile_options(kaisched_warnings INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -18,7 +18,7 @@ if [[ $(cat build/lowest/.installed 2>/dev/null) != "${lowest[*]}" ]]; then
 fi
 rm -rf build/wheel
 "$bin/pip" wheel -q --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build/python \
-  -w build/wheel .
+  --config-settings=cmake.define.KAISCHED_WERROR=ON -w build/wheel .
 if "$bin/python" -c 'import auditwheel' 2>/dev/null; then
   PATH=$bin:$PATH "$bin/python" -m auditwheel repair -w build/wheel/repaired build/wheel/*.whl >build/wheel/repair.log 2>&1 ||
     { cat build/wheel/repair.log; exit 1; }

@@ -11,7 +11,10 @@ shift
 
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  # Objects of the preset release are the same but for the folder they are made in.
+  export CC=${CC:-gcc} CXX=${CXX:-g++} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
 "$python" -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
-  --config-settings=build-dir=build/python "--config-settings=build.targets=kaisched_python;kaisched" .
+  --config-settings=build-dir=build/python --config-settings=cmake.define.KAISCHED_WERROR=ON \
+  "--config-settings=build.targets=kaisched_python;kaisched" .
 KAISCHED_LIBRARY=$PWD/build/python/lib/libkaisched.so exec "$python" -m pytest -q tests/python tests/bounds "$@"
