@@ -30,6 +30,7 @@ static struct scale scales[KL_DEVICES_MAX] = {EIGHT({.permille = 1000}), EIGHT({
 static pthread_mutex_t true_up_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t collect_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pending queue[PENDING];
 static size_t queue_first, queue_count;
 static int64_t last_stamp;
@@ -144,31 +145,33 @@ static void true_up(const struct guard_launch* launch, int64_t now) {
   pthread_mutex_unlock(&true_up_lock);
 }
 
-/* Pairs of events that are over, oldest first; those of the oldest that is not keep the rest waiting. */
+/* Pairs of events that are over, oldest first; those of the oldest that is not keep the rest waiting. One thread at a
+ * time: what another one is asking about must not be destroyed meanwhile. */
 static void collect(void) {
+  if (pthread_mutex_trylock(&collect_lock) != 0) return;
   for (;;) {
     pthread_mutex_lock(&lock);
     struct pending one = {.before = NULL};
     if (queue_count > 0) one = queue[queue_first];
     pthread_mutex_unlock(&lock);
-    if (one.before == NULL || guard_real.cuEventQuery(one.after) != CUDA_SUCCESS) return;
+    CUresult over = one.before == NULL ? CUDA_ERROR_NOT_READY : guard_real.cuEventQuery(one.after);
+    if (over == CUDA_ERROR_NOT_READY) break;
     pthread_mutex_lock(&lock);
-    bool mine = queue_count > 0 && queue[queue_first].before == one.before;
-    if (mine) {
-      queue_first = (queue_first + 1) % PENDING;
-      queue_count--;
-    }
+    queue_first = (queue_first + 1) % PENDING;
+    queue_count--;
     pthread_mutex_unlock(&lock);
-    float milliseconds = 0;
-    if (!mine) continue;
-    if (guard_real.cuEventElapsedTime(&milliseconds, one.before, one.after) == CUDA_SUCCESS && milliseconds >= 0) {
-      int64_t measured = (int64_t)((double)milliseconds * 1e6);
-      learn(one.key, measured);
+    if (over != CUDA_SUCCESS) { /* their context is gone, and they with it: what was charged stays */
       kl_core_settle(guard.ledger, (uint32_t)one.card, one.estimate, one.estimate);
+      continue;
     }
+    float milliseconds = 0;
+    if (guard_real.cuEventElapsedTime(&milliseconds, one.before, one.after) == CUDA_SUCCESS && milliseconds >= 0)
+      learn(one.key, (int64_t)((double)milliseconds * 1e6));
+    kl_core_settle(guard.ledger, (uint32_t)one.card, one.estimate, one.estimate);
     guard_real.cuEventDestroy_v2(one.before);
     guard_real.cuEventDestroy_v2(one.after);
   }
+  pthread_mutex_unlock(&collect_lock);
 }
 
 static bool captured(CUstream stream, bool per_thread) {
