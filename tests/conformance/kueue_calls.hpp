@@ -25,5 +25,10 @@ void compare(differences& found, const std::string& what, const nlohmann::json& 
 [[nodiscard]] differences check_entry_order(const nlohmann::json& one);
 [[nodiscard]] differences check_entry_compare(const nlohmann::json& one);
 [[nodiscard]] differences check_victims(const nlohmann::json& one);
+[[nodiscard]] differences check_places(const nlohmann::json& one);
+[[nodiscard]] differences check_replacement(const nlohmann::json& one);
+[[nodiscard]] differences check_domain_order(const nlohmann::json& one);
+[[nodiscard]] differences check_balanced(const nlohmann::json& one);
+[[nodiscard]] differences check_place_math(const nlohmann::json& one);
 
 }  // namespace kaisched::conformance::kueue

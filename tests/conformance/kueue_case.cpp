@@ -35,6 +35,11 @@ constexpr std::array kind_judges{
     kind_judge{"entry-compare", check_entry_compare},
     kind_judge{"preemption-targets", check_victims},
     kind_judge{"preemption-targets-fair", check_victims},
+    kind_judge{"tas-assignment", check_places},
+    kind_judge{"tas-replacement", check_replacement},
+    kind_judge{"tas-domain-order", check_domain_order},
+    kind_judge{"tas-balanced", check_balanced},
+    kind_judge{"tas-assignment-math", check_place_math},
 };
 
 }  // namespace
