@@ -30,5 +30,6 @@ void compare(differences& found, const std::string& what, const nlohmann::json& 
 [[nodiscard]] differences check_domain_order(const nlohmann::json& one);
 [[nodiscard]] differences check_balanced(const nlohmann::json& one);
 [[nodiscard]] differences check_place_math(const nlohmann::json& one);
+[[nodiscard]] differences check_cycle(const nlohmann::json& one);
 
 }  // namespace kaisched::conformance::kueue

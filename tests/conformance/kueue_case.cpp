@@ -40,6 +40,7 @@ constexpr std::array kind_judges{
     kind_judge{"tas-domain-order", check_domain_order},
     kind_judge{"tas-balanced", check_balanced},
     kind_judge{"tas-assignment-math", check_place_math},
+    kind_judge{"cycle", check_cycle},
 };
 
 }  // namespace
