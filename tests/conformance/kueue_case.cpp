@@ -53,10 +53,15 @@ verdict judge_kueue_case(const nlohmann::json& one, const judge_options& /*optio
   found.features.push_back(kind);
   for (const kueue::kind_judge& judge : kueue::kind_judges) {
     if (judge.kind != kind) continue;
-    for (std::string& why : judge.check(one)) found.findings.push_back({"decision", std::move(why)});
+    try {
+      for (std::string& why : judge.check(one)) found.findings.push_back({"decision", std::move(why)});
+    } catch (const unsupported& missing) {
+      found.findings.push_back({"unsupported", missing.what()});
+    }
     return found;
   }
-  throw unsupported("kind " + kind);
+  found.findings.push_back({"unsupported", "kind " + kind});
+  return found;
 }
 
 bool kueue_case_in_reach(const nlohmann::json& one) {
