@@ -41,6 +41,7 @@ constexpr std::array kind_judges{
     kind_judge{"tas-balanced", check_balanced},
     kind_judge{"tas-assignment-math", check_place_math},
     kind_judge{"cycle", check_cycle},
+    kind_judge{"cycle-tas", check_cycle},
 };
 
 }  // namespace

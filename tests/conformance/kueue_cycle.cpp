@@ -11,6 +11,7 @@
 #include "conformance/kueue_calls.hpp"
 #include "conformance/kueue_demands.hpp"
 #include "conformance/kueue_objects.hpp"
+#include "conformance/kueue_place_book.hpp"
 #include "conformance/unsupported.hpp"
 #include "policy/admission/cycle.hpp"
 
@@ -127,14 +128,18 @@ json tidy(const json& value) {
 
 class cycle_replay {
  public:
-  explicit cycle_replay(const json& one) : one_(one), input_(one.at("input")), all_(read_cluster(input_)) {}
+  explicit cycle_replay(const json& one) : one_(one), input_(one.at("input")), all_(read_cluster(input_)), places_(all_, input_) {}
 
   differences run() {
     read_workloads();
     run_heads();
     differences found;
     const json& expected = one_.at("expected");
-    compare(found, "assignments", tidy_all(items(expected, "assignments")), assignments());
+    if (expected.contains("new_assignments")) {
+      compare(found, "new assignments", tidy_all(items(expected, "new_assignments")), new_assignments());
+    } else {
+      compare(found, "assignments", tidy_all(items(expected, "assignments")), assignments());
+    }
     compare(found, "left", sorted_lists(member(expected, "left")), keys_by_queue(active_));
     compare(found, "parked", sorted_lists(member(expected, "inadmissible_left")), keys_by_queue(parked_));
     if (has(expected, "workloads")) compare_workloads(found, expected.at("workloads"));
@@ -152,7 +157,6 @@ class cycle_replay {
     }
     if (has(input_, "admission_error")) throw unsupported("errors of the API server");
     if (gate(input_, "ConcurrentAdmission")) throw unsupported("concurrent admission");
-    if (has(input_, "nodes") || has(input_, "topologies")) throw unsupported("cycles with topologies");
     std::map<std::string, std::string> local_queues;
     for (const json& one : items(input_, "local_queues")) {
       local_queues[key_of(one)] = text_or_empty(member(one, "spec"), "clusterQueue");
@@ -165,9 +169,9 @@ class cycle_replay {
       for (const auto& [name, value] : items(member(object, "metadata"), "annotations").items()) {
         if (name.find("workload-slice") != std::string::npos) throw unsupported("slices of workloads");
       }
-      for (const json& set : items(member(object, "spec"), "podSets")) {
-        if (has(set, "topologyRequest") && gate(input_, "TopologyAwareScheduling"))
-          throw unsupported("cycles with topologies");
+      if (!items(member(object, "status"), "unhealthyNodes").empty()) throw unsupported("second pass of a workload");
+      for (const json& set : items(member(member(object, "status"), "admission"), "podSetAssignments")) {
+        if (has(set, "delayedTopologyRequest")) throw unsupported("second pass of a workload");
       }
       if (made.holds) {
         made.queue = text_or_empty(member(member(object, "status"), "admission"), "clusterQueue");
@@ -175,6 +179,7 @@ class cycle_replay {
         const adm::running_workload& running = all_.state.running.back();
         if (running.queue == adm::no_node) throw unsupported("workloads in queues that do not exist");
         all_.state.tree.add_usage(running.queue, running.usage);
+        places_.add_running(object);
       } else {
         const auto local = local_queues.find(namespace_of(made.key) + "/" +
                                              text_or_empty(member(object, "spec"), "queueName"));
@@ -235,7 +240,10 @@ class cycle_replay {
       head.priority = priority_of(object, input_);
       head.queued_at = queued_at(object, input_, true);
       head.name = key;
-      texts.push_back(demands_of(all_, queue, object, input_));
+      texts.push_back(demands_of(all_, queue, object, input_, [&](const std::string& flavor, const json& set) {
+        return places_.mismatch(queue, flavor, set);
+      }));
+      places_.add_head(queue, object);
       head.demands = texts.back().demands;
       read_fewest(object, head);
     }
@@ -249,6 +257,12 @@ class cycle_replay {
     rules.looks_again_on_overlap = gate(input_, "RecomputeAssignmentUponPreemptionTargetsOverlap");
     rules.resource_order = all_.resource_order;
     rules.pods_resource = all_.resources.find("pods");
+    rules.has_topology = places_.has_topology();
+    rules.looks_again_for_places = gate(input_, "TASRecomputeAssignmentWithinSchedulingCycle");
+    if (!places_.empty()) {
+      rules.places = &places_;
+      all_.state.listener = &places_;
+    }
     const adm::cycle_result result = adm::run_cycle(all_.state, queues, heads, rules);
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const queue_object& queue = all_.queue_at(queues[heads[i].queue].node);
@@ -311,9 +325,13 @@ class cycle_replay {
     const json& sets = items(member(workloads_.at(head.name).object, "spec"), "podSets");
     std::string text;
     for (std::size_t i = 0; i < assignment.pod_sets.size(); ++i) {
-      if (assignment.pod_sets[i].obstacles.empty()) continue;
+      const adm::pod_set_assignment& set = assignment.pod_sets[i];
+      if (set.obstacles.empty() && !set.topology_failed) continue;
       text += (text.empty() ? "" : "; ") + ("couldn't assign flavors to pod set " + text_or_empty(sets[i], "name")) +
-              ": " + joined_obstacles(all_, texts, assignment.pod_sets[i].obstacles);
+              ": " +
+              joined_obstacles(all_, texts, set.obstacles,
+                               set.topology_failed ? std::vector{places_.reason(set.topology_reason)}
+                                                   : std::vector<std::string>{});
     }
     return text;
   }
@@ -328,7 +346,7 @@ class cycle_replay {
     const std::string message = message_of(head, result.assignment, texts);
     switch (result.outcome) {
       case adm::cycle_outcome::admitted:
-        admit(queue, head, result.assignment);
+        admit(queue, head, result, texts);
         break;
       case adm::cycle_outcome::preempts: {
         for (const adm::quota_victim& victim : result.victims) evict(victim, head.name);
@@ -372,7 +390,46 @@ class cycle_replay {
                        [](const json& check) { return text_or_empty(check, "state") == "Ready"; });
   }
 
-  void admit(const queue_object& queue, const adm::cycle_head& head, const adm::flavor_assignment& assignment) {
+  /// Flavors that were looked at, but are not simply free, in words of the reference.
+  std::string considered(const adm::cycle_head& head, const adm::flavor_assignment& assignment,
+                         const demand_texts& texts) const {
+    const json& sets = items(member(workloads_.at(head.name).object, "spec"), "podSets");
+    std::string text;
+    for (std::size_t i = 0; i < assignment.pod_sets.size(); ++i) {
+      std::string of_set;
+      for (const adm::flavor_attempt& one : assignment.pod_sets[i].attempts) {
+        if (one.mode == adm::assignment_mode::fit && one.borrowing == 0) continue;
+        std::vector<std::string> reasons;
+        for (const adm::obstacle& why : one.obstacles) reasons.push_back(obstacle_text(all_, texts, why));
+        std::sort(reasons.begin(), reasons.end());
+        of_set += (of_set.empty() ? "" : ", ") + all_.flavors.names[one.flavor] + "(";
+        of_set += one.victims ? "preemptionMode=" + std::string(forecast_text(*one.victims))
+                              : std::string(mode_text(one.mode));
+        if (one.borrowing > 0) of_set += ";borrow=" + std::to_string(one.borrowing);
+        for (const std::string& why : reasons) of_set += ";" + why;
+        of_set += ")";
+      }
+      if (!of_set.empty()) text += (text.empty() ? "" : " | ") + text_or_empty(sets[i], "name") + ": " + of_set;
+    }
+    return text;
+  }
+
+  std::string reserved_message(const queue_object& queue, const adm::cycle_head& head,
+                               const adm::flavor_assignment& assignment, const demand_texts& texts) const {
+    // A workload without a time of making has waited as long as the reference can count.
+    const std::int64_t since = head.queued_at == no_time ? INT64_MAX : -head.queued_at;
+    const std::int64_t seconds = since == INT64_MAX ? 9223372037 : (since + 500'000'000) / 1'000'000'000;
+    const std::string flavors = considered(head, assignment, texts);
+    return "Quota reserved in ClusterQueue " + queue.name + ", wait time since queued was " + std::to_string(seconds) +
+           "s" + (flavors.empty() ? "" : "; Flavors considered: " + flavors);
+  }
+
+  void admit(const queue_object& queue, const adm::cycle_head& head, const adm::head_result& result,
+             const demand_texts& texts) {
+    const adm::flavor_assignment& assignment = result.assignment;
+    messages_[head.name + " QuotaReserved"] = reserved_message(queue, head, assignment, texts);
+    messages_[head.name + " Admitted"] =
+        "Admitted by ClusterQueue " + queue.name + ", wait time since reservation was 0s";
     const json& sets = items(member(workloads_.at(head.name).object, "spec"), "podSets");
     json made = json::array();
     for (std::size_t i = 0; i < assignment.pod_sets.size(); ++i) {
@@ -384,6 +441,8 @@ class cycle_replay {
           if (asked.resource == one.resource) set["resourceUsage"][resource] = quantity_text(resource, asked.value);
         }
       }
+      if (i < result.places.size() && result.places[i])
+        set["topologyAssignment"] = assignment_record(*result.places[i]);
       made.push_back(std::move(set));
     }
     admitted_[head.name] = tidy({{"clusterQueue", queue.name}, {"podSetAssignments", std::move(made)}});
@@ -411,6 +470,9 @@ class cycle_replay {
   static json normal_quantities(json admission) {
     if (!admission.contains("podSetAssignments")) return admission;
     for (json& set : admission["podSetAssignments"]) {
+      // Places may be written in several ways, too.
+      if (set.contains("topologyAssignment"))
+        set["topologyAssignment"] = assignment_record(read_assignment(set["topologyAssignment"]));
       if (!set.contains("resourceUsage")) continue;
       for (auto& [resource, text] : set["resourceUsage"].items()) text = quantity(resource, text);
     }
@@ -422,6 +484,12 @@ class cycle_replay {
     for (const auto& [key, workload] : workloads_) {
       if (workload.holds) made[key] = normal_quantities(tidy(workload.object.at("status").at("admission")));
     }
+    for (const auto& [key, admission] : admitted_) made[key] = normal_quantities(admission);
+    return made;
+  }
+
+  json new_assignments() const {
+    json made = json::object();
     for (const auto& [key, admission] : admitted_) made[key] = normal_quantities(admission);
     return made;
   }
@@ -456,9 +524,14 @@ class cycle_replay {
       wanted.push_back({{"key", text_or_empty(one, "key")}, {"reason", text_or_empty(one, "reason")}});
       const auto why = waiting_.find(text_or_empty(one, "key"));
       if (!has(one, "message")) continue;
-      if (why == waiting_.end() && text_or_empty(one, "reason") == "QuotaReserved")
+      const auto told = messages_.find(text_or_empty(one, "key") + " " + text_or_empty(one, "reason"));
+      if (told != messages_.end()) {
+        compare(found, "message of an event", one.at("message"), told->second);
+      } else if (why != waiting_.end() && why->second.reason == text_or_empty(one, "reason")) {
+        compare(found, "message of an event", one.at("message"), why->second.message);
+      } else {
         throw unsupported("message of an event");
-      if (why != waiting_.end()) compare(found, "message of an event", one.at("message"), why->second.message);
+      }
     }
     json got = events_;
     std::sort(wanted.begin(), wanted.end());
@@ -469,6 +542,7 @@ class cycle_replay {
   const json& one_;
   const json& input_;
   cluster all_;
+  recorded_places places_;
   std::map<std::string, cycle_workload> workloads_;
   std::map<std::string, std::set<std::string>> active_;
   std::map<std::string, std::set<std::string>> parked_;
@@ -476,6 +550,7 @@ class cycle_replay {
   std::map<std::string, waiting> waiting_;
   std::map<std::string, std::string> leaving_;
   std::map<std::string, std::int64_t> skipped_;
+  std::map<std::string, std::string> messages_;  ///< of events, by workload and reason
   json events_ = json::array();
 };
 

@@ -111,7 +111,8 @@ adm::victim_oracle recorded_oracle(const cluster& all, const json& input) {
 
 }  // namespace
 
-demand_texts demands_of(const cluster& all, const queue_object& /*queue*/, const json& workload, const json& input) {
+demand_texts demands_of(const cluster& all, const queue_object& /*queue*/, const json& workload, const json& input,
+                        const flavor_check& check) {
   demand_texts made;
   for (const json& set : items(member(workload, "spec"), "podSets")) {
     adm::pod_set_demand& demand = made.demands.emplace_back();
@@ -126,7 +127,9 @@ demand_texts demands_of(const cluster& all, const queue_object& /*queue*/, const
       const std::string& name = all.flavors.names[flavor];
       const auto object = all.flavor_objects.find(name);
       std::optional<std::string> why =
-          object == all.flavor_objects.end() ? "flavor " + name + " not found" : flavor_mismatch(object->second, name, pod_spec);
+          object == all.flavor_objects.end() ? std::optional("flavor " + name + " not found") : std::nullopt;
+      if (!why && check) why = check(name, set);
+      if (!why) why = flavor_mismatch(object->second, name, pod_spec);
       if (!why) {
         demand.mismatches.emplace_back();
         continue;

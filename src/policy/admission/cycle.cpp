@@ -42,7 +42,10 @@ class one_cycle {
   struct proposal {
     flavor_assignment assignment;
     std::vector<quota_victim> victims;
+    set_places places;
   };
+
+  std::size_t number_of(const cycle_head& head) const { return static_cast<std::size_t>(&head - heads_.data()); }
 
   victim_query query_of(const cycle_head& head) const {
     const cycle_queue& queue = queues_[head.queue];
@@ -59,11 +62,55 @@ class one_cycle {
     victim_query query = query_of(head);
     query.asked = total_requests(assignment, head.demands, state_.tree.cells(), false);
     query.cells = assignment.cells_to_preempt(state_.tree.cells());
+    if (rules_.places != nullptr) {
+      query.finds_places = [&] { return !rules_.places->look(number_of(head), assignment, false).failed; };
+    }
     return rules_.by_shares ? find_fair_victims(state_, query, rules_.fair) : find_victims(state_, query);
   }
 
   flavor_assignment assign(const cycle_head& head, std::span<const pod_set_demand> demands,
-                           const std::vector<std::vector<flavor_of_resource>>& nominated) {
+                           const std::vector<std::vector<flavor_of_resource>>& nominated, set_places& places) {
+    flavor_assignment made = assign_quota(head, demands, nominated);
+    if (rules_.places == nullptr || made.mode() == assignment_mode::no_fit) return made;
+    if (made.mode() == assignment_mode::fit) {
+      place_book::answer found = rules_.places->look(number_of(head), made, false);
+      if (found.failed) {
+        made.pod_sets[*found.failed].topology_failed = true;
+        made.pod_sets[*found.failed].topology_reason = found.reason;
+        made.set_mode(*found.failed, assignment_mode::preempt);
+      } else {
+        places = std::move(found.places);
+      }
+    }
+    if (made.mode() == assignment_mode::preempt) {
+      // Quota may be free, but scattered: even then others would have to leave.
+      const place_book::answer found = rules_.places->look(number_of(head), made, true);
+      if (found.failed) {
+        for (flavor_attempt& one : made.pod_sets[*found.failed].attempts) {
+          if (one.flavor != found.flavor) continue;
+          one.mode = assignment_mode::no_fit;
+          one.why = no_fit_class::topology;
+        }
+        made.set_mode(*found.failed, assignment_mode::no_fit);
+        explain_no_fit(made, queues_[head.queue].groups);
+      } else {
+        for (const std::size_t set : found.asked) made.set_mode(set, assignment_mode::preempt);
+      }
+    }
+    return made;
+  }
+
+  /// Where the pods will be once the victims are gone; without victims, where they would be if nobody else was there.
+  void place_beside_victims(const cycle_head& head, proposal& made) {
+    if (rules_.places == nullptr || made.assignment.mode() != assignment_mode::preempt) return;
+    for (const quota_victim& one : made.victims) state_.remove(one.workload);
+    place_book::answer found = rules_.places->look(number_of(head), made.assignment, made.victims.empty());
+    for (const quota_victim& one : made.victims) state_.restore(one.workload);
+    if (!found.failed) made.places = std::move(found.places);
+  }
+
+  flavor_assignment assign_quota(const cycle_head& head, std::span<const pod_set_demand> demands,
+                                 const std::vector<std::vector<flavor_of_resource>>& nominated) {
     const cycle_queue& queue = queues_[head.queue];
     flavor_search search;
     search.tree = &state_.tree;
@@ -75,6 +122,7 @@ class one_cycle {
     search.ignores_missing_resources = rules_.ignores_missing_resources;
     search.resource_order = rules_.resource_order;
     search.pods_resource = rules_.pods_resource;
+    search.has_topology = rules_.has_topology;
     // Whoever looks again begins with the first flavor.
     search.progress = nominated.empty() && !head.progress.empty() ? &head.progress : nullptr;
     search.nominated = nominated;
@@ -88,7 +136,8 @@ class one_cycle {
   std::optional<proposal> propose(const cycle_head& head, std::span<const pod_set_demand> demands,
                                   const std::vector<std::vector<flavor_of_resource>>& nominated,
                                   flavor_assignment* refused) {
-    proposal made{assign(head, demands, nominated), {}};
+    proposal made;
+    made.assignment = assign(head, demands, nominated, made.places);
     const assignment_mode mode = made.assignment.mode();
     if (mode == assignment_mode::fit) return made;
     if (mode == assignment_mode::preempt) made.victims = victims_for(head, made.assignment);
@@ -103,8 +152,11 @@ class one_cycle {
     flavor_assignment refused;
     std::optional<proposal> found = propose(head, head.demands, nominated, &refused);
     if (!found) found = with_fewer_pods(head, nominated);
-    into.assignment = found ? std::move(found->assignment) : std::move(refused);
-    into.victims = found ? std::move(found->victims) : std::vector<quota_victim>{};
+    if (!found) found = proposal{std::move(refused), {}, {}};
+    place_beside_victims(head, *found);
+    into.assignment = std::move(found->assignment);
+    into.victims = std::move(found->victims);
+    into.places = std::move(found->places);
   }
 
   /// The largest counts that will do, by bisection.
@@ -145,25 +197,35 @@ class one_cycle {
     return std::any_of(head.victims.begin(), head.victims.end(), [&](const quota_victim& one) { return told_[one.workload]; });
   }
 
+  enum class room : std::uint8_t { enough, no_quota, no_places };
+
   /// Whether the assignment has room once all victims, its own and those told before, are gone.
-  bool has_room(std::size_t i) {
+  room room_for(std::size_t i) {
     std::vector<bool> gone = told_;
     for (const quota_victim& one : made_.heads[i].victims) gone[one.workload] = true;
     for (std::size_t w = 0; w < gone.size(); ++w) {
-      if (gone[w]) state_.tree.remove_usage(state_.running[w].queue, state_.running[w].usage);
+      if (gone[w]) state_.remove(w);
     }
     const node_id queue = queues_[heads_[i].queue].node;
-    const cell_amounts& usage = made_.heads[i].assignment.usage;
-    const bool room = std::all_of(usage.begin(), usage.end(), [&](const cell_amount& one) {
-      return std::max(amount(), state_.tree.available(queue, one.cell)) >= one.value;
-    });
+    const head_result& head = made_.heads[i];
+    const bool quota =
+        std::all_of(head.assignment.usage.begin(), head.assignment.usage.end(), [&](const cell_amount& one) {
+          return std::max(amount(), state_.tree.available(queue, one.cell)) >= one.value;
+        });
+    const bool places =
+        !quota || rules_.places == nullptr || rules_.places->has_room(i, head.assignment, head.places);
     for (std::size_t w = 0; w < gone.size(); ++w) {
-      if (gone[w]) state_.tree.add_usage(state_.running[w].queue, state_.running[w].usage);
+      if (gone[w]) state_.restore(w);
     }
-    return room;
+    return !quota ? room::no_quota : places ? room::enough : room::no_places;
   }
 
-  void look_again(std::size_t i) {
+  void take(std::size_t i, const cell_amounts& usage) {
+    state_.tree.add_usage(queues_[heads_[i].queue].node, usage);
+    if (rules_.places != nullptr) rules_.places->add(i, made_.heads[i].assignment, made_.heads[i].places);
+  }
+
+  void look_again(std::size_t i, bool as_if_gone) {
     head_result& head = made_.heads[i];
     head.looked_again = true;
     std::vector<std::vector<flavor_of_resource>> nominated;
@@ -171,6 +233,7 @@ class one_cycle {
       auto& flavors = nominated.emplace_back();
       for (const chosen_flavor& one : set.flavors) flavors.push_back({one.resource, one.flavor});
     }
+    if (!as_if_gone) return look(i, nominated);
     const std::vector<bool> hidden = state_.hidden;
     state_.hidden.resize(state_.running.size());
     for (std::size_t w = 0; w < told_.size(); ++w) {
@@ -189,7 +252,11 @@ class one_cycle {
   void process(std::size_t i) {
     made_.order.push_back(i);
     head_result& head = made_.heads[i];
-    if (rules_.looks_again_on_overlap && overlaps(head)) look_again(i);
+    if (rules_.looks_again_on_overlap && overlaps(head)) {
+      look_again(i, true);
+    } else if (rules_.places != nullptr && rules_.looks_again_for_places && room_for(i) == room::no_places) {
+      look_again(i, false);
+    }
     head.outcome = decide(i);
   }
 
@@ -201,19 +268,18 @@ class one_cycle {
     if (mode == assignment_mode::preempt && head.victims.empty()) {
       const bool sure = queue.preemption.reclaim_within_cohort == victim_policy::any;
       if (!sure || (rules_.entries.preemptors_first && heads_[i].preemptor)) {
-        state_.tree.add_usage(queue.node, amounts_to_reserve(state_.tree, queue.node, head.assignment.usage, mode,
-                                                             head.assignment.borrowing > 0));
+        take(i, amounts_to_reserve(state_.tree, queue.node, head.assignment.usage, mode, head.assignment.borrowing > 0));
       }
       return cycle_outcome::no_candidates;
     }
     if (mode == assignment_mode::deferred_fit) {
-      state_.tree.add_usage(queue.node, head.assignment.usage);
+      take(i, head.assignment.usage);
       return cycle_outcome::deferred;
     }
     if (overlaps(head)) return cycle_outcome::overlap;
-    if (!has_room(i)) return cycle_outcome::crowded_out;
+    if (room_for(i) != room::enough) return cycle_outcome::crowded_out;
     for (const quota_victim& one : head.victims) told_[one.workload] = true;
-    state_.tree.add_usage(queue.node, head.assignment.usage);
+    take(i, head.assignment.usage);
     return mode == assignment_mode::preempt ? cycle_outcome::preempts : cycle_outcome::admitted;
   }
 

@@ -7,12 +7,33 @@
 #include <string>
 #include <vector>
 
+#include "policy/admission/domain_ledger.hpp"
 #include "policy/admission/entry_order.hpp"
 #include "policy/admission/flavor_assignment.hpp"
 #include "policy/admission/quota_victims.hpp"
 #include "policy/admission/running.hpp"
 
 namespace kaisched::admission {
+
+/// Places of the pod sets of a head; none for sets that ask for none.
+using set_places = std::vector<std::optional<domain_assignment>>;
+
+/// Places in topologies beside the quotas. Told which workloads are thought away, it leaves out what these use.
+class place_book : public usage_listener {
+ public:
+  struct answer {
+    std::vector<std::size_t> asked;     ///< pod sets that need places
+    std::optional<std::size_t> failed;  ///< the first that finds none
+    std::size_t reason = 0;             ///< a number for why
+    std::uint32_t flavor = 0;           ///< where it looked
+    set_places places;
+  };
+  /// Looks for places for what the assignment chose.
+  [[nodiscard]] virtual answer look(std::size_t head, const flavor_assignment& assignment, bool as_if_empty) = 0;
+  [[nodiscard]] virtual bool has_room(std::size_t head, const flavor_assignment& assignment,
+                                      const set_places& places) = 0;
+  virtual void add(std::size_t head, const flavor_assignment& assignment, const set_places& places) = 0;
+};
 
 /// What a queue says about itself.
 struct cycle_queue {
@@ -48,6 +69,9 @@ struct cycle_rules {
   bool ignores_missing_resources = false;
   std::span<const std::uint32_t> resource_order;
   std::optional<std::uint32_t> pods_resource;
+  std::span<const std::uint8_t> has_topology;  ///< by flavor
+  place_book* places = nullptr;                ///< null where there are no topologies
+  bool looks_again_for_places = true;          ///< if an earlier entry of the cycle has taken them
 };
 
 enum class cycle_outcome : std::uint8_t {
@@ -64,6 +88,7 @@ struct head_result {
   cycle_outcome outcome = cycle_outcome::no_fit;
   flavor_assignment assignment;
   std::vector<quota_victim> victims;
+  set_places places;
   bool looked_again = false;
 };
 

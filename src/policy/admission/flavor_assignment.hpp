@@ -136,6 +136,7 @@ struct pod_set_assignment {
   std::vector<obstacle> obstacles;
   std::vector<flavor_attempt> attempts;  ///< by flavor
   bool topology_failed = false;          ///< quota is there, but the pods find no place together
+  std::size_t topology_reason = 0;       ///< the number that the search for places gave for that
   bool failed = false;                   ///< nothing was assigned, for a reason beyond quotas
 
   [[nodiscard]] assignment_mode mode() const;
