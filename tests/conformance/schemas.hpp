@@ -42,5 +42,7 @@ verdict judge_kai_call(const nlohmann::json& one, const judge_options& options);
 bool kai_call_in_reach(const nlohmann::json& one);
 verdict judge_hami_case(const nlohmann::json& one, const judge_options& options);
 bool hami_case_in_reach(const nlohmann::json& one);
+verdict judge_kueue_case(const nlohmann::json& one, const judge_options& options);
+bool kueue_case_in_reach(const nlohmann::json& one);
 
 }  // namespace kaisched::conformance

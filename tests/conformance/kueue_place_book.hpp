@@ -1,0 +1,66 @@
+#pragma once
+/// @file
+/// Topologies of a recorded cycle: which flavors have one, who is where, and where heads would go.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "conformance/kueue_objects.hpp"
+#include "conformance/kueue_places.hpp"
+#include "policy/admission/cycle.hpp"
+
+namespace kaisched::conformance::kueue {
+
+class recorded_places final : public admission::place_book {
+ public:
+  recorded_places(const cluster& all, const nlohmann::json& input);
+
+  /// Counts the places of a workload that holds quota; in the order of the state's workloads.
+  void add_running(const nlohmann::json& workload);
+  void add_head(const queue_object& queue, const nlohmann::json& workload);
+  [[nodiscard]] bool empty() const { return domains_.empty(); }
+  [[nodiscard]] const std::vector<std::uint8_t>& has_topology() const { return has_topology_; }
+  [[nodiscard]] bool only_topologies(const queue_object& queue) const;
+  /// Why a pod set does not go with a flavor.
+  [[nodiscard]] std::optional<std::string> mismatch(const queue_object& queue, const std::string& flavor,
+                                                    const nlohmann::json& pod_set) const;
+  [[nodiscard]] const std::string& reason(std::size_t number) const { return reasons_[number]; }
+
+  void removed(std::size_t workload) override { change(running_[workload], false); }
+  void restored(std::size_t workload) override { change(running_[workload], true); }
+  answer look(std::size_t head, const admission::flavor_assignment& assignment, bool as_if_empty) override;
+  bool has_room(std::size_t head, const admission::flavor_assignment& assignment,
+                const admission::set_places& places) override;
+  void add(std::size_t head, const admission::flavor_assignment& assignment,
+           const admission::set_places& places) override;
+
+ private:
+  struct usage {
+    std::string flavor;
+    admission::domain_assignment places;
+    admission::resource_vector per_pod;
+  };
+  struct head {
+    const queue_object* queue = nullptr;
+    nlohmann::json workload;
+  };
+  void change(const std::vector<usage>& list, bool add);
+  [[nodiscard]] std::vector<usage> usages_of(std::size_t head, const admission::flavor_assignment& assignment,
+                                             const admission::set_places& places) const;
+  [[nodiscard]] std::string flavor_of(const admission::pod_set_assignment& set) const;
+
+  const cluster& all_;
+  const nlohmann::json& input_;
+  std::map<std::string, node_domains> domains_;  ///< by flavor
+  std::vector<std::uint8_t> has_topology_;
+  std::vector<std::vector<usage>> running_;
+  std::vector<head> heads_;
+  std::vector<std::string> reasons_;
+};
+
+}  // namespace kaisched::conformance::kueue
