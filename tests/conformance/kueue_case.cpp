@@ -65,8 +65,6 @@ verdict judge_kueue_case(const nlohmann::json& one, const judge_options& /*optio
   return found;
 }
 
-bool kueue_case_in_reach(const nlohmann::json& one) {
-  return judge_case(one, {}).unsupported() == nullptr;
-}
+bool kueue_case_in_reach(const nlohmann::json& one) { return judge_case(one, {}).unsupported() == nullptr; }
 
 }  // namespace kaisched::conformance

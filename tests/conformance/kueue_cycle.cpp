@@ -40,8 +40,8 @@ struct waiting {
 
 json namespace_labels(const json& input, const std::string& name) {
   static const std::map<std::string, json> known{
-      {"default", json::object()},          {"eng-alpha", {{"dep", "eng"}}}, {"eng-beta", {{"dep", "eng"}}},
-      {"eng-gamma", {{"dep", "eng"}}},      {"sales", {{"dep", "sales"}}},   {"lend", {{"dep", "lend"}}},
+      {"default", json::object()},     {"eng-alpha", {{"dep", "eng"}}}, {"eng-beta", {{"dep", "eng"}}},
+      {"eng-gamma", {{"dep", "eng"}}}, {"sales", {{"dep", "sales"}}},   {"lend", {{"dep", "lend"}}},
   };
   for (const json& object : items(input, "objects")) {
     if (text_or_empty(member(object, "metadata"), "name") == name && text_or_empty(object, "kind") == "Namespace")
@@ -128,7 +128,8 @@ json tidy(const json& value) {
 
 class cycle_replay {
  public:
-  explicit cycle_replay(const json& one) : one_(one), input_(one.at("input")), all_(read_cluster(input_)), places_(all_, input_) {}
+  explicit cycle_replay(const json& one)
+      : one_(one), input_(one.at("input")), all_(read_cluster(input_)), places_(all_, input_) {}
 
   differences run() {
     read_workloads();
@@ -181,8 +182,8 @@ class cycle_replay {
         all_.state.tree.add_usage(running.queue, running.usage);
         places_.add_running(object);
       } else {
-        const auto local = local_queues.find(namespace_of(made.key) + "/" +
-                                             text_or_empty(member(object, "spec"), "queueName"));
+        const auto local =
+            local_queues.find(namespace_of(made.key) + "/" + text_or_empty(member(object, "spec"), "queueName"));
         if (local != local_queues.end()) made.queue = local->second;
         if (all_.queue(made.queue) == nullptr) made.queue.clear();
         if (!made.queue.empty() && !condition_is_true(object, "Finished")) active_[made.queue].insert(made.key);
@@ -301,7 +302,8 @@ class cycle_replay {
     return false;
   }
 
-  void put_back(const queue_object& queue, const std::string& key, comeback how, waiting why, bool flavors_left = false) {
+  void put_back(const queue_object& queue, const std::string& key, comeback how, waiting why,
+                bool flavors_left = false) {
     waiting_[key] = std::move(why);
     events_.push_back({{"key", key}, {"reason", waiting_[key].reason}});
     const bool at_once = queue.strict_order ? how != comeback::mismatch : how == comeback::at_once;
@@ -329,20 +331,19 @@ class cycle_replay {
       if (set.obstacles.empty() && !set.topology_failed) continue;
       text += (text.empty() ? "" : "; ") + ("couldn't assign flavors to pod set " + text_or_empty(sets[i], "name")) +
               ": " +
-              joined_obstacles(all_, texts, set.obstacles,
-                               set.topology_failed ? std::vector{places_.reason(set.topology_reason)}
-                                                   : std::vector<std::string>{});
+              joined_obstacles(
+                  all_, texts, set.obstacles,
+                  set.topology_failed ? std::vector{places_.reason(set.topology_reason)} : std::vector<std::string>{});
     }
     return text;
   }
 
   void tell(const queue_object& queue, const adm::cycle_head& head, const adm::head_result& result,
             const demand_texts& texts) {
-    const bool left = std::any_of(result.assignment.progress.begin(), result.assignment.progress.end(),
-                                  [](const auto& of_set) {
-                                    return std::any_of(of_set.begin(), of_set.end(),
-                                                       [](const auto& one) { return one.second != -1; });
-                                  });
+    const bool left =
+        std::any_of(result.assignment.progress.begin(), result.assignment.progress.end(), [](const auto& of_set) {
+          return std::any_of(of_set.begin(), of_set.end(), [](const auto& one) { return one.second != -1; });
+        });
     const std::string message = message_of(head, result.assignment, texts);
     switch (result.outcome) {
       case adm::cycle_outcome::admitted:
@@ -356,8 +357,8 @@ class cycle_replay {
         break;
       }
       case adm::cycle_outcome::no_fit:
-        put_back(queue, head.name, comeback::parked_alike,
-                 {std::string(no_fit_text(result.assignment.why)), message}, left);
+        put_back(queue, head.name, comeback::parked_alike, {std::string(no_fit_text(result.assignment.why)), message},
+                 left);
         break;
       case adm::cycle_outcome::no_candidates:
         put_back(queue, head.name, comeback::parked_alike, {"WaitingForQuota", message}, left);

@@ -13,7 +13,8 @@
 namespace kaisched::conformance::kueue {
 
 /// Why a pod set does not go with a flavor, beyond what its pods say, or none.
-using flavor_check = std::function<std::optional<std::string>(const std::string& flavor, const nlohmann::json& pod_set)>;
+using flavor_check =
+    std::function<std::optional<std::string>(const std::string& flavor, const nlohmann::json& pod_set)>;
 [[nodiscard]] demand_texts demands_of(const cluster& all, const queue_object& queue, const nlohmann::json& workload,
                                       const nlohmann::json& input, const flavor_check& check = {});
 /// The rules of the queue; no oracle yet. Refers to the cluster and the queue.

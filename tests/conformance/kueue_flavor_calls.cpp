@@ -61,7 +61,11 @@ void compare_assignment(differences& found, const cluster& all, const demand_tex
   compare(found, "borrowing", value_or(expected, "borrowing", 0), made.borrowing);
   compare(found, "mode", one.at("expected").at("rep_mode"), mode_text(made.mode()));
   const json usage = all.amounts_record(made.usage);
-  compare(found, "usage", items(member(member(expected, "usage"), "quota"), "assigned").empty() ? json::object() : expected.at("usage").at("quota").at("assigned"), usage);
+  compare(found, "usage",
+          items(member(member(expected, "usage"), "quota"), "assigned").empty()
+              ? json::object()
+              : expected.at("usage").at("quota").at("assigned"),
+          usage);
   if (has(expected, "no_fit_reason"))
     compare(found, "class of the reason", expected.at("no_fit_reason"), no_fit_text(made.why));
   const json& sets = items(expected, "pod_sets");
@@ -72,8 +76,8 @@ void compare_assignment(differences& found, const cluster& all, const demand_tex
     compare(found, "flavors of " + name, expected_flavors(items(sets[i], "flavors")),
             without_borrow(flavors_record(all, set)));
     compare(found, "count of " + name, value_or(sets[i], "count", std::int64_t{0}), set.count);
-    compare(found, "requests of " + name,
-            has(sets[i], "requests") ? sets[i].at("requests") : json::object(), requests_record(all, set.requests));
+    compare(found, "requests of " + name, has(sets[i], "requests") ? sets[i].at("requests") : json::object(),
+            requests_record(all, set.requests));
     std::vector<std::string> reasons;
     for (const json& text : items(member(sets[i], "status"), "reasons")) reasons.push_back(text.get<std::string>());
     if (has(sets[i], "status")) {
@@ -84,7 +88,9 @@ void compare_assignment(differences& found, const cluster& all, const demand_tex
   if (actual.is_null()) return;
   compare(found, "recorded borrowing", actual.at("borrowing"), made.borrowing);
   compare(found, "recorded class of the reason", actual.at("no_fit_reason"), no_fit_text(made.why));
-  compare(found, "recorded usage", items(member(actual, "usage"), "assigned").empty() ? json::object() : actual.at("usage").at("assigned"), usage);
+  compare(found, "recorded usage",
+          items(member(actual, "usage"), "assigned").empty() ? json::object() : actual.at("usage").at("assigned"),
+          usage);
   const json& recorded = items(actual, "pod_sets");
   for (std::size_t i = 0; i < std::min(recorded.size(), made.pod_sets.size()); ++i) {
     const std::string name = text_or_empty(recorded[i], "name");

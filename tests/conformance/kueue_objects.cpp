@@ -21,10 +21,14 @@ namespace {
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
 /// Gates that are off in the recorded version; all others that anything here asks for are on.
-const std::set<std::string, std::less<>> gates_off{
-    "ConcurrentAdmission",  "ElasticJobsViaWorkloadSlicesWithTAS", "MultiKueueOrchestratedPreemption",
-    "PriorityBoost",        "PrioritizePreemptorWorkloads",        "TASBalancedPlacement",
-    "TASRespectNodeAffinityPreferred", "UnadmittedWorkloadsExplicitStatus"};
+const std::set<std::string, std::less<>> gates_off{"ConcurrentAdmission",
+                                                   "ElasticJobsViaWorkloadSlicesWithTAS",
+                                                   "MultiKueueOrchestratedPreemption",
+                                                   "PriorityBoost",
+                                                   "PrioritizePreemptorWorkloads",
+                                                   "TASBalancedPlacement",
+                                                   "TASRespectNodeAffinityPreferred",
+                                                   "UnadmittedWorkloadsExplicitStatus"};
 
 /// Empty if it has too many digits.
 std::optional<base::int128> exact(std::string_view resource, const json& of) {
@@ -48,7 +52,8 @@ void collect_names(const json& value, std::set<std::string>& flavors, std::set<s
   for (const auto& [key, of] : value.items()) {
     if (key == "coveredResources") {
       for (const json& one : of) resources.insert(one.get<std::string>());
-    } else if (key == "requests" || key == "limits" || key == "resourceUsage" || key == "overhead" || key == "allocatable") {
+    } else if (key == "requests" || key == "limits" || key == "resourceUsage" || key == "overhead" ||
+               key == "allocatable") {
       if (of.is_object()) {
         for (const auto& [name, amount] : of.items()) resources.insert(name);
       } else if (of.is_array()) {
@@ -238,7 +243,13 @@ std::int64_t time_of(const json& text) {
   char* end = nullptr;
   const double number = std::strtod(all.c_str() + 3, &end);
   const std::string unit = end;
-  const double scale = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "m" ? 60e9 : unit == "h" ? 3600e9 : unit == "ns" ? 1.0 : unit == "us" ? 1e3 : 0.0;
+  const double scale = unit == "s"    ? 1e9
+                       : unit == "ms" ? 1e6
+                       : unit == "m"  ? 60e9
+                       : unit == "h"  ? 3600e9
+                       : unit == "ns" ? 1.0
+                       : unit == "us" ? 1e3
+                                      : 0.0;
   if (scale == 0.0) throw unsupported("unit of time");
   return static_cast<std::int64_t>(number * scale);
 }
@@ -270,8 +281,7 @@ std::string quantity_text(std::string_view resource, std::int64_t value) {
     if (value % 1000 != 0) return std::to_string(value) + "m";
     return with(value / 1000, 1000, {"k", "M", "G", "T", "P", "E"});
   }
-  const bool binary =
-      resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
+  const bool binary = resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
   if (binary && value % 1024 == 0 && (value >= 1024 || value <= -1024))
     return with(value, 1024, {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"});
   return with(value, 1000, {"k", "M", "G", "T", "P", "E"});
@@ -350,7 +360,8 @@ std::string cluster::cell_text(adm::cell_id cell) const {
 adm::cell_amounts cluster::amounts(const json& by_key) const {
   adm::cell_amounts found;
   for (const auto& [key, value] : by_key.items())
-    adm::add_to(found, cell(key), value.is_string() ? adm::amount::unlimited() : adm::amount(value.get<std::int64_t>()));
+    adm::add_to(found, cell(key),
+                value.is_string() ? adm::amount::unlimited() : adm::amount(value.get<std::int64_t>()));
   return found;
 }
 
@@ -556,8 +567,8 @@ bool matches_node_affinity(const json& pod_spec, const json& labels, const json*
   for (const auto& [key, value] : items(pod_spec, "nodeSelector").items()) {
     if ((keys == nullptr || keys->contains(key)) && member(labels, key) != value) return false;
   }
-  const json& required = member(member(member(pod_spec, "affinity"), "nodeAffinity"),
-                                "requiredDuringSchedulingIgnoredDuringExecution");
+  const json& required =
+      member(member(member(pod_spec, "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution");
   if (required.is_null() || items(required, "nodeSelectorTerms").empty()) return true;
   return terms_match(items(required, "nodeSelectorTerms"), labels, keys);
 }

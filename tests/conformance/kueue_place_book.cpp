@@ -74,7 +74,9 @@ void recorded_places::add_running(const json& workload) {
   }
 }
 
-void recorded_places::add_head(const queue_object& queue, const json& workload) { heads_.push_back({&queue, workload}); }
+void recorded_places::add_head(const queue_object& queue, const json& workload) {
+  heads_.push_back({&queue, workload});
+}
 
 bool recorded_places::only_topologies(const queue_object& queue) const {
   if (domains_.empty()) return false;
@@ -97,7 +99,8 @@ std::optional<std::string> recorded_places::mismatch(const queue_object& queue, 
   if (domains == domains_.end()) {
     const requests per_pod = pod_requests(member(member(pod_set, "template"), "spec"));
     for (const adm::flavor_group& group : queue.groups) {
-      if (std::find(group.flavors.begin(), group.flavors.end(), all_.flavors.at(flavor)) == group.flavors.end()) continue;
+      if (std::find(group.flavors.begin(), group.flavors.end(), all_.flavors.at(flavor)) == group.flavors.end())
+        continue;
       const bool overlap = std::any_of(group.resources.begin(), group.resources.end(), [&](std::uint32_t resource) {
         return per_pod.contains(all_.resources.names[resource]);
       });

@@ -56,8 +56,7 @@ counted_list counted_domains(const json& input) {
   for (const json& record : items(input, "domains")) {
     made.domains.push_back(counted_of(record));
     made.ids.push_back(id_of(record));
-    const std::string parent =
-        text_or_empty(record.contains("domain") ? record.at("domain") : record, "parent_id");
+    const std::string parent = text_or_empty(record.contains("domain") ? record.at("domain") : record, "parent_id");
     const auto at = std::find(made.ids.begin(), made.ids.end(), parent);
     if (!parent.empty() && at != made.ids.end())
       made.domains.back().parent = static_cast<std::uint32_t>(at - made.ids.begin());
@@ -180,8 +179,8 @@ node_domains read_domains(const name_list& resources, const std::vector<std::str
   std::vector<json> sorted;
   for (const json& node : nodes) {
     const json& labels = items(member(node, "metadata"), "labels");
-    const bool matches = std::all_of(levels.begin(), levels.end(),
-                                     [&](const std::string& level) { return labels.contains(level); });
+    const bool matches =
+        std::all_of(levels.begin(), levels.end(), [&](const std::string& level) { return labels.contains(level); });
     bool labelled = true;
     for (const auto& [key, value] : node_labels.items()) labelled = labelled && member(labels, key) == value;
     if (matches && labelled && is_open(node)) sorted.push_back(node);
@@ -302,7 +301,8 @@ std::string failure_text(const node_domains& domains, const name_list& resources
     case adm::place_failure_kind::too_few_layers:
       text = topology + " doesn't allow to fit";
       for (const adm::layer_fit& one : failure.layers) {
-        text += "; " + std::to_string(one.fits) + "/" + std::to_string(one.asked) + " slice(s) fit on level " + one.level;
+        text +=
+            "; " + std::to_string(one.fits) + "/" + std::to_string(one.asked) + " slice(s) fit on level " + one.level;
       }
       break;
   }
@@ -311,7 +311,8 @@ std::string failure_text(const node_domains& domains, const name_list& resources
     reasons.push_back(texts.texts[static_cast<std::size_t>(number)] + ": " + std::to_string(count));
   if (failure.outside > 0) reasons.push_back("topologyDomain: " + std::to_string(failure.outside));
   for (const auto& [resource, count] : failure.bounding_resources)
-    reasons.push_back("resource \"" + resources.names[static_cast<std::size_t>(resource)] + "\": " + std::to_string(count));
+    reasons.push_back("resource \"" + resources.names[static_cast<std::size_t>(resource)] +
+                      "\": " + std::to_string(count));
   if (reasons.empty()) return text;
   std::sort(reasons.begin(), reasons.end());
   std::string listed;
@@ -408,7 +409,8 @@ differences check_replacement(const json& one) {
   adm::pod_set_places set;
   set.request.count = value_or(input, "count", std::int64_t{0});
   requests per_pod;
-  for (const auto& [name, value] : items(input, "single_pod_requests").items()) per_pod[name] = value.get<std::int64_t>();
+  for (const auto& [name, value] : items(input, "single_pod_requests").items())
+    per_pod[name] = value.get<std::int64_t>();
   set.request.requests = vector_of(resources, per_pod);
   read_topology_request(member(input, "topology_request"), set.request);
   exclusion_texts texts;
@@ -433,7 +435,8 @@ differences check_domain_order(const json& one) {
   // The recorded calls have scores only where they count, and do not say so with a gate.
   rules.by_affinity = !has(input, "feature_gates") || gate(input, "TASRespectNodeAffinityPreferred");
   json order = json::array();
-  for (const std::size_t at : adm::domain_order(list.domains, with_leader, value_or(input, "unconstrained", false), rules))
+  for (const std::size_t at :
+       adm::domain_order(list.domains, with_leader, value_or(input, "unconstrained", false), rules))
     order.push_back(list.ids[at]);
   differences found;
   compare(found, "order", one.at("expected").at("order"), order);
@@ -450,10 +453,11 @@ differences check_balanced(const json& one) {
   differences found;
   if (test == "TestFindBestDomainsForBalancedPlacement") {
     const json& params = member(input, "params");
-    const adm::even_placement best = adm::best_threshold(
-        list.domains, number(params, "count"), number(params, "leader_count"),
-        std::max<std::int64_t>(number(params, "slice_size"), 1), static_cast<std::size_t>(number(params, "requested_level_idx")),
-        static_cast<std::size_t>(number(params, "slice_level_idx")));
+    const adm::even_placement best =
+        adm::best_threshold(list.domains, number(params, "count"), number(params, "leader_count"),
+                            std::max<std::int64_t>(number(params, "slice_size"), 1),
+                            static_cast<std::size_t>(number(params, "requested_level_idx")),
+                            static_cast<std::size_t>(number(params, "slice_level_idx")));
     compare(found, "threshold", number(expected, "threshold"), best.threshold);
     compare(found, "domains", number(expected, "domains_count"), static_cast<std::int64_t>(best.domains));
   } else if (test == "TestPlaceSlicesOnDomainsBalanced") {
@@ -467,8 +471,9 @@ differences check_balanced(const json& one) {
     compare(found, "counts", wanted.is_null() ? json::object() : wanted, result);
   } else if (test == "TestSelectOptimalDomainSetToFit") {
     json ids = json::array();
-    for (const std::size_t at : adm::fewest_domains(list.domains, number(input, "worker_count") / size, number(input, "leader_count"),
-                                                    size, value_or(input, "prioritize_by_entropy", true)))
+    for (const std::size_t at :
+         adm::fewest_domains(list.domains, number(input, "worker_count") / size, number(input, "leader_count"), size,
+                             value_or(input, "prioritize_by_entropy", true)))
       ids.push_back(list.ids[at]);
     compare(found, "domains", items(expected, "result"), ids);
   } else {

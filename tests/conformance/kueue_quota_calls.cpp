@@ -43,7 +43,8 @@ json usage_record(const cluster& all, const queue_object& queue, const adm::cell
         const adm::amount used = adm::amount_of(usage, cell);
         const adm::amount more =
             lent ? std::max(adm::amount(), used - all.state.tree.quota(queue.node, cell).nominal) : adm::amount();
-        resources.push_back({{"name", name}, {"total", amount_text(name, used)}, {"borrowed", amount_text(name, more)}});
+        resources.push_back(
+            {{"name", name}, {"total", amount_text(name, used)}, {"borrowed", amount_text(name, more)}});
       }
       made.push_back({{"name", all.flavors.names[flavor]}, {"resources", std::move(resources)}});
     }
@@ -111,8 +112,7 @@ void read_assignment(const cluster& all, const json& input, adm::victim_query& q
       if (flavor.empty()) continue;
       const adm::cell_id cell = all.cell(flavor, resource);
       if (mode == "Preempt") query.cells.push_back(cell);
-      if (value != 0 && count != 0)
-        adm::add_to(query.asked, cell, adm::amount(adm::saturating_product(value, count)));
+      if (value != 0 && count != 0) adm::add_to(query.asked, cell, adm::amount(adm::saturating_product(value, count)));
     }
   }
   std::sort(query.cells.begin(), query.cells.end());
@@ -246,10 +246,9 @@ differences check_flavor_preference(const json& one) {
                              value_or(of, "borrowing_level", 0)};
   };
   const bool other = text_or_empty(member(input, "config"), "preference") == "PreemptionOverBorrowing";
-  const bool preferred = adm::is_preferred(
-      grade("a"), grade("b"),
-      other ? adm::fungibility::preference::preemption_over_borrowing
-            : adm::fungibility::preference::borrowing_over_preemption);
+  const bool preferred = adm::is_preferred(grade("a"), grade("b"),
+                                           other ? adm::fungibility::preference::preemption_over_borrowing
+                                                 : adm::fungibility::preference::borrowing_over_preemption);
   differences found;
   compare(found, "preferred", one.at("expected").at("preferred"), preferred);
   return found;
@@ -293,8 +292,7 @@ differences check_candidate_order(const json& one) {
 
 differences check_entry_order(const json& one) {
   const json& input = one.at("input");
-  const std::string timestamp =
-      text_or_empty(member(input, "workload_ordering"), "pods_ready_requeuing_timestamp");
+  const std::string timestamp = text_or_empty(member(input, "workload_ordering"), "pods_ready_requeuing_timestamp");
   std::vector<adm::cycle_entry> entries;
   for (const json& record : items(input, "input")) entries.push_back(entry_of(record, input, timestamp == "Eviction"));
   const adm::entry_rules rules = entry_rules_of(input);
@@ -378,7 +376,8 @@ differences check_victims(const json& one) {
   json keys = json::array();
   json reasons = json::object();
   for (const json& workload : items(input, "admitted")) {
-    if (condition_is_true(workload, "Evicted")) reasons[key_of(workload)] = leaving(json::array({workload})).at(key_of(workload));
+    if (condition_is_true(workload, "Evicted"))
+      reasons[key_of(workload)] = leaving(json::array({workload})).at(key_of(workload));
   }
   for (const adm::quota_victim& victim : victims) {
     const adm::running_workload& running = all.state.running[victim.workload];

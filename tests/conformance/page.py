@@ -11,7 +11,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
 # Folder of recordings, and what its tables stand between.
-PARTS = {"kai": "recordings", "hami": "hami recordings", "kueue": "kueue recordings"}
+PARTS = {"kai": "recordings", "hami": "hami recordings", "kueue": "kueue recordings", "volcano": "volcano recordings"}
 SKIPPED = 77
 
 

@@ -14,6 +14,8 @@ constexpr std::array judges{
     schema_judge{"kai-call/1", judge_kai_call, kai_call_in_reach},
     schema_judge{"hami-case/1", judge_hami_case, hami_case_in_reach},
     schema_judge{"kueue-case/1", judge_kueue_case, kueue_case_in_reach},
+    schema_judge{"volcano-function-case/1", judge_volcano_function, volcano_function_in_reach},
+    schema_judge{"volcano-session-case/1", judge_volcano_session, volcano_session_in_reach},
 };
 
 std::string schema_of_case(const nlohmann::json& one) {

@@ -44,5 +44,9 @@ verdict judge_hami_case(const nlohmann::json& one, const judge_options& options)
 bool hami_case_in_reach(const nlohmann::json& one);
 verdict judge_kueue_case(const nlohmann::json& one, const judge_options& options);
 bool kueue_case_in_reach(const nlohmann::json& one);
+verdict judge_volcano_function(const nlohmann::json& one, const judge_options& options);
+bool volcano_function_in_reach(const nlohmann::json& one);
+verdict judge_volcano_session(const nlohmann::json& one, const judge_options& options);
+bool volcano_session_in_reach(const nlohmann::json& one);
 
 }  // namespace kaisched::conformance

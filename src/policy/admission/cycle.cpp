@@ -194,7 +194,8 @@ class one_cycle {
   }
 
   bool overlaps(const head_result& head) const {
-    return std::any_of(head.victims.begin(), head.victims.end(), [&](const quota_victim& one) { return told_[one.workload]; });
+    return std::any_of(head.victims.begin(), head.victims.end(),
+                       [&](const quota_victim& one) { return told_[one.workload]; });
   }
 
   enum class room : std::uint8_t { enough, no_quota, no_places };
@@ -212,8 +213,7 @@ class one_cycle {
         std::all_of(head.assignment.usage.begin(), head.assignment.usage.end(), [&](const cell_amount& one) {
           return std::max(amount(), state_.tree.available(queue, one.cell)) >= one.value;
         });
-    const bool places =
-        !quota || rules_.places == nullptr || rules_.places->has_room(i, head.assignment, head.places);
+    const bool places = !quota || rules_.places == nullptr || rules_.places->has_room(i, head.assignment, head.places);
     for (std::size_t w = 0; w < gone.size(); ++w) {
       if (gone[w]) state_.restore(w);
     }
@@ -268,7 +268,8 @@ class one_cycle {
     if (mode == assignment_mode::preempt && head.victims.empty()) {
       const bool sure = queue.preemption.reclaim_within_cohort == victim_policy::any;
       if (!sure || (rules_.entries.preemptors_first && heads_[i].preemptor)) {
-        take(i, amounts_to_reserve(state_.tree, queue.node, head.assignment.usage, mode, head.assignment.borrowing > 0));
+        take(i,
+             amounts_to_reserve(state_.tree, queue.node, head.assignment.usage, mode, head.assignment.borrowing > 0));
       }
       return cycle_outcome::no_candidates;
     }

@@ -76,7 +76,7 @@ struct cycle_rules {
 
 enum class cycle_outcome : std::uint8_t {
   admitted,
-  preempts,       ///< victims are told to leave; the workload waits for them
+  preempts,  ///< victims are told to leave; the workload waits for them
   no_fit,
   no_candidates,  ///< nobody may be told to leave; quota is reserved
   overlap,        ///< an earlier entry of the cycle has told the same victims

@@ -11,8 +11,7 @@ count_in_capacity count_in(const resource_vector& requests, const resource_vecto
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (requests[i] < 0) continue;  // not asked for
     const std::int64_t have = i < capacity.size() ? capacity[i] : 0;
-    const std::int64_t count =
-        requests[i] == 0 ? most : std::clamp<std::int64_t>(have / requests[i], 0, most);
+    const std::int64_t count = requests[i] == 0 ? most : std::clamp<std::int64_t>(have / requests[i], 0, most);
     if (found.bounding >= 0 && count >= found.count) continue;
     found = {count, static_cast<std::int64_t>(i)};
   }
@@ -106,7 +105,8 @@ domain_assignment merged(const domain_ledger& ledger, const domain_assignment& a
     for (const placed_pods& place : one->places) {
       const std::uint32_t leaf = ledger.leaf_of(place.values);
       const bool known = leaf != domain_ledger::none;
-      all.push_back({known ? domain_id(ledger.domains()[ledger.leaves()[leaf].domain].values) : domain_id(place.values), place});
+      all.push_back(
+          {known ? domain_id(ledger.domains()[ledger.leaves()[leaf].domain].values) : domain_id(place.values), place});
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const at_path& x, const at_path& y) { return x.path < y.path; });

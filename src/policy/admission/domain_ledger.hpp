@@ -44,7 +44,10 @@ class domain_ledger {
   static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
 
   domain_ledger(std::vector<std::string> levels, bool leaves_are_hosts, std::size_t resources)
-      : levels_(std::move(levels)), by_level_(levels_.size()), leaves_are_hosts_(leaves_are_hosts), resources_(resources) {}
+      : levels_(std::move(levels)),
+        by_level_(levels_.size()),
+        leaves_are_hosts_(leaves_are_hosts),
+        resources_(resources) {}
 
   /// A node with its values, level by level. Returns its leaf; nodes of the same leaf add up.
   std::uint32_t add_node(const std::vector<std::string>& values, const resource_vector& allocatable);
@@ -108,9 +111,9 @@ struct slice_layer {
 /// What a pod set asks of a topology.
 struct place_request {
   std::int64_t count = 0;
-  resource_vector requests;            ///< of one pod, without the count of pods
-  std::string required;                ///< level of one domain that has to hold all
-  std::string preferred;               ///< level of one domain that should
+  resource_vector requests;  ///< of one pod, without the count of pods
+  std::string required;      ///< level of one domain that has to hold all
+  std::string preferred;     ///< level of one domain that should
   bool unconstrained = false;
   bool implied = false;                ///< nothing is asked, but the flavor has a topology
   std::vector<slice_layer> slices;     ///< from the outermost to the innermost
@@ -252,7 +255,7 @@ struct even_placement {
 };
 /// The largest threshold for even spreading, and how many domains of the asked level are left then.
 [[nodiscard]] even_placement best_threshold(const std::vector<counted_domain>& domains, std::int64_t count,
-                                             std::int64_t leaders, std::int64_t slice_size, std::size_t level,
-                                             std::size_t slice_level);
+                                            std::int64_t leaders, std::int64_t slice_size, std::size_t level,
+                                            std::size_t slice_level);
 
 }  // namespace kaisched::admission

@@ -598,7 +598,8 @@ class place_finder {
         failure.asked = size;
         return refuse(failure, place_failure_kind::layer_not_divisor, layer.level, {});
       }
-      for (std::size_t at = above + 1; at <= static_cast<std::size_t>(level); ++at) shape_.size_at_level[at] = layer.size;
+      for (std::size_t at = above + 1; at <= static_cast<std::size_t>(level); ++at)
+        shape_.size_at_level[at] = layer.size;
       size = layer.size;
       above = static_cast<std::size_t>(level);
     }
@@ -656,7 +657,8 @@ class place_finder {
   }
 
   static void take(resource_vector& from, const resource_vector& amounts) {
-    for (std::size_t i = 0; i < from.size() && i < amounts.size(); ++i) from[i] -= std::max<std::int64_t>(amounts[i], 0);
+    for (std::size_t i = 0; i < from.size() && i < amounts.size(); ++i)
+      from[i] -= std::max<std::int64_t>(amounts[i], 0);
   }
 
   bool place_evenly(domain_list& domains, std::size_t& level) {
@@ -890,8 +892,7 @@ std::vector<std::size_t> fewest_domains(const std::vector<counted_domain>& domai
   const place_rules rules;
   domain_search search(rules, false);
   read_domains(domains, search);
-  const domain_list chosen =
-      search.fewest_for(numbers_up_to(domains.size()), slices, leaders, slice_size, by_entropy);
+  const domain_list chosen = search.fewest_for(numbers_up_to(domains.size()), slices, leaders, slice_size, by_entropy);
   return {chosen.begin(), chosen.end()};
 }
 
@@ -908,7 +909,7 @@ bool spread_slices(std::vector<counted_domain>& domains, std::int64_t slices, st
 }
 
 even_placement best_threshold(const std::vector<counted_domain>& domains, std::int64_t count, std::int64_t leaders,
-                               std::int64_t slice_size, std::size_t level, std::size_t slice_level) {
+                              std::int64_t slice_size, std::size_t level, std::size_t slice_level) {
   const place_rules rules;
   domain_search search(rules, false);
   read_domains(domains, search);

@@ -447,7 +447,8 @@ void explain_no_fit(flavor_assignment& assignment, std::span<const flavor_group>
       }
       if (!known) overall = std::max(overall, one.why);
     }
-    for (const std::optional<no_fit_class>& one : mildest) overall = std::max(overall, one.value_or(no_fit_class::none));
+    for (const std::optional<no_fit_class>& one : mildest)
+      overall = std::max(overall, one.value_or(no_fit_class::none));
   }
   assignment.why = overall;
 }

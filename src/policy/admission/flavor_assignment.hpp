@@ -15,10 +15,10 @@ namespace kaisched::admission {
 
 /// What stands between a workload and a flavor, from worst to best.
 enum class fit_mode : std::uint8_t {
-  no_fit,        ///< not now, and no victim would help
-  no_candidates, ///< others hold the quota, and nobody among them may be preempted
-  preempt,       ///< victims exist, some of them in the same queue
-  reclaim,       ///< victims exist, all of them in other queues
+  no_fit,         ///< not now, and no victim would help
+  no_candidates,  ///< others hold the quota, and nobody among them may be preempted
+  preempt,        ///< victims exist, some of them in the same queue
+  reclaim,        ///< victims exist, all of them in other queues
   fit
 };
 
@@ -46,8 +46,8 @@ struct fungibility {
   preference prefers = preference::borrowing_over_preemption;
 };
 
-/// Whether `a` is better than `b`. A flavor without candidates is worse than all that can be had, whatever is preferred.
-/// Source: flavor fungibility of Kueue (KEP-582).
+/// Whether `a` is better than `b`. A flavor without candidates is worse than all that can be had, whatever is
+/// preferred. Source: flavor fungibility of Kueue (KEP-582).
 [[nodiscard]] bool is_preferred(const flavor_grade& a, const flavor_grade& b, fungibility::preference prefers);
 /// Whether the search goes on after a flavor of this grade.
 [[nodiscard]] bool tries_next_flavor(const flavor_grade& grade, const fungibility& rules);
@@ -84,12 +84,12 @@ struct pod_set_demand {
 };
 
 enum class obstacle_kind : std::uint8_t {
-  mismatch,            ///< the pods cannot run on that flavor
-  exceeds_maximum,     ///< more than the queue can ever hold
-  no_unused_quota,     ///< others hold it
-  replaced_flavor,     ///< the slice that it replaces has another flavor
-  not_nominated,       ///< an earlier look in the same cycle chose another flavor
-  resource_missing,    ///< the queue has no such resource
+  mismatch,          ///< the pods cannot run on that flavor
+  exceeds_maximum,   ///< more than the queue can ever hold
+  no_unused_quota,   ///< others hold it
+  replaced_flavor,   ///< the slice that it replaces has another flavor
+  not_nominated,     ///< an earlier look in the same cycle chose another flavor
+  resource_missing,  ///< the queue has no such resource
   resource_not_provided
 };
 
@@ -176,7 +176,7 @@ struct flavor_search {
   bool fungible = true;  ///< without it the first flavor that fits is taken, else the one with the best mode
   /// Whether victims may be looked for although the queue would borrow.
   bool preempts_while_borrowing = false;
-  bool ignores_missing_resources = false;  ///< resources that the queue has no quota of are not counted
+  bool ignores_missing_resources = false;         ///< resources that the queue has no quota of are not counted
   std::span<const std::uint32_t> resource_order;  ///< in which resources are looked at; those of no place come last
   std::optional<std::uint32_t> pods_resource;     ///< that counts pods
   bool replaces = false;                          ///< the workload replaces a slice
@@ -200,9 +200,8 @@ void explain_no_fit(flavor_assignment& assignment, std::span<const flavor_group>
 
 /// What the assignment takes of each cell for the counts that it chose: requests of zero and those without a flavor do
 /// not count.
-[[nodiscard]] cell_amounts total_requests(const flavor_assignment& assignment,
-                                          std::span<const pod_set_demand> demands, const cell_space& cells,
-                                          bool replaces);
+[[nodiscard]] cell_amounts total_requests(const flavor_assignment& assignment, std::span<const pod_set_demand> demands,
+                                          const cell_space& cells, bool replaces);
 
 /// The counts of pods for step `step` of `steps` on the way from all pods to the fewest that will do.
 [[nodiscard]] std::vector<std::int64_t> reduced_counts(std::span<const std::int64_t> full,

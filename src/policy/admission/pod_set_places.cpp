@@ -15,9 +15,8 @@ std::int64_t pods_in(const domain_assignment& all) {
 }
 
 bool is_stale(const domain_ledger& ledger, const domain_assignment& all) {
-  return std::any_of(all.places.begin(), all.places.end(), [&](const placed_pods& one) {
-    return ledger.leaf_of(one.values) == domain_ledger::none;
-  });
+  return std::any_of(all.places.begin(), all.places.end(),
+                     [&](const placed_pods& one) { return ledger.leaf_of(one.values) == domain_ledger::none; });
 }
 
 class pod_set_placer {

@@ -16,7 +16,8 @@ namespace kaisched::admission {
 /// A flavor (kind of node, such as spot or on-demand) and a resource, as one dense number.
 using cell_id = std::uint32_t;
 
-/// All pairs of flavors and resources. Both are numbered in the order of their names: where names break ties, numbers do.
+/// All pairs of flavors and resources. Both are numbered in the order of their names: where names break ties, numbers
+/// do.
 struct cell_space {
   std::uint32_t flavors = 0;
   std::uint32_t resources = 0;

@@ -360,10 +360,9 @@ class share_victims {
 
   bool first_strategy(const std::vector<std::size_t>& candidates) {
     share_descent descent(state_, query_, candidates);
-    const bool within_nominal =
-        fair_.within_nominal_is_free && std::none_of(query_.cells.begin(), query_.cells.end(), [&](cell_id cell) {
-          return state_.tree.borrows(query_.queue, cell);
-        });
+    const bool within_nominal = fair_.within_nominal_is_free &&
+                                std::none_of(query_.cells.begin(), query_.cells.end(),
+                                             [&](cell_id cell) { return state_.tree.borrows(query_.queue, cell); });
     while (const std::optional<node_id> queue = descent.next()) {
       if (*queue == query_.queue || within_nominal) {
         const victim_reason why = *queue == query_.queue ? victim_reason::in_queue : victim_reason::reclamation;
@@ -433,7 +432,8 @@ victim_forecast forecast_victims(quota_state& state, victim_query query, const f
   query.finds_places = nullptr;
   const std::vector<quota_victim> victims =
       fair != nullptr ? find_fair_victims(state, query, *fair) : find_victims(state, query);
-  for (const quota_victim& one : victims) state.tree.remove_usage(state.running[one.workload].queue, state.running[one.workload].usage);
+  for (const quota_victim& one : victims)
+    state.tree.remove_usage(state.running[one.workload].queue, state.running[one.workload].usage);
   victim_forecast found{fit_mode::reclaim, state.tree.lowest_subtree_that_fits(query.queue, cell, value).height};
   for (const quota_victim& one : victims) {
     state.tree.add_usage(state.running[one.workload].queue, state.running[one.workload].usage);

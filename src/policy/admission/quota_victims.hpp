@@ -69,9 +69,9 @@ struct victim_query {
 /// The state is as before afterwards.
 ///
 /// Candidates are taken until the workload fits: those of subtrees over which it has an advantage because its own
-/// subtree has the quota, those of others by priority, those of its own queue. Then, from the last but one to the first,
-/// each is put back if the workload still fits; the last one takes the place of one that was put back.
-/// Source: preemption of Kueue, classical and hierarchical.
+/// subtree has the quota, those of others by priority, those of its own queue. Then, from the last but one to the
+/// first, each is put back if the workload still fits; the last one takes the place of one that was put back. Source:
+/// preemption of Kueue, classical and hierarchical.
 [[nodiscard]] std::vector<quota_victim> find_victims(quota_state& state, const victim_query& query);
 
 struct fair_rules {

@@ -15,10 +15,10 @@ namespace kaisched::admission {
 struct running_workload {
   node_id queue = no_node;
   std::int64_t priority = 0;
-  std::int64_t queued_at = 0;              ///< by which queues order it: when it was made or last came back
-  std::optional<std::int64_t> reserved_at; ///< since when it holds quota; without it, since now
-  bool evicted = false;                    ///< asked to leave already
-  std::optional<double> local_usage;       ///< past usage of its local queue, where such usage counts
+  std::int64_t queued_at = 0;               ///< by which queues order it: when it was made or last came back
+  std::optional<std::int64_t> reserved_at;  ///< since when it holds quota; without it, since now
+  bool evicted = false;                     ///< asked to leave already
+  std::optional<double> local_usage;        ///< past usage of its local queue, where such usage counts
   std::uint32_t local_queue = 0;
   std::string id;  ///< breaks ties
   std::string name;
@@ -42,8 +42,8 @@ class usage_listener {
 struct quota_state {
   quota_tree tree;
   std::vector<running_workload> running;
-  std::vector<bool> hidden{};           ///< by workload: no candidate; shorter lists end with candidates
-  usage_listener* listener = nullptr;   ///< may be null
+  std::vector<bool> hidden{};          ///< by workload: no candidate; shorter lists end with candidates
+  usage_listener* listener = nullptr;  ///< may be null
 
   void remove(std::size_t workload) {
     tree.remove_usage(running[workload].queue, running[workload].usage);

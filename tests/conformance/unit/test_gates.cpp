@@ -1,5 +1,6 @@
 // The gates can fail: a case that passes, with one figure of its recording changed, must be refused by the right gate.
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -95,15 +96,16 @@ TEST_CASE("cases that are right pass") {
   CHECK(found.passed() >= 16);
 }
 
-TEST_CASE("a case that is wrong fails") {
+TEST_CASE("every case that is wrong fails") {
   const report found = judge_folder(cases() / "fail", {});
   CHECK(found.passed() == 0);
-  REQUIRE(found.failed() == 1);
+  CHECK(found.failed() >= 18);
   const auto failures = found.to_json()["failures"];
-  REQUIRE(failures.size() == 1);
-  CHECK(failures[0]["file"] == "golden-node.json");
-  CHECK(failures[0]["gate"] == "golden");
-  CHECK(failures[0]["why"] == "first-0 node: got beta, recorded alpha");
+  const auto node =
+      std::find_if(failures.begin(), failures.end(), [](const auto& one) { return one["file"] == "golden-node.json"; });
+  REQUIRE(node != failures.end());
+  CHECK((*node)["gate"] == "golden");
+  CHECK((*node)["why"] == "first-0 node: got beta, recorded alpha");
 }
 
 TEST_CASE("every gate refuses what is wrong") {

@@ -1,0 +1,280 @@
+#include "policy/resources/resource_list.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kaisched::policy {
+
+namespace {
+
+constexpr std::string_view cpu_name = "cpu";
+constexpr std::string_view memory_name = "memory";
+constexpr std::string_view pods_name = "pods";
+
+bool within_slack(double left, double right) { return left < right || std::fabs(left - right) < resource_slack; }
+
+bool is_within(double left, double right, bool slack) { return slack ? within_slack(left, right) : left < right; }
+
+bool all_within(const resource_list& left, const resource_list& right, absent_resource absent, bool slack) {
+  if (!is_within(left.cpu, right.cpu, slack) || !is_within(left.memory, right.memory, slack)) return false;
+  if (absent == absent_resource::infinity) {
+    // What only the right names is infinite on the left.
+    for (const auto& [name, amount] : right.scalars()) {
+      if (!left.names(name)) return false;
+    }
+  }
+  for (const auto& [name, amount] : left.scalars()) {
+    if (absent == absent_resource::infinity && !right.names(name)) continue;
+    if (!is_within(amount, right.get(name), slack)) return false;
+  }
+  return true;
+}
+
+bool any_within(const resource_list& left, const resource_list& right, absent_resource absent, bool slack) {
+  if (is_within(left.cpu, right.cpu, slack) || is_within(left.memory, right.memory, slack)) return true;
+  if (absent == absent_resource::zero) {
+    for (const auto& [name, amount] : right.scalars()) {
+      if (!left.names(name)) return true;
+    }
+  }
+  for (const auto& [name, amount] : left.scalars()) {
+    if (absent == absent_resource::infinity && !right.names(name)) return true;
+    if (is_within(amount, right.get(name), slack)) return true;
+  }
+  return false;
+}
+
+/// The resources that are asked for, except pods, which every pod asks for.
+template <class Holds>
+resource_names asked_where(const resource_list& asked, const Holds& holds) {
+  resource_names found;
+  if (asked.cpu > 0 && holds(cpu_name)) found.emplace_back(cpu_name);
+  if (asked.memory > 0 && holds(memory_name)) found.emplace_back(memory_name);
+  for (const auto& [name, amount] : asked.scalars()) {
+    if (name != pods_name && amount > 0 && holds(name)) found.push_back(name);
+  }
+  return found;
+}
+
+}  // namespace
+
+const double* resource_list::find(std::string_view scalar_name) const {
+  const auto at = std::lower_bound(scalars_.begin(), scalars_.end(), scalar_name,
+                                   [](const scalar& one, std::string_view name) { return one.first < name; });
+  return at != scalars_.end() && at->first == scalar_name ? &at->second : nullptr;
+}
+
+double resource_list::get(std::string_view name) const {
+  if (name == cpu_name) return cpu;
+  if (name == memory_name) return memory;
+  const double* found = find(name);
+  return found == nullptr ? 0 : *found;
+}
+
+void resource_list::set(std::string_view name, double amount) {
+  if (name == cpu_name) {
+    cpu = amount;
+  } else if (name == memory_name) {
+    memory = amount;
+  } else {
+    const auto at = std::lower_bound(scalars_.begin(), scalars_.end(), name,
+                                     [](const scalar& one, std::string_view of) { return one.first < of; });
+    if (at != scalars_.end() && at->first == name) {
+      at->second = amount;
+    } else {
+      scalars_.emplace(at, name, amount);
+    }
+  }
+}
+
+void resource_list::add(const resource_list& other) {
+  cpu += other.cpu;
+  memory += other.memory;
+  for (const auto& [name, amount] : other.scalars_) set(name, get(name) + amount);
+}
+
+void resource_list::subtract(const resource_list& other) {
+  cpu -= other.cpu;
+  memory -= other.memory;
+  if (scalars_.empty()) return;
+  for (const auto& [name, amount] : other.scalars_) set(name, get(name) - amount);
+}
+
+void resource_list::multiply(double factor) {
+  cpu *= factor;
+  memory *= factor;
+  for (auto& [name, amount] : scalars_) amount *= factor;
+}
+
+void resource_list::raise_to(const resource_list& other) {
+  cpu = std::max(cpu, other.cpu);
+  memory = std::max(memory, other.memory);
+  for (const auto& [name, amount] : other.scalars_) {
+    if (!names(name) || amount > get(name)) set(name, amount);
+  }
+}
+
+void resource_list::lower_to(const resource_list& other, absent_resource absent) {
+  cpu = std::min(cpu, other.cpu);
+  memory = std::min(memory, other.memory);
+  for (auto& [name, amount] : scalars_) {
+    if (other.names(name)) {
+      amount = std::min(amount, other.get(name));
+    } else if (absent == absent_resource::zero) {
+      amount = 0;
+    }
+  }
+}
+
+void resource_list::subtract_for_fit(const resource_list& asked) {
+  if (asked.cpu > 0) cpu -= asked.cpu + resource_slack;
+  if (asked.memory > 0) memory -= asked.memory + resource_slack;
+  for (const auto& [name, amount] : asked.scalars_) {
+    if (amount > 0) set(name, get(name) - (amount + resource_slack));
+  }
+}
+
+resource_names resource_list::something_of() const {
+  resource_names found;
+  if (cpu >= resource_slack) found.emplace_back(cpu_name);
+  if (memory >= resource_slack) found.emplace_back(memory_name);
+  for (const auto& [name, amount] : scalars_) {
+    if (amount >= resource_slack) found.push_back(name);
+  }
+  return found;
+}
+
+bool resource_list::is_empty() const {
+  if (cpu >= resource_slack || memory >= resource_slack) return false;
+  return std::none_of(scalars_.begin(), scalars_.end(),
+                      [](const scalar& one) { return one.first != pods_name && one.second >= resource_slack; });
+}
+
+bool less(const resource_list& left, const resource_list& right, absent_resource absent) {
+  return all_within(left, right, absent, false);
+}
+
+bool less_equal(const resource_list& left, const resource_list& right, absent_resource absent) {
+  return all_within(left, right, absent, true);
+}
+
+bool less_partly(const resource_list& left, const resource_list& right, absent_resource absent) {
+  return any_within(left, right, absent, false);
+}
+
+bool less_equal_partly(const resource_list& left, const resource_list& right, absent_resource absent) {
+  return any_within(left, right, absent, true);
+}
+
+bool equal(const resource_list& left, const resource_list& right) {
+  const auto same = [](double a, double b) { return a == b || std::fabs(a - b) < resource_slack; };
+  if (!same(left.cpu, right.cpu) || !same(left.memory, right.memory)) return false;
+  // What only the right names is not looked at.
+  return std::all_of(left.scalars().begin(), left.scalars().end(),
+                     [&](const resource_list::scalar& one) { return same(one.second, right.get(one.first)); });
+}
+
+resource_names exceeding(const resource_list& left, const resource_list& right, absent_resource absent) {
+  resource_names found;
+  if (!within_slack(left.cpu, right.cpu)) found.emplace_back(cpu_name);
+  if (!within_slack(left.memory, right.memory)) found.emplace_back(memory_name);
+  for (const auto& [name, amount] : left.scalars()) {
+    if (absent == absent_resource::infinity && !right.names(name)) continue;
+    if (!within_slack(amount, right.get(name))) found.push_back(name);
+  }
+  return found;
+}
+
+resource_names exceeding_of(const resource_list& left, const resource_list& right, const resource_list& asked) {
+  return asked_where(asked, [&](std::string_view name) { return left.get(name) > right.get(name); });
+}
+
+resource_names exceeding_of_relevant(const resource_list& left, const resource_list& right,
+                                     const resource_list& asked) {
+  return asked_where(asked, [&](std::string_view name) {
+    const bool standard = name == cpu_name || name == memory_name;
+    const bool relevant = standard ? right.get(name) >= resource_slack : right.names(name);
+    return relevant && left.get(name) > right.get(name);
+  });
+}
+
+resource_names within_of(const resource_list& left, const resource_list& right, const resource_list& asked) {
+  return asked_where(asked, [&](std::string_view name) { return within_slack(left.get(name), right.get(name)); });
+}
+
+resource_names within_of_present(const resource_list& left, const resource_list& right, const resource_list& asked) {
+  return asked_where(asked, [&](std::string_view name) {
+    const bool present = !left.has_none_of(name) || !right.has_none_of(name);
+    return present && within_slack(left.get(name), right.get(name));
+  });
+}
+
+resource_names common_of(const resource_list& left, const resource_list& right, bool with_pods) {
+  resource_names found;
+  for (std::string& name : right.something_of()) {
+    if (!with_pods && name == pods_name) continue;
+    if (!left.has_none_of(name)) found.push_back(std::move(name));
+  }
+  return found;
+}
+
+resource_difference difference(resource_list left, resource_list right, absent_resource absent) {
+  constexpr double infinite = -1;
+  const double fallback = absent == absent_resource::infinity ? infinite : 0;
+  for (const auto& [name, amount] : left.scalars()) {
+    if (!right.names(name)) right.set(name, fallback);
+  }
+  for (const auto& [name, amount] : right.scalars()) {
+    if (!left.names(name)) left.set(name, fallback);
+  }
+  resource_difference found;
+  const auto part = [&](std::string_view name) {
+    const double a = left.get(name);
+    const double b = right.get(name);
+    (a > b ? found.more : found.less).set(name, a > b ? a - b : b - a);
+  };
+  part(cpu_name);
+  part(memory_name);
+  for (const auto& [name, amount] : left.scalars()) {
+    if (amount == infinite) {
+      found.more.set(name, infinite);
+    } else if (right.get(name) == infinite) {
+      found.less.set(name, infinite);
+    } else {
+      part(name);
+    }
+  }
+  return found;
+}
+
+double share_of(double a, double b) {
+  if (b == 0) return a == 0 ? 0 : 1;
+  return a / b;
+}
+
+double deserved_share(const resource_list& allocated, const resource_list& deserved) {
+  if (deserved.is_empty()) return 1;
+  double share = 0;
+  for (const std::string& name : deserved.something_of()) {
+    share = std::max(share, share_of(allocated.get(name), deserved.get(name)));
+  }
+  return share;
+}
+
+resource_list outstanding_minimum(const resource_list& minimum, std::span<const std::string> named,
+                                  const resource_list& allocated) {
+  resource_list left;
+  for (const std::string& name : named) {
+    const bool standard = name == cpu_name || name == memory_name || name == pods_name;
+    const double amount = minimum.get(name) - allocated.get(name);
+    // Of other resources a job that holds none keeps its whole claim, even a claim to none.
+    if (amount > 0 || (!standard && !allocated.names(name) && minimum.names(name))) left.set(name, amount);
+  }
+  return left;
+}
+
+resource_list beyond_minimum(const resource_list& allocated, const resource_list& minimum) {
+  return difference(allocated, minimum, absent_resource::zero).more;
+}
+
+}  // namespace kaisched::policy
