@@ -32,12 +32,14 @@ def interrupted():
         if begun.wait(20) and not over.is_set():
             os.kill(os.getpid(), signal.SIGINT)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
     thread = threading.Thread(target=press)
     thread.start()
     yield begun
     over.set()
     begun.set()
     thread.join()
+    signal.signal(signal.SIGINT, before)
 
 
 class Tells(ks.Policy):
