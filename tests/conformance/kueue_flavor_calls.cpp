@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/saturating.hpp"
 #include "conformance/json_values.hpp"
 #include "conformance/kueue_calls.hpp"
 #include "conformance/kueue_demands.hpp"
@@ -126,7 +127,7 @@ demand_texts demands_of(const cluster& all, const queue_object& /*queue*/, const
     const json& pod_spec = member(member(set, "template"), "spec");
     for (const auto& [resource, value] : pod_requests(pod_spec)) {
       demand.requests.push_back(
-          {all.resources.at(resource), adm::saturating_product(std::max<std::int64_t>(value, 0), demand.count)});
+          {all.resources.at(resource), base::saturating_multiply(std::max<std::int64_t>(value, 0), demand.count)});
     }
     demand.group = text_or_empty(member(set, "topologyRequest"), "podSetGroupName");
     for (std::uint32_t flavor = 0; flavor < all.flavors.names.size(); ++flavor) {

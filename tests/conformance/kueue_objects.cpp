@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/decimal.hpp"
+#include "base/saturating.hpp"
 #include "conformance/json_values.hpp"
 #include "conformance/unsupported.hpp"
 
@@ -517,7 +518,7 @@ adm::running_workload running_of(const cluster& all, const json& workload, const
       const adm::cell_id cell = all.cell(flavor.get<std::string>(), resource);
       const json& used = member(member(set, "resourceUsage"), resource);
       std::int64_t value = used.is_null() ? 0 : quantity(resource, used);
-      if (left < count && count != 0) value = adm::saturating_product(value / count, left);
+      if (left < count && count != 0) value = base::saturating_multiply(value / count, left);
       if (!used.is_null()) adm::add_to(made.usage, cell, adm::amount(value));
       made.cells.push_back(cell);
     }

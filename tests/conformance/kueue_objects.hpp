@@ -72,7 +72,7 @@ struct cluster {
   [[nodiscard]] std::string cell_text(admission::cell_id cell) const;
   [[nodiscard]] admission::cell_amounts amounts(const nlohmann::json& by_key) const;
   [[nodiscard]] nlohmann::json amounts_record(const admission::cell_amounts& amounts) const;
-  /// "/root/cohort/queue"
+  /// "/", then the names from the top cohort down to the queue, with "/" between them
   [[nodiscard]] std::string path(admission::node_id queue) const;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/saturating.hpp"
 #include "conformance/json_values.hpp"
 #include "conformance/kueue_calls.hpp"
 #include "conformance/kueue_objects.hpp"
@@ -112,7 +113,8 @@ void read_assignment(const cluster& all, const json& input, adm::victim_query& q
       if (flavor.empty()) continue;
       const adm::cell_id cell = all.cell(flavor, resource);
       if (mode == "Preempt") query.cells.push_back(cell);
-      if (value != 0 && count != 0) adm::add_to(query.asked, cell, adm::amount(adm::saturating_product(value, count)));
+      if (value != 0 && count != 0)
+        adm::add_to(query.asked, cell, adm::amount(base::saturating_multiply(value, count)));
     }
   }
   std::sort(query.cells.begin(), query.cells.end());

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/int128.hpp"
+#include "base/saturating.hpp"
 
 namespace kaisched::admission {
 
@@ -25,7 +26,7 @@ class amount {
 
   friend constexpr amount operator+(amount a, amount b) {
     if (a.is_unlimited() || b.is_unlimited()) return unlimited();
-    return clamped(static_cast<base::int128>(a.value_) + b.value_);
+    return amount(base::saturating_add(a.value_, b.value_));
   }
   /// Without limit minus without limit is nothing; a bounded amount minus one without limit is the least of all.
   friend constexpr amount operator-(amount a, amount b) {
@@ -46,12 +47,5 @@ class amount {
 
   std::int64_t value_ = 0;
 };
-
-/// The amount times a count, saturating.
-[[nodiscard]] constexpr std::int64_t saturating_product(std::int64_t each, std::int64_t count) {
-  constexpr base::int128 least = std::numeric_limits<std::int64_t>::min();
-  constexpr base::int128 most = std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(std::clamp(static_cast<base::int128>(each) * count, least, most));
-}
 
 }  // namespace kaisched::admission

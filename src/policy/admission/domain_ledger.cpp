@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/saturating.hpp"
+
 namespace kaisched::admission {
 
 count_in_capacity count_in(const resource_vector& requests, const resource_vector& capacity) {
@@ -127,7 +129,7 @@ void assume(assumed_usage& usage, const domain_assignment& places, const resourc
     resource_vector& into = usage[domain_id(one.values)];
     into.resize(std::max<std::size_t>({into.size(), requests.size(), std::size_t{pods_resource} + 1}));
     for (std::size_t i = 0; i < requests.size(); ++i)
-      into[i] += saturating_product(std::max<std::int64_t>(requests[i], 0), one.count);
+      into[i] += base::saturating_multiply(std::max<std::int64_t>(requests[i], 0), one.count);
     into[pods_resource] += one.count;
   }
 }

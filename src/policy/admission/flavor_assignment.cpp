@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "base/saturating.hpp"
+
 namespace kaisched::admission {
 
 namespace {
@@ -456,7 +458,7 @@ void explain_no_fit(flavor_assignment& assignment, std::span<const flavor_group>
 std::vector<resource_amount> scaled(std::span<const resource_amount> requests, std::int64_t from, std::int64_t to) {
   std::vector<resource_amount> made(requests.begin(), requests.end());
   if (from == 0 || from == to) return made;
-  for (resource_amount& one : made) one.value = saturating_product(one.value / from, to);
+  for (resource_amount& one : made) one.value = base::saturating_multiply(one.value / from, to);
   return made;
 }
 
