@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <new>
-#include <stdexcept>
 
 #include <kaisched/cluster.hpp>
 #include <kaisched/options.hpp>
@@ -70,48 +69,97 @@ result<void> cluster::apply(std::span<const table_view> tables) {
 result<void> cluster::apply(std::span<const table> tables) { return apply(views_of(tables)); }
 
 result<snapshot> cluster::preview(std::span<const table_view> tables) {
-  std::shared_ptr<const model::cluster_state> made;
-  if (auto done = impl_->apply(tables, impl_->invalid, &made); !done)
-    return with_subject(*this, done.take_failure(), tables);
-  return snapshot(std::move(made));
+  result<snapshot> made = impl_->preview(tables, impl_->invalid);
+  if (!made) return with_subject(*this, made.take_failure(), tables);
+  return made;
 }
 
 result<snapshot> cluster::preview(std::span<const table> tables) { return preview(views_of(tables)); }
 
-result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_invalid invalid_rows,
-                                  std::shared_ptr<const model::cluster_state>* preview) {
-  // Copies share their pages, so going back after an error is dropping what the edit has written.
-  const model::cluster_state before = state;
-  const model::writer_state writer_before = writer;
-  const std::size_t bytes_before = before.names->bytes();
-  const auto go_back = [&](model::edit& edit) {
-    edit.revert_names();
-    state = before;
-    writer = writer_before;
-    writer.dead_name_bytes += before.names->bytes() - bytes_before;
-  };
+namespace {
+
+/// What an edit writes, to be undone unless it is kept.
+class undoable {
+ public:
+  undoable(model::cluster_state& state, model::writer_state& writer)
+      : state_(state), writer_(writer), counts_(state), writer_counts_(writer), names_(state.names) {
+    each_column([](auto& column) { column.open_undo(); });
+  }
+  undoable(const undoable&) = delete;
+  undoable& operator=(const undoable&) = delete;
+  ~undoable() {
+    if (open_) roll_back();
+  }
+
+  void keep() noexcept {
+    open_ = false;
+    each_column([](auto& column) { column.keep(); });
+  }
+  void roll_back() noexcept {
+    open_ = false;
+    each_column([](auto& column) { column.roll_back(); });
+    static_cast<model::cluster_counts&>(state_) = counts_;
+    static_cast<model::writer_counts&>(writer_) = writer_counts_;
+    state_.names = std::move(names_);
+    writer_.dead_name_bytes += state_.names->bytes() - bytes_;
+  }
+
+ private:
+  template <class Do>
+  void each_column(const Do& act) {
+    state_.each_column(act);
+    writer_.each_column(act);
+  }
+
+  model::cluster_state& state_;
+  model::writer_state& writer_;
+  model::cluster_counts counts_;
+  model::writer_counts writer_counts_;
+  std::shared_ptr<base::string_pool> names_;
+  std::size_t bytes_ = names_->bytes();
+  bool open_ = true;
+};
+
+}  // namespace
+
+result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_invalid invalid_rows) {
   model::bad_rows bad;
   for (;;) {  // every attempt knows more rows to leave out than the one before
+    undoable before(state, writer);
     model::edit edit(state, writer, names, invalid_rows, std::move(bad));
-    if (preview != nullptr) edit.keep_pool();
-    try {
-      result<void> done = edit.run(tables);
-      if (done && preview == nullptr) return done;
-      if (done) *preview = std::make_shared<const model::cluster_state>(state);
-      const std::uint64_t shown = state.version;
-      go_back(edit);
-      if (done) writer.last_version = shown;
-      if (done) return done;
-      if (!edit.wants_retry()) return done;
-      bad = edit.take_bad_rows();
-    } catch (const std::bad_alloc&) {
-      go_back(edit);
-      return error{status::no_memory, "out of memory; the delta was not applied", {}};
-    } catch (const std::length_error& failure) {
-      go_back(edit);
-      return error{status::limit, failure.what(), {}};
+    result<void> done = edit.run(tables);
+    if (done) {
+      before.keep();
+      return done;
     }
+    edit.revert_names();
+    before.roll_back();
+    if (!edit.wants_retry()) return done;
+    bad = edit.take_bad_rows();
   }
+}
+
+result<snapshot> cluster::impl::preview(std::span<const table_view> tables, model::on_invalid invalid_rows) try {
+  model::bad_rows bad;
+  for (;;) {
+    // Copies share their pages.
+    const auto made = std::make_shared<model::cluster_state>(state);
+    model::writer_state scratch = writer;
+    const std::size_t bytes = state.names->bytes();
+    model::edit edit(*made, scratch, names, invalid_rows, std::move(bad));
+    edit.keep_pool();
+    result<void> done = edit.run(tables);
+    edit.revert_names();
+    writer.dead_name_bytes += state.names->bytes() - bytes;
+    if (done) {
+      writer.last_version = made->version;
+      return snapshot(made);
+    }
+    if (!edit.wants_retry()) return done.take_failure();
+    bad = edit.take_bad_rows();
+  }
+} catch (const std::bad_alloc&) {
+  return error{status::no_memory, "out of memory; there is no preview", {}};
 }
 
 namespace {

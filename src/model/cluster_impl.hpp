@@ -22,10 +22,10 @@ class core;
 struct decision;
 
 struct cluster::impl {
-  /// `invalid_rows` says what becomes of bad ones. With `preview` the cluster stays as it is, and that receives what it
-  /// would be.
-  result<void> apply(std::span<const table_view> tables, model::on_invalid invalid_rows,
-                     std::shared_ptr<const model::cluster_state>* preview = nullptr);
+  /// `invalid_rows` says what becomes of bad ones.
+  result<void> apply(std::span<const table_view> tables, model::on_invalid invalid_rows);
+  /// What the cluster would be; it stays as it is.
+  result<snapshot> preview(std::span<const table_view> tables, model::on_invalid invalid_rows);
   /// Applies what the step changes and keeps what it leaves open: all of it or nothing.
   result<void> carry_out(model::assumptions::step change);
   // With what sessions have decided; completed by the engine.

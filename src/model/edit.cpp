@@ -1,6 +1,8 @@
 #include "model/edit.hpp"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 
 #include "base/nearest.hpp"
 #include "base/text.hpp"
@@ -17,7 +19,7 @@ std::string_view kind_name(entity_kind kind) {
 
 }  // namespace
 
-result<void> edit::run(std::span<const table_view> tables) {
+result<void> edit::run(std::span<const table_view> tables) try {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     result<table_reader> reader = table_reader::open(tables[i], i, s_.dims());
     if (!reader) return reader.failure();
@@ -25,6 +27,12 @@ result<void> edit::run(std::span<const table_view> tables) {
     if (auto done = one_table(tables_.back()); !done) return done;
   }
   return finish();
+} catch (const std::bad_alloc&) {
+  retry_ = false;
+  return error{status::no_memory, "out of memory; the delta was not applied", {}};
+} catch (const std::length_error& failure) {
+  retry_ = false;
+  return error{status::limit, failure.what(), {}};
 }
 
 result<void> edit::one_table(const table_reader& t) {

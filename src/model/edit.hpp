@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// One `apply`: edits a state in place. The caller keeps a copy of the state to go back to, which costs nothing but
-/// reference counts; names are not copy-on-write, so the edit keeps a journal of them.
+/// One `apply`: edits a state in place. The caller lets its columns keep what is overwritten, or gives a copy, to be
+/// able to go back; names are not copy-on-write, so the edit keeps a journal of them.
 ///
 /// A row is read and checked before it changes anything, so a bad one can be left out where it stands. What only shows
 /// when rows meet (a cycle, a node whose devices do not add up) is blamed on rows: the caller then starts again without

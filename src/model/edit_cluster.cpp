@@ -535,6 +535,7 @@ void edit::settle_nodes() {
   std::vector<std::uint32_t> rank(fresh.size());
   for (std::uint32_t i = 0; i < by_name.size(); ++i) rank[by_name[i]] = i;
   s_.name_rank = base::cow(std::move(rank));
+  s_.rows_by_name = base::cow(std::move(by_name));
   move_node_amounts(fresh, old_rows);
   s_.nodes = base::cow(std::move(fresh));
   count_open_nodes();
@@ -557,9 +558,15 @@ void edit::settle_nodes() {
 void edit::count_open_nodes() {
   s_.nodes_with_taints = 0;
   s_.nodes_not_open = 0;
-  for (const auto& node : *s_.nodes) {
-    s_.nodes_with_taints += node->taints.empty() ? 0U : 1U;
-    s_.nodes_not_open += node->open() ? 0U : 1U;
+  s_.nodes_without_cpu = 0;
+  s_.open_capacity = {};
+  for (node_row row = 0; row < s_.node_count(); ++row) {
+    const node_info& node = *(*s_.nodes)[row];
+    const std::int64_t* const capacity = s_.capacity->data() + static_cast<std::size_t>(row) * s_.dims();
+    s_.nodes_with_taints += node.taints.empty() ? 0U : 1U;
+    s_.nodes_not_open += node.open() ? 0U : 1U;
+    s_.nodes_without_cpu += capacity[dim_cpu] == 0 ? 1U : 0U;
+    for (std::uint32_t r = 0; r < quota_dimensions && node.open(); ++r) s_.open_capacity[r] += capacity[r];
   }
 }
 

@@ -340,6 +340,15 @@ struct live_state {
   base::cow<node_index> by_gpu;  ///< nodes with GPUs by free amount; settled in snapshots
   base::cow<node_index> by_cpu;  ///< all nodes by free amount; settled in snapshots
 
+  /// Everything, for what is done with each.
+  template <class Do>
+  void each_column(const Do& act) {
+    act(pod_state), act(pod_node), act(pod_devices), act(counts);
+    act(idle), act(releasing), act(device_free), act(device_releasing), act(device_claims);
+    act(queue_allocated), act(queue_nonpreemptible), act(queue_request);
+    act(by_gpu), act(by_cpu);
+  }
+
   static const node_index& settled(base::cow<node_index>& index) {
     if (!index->is_settled()) index.write().settle();
     return *index;
@@ -350,9 +359,40 @@ struct live_state {
   }
 };
 
-/// A whole cluster.
-struct cluster_state {
+/// What a cluster has, in numbers.
+struct cluster_counts {
   std::uint64_t version = 0;
+  std::uint32_t nodes_with_taints = 0;
+  std::uint32_t nodes_not_open = 0;
+  std::uint32_t nodes_with_sharing_modes = 0;
+  std::uint32_t nodes_with_vendor_devices = 0;
+  std::uint32_t nodes_with_mig = 0;  ///< nodes with labels or resources of divided GPUs
+  std::uint32_t nodes_without_cpu = 0;
+  quota_vector open_capacity{};  ///< of all open nodes; GPUs without instances of divided ones
+  std::uint32_t group_slots = 0;
+  std::uint32_t live_groups = 0;
+  std::uint32_t semi_preemptible_groups = 0;
+  std::uint32_t sub_slots = 0;
+  std::uint32_t topology_asks = 0;  ///< members of trees, roots included, that name a topology
+  std::uint32_t told_slots = 0;
+  std::uint32_t free_told = no_row;  ///< the first row that no pod has
+  std::uint32_t pod_slots = 0;
+  std::uint32_t live_pods = 0;
+  std::uint32_t class_slots = 0;
+  std::uint32_t pods_with_affinity = 0;  ///< pods with required pod (anti-)affinity
+  std::uint32_t pods_with_ports = 0;
+  std::uint32_t bystanders = 0;  ///< pods without a group
+  std::uint32_t pods_with_gpu_memory = 0;
+  std::uint32_t pods_with_shares = 0;  ///< pods that ask for parts of devices, by share or by memory
+  std::uint32_t pods_with_mig = 0;     ///< pods that ask for instances of divided GPUs
+  std::uint32_t pods_with_claims = 0;
+  std::uint32_t pods_asking_vendors = 0;
+  std::uint32_t claim_slots = 0;
+  std::uint32_t live_claims = 0;
+};
+
+/// A whole cluster.
+struct cluster_state : cluster_counts {
   std::shared_ptr<base::string_pool> names = std::make_shared<base::string_pool>();
 
   base::cow<std::vector<dimension_info>> dimensions;
@@ -365,54 +405,30 @@ struct cluster_state {
   base::cow<std::vector<std::uint32_t>> node_row_of_slot;          ///< no_row: vacant
   base::cow<std::vector<std::uint32_t>> node_generation;           ///< by slot
   base::cow<std::vector<std::uint32_t>> name_rank;                 ///< by row: position in name order
+  base::cow<std::vector<node_row>> rows_by_name;                   ///< in name order
   base::cow<std::vector<std::int64_t>> capacity;                   ///< [nodes x dimensions]
   base::cow<std::vector<device_row>> first_device;                 ///< by row, plus one past the end
   /// What a whole device is, by device row: bytes of its memory, or 1000 milli-GPU where that is not known.
   base::cow<std::vector<std::int64_t>> device_units;
-  std::uint32_t nodes_with_taints = 0;
-  std::uint32_t nodes_not_open = 0;
-  std::uint32_t nodes_with_sharing_modes = 0;
-  std::uint32_t nodes_with_vendor_devices = 0;
-  std::uint32_t nodes_with_mig = 0;  ///< nodes with labels or resources of divided GPUs
 
   base::cow_column<group_core> groups;
   base::cow_column<group_extra> group_extras;
   base::cow_column<std::string_view> group_names;
-  std::uint32_t group_slots = 0;
-  std::uint32_t live_groups = 0;
-  std::uint32_t semi_preemptible_groups = 0;
   base::cow<std::vector<group_row>> pending_groups;  ///< groups with pending pods, by `group_before`
   base::cow<std::vector<group_row>> stray_groups;    ///< groups of pending pods that belong to no pod set, likewise
   base::cow<std::vector<group_row>> partial_groups;  ///< groups with pods on nodes and less than their gangs, likewise
   base::cow<std::vector<group_row>> budget_groups;   ///< groups with a disruption budget, likewise
 
   base::cow_column<sub_info> subs;
-  std::uint32_t sub_slots = 0;
-  std::uint32_t topology_asks = 0;  ///< members of trees, roots included, that name a topology
 
   base::cow_column<pod_core> pods;
   base::cow_column<pod_extra> pod_extras;
   base::cow_column<pod_told> told;
-  std::uint32_t told_slots = 0;
-  std::uint32_t free_told = no_row;  ///< the first row that no pod has
   base::cow_column<std::string_view> pod_names;
-  std::uint32_t pod_slots = 0;
-  std::uint32_t live_pods = 0;
 
   base::cow_column<std::shared_ptr<const pod_class>> classes;
-  std::uint32_t class_slots = 0;
-  std::uint32_t pods_with_affinity = 0;  ///< pods with required pod (anti-)affinity
-  std::uint32_t pods_with_ports = 0;
-  std::uint32_t bystanders = 0;  ///< pods without a group
-  std::uint32_t pods_with_gpu_memory = 0;
-  std::uint32_t pods_with_shares = 0;  ///< pods that ask for parts of devices, by share or by memory
-  std::uint32_t pods_with_mig = 0;     ///< pods that ask for instances of divided GPUs
-  std::uint32_t pods_with_claims = 0;
-  std::uint32_t pods_asking_vendors = 0;
 
   base::cow_column<std::shared_ptr<const claim_info>> claims;  ///< by slot; null: vacant
-  std::uint32_t claim_slots = 0;
-  std::uint32_t live_claims = 0;
   named_rows<device_class_info> device_classes;
   named_rows<resource_slice_info> resource_slices;
   named_rows<slice_device_info> slice_devices;
@@ -423,6 +439,20 @@ struct cluster_state {
   base::cow<quarantine_list> quarantine;  ///< no part of the digest
 
   live_state live;
+
+  /// Everything but counts and names, for what is done with each.
+  template <class Do>
+  void each_column(const Do& act) {
+    act(dimensions), act(topologies), act(queues), act(preemptible_priorities);
+    act(nodes), act(node_row_of_slot), act(node_generation), act(name_rank), act(rows_by_name);
+    act(capacity), act(first_device), act(device_units);
+    act(groups), act(group_extras), act(group_names);
+    act(pending_groups), act(stray_groups), act(partial_groups), act(budget_groups);
+    act(subs), act(pods), act(pod_extras), act(told), act(pod_names), act(classes);
+    act(claims), act(device_classes), act(resource_slices), act(slice_devices), act(claim_requests);
+    act(device_quotas), act(quarantine);
+    live.each_column(act);
+  }
 
   [[nodiscard]] std::uint32_t dims() const { return static_cast<std::uint32_t>(dimensions->size()); }
   [[nodiscard]] std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes->size()); }

@@ -12,6 +12,19 @@ namespace {
 
 constexpr std::array<std::string_view, 4> op_names{"none", "add", "change", "remove"};
 
+/// The largest number of a column. Every table of every delta asks, so it is made once for all kinds.
+std::uint32_t largest_column(const table_info& of) {
+  static const std::vector<std::uint32_t> largest = [] {
+    std::vector<std::uint32_t> made;
+    for (const table_info& kind : schema()) {
+      made.push_back(0);
+      for (const column_info& c : kind.columns) made.back() = std::max(made.back(), c.id);
+    }
+    return made;
+  }();
+  return largest[static_cast<std::size_t>(&of - schema().data())];
+}
+
 bool type_fits(const column_info& info, column_type given) {
   if (given == info.type) return true;
   return info.refers_to != entity_kind::none && info.type == column_type::string && given == column_type::u64;
@@ -67,8 +80,9 @@ result<table_reader> table_reader::open(const table_view& view, std::size_t numb
   if (const column_info& c = reader.info_->columns.front(); reader.op() != table_op::add && !reader.has(c.id)) {
     return error{status::argument, reader.where() + ": column " + std::string(c.name) + " is required", {}};
   }
+  if (reader.op() != table_op::add) return reader;
   for (const column_info& c : reader.info_->columns) {
-    if (c.required && reader.op() == table_op::add && !reader.has(c.id)) {
+    if (c.required && !reader.has(c.id)) {
       return error{status::argument, reader.where() + ": column " + std::string(c.name) + " is required", {}};
     }
   }
@@ -90,9 +104,7 @@ result<table_reader> table_reader::open_output(const table_view& view) {
 }
 
 result<void> table_reader::check_columns(std::uint32_t dimensions) {
-  std::uint32_t largest = 0;
-  for (const column_info& c : info_->columns) largest = std::max(largest, c.id);
-  by_id_.resize(largest + 1, nullptr);
+  by_id_.resize(largest_column(*info_) + 1, nullptr);
   for (std::uint32_t i = 0; i < view_.column_count; ++i) {
     if (auto checked = check_column(view_.columns[i], dimensions); !checked) return checked;
   }

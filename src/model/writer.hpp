@@ -21,8 +21,14 @@ struct name_maps {
   base::name_map claims;
 };
 
-/// What only the writer needs. Copied before an edit, so it is copy-on-write too.
-struct writer_state {
+/// What the writer counts.
+struct writer_counts {
+  std::size_t dead_name_bytes = 0;
+  std::uint64_t last_version = 0;  ///< of all states that anybody has seen, previews included
+};
+
+/// What only the writer needs. An edit can be undone here as well.
+struct writer_state : writer_counts {
   base::cow<std::vector<std::uint32_t>> free_queues;
   base::cow<std::vector<std::uint32_t>> free_nodes;
   base::cow<std::vector<std::uint32_t>> free_groups;
@@ -34,8 +40,13 @@ struct writer_state {
   base::cow_column<std::string_view> class_keys;
   base::cow<std::vector<std::uint32_t>> pods_on_node;  ///< by node slot
   base::cow<std::vector<std::int64_t>> total_request;  ///< by dimension, over all pods
-  std::size_t dead_name_bytes = 0;
-  std::uint64_t last_version = 0;  ///< of all states that anybody has seen, previews included
+
+  /// Everything but counts, for what is done with each.
+  template <class Do>
+  void each_column(const Do& act) {
+    act(free_queues), act(free_nodes), act(free_groups), act(free_pods), act(free_classes), act(free_claims);
+    act(free_subs), act(class_users), act(class_keys), act(pods_on_node), act(total_request);
+  }
 };
 
 }  // namespace kaisched::model

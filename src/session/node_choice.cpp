@@ -61,12 +61,6 @@ void node_choice::open(const core& c) {
   sharing_ = c.has("gpusharingorder");
   const model::cluster_state& s = c.state();
   classes_.assign(s.class_slots, {});
-  rows_by_name_.resize(s.node_count());
-  nodes_without_cpu_ = false;
-  for (node_row row = 0; row < s.node_count(); ++row) {
-    rows_by_name_[(*s.name_rank)[row]] = row;
-    nodes_without_cpu_ = nodes_without_cpu_ || (*s.capacity)[static_cast<std::size_t>(row) * s.dims() + dim_cpu] == 0;
-  }
   static constexpr std::string_view lexicographic[] = {"nodeavailability", "nodeplacement", "resourcetype",
                                                        "nominatednode",    "topology",      "gpusharingorder"};
   fast_ = !c.options.reference_path && c.has("nodeavailability") && c.has("nodeplacement");
@@ -382,7 +376,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   const bool by_index =
       fast_ && !claims && !needs_scan(c, ask) &&
       (ask.wants_gpu() ? spread_gpu_.lexicographic && spread_gpu_.broken_nodes == 0
-                       : spread_cpu_.lexicographic && !nodes_without_cpu_ && !may_use_overdrawn(c, ask));
+                       : spread_cpu_.lexicographic && c.state().nodes_without_cpu == 0 && !may_use_overdrawn(c, ask));
   // Among a few nodes asking all of them is cheaper than skipping all others.
   const bool by_class = by_class_ && !claims && among_ == nullptr && bands_ == nullptr &&
                         c.access.preferred == nullptr && (!nominated_ || c.state().pod_extras[pod].nominated == no_row);
@@ -600,7 +594,7 @@ place node_choice::scan_bands(core& c, pod_row pod, const class_facts& known, bo
                               const std::vector<constraint>& others) {
   const node_band* band = bands_ == nullptr ? nullptr : bands_->at(0);
   // A list may be searched from end to end, an index up to the first node that fits.
-  const bool is_large = band != nullptr && band->size() > rows_by_name_.size() / 4 && bands_->at(1) == nullptr;
+  const bool is_large = band != nullptr && band->size() > c.state().node_count() / 4 && bands_->at(1) == nullptr;
   if (bands_ == nullptr || is_large) return scan(c, pod, known, only_claims, others, nullptr);
   for (std::size_t i = 0; band != nullptr; band = bands_->at(++i)) {
     const place found = scan(c, pod, known, only_claims, others, band);
@@ -655,7 +649,7 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) 
   const model::cluster_state& s = c.state();
   const model::pod_class& ask = s.class_of(pod);
   const session_view view = c.view();
-  std::vector<node_row> rows = rows_by_name_;
+  std::vector<node_row> rows = *c.state().rows_by_name;
   if (among_ != nullptr) std::erase_if(rows, [&](node_row row) { return (*among_)[row] == 0; });
   const std::size_t n = rows.size();
   std::vector<double> scores(n, 0.0);
@@ -743,7 +737,7 @@ result<place> node_choice::best_by_class(core& c, pod_row pod, const class_facts
   skipped.clear();
   place found;
   for (std::uint32_t rank = keys.best(); rank != no_row; rank = keys.best()) {
-    const node_row row = rows_by_name_[rank];
+    const node_row row = (*c.state().rows_by_name)[rank];
     const bool is_offered = others.empty() || others[row] == constraint::none;
     if (is_offered && !only_claims && try_node(c, pod, row, free_amount::idle, found)) break;
     if (is_offered && try_node(c, pod, row, free_amount::idle_or_releasing, found)) break;

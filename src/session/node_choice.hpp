@@ -200,10 +200,8 @@ class node_choice {
   bool resource_type_ = false;
   bool nominated_ = false;
   bool sharing_ = false;
-  bool nodes_without_cpu_ = false;
   std::uint64_t changes_ = 0;  ///< of amounts of nodes
   std::vector<class_facts> classes_;
-  std::vector<node_row> rows_by_name_;
   spread_index spread_gpu_;
   spread_index spread_cpu_;
   std::vector<sharing_index> sharing_indexes_;

@@ -224,12 +224,14 @@ void core::count_total() {
   const auto counts = [&](const model::node_info& node) {
     return node.open() && (is_marked(node, policy::gpu_worker_label) || is_marked(node, policy::cpu_worker_label));
   };
-  total = {};
-  for (node_row row = 0; row < s.node_count(); ++row) {
+  total = marked_only ? quota_vector{} : s.open_capacity;
+  const bool has_instances = std::any_of(s.dimensions->begin(), s.dimensions->end(),
+                                         [](const auto& one) { return static_cast<bool>(one.mig); });
+  for (node_row row = 0; (marked_only || has_instances) && row < s.node_count(); ++row) {
     const model::node_info& node = *(*s.nodes)[row];
     if (!counts(node)) continue;
     const std::size_t at = static_cast<std::size_t>(row) * s.dims();
-    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    for (std::uint32_t r = 0; r < quota_dimensions && marked_only; ++r) {
       if (r != dim_gpu || is_marked(node, policy::gpu_worker_label)) total[r] += (*s.capacity)[at + r];
     }
     // KAI counts instances of divided GPUs on every node.
