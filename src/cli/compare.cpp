@@ -46,13 +46,13 @@ error wrong_word(std::string text) { return {status::argument, std::move(text), 
 
 /// What a policy by name adds to what has been told.
 void take_policy(const simulation::named_policy& from, play_arguments& to) {
-  to.policy.actions = from.actions;
   std::vector<std::string> settings;
-  if (!from.parts.empty()) settings.push_back(fmt::format("parts={}", from.parts));
-  for (std::string_view rest = from.settings; !rest.empty();) {
-    const std::size_t blank = rest.find(' ');
-    settings.emplace_back(rest.substr(0, blank));
-    rest = blank == std::string_view::npos ? std::string_view{} : rest.substr(blank + 1);
+  for (const auto& [option, value] : simulation::settings_of(from)) {
+    if (option == "actions") {
+      to.policy.actions = value;
+    } else {
+      settings.push_back(fmt::format("{}={}", option, value));
+    }
   }
   to.policy.settings.insert(to.policy.settings.begin(), settings.begin(), settings.end());
   if (from.usage_half_life > 0 && to.usage_half_life.empty()) {

@@ -139,17 +139,22 @@ const named_policy* find_policy(std::string_view name) {
   return found == policies.end() ? nullptr : &*found;
 }
 
-result<void> apply_policy(const named_policy& policy, engine& to, simulation_options& play) {
-  if (auto done = to.set("actions", policy.actions); !done) return done;
-  if (!policy.parts.empty()) {
-    if (auto done = to.set("parts", policy.parts); !done) return done;
-  }
+std::vector<std::pair<std::string_view, std::string_view>> settings_of(const named_policy& policy) {
+  std::vector<std::pair<std::string_view, std::string_view>> all{{"actions", policy.actions}};
+  if (!policy.parts.empty()) all.emplace_back("parts", policy.parts);
   for (std::string_view rest = policy.settings; !rest.empty();) {
     const std::size_t blank = rest.find(' ');
     const std::string_view one = rest.substr(0, blank);
     const std::size_t equals = one.find('=');
-    if (auto done = to.set(one.substr(0, equals), one.substr(equals + 1)); !done) return done;
+    all.emplace_back(one.substr(0, equals), one.substr(equals + 1));
     rest = blank == std::string_view::npos ? std::string_view{} : rest.substr(blank + 1);
+  }
+  return all;
+}
+
+result<void> apply_policy(const named_policy& policy, engine& to, simulation_options& play) {
+  for (const auto& [option, value] : settings_of(policy)) {
+    if (auto done = to.set(option, value); !done) return done;
   }
   play.replan = play.replan || policy.replan;
   play.repeat = play.repeat || policy.repeat;

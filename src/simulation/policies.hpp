@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <kaisched/engine.hpp>
 
@@ -30,6 +32,8 @@ struct named_policy {
 /// In the order in which they are shown.
 [[nodiscard]] std::span<const named_policy> named_policies();
 [[nodiscard]] const named_policy* find_policy(std::string_view name);
+/// Options of the engine with their values, the actions first.
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> settings_of(const named_policy& policy);
 /// Tells it to both. Options of the play that a policy does not need stay as they are.
 [[nodiscard]] result<void> apply_policy(const named_policy& policy, engine& to, simulation_options& play);
 
