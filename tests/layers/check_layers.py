@@ -35,7 +35,7 @@ SYSTEM_HEADERS = re.compile(
 )
 # The shim of Kubernetes is a program of some size: of kaisched it knows the C interface alone, the rest it leaves to libraries.
 LIBRARY_SHIM = "examples/kubernetes"
-SHIM_LIBRARIES = re.compile(r"(?:boost|CLI|fmt|nlohmann|openssl|yaml-cpp)/.*|signal\.h")
+SHIM_LIBRARIES = re.compile(r"(?:boost|CLI|fmt|grpcpp|nlohmann|openssl|yaml-cpp)/.*|\w+(?:\.grpc)?\.pb\.h|signal\.h")
 SHIM_DOORS = {"capi/include/kaisched/kaisched.h", "capi/include/kaisched/abi.hpp"}
 # What examples may include of kaisched, by the suffix of their files: those in C++ may use the C++ interface, whole.
 C_HEADERS_FOLDER = "capi/include"
