@@ -34,6 +34,11 @@ class grouped {
              std::string(metadata) + "}" + std::string(rest) + "}\n";
     return *this;
   }
+  /// A snapshot of KAI with these lists.
+  grouped& snapshot(std::string_view lists) {
+    text_ += R"({"rawObjects": {)" + std::string(lists) + "}}\n";
+    return *this;
+  }
   /// `owner` is `group/version Kind name`.
   static std::string owned_by(std::string_view owner) {
     const std::size_t first = owner.find(' ');

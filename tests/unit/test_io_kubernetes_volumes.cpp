@@ -110,6 +110,9 @@ TEST_CASE("volumes: claims that wait for their first pod") {
   const std::string_view selected = R"(, "annotations": {"volume.kubernetes.io/selected-node": "n1"})";
   CHECK(affinity_of(with_pod(text_of(class_rest(waits, "csi"), R"(, "storageClassName": "fast")", selected))) ==
         R"x(["metadata.name in (n1)"])x");
+  CHECK(
+      with_claim("", "", R"(, "annotations": {"volume.kubernetes.io/selected-node": "n1 n2"})").fault() ==
+      R"(c.json:1: PersistentVolumeClaim team/data: metadata.annotations["volume.kubernetes.io/selected-node"]: expected the name of a node)");
   // Volumes that nobody makes must be there: large enough, of the same mode, and free.
   const std::string fast = R"(, "storageClassName": "fast")";
   grouped local = text_of(class_rest(waits, "kubernetes.io/no-provisioner"));
@@ -149,6 +152,16 @@ TEST_CASE("volumes: config maps of namespaces that the text has some of") {
   grouped elsewhere;
   elsewhere.pod("p", "", "", "", mounted(R"("gone")"));
   CHECK(obstacle_of(elsewhere).empty());
+}
+
+TEST_CASE("volumes: snapshots of KAI have them in lists of their own") {
+  grouped text;
+  text.snapshot(R"("pods": [{"metadata": {"name": "p", "namespace": "team"}, "spec": {"schedulerName": "kai-scheduler",
+      "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]}}], "configMaps": [], "storageClasses": [],
+      "persistentVolumeClaims": [{"metadata": {"name": "data", "namespace": "team"}, "spec": {"volumeName": "pv"}}],
+      "persistentVolumes": [{"metadata": {"name": "pv"}, "spec": {"nodeAffinity": {"required": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]}}}}])");
+  CHECK(affinity_of(text) == R"(["zone"])");
 }
 
 TEST_CASE("volumes: who runs is not held back, but stays where its volumes are") {

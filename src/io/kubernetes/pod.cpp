@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
+#include "io/fault_log.hpp"
 #include "io/kubernetes/claim.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
@@ -171,11 +173,11 @@ void read_constraints(object& of, member spec, pod_context& context, pod_record&
 
 /// Volumes hold a pod to nodes wherever it goes; what is missing is in the way of who waits.
 void read_volumes(object& of, const volume_book& volumes, pod_record& row) {
-  volume_needs needs = volumes.of(of);
-  std::string crowded = restrict_nodes(needs.selectors, row.node_affinity);
+  const volume_needs needs = volumes.of(of);
+  const std::string crowded = restrict_nodes(needs.selectors, row.node_affinity);
   const bool waits = row.status == pod_status::pending || row.status == pod_status::gated;
   if (!waits || !row.obstacle.empty()) return;
-  row.obstacle = std::move(needs.obstacle.empty() ? crowded : needs.obstacle);
+  row.obstacle = base::printable(needs.obstacle.empty() ? crowded : needs.obstacle, longest_message);
 }
 
 /// What the pod claims is part of what it asks for.
@@ -257,7 +259,7 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   }
   row.qos = of.text(status, "qosClass");
   if (row.qos.empty()) row.qos = qos_of(of, spec);
-  if (!group.obstacle.empty()) row.obstacle = std::move(group.obstacle);
+  if (!group.obstacle.empty()) row.obstacle = base::printable(group.obstacle, longest_message);
   if (of.failed()) {
     context.gpu_groups.erase(to.pods.size());
     return;

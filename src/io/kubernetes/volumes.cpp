@@ -11,6 +11,7 @@ namespace kaisched::io::kubernetes {
 
 namespace {
 
+constexpr std::string_view selected_node_key = "volume.kubernetes.io/selected-node";
 /// Alternatives of nodes of one pod. What has more is hardly meant.
 constexpr std::size_t most_alternatives = 1024;
 
@@ -67,7 +68,10 @@ void volume_book::read_claim(object& of) {
   row.request = storage_of(of, of.section(of.section(spec, "resources"), "requests"));
   row.mode = volume_mode(of, spec);
   row.access = sorted_texts(of, spec, "accessModes");
-  row.selected_node = of.annotation("volume.kubernetes.io/selected-node").value_or("");
+  row.selected_node = of.text(of.annotations(), selected_node_key);
+  if (row.selected_node.find_first_of("=!<>(),: \t") != std::string::npos) {
+    of.fail(*find(of.annotations(), selected_node_key), "expected the name of a node");
+  }
   if (phase == "Lost") row.trouble = fmt::format("PersistentVolumeClaim {} has lost its volume", of.full_name());
   if (find(find(of.root(), "metadata"), "deletionTimestamp")) {
     row.trouble = fmt::format("PersistentVolumeClaim {} is being deleted", of.full_name());
