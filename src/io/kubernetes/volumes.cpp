@@ -70,7 +70,7 @@ void volume_book::read_claim(object& of) {
   row.access = sorted_texts(of, spec, "accessModes");
   row.selected_node = of.text(of.annotations(), selected_node_key);
   if (row.selected_node.find_first_of("=!<>(),: \t") != std::string::npos) {
-    of.fail(*find(of.annotations(), selected_node_key), "expected the name of a node");
+    of.fail(find(of.annotations(), selected_node_key).value_or(of.root()), "expected the name of a node");
   }
   if (phase == "Lost") row.trouble = fmt::format("PersistentVolumeClaim {} has lost its volume", of.full_name());
   if (find(find(of.root(), "metadata"), "deletionTimestamp")) {

@@ -12,11 +12,13 @@ std::string place_alone(const workload& of, placement& to) {
   return {};
 }
 
+void fail_at(object& of, member at, std::string_view what) { of.fail(at.value_or(of.root()), what); }
+
 std::optional<std::int64_t> bounded_integer(object& of, member holder, std::string_view key, std::int64_t least,
                                             std::int64_t most) {
   const std::optional<std::int64_t> read = of.integer(holder, key);
   if (!read || (*read >= least && *read <= most)) return read;
-  of.fail(*find(holder, key), fmt::format("expected {} to {}, found {}", least, most, *read));
+  fail_at(of, find(holder, key), fmt::format("expected {} to {}, found {}", least, most, *read));
   return std::nullopt;
 }
 

@@ -35,7 +35,7 @@ std::optional<group_reference> reference_of(object& pod) {
 }
 
 std::string place_scheduling_group(const workload& of, placement& to) {
-  const group_reference named = *reference_of(of.pod);
+  const group_reference named = reference_of(of.pod).value_or(group_reference{});
   to.group = named.name;
   if (!named.part.empty()) to.group += fmt::format("-{}", named.part);
   if (!named.replica.empty()) to.group += fmt::format("-{}", named.replica);
@@ -44,7 +44,7 @@ std::string place_scheduling_group(const workload& of, placement& to) {
 
 std::string shape_scheduling_group(const workload& of, group_shape& to) {
   object& holder = of.top_object();
-  const group_reference named = *reference_of(of.pod);
+  const group_reference named = reference_of(of.pod).value_or(group_reference{});
   const member spec = holder.section(holder.root(), "spec");
   member policy = holder.section(spec, "schedulingPolicy");
   if (named.kind == "Workload") {

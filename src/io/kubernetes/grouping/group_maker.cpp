@@ -184,7 +184,7 @@ group_maker::made_group group_maker::make(const workload& of, const grouper& by,
   return made;
 }
 
-membership group_maker::join(const workload& of, const grouper& by, const placement& at, std::string obstacle) {
+membership group_maker::join(const workload& of, const grouper& by, const placement& at, const std::string& obstacle) {
   membership in;
   in.group = full_name(of.pod, at.group);
   auto known = made_.find(in.group);
@@ -194,7 +194,7 @@ membership group_maker::join(const workload& of, const grouper& by, const placem
   const made_group& made = known->second;
   std::int64_t& created = rows_.groups[made.row].created;
   created = std::min(created, of.pod.created());
-  in.obstacle = obstacle.empty() ? made.obstacle : std::move(obstacle);
+  in.obstacle = obstacle.empty() ? made.obstacle : obstacle;
   if (!in.obstacle.empty()) return in;
   const auto listed = made.members.find(of.pod.name());
   const std::string& wanted = listed == made.members.end() ? at.sub_group : listed->second;
@@ -227,7 +227,7 @@ membership group_maker::of(object& pod, std::string_view named,
   grouper by;
   placement at;
   std::string obstacle = choose(who, by);
-  if (label_of(who, settings_.node_pool_key).value_or("") != *settings_.node_pool) return {};
+  if (label_of(who, settings_.node_pool_key).value_or("") != settings_.node_pool.value_or("")) return {};
   at.group = group_name(who.top().name, who.top().uid);
   if (obstacle.empty() && by.place != nullptr) obstacle = by.place(who, at);
   // A pod that nobody knows how to group must not stand in for one of a gang.
@@ -237,7 +237,7 @@ membership group_maker::of(object& pod, std::string_view named,
     if (!*ours) return {};
     return {full_name(pod, at.group), at.sub_group, std::move(obstacle)};
   }
-  return join(who, by, at, std::move(obstacle));
+  return join(who, by, at, obstacle);
 }
 
 }  // namespace kaisched::io::kubernetes

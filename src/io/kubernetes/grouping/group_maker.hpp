@@ -54,7 +54,8 @@ class group_maker {
   [[nodiscard]] std::vector<const kind_default*> defaults_of(const workload& of) const;
   /// Finds out who counts; what is wrong, if that cannot be found.
   [[nodiscard]] std::string choose(workload& of, grouper& by) const;
-  [[nodiscard]] membership join(const workload& of, const grouper& by, const placement& at, std::string obstacle);
+  [[nodiscard]] membership join(const workload& of, const grouper& by, const placement& at,
+                                const std::string& obstacle);
   [[nodiscard]] made_group make(const workload& of, const grouper& by, const std::string& name, bool shaped);
   void fill(const workload& of, const grouper& by, const group_shape& shape, pod_group_record& row) const;
   void add_sub_groups(group_shape& shape, made_group& made);

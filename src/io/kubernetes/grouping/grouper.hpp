@@ -80,6 +80,8 @@ struct grouper {
 inline constexpr std::int64_t max_sub_groups = 10000;
 inline constexpr std::int64_t max_group_size = 2147483647;
 
+/// A fault at a member, or of the whole object if it is missing.
+void fail_at(object& of, member at, std::string_view what);
 /// An integer with bounds; a fault outside of them.
 [[nodiscard]] std::optional<std::int64_t> bounded_integer(object& of, member holder, std::string_view key,
                                                           std::int64_t least, std::int64_t most = max_group_size);

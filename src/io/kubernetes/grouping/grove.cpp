@@ -21,7 +21,7 @@ constraint_levels pack_levels(const workload& of, member holder) {
   levels.preferred = gang.text(pack, "preferred");
   if (levels.required.empty() && levels.preferred.empty()) return {};
   levels.topology = gang.annotation("grove.io/topology-name").value_or(gang.annotation(topology_key).value_or(""));
-  if (levels.topology.empty()) gang.fail(*pack, "levels need a topology, the annotation grove.io/topology-name");
+  if (levels.topology.empty()) fail_at(gang, pack, "levels need a topology, the annotation grove.io/topology-name");
   return levels;
 }
 

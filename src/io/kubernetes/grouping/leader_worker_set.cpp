@@ -47,7 +47,7 @@ std::int64_t replica_size(const workload& of, member spec, member pods) {
   const std::string_view policy = set.text(spec, "startupPolicy");
   if (policy.empty() || policy == "LeaderCreated") return size.value_or(1);
   if (policy != "LeaderReady") {
-    set.fail(*find(spec, "startupPolicy"), fmt::format("expected LeaderCreated or LeaderReady, found '{}'", policy));
+    fail_at(set, find(spec, "startupPolicy"), fmt::format("expected LeaderCreated or LeaderReady, found '{}'", policy));
   }
   if (is_leader_pod(of.pod) && of.pod.text(of.pod.section(of.pod.root(), "spec"), "nodeName").empty()) return 1;
   const std::optional<std::int64_t> own = whole_number(of.pod.annotation(size_annotation).value_or(""));
@@ -73,18 +73,19 @@ replica_layout read_layout(const workload& of) {
   const std::string_view type = set.text(policy, "subGroupPolicyType");
   layout.leader_excluded = type == "LeaderExcluded";
   if (!type.empty() && type != "LeaderWorker" && !layout.leader_excluded) {
-    set.fail(*find(policy, "subGroupPolicyType"),
-             fmt::format("expected LeaderWorker or LeaderExcluded, found '{}'", type));
+    fail_at(set, find(policy, "subGroupPolicyType"),
+            fmt::format("expected LeaderWorker or LeaderExcluded, found '{}'", type));
   }
   if (layout.size == 1) layout.segment = 0;  // a leader that starts alone has nobody to be divided from
   if (layout.segment > layout.size) {
-    set.fail(*pods, fmt::format("a segment of {} pods is larger than the replica of {}", layout.segment, layout.size));
+    fail_at(set, pods,
+            fmt::format("a segment of {} pods is larger than the replica of {}", layout.segment, layout.size));
   }
   if (layout.leader_excluded && layout.segment > 0 && !layout.leader_is_extra()) {
-    set.fail(*pods, fmt::format("LeaderExcluded needs segments that divide the {} workers", layout.size - 1));
+    fail_at(set, pods, fmt::format("LeaderExcluded needs segments that divide the {} workers", layout.size - 1));
   }
   if (layout.segment > 0 && !set.failed() && layout.segments() > max_sub_groups) {
-    set.fail(*pods, fmt::format("{} segments are more than {}", layout.segments(), max_sub_groups));
+    fail_at(set, pods, fmt::format("{} segments are more than {}", layout.segments(), max_sub_groups));
   }
   return layout;
 }

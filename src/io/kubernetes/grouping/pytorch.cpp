@@ -57,7 +57,7 @@ void add_segments(const workload& of, const pytorch_job& job, std::int64_t size,
   const std::int64_t count = segments_of(job.workers, size);
   if (count > max_sub_groups) {
     object& holder = of.top_object();
-    holder.fail(*job.worker, "replicas", fmt::format("{} segments are more than {}", count, max_sub_groups));
+    fail_at(holder, find(job.worker, "replicas"), fmt::format("{} segments are more than {}", count, max_sub_groups));
     return;
   }
   sub_group_record parent;

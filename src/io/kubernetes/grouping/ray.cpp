@@ -30,7 +30,7 @@ constraint_levels levels_of_template(object& cluster, json_value group) {
   const member annotations = cluster.section(metadata, "annotations");
   constraint_levels levels = template_levels(cluster, annotations);
   if (levels.topology.empty() && !(levels.required.empty() && levels.preferred.empty())) {
-    cluster.fail(*annotations, fmt::format("levels need a topology, the annotation {}", topology_key));
+    fail_at(cluster, annotations, fmt::format("levels need a topology, the annotation {}", topology_key));
   }
   return levels;
 }
@@ -42,7 +42,7 @@ std::int64_t workers_of(object& cluster, json_value group) {
   const std::int64_t least = bounded_integer(cluster, group, "minReplicas", 0).value_or(0);
   const std::int64_t hosts = bounded_integer(cluster, group, "numOfHosts", 0).value_or(1);
   if (least > wanted) {
-    cluster.fail(*find(group, "minReplicas"), fmt::format("{} are more than the {} replicas", least, wanted));
+    fail_at(cluster, find(group, "minReplicas"), fmt::format("{} are more than the {} replicas", least, wanted));
   }
   const std::int64_t pods = (least > 0 ? least : wanted) * hosts;
   if (pods <= max_group_size) return pods;
