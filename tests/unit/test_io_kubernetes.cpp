@@ -476,7 +476,11 @@ TEST_CASE("pods without a pod group get one as the pod grouper would make it") {
   };
   CHECK(has(labelled(R"("kai.scheduler/queue": "a", "project": "b")"), R"("queue": "a")"));
   CHECK(has(labelled(R"("project": "b")"), R"("queue": "b")"));
-  CHECK(has(labelled(R"("project": "b", "kai.scheduler/node-pool": "x")"), R"("queue": "b-x")"));
+  kube::settings pool;
+  pool.node_pool = "x";
+  const std::string of_pool = pod("p", {R"(, "labels": {"project": "b", "kai.scheduler/node-pool": "x"})"});
+  CHECK(has(tables({of_pool}, pool), R"("queue": "b-x")"));
+  CHECK(row(tables({of_pool}), "team/p") == "(no row)");
   CHECK(has(labelled(R"("priorityClassName": "build")"), R"("priority": 100, "preemptible": false)"));
   CHECK_FALSE(has(labelled(R"("priorityClassName": "unknown")"), "priority"));
   CHECK(has(labelled(R"("kai.scheduler/preemptibility": "non-preemptible")"), R"("preemptible": false)"));
@@ -498,7 +502,7 @@ TEST_CASE("pods without a pod group get one as the pod grouper would make it") {
   const std::string cron = object("batch/v1", "Job", R"("namespace": "team", "name": "j", "uid": "o",
     "ownerReferences": [{"kind": "CronJob", "name": "c", "uid": "v"}])",
                                   "");
-  CHECK(has(group_of("team/p", {pod("p", {owned("Job", "j")}), cron}), R"("team/pg-c-v")"));
+  CHECK(has(group_of("team/p", {pod("p", {owned("Job", "j")}), cron}), R"("team/pg-j-o")"));
 }
 
 TEST_CASE("pools: only what carries the label takes part") {

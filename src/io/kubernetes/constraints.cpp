@@ -127,9 +127,30 @@ std::string selector_text(object& of, member selector) {
 
 std::vector<std::string> node_affinity_texts(object& of, member affinity, bool& asks_names) {
   const member required = of.section(of.section(affinity, "nodeAffinity"), required_terms);
-  if (!required) return {};
-  std::vector<std::string> texts = term_texts(of, *required, asks_names);
+  return required ? node_terms_texts(of, *required, asks_names) : std::vector<std::string>{};
+}
+
+std::vector<std::string> node_terms_texts(object& of, json_value selector, bool& asks_names) {
+  std::vector<std::string> texts = term_texts(of, selector, asks_names);
   if (texts.empty()) texts.emplace_back(no_match);
+  return texts;
+}
+
+std::vector<std::string> topology_terms_texts(object& of) {
+  std::vector<std::string> texts;
+  for (const json_value term : of.items(of.root(), "allowedTopologies")) {
+    std::vector<std::string> parts;
+    for (const json_value one : of.items(term, "matchLabelExpressions")) {
+      std::vector<std::string> values;
+      for (const json_value value : of.items(one, "values")) {
+        if (!value.is(json_kind::string)) of.fail(value, fmt::format("expected a string, found {}", value.shown()));
+        if (value.is(json_kind::string)) values.push_back(plain(of, value, value.text()));
+      }
+      if (values.empty()) of.fail(one, "values", "expected at least one value");
+      parts.push_back(fmt::format("{} in ({})", plain_text(of, one, "key"), fmt::join(values, ",")));
+    }
+    texts.push_back(parts.empty() ? std::string(no_match) : fmt::format("{}", fmt::join(parts, ",")));
+  }
   return texts;
 }
 

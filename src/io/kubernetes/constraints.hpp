@@ -29,6 +29,10 @@ inline constexpr std::string_view no_match = "none,!none";
 /// The required terms of `nodeAffinity`, one selector each. `asks_names` is set if one is about names of nodes.
 [[nodiscard]] std::vector<std::string> node_affinity_texts(object& of, member affinity, bool& asks_names);
 
+/// {nodeSelectorTerms}, one selector each; without any nothing matches.
+[[nodiscard]] std::vector<std::string> node_terms_texts(object& of, json_value selector, bool& asks_names);
+/// The `allowedTopologies` of a `StorageClass`, one selector each; none: anywhere.
+[[nodiscard]] std::vector<std::string> topology_terms_texts(object& of);
 /// {nodeSelectorTerms} with one term -> one selector.
 [[nodiscard]] std::string node_selector_text(object& of, json_value selector, bool& asks_names);
 

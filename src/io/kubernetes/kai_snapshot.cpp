@@ -17,17 +17,21 @@ std::string_view word(member of, std::string_view key) {
 }  // namespace
 
 std::string_view kind_of_list(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> known{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 15> known{{
       {"bindRequests", "BindRequest"},
+      {"configMaps", "ConfigMap"},
       {"deviceClasses", "DeviceClass"},
       {"nodeResourceTopologies", "NodeResourceTopology"},
       {"nodes", "Node"},
+      {"persistentVolumeClaims", "PersistentVolumeClaim"},
+      {"persistentVolumes", "PersistentVolume"},
       {"podGroups", "PodGroup"},
       {"pods", "Pod"},
       {"priorityClasses", "PriorityClass"},
       {"queues", "Queue"},
       {"resourceClaims", "ResourceClaim"},
       {"resourceSlices", "ResourceSlice"},
+      {"storageClasses", "StorageClass"},
       {"topologies", "Topology"},
   }};
   const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == name; });

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
+#include "io/fault_log.hpp"
 #include "io/kubernetes/claim.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
@@ -169,6 +171,15 @@ void read_constraints(object& of, member spec, pod_context& context, pod_record&
   row.host_ports = host_port_texts(of, spec);
 }
 
+/// Volumes hold a pod to nodes wherever it goes; what is missing is in the way of who waits.
+void read_volumes(object& of, const volume_book& volumes, pod_record& row) {
+  const volume_needs needs = volumes.of(of);
+  const std::string crowded = restrict_nodes(needs.selectors, row.node_affinity);
+  const bool waits = row.status == pod_status::pending || row.status == pod_status::gated;
+  if (!waits || !row.obstacle.empty()) return;
+  row.obstacle = base::printable(needs.obstacle.empty() ? crowded : needs.obstacle, longest_message);
+}
+
 /// What the pod claims is part of what it asks for.
 void read_claims(object& of, const bind_request* binding, claim_book& claims, pod_record& row) {
   const bool waits = row.status == pod_status::pending || row.status == pod_status::gated;
@@ -203,7 +214,7 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   if (on_its_way) row.node = context.shared.binding_node(of, context.now);
   const bool has_place = context.nodes.contains(row.node);
   row.status = status_of(of, (request != nullptr || on_its_way) && has_place, context.now);
-  pod_groups::membership group = context.groups.of(of, finished);
+  membership group = context.groups.of(of, finished);
   if (group.group.empty() && (!has_place || finished)) return;
   // A pod that holds something on a node that is not there is for the cluster to refuse.
   if (!has_place && !holds_node(row.status)) row.node.clear();
@@ -231,6 +242,7 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   row.priority = whole_number(of.label("kai.scheduler/task-priority").value_or("")).value_or(unset);
   row.leader = is_leader(of);
   read_constraints(of, spec, context, row);
+  read_volumes(of, context.volumes, row);
   if (context.shared.avoids_other_devices(row)) {
     context.avoids_other_devices = true;
     if (row.node_affinity.empty()) row.node_affinity.emplace_back();
@@ -247,6 +259,7 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   }
   row.qos = of.text(status, "qosClass");
   if (row.qos.empty()) row.qos = qos_of(of, spec);
+  if (!group.obstacle.empty()) row.obstacle = base::printable(group.obstacle, longest_message);
   if (of.failed()) {
     context.gpu_groups.erase(to.pods.size());
     return;

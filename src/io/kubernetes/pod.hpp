@@ -18,6 +18,7 @@
 #include "io/kubernetes/records.hpp"
 #include "io/kubernetes/settings.hpp"
 #include "io/kubernetes/shared_devices.hpp"
+#include "io/kubernetes/volumes.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -28,6 +29,7 @@ struct pod_context {
   pod_groups& groups;
   shared_devices& shared;
   claim_book& claims;
+  const volume_book& volumes;
   std::set<std::string, std::less<>> nodes;                            ///< names of the nodes of the pool
   std::map<std::string, std::vector<std::string>, std::less<>> zones;  ///< names of NUMA zones by node, in their order
   std::map<std::pair<std::string, std::string>, std::int64_t> device_indices;  ///< by node and hardware identifier

@@ -1,7 +1,6 @@
 #include "io/kubernetes/pod_group.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "io/kubernetes/clock_text.hpp"
+#include "io/kubernetes/preemptibility.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -18,29 +18,6 @@ namespace {
 
 constexpr std::string_view group_annotation = "pod-group-name";
 constexpr std::string_view sub_group_label = "kai.scheduler/subgroup-name";
-constexpr std::string_view priority_label = "priorityClassName";
-constexpr std::string_view preemptibility_label = "kai.scheduler/preemptibility";
-/// Below it groups are preemptible unless they say otherwise.
-constexpr std::int64_t first_non_preemptible_priority = 100;
-
-/// Preemptible, or semi-preemptible; empty if a word is neither this nor `non-preemptible`.
-struct preemptibility {
-  bool preemptible = true;
-  bool semi = false;
-};
-std::optional<preemptibility> parse_preemptibility(std::string_view word) {
-  if (word == "preemptible") return preemptibility{true, false};
-  if (word == "non-preemptible") return preemptibility{false, false};
-  if (word == "semi-preemptible") return preemptibility{false, true};
-  return std::nullopt;
-}
-
-void set_preemptibility(pod_group_record& of, std::string_view word) {
-  const preemptibility chosen =
-      parse_preemptibility(word).value_or(preemptibility{of.priority < first_non_preemptible_priority, false});
-  of.preemptible = chosen.preemptible;
-  of.semi_preemptible = chosen.semi;
-}
 
 /// KAI passes over annotations that it cannot read.
 std::int64_t time_of(const object& of, std::string_view annotation) {
@@ -110,7 +87,8 @@ void pod_groups::read(object& of) {
   }
   if (rows_.sub_groups.size() > sub_groups) {
     row.min_member = 1;  // sub-groups have their own
-    with_sub_groups_.insert(name);
+    auto& names = sub_groups_[name];
+    for (std::size_t i = sub_groups; i < rows_.sub_groups.size(); ++i) names.insert(rows_.sub_groups[i].name);
   } else {
     row.min_sub_group = unset;
   }
@@ -143,155 +121,37 @@ void pod_groups::read_sub_groups(object& of, member spec, const std::string& gro
   for (sub_group_record& row : read) rows_.sub_groups.push_back(std::move(row));
 }
 
-// ---- groups of pods that have none -------------------------------------------------------------------------------
-
-void pod_groups::read_owner(object& of) {
-  owners_.emplace(std::tuple(std::string(of.kind()), std::string(of.name_space()), std::string(of.name())), &of);
-}
-
-/// The workload that a pod belongs to; the pod itself if it has no owner.
-struct pod_groups::owner {
-  std::string kind;
-  std::string name;
-  std::string uid;
-  object* found = nullptr;  ///< the object, where the text has it
-};
-
-pod_groups::owner pod_groups::top_owner(object& pod) const {
-  constexpr int longest_chain = 16;
-  owner top{"Pod", std::string(pod.name()), std::string(pod.uid()), &pod};
-  object* at = &pod;
-  for (int step = 0; at != nullptr && step < longest_chain; ++step) {
-    const member metadata = at->section(at->root(), "metadata");
-    const std::vector<json_value> references = at->items(metadata, "ownerReferences");
-    if (references.empty()) break;
-    const auto controller =
-        std::find_if(references.begin(), references.end(), [&](json_value one) { return at->flag(one, "controller"); });
-    const json_value reference = controller == references.end() ? references.front() : *controller;
-    top = {std::string(at->text(reference, "kind")), std::string(at->text(reference, "name")),
-           std::string(at->text(reference, "uid")), nullptr};
-    const auto known = owners_.find(std::tuple(top.kind, std::string(pod.name_space()), top.name));
-    at = top.found = known == owners_.end() ? nullptr : known->second;
+membership pod_groups::member_of(object& pod, std::string_view group, std::string_view sub_group) const {
+  membership in;
+  in.group = group;
+  const auto named = sub_groups_.find(group);
+  if (named == sub_groups_.end()) return in;
+  // Where the pod says nothing, it belongs where its owner would put it.
+  if (const auto label = pod.label(sub_group_label)) {
+    in.sub_group = *label;
+  } else if (named->second.contains(sub_group)) {
+    in.sub_group = sub_group;
   }
-  // A replica set that is not there itself belongs to a deployment if the pod carries the mark of one.
-  if (top.kind == "ReplicaSet" && top.found == nullptr && pod.label("pod-template-hash")) top.kind = "Deployment";
-  return top;
+  return in;
 }
 
-namespace {
-
-struct kind_rule {
-  std::string_view kind;
-  bool per_pod;
-  std::string_view priority_class;
-};
-
-/// How the pod grouper treats workloads. Gangs whose size is in an object of their own kind are not read: their pods
-/// get a group each.
-kind_rule rule_of(std::string_view kind) {
-  constexpr std::string_view train = "train";
-  constexpr std::string_view inference = "inference";
-  constexpr std::array<kind_rule, 20> rules{{
-      {"Pod", true, train},         {"Deployment", true, inference}, {"Notebook", false, "build"},
-      {"Service", true, inference}, {"Revision", true, inference},   {"SPOTRequest", false, inference},
-      {"PyTorchJob", true, train},  {"TFJob", true, train},          {"XGBoostJob", true, train},
-      {"JAXJob", true, train},      {"MPIJob", true, train},         {"RayCluster", true, train},
-      {"RayJob", true, train},      {"RayService", true, train},     {"LeaderWorkerSet", true, train},
-      {"JobSet", true, train},      {"PodCliqueSet", true, train},   {"PodGang", true, train},
-      {"AmlJob", true, train},      {"RunaiJob", true, train},
-  }};
-  const auto* known = std::find_if(rules.begin(), rules.end(), [&](const kind_rule& one) { return one.kind == kind; });
-  return known == rules.end() ? kind_rule{kind, false, train} : *known;
-}
-
-/// The label of the owner if the text has it, else of the pod.
-std::optional<std::string_view> owner_label(const object* owner, const object& pod, std::string_view key) {
-  if (owner != nullptr) {
-    if (const auto own = owner->label(key)) return own;
-  }
-  return pod.label(key);
-}
-
-std::string queue_of(const object* owner, const object& pod, const settings& chosen) {
-  if (const auto queue = owner_label(owner, pod, chosen.queue_key)) return std::string(*queue);
-  const std::string_view project = owner_label(owner, pod, "project").value_or("");
-  if (project.empty()) return "default-queue";
-  const auto pool = pod.label(chosen.node_pool_key);
-  return pool ? fmt::format("{}-{}", project, *pool) : std::string(project);
-}
-
-/// The duration of an annotation of the owner, else of the pod; unset if neither has one that can be read.
-std::int64_t annotated_duration(const object* owner, const object& pod, std::string_view key) {
-  if (owner != nullptr) {
-    if (const auto own = parse_duration(owner->annotation(key).value_or(""))) return *own;
-  }
-  return parse_duration(pod.annotation(key).value_or("")).value_or(unset);
-}
-
-}  // namespace
-
-std::string pod_groups::made_group(object& pod) {
-  const owner top = top_owner(pod);
-  const kind_rule rule = rule_of(top.kind);
-  const bool named = pod.annotation(group_annotation).value_or("").size() > 0;
-  std::string own_name =
-      named ? std::string(*pod.annotation(group_annotation))
-            : (rule.per_pod ? fmt::format("pg-{}-{}", pod.name(), top.kind == "Job" ? top.uid : std::string(pod.uid()))
-                            : fmt::format("pg-{}-{}", top.name, top.uid));
-  const std::string name = pod.name_space().empty() ? own_name : fmt::format("{}/{}", pod.name_space(), own_name);
-  if (const auto made = made_.find(name); made != made_.end()) {
-    pod_group_record& row = rows_.groups[made->second];
-    row.created = std::min(row.created, pod.created());
-    return name;
-  }
-  pod_group_record row;
-  row.line = pod.line();
-  row.name = name;
-  row.name_space = pod.name_space();
-  row.queue = queue_of(top.found, pod, settings_);
-  row.created = pod.created();
-  std::string_view chosen_class = owner_label(top.found, pod, priority_label).value_or("");
-  if (chosen_class.empty()) chosen_class = pod.text(pod.section(pod.root(), "spec"), "priorityClassName");
-  row.priority = classes_.value(classes_.has(chosen_class) ? chosen_class : rule.priority_class);
-  set_preemptibility(row, owner_label(top.found, pod, preemptibility_label).value_or(""));
-  row.preemption_delay = annotated_duration(top.found, pod, "kai.scheduler/preemption-delay");
-  row.staleness_grace = annotated_duration(top.found, pod, "kai.scheduler/staleness-grace-period");
-  const object& from = top.found == nullptr ? pod : *top.found;
-  row.levels.topology = from.annotation("kai.scheduler/topology").value_or("");
-  if (!row.levels.topology.empty()) {
-    row.levels.required = from.annotation("kai.scheduler/topology-required-placement").value_or("");
-    row.levels.preferred = from.annotation("kai.scheduler/topology-preferred-placement").value_or("");
-    resolve_aliases(row.levels, aliases_);
-  }
-  if (top.kind == "Job") {
-    const std::string_view least = from.annotation("kai.scheduler/batch-min-member").value_or("");
-    std::int64_t number = 0;
-    const auto [end, failure] = std::from_chars(least.data(), least.data() + least.size(), number);
-    if (failure == std::errc{} && end == least.data() + least.size() && number > 0) row.min_member = number;
-  }
-  row.user = owner_label(top.found, pod, "user").value_or("");
-  made_.emplace(name, rows_.groups.size());
-  rows_.groups.push_back(std::move(row));
-  return name;
-}
-
-pod_groups::membership pod_groups::of(object& pod, bool is_finished) {
+membership pod_groups::of(object& pod, bool is_finished) {
+  const auto is_known = [&](std::string_view name) -> std::optional<bool> {
+    const auto known = known_.find(name);
+    return known == known_.end() ? std::nullopt : std::optional(known->second);
+  };
   const std::string_view named = pod.annotation(group_annotation).value_or("");
   if (!named.empty()) {
     const std::string name =
         pod.name_space().empty() ? std::string(named) : fmt::format("{}/{}", pod.name_space(), named);
-    if (const auto known = known_.find(name); known != known_.end()) {
-      if (!known->second) return {};
-      const bool has_sub_groups = with_sub_groups_.contains(name);
-      return {name, has_sub_groups ? std::string(pod.label(sub_group_label).value_or("")) : std::string{}};
-    }
+    if (const auto ours = is_known(name)) return *ours ? member_of(pod, name, {}) : membership{};
   }
   const std::string_view scheduler = pod.text(pod.section(pod.root(), "spec"), "schedulerName");
   const auto& ours = settings_.schedulers;
   if (is_finished || std::find(ours.begin(), ours.end(), scheduler) == ours.end()) return {};
-  const std::string app(pod.label("app").value_or(""));
-  if (app == settings_.reservation_app) return {};
-  return {made_group(pod), {}};
+  if (pod.label("app").value_or("") == settings_.reservation_app) return {};
+  membership made = maker_.of(pod, named, is_known);
+  return known_.contains(made.group) ? member_of(pod, made.group, made.sub_group) : made;
 }
 
 }  // namespace kaisched::io::kubernetes

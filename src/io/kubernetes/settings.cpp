@@ -25,6 +25,10 @@ void read_config(object& config, settings& to) {
   take(config, global, "queueLabelKey", to.queue_key);
   take(config, global, "nodePoolLabelKey", to.node_pool_key);
   take(config, config.section(config.section(spec, "binder"), "resourceReservation"), "appLabel", to.reservation_app);
+  const member grouping = config.section(config.section(spec, "podGrouper"), "args");
+  take(config, grouping, "defaultPrioritiesConfigMapName", to.kind_defaults);
+  take(config, grouping, "defaultPrioritiesConfigMapNamespace", to.kind_defaults_space);
+  if (find(grouping, "gangScheduleKnative")) to.gang_revisions = config.flag(grouping, "gangScheduleKnative");
   const std::string_view scheduler = config.text(global, "schedulerName");
   if (!scheduler.empty() && std::find(to.schedulers.begin(), to.schedulers.end(), scheduler) == to.schedulers.end()) {
     to.schedulers.emplace_back(scheduler);

@@ -31,6 +31,9 @@ struct settings {
   std::shared_ptr<const device_catalog> vendors;
   /// Whether devices that nobody registers are found by what nodes say. Not set: in clusters of HAMi.
   std::optional<bool> find_devices;
+  bool gang_revisions = true;       ///< pods of a revision of Knative start together
+  std::string kind_defaults;        ///< name of the `ConfigMap` with priority classes of kinds of workloads
+  std::string kind_defaults_space;  ///< and its namespace
 };
 
 /// Sets one of them by name, as text: `scheduler` adds a name, `node_pool`, `node_pool_label`, `queue_label` and `now`

@@ -27,6 +27,7 @@
 #include "io/kubernetes/queue.hpp"
 #include "io/kubernetes/records.hpp"
 #include "io/kubernetes/shared_devices.hpp"
+#include "io/kubernetes/volumes.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -47,6 +48,10 @@ enum class object_kind : std::uint8_t {
   device_class,
   resource_slice,
   claim_template,
+  volume_claim,
+  volume,
+  storage_class,
+  config_map,
 };
 
 /// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
@@ -56,7 +61,7 @@ object_kind kind_of(const object& of) {
     std::string_view group, kind;
     object_kind what;
   };
-  constexpr std::array<known_kind, 13> known{{
+  constexpr std::array<known_kind, 17> known{{
       {"", "Node", object_kind::node},
       {"", "Pod", object_kind::pod},
       {"scheduling.run.ai", "Queue", object_kind::queue},
@@ -70,6 +75,10 @@ object_kind kind_of(const object& of) {
       {"resource.k8s.io", "DeviceClass", object_kind::device_class},
       {"resource.k8s.io", "ResourceSlice", object_kind::resource_slice},
       {"resource.k8s.io", "ResourceClaimTemplate", object_kind::claim_template},
+      {"", "PersistentVolumeClaim", object_kind::volume_claim},
+      {"", "PersistentVolume", object_kind::volume},
+      {"storage.k8s.io", "StorageClass", object_kind::storage_class},
+      {"", "ConfigMap", object_kind::config_map},
   }};
   const bool has_version = find(of.root(), "apiVersion").has_value();
   for (const known_kind& one : known) {
@@ -139,13 +148,17 @@ class translator {
 
   /// Objects by kind. Of those that appear twice the last one counts: it is the newest.
   void sort_objects() {
-    std::map<std::tuple<object_kind, std::string_view, std::string_view, std::string_view>, std::size_t> places;
+    using place_key = std::tuple<object_kind, std::string_view, std::string_view, std::string_view, std::string_view>;
+    std::map<place_key, std::size_t> places;
     for (object& one : objects_) {
       const object_kind kind = kind_of(one);
       std::vector<object*>& list = by_kind_[static_cast<std::size_t>(kind)];
-      const auto [place, is_new] = places.try_emplace(
-          {kind, kind == object_kind::other ? one.kind() : std::string_view{}, one.name_space(), one.name()},
-          list.size());
+      // Of what is only an owner, there are kinds of the same name in several groups.
+      const bool other = kind == object_kind::other;
+      const auto [place, is_new] =
+          places.try_emplace({kind, other ? one.kind() : std::string_view{}, other ? one.group() : std::string_view{},
+                              one.name_space(), one.name()},
+                             list.size());
       if (is_new) {
         list.push_back(&one);
       } else {
@@ -190,10 +203,29 @@ class translator {
     bind_requests bindings;
     for (object* one : all(object_kind::bind_request)) read_bind_request(*one, bindings);
     pod_groups groups(settings_, classes_, aliases_, rows_);
-    for (object* one : all(object_kind::other)) groups.read_owner(*one);
+    for (const object_kind kind : {object_kind::other, object_kind::pod, object_kind::config_map}) {
+      for (object* one : all(kind)) groups.read_owner(*one);
+    }
     for (object* one : all(object_kind::pod_group)) groups.read(*one);
-    pod_context context{settings_, bindings, groups, shared_, claims, {}, {}, {}, settings_.now.value_or(0),
-                        false,     false,    {},     {}};
+    volume_book volumes;
+    for (object* one : all(object_kind::storage_class)) volumes.read_class(*one);
+    for (object* one : all(object_kind::volume)) volumes.read_volume(*one);
+    for (object* one : all(object_kind::volume_claim)) volumes.read_claim(*one);
+    for (const object* one : all(object_kind::config_map)) volumes.read_config_map(*one);
+    pod_context context{settings_,
+                        bindings,
+                        groups,
+                        shared_,
+                        claims,
+                        volumes,
+                        {},
+                        {},
+                        {},
+                        settings_.now.value_or(0),
+                        volumes.asks_node_names(),
+                        false,
+                        {},
+                        {}};
     for (const node_record& node : rows_.nodes) context.nodes.insert(node.name);
     for (const numa_zone_record& zone : rows_.zones) context.zones[zone.node].push_back(zone.name);
     for (const node_record& node : rows_.nodes) {
@@ -259,7 +291,7 @@ class translator {
   level_aliases aliases_;
   cluster_records rows_;
   object_names names_;
-  std::array<std::vector<object*>, 14> by_kind_;
+  std::array<std::vector<object*>, 18> by_kind_;
 };
 
 }  // namespace

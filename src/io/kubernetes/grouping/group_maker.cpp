@@ -1,0 +1,243 @@
+#include "io/kubernetes/grouping/group_maker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/kubernetes/clock_text.hpp"
+#include "io/kubernetes/preemptibility.hpp"
+
+namespace kaisched::io::kubernetes {
+
+namespace {
+
+constexpr std::string_view class_label = "priorityClassName";
+constexpr std::string_view preemptible_label = "kai.scheduler/preemptibility";
+constexpr std::string_view skip_key = "kai.scheduler/skip-podgrouper";
+
+bool is_left_alone(const object& of) { return of.annotation(skip_key).value_or("") == "true"; }
+
+/// The label of the owner that counts, else of the pod.
+std::optional<std::string_view> label_of(const workload& of, std::string_view key) {
+  const auto own = of.top().label(key);
+  return own ? own : of.pod.label(key);
+}
+
+/// The first duration that can be read: of the owners, else of the pod; unset without any.
+std::int64_t duration_of(const workload& of, std::string_view key, bool may_be_negative) {
+  const auto read = [&](std::optional<std::string_view> text) {
+    const std::optional<std::int64_t> time = parse_duration(text.value_or(""));
+    return time && (*time >= 0 || may_be_negative) ? time : std::nullopt;
+  };
+  for (const workload_owner& owner : of.owners) {
+    if (const auto time = read(owner.annotation(key))) return *time;
+  }
+  return read(of.pod.annotation(key)).value_or(unset);
+}
+
+/// Levels that the owner asks for, or the pod of an owner that is not there.
+constraint_levels annotated_levels(const workload& of) {
+  constexpr topology_keys keys;
+  const bool by_pod = of.top().found == nullptr && of.top().skipped.empty();
+  const auto text_of = [&](std::string_view key) {
+    return std::string((by_pod ? of.pod.annotation(key) : of.top().annotation(key)).value_or(""));
+  };
+  constraint_levels levels;
+  levels.topology = text_of(topology_key);
+  // Levels without a topology are no constraint.
+  if (levels.topology.empty()) return levels;
+  levels.required = text_of(keys.required);
+  levels.preferred = text_of(keys.preferred);
+  return levels;
+}
+
+/// Steps down from owners that hand on what is below them, and from those that cannot be read. The error is an owner
+/// that should be there, as others of its kind are.
+std::string settle(workload& of, grouper& by) {
+  std::vector<object*> handed_down;
+  for (;;) {
+    workload_owner& top = of.owners.back();
+    top.skipped.insert(top.skipped.end(), handed_down.begin(), handed_down.end());
+    by = grouper_of(top);
+    const bool unread = by.rule == owner_rule::sized && top.found == nullptr;
+    if (unread && of.objects.has_kind(by.of)) {
+      return fmt::format("its {} {} is not among the objects", top.kind, top.name);
+    }
+    if (!unread && by.rule != owner_rule::skipped) return {};
+    if (!unread) {
+      of.skipped_kinds.push_back(by.of);
+      handed_down.clear();
+      if (top.found != nullptr) handed_down.push_back(top.found);
+      handed_down.insert(handed_down.end(), top.skipped.begin(), top.skipped.end());
+    }
+    of.owners.pop_back();
+    if (of.owners.empty()) of.owners.push_back(as_owner(of.pod));
+  }
+}
+
+std::string full_name(const object& pod, std::string_view name) {
+  return pod.name_space().empty() ? std::string(name) : fmt::format("{}/{}", pod.name_space(), name);
+}
+
+}  // namespace
+
+void group_maker::add(object& of) {
+  objects_.add(of);
+  const bool wanted = of.kind() == "ConfigMap" && !settings_.kind_defaults.empty();
+  if (wanted && of.name() == settings_.kind_defaults && of.name_space() == settings_.kind_defaults_space) {
+    defaults_.read(of);
+  }
+}
+
+// ---- common rules ------------------------------------------------------------------------------------------------
+
+std::string group_maker::queue_of(const workload& of, const group_shape& shape) const {
+  if (const auto queue = label_of(of, settings_.queue_key)) return std::string(*queue);
+  const std::string_view project = label_of(of, "project").value_or("");
+  if (project.empty()) return shape.queue.empty() ? "default-queue" : shape.queue;
+  const auto pool = of.pod.label(settings_.node_pool_key);
+  return pool ? fmt::format("{}-{}", project, *pool) : std::string(project);
+}
+
+std::vector<const kind_default*> group_maker::defaults_of(const workload& of) const {
+  std::vector<const kind_default*> found;
+  const auto add = [&](std::string_view group, std::string_view kind) {
+    if (const kind_default* known = defaults_.of(group, kind)) found.push_back(known);
+  };
+  for (const group_kind& one : of.skipped_kinds) add(one.group, one.kind);
+  for (const workload_owner& owner : of.owners) add(owner.group.value_or(""), owner.kind);
+  return found;
+}
+
+std::int64_t group_maker::priority_of(const workload& of, const grouper& by, const group_shape& shape) const {
+  if (shape.class_counts) return classes_.value(shape.priority_class);
+  const std::string_view of_pod = of.pod.text(of.pod.section(of.pod.root(), "spec"), "priorityClassName");
+  for (const workload_owner& owner : of.owners) {
+    const auto own = owner.label(class_label);
+    const std::string_view named = own ? *own : of.pod.label(class_label).value_or(of_pod);
+    if (classes_.has(named)) return classes_.value(named);
+  }
+  if (classes_.has(shape.priority_class)) return classes_.value(shape.priority_class);
+  for (const kind_default* one : defaults_of(of)) {
+    if (classes_.has(one->priority_class)) return classes_.value(one->priority_class);
+  }
+  return classes_.value(by.priority_class);
+}
+
+std::string_view group_maker::preemptibility_of(const workload& of) const {
+  for (const workload_owner& owner : of.owners) {
+    const std::string_view word = owner.label(preemptible_label).value_or("");
+    if (is_preemptibility(word)) return word;
+  }
+  const std::string_view own = of.pod.label(preemptible_label).value_or("");
+  if (is_preemptibility(own)) return own;
+  for (const kind_default* one : defaults_of(of)) {
+    if (is_preemptibility(one->preemptibility)) return one->preemptibility;
+  }
+  return {};
+}
+
+void group_maker::fill(const workload& of, const grouper& by, const group_shape& shape, pod_group_record& row) const {
+  row.line = of.pod.line();
+  row.name_space = of.pod.name_space();
+  row.created = of.pod.created();
+  row.queue = queue_of(of, shape);
+  row.priority = priority_of(of, by, shape);
+  set_preemptibility(row, preemptibility_of(of));
+  row.preemption_delay = duration_of(of, "kai.scheduler/preemption-delay", false);
+  row.staleness_grace = duration_of(of, "kai.scheduler/staleness-grace-period", true);
+  row.levels = shape.levels.topology.empty() ? annotated_levels(of) : shape.levels;
+  resolve_aliases(row.levels, aliases_);
+  row.user = label_of(of, "user").value_or("");
+  row.min_member = shape.sub_groups.empty() ? shape.min_member : 1;  // sub-groups have their own
+  row.min_sub_group = shape.sub_groups.empty() ? unset : shape.min_sub_group;
+}
+
+// ---- rows --------------------------------------------------------------------------------------------------------
+
+void group_maker::add_sub_groups(group_shape& shape, made_group& made) {
+  put_parents_first(shape.sub_groups);
+  for (sub_group_record& one : shape.sub_groups) {
+    one.line = rows_.groups[made.row].line;
+    one.group = rows_.groups[made.row].name;
+    resolve_aliases(one.levels, aliases_);
+    made.sub_groups.insert(one.name);
+    rows_.sub_groups.push_back(std::move(one));
+  }
+  made.members = std::move(shape.members);
+}
+
+group_maker::made_group group_maker::make(const workload& of, const grouper& by, const std::string& name, bool shaped) {
+  made_group made;
+  group_shape shape;
+  if (shaped && by.shape != nullptr) made.obstacle = by.shape(of, shape);
+  // A kind whose object is wrong has no size: its pods wait.
+  const object* sized = by.rule == owner_rule::sized ? of.top().found : nullptr;
+  if (shaped && sized != nullptr && sized->failed()) made.obstacle = sized->fault().message;
+  if (!made.obstacle.empty()) shape = {};
+  made.row = rows_.groups.size();
+  pod_group_record& row = rows_.groups.emplace_back();
+  row.name = name;
+  fill(of, by, shape, row);
+  add_sub_groups(shape, made);
+  return made;
+}
+
+membership group_maker::join(const workload& of, const grouper& by, const placement& at, const std::string& obstacle) {
+  membership in;
+  in.group = full_name(of.pod, at.group);
+  auto known = made_.find(in.group);
+  if (known == made_.end()) {
+    known = made_.emplace(in.group, make(of, by, in.group, obstacle.empty())).first;
+  }
+  const made_group& made = known->second;
+  std::int64_t& created = rows_.groups[made.row].created;
+  created = std::min(created, of.pod.created());
+  in.obstacle = obstacle.empty() ? made.obstacle : obstacle;
+  if (!in.obstacle.empty()) return in;
+  const auto listed = made.members.find(of.pod.name());
+  const std::string& wanted = listed == made.members.end() ? at.sub_group : listed->second;
+  if (made.sub_groups.contains(wanted)) {
+    in.sub_group = wanted;
+  } else if (at.strict) {
+    in.obstacle = fmt::format("{} {} has no sub-group {}", of.top().kind, of.top().name, wanted);
+  }
+  return in;
+}
+
+std::string group_maker::choose(workload& of, grouper& by) const {
+  std::string obstacle = settle(of, by);
+  if (obstacle.empty() && by.choose != nullptr) obstacle = by.choose(of);
+  if (obstacle.empty()) obstacle = choose_scheduling_group(of, by);
+  if (obstacle.empty()) choose_application(of, by);
+  // Groupers of kinds look at who counts alone; the one without a kind looks at all owners.
+  if (!by.of.kind.empty()) of.owners.erase(of.owners.begin(), of.owners.end() - 1);
+  return obstacle;
+}
+
+membership group_maker::of(object& pod, std::string_view named,
+                           const std::function<std::optional<bool>(std::string_view)>& is_known) {
+  if (is_left_alone(pod)) return {};
+  workload who{pod, objects_, settings_, objects_.chain_of(pod), {}};
+  const bool left_alone = std::any_of(who.owners.begin(), who.owners.end(), [](const workload_owner& one) {
+    return one.found != nullptr && is_left_alone(*one.found);
+  });
+  if (left_alone) return {};
+  grouper by;
+  placement at;
+  std::string obstacle = choose(who, by);
+  if (label_of(who, settings_.node_pool_key).value_or("") != settings_.node_pool.value_or("")) return {};
+  at.group = group_name(who.top().name, who.top().uid);
+  if (obstacle.empty() && by.place != nullptr) obstacle = by.place(who, at);
+  // A pod that nobody knows how to group must not stand in for one of a gang.
+  if (!obstacle.empty()) place_alone(who, at);
+  if (!named.empty() && obstacle.empty()) at.group = named;
+  if (const std::optional<bool> ours = is_known(full_name(pod, at.group))) {
+    if (!*ours) return {};
+    return {full_name(pod, at.group), at.sub_group, std::move(obstacle)};
+  }
+  return join(who, by, at, obstacle);
+}
+
+}  // namespace kaisched::io::kubernetes

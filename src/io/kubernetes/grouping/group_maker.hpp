@@ -1,0 +1,72 @@
+#pragma once
+/// @file
+/// Groups for pods that have none, as KAI's pod grouper makes them: who counts among the owners, the common rules of
+/// queue, priority, preemptibility, delays and topology, and the shape that the grouper of the kind gives.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/kubernetes/grouping/grouper.hpp"
+#include "io/kubernetes/grouping/kind_defaults.hpp"
+#include "io/kubernetes/queue.hpp"
+
+namespace kaisched::io::kubernetes {
+
+/// The group of a pod.
+struct membership {
+  std::string group;  ///< empty: the pod belongs to nobody here and only uses its node
+  std::string sub_group;
+  std::string obstacle;  ///< why nobody knows how to group it; it has a group of its own then
+};
+
+/// Makes rows of groups, each when its first pod comes: the order of pods is that of the text.
+class group_maker {
+ public:
+  group_maker(const settings& chosen, const priority_classes& classes, const level_aliases& aliases,
+              cluster_records& to)
+      : settings_(chosen), classes_(classes), aliases_(aliases), rows_(to) {}
+
+  /// An object that may own pods, or says something about groups.
+  void add(object& of);
+
+  /// The group of a pod. `named` is what its annotation says, and counts as the name if it is not empty. `is_known`
+  /// tells whether there is a pod group of a full name, which then has the pod.
+  [[nodiscard]] membership of(object& pod, std::string_view named,
+                              const std::function<std::optional<bool>(std::string_view)>& is_known);
+
+ private:
+  struct made_group {
+    std::size_t row = 0;
+    std::set<std::string, std::less<>> sub_groups;
+    std::map<std::string_view, std::string> members;  ///< sub-groups by name of the pod
+    std::string obstacle;                             ///< of all its pods
+  };
+
+  [[nodiscard]] std::string queue_of(const workload& of, const group_shape& shape) const;
+  [[nodiscard]] std::int64_t priority_of(const workload& of, const grouper& by, const group_shape& shape) const;
+  [[nodiscard]] std::string_view preemptibility_of(const workload& of) const;
+  [[nodiscard]] std::vector<const kind_default*> defaults_of(const workload& of) const;
+  /// Finds out who counts; what is wrong, if that cannot be found.
+  [[nodiscard]] std::string choose(workload& of, grouper& by) const;
+  [[nodiscard]] membership join(const workload& of, const grouper& by, const placement& at,
+                                const std::string& obstacle);
+  [[nodiscard]] made_group make(const workload& of, const grouper& by, const std::string& name, bool shaped);
+  void fill(const workload& of, const grouper& by, const group_shape& shape, pod_group_record& row) const;
+  void add_sub_groups(group_shape& shape, made_group& made);
+
+  const settings& settings_;
+  const priority_classes& classes_;
+  const level_aliases& aliases_;
+  cluster_records& rows_;
+  owner_index objects_;
+  kind_defaults defaults_;
+  std::map<std::string, made_group, std::less<>> made_;
+};
+
+}  // namespace kaisched::io::kubernetes
