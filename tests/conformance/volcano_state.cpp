@@ -180,8 +180,8 @@ class cluster_reader {
     const std::string phase = text_or_empty(record, "phase");
     job.phase = phase.empty() ? job_phase::pending : value_named(job_phase_names, phase);
     job.has_topology = has(spec, "networkTopology");
-    job.topology = limit_of(has(record, "network_topology") ? record.at("network_topology")
-                                                            : member(spec, "networkTopology"));
+    job.topology =
+        limit_of(has(record, "network_topology") ? record.at("network_topology") : member(spec, "networkTopology"));
     job.allocated_domain = text_or_empty(record, "allocated_hypernode");
     std::map<std::string, row> rows;
     for (const auto& [task, about] : items(record, "tasks").items()) rows[task] = read_task(task, about, place);
@@ -195,6 +195,7 @@ class cluster_reader {
     const json& about = member(*pod->second, "metadata");
     const json& spec = member(*pod->second, "spec");
     if (has(about, "creationTimestamp")) throw unsupported("tasks of different age");
+    if (has(member(*pod->second, "status"), "startTime")) throw unsupported("start times of pods");
     const row place = made_.tasks.size();
     task_state& task = made_.tasks.emplace_back();
     task.name = name;
@@ -202,6 +203,7 @@ class cluster_reader {
     task.role = text_or_empty(record, "role");
     task.request = volcano_resources(member(record, "resreq"));
     task.first_request = task.request;
+    task.pod_priority = value_or<std::int64_t>(spec, "priority", 0);
     task.priority = value_or<std::int64_t>(record, "priority", 0);
     task.status = value_named(task_status_names, text_or_empty(record, "status"));
     task.job = job;

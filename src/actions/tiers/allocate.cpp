@@ -54,9 +54,8 @@ std::set<row> needed_sub_jobs(const session& of, row job) {
       lacking.push_back(i);
     }
   }
-  std::ranges::sort(lacking, [&](row left, row right) {
-    return of.sub_job_before(one.sub_jobs[left], one.sub_jobs[right]);
-  });
+  std::ranges::sort(lacking,
+                    [&](row left, row right) { return of.sub_job_before(one.sub_jobs[left], one.sub_jobs[right]); });
   std::set<row> needed;
   for (const row i : lacking) {
     const auto minimum = one.min_sub_jobs.find(one.sub_jobs[i].group);
@@ -69,7 +68,8 @@ std::set<row> needed_sub_jobs(const session& of, row job) {
 }
 
 job_sheet sheet_of(const session& of, row job) {
-  job_sheet made{policy::tiers::ordered_heap<row, sub_job_first>(sub_job_first{&of, job, needed_sub_jobs(of, job)}), {}};
+  job_sheet made{policy::tiers::ordered_heap<row, sub_job_first>(sub_job_first{&of, job, needed_sub_jobs(of, job)}),
+                 {}};
   const job_state& one = of.cluster().jobs[job];
   for (row i = 0; i < one.sub_jobs.size(); ++i) {
     sub_job_sheet sheet{i, task_heap(task_first{&of})};
@@ -113,9 +113,7 @@ class allocation {
 
   [[nodiscard]] job_state& of(row job) { return session_.cluster().jobs[job]; }
 
-  [[nodiscard]] bool by_domains(row job) {
-    return policy::tiers::has_hard_topology(of(job)) || of(job).has_rules;
-  }
+  [[nodiscard]] bool by_domains(row job) { return policy::tiers::has_hard_topology(of(job)) || of(job).has_rules; }
 
   void enter(row job) {
     job_state& one = of(job);

@@ -43,6 +43,7 @@ class node_search {
 [[nodiscard]] row best_node(const policy::tiers::session& of, row task, const std::vector<row>& nodes);
 [[nodiscard]] bool fits(const policy::resource_list& asked, const policy::resource_list& free);
 /// Tasks of a job that wait, in the order of the vector; those behind a gate of others only if asked for.
-[[nodiscard]] std::vector<row> waiting_tasks(const policy::tiers::cluster_state& cluster, const std::vector<row>& tasks);
+[[nodiscard]] std::vector<row> waiting_tasks(const policy::tiers::cluster_state& cluster,
+                                             const std::vector<row>& tasks);
 
 }  // namespace kaisched::actions::tiers

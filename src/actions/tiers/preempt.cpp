@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "actions/tiers/node_trials.hpp"
 #include "actions/tiers/starving_jobs.hpp"
 #include "actions/tiers/tiered_actions.hpp"
 
@@ -20,7 +21,8 @@ enum class preempted : std::uint8_t { other_jobs, own_job };
 
 class preemption {
  public:
-  explicit preemption(session& of) : session_(of), search_(of, search_purpose::victims) {}
+  preemption(session& of, const preemption_settings& settings)
+      : session_(of), settings_(settings), search_(of, search_purpose::victims) {}
 
   decisions run() {
     jobs_by_queue starving(session_);
@@ -75,8 +77,9 @@ class preemption {
       if (session_.refuses(task, of(task).nominated) == node_refusal::none) return false;
     }
     for (const std::vector<row>& part : by_shard(session_, search_.nodes_for(task, all_nodes(session_)))) {
-      for (const row node : by_score(task, part)) {
-        if (preempt_on(made, task, node, whose)) return true;
+      if (settings_.by_trials ? preempt_by_trials(made, task, part, whose)
+                              : preempt_by_score(made, task, part, whose)) {
+        return true;
       }
     }
     return false;
@@ -101,26 +104,46 @@ class preemption {
     return one.job != of(task).job && jobs[one.job].queue == jobs[of(task).job].queue;
   }
 
-  [[nodiscard]] bool fits_on(row task, row node) const {
-    return session_.is_allocatable(session_.cluster().jobs[of(task).job].queue, task) &&
-           fits(of(task).first_request, session_.cluster().nodes[node].future_idle()) &&
-           session_.refuses(task, node) == node_refusal::none;
+  bool preempt_by_score(statement& made, row task, const std::vector<row>& nodes, preempted whose) {
+    return std::ranges::any_of(by_score(task, nodes), [&](row node) { return preempt_on(made, task, node, whose); });
   }
 
-  bool preempt_on(statement& made, row task, row node, preempted whose) {
+  bool preempt_by_trials(statement& made, row task, const std::vector<row>& nodes, preempted whose) {
+    const auto count = static_cast<std::int64_t>(nodes.size());
+    const std::int64_t wanted = std::min(
+        {std::max(count * settings_.percent_of_nodes / 100, settings_.fewest_nodes), settings_.most_nodes, count});
+    std::vector<node_trial> found;
+    for (const row node : nodes) {
+      if (static_cast<std::int64_t>(found.size()) >= wanted) break;
+      const std::vector<row> allowed = allowed_on(task, node, whose);
+      if (!could_make_room(session_, task, node, allowed)) continue;
+      if (std::optional<node_trial> one = try_node(session_, task, node, allowed)) found.push_back(std::move(*one));
+    }
+    if (found.empty()) return false;
+    const node_trial& best = gentlest(session_.cluster(), found);
+    for (const row victim : best.victims) made.evict(victim);
+    made.pipeline(task, best.node);
+    return true;
+  }
+
+  [[nodiscard]] std::vector<row> allowed_on(row task, row node, preempted whose) const {
     std::vector<row> candidates;
     std::ranges::copy_if(tasks_on(session_, node), std::back_inserter(candidates),
                          [&](row victim) { return is_candidate(victim, task, whose); });
-    const std::vector<row> victims = session_.preemptable(task, candidates);
+    return session_.preemptable(task, candidates);
+  }
+
+  bool preempt_on(statement& made, row task, row node, preempted whose) {
+    const std::vector<row> victims = allowed_on(task, node, whose);
     if (!could_make_room(session_, task, node, victims)) return false;
     statement here(session_);
-    bool has_place = fits_on(task, node);
+    bool placed = has_place(session_, task, node);
     for (const row victim : session_.in_victim_order(victims, task)) {
-      if (has_place) break;
+      if (placed) break;
       here.evict(victim);
-      has_place = fits_on(task, node);
+      placed = has_place(session_, task, node);
     }
-    if (!has_place) {
+    if (!placed) {
       here.discard();
       return false;
     }
@@ -130,6 +153,7 @@ class preemption {
   }
 
   session& session_;
+  preemption_settings settings_;
   node_search search_;
   std::map<row, task_heap> tasks_;
   decisions committed_;
@@ -137,6 +161,6 @@ class preemption {
 
 }  // namespace
 
-decisions preempt(session& of) { return preemption(of).run(); }
+decisions preempt(session& of, const preemption_settings& settings) { return preemption(of, settings).run(); }
 
 }  // namespace kaisched::actions::tiers

@@ -61,8 +61,13 @@ std::string lowest_domain_of(const session& of, row node) {
 class placing {
  public:
   placing(session& of, row job, sub_job_sheet& sheet, const std::string& domain)
-      : session_(of), job_(job), sheet_(sheet), nodes_(nodes_in(of, domain)), search_(of, search_purpose::place),
-        made_(of), near_(sub_job().allocated_domain) {}
+      : session_(of),
+        job_(job),
+        sheet_(sheet),
+        nodes_(nodes_in(of, domain)),
+        search_(of, search_purpose::place),
+        made_(of),
+        near_(sub_job().allocated_domain) {}
 
   std::optional<statement> run() {
     if (nodes_.empty()) return std::nullopt;

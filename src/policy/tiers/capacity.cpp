@@ -122,17 +122,16 @@ class capacity final : public plugin {
 
   [[nodiscard]] answer is_allocatable(const session& of, row queue, row task) const override {
     if (!usable_ || !of.cluster().queues[queue].open || !is_leaf(queue)) return false;
-    return all_up_from(queue, [&](const queue_book& book) {
-      return has_room(book, book.most, of.cluster().tasks[task].request);
-    });
+    return all_up_from(
+        queue, [&](const queue_book& book) { return has_room(book, book.most, of.cluster().tasks[task].request); });
   }
 
   [[nodiscard]] std::optional<vote> may_enqueue(const session& of, row job) const override {
     const job_state& one = of.cluster().jobs[job];
     if (!usable_ || !is_leaf(one.queue) || !of.cluster().queues[one.queue].open) return vote::reject;
     if (!one.min_resources) return vote::permit;
-    const bool fits = all_up_from(
-        one.queue, [&](const queue_book& book) { return has_room_to_enqueue(book, *one.min_resources); });
+    const bool fits =
+        all_up_from(one.queue, [&](const queue_book& book) { return has_room_to_enqueue(book, *one.min_resources); });
     return fits ? vote::permit : vote::reject;
   }
   void job_enqueued(const session& of, row job) override {

@@ -44,8 +44,9 @@ class network final : public plugin {
     each_domain_of(of, task, [&](domain_amounts& one) { one.used.subtract(of.cluster().tasks[task].request); });
   }
 
-  [[nodiscard]] std::optional<std::vector<std::vector<std::string>>> gradients(
-      const session& of, const job_state& job, const sub_job_state* sub_job, const std::string& root) const override {
+  [[nodiscard]] std::optional<std::vector<std::vector<std::string>>> gradients(const session& of, const job_state& job,
+                                                                               const sub_job_state* sub_job,
+                                                                               const std::string& root) const override {
     const distance_limit& limit = sub_job != nullptr ? sub_job->topology : job.topology;
     if (!limit.is_condition()) return {{{root}}};
     resource_list minimum;
@@ -130,8 +131,7 @@ class network final : public plugin {
         });
         around.push_back(found == cluster.domains.all().end() ? nullptr : &amounts_.at(found->first));
       }
-      scores[i] +=
-          scaled(packing_around(task.request, around, settings_.weights, lowest_, settings_.fading));
+      scores[i] += scaled(packing_around(task.request, around, settings_.weights, lowest_, settings_.fading));
     }
   }
 

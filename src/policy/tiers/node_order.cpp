@@ -95,8 +95,8 @@ class node_order final : public plugin {
         asked_for.add(cluster.tasks[other].request);
       }
       if (!cluster.tasks[task].best_effort) {
-        scores[i] += static_cast<double>(
-            weights_.balanced * balance_of_node(asked_for, node.allocatable, cluster.tasks[task].request));
+        scores[i] += static_cast<double>(weights_.balanced *
+                                         balance_of_node(asked_for, node.allocatable, cluster.tasks[task].request));
       }
       scores[i] += static_cast<double>(weights_.least_requested * fullness_of_node(used, node.allocatable, true) +
                                        weights_.most_requested * fullness_of_node(used, node.allocatable, false));

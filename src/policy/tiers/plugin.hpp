@@ -91,9 +91,7 @@ class plugin {
     return std::nullopt;
   }
   /// Whether a queue may take from others for a task.
-  [[nodiscard]] virtual answer is_preemptive(const session&, row /*queue*/, row /*task*/) const {
-    return std::nullopt;
-  }
+  [[nodiscard]] virtual answer is_preemptive(const session&, row /*queue*/, row /*task*/) const { return std::nullopt; }
   [[nodiscard]] virtual victims preemptable(const session&, row /*task*/, const std::vector<row>&) const {
     return std::nullopt;
   }

@@ -15,8 +15,8 @@ void enter_job(const cluster_state& cluster, const job_state& job, queue_book& b
     if (is_allocated(one.status) || one.status == task_status::pending) book.request.add(one.request);
   }
   const resource_list allocated = allocated_of(cluster, job);
-  if (job.min_resources && (job.phase == job_phase::inqueue ||
-                            (job.phase == job_phase::running && held >= job.min_available))) {
+  if (job.min_resources &&
+      (job.phase == job_phase::inqueue || (job.phase == job_phase::running && held >= job.min_available))) {
     book.inqueue.add(outstanding_minimum(*job.min_resources, job.min_named, allocated));
   }
   book.elastic.add(beyond_minimum(allocated, job.min_resources.value_or(resource_list{})));

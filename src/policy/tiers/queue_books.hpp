@@ -13,9 +13,9 @@ struct queue_book {
   bool has_jobs = false;  ///< others are not asked about
   resource_list deserved;
   resource_list allocated;
-  resource_list request;   ///< held and waited for
-  resource_list inqueue;   ///< promised to jobs that were let in
-  resource_list elastic;   ///< held beyond the minimums of jobs
+  resource_list request;  ///< held and waited for
+  resource_list inqueue;  ///< promised to jobs that were let in
+  resource_list elastic;  ///< held beyond the minimums of jobs
   resource_list guarantee;
   resource_list capability;
   resource_list most;  ///< what it may have at all

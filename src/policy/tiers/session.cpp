@@ -105,7 +105,8 @@ bool session::task_before(row left, row right) const {
 }
 
 bool session::queue_before(row left, row right) const {
-  const int said = first_order(point::queue_order, [&](const plugin& of) { return of.queue_order(*this, left, right); });
+  const int said =
+      first_order(point::queue_order, [&](const plugin& of) { return of.queue_order(*this, left, right); });
   if (said != 0) return said < 0;
   const queue_state& l = cluster_.queues[left];
   const queue_state& r = cluster_.queues[right];
@@ -117,7 +118,8 @@ std::vector<row> session::in_victim_order(const std::vector<row>& tasks, row tak
     for (const tier& of : tiers_) {
       for (const placed_plugin& one : of) {
         const int said =
-            one.does->victim_queue_order(*this, left, right, cluster_.jobs[cluster_.tasks[taker].job].queue).value_or(0);
+            one.does->victim_queue_order(*this, left, right, cluster_.jobs[cluster_.tasks[taker].job].queue)
+                .value_or(0);
         if (said != 0) return said < 0;
       }
     }
@@ -217,13 +219,11 @@ bool session::is_preemptive(row queue, row task) const {
 }
 
 std::vector<row> session::preemptable(row task, const std::vector<row>& candidates) const {
-  return allowed_victims(point::preemptable,
-                         [&](const plugin& of) { return of.preemptable(*this, task, candidates); });
+  return allowed_victims(point::preemptable, [&](const plugin& of) { return of.preemptable(*this, task, candidates); });
 }
 
 std::vector<row> session::reclaimable(row task, const std::vector<row>& candidates) const {
-  return allowed_victims(point::reclaimable,
-                         [&](const plugin& of) { return of.reclaimable(*this, task, candidates); });
+  return allowed_victims(point::reclaimable, [&](const plugin& of) { return of.reclaimable(*this, task, candidates); });
 }
 
 node_refusal session::refuses(row task, row node) const {

@@ -108,9 +108,8 @@ bool sub_jobs_meet(const cluster_state& cluster, const job_state& job, gang_cond
 }
 
 std::int64_t valid_tasks(const cluster_state& cluster, const job_state& job) {
-  return std::ranges::count_if(job.tasks, [&](row task) {
-    return counts_for(cluster.tasks[task], gang_condition::valid);
-  });
+  return std::ranges::count_if(job.tasks,
+                               [&](row task) { return counts_for(cluster.tasks[task], gang_condition::valid); });
 }
 
 namespace {

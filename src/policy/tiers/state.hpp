@@ -51,10 +51,11 @@ struct task_state {
   std::string name;  ///< namespace/name
   std::string uid;
   std::string role;
-  resource_list request;        ///< while it runs
-  resource_list first_request;  ///< what it needs to start
-  std::int64_t priority = 0;
-  std::int64_t created = 0;  ///< ns
+  resource_list request;          ///< while it runs
+  resource_list first_request;    ///< what it needs to start
+  std::int64_t priority = 0;      ///< in its job
+  std::int64_t pod_priority = 0;  ///< by the class of its pod
+  std::int64_t created = 0;       ///< ns
   task_status status = task_status::pending;
   row node = no_row;
   row job = no_row;
@@ -136,12 +137,12 @@ class cluster_state {
   std::vector<job_state> jobs;
   std::vector<queue_state> queues;
   std::vector<node_state> nodes;
-  network_domains domains;      ///< with a domain of all nodes at the top
-  std::string top_domain;       ///< its name; empty: there are no domains
-  bool enqueues = false;        ///< an action lets jobs in: those that wait are not placed
-  std::set<row> shard;          ///< nodes of this scheduler
-  bool only_shard = false;      ///< other nodes are refused
-  bool shard_first = false;     ///< other nodes come second
+  network_domains domains;   ///< with a domain of all nodes at the top
+  std::string top_domain;    ///< its name; empty: there are no domains
+  bool enqueues = false;     ///< an action lets jobs in: those that wait are not placed
+  std::set<row> shard;       ///< nodes of this scheduler
+  bool only_shard = false;   ///< other nodes are refused
+  bool shard_first = false;  ///< other nodes come second
 
   /// Charges a task to the node it is on.
   void charge(row task);
