@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "actions/tiers/queue_walk.hpp"
+#include "actions/tiers/task_placer.hpp"
+#include "actions/tiers/tiered_actions.hpp"
+
+namespace kaisched::actions::tiers {
+
+using policy::tiers::decisions;
+using policy::tiers::job_phase;
+using policy::tiers::job_state;
+using policy::tiers::no_row;
+using policy::tiers::operation;
+using policy::tiers::row;
+using policy::tiers::session;
+using policy::tiers::statement;
+using policy::tiers::sub_job_state;
+using policy::tiers::task_state;
+using policy::tiers::task_status;
+
+namespace {
+
+/// Sub-jobs that the job needs come first.
+struct sub_job_first {
+  const session* of;
+  row job;
+  std::set<row> needed;
+
+  bool operator()(row left, row right) const {
+    if (needed.contains(left) != needed.contains(right)) return needed.contains(left);
+    const auto& all = of->cluster().jobs[job].sub_jobs;
+    return of->sub_job_before(all[left], all[right]);
+  }
+};
+
+/// What is left to place of a job; a copy is a trial.
+struct job_sheet {
+  policy::tiers::ordered_heap<row, sub_job_first> sub_jobs;
+  std::map<row, sub_job_sheet> sheets;
+};
+
+/// The fewest sub-jobs with which the job has enough of each group, in order.
+std::set<row> needed_sub_jobs(const session& of, row job) {
+  const job_state& one = of.cluster().jobs[job];
+  std::map<std::string, std::int64_t, std::less<>> have;
+  std::vector<row> lacking;
+  for (row i = 0; i < one.sub_jobs.size(); ++i) {
+    if (of.is_ready(job, one.sub_jobs[i])) {
+      ++have[one.sub_jobs[i].group];
+    } else {
+      lacking.push_back(i);
+    }
+  }
+  std::ranges::sort(lacking,
+                    [&](row left, row right) { return of.sub_job_before(one.sub_jobs[left], one.sub_jobs[right]); });
+  std::set<row> needed;
+  for (const row i : lacking) {
+    const auto minimum = one.min_sub_jobs.find(one.sub_jobs[i].group);
+    std::int64_t& count = have[one.sub_jobs[i].group];
+    if (minimum == one.min_sub_jobs.end() || count >= minimum->second) continue;
+    needed.insert(i);
+    ++count;
+  }
+  return needed;
+}
+
+job_sheet sheet_of(const session& of, row job) {
+  job_sheet made{policy::tiers::ordered_heap<row, sub_job_first>(sub_job_first{&of, job, needed_sub_jobs(of, job)}),
+                 {}};
+  const job_state& one = of.cluster().jobs[job];
+  for (row i = 0; i < one.sub_jobs.size(); ++i) {
+    sub_job_sheet sheet{i, task_heap(task_first{&of})};
+    for (const row task : one.sub_jobs[i].tasks) {
+      const task_state& about = of.cluster().tasks[task];
+      if (about.status != task_status::pending || about.gated || about.request.is_empty()) continue;
+      sheet.tasks.push(task);
+    }
+    if (sheet.tasks.empty()) continue;
+    made.sub_jobs.push(i);
+    made.sheets.emplace(i, std::move(sheet));
+  }
+  return made;
+}
+
+class allocation {
+ public:
+  explicit allocation(session& of) : session_(of), queues_(queue_first{&of}), jobs_(of) {}
+
+  decisions run() {
+    for (row job = 0; job < session_.cluster().jobs.size(); ++job) enter(job);
+    while (!queues_.empty()) {
+      const row queue = queues_.pop();
+      if (session_.is_overused(queue)) continue;
+      job_heap* jobs = jobs_.left_in(queue);
+      if (jobs == nullptr) continue;
+      const row job = jobs->pop();
+      if (by_domains(job) ? in_domains(job) : anywhere(job)) jobs->push(job);
+      queues_.push(queue);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  struct trial {
+    std::vector<operation> operations;
+    double score = 0;
+    job_sheet left;
+    std::map<row, std::string> domains;  ///< that sub-jobs would have
+  };
+
+  [[nodiscard]] job_state& of(row job) { return session_.cluster().jobs[job]; }
+
+  [[nodiscard]] bool by_domains(row job) { return policy::tiers::has_hard_topology(of(job)) || of(job).has_rules; }
+
+  void enter(row job) {
+    job_state& one = of(job);
+    if (one.phase == job_phase::pending) {
+      if (session_.cluster().enqueues) return;
+      one.phase = job_phase::inqueue;
+    }
+    if (!session_.is_valid(job) || one.queue == no_row) return;
+    job_sheet sheet = sheet_of(session_, job);
+    if (sheet.sub_jobs.empty()) return;
+    sheets_.emplace(job, std::move(sheet));
+    if (jobs_.push(job)) queues_.push(one.queue);
+  }
+
+  /// True: the job goes on later with what is left.
+  bool anywhere(row job) {
+    const auto found = sheets_.at(job).sheets.find(0);
+    if (found == sheets_.at(job).sheets.end()) return false;
+    sub_job_sheet& sheet = found->second;
+    std::optional<statement> made = place_tasks(session_, job, sheet, session_.cluster().top_domain);
+    if (!made || !session_.is_ready(job)) return false;
+    made->commit(made_);
+    return !sheet.tasks.empty();
+  }
+
+  bool in_domains(row job) {
+    job_sheet& sheet = sheets_.at(job);
+    if (sheet.sub_jobs.empty()) return false;
+    std::optional<trial> best;
+    std::string domain;
+    for (const std::vector<std::string>& gradient :
+         session_.gradients(of(job), nullptr, session_.cluster().top_domain)) {
+      for (const std::string& name : gradient) {
+        std::optional<trial> found = try_job(job, sheet, name);
+        if (!found || (best && found->score <= best->score)) continue;
+        best = std::move(found);
+        domain = name;
+      }
+      if (best) break;
+    }
+    if (!best) return false;
+    statement made(session_);
+    made.repeat(best->operations);
+    sheet = std::move(best->left);
+    if (!session_.is_ready(job)) return false;
+    made.commit(made_);
+    settle(job, domain, best->domains);
+    return !sheet.sub_jobs.empty();
+  }
+
+  void settle(row job, const std::string& domain, const std::map<row, std::string>& of_sub_jobs) {
+    const auto& domains = session_.cluster().domains;
+    of(job).allocated_domain = domains.common_ancestor(of(job).allocated_domain, domain);
+    for (const auto& [i, name] : of_sub_jobs) {
+      sub_job_state& one = of(job).sub_jobs[i];
+      one.allocated_domain = domains.common_ancestor(one.allocated_domain, name);
+    }
+  }
+
+  /// Places sub-jobs of a job in a domain, and takes all back.
+  std::optional<trial> try_job(row job, const job_sheet& sheet, const std::string& domain) {
+    of(job).unplaced.clear();
+    std::vector<std::string> before;
+    for (const sub_job_state& one : of(job).sub_jobs) before.push_back(one.allocated_domain);
+    trial tried{{}, 0, sheet, {}};
+    statement all(session_);
+    while (!tried.left.sub_jobs.empty()) {
+      const row i = tried.left.sub_jobs.pop();
+      sub_job_sheet& own = tried.left.sheets.at(i);
+      double score = 0;
+      std::optional<statement> made = place_sub_job(job, own, domain, score, tried.domains);
+      if (!made || made->operations().empty()) continue;
+      tried.score += score;
+      all.merge(*made);
+      if (!own.tasks.empty()) tried.left.sub_jobs.push(i);
+      if (session_.is_ready(job)) break;
+    }
+    for (row i = 0; i < before.size(); ++i) of(job).sub_jobs[i].allocated_domain = before[i];
+    const bool good = !all.operations().empty() && (session_.is_ready(job) || session_.is_pipelined(job));
+    tried.operations = all.operations();
+    all.discard();
+    return good ? std::optional(std::move(tried)) : std::nullopt;
+  }
+
+  std::optional<statement> place_sub_job(row job, sub_job_sheet& sheet, const std::string& below, double& score,
+                                         std::map<row, std::string>& domains) {
+    if (sheet.tasks.empty()) return std::nullopt;
+    const row i = sheet.sub_job;
+    for (const std::vector<std::string>& gradient : session_.gradients(of(job), &of(job).sub_jobs[i], below)) {
+      std::map<std::string, std::pair<std::vector<operation>, sub_job_sheet>, std::less<>> tried;
+      for (const std::string& name : gradient) {
+        std::erase_if(of(job).unplaced, [&](row task) { return session_.cluster().tasks[task].sub_job == i; });
+        sub_job_sheet left = sheet;
+        std::optional<statement> made = place_tasks(session_, job, left, name);
+        if (!made || made->operations().empty()) continue;
+        tried.emplace(name, std::pair(made->operations(), std::move(left)));
+        made->discard();
+      }
+      if (tried.empty()) continue;
+      std::vector<std::string> names;
+      for (const auto& [name, found] : tried) names.push_back(name);
+      std::string best;
+      score = -std::numeric_limits<double>::infinity();
+      for (const auto& [name, value] : session_.domain_scores(of(job), of(job).sub_jobs[i], names)) {
+        if (value <= score) continue;
+        score = value;
+        best = name;
+      }
+      statement made(session_);
+      made.repeat(tried.at(best).first);
+      sheet = std::move(tried.at(best).second);
+      std::string& allocated = of(job).sub_jobs[i].allocated_domain;
+      allocated = session_.cluster().domains.common_ancestor(allocated, best);
+      domains[i] = allocated;
+      return made;
+    }
+    score = 0;
+    return std::nullopt;
+  }
+
+  session& session_;
+  queue_heap queues_;
+  jobs_by_queue jobs_;
+  std::map<row, job_sheet> sheets_;
+  decisions made_;
+};
+
+}  // namespace
+
+decisions allocate(session& of) { return allocation(of).run(); }
+
+}  // namespace kaisched::actions::tiers

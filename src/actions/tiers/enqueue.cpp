@@ -1,0 +1,40 @@
+#include <set>
+
+#include "actions/tiers/queue_walk.hpp"
+#include "actions/tiers/tiered_actions.hpp"
+
+namespace kaisched::actions::tiers {
+
+using policy::tiers::job_phase;
+using policy::tiers::no_row;
+using policy::tiers::row;
+using policy::tiers::session;
+
+std::vector<row> enqueue(session& of) {
+  queue_heap queues(queue_first{&of});
+  jobs_by_queue waiting(of);
+  std::set<row> seen;
+  for (row job = 0; job < of.cluster().jobs.size(); ++job) {
+    const auto& one = of.cluster().jobs[job];
+    if (one.queue == no_row) continue;
+    if (seen.insert(one.queue).second) queues.push(one.queue);
+    if (one.phase == job_phase::pending) waiting.push(job);
+  }
+  std::vector<row> let_in;
+  while (!queues.empty()) {
+    const row queue = queues.pop();
+    job_heap* jobs = waiting.left_in(queue);
+    if (jobs == nullptr) continue;
+    const row job = jobs->pop();
+    auto& one = of.cluster().jobs[job];
+    if (!one.min_resources || of.may_enqueue(job)) {
+      of.enqueued(job);
+      one.phase = job_phase::inqueue;
+      let_in.push_back(job);
+    }
+    queues.push(queue);
+  }
+  return let_in;
+}
+
+}  // namespace kaisched::actions::tiers

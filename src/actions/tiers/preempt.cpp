@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <set>
+
+#include "actions/tiers/node_trials.hpp"
+#include "actions/tiers/starving_jobs.hpp"
+#include "actions/tiers/tiered_actions.hpp"
+
+namespace kaisched::actions::tiers {
+
+using policy::tiers::decisions;
+using policy::tiers::node_refusal;
+using policy::tiers::session;
+using policy::tiers::statement;
+using policy::tiers::task_state;
+using policy::tiers::task_status;
+
+namespace {
+
+/// Whose tasks may be taken.
+enum class preempted : std::uint8_t { other_jobs, own_job };
+
+class preemption {
+ public:
+  preemption(session& of, const preemption_settings& settings)
+      : session_(of), settings_(settings), search_(of, search_purpose::victims) {}
+
+  decisions run() {
+    jobs_by_queue starving(session_);
+    std::map<row, std::vector<row>> by_queue;
+    for (row job = 0; job < session_.cluster().jobs.size(); ++job) {
+      const auto& one = session_.cluster().jobs[job];
+      if (!may_take(session_, job) || !session_.is_starving(job) || policy::tiers::has_any_topology(one)) continue;
+      starving.push(job);
+      by_queue[one.queue].push_back(job);
+      tasks_.emplace(job, waiting_in_order(session_, job));
+    }
+    queue_heap queues(queue_first{&session_});
+    for (const auto& [queue, jobs] : by_queue) queues.push(queue);
+    while (!queues.empty()) {
+      const row queue = queues.pop();
+      while (job_heap* jobs = starving.left_in(queue)) between_jobs(jobs->pop());
+      for (const row job : by_queue.at(queue)) within_job(job);
+    }
+    return std::move(committed_);
+  }
+
+ private:
+  void between_jobs(row job) {
+    statement made(session_);
+    task_heap& tasks = tasks_.at(job);
+    while (session_.is_starving(job) && !tasks.empty()) preempt_for(made, tasks.pop(), preempted::other_jobs);
+    if (session_.is_pipelined(job)) {
+      made.commit(committed_);
+    } else {
+      made.discard();
+    }
+  }
+
+  void within_job(row job) {
+    task_heap tasks = waiting_in_order(session_, job);
+    while (!tasks.empty()) {
+      statement made(session_);
+      if (!preempt_for(made, tasks.pop(), preempted::own_job)) {
+        made.discard();
+        break;
+      }
+      made.commit(committed_);
+    }
+  }
+
+  [[nodiscard]] const task_state& of(row task) const { return session_.cluster().tasks[task]; }
+
+  bool preempt_for(statement& made, row task, preempted whose) {
+    // A task that was promised a node takes again only if that node can never take it.
+    if (!of(task).preempts) return false;
+    if (of(task).nominated != policy::tiers::no_row) {
+      if (session_.refuses(task, of(task).nominated) == node_refusal::none) return false;
+    }
+    for (const std::vector<row>& part : by_shard(session_, search_.nodes_for(task, all_nodes(session_)))) {
+      if (settings_.by_trials ? preempt_by_trials(made, task, part, whose)
+                              : preempt_by_score(made, task, part, whose)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::vector<row> by_score(row task, const std::vector<row>& nodes) const {
+    const std::vector<double> scores = session_.node_scores(task, nodes);
+    std::vector<std::pair<double, row>> ranked;
+    for (std::size_t i = 0; i < nodes.size(); ++i) ranked.emplace_back(-scores[i], nodes[i]);
+    std::ranges::sort(ranked);
+    std::vector<row> sorted;
+    for (const auto& [score, node] : ranked) sorted.push_back(node);
+    return sorted;
+  }
+
+  [[nodiscard]] bool is_candidate(row victim, row task, preempted whose) const {
+    const task_state& one = of(victim);
+    if ((one.status != task_status::bound && one.status != task_status::running) || !one.preemptable) return false;
+    if (of(task).best_effort && !one.best_effort) return false;
+    if (whose == preempted::own_job) return one.job == of(task).job;
+    const auto& jobs = session_.cluster().jobs;
+    return one.job != of(task).job && jobs[one.job].queue == jobs[of(task).job].queue;
+  }
+
+  bool preempt_by_score(statement& made, row task, const std::vector<row>& nodes, preempted whose) {
+    return std::ranges::any_of(by_score(task, nodes), [&](row node) { return preempt_on(made, task, node, whose); });
+  }
+
+  bool preempt_by_trials(statement& made, row task, const std::vector<row>& nodes, preempted whose) {
+    const auto count = static_cast<std::int64_t>(nodes.size());
+    const std::int64_t wanted = std::min(
+        {std::max(count * settings_.percent_of_nodes / 100, settings_.fewest_nodes), settings_.most_nodes, count});
+    std::vector<node_trial> found;
+    for (const row node : nodes) {
+      if (static_cast<std::int64_t>(found.size()) >= wanted) break;
+      const std::vector<row> allowed = allowed_on(task, node, whose);
+      if (!could_make_room(session_, task, node, allowed)) continue;
+      if (std::optional<node_trial> one = try_node(session_, task, node, allowed)) found.push_back(std::move(*one));
+    }
+    if (found.empty()) return false;
+    const node_trial& best = gentlest(session_.cluster(), found);
+    for (const row victim : best.victims) made.evict(victim);
+    made.pipeline(task, best.node);
+    return true;
+  }
+
+  [[nodiscard]] std::vector<row> allowed_on(row task, row node, preempted whose) const {
+    std::vector<row> candidates;
+    std::ranges::copy_if(tasks_on(session_, node), std::back_inserter(candidates),
+                         [&](row victim) { return is_candidate(victim, task, whose); });
+    return session_.preemptable(task, candidates);
+  }
+
+  bool preempt_on(statement& made, row task, row node, preempted whose) {
+    const std::vector<row> victims = allowed_on(task, node, whose);
+    if (!could_make_room(session_, task, node, victims)) return false;
+    statement here(session_);
+    bool placed = has_place(session_, task, node);
+    for (const row victim : session_.in_victim_order(victims, task)) {
+      if (placed) break;
+      here.evict(victim);
+      placed = has_place(session_, task, node);
+    }
+    if (!placed) {
+      here.discard();
+      return false;
+    }
+    here.pipeline(task, node);
+    made.merge(here);
+    return true;
+  }
+
+  session& session_;
+  preemption_settings settings_;
+  node_search search_;
+  std::map<row, task_heap> tasks_;
+  decisions committed_;
+};
+
+}  // namespace
+
+decisions preempt(session& of, const preemption_settings& settings) { return preemption(of, settings).run(); }
+
+}  // namespace kaisched::actions::tiers

@@ -1,0 +1,23 @@
+#pragma once
+/// @file
+/// Jobs that lack tasks and may take from others: what preempt and reclaim walk alike.
+
+#include <map>
+#include <vector>
+
+#include "actions/tiers/node_search.hpp"
+#include "actions/tiers/queue_walk.hpp"
+#include "policy/tiers/statement.hpp"
+
+namespace kaisched::actions::tiers {
+
+/// May take from others: it was let in, is valid and has a queue.
+[[nodiscard]] bool may_take(const policy::tiers::session& of, row job);
+/// The waiting tasks of a job in order.
+[[nodiscard]] task_heap waiting_in_order(const policy::tiers::session& of, row job);
+/// The victims could make room for the task, all of them together.
+[[nodiscard]] bool could_make_room(const policy::tiers::session& of, row task, row node,
+                                   const std::vector<row>& victims);
+[[nodiscard]] std::vector<row> tasks_on(const policy::tiers::session& of, row node);
+
+}  // namespace kaisched::actions::tiers

@@ -1,0 +1,145 @@
+#include "actions/tiers/task_placer.hpp"
+
+#include <algorithm>
+
+#include "actions/tiers/node_search.hpp"
+
+namespace kaisched::actions::tiers {
+
+using policy::tiers::job_state;
+using policy::tiers::no_row;
+using policy::tiers::session;
+using policy::tiers::statement;
+using policy::tiers::sub_job_state;
+using policy::tiers::task_state;
+
+std::vector<row> nodes_in(const session& of, const std::string& domain) {
+  if (domain.empty() || domain == of.cluster().top_domain) return all_nodes(of);
+  const policy::network_domains::domain* found = of.cluster().domains.find(domain);
+  std::vector<row> nodes;
+  for (const row node : all_nodes(of)) {
+    if (found != nullptr && found->nodes.contains(of.cluster().nodes[node].name)) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+namespace {
+
+/// The node to take: with room now before room that is being released, and of the own shard before others.
+row choose_node(const session& of, row task, const std::vector<row>& nodes) {
+  const auto& asked = of.cluster().tasks[task].first_request;
+  std::vector<row> now;
+  std::vector<row> later;
+  for (const row node : nodes) {
+    if (fits(asked, of.cluster().nodes[node].idle)) {
+      now.push_back(node);
+    } else if (fits(asked, of.cluster().nodes[node].future_idle())) {
+      later.push_back(node);
+    }
+  }
+  for (const std::vector<row>& part : {now, later}) {
+    for (const std::vector<row>& candidates : by_shard(of, part)) {
+      if (!candidates.empty()) return best_node(of, task, candidates);
+    }
+  }
+  return no_row;
+}
+
+/// The domain of the lowest tier that has a node.
+std::string lowest_domain_of(const session& of, row node) {
+  const std::string& name = of.cluster().nodes[node].name;
+  std::string found;
+  std::int64_t tier = 0;
+  for (const auto& [domain, about] : of.cluster().domains.all()) {
+    if (!about.nodes.contains(name) || (!found.empty() && about.tier >= tier)) continue;
+    found = domain;
+    tier = about.tier;
+  }
+  return found;
+}
+
+class placing {
+ public:
+  placing(session& of, row job, sub_job_sheet& sheet, const std::string& domain)
+      : session_(of),
+        job_(job),
+        sheet_(sheet),
+        nodes_(nodes_in(of, domain)),
+        search_(of, search_purpose::place),
+        made_(of),
+        near_(sub_job().allocated_domain) {}
+
+  std::optional<statement> run() {
+    if (nodes_.empty()) return std::nullopt;
+    while (!sheet_.tasks.empty() && step(sheet_.tasks.pop())) {
+    }
+    if (session_.is_ready(job_, sub_job())) {
+      const bool soft = sub_job().has_topology && !sub_job().topology.hard;
+      if (soft) job().sub_jobs[sheet_.sub_job].allocated_domain = near_;
+      return std::move(made_);
+    }
+    if (session_.is_pipelined(job_, sub_job())) return std::move(made_);
+    made_.discard();
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] job_state& job() { return session_.cluster().jobs[job_]; }
+  [[nodiscard]] const sub_job_state& sub_job() const { return session_.cluster().jobs[job_].sub_jobs[sheet_.sub_job]; }
+
+  /// False: no more tasks.
+  bool step(row task) {
+    task_state& one = session_.cluster().tasks[task];
+    if (!session_.is_allocatable(job().queue, task) || one.gated) return true;
+    if (policy::tiers::role_failed(session_.cluster(), job(), task)) {
+      job().unplaced.insert(task);
+      return true;
+    }
+    const std::vector<row> found = nodes_to_try(task);
+    if (found.empty()) {
+      job().unplaced.insert(task);
+      return policy::tiers::worth_continuing(session_.cluster(), job(), sheet_.sub_job);
+    }
+    if (sub_job().has_topology) one.near = near_;
+    const row node = choose_node(session_, task, found);
+    if (node == no_row) return true;
+    if (fits(one.first_request, session_.cluster().nodes[node].idle)) {
+      made_.allocate(task, node);
+    } else {
+      made_.pipeline(task, node);
+    }
+    if (sub_job().has_topology) widen(node);
+    return !session_.is_ready(job_, sub_job());
+  }
+
+  [[nodiscard]] std::vector<row> nodes_to_try(row task) {
+    const row nominated = session_.cluster().tasks[task].nominated;
+    if (nominated != no_row && std::ranges::find(nodes_, nominated) != nodes_.end()) {
+      std::vector<row> found = search_.nodes_for(task, {nominated});
+      if (!found.empty()) return found;
+    }
+    return search_.nodes_for(task, nodes_);
+  }
+
+  void widen(row node) {
+    const std::string lowest = lowest_domain_of(session_, node);
+    if (lowest.empty()) return;
+    near_ = near_.empty() ? lowest : session_.cluster().domains.common_ancestor(lowest, near_);
+  }
+
+  session& session_;
+  row job_;
+  sub_job_sheet& sheet_;
+  std::vector<row> nodes_;
+  node_search search_;
+  statement made_;
+  std::string near_;
+};
+
+}  // namespace
+
+std::optional<statement> place_tasks(session& of, row job, sub_job_sheet& sheet, const std::string& domain) {
+  return placing(of, job, sheet, domain).run();
+}
+
+}  // namespace kaisched::actions::tiers

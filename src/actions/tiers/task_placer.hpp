@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// Puts the waiting tasks of one sub-job on nodes of one domain, until the sub-job is ready.
+///
+/// Source: volcano-sh/volcano, pkg/scheduler/actions/allocate/allocate.go.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actions/tiers/queue_walk.hpp"
+#include "policy/tiers/statement.hpp"
+
+namespace kaisched::actions::tiers {
+
+/// What tasks of a sub-job are left to place; a copy is a trial.
+struct sub_job_sheet {
+  policy::tiers::row sub_job = policy::tiers::no_row;
+  task_heap tasks;
+};
+
+/// Nodes of a domain; all of them for the domain of all or for an empty name.
+[[nodiscard]] std::vector<policy::tiers::row> nodes_in(const policy::tiers::session& of, const std::string& domain);
+
+/// Pops tasks until the sub-job is ready, none is left, or the rest cannot make it ready. nullopt, and nothing done, if
+/// it would not even run once all that is being released is free.
+[[nodiscard]] std::optional<policy::tiers::statement> place_tasks(policy::tiers::session& of, policy::tiers::row job,
+                                                                  sub_job_sheet& sheet, const std::string& domain);
+
+}  // namespace kaisched::actions::tiers

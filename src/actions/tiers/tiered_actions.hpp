@@ -1,0 +1,39 @@
+#pragma once
+/// @file
+/// Actions of a session of tiered plug-ins: they walk queues, jobs and tasks and commit what the votes allow.
+///
+/// Source: volcano-sh/volcano, pkg/scheduler/actions. Where Volcano takes the order of a map or chance, these take the
+/// first by place in the session. Each returns what it committed, in order.
+
+#include <cstdint>
+#include <vector>
+
+#include "policy/tiers/statement.hpp"
+
+namespace kaisched::actions::tiers {
+
+/// Lets waiting jobs in, one per turn of a queue. Returns them in order.
+std::vector<policy::tiers::row> enqueue(policy::tiers::session& session);
+
+/// Places tasks of jobs, a job at a time, queue by queue; a job is committed if it is ready. Jobs with conditions on
+/// distance, or sub-jobs, try domains from the nearest on.
+policy::tiers::decisions allocate(policy::tiers::session& session);
+
+struct preemption_settings {
+  /// Nodes are tried first: as few victims as possible on each, and the node whose victims matter least is taken.
+  bool by_trials = false;
+  std::int64_t percent_of_nodes = 10;  ///< that the trials must find
+  std::int64_t fewest_nodes = 1;
+  std::int64_t most_nodes = 100;
+};
+/// Jobs that lack tasks take from other jobs of their queue, then tasks from others of their own job. Without trials
+/// nodes are taken by score, and victims in their order until the task has a place.
+policy::tiers::decisions preempt(policy::tiers::session& session, const preemption_settings& settings = {});
+
+/// Jobs that lack tasks take from other queues.
+policy::tiers::decisions reclaim(policy::tiers::session& session);
+
+/// Places tasks that ask for nothing.
+policy::tiers::decisions backfill(policy::tiers::session& session);
+
+}  // namespace kaisched::actions::tiers

@@ -1,0 +1,72 @@
+// The plug-in drf, without a hierarchy of queues.
+
+#include <algorithm>
+#include <cmath>
+
+#include "policy/tiers/plugins.hpp"
+#include "policy/tiers/session.hpp"
+
+namespace kaisched::policy::tiers {
+
+namespace {
+
+/// Shares nearer to each other than this are equal.
+constexpr double share_slack = 0.000001;
+
+class drf final : public plugin {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "drf"; }
+
+  void open(const session& of, const points&) override {
+    total_ = of.cluster().total();
+    for (const job_state& job : of.cluster().jobs) allocated_.push_back(allocated_of(of.cluster(), job));
+  }
+  void task_allocated(const session& of, row task) override {
+    allocated_[of.cluster().tasks[task].job].add(of.cluster().tasks[task].request);
+  }
+  void task_deallocated(const session& of, row task) override {
+    allocated_[of.cluster().tasks[task].job].subtract(of.cluster().tasks[task].request);
+  }
+
+  [[nodiscard]] order job_order(const session&, row left, row right) const override {
+    const double l = share(allocated_[left]);
+    const double r = share(allocated_[right]);
+    if (l == r) return 0;
+    return l < r ? -1 : 1;
+  }
+
+  [[nodiscard]] victims preemptable(const session& of, row task, const std::vector<row>& candidates) const override {
+    const cluster_state& cluster = of.cluster();
+    resource_list mine = allocated_[cluster.tasks[task].job];
+    mine.add(cluster.tasks[task].request);
+    const double own = share(mine);
+    std::map<row, resource_list> left;
+    std::vector<row> allowed;
+    for (const row one : candidates) {
+      const row job = cluster.tasks[one].job;
+      resource_list& other = left.try_emplace(job, allocated_[job]).first->second;
+      other.subtract(cluster.tasks[one].request);
+      const double theirs = share(other);
+      if (own < theirs || std::fabs(own - theirs) <= share_slack) allowed.push_back(one);
+    }
+    return allowed;
+  }
+
+ private:
+  [[nodiscard]] double share(const resource_list& allocated) const {
+    double dominant = 0;
+    for (const std::string& name : total_.something_of()) {
+      dominant = std::max(dominant, share_of(allocated.get(name), total_.get(name)));
+    }
+    return dominant;
+  }
+
+  resource_list total_;
+  std::vector<resource_list> allocated_;
+};
+
+}  // namespace
+
+std::unique_ptr<plugin> make_drf() { return std::make_unique<drf>(); }
+
+}  // namespace kaisched::policy::tiers

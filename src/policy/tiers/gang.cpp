@@ -1,0 +1,104 @@
+// The plug-in gang.
+
+#include "policy/tiers/plugins.hpp"
+#include "policy/tiers/session.hpp"
+
+namespace kaisched::policy::tiers {
+
+namespace {
+
+/// Those that are not ready come first; between two that are not, others decide.
+int unready_first(bool left_ready, bool right_ready) {
+  if (left_ready == right_ready) return 0;
+  return left_ready ? 1 : -1;
+}
+
+class gang final : public plugin {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "gang"; }
+
+  [[nodiscard]] order job_order(const session& of, row left, row right) const override {
+    const cluster_state& cluster = of.cluster();
+    return unready_first(is_gang_ready(counts_of(cluster, cluster.jobs[left])),
+                         is_gang_ready(counts_of(cluster, cluster.jobs[right])));
+  }
+
+  [[nodiscard]] order sub_job_order(const session& of, const sub_job_state& left,
+                                    const sub_job_state& right) const override {
+    return unready_first(is_gang_ready(counts_of(of.cluster(), left)), is_gang_ready(counts_of(of.cluster(), right)));
+  }
+
+  [[nodiscard]] answer is_valid(const session& of, row job) const override {
+    const cluster_state& cluster = of.cluster();
+    const job_state& one = cluster.jobs[job];
+    return roles_meet(cluster, one, gang_condition::valid) && sub_jobs_meet(cluster, one, gang_condition::valid) &&
+           valid_tasks(cluster, one) >= one.min_available;
+  }
+
+  [[nodiscard]] answer is_ready(const session& of, row job) const override {
+    const job_state& one = of.cluster().jobs[job];
+    return roles_meet(of.cluster(), one, gang_condition::ready) &&
+           sub_jobs_meet(of.cluster(), one, gang_condition::ready) && is_gang_ready(counts_of(of.cluster(), one));
+  }
+
+  [[nodiscard]] answer is_sub_job_ready(const session& of, const sub_job_state& sub_job) const override {
+    return is_gang_ready(counts_of(of.cluster(), sub_job));
+  }
+
+  [[nodiscard]] std::optional<vote> is_pipelined(const session& of, row job) const override {
+    const job_state& one = of.cluster().jobs[job];
+    const bool would_run = roles_meet(of.cluster(), one, gang_condition::pipelined) &&
+                           sub_jobs_meet(of.cluster(), one, gang_condition::pipelined) &&
+                           is_gang_pipelined(counts_of(of.cluster(), one));
+    return would_run ? vote::permit : vote::reject;
+  }
+
+  [[nodiscard]] std::optional<vote> is_sub_job_pipelined(const session& of,
+                                                         const sub_job_state& sub_job) const override {
+    return is_gang_pipelined(counts_of(of.cluster(), sub_job)) ? vote::permit : vote::reject;
+  }
+
+  [[nodiscard]] answer is_starving(const session& of, row job) const override {
+    return is_gang_starving(counts_of(of.cluster(), of.cluster().jobs[job]));
+  }
+
+  [[nodiscard]] bool is_short_of_room(const session& of, row job) const override {
+    const job_state& one = of.cluster().jobs[job];
+    if (one.tasks.empty() || is_gang_ready(counts_of(of.cluster(), one))) return false;
+    std::int64_t scheduled = 0;
+    std::int64_t leaving = 0;
+    bool waits = false;
+    for (const row task : one.tasks) {
+      const task_state& about = of.cluster().tasks[task];
+      if (is_scheduled(about.status)) ++scheduled;
+      if (about.status == task_status::releasing && about.node != no_row) ++leaving;
+      waits = waits || about.status == task_status::pending || about.status == task_status::pipelined;
+    }
+    // Tasks that are about to leave still hold their places.
+    return leaving == 0 || waits || scheduled + leaving < one.min_available;
+  }
+
+  [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {
+    std::map<row, std::int64_t> left;
+    std::vector<row> allowed;
+    for (const row task : candidates) {
+      const row job = of.cluster().tasks[task].job;
+      const gang_counts counts = counts_of(of.cluster(), of.cluster().jobs[job]);
+      std::int64_t& ready = left.try_emplace(job, counts.ready).first->second;
+      if (ready <= counts.min_available) continue;
+      --ready;
+      allowed.push_back(task);
+    }
+    return allowed;
+  }
+
+  [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const override {
+    return preemptable(of, task, candidates);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<plugin> make_gang() { return std::make_unique<gang>(); }
+
+}  // namespace kaisched::policy::tiers

@@ -1,0 +1,51 @@
+#pragma once
+/// @file
+/// The plug-ins of tiers that there are.
+///
+/// Source: volcano-sh/volcano, pkg/scheduler/plugins/NAME. Each is a small part with its own books.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "policy/tiers/plugin.hpp"
+#include "policy/topology/network_scores.hpp"
+
+namespace kaisched::policy::tiers {
+
+/// A job runs with enough tasks, or none of it does; jobs that lack some come first, and no victim makes a job lack
+/// any.
+[[nodiscard]] std::unique_ptr<plugin> make_gang();
+/// Jobs, and tasks of a job, of higher priority come first and take from those of lower priority.
+[[nodiscard]] std::unique_ptr<plugin> make_priority();
+/// Tasks of the system are no victims.
+[[nodiscard]] std::unique_ptr<plugin> make_conformance();
+/// Jobs with the smaller dominant share come first, and take from jobs whose share would still be the larger one.
+[[nodiscard]] std::unique_ptr<plugin> make_drf();
+/// The cluster is divided among queues that have jobs by weight, up to what they ask for.
+[[nodiscard]] std::unique_ptr<plugin> make_proportion();
+/// Queues deserve what they say; with a hierarchy (point::hierarchy) a queue is held to what its ancestors may have.
+/// `reclaim_levels`: how many levels of ancestors a victim is judged by as well.
+[[nodiscard]] std::unique_ptr<plugin> make_capacity(std::int64_t reclaim_levels);
+/// Nodes that refuse a task by what does not change during a session.
+[[nodiscard]] std::unique_ptr<plugin> make_predicates();
+
+struct network_settings {
+  resource_weights weights;
+  double weight = 1;
+  bool packs_other_tasks = true;
+  double fading = 0.8;
+};
+/// Domains from the nearest on, full ones first, and nodes near to where the sub-job is.
+[[nodiscard]] std::unique_ptr<plugin> make_network(network_settings settings);
+
+struct node_order_weights {
+  std::int64_t least_requested = 1;
+  std::int64_t most_requested = 0;
+  std::int64_t balanced = 1;
+};
+/// Nodes by how full they would be: emptier, fuller, or in equal parts of cpu and memory.
+[[nodiscard]] std::unique_ptr<plugin> make_node_order(node_order_weights weights);
+
+}  // namespace kaisched::policy::tiers

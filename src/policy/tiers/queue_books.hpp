@@ -1,0 +1,41 @@
+#pragma once
+/// @file
+/// What queues hold, ask for and were promised: the books that the plug-ins proportion and capacity keep alike.
+
+#include <optional>
+#include <vector>
+
+#include "policy/tiers/session.hpp"
+
+namespace kaisched::policy::tiers {
+
+struct queue_book {
+  bool has_jobs = false;  ///< others are not asked about
+  resource_list deserved;
+  resource_list allocated;
+  resource_list request;  ///< held and waited for
+  resource_list inqueue;  ///< promised to jobs that were let in
+  resource_list elastic;  ///< held beyond the minimums of jobs
+  resource_list guarantee;
+  resource_list capability;
+  resource_list most;  ///< what it may have at all
+  double share = 0;
+  std::vector<row> ancestors;  ///< from the root
+  std::vector<row> children;
+};
+
+/// By queue.
+using queue_books = std::vector<queue_book>;
+
+/// Adds what the job holds, waits for and was promised.
+void enter_job(const cluster_state& cluster, const job_state& job, queue_book& book);
+/// Guarantees of all queues, also of those without jobs.
+[[nodiscard]] resource_list all_guarantees(const cluster_state& cluster);
+/// The limit of a queue: what nobody else is guaranteed, and no more than its capability.
+[[nodiscard]] resource_list most_of(const cluster_state& cluster, const queue_state& queue);
+/// Whether a queue may hold so much more, by the resources that are asked for.
+[[nodiscard]] bool has_room(const queue_book& book, const resource_list& limit, const resource_list& asked);
+/// Whether a job may come in beside what is held and promised.
+[[nodiscard]] bool has_room_to_enqueue(const queue_book& book, const resource_list& minimum);
+
+}  // namespace kaisched::policy::tiers

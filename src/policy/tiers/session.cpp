@@ -1,0 +1,286 @@
+#include "policy/tiers/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/tiers/ordered_heap.hpp"
+
+namespace kaisched::policy::tiers {
+
+session::session(cluster_state cluster, std::vector<tier> tiers)
+    : cluster_(std::move(cluster)), tiers_(std::move(tiers)) {
+  settle_domains(cluster_);
+  for (tier& of : tiers_) {
+    for (placed_plugin& one : of) one.does->open(*this, one.on);
+  }
+}
+
+template <class Ask>
+bool session::all_agree(point at, const Ask& ask) const {
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) {
+      if (one.on.test(static_cast<std::size_t>(at)) && !ask(*one.does).value_or(true)) return false;
+    }
+  }
+  return true;
+}
+
+template <class Ask>
+bool session::permitted(point at, const Ask& ask) const {
+  for (const tier& of : tiers_) {
+    bool found = false;
+    for (const placed_plugin& one : of) {
+      if (!one.on.test(static_cast<std::size_t>(at))) continue;
+      const std::optional<vote> said = ask(*one.does);
+      if (said == vote::reject) return false;
+      found = found || said == vote::permit;
+    }
+    if (found) return true;
+  }
+  return true;
+}
+
+template <class Ask>
+int session::first_order(point at, const Ask& ask) const {
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) {
+      if (!one.on.test(static_cast<std::size_t>(at))) continue;
+      if (const int said = ask(*one.does).value_or(0); said != 0) return said;
+    }
+  }
+  return 0;
+}
+
+template <class Ask>
+std::vector<row> session::allowed_victims(point at, const Ask& ask) const {
+  for (const tier& of : tiers_) {
+    std::vector<row> left;
+    bool decided = false;
+    for (const placed_plugin& one : of) {
+      if (!one.on.test(static_cast<std::size_t>(at))) continue;
+      const victims said = ask(*one.does);
+      if (!said) continue;
+      if (said->empty()) {
+        left.clear();
+        decided = false;
+        break;
+      }
+      if (!decided) {
+        left = *said;
+      } else {
+        std::erase_if(left, [&](row task) { return std::ranges::find(*said, task) == said->end(); });
+      }
+      // What all but one tier's plug-ins leave empty is no decision: the next plug-in starts anew.
+      decided = !left.empty();
+    }
+    if (decided) return left;
+  }
+  return {};
+}
+
+int session::compare_jobs(row left, row right) const {
+  return first_order(point::job_order, [&](const plugin& of) { return of.job_order(*this, left, right); });
+}
+
+bool session::job_before(row left, row right) const {
+  if (const int said = compare_jobs(left, right); said != 0) return said < 0;
+  const job_state& l = cluster_.jobs[left];
+  const job_state& r = cluster_.jobs[right];
+  return l.created == r.created ? l.name < r.name : l.created < r.created;
+}
+
+bool session::sub_job_before(const sub_job_state& left, const sub_job_state& right) const {
+  const int said =
+      first_order(point::sub_job_order, [&](const plugin& of) { return of.sub_job_order(*this, left, right); });
+  if (said != 0) return said < 0;
+  return left.place == right.place ? left.name < right.name : left.place < right.place;
+}
+
+bool session::task_before(row left, row right) const {
+  const int said = first_order(point::task_order, [&](const plugin& of) { return of.task_order(*this, left, right); });
+  if (said != 0) return said < 0;
+  const task_state& l = cluster_.tasks[left];
+  const task_state& r = cluster_.tasks[right];
+  return l.created == r.created ? l.uid < r.uid : l.created < r.created;
+}
+
+bool session::queue_before(row left, row right) const {
+  const int said =
+      first_order(point::queue_order, [&](const plugin& of) { return of.queue_order(*this, left, right); });
+  if (said != 0) return said < 0;
+  const queue_state& l = cluster_.queues[left];
+  const queue_state& r = cluster_.queues[right];
+  return l.created == r.created ? l.name < r.name : l.created < r.created;
+}
+
+std::vector<row> session::in_victim_order(const std::vector<row>& tasks, row taker) const {
+  const auto queue_loses_first = [&](row left, row right) {
+    for (const tier& of : tiers_) {
+      for (const placed_plugin& one : of) {
+        const int said =
+            one.does->victim_queue_order(*this, left, right, cluster_.jobs[cluster_.tasks[taker].job].queue)
+                .value_or(0);
+        if (said != 0) return said < 0;
+      }
+    }
+    return !queue_before(left, right);
+  };
+  const auto before = [&](row left, row right) {
+    const row left_job = cluster_.tasks[left].job;
+    const row right_job = cluster_.tasks[right].job;
+    if (left_job == right_job) return !task_before(left, right);
+    const row left_queue = cluster_.jobs[left_job].queue;
+    const row right_queue = cluster_.jobs[right_job].queue;
+    if (left_queue != right_queue) return queue_loses_first(left_queue, right_queue);
+    if (const int said = compare_jobs(left_job, right_job); said != 0) return said > 0;
+    return !task_before(left, right);
+  };
+  ordered_heap<row, decltype(before)> heap(before);
+  for (const row task : tasks) heap.push(task);
+  std::vector<row> ordered;
+  while (!heap.empty()) ordered.push_back(heap.pop());
+  return ordered;
+}
+
+bool session::is_valid(row job) const {
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) {
+      if (!one.does->is_valid(*this, job).value_or(true)) return false;
+    }
+  }
+  return true;
+}
+
+bool session::is_ready(row job) const {
+  return all_agree(point::job_ready, [&](const plugin& of) { return of.is_ready(*this, job); });
+}
+
+bool session::is_ready(row job, const sub_job_state& sub_job) const {
+  if (!cluster_.jobs[job].has_rules) return is_ready(job);
+  return all_agree(point::sub_job_ready, [&](const plugin& of) { return of.is_sub_job_ready(*this, sub_job); });
+}
+
+bool session::is_pipelined(row job) const {
+  return permitted(point::job_pipelined, [&](const plugin& of) { return of.is_pipelined(*this, job); });
+}
+
+bool session::is_pipelined(row job, const sub_job_state& sub_job) const {
+  if (!cluster_.jobs[job].has_rules) return is_pipelined(job);
+  return permitted(point::sub_job_pipelined, [&](const plugin& of) { return of.is_sub_job_pipelined(*this, sub_job); });
+}
+
+bool session::is_starving(row job) const {
+  for (const tier& of : tiers_) {
+    bool found = false;
+    for (const placed_plugin& one : of) {
+      if (!one.on.test(static_cast<std::size_t>(point::job_starving))) continue;
+      const answer said = one.does->is_starving(*this, job);
+      if (said == false) return false;
+      found = found || said.has_value();
+    }
+    if (found) return true;
+  }
+  return false;
+}
+
+bool session::may_enqueue(row job) const {
+  return permitted(point::job_enqueued, [&](const plugin& of) { return of.may_enqueue(*this, job); });
+}
+
+void session::enqueued(row job) {
+  for (tier& of : tiers_) {
+    for (placed_plugin& one : of) {
+      if (one.on.test(static_cast<std::size_t>(point::job_enqueued))) one.does->job_enqueued(*this, job);
+    }
+  }
+}
+
+job_phase session::phase_at_end(row job) const {
+  bool short_of_room = false;
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) short_of_room = short_of_room || one.does->is_short_of_room(*this, job);
+  }
+  return phase_after(cluster_, cluster_.jobs[job], short_of_room);
+}
+
+bool session::is_overused(row queue) const {
+  return !all_agree(point::overused, [&](const plugin& of) -> answer {
+    const answer said = of.is_overused(*this, queue);
+    return said ? answer(!*said) : std::nullopt;
+  });
+}
+
+bool session::is_allocatable(row queue, row task) const {
+  return all_agree(point::allocatable, [&](const plugin& of) { return of.is_allocatable(*this, queue, task); });
+}
+
+bool session::is_preemptive(row queue, row task) const {
+  return all_agree(point::preemptive, [&](const plugin& of) { return of.is_preemptive(*this, queue, task); });
+}
+
+std::vector<row> session::preemptable(row task, const std::vector<row>& candidates) const {
+  return allowed_victims(point::preemptable, [&](const plugin& of) { return of.preemptable(*this, task, candidates); });
+}
+
+std::vector<row> session::reclaimable(row task, const std::vector<row>& candidates) const {
+  return allowed_victims(point::reclaimable, [&](const plugin& of) { return of.reclaimable(*this, task, candidates); });
+}
+
+node_refusal session::refuses(row task, row node) const {
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) {
+      if (!one.on.test(static_cast<std::size_t>(point::predicate))) continue;
+      if (const node_refusal said = one.does->refuses(*this, task, node); said != node_refusal::none) return said;
+    }
+  }
+  return node_refusal::none;
+}
+
+std::vector<double> session::node_scores(row task, const std::vector<row>& nodes) const {
+  std::vector<double> scores(nodes.size(), 0.0);
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) {
+      if (one.on.test(static_cast<std::size_t>(point::node_order))) one.does->score_nodes(*this, task, nodes, scores);
+    }
+  }
+  return scores;
+}
+
+std::map<std::string, double, std::less<>> session::domain_scores(const job_state& job, const sub_job_state& sub_job,
+                                                                  const std::vector<std::string>& domains) const {
+  std::map<std::string, double, std::less<>> scores;
+  for (const std::string& name : domains) scores[name] = 0;
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) {
+      if (one.on.test(static_cast<std::size_t>(point::domain_order))) {
+        one.does->score_domains(*this, job, sub_job, scores);
+      }
+    }
+  }
+  return scores;
+}
+
+std::vector<std::vector<std::string>> session::gradients(const job_state& job, const sub_job_state* sub_job,
+                                                         const std::string& root) const {
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) {
+      if (!one.on.test(static_cast<std::size_t>(point::domain_gradient))) continue;
+      if (auto found = one.does->gradients(*this, job, sub_job, root)) return *found;
+    }
+  }
+  return {{root}};
+}
+
+void session::task_allocated(row task) {
+  for (tier& of : tiers_) {
+    for (placed_plugin& one : of) one.does->task_allocated(*this, task);
+  }
+}
+
+void session::task_deallocated(row task) {
+  for (tier& of : tiers_) {
+    for (placed_plugin& one : of) one.does->task_deallocated(*this, task);
+  }
+}
+
+}  // namespace kaisched::policy::tiers

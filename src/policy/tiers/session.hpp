@@ -1,0 +1,78 @@
+#pragma once
+/// @file
+/// A session: the cluster, tiers of plug-ins, and how their answers are combined.
+///
+/// Source: volcano-sh/volcano, pkg/scheduler/framework/session_plugins.go. Orders: the first plug-in that says
+/// something. Victims: within a tier those that all allow, of the first tier that leaves any. Votes: one rejection
+/// rejects, and a tier with a permission ends the vote. One thread at a time.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "policy/tiers/plugin.hpp"
+
+namespace kaisched::policy::tiers {
+
+class session {
+ public:
+  /// Opens the plug-ins, in their order. All tasks that are on nodes must have been charged to them.
+  session(cluster_state cluster, std::vector<tier> tiers);
+
+  [[nodiscard]] const cluster_state& cluster() const { return cluster_; }
+  [[nodiscard]] cluster_state& cluster() { return cluster_; }
+  [[nodiscard]] const std::vector<tier>& tiers() const { return tiers_; }
+
+  // Orders: whether the left one comes first. Total, by creation and name at last.
+  [[nodiscard]] bool job_before(row left, row right) const;
+  [[nodiscard]] int compare_jobs(row left, row right) const;
+  [[nodiscard]] bool sub_job_before(const sub_job_state& left, const sub_job_state& right) const;
+  [[nodiscard]] bool task_before(row left, row right) const;
+  [[nodiscard]] bool queue_before(row left, row right) const;
+  /// Tasks that would be taken for a task, in the order of being taken.
+  [[nodiscard]] std::vector<row> in_victim_order(const std::vector<row>& tasks, row taker) const;
+
+  [[nodiscard]] bool is_valid(row job) const;
+  [[nodiscard]] bool is_ready(row job) const;
+  [[nodiscard]] bool is_ready(row job, const sub_job_state& sub_job) const;
+  [[nodiscard]] bool is_pipelined(row job) const;
+  [[nodiscard]] bool is_pipelined(row job, const sub_job_state& sub_job) const;
+  [[nodiscard]] bool is_starving(row job) const;
+  [[nodiscard]] bool may_enqueue(row job) const;
+  void enqueued(row job);
+  /// The phase that the job has once the session is closed.
+  [[nodiscard]] job_phase phase_at_end(row job) const;
+
+  [[nodiscard]] bool is_overused(row queue) const;
+  [[nodiscard]] bool is_allocatable(row queue, row task) const;
+  [[nodiscard]] bool is_preemptive(row queue, row task) const;
+  [[nodiscard]] std::vector<row> preemptable(row task, const std::vector<row>& candidates) const;
+  [[nodiscard]] std::vector<row> reclaimable(row task, const std::vector<row>& candidates) const;
+
+  /// The first refusal.
+  [[nodiscard]] node_refusal refuses(row task, row node) const;
+  [[nodiscard]] std::vector<double> node_scores(row task, const std::vector<row>& nodes) const;
+  [[nodiscard]] std::map<std::string, double, std::less<>> domain_scores(const job_state& job,
+                                                                         const sub_job_state& sub_job,
+                                                                         const std::vector<std::string>& domains) const;
+  [[nodiscard]] std::vector<std::vector<std::string>> gradients(const job_state& job, const sub_job_state* sub_job,
+                                                                const std::string& root) const;
+
+  void task_allocated(row task);
+  void task_deallocated(row task);
+
+ private:
+  template <class Ask>
+  [[nodiscard]] bool all_agree(point at, const Ask& ask) const;
+  template <class Ask>
+  [[nodiscard]] bool permitted(point at, const Ask& ask) const;
+  template <class Ask>
+  [[nodiscard]] int first_order(point at, const Ask& ask) const;
+  template <class Ask>
+  [[nodiscard]] std::vector<row> allowed_victims(point at, const Ask& ask) const;
+
+  cluster_state cluster_;
+  std::vector<tier> tiers_;
+};
+
+}  // namespace kaisched::policy::tiers

@@ -1,0 +1,178 @@
+#pragma once
+/// @file
+/// What a session of tiered plug-ins decides about: nodes, queues, jobs with sub-jobs, tasks, and how they change.
+///
+/// Source of the rules: volcano-sh/volcano, pkg/scheduler/api (job_info.go, sub_job_info.go, node_info.go). Everything
+/// is named by its place in a vector, so that the order of all walks is that of the vectors. One thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "policy/gang/readiness.hpp"
+#include "policy/resources/resource_list.hpp"
+#include "policy/topology/network_domains.hpp"
+
+namespace kaisched::policy::tiers {
+
+using row = std::size_t;
+/// The place of nothing.
+inline constexpr row no_row = static_cast<row>(-1);
+
+enum class task_status : std::uint8_t {
+  pending,
+  allocated,
+  pipelined,
+  binding,
+  bound,
+  running,
+  releasing,
+  succeeded,
+  failed,
+  unknown,
+};
+/// Holds its resources.
+[[nodiscard]] bool is_allocated(task_status status);
+/// Has been given a node in an earlier session, or has ended.
+[[nodiscard]] bool is_scheduled(task_status status);
+
+/// Whether a node takes a task by what does not change during a session.
+enum class node_refusal : std::uint8_t {
+  none,
+  for_now,   ///< other tasks might make way
+  for_good,  ///< nothing that a victim could change
+};
+
+struct task_state {
+  std::string name;  ///< namespace/name
+  std::string uid;
+  std::string role;
+  resource_list request;          ///< while it runs
+  resource_list first_request;    ///< what it needs to start
+  std::int64_t priority = 0;      ///< in its job
+  std::int64_t pod_priority = 0;  ///< by the class of its pod
+  std::int64_t created = 0;       ///< ns
+  task_status status = task_status::pending;
+  row node = no_row;
+  row job = no_row;
+  row sub_job = no_row;  ///< of its job
+  row nominated = no_row;
+  bool preemptable = false;
+  bool best_effort = false;
+  bool gated = false;
+  bool preempts = true;
+  bool critical = false;               ///< of the system: never a victim
+  std::vector<node_refusal> refusals;  ///< by node; empty: all take it
+  std::string near;                    ///< the domain that its sub-job had when a node was sought
+};
+
+struct sub_job_state {
+  std::string name;
+  std::string group;  ///< sub-jobs of one rule
+  std::int64_t min_available = 1;
+  std::int64_t priority = 0;
+  std::int64_t place = 0;
+  bool has_topology = false;
+  distance_limit topology;
+  std::string allocated_domain;
+  std::vector<row> tasks;
+};
+
+enum class job_phase : std::uint8_t { pending, inqueue, running, unknown, completed };
+
+struct job_state {
+  std::string name;  ///< namespace/name
+  row queue = no_row;
+  std::int64_t priority = 0;
+  std::int64_t created = 0;  ///< ns
+  std::int64_t min_available = 0;
+  role_minimums minimums;
+  std::map<std::string, std::int64_t, std::less<>> min_sub_jobs;  ///< by group
+  bool has_rules = false;                                         ///< sub-jobs are made by rules
+  std::optional<resource_list> min_resources;
+  resource_names min_named;  ///< resources that the minimum names
+  job_phase phase = job_phase::pending;
+  bool has_topology = false;
+  distance_limit topology;
+  std::string allocated_domain;
+  std::vector<row> tasks;
+  std::vector<sub_job_state> sub_jobs;
+  std::set<row> unplaced;  ///< tasks that found no node in the attempt that goes on
+};
+
+struct queue_state {
+  std::string name;
+  std::string parent;
+  std::int64_t weight = 1;
+  std::int64_t priority = 0;
+  std::int64_t created = 0;  ///< ns
+  bool open = true;
+  bool reclaimable = true;
+  std::optional<resource_list> capability;
+  resource_list deserved;
+  std::optional<resource_list> guarantee;
+};
+
+struct node_state {
+  std::string name;
+  resource_list allocatable;
+  resource_list idle;
+  resource_list used;
+  resource_list releasing;
+  resource_list pipelined;
+  std::map<row, task_status> tasks;  ///< with the status in which they were charged
+
+  /// What is free once all that is being released is.
+  [[nodiscard]] resource_list future_idle() const;
+};
+
+/// Whole cluster as one session sees it.
+class cluster_state {
+ public:
+  std::vector<task_state> tasks;
+  std::vector<job_state> jobs;
+  std::vector<queue_state> queues;
+  std::vector<node_state> nodes;
+  network_domains domains;   ///< with a domain of all nodes at the top
+  std::string top_domain;    ///< its name; empty: there are no domains
+  bool enqueues = false;     ///< an action lets jobs in: those that wait are not placed
+  std::set<row> shard;       ///< nodes of this scheduler
+  bool only_shard = false;   ///< other nodes are refused
+  bool shard_first = false;  ///< other nodes come second
+
+  /// Charges a task to the node it is on.
+  void charge(row task);
+  void discharge(row task);
+  [[nodiscard]] resource_list total() const;
+};
+
+/// Pods of a job or of a sub-job.
+[[nodiscard]] gang_counts counts_of(const cluster_state& cluster, const std::vector<row>& tasks,
+                                    std::int64_t min_available);
+[[nodiscard]] gang_counts counts_of(const cluster_state& cluster, const job_state& job);
+[[nodiscard]] gang_counts counts_of(const cluster_state& cluster, const sub_job_state& sub_job);
+
+/// What is asked of the roles and the sub-jobs of a job.
+enum class gang_condition : std::uint8_t { valid, ready, pipelined };
+[[nodiscard]] bool roles_meet(const cluster_state& cluster, const job_state& job, gang_condition wanted);
+[[nodiscard]] bool sub_jobs_meet(const cluster_state& cluster, const job_state& job, gang_condition wanted);
+/// Tasks that hold resources, may still get some, or have ended well.
+[[nodiscard]] std::int64_t valid_tasks(const cluster_state& cluster, const job_state& job);
+/// A task of the same role of the sub-job found no node.
+[[nodiscard]] bool role_failed(const cluster_state& cluster, const job_state& job, row task);
+/// After a task found no node: whether others of its sub-job may still make the job ready.
+[[nodiscard]] bool worth_continuing(const cluster_state& cluster, const job_state& job, row sub_job);
+[[nodiscard]] bool has_hard_topology(const job_state& job);
+[[nodiscard]] bool has_any_topology(const job_state& job);
+/// Resources of the tasks that hold theirs.
+[[nodiscard]] resource_list allocated_of(const cluster_state& cluster, const job_state& job);
+/// The phase after a session. `short_of_room`: a plug-in has said that it cannot be placed.
+[[nodiscard]] job_phase phase_after(const cluster_state& cluster, const job_state& job, bool short_of_room);
+/// Forgets domains of jobs that hold nothing any more or that are gone, and finds them where they are not known.
+void settle_domains(cluster_state& cluster);
+
+}  // namespace kaisched::policy::tiers

@@ -1,0 +1,212 @@
+// Recorded sessions of Volcano in which actions run: they are played, and what was decided is compared.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actions/tiers/tiered_actions.hpp"
+#include "conformance/json_values.hpp"
+#include "conformance/report.hpp"
+#include "conformance/unsupported.hpp"
+#include "conformance/volcano_state.hpp"
+
+namespace kaisched::conformance {
+
+namespace {
+
+using nlohmann::json;
+using policy::tiers::decisions;
+using policy::tiers::deed;
+using policy::tiers::no_row;
+using policy::tiers::row;
+using policy::tiers::session;
+using policy::tiers::task_status;
+
+const json& arguments_of(const json& one, const std::string& action) {
+  for (const json& record : items(one, "configurations")) {
+    if (name_of(record) == action) return member(record, "arguments");
+  }
+  return member(json(), "");
+}
+
+actions::tiers::preemption_settings preemption_of(const json& arguments) {
+  actions::tiers::preemption_settings settings;
+  settings.by_trials = value_or(arguments, "enableTopologyAwarePreemption", false);
+  settings.percent_of_nodes = value_or<std::int64_t>(arguments, "minCandidateNodesPercentage", 10);
+  settings.fewest_nodes = value_or<std::int64_t>(arguments, "minCandidateNodesAbsolute", 1);
+  settings.most_nodes = value_or<std::int64_t>(arguments, "maxCandidateNodesAbsolute", 100);
+  return settings;
+}
+
+void play(const json& one, const std::string& action, session& of, decisions& made) {
+  const auto add = [&](const decisions& more) { made.insert(made.end(), more.begin(), more.end()); };
+  if (action == "enqueue") {
+    actions::tiers::enqueue(of);
+  } else if (action == "allocate") {
+    add(actions::tiers::allocate(of));
+  } else if (action == "reclaim") {
+    add(actions::tiers::reclaim(of));
+  } else if (action == "backfill") {
+    add(actions::tiers::backfill(of));
+  } else if (action == "preempt") {
+    add(actions::tiers::preempt(of, preemption_of(arguments_of(one, action))));
+  } else {
+    throw unsupported("action " + action);
+  }
+}
+
+/// What was decided, in the words of the records.
+json outcome_of(const session& of, const decisions& made) {
+  const auto& cluster = of.cluster();
+  json found{{"binds", json::object()},
+             {"evicts", json::array()},
+             {"tasks", json::object()},
+             {"pod_group_phase", json::object()}};
+  for (const policy::tiers::operation& one : made) {
+    const std::string& task = cluster.tasks[one.task].name;
+    if (one.what == deed::allocate) found["binds"][task] = cluster.nodes[one.node].name;
+    if (one.what == deed::evict) found["evicts"].push_back(task);
+  }
+  for (const auto& task : cluster.tasks) {
+    found["tasks"][task.name] = {{"node", task.node == no_row ? "" : cluster.nodes[task.node].name},
+                                 {"status", volcano_name(task.status)}};
+  }
+  // The recordings were made without what plug-ins say at the end.
+  for (const auto& job : cluster.jobs) {
+    found["pod_group_phase"][job.name] = volcano_name(policy::tiers::phase_after(cluster, job, false));
+  }
+  return found;
+}
+
+std::multiset<std::string> names_in(const json& list) {
+  std::multiset<std::string> names;
+  for (const json& name : list) names.insert(name.get<std::string>());
+  return names;
+}
+
+json object_or_empty(const json& of, const char* key) {
+  const json& found = member(of, key);
+  return found.is_null() ? json::object() : found;
+}
+
+/// The first difference, or nothing. Evictions are compared as a multiset.
+std::string difference_to(const json& found, const json& recorded) {
+  for (const char* key : {"binds", "tasks", "pod_group_phase"}) {
+    const json wanted = object_or_empty(recorded, key);
+    if (found.at(key) != wanted)
+      return std::string(key) + " are " + found.at(key).dump() + ", recorded " + wanted.dump();
+  }
+  const json& evicts = items(recorded, "evicts");
+  if (names_in(found.at("evicts")) == names_in(evicts)) return {};
+  return "evicts are " + found.at("evicts").dump() + ", recorded " + evicts.dump();
+}
+
+class expectation {
+ public:
+  expectation(const json& one, const json& found) : case_(one), wanted_(one.at("expected")), found_(found) {}
+
+  std::vector<std::string> differences() {
+    binds();
+    evictions();
+    pipelined();
+    numbers();
+    for (const auto& [job, phase] : items(wanted_, "pod_group_phase").items()) {
+      expect("phase of " + job, found_.at("pod_group_phase").at(job), phase);
+    }
+    for (const auto& [key, value] : wanted_.items()) {
+      if (!known_.contains(key)) throw unsupported("expectation " + key);
+    }
+    return std::move(different_);
+  }
+
+ private:
+  void expect(const std::string& what, const json& is, const json& wanted) {
+    if (is != wanted) different_.push_back(what + " is " + is.dump() + ", expected " + wanted.dump());
+  }
+
+  void binds() {
+    expect("number of binds", found_.at("binds").size(), value_or<std::size_t>(wanted_, "binds_num", 0));
+    if (!value_or(wanted_, "minimal_bind_check", false)) {
+      expect("binds", found_.at("binds"), object_or_empty(wanted_, "bind_map"));
+    }
+    if (!has(wanted_, "bind_nums_in_hypernode")) return;
+    std::map<std::string, std::size_t> numbers;
+    for (const auto& [task, node] : found_.at("binds").items()) {
+      for (const auto& [domain, record] : items(case_.at("resolved"), "hypernodes").items()) {
+        const json& nodes = items(record, "real_nodes");
+        if (items(record, "children").empty() && std::ranges::find(nodes, node) != nodes.end()) ++numbers[domain];
+      }
+    }
+    std::vector<std::size_t> sorted;
+    for (const auto& [domain, number] : numbers) sorted.push_back(number);
+    std::ranges::sort(sorted);
+    expect("binds by hypernode", sorted, wanted_.at("bind_nums_in_hypernode"));
+  }
+
+  void evictions() {
+    expect("number of evictions", found_.at("evicts").size(), value_or<std::size_t>(wanted_, "evict_num", 0));
+    if (names_in(found_.at("evicts")) != names_in(items(wanted_, "evicted"))) {
+      expect("evictions", found_.at("evicts"), items(wanted_, "evicted"));
+    }
+  }
+
+  void pipelined() {
+    for (const auto& [job, nodes] : items(wanted_, "pipelined").items()) {
+      std::size_t count = 0;
+      for (const auto& [task, record] : items(case_.at("resolved").at("jobs").at(job), "tasks").items()) {
+        const json& is = found_.at("tasks").at(task);
+        if (is.at("status") != "Pipelined") continue;
+        ++count;
+        if (std::ranges::find(nodes, is.at("node")) == nodes.end()) expect("node of " + task, is.at("node"), nodes);
+      }
+      if (count == 0) different_.push_back("no task of " + job + " is pipelined");
+    }
+  }
+
+  void numbers() {
+    for (const auto& [job, wanted] : items(wanted_, "task_status_nums").items()) {
+      for (const auto& [status, number] : wanted.items()) {
+        std::size_t count = 0;
+        for (const auto& [task, record] : items(case_.at("resolved").at("jobs").at(job), "tasks").items()) {
+          if (found_.at("tasks").at(task).at("status") == status) ++count;
+        }
+        expect(status + " of " + job, count, number);
+      }
+    }
+  }
+
+  const std::set<std::string> known_{"bind_map",       "binds_num", "minimal_bind_check", "bind_nums_in_hypernode",
+                                     "evicted",        "evict_num", "pipelined",          "task_status_nums",
+                                     "pod_group_phase"};
+  const json& case_;
+  const json& wanted_;
+  const json& found_;
+  std::vector<std::string> different_;
+};
+
+}  // namespace
+
+std::vector<finding> replay_volcano_actions(const json& one) {
+  session of(volcano_cluster(one), volcano_tiers(one));
+  decisions made;
+  for (const json& action : items(one, "actions")) play(one, action.get<std::string>(), of, made);
+  const json found = outcome_of(of, made);
+  std::vector<finding> findings;
+  for (const std::string& why : expectation(one, found).differences()) findings.push_back({"expected", why});
+  if (value_or(one, "deterministic", false)) {
+    if (const std::string why = difference_to(found, one.at("actual")); !why.empty())
+      findings.push_back({"actual", why});
+  } else if (!findings.empty()) {
+    // An outcome that was seen is allowed, whatever the test says of it.
+    const json& observed = items(one, "observed");
+    if (std::ranges::any_of(observed, [&](const json& seen) { return difference_to(found, seen).empty(); })) {
+      findings.clear();
+    }
+  }
+  return findings;
+}
+
+}  // namespace kaisched::conformance

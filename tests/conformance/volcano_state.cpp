@@ -1,0 +1,298 @@
+#include "conformance/volcano_state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "conformance/json_values.hpp"
+#include "conformance/unsupported.hpp"
+#include "conformance/volcano_records.hpp"
+
+namespace kaisched::conformance {
+
+namespace {
+
+using nlohmann::json;
+using policy::tiers::cluster_state;
+using policy::tiers::job_phase;
+using policy::tiers::job_state;
+using policy::tiers::no_row;
+using policy::tiers::node_refusal;
+using policy::tiers::row;
+using policy::tiers::sub_job_state;
+using policy::tiers::task_state;
+using policy::tiers::task_status;
+
+constexpr std::array<std::pair<const char*, task_status>, 10> task_status_names{{
+    {"Pending", task_status::pending},
+    {"Allocated", task_status::allocated},
+    {"Pipelined", task_status::pipelined},
+    {"Binding", task_status::binding},
+    {"Bound", task_status::bound},
+    {"Running", task_status::running},
+    {"Releasing", task_status::releasing},
+    {"Succeeded", task_status::succeeded},
+    {"Failed", task_status::failed},
+    {"Unknown", task_status::unknown},
+}};
+constexpr std::array<std::pair<const char*, job_phase>, 5> job_phase_names{{
+    {"Pending", job_phase::pending},
+    {"Inqueue", job_phase::inqueue},
+    {"Running", job_phase::running},
+    {"Unknown", job_phase::unknown},
+    {"Completed", job_phase::completed},
+}};
+
+template <class Names>
+auto value_named(const Names& names, const std::string& name) {
+  const auto found = std::ranges::find_if(names, [&](const auto& one) { return name == one.first; });
+  if (found == names.end()) throw unsupported("state " + name);
+  return found->second;
+}
+
+policy::distance_limit limit_of(const json& record) {
+  policy::distance_limit limit;
+  limit.hard = text_or_empty(record, "mode") == "hard";
+  if (has(record, "highestTierAllowed")) limit.highest_tier = record.at("highestTierAllowed").get<std::int64_t>();
+  return limit;
+}
+
+/// The namespace, a stroke and the name, or the name alone.
+std::string full_name(const json& object) {
+  const json& about = member(object, "metadata");
+  const std::string space = text_or_empty(about, "namespace");
+  return (space.empty() ? "" : space + "/") + text_or_empty(about, "name");
+}
+
+bool tolerates(const json& pod, const json& taint) {
+  for (const json& one : items(member(pod, "spec"), "tolerations")) {
+    const std::string key = text_or_empty(one, "key");
+    const std::string effect = text_or_empty(one, "effect");
+    if (!effect.empty() && effect != text_or_empty(taint, "effect")) continue;
+    if (!key.empty() && key != text_or_empty(taint, "key")) continue;
+    if (text_or_empty(one, "operator") == "Exists") return true;
+    if (!key.empty() && text_or_empty(one, "value") == text_or_empty(taint, "value")) return true;
+  }
+  return false;
+}
+
+/// Selectors and taints; nothing that is placed during a session changes them.
+node_refusal refusal_of(const json& pod, const json& node) {
+  const json& labels = items(member(node, "metadata"), "labels");
+  const json& spec = member(node, "spec");
+  if (value_or(spec, "unschedulable", false)) return node_refusal::for_good;
+  for (const auto& [key, value] : items(member(pod, "spec"), "nodeSelector").items()) {
+    if (!labels.is_object() || member(labels, key) != value) return node_refusal::for_good;
+  }
+  for (const json& taint : items(spec, "taints")) {
+    if (text_or_empty(taint, "effect") == "PreferNoSchedule") throw unsupported("preferences of taints");
+    if (!tolerates(pod, taint)) return node_refusal::for_good;
+  }
+  return node_refusal::none;
+}
+
+void check_pod(const json& pod) {
+  const json& spec = member(pod, "spec");
+  if (has(spec, "affinity")) throw unsupported("affinity of pods");
+  if (has(spec, "topologySpreadConstraints")) throw unsupported("spread of pods");
+  if (!items(spec, "resourceClaims").empty()) throw unsupported("claims of devices");
+  if (has(spec, "initContainers")) throw unsupported("pods that need more to start");
+  for (const json& volume : items(spec, "volumes")) {
+    if (has(volume, "persistentVolumeClaim")) throw unsupported("claims of volumes");
+  }
+  for (const json& container : items(spec, "containers")) {
+    for (const json& port : items(container, "ports")) {
+      if (has(port, "hostPort")) throw unsupported("ports of hosts");
+    }
+  }
+}
+
+class cluster_reader {
+ public:
+  explicit cluster_reader(const json& one) : case_(one), resolved_(one.at("resolved")) {}
+
+  cluster_state read() {
+    for (const json& object : items(case_.at("input"), "nodes")) node_objects_[full_name(object)] = &object;
+    for (const json& object : items(case_.at("input"), "pods")) pod_objects_[full_name(object)] = &object;
+    for (const json& object : items(case_.at("input"), "pod_groups")) group_objects_[full_name(object)] = &object;
+    for (const auto& [name, record] : items(resolved_, "nodes").items()) read_node(name, record);
+    for (const json& object : items(case_.at("input"), "queues")) read_queue(object);
+    for (const auto& [name, record] : items(resolved_, "jobs").items()) read_job(name, record);
+    read_domains();
+    read_settings();
+    return std::move(made_);
+  }
+
+ private:
+  void read_node(const std::string& name, const json& record) {
+    if (!value_or(record, "ready", true)) throw unsupported("nodes that are not ready");
+    policy::tiers::node_state& node = made_.nodes.emplace_back();
+    node.name = name;
+    node.allocatable = volcano_resources(member(record, "allocatable"));
+    node.idle = node.allocatable;
+    node_rows_[name] = made_.nodes.size() - 1;
+  }
+
+  void read_queue(const json& object) {
+    const json& spec = member(object, "spec");
+    policy::tiers::queue_state& queue = made_.queues.emplace_back();
+    queue.name = text_or_empty(member(object, "metadata"), "name");
+    queue.parent = text_or_empty(spec, "parent");
+    queue.weight = value_or<std::int64_t>(spec, "weight", 0);
+    queue.priority = value_or<std::int64_t>(spec, "priority", 0);
+    queue.open = text_or_empty(member(object, "status"), "state") == "Open";
+    queue.reclaimable = value_or(spec, "reclaimable", true);
+    if (!items(spec, "capability").empty()) queue.capability = volcano_quantities(member(spec, "capability"));
+    if (!items(spec, "deserved").empty()) queue.deserved = volcano_quantities(member(spec, "deserved"));
+    const json& guarantee = items(member(spec, "guarantee"), "resource");
+    if (!guarantee.empty()) queue.guarantee = volcano_quantities(guarantee);
+    if (has(member(object, "metadata"), "creationTimestamp")) throw unsupported("queues of different age");
+  }
+
+  void read_job(const std::string& name, const json& record) {
+    const auto group = group_objects_.find(name);
+    if (group == group_objects_.end()) throw unsupported("jobs without a group");
+    if (has(member(*group->second, "metadata"), "creationTimestamp")) throw unsupported("jobs of different age");
+    const json& spec = member(*group->second, "spec");
+    const row place = made_.jobs.size();
+    job_state& job = made_.jobs.emplace_back();
+    job.name = name;
+    const std::string queue = text_or_empty(record, "queue");
+    for (row i = 0; i < made_.queues.size(); ++i) {
+      if (made_.queues[i].name == queue) job.queue = i;
+    }
+    job.priority = value_or<std::int64_t>(record, "priority", 0);
+    job.min_available = value_or<std::int64_t>(record, "min_available", 0);
+    for (const auto& [role, count] : items(record, "task_min_available").items()) {
+      job.minimums.by_role[role] = count.get<std::int64_t>();
+    }
+    for (const auto& [rule, count] : items(record, "min_sub_jobs").items()) {
+      job.min_sub_jobs[rule] = count.get<std::int64_t>();
+    }
+    job.has_rules = !items(spec, "subGroupPolicy").empty();
+    if (has(spec, "minResources")) {
+      job.min_resources = volcano_quantities(member(spec, "minResources"));
+      for (const auto& [resource, amount] : member(spec, "minResources").items()) job.min_named.push_back(resource);
+    }
+    const std::string phase = text_or_empty(record, "phase");
+    job.phase = phase.empty() ? job_phase::pending : value_named(job_phase_names, phase);
+    job.has_topology = has(spec, "networkTopology");
+    job.topology =
+        limit_of(has(record, "network_topology") ? record.at("network_topology") : member(spec, "networkTopology"));
+    job.allocated_domain = text_or_empty(record, "allocated_hypernode");
+    std::map<std::string, row> rows;
+    for (const auto& [task, about] : items(record, "tasks").items()) rows[task] = read_task(task, about, place);
+    for (const auto& [sub_job, about] : items(record, "sub_jobs").items()) read_sub_job(sub_job, about, place, rows);
+  }
+
+  row read_task(const std::string& name, const json& record, row job) {
+    const auto pod = pod_objects_.find(name);
+    if (pod == pod_objects_.end()) throw unsupported("tasks without a pod");
+    check_pod(*pod->second);
+    const json& about = member(*pod->second, "metadata");
+    const json& spec = member(*pod->second, "spec");
+    if (has(about, "creationTimestamp")) throw unsupported("tasks of different age");
+    if (has(member(*pod->second, "status"), "startTime")) throw unsupported("start times of pods");
+    const row place = made_.tasks.size();
+    task_state& task = made_.tasks.emplace_back();
+    task.name = name;
+    task.uid = text_or_empty(about, "uid");
+    task.role = text_or_empty(record, "role");
+    task.request = volcano_resources(member(record, "resreq"));
+    task.first_request = task.request;
+    task.pod_priority = value_or<std::int64_t>(spec, "priority", 0);
+    task.priority = value_or<std::int64_t>(record, "priority", 0);
+    task.status = value_named(task_status_names, text_or_empty(record, "status"));
+    task.job = job;
+    task.preemptable = value_or(record, "preemptable", false);
+    task.best_effort = value_or(record, "best_effort", false);
+    task.gated = value_or(record, "sched_gated", false);
+    if (task.gated) throw unsupported("gates of scheduling");
+    task.preempts = text_or_empty(spec, "preemptionPolicy") != "Never";
+    task.critical = text_or_empty(spec, "priorityClassName").starts_with("system-") ||
+                    text_or_empty(about, "namespace") == "kube-system";
+    const std::string nominated = text_or_empty(member(*pod->second, "status"), "nominatedNodeName");
+    if (const auto at = node_rows_.find(nominated); at != node_rows_.end()) task.nominated = at->second;
+    for (const policy::tiers::node_state& node : made_.nodes) {
+      task.refusals.push_back(refusal_of(*pod->second, *node_objects_.at(node.name)));
+    }
+    if (const auto at = node_rows_.find(text_or_empty(record, "node")); at != node_rows_.end()) {
+      task.node = at->second;
+      if (task.status != task_status::succeeded && task.status != task_status::failed) made_.charge(place);
+    }
+    made_.jobs[job].tasks.push_back(place);
+    return place;
+  }
+
+  void read_sub_job(const std::string& name, const json& record, row job, const std::map<std::string, row>& rows) {
+    const row place = made_.jobs[job].sub_jobs.size();
+    sub_job_state& made = made_.jobs[job].sub_jobs.emplace_back();
+    made.name = name;
+    made.group = text_or_empty(record, "group");
+    made.min_available = value_or<std::int64_t>(record, "min_available", 0);
+    made.priority = value_or<std::int64_t>(record, "priority", 0);
+    made.place = value_or<std::int64_t>(record, "match_index", 0);
+    made.has_topology = has(record, "network_topology");
+    made.topology = limit_of(member(record, "network_topology"));
+    made.allocated_domain = text_or_empty(record, "allocated_hypernode");
+    for (const json& task : items(record, "tasks")) {
+      const row at = rows.at(task.get<std::string>());
+      made.tasks.push_back(at);
+      made_.tasks[at].sub_job = place;
+    }
+  }
+
+  void read_domains() {
+    std::vector<policy::domain_declaration> declared;
+    for (const auto& [name, record] : items(resolved_, "hypernodes").items()) {
+      policy::domain_declaration& made = declared.emplace_back();
+      made.name = name;
+      made.tier = record.at("tier").get<std::int64_t>();
+      made.nodes = items(record, "real_nodes").get<std::vector<std::string>>();
+      made.domains = items(record, "children").get<std::vector<std::string>>();
+      if (text_or_empty(record, "parent").empty() && name.starts_with("<")) made_.top_domain = name;
+    }
+    made_.domains = policy::network_domains(declared);
+    const bool asked = std::ranges::any_of(made_.jobs, policy::tiers::has_any_topology);
+    if (asked && !value_or(resolved_, "hypernodes_ready", false)) throw unsupported("domains that are not ready");
+  }
+
+  void read_settings() {
+    for (const json& action : items(case_, "actions")) made_.enqueues = made_.enqueues || action == "enqueue";
+    const json& settings = member(case_, "settings");
+    if (made_.nodes.size() > 50) throw unsupported("samples of nodes");
+    const json& sharding = member(settings, "sharding");
+    const std::string mode = text_or_empty(sharding, "mode");
+    made_.only_shard = mode == "hard";
+    made_.shard_first = mode == "soft";
+    for (const json& node : items(sharding, "nodes_in_shard")) {
+      const auto at = node_rows_.find(node.get<std::string>());
+      if (at != node_rows_.end()) made_.shard.insert(at->second);
+    }
+  }
+
+  const json& case_;
+  const json& resolved_;
+  cluster_state made_;
+  std::map<std::string, row> node_rows_;
+  std::map<std::string, const json*> node_objects_;
+  std::map<std::string, const json*> pod_objects_;
+  std::map<std::string, const json*> group_objects_;
+};
+
+}  // namespace
+
+const char* volcano_name(task_status status) {
+  return std::ranges::find(task_status_names, status, [](const auto& one) { return one.second; })->first;
+}
+
+const char* volcano_name(job_phase phase) {
+  return std::ranges::find(job_phase_names, phase, [](const auto& one) { return one.second; })->first;
+}
+
+cluster_state volcano_cluster(const json& one) { return cluster_reader(one).read(); }
+
+}  // namespace kaisched::conformance

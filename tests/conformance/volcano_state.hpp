@@ -1,0 +1,25 @@
+#pragma once
+/// @file
+/// An opened session of Volcano, as it is recorded -> a session of tiered plug-ins.
+
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "policy/tiers/session.hpp"
+
+namespace kaisched::conformance {
+
+/// @throws unsupported for what no part of the library decides.
+[[nodiscard]] policy::tiers::cluster_state volcano_cluster(const nlohmann::json& one);
+/// @throws unsupported for plug-ins, and uses of them, of which there is no rule.
+[[nodiscard]] std::vector<policy::tiers::tier> volcano_tiers(const nlohmann::json& one);
+
+/// Pending, Running, ...
+[[nodiscard]] const char* volcano_name(policy::tiers::task_status status);
+[[nodiscard]] const char* volcano_name(policy::tiers::job_phase phase);
+
+/// Plays the actions of a recorded session and compares what was decided.
+[[nodiscard]] std::vector<struct finding> replay_volcano_actions(const nlohmann::json& one);
+
+}  // namespace kaisched::conformance

@@ -1,0 +1,111 @@
+// Tiers of a recorded session of Volcano -> plug-ins of the library.
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "conformance/json_values.hpp"
+#include "conformance/unsupported.hpp"
+#include "conformance/volcano_settings.hpp"
+#include "conformance/volcano_state.hpp"
+#include "policy/tiers/plugins.hpp"
+
+namespace kaisched::conformance {
+
+namespace {
+
+using nlohmann::json;
+using policy::tiers::plugin;
+using policy::tiers::point;
+
+const std::map<std::string, point>& points_by_key() {
+  static const std::map<std::string, point> keys{
+      {"allocatable", point::allocatable},
+      {"hierarchy", point::hierarchy},
+      {"hyper_node_gradient", point::domain_gradient},
+      {"hyper_node_order", point::domain_order},
+      {"job_enqueued", point::job_enqueued},
+      {"job_order", point::job_order},
+      {"job_pipelined", point::job_pipelined},
+      {"job_ready", point::job_ready},
+      {"job_starving", point::job_starving},
+      {"node_order", point::node_order},
+      {"overused", point::overused},
+      {"predicate", point::predicate},
+      {"preemptable", point::preemptable},
+      {"preemptive", point::preemptive},
+      {"queue_order", point::queue_order},
+      {"reclaimable", point::reclaimable},
+      {"sub_job_order", point::sub_job_order},
+      {"sub_job_ready", point::sub_job_ready},
+      {"task_order", point::task_order},
+  };
+  return keys;
+}
+
+policy::tiers::points points_of(const json& record) {
+  policy::tiers::points on;
+  for (const auto& [key, value] : items(record, "enabled").items()) {
+    const auto found = points_by_key().find(key);
+    if (!value.get<bool>()) continue;
+    if (found == points_by_key().end()) throw unsupported("point " + key);
+    on.set(static_cast<std::size_t>(found->second));
+  }
+  return on;
+}
+
+std::unique_ptr<plugin> network_of(const json& arguments) {
+  policy::tiers::network_settings settings;
+  settings.weights = volcano_domain_weights(arguments);
+  const std::int64_t weight = value_or<std::int64_t>(arguments, "weight", 1);
+  settings.weight = static_cast<double>(weight < 0 ? 1 : weight);
+  settings.packs_other_tasks = value_or(arguments, "hypernode.binpack.normal-pod.enable", true);
+  const double fading = value_or(arguments, "hypernode.binpack.normal-pod.fading", 0.8);
+  settings.fading = fading < 0 ? 0.8 : fading;
+  return policy::tiers::make_network(settings);
+}
+
+std::unique_ptr<plugin> node_order_of(const json& arguments) {
+  return policy::tiers::make_node_order({value_or<std::int64_t>(arguments, "leastrequested.weight", 1),
+                                         value_or<std::int64_t>(arguments, "mostrequested.weight", 0),
+                                         value_or<std::int64_t>(arguments, "balancedresource.weight", 1)});
+}
+
+std::unique_ptr<plugin> plugin_of(const std::string& name, const json& arguments, const policy::tiers::points& on) {
+  if (name == "gang") return policy::tiers::make_gang();
+  if (name == "priority") return policy::tiers::make_priority();
+  if (name == "conformance") return policy::tiers::make_conformance();
+  if (name == "proportion") return policy::tiers::make_proportion();
+  if (name == "predicates") return policy::tiers::make_predicates();
+  if (name == "nodeorder") return node_order_of(arguments);
+  if (name == "network-topology-aware") return network_of(arguments);
+  if (name == "capacity") {
+    return policy::tiers::make_capacity(value_or<std::int64_t>(arguments, "ancestorReclaimLevel", 0));
+  }
+  if (name == "drf") {
+    if (on.test(static_cast<std::size_t>(point::hierarchy))) throw unsupported("drf by a hierarchy of queues");
+    return policy::tiers::make_drf();
+  }
+  throw unsupported("sessions with plug-in " + name);
+}
+
+}  // namespace
+
+std::vector<policy::tiers::tier> volcano_tiers(const json& one) {
+  const auto registered = items(one, "registered_plugins").get<std::set<std::string>>();
+  std::set<std::string> seen;
+  std::vector<policy::tiers::tier> made;
+  for (const json& tier : items(one, "tiers")) {
+    policy::tiers::tier& of = made.emplace_back();
+    for (const json& record : items(tier, "plugins")) {
+      const std::string& name = name_of(record);
+      if (!registered.contains(name)) continue;
+      if (!seen.insert(name).second) throw unsupported("a plug-in in two places");
+      const policy::tiers::points on = points_of(record);
+      of.push_back({plugin_of(name, member(record, "arguments"), on), on});
+    }
+  }
+  return made;
+}
+
+}  // namespace kaisched::conformance
