@@ -31,5 +31,7 @@ void compare(differences& found, const std::string& what, const nlohmann::json& 
 [[nodiscard]] differences check_balanced(const nlohmann::json& one);
 [[nodiscard]] differences check_place_math(const nlohmann::json& one);
 [[nodiscard]] differences check_cycle(const nlohmann::json& one);
+[[nodiscard]] differences check_two_cycles(const nlohmann::json& one);
+[[nodiscard]] differences check_cycles_by_usage(const nlohmann::json& one);
 
 }  // namespace kaisched::conformance::kueue

@@ -42,6 +42,8 @@ constexpr std::array kind_judges{
     kind_judge{"tas-assignment-math", check_place_math},
     kind_judge{"cycle", check_cycle},
     kind_judge{"cycle-tas", check_cycle},
+    kind_judge{"cycle-two", check_two_cycles},
+    kind_judge{"cycle-afs", check_cycles_by_usage},
 };
 
 }  // namespace

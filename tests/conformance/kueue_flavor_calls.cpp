@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "conformance/kueue_calls.hpp"
 #include "conformance/kueue_demands.hpp"
 #include "conformance/kueue_objects.hpp"
+#include "conformance/kueue_places.hpp"
 #include "conformance/unsupported.hpp"
 
 namespace kaisched::conformance::kueue {
@@ -221,6 +223,57 @@ differences check_flavor_assignment(const json& one) {
   return found;
 }
 
+namespace {
+
+/// What an assignment uses of topologies beyond what the workload holds there, by flavor.
+json net_places(const json& input) {
+  json made = json::object();
+  const json& workload = member(member(input, "wl"), "obj");
+  for (const json& set : items(member(input, "assignment"), "pod_sets")) {
+    if (!has(set, "topology_assignment")) continue;
+    std::set<std::string> flavors;
+    for (const auto& [resource, flavor] : items(set, "flavors").items()) {
+      if (has(member(member(input, "cq"), "tas_flavors"), text_or_empty(flavor, "name")))
+        flavors.insert(text_or_empty(flavor, "name"));
+    }
+    const std::string name = text_or_empty(set, "name");
+    const json* spec = nullptr;
+    for (const json& one : items(member(workload, "spec"), "podSets")) {
+      if (text_or_empty(one, "name") == name) spec = &one;
+    }
+    if (flavors.size() != 1 || spec == nullptr) continue;
+    adm::domain_assignment now;
+    for (const json& domain : items(set.at("topology_assignment"), "domains"))
+      now.places.push_back(
+          {domain.at("values").get<std::vector<std::string>>(), value_or(domain, "count", std::int64_t{0})});
+    adm::domain_assignment before;
+    for (const json& held : items(member(input, "prev_admission"), "podSetAssignments")) {
+      if (text_or_empty(held, "name") == name && has(held, "topologyAssignment"))
+        before = read_assignment(held.at("topologyAssignment"));
+    }
+    const requests per_pod = pod_requests(member(member(*spec, "template"), "spec"));
+    for (const adm::placed_pods& one : adm::beyond(now, before).places)
+      made[*flavors.begin()].push_back({{"values", one.values}, {"count", one.count}, {"requests", per_pod}});
+  }
+  return made;
+}
+
+json net_places_record(const json& result) {
+  json made = json::object();
+  for (const auto& [flavor, places] : result.items()) {
+    for (const json& one : places) {
+      json per_pod = json::object();
+      for (const json& request : items(one, "single_pod_requests"))
+        per_pod[text_or_empty(request, "name")] = value_or(request, "value", std::int64_t{0});
+      made[flavor].push_back(
+          {{"values", one.at("values")}, {"count", value_or(one, "count", 0)}, {"requests", std::move(per_pod)}});
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
 differences check_flavor_math(const json& one) {
   const json& input = one.at("input");
   differences found;
@@ -251,6 +304,10 @@ differences check_flavor_math(const json& one) {
     }
     compare(found, "totals", one.at("expected").at("result"),
             all.amounts_record(adm::total_requests(assignment, demands, all.state.tree.cells(), false)));
+    return found;
+  }
+  if (one.at("test") == "TestAssignment_ComputeTASNetUsage") {
+    compare(found, "places", net_places_record(items(one.at("expected"), "result")), net_places(input));
     return found;
   }
   throw unsupported("call " + one.at("test").get<std::string>());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "conformance/json_values.hpp"
+#include "conformance/kueue_second_pass.hpp"
 #include "conformance/unsupported.hpp"
 
 namespace kaisched::conformance::kueue {
@@ -133,6 +134,28 @@ std::string recorded_places::flavor_of(const adm::pod_set_assignment& set) const
   return *found.begin();
 }
 
+bool recorded_places::asks(const head& of, const json& pod_set, std::int64_t count) const {
+  return !domains_.empty() && count != 0 && (asks_for_places(pod_set) || only_topologies(*of.queue));
+}
+
+std::optional<adm::domain_assignment> recorded_places::kept(const head& of, const json& pod_set) const {
+  const json& held = admitted_set(of.workload, text_or_empty(pod_set, "name"));
+  if (!has(held, "topologyAssignment")) return std::nullopt;
+  adm::domain_assignment places = read_assignment(held.at("topologyAssignment"));
+  for (const adm::placed_pods& one : places.places) {
+    if (is_lost(of.workload, one.values.back())) return std::nullopt;
+  }
+  return places;
+}
+
+bool recorded_places::come_later(std::size_t number, const adm::flavor_assignment& assignment,
+                                 std::size_t pod_set) const {
+  const head& of = heads_[number];
+  const json& set = items(member(of.workload, "spec"), "podSets")[pod_set];
+  return asks(of, set, assignment.pod_sets[pod_set].count) && !kept(of, set) &&
+         places_come_later(input_, *of.queue, flavor_of(assignment.pod_sets[pod_set]), of.workload);
+}
+
 recorded_places::answer recorded_places::look(std::size_t number, const adm::flavor_assignment& assignment,
                                               bool as_if_empty) {
   answer made;
@@ -146,32 +169,36 @@ recorded_places::answer recorded_places::look(std::size_t number, const adm::fla
   };
   std::map<std::string, flavor_sets> by_flavor;
   for (std::size_t i = 0; i < sets.size() && i < assignment.pod_sets.size(); ++i) {
-    const bool asks = asks_for_places(sets[i]);
-    if (domains_.empty() || (!asks && !only_topologies(*of.queue)) || assignment.pod_sets[i].count == 0) continue;
+    if (!asks(of, sets[i], assignment.pod_sets[i].count)) continue;
+    if ((made.places[i] = kept(of, sets[i]))) continue;
     const std::string flavor = flavor_of(assignment.pod_sets[i]);
+    if (places_come_later(input_, *of.queue, flavor, of.workload)) continue;
     flavor_sets& into = by_flavor[flavor];
     adm::pod_set_places& set = into.sets.emplace_back();
     into.numbers.push_back(i);
     made.asked.push_back(i);
-    const json& pod_spec = member(member(sets[i], "template"), "spec");
+    const json pod_spec = pod_spec_after_checks(of.workload, sets[i]);
+    const json& held = admitted_set(of.workload, text_or_empty(sets[i], "name"));
+    if (has(held, "topologyAssignment")) set.existing = read_assignment(held.at("topologyAssignment"));
     set.group = text_or_empty(member(sets[i], "topologyRequest"), "podSetGroupName");
     set.request.count = assignment.pod_sets[i].count;
     set.request.requests = vector_of(all_.resources, pod_requests(pod_spec));
-    set.request.implied = !asks;
+    set.request.implied = !asks_for_places(sets[i]);
     read_topology_request(member(sets[i], "topologyRequest"), set.request);
     std::vector<json> tolerations;
     for (const json& one : items(all_.flavor_objects.at(flavor), "tolerations")) tolerations.push_back(one);
     read_pod_rules(domains_.at(flavor), pod_spec, tolerations, gate(input_, "TASRespectNodeAffinityPreferred"),
                    into.texts, set.request);
   }
+  const json& lost = items(member(of.workload, "status"), "unhealthyNodes");
   adm::assumed_usage shared;
   for (auto& [flavor, asked] : by_flavor) {
     const node_domains& domains = domains_.at(flavor);
     adm::assumed_usage own;
     const bool share = domains.ledger.leaves_are_hosts() && gate(input_, "TASHandleOverlappingFlavors");
-    const std::vector<adm::placed_set> placed =
-        adm::place_pod_sets(domains.ledger, asked.sets, {}, false, share ? shared : own, as_if_empty,
-                            place_rules_of(all_.resources, input_));
+    const std::vector<adm::placed_set> placed = adm::place_pod_sets(
+        domains.ledger, asked.sets, lost.empty() ? std::string{} : text_or_empty(lost.front(), "name"),
+        is_of_one_pod(of.workload, input_), share ? shared : own, as_if_empty, place_rules_of(all_.resources, input_));
     for (std::size_t i = 0; i < placed.size(); ++i) {
       if (placed[i].failure && !made.failed) {
         made.failed = asked.numbers[i];
@@ -193,7 +220,11 @@ std::vector<recorded_places::usage> recorded_places::usages_of(std::size_t numbe
   const json& sets = items(member(heads_[number].workload, "spec"), "podSets");
   for (std::size_t i = 0; i < places.size() && i < assignment.pod_sets.size(); ++i) {
     if (!places[i]) continue;
-    made.push_back({flavor_of(assignment.pod_sets[i]), *places[i],
+    const json& held = admitted_set(heads_[number].workload, text_or_empty(sets[i], "name"));
+    // What it holds already is in the ledger.
+    const adm::domain_assignment before =
+        has(held, "topologyAssignment") ? read_assignment(held.at("topologyAssignment")) : adm::domain_assignment{};
+    made.push_back({flavor_of(assignment.pod_sets[i]), adm::beyond(*places[i], before),
                     vector_of(all_.resources, pod_requests(member(member(sets[i], "template"), "spec")))});
   }
   return made;

@@ -30,6 +30,9 @@ class recorded_places final : public admission::place_book {
   [[nodiscard]] std::optional<std::string> mismatch(const queue_object& queue, const std::string& flavor,
                                                     const nlohmann::json& pod_set) const;
   [[nodiscard]] const std::string& reason(std::size_t number) const { return reasons_[number]; }
+  /// Whether the places of a pod set are left to a later pass or to another cluster.
+  [[nodiscard]] bool come_later(std::size_t head, const admission::flavor_assignment& assignment,
+                                std::size_t pod_set) const;
 
   void removed(std::size_t workload) override { change(running_[workload], false); }
   void restored(std::size_t workload) override { change(running_[workload], true); }
@@ -50,6 +53,9 @@ class recorded_places final : public admission::place_book {
     nlohmann::json workload;
   };
   void change(const std::vector<usage>& list, bool add);
+  [[nodiscard]] bool asks(const head& of, const nlohmann::json& pod_set, std::int64_t count) const;
+  /// Places that the pod set holds, if all of them are still there.
+  [[nodiscard]] std::optional<admission::domain_assignment> kept(const head& of, const nlohmann::json& pod_set) const;
   [[nodiscard]] std::vector<usage> usages_of(std::size_t head, const admission::flavor_assignment& assignment,
                                              const admission::set_places& places) const;
   [[nodiscard]] std::string flavor_of(const admission::pod_set_assignment& set) const;

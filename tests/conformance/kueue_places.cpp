@@ -9,6 +9,7 @@
 
 #include "conformance/json_values.hpp"
 #include "conformance/kueue_calls.hpp"
+#include "conformance/kueue_second_pass.hpp"
 #include "conformance/unsupported.hpp"
 
 namespace kaisched::conformance::kueue {
@@ -135,14 +136,12 @@ json place_all(const json& input, std::vector<adm::pod_set_places> sets, const s
     if (of != nullptr && has(*of, "topologyAssignment"))
       sets[i].existing = read_assignment(of->at("topologyAssignment"));
   }
-  const json& owners = items(member(workload, "metadata"), "ownerReferences");
-  const bool of_one_pod = owners.size() == 1 && text_or_empty(owners.front(), "kind") == "Pod";
   adm::assumed_usage assumed;
   add_usage(resources, items(input, "prior_flavor_usage"), assumed);
   const std::vector<adm::placed_set> placed = adm::place_pod_sets(
       domains.ledger, sets, unhealthy.empty() ? std::string{} : text_or_empty(unhealthy.front(), "name"),
-      of_one_pod && gate(input, "SkipReassignmentForPodOwnedWorkloads"), assumed,
-      value_or(input, "simulate_empty", false), place_rules_of(resources, input));
+      is_of_one_pod(workload, input), assumed, value_or(input, "simulate_empty", false),
+      place_rules_of(resources, input));
   json made = json::object();
   for (std::size_t i = 0; i < sets.size(); ++i) {
     if (!placed[i].looked_at) continue;

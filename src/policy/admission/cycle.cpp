@@ -21,8 +21,8 @@ class one_cycle {
       look(i, {});
       const cycle_head& head = heads_[i];
       const flavor_assignment& assignment = made_.heads[i].assignment;
-      entries.push_back({queues_[head.queue].node, false, head.preemptor, assignment.borrowing, head.priority,
-                         head.queued_at, head.name, assignment.usage});
+      entries.push_back({queues_[head.queue].node, head.holds_quota, head.preemptor, assignment.borrowing,
+                         head.priority, head.queued_at, head.name, assignment.usage});
     }
     if (rules_.by_shares) {
       fair_tournament tournament(state_.tree, std::move(entries), rules_.entries);
@@ -82,7 +82,7 @@ class one_cycle {
         places = std::move(found.places);
       }
     }
-    if (made.mode() == assignment_mode::preempt) {
+    if (made.mode() == assignment_mode::preempt && !head.lost_places) {
       // Quota may be free, but scattered: even then others would have to leave.
       const place_book::answer found = rules_.places->look(number_of(head), made, true);
       if (found.failed) {
@@ -102,7 +102,7 @@ class one_cycle {
 
   /// Where the pods will be once the victims are gone; without victims, where they would be if nobody else was there.
   void place_beside_victims(const cycle_head& head, proposal& made) {
-    if (rules_.places == nullptr || made.assignment.mode() != assignment_mode::preempt) return;
+    if (rules_.places == nullptr || head.lost_places || made.assignment.mode() != assignment_mode::preempt) return;
     for (const quota_victim& one : made.victims) state_.remove(one.workload);
     place_book::answer found = rules_.places->look(number_of(head), made.assignment, made.victims.empty());
     for (const quota_victim& one : made.victims) state_.restore(one.workload);
@@ -210,6 +210,7 @@ class one_cycle {
     const node_id queue = queues_[heads_[i].queue].node;
     const head_result& head = made_.heads[i];
     const bool quota =
+        heads_[i].holds_quota ||
         std::all_of(head.assignment.usage.begin(), head.assignment.usage.end(), [&](const cell_amount& one) {
           return std::max(amount(), state_.tree.available(queue, one.cell)) >= one.value;
         });
@@ -221,7 +222,7 @@ class one_cycle {
   }
 
   void take(std::size_t i, const cell_amounts& usage) {
-    state_.tree.add_usage(queues_[heads_[i].queue].node, usage);
+    if (!heads_[i].holds_quota) state_.tree.add_usage(queues_[heads_[i].queue].node, usage);
     if (rules_.places != nullptr) rules_.places->add(i, made_.heads[i].assignment, made_.heads[i].places);
   }
 
@@ -264,6 +265,8 @@ class one_cycle {
     head_result& head = made_.heads[i];
     const cycle_queue& queue = queues_[heads_[i].queue];
     const assignment_mode mode = head.assignment.mode();
+    if (heads_[i].lost_places && rules_.leaves_without_replacement && mode != assignment_mode::fit)
+      return cycle_outcome::not_replaced;
     if (mode == assignment_mode::no_fit) return cycle_outcome::no_fit;
     if (mode == assignment_mode::preempt && head.victims.empty()) {
       const bool sure = queue.preemption.reclaim_within_cohort == victim_policy::any;

@@ -54,6 +54,11 @@ struct cycle_head {
   std::string name;
   bool preemptor = false;
   scan_progress progress;  ///< where an earlier search stopped
+  /// It has its quota and looks for places alone; its demands name the flavors that it holds, and what it holds of the
+  /// tree and of the places is counted already.
+  bool holds_quota = false;
+  /// Some of its places are gone. Others are found for these alone, and nobody has to leave for that.
+  bool lost_places = false;
 };
 
 struct cycle_rules {
@@ -72,20 +77,24 @@ struct cycle_rules {
   std::span<const std::uint8_t> has_topology;  ///< by flavor
   place_book* places = nullptr;                ///< null where there are no topologies
   bool looks_again_for_places = true;          ///< if an earlier entry of the cycle has taken them
+  /// Whoever finds no other places for those that it lost gives up its quota; else it keeps it and looks again.
+  bool leaves_without_replacement = true;
 };
 
 enum class cycle_outcome : std::uint8_t {
+  not_tried,  ///< by shares only one entry of a queue takes part, the last one given
   admitted,
   preempts,  ///< victims are told to leave; the workload waits for them
   no_fit,
   no_candidates,  ///< nobody may be told to leave; quota is reserved
   overlap,        ///< an earlier entry of the cycle has told the same victims
   crowded_out,    ///< an earlier entry has taken the quota
-  deferred        ///< will fit once the victims of earlier entries are gone
+  deferred,       ///< will fit once the victims of earlier entries are gone
+  not_replaced    ///< there are no other places for those that it lost: it is to give up its quota
 };
 
 struct head_result {
-  cycle_outcome outcome = cycle_outcome::no_fit;
+  cycle_outcome outcome = cycle_outcome::not_tried;
   flavor_assignment assignment;
   std::vector<quota_victim> victims;
   set_places places;

@@ -123,6 +123,18 @@ domain_assignment merged(const domain_ledger& ledger, const domain_assignment& a
   return made;
 }
 
+domain_assignment beyond(const domain_assignment& now, const domain_assignment& before) {
+  std::map<std::vector<std::string>, std::int64_t> held;
+  for (const placed_pods& one : before.places) held[one.values] += one.count;
+  domain_assignment made{now.levels, {}};
+  for (const placed_pods& one : now.places) {
+    const auto found = held.find(one.values);
+    const std::int64_t more = one.count - (found == held.end() ? 0 : found->second);
+    if (more > 0) made.places.push_back({one.values, more});
+  }
+  return made;
+}
+
 void assume(assumed_usage& usage, const domain_assignment& places, const resource_vector& requests,
             std::uint32_t pods_resource) {
   for (const placed_pods& one : places.places) {

@@ -102,6 +102,10 @@ struct domain_assignment {
 [[nodiscard]] domain_assignment merged(const domain_ledger& ledger, const domain_assignment& a,
                                        const domain_assignment& b);
 
+/// What is more in one assignment than in an earlier one of the same pods, place by place. Places with fewer pods than
+/// before are left out: that those are free is known only once the pods are gone.
+[[nodiscard]] domain_assignment beyond(const domain_assignment& now, const domain_assignment& before);
+
 /// Pods that have to be in one domain of a level, in groups of this size.
 struct slice_layer {
   std::string level;

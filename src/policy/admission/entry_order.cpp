@@ -94,7 +94,11 @@ bool goes_before(const cycle_entry& a, const borrowed_share& a_share, const cycl
 
 fair_tournament::fair_tournament(const quota_tree& tree, std::vector<cycle_entry> entries, const entry_rules& rules)
     : entries_(std::move(entries)), entry_of_queue_(tree.size()), rules_(rules), told_(entries_.size()) {
-  for (std::size_t i = 0; i < entries_.size(); ++i) entry_of_queue_[entries_[i].queue] = i;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    std::optional<std::size_t>& entry = entry_of_queue_[entries_[i].queue];
+    if (entry) told_[*entry] = true;
+    entry = i;
+  }
 }
 
 std::optional<std::size_t> fair_tournament::next(const quota_tree& tree) {

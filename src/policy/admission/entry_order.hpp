@@ -39,7 +39,8 @@ struct entry_rules {
                                const borrowed_share& b_share, const entry_rules& rules);
 
 /// A knock-out tournament over the cohorts: every cohort sends the best of what its children send, compared by the
-/// share that each child would have with its entry running. Asked again after every entry, as usage changes.
+/// share that each child would have with its entry running. Asked again after every entry, as usage changes. Of several
+/// entries of one queue only the last takes part.
 /// Source: fair sharing of Kueue (KEP-1714).
 class fair_tournament {
  public:
