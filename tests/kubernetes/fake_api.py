@@ -195,11 +195,14 @@ class FakeApi:
         elif method == "PATCH":
             if body.get("metadata", {}).get("uid") not in (None, obj["metadata"]["uid"]):
                 return 409, {"kind": "Status", "message": "uid differs"}
-            notes = obj["metadata"].setdefault("annotations", {})
-            for key, value in body.get("metadata", {}).get("annotations", {}).items():
-                notes.pop(key, None)
-                if value is not None:
-                    notes[key] = value
+            if body.get("metadata", {}).get("resourceVersion") not in (None, obj["metadata"]["resourceVersion"]):
+                return 409, {"kind": "Status", "message": f"{plural} {name} has been modified"}
+            for part in ("labels", "annotations"):
+                notes = obj["metadata"].setdefault(part, {})
+                for key, value in body.get("metadata", {}).get(part, {}).items():
+                    notes.pop(key, None)
+                    if value is not None:
+                        notes[key] = value
             for key, value in body.get("status", {}).items():
                 if key == "conditions" and plural == "pods":
                     kinds = {one["type"] for one in value}

@@ -95,10 +95,20 @@ class Deploy(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn("none: cannot be read", done.stderr)  # so the configuration is right
 
+    def test_the_webhook_is_asked_where_it_answers(self):
+        text = (CHART / "templates/webhook.yaml").read_text()
+        served = (DEPLOY.parent / "shim/webhook.cpp").read_text()
+        self.assertIn(f'on.route("POST", "{re.search(r"path: (/[a-z]+)", text)[1]}"', served)
+        self.assertIn("admissionReviewVersions: [v1]", text)
+        self.assertIn(self.read("values.yaml")["webhook"]["failurePolicy"], ("Ignore", "Fail"))
+
     def test_rights_are_those_that_are_documented(self):
-        rules = self.read("files/rules.yaml")
-        role = yaml().safe_load((DEPLOY.parent / "rbac.yaml").read_text())
-        self.assertEqual(rules, role["rules"])
+        rules = []
+        for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender")):
+            read = self.read(f"files/{part}.yaml")
+            role = yaml().safe_load((DEPLOY.parent / f"{documented}.yaml").read_text())
+            self.assertEqual(read, role["rules"])
+            rules += read
         for rule in rules:
             for words in (rule["apiGroups"], rule["resources"], rule["verbs"]):
                 self.assertNotIn("*", words)
@@ -136,13 +146,15 @@ class Deploy(unittest.TestCase):
     def test_rendered(self):
         if shutil.which("helm") is None:
             self.skipTest("skipped: helm absent, the templates were checked and not rendered")
-        for more in ([], ["--set", "podMonitor.enabled=true,dashboard.enabled=true,tokenSecret=t,tlsSecret=c"]):
+        for more in ([], ["--set", "podMonitor.enabled=true,dashboard.enabled=true,tokenSecret=t,tlsSecret=c,extender.enabled=true,"
+                                   "webhook.enabled=true,webhook.tlsSecret=w"]):  # fmt: skip
             done = subprocess.run(["helm", "template", "one", CHART, "--namespace", "here", *more], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             made = {one["kind"]: one for one in yaml().safe_load_all(done.stdout) if one}
             self.assertLessEqual({"Deployment", "Service", "ConfigMap", "ServiceAccount", "ClusterRole", "ClusterRoleBinding",
                                   "NetworkPolicy"}, set(made))
             self.assertEqual("PodMonitor" in made, bool(more))
+            self.assertEqual("MutatingWebhookConfiguration" in made, bool(more))
             pod = made["Deployment"]["spec"]["template"]["spec"]
             self.assertTrue(pod["securityContext"]["runAsNonRoot"])
             self.assertTrue(pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"])

@@ -3,27 +3,12 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "engine_options.hpp"
 #include "fields.hpp"
 
 namespace shim {
 
 namespace {
-
-kaisched::abi::options engine_options(const YAML::Node& value) {
-  if (!value.IsMap()) throw bad_input("expected options and their values");
-  kaisched::abi::options options = configuration{}.engine;
-  for (const auto& one : value) {
-    const std::string name = one.first.Scalar();
-    if (!one.second.IsScalar()) throw bad_input(fmt::format("{}: expected one value", name));
-    options.add(name, one.second.Scalar());
-    try {
-      (void)kaisched::abi::engine(options);
-    } catch (const kaisched::abi::failure& refused) {
-      throw bad_input(fmt::format("{}: {}", name, refused.what()));
-    }
-  }
-  return options;
-}
 
 const fields<configuration>& known_fields() {
   using namespace std::chrono_literals;
@@ -50,12 +35,15 @@ const fields<configuration>& known_fields() {
        [](configuration& to, const YAML::Node& value) { to.objects.add("node_pool_label", some_text(value)); }},
       {"queue_label",
        [](configuration& to, const YAML::Node& value) { to.objects.add("queue_label", some_text(value)); }},
+      {"extender", [](configuration& to, const YAML::Node& value) { read_extender(value, to.extender); }},
       {"server", [](configuration& to, const YAML::Node& value) { read_server(value, to.server); }},
+      {"webhook", [](configuration& to, const YAML::Node& value) { read_webhook(value, to.webhook); }},
       {"log",
        [](configuration& to, const YAML::Node& value) {
          to.log = one_of<log_form>(value, {{"text", log_form::text}, {"json", log_form::json}});
        }},
-      {"engine", [](configuration& to, const YAML::Node& value) { to.engine = engine_options(value); }},
+      {"engine",
+       [](configuration& to, const YAML::Node& value) { to.engine = engine_options(value, configuration{}.engine); }},
   };
   return all;
 }
@@ -81,6 +69,8 @@ configuration read_configuration(const std::filesystem::path& file) {
     throw bad_input(fmt::format("{}: {}", file.string(), fault.what()));
   }
   resolve_paths(to.server, file.parent_path());
+  resolve_paths(to.extender, file.parent_path());
+  resolve_paths(to.webhook, file.parent_path());
   if (to.kubeconfig.is_relative() && !to.kubeconfig.empty()) to.kubeconfig = file.parent_path() / to.kubeconfig;
   return to;
 }

@@ -12,8 +12,10 @@
 
 #include "credentials.hpp"
 #include "election_fields.hpp"
+#include "extender_fields.hpp"
 #include "journal.hpp"
 #include "server_fields.hpp"
+#include "webhook_fields.hpp"
 
 namespace shim {
 
@@ -33,7 +35,9 @@ struct configuration {
   std::string node_pool;
   kaisched::abi::options objects;  ///< of kaisched_objects_read
   kaisched::abi::options engine{{"actions", "allocate,consolidation,reclaim,preempt,stalegangeviction"}};
-  server_settings server;  ///< without an address there is none
+  server_settings server;      ///< without an address there is none
+  extender_settings extender;  ///< without an address there is none
+  webhook_settings webhook;    ///< without an address there is none
   log_form log = log_form::text;
   bool dry_run = false;
   bool once = false;

@@ -68,10 +68,14 @@ console::console(const server_settings& by, std::string scheduler_name, const pr
   server_.route("GET", "/page/state", access::token, [this](const incoming&) { return state(); });
   server_.route("GET", "/page/fixes", access::token, [this](const incoming& what) { return fixes(what); });
   server_.route("POST", "/usage", access::usage_token, [this](const incoming& what) { return take_usage(what); });
-  server_.observe([&numbers](const std::string& path, unsigned status, std::chrono::nanoseconds took) {
+  server_.observe(observer_of(numbers));
+}
+
+http_server::observer observer_of(metrics& numbers) {
+  return [&numbers](const std::string& path, unsigned status, std::chrono::nanoseconds took) {
     numbers.add("kaisched_server_requests_total", {{"code", std::to_string(status)}, {"path", path}});
     numbers.observe("kaisched_server_request_seconds", {{"path", path}}, seconds(took));
-  });
+  };
 }
 
 reply console::health() const {

@@ -49,4 +49,7 @@ class console {
   http_server server_;                        // last: its threads use the others
 };
 
+/// Counts and times the answers of a server.
+[[nodiscard]] http_server::observer observer_of(metrics& numbers);
+
 }  // namespace shim

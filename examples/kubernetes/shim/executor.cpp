@@ -142,7 +142,11 @@ void executor::bind(const json& action, const std::string& pod, tally& to) {
   body["metadata"]["uid"] = uid;  // not another pod of this name
   what.body = body.dump();
   stamps_.before_start(pod);
-  store_.assume_bound(pod, uid, node);
+  if (!store_.assume_bound(pod, uid, node)) {
+    log_(fmt::format("pod {}: bind to {}: devices there were given away since this was decided", pod, node));
+    ++to.refused;
+    return;
+  }
   if (!change(pod, what, fmt::format("bind to {}", node), to)) return;
   ++to.bound;
   log_(fmt::format("pod {}: bound to {}", pod, node));

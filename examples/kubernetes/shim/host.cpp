@@ -7,7 +7,8 @@
 
 namespace shim {
 
-host::host(const configuration& by) : by_(by), journal_(stderr, by.log), told_(numbers_, by.server.metrics_prefix, by.node_pool) {
+host::host(const configuration& by)
+    : by_(by), journal_(stderr, by.log), told_(numbers_, by.server.metrics_prefix, by.node_pool) {
   http_client::observe([this](const request& what, unsigned status, std::chrono::nanoseconds took) {
     told_.record(what, status, took);
   });
@@ -30,6 +31,11 @@ std::unique_ptr<console> host::serve(const program& of) {
   shown->server().start();
   journal_.say(fmt::format("listening on {}:{}", by_.server.address, shown->server().port()));
   return shown;
+}
+
+std::unique_ptr<services> host::serve_others(const credentials& as, program& of) {
+  return std::make_unique<services>(by_, as, of, observer_of(numbers_),
+                                    [this](const std::string& words) { journal_.say(words); });
 }
 
 void host::take(std::shared_ptr<const cycle_report> report) {

@@ -12,6 +12,7 @@
 #include "journal.hpp"
 #include "metrics.hpp"
 #include "program.hpp"
+#include "services.hpp"
 
 namespace shim {
 
@@ -25,6 +26,9 @@ class host {
   /// Begins to answer, where there is something to listen on, until what it returns is gone: before the program is.
   /// Errors: bad_input.
   [[nodiscard]] std::unique_ptr<console> serve(const program& of);
+
+  /// The same for those who serve schedulers and the API server. Errors: bad_input.
+  [[nodiscard]] std::unique_ptr<services> serve_others(const credentials& as, program& of);
 
  private:
   void take(std::shared_ptr<const cycle_report> report);

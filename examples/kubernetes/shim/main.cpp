@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   std::string kubeconfig;
   std::string context;
   std::string scheduler_name;
+  std::string extender;
   bool dry_run = false;
   bool once = false;
   app.add_option("--config", file, "configuration in YAML");
@@ -54,6 +55,7 @@ int run(int argc, char** argv) {
                  "how to reach the API server; default: $KUBECONFIG, the pod's own, ~/.kube/config");
   app.add_option("--context", context, "of the kubeconfig");
   app.add_option("--scheduler-name", scheduler_name, "pods of this schedulerName are decided");
+  app.add_option("--extender", extender, "ADDRESS:PORT at which a kube-scheduler finds its extender");
   app.add_flag("--dry-run", dry_run, "decide and print, but write nothing to the cluster");
   app.add_flag("--once", once, "one cycle, then end");
   app.set_version_flag("--version", std::string(kaisched::abi::loaded_version()));
@@ -67,6 +69,7 @@ int run(int argc, char** argv) {
   if (!kubeconfig.empty()) by.kubeconfig = kubeconfig;
   if (!context.empty()) by.context = context;
   if (!scheduler_name.empty()) by.scheduler_name = scheduler_name;
+  if (!extender.empty()) shim::read_extender_argument(extender, by.extender);
   by.dry_run = dry_run;
   by.once = once;
   const shim::credentials as = shim::find_credentials(by.kubeconfig, by.context);
@@ -85,6 +88,7 @@ int run(int argc, char** argv) {
   shim::program program(by, as, {}, host.output_of_program());
   const signal_watch watch(signals, program);
   const auto console = host.serve(program);
+  const auto services = host.serve_others(as, program);
   program.run();
   return 0;
 }

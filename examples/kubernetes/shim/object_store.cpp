@@ -11,6 +11,8 @@ using nlohmann::json;
 /// A name that no scheduler has whose pods the engine decides by itself.
 constexpr const char* another_scheduler = "another-scheduler";
 
+std::string one_line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
+
 /// Leaves out what no decision depends on and what changes all the time.
 void prune(json& object) {
   json& metadata = object["metadata"];
@@ -34,12 +36,22 @@ bool is_annotated(const json& object, const char* key) {
 /// Why a pod that waits cannot be started by a binding alone; empty if it can.
 std::string refusal_of(const json& pod) {
   for (const char* key : {"gpu-fraction", "gpu-memory"}) {
-    if (is_annotated(pod, key))
-      return std::string("annotation ") + key + ": parts of GPUs need a binder of their own";
+    if (is_annotated(pod, key)) return std::string("annotation ") + key + ": parts of GPUs need a binder of their own";
   }
   const json::json_pointer claims("/spec/resourceClaims");
   if (pod.contains(claims) && !pod[claims].empty()) return "spec.resourceClaims: claims are not supported yet";
   return {};
+}
+
+/// Whether the server has said what was granted.
+bool has_all(const json& pod, const json& annotations) {
+  const json::json_pointer path("/metadata/annotations");
+  if (!pod.contains(path)) return false;
+  const json& has = pod[path];
+  for (const auto& [key, value] : annotations.items()) {
+    if (!has.contains(key) || has[key] != value) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -72,7 +84,7 @@ object_store::entry object_store::made(const resource& of, json one) const {
       made.refusal = refusal_of(one);
     }
   }
-  made.text = seen.dump(-1, ' ', false, json::error_handler_t::replace);
+  made.text = one_line(seen);
   made.object = std::move(one);
   return made;
 }
@@ -83,7 +95,7 @@ bool object_store::put_one(entries& in, const resource& of, json one) {
   entry& was = in[name];
   const bool differs = was.text != now.text || was.refusal != now.refusal;
   was = std::move(now);
-  if (of.kind == "Pod") settle(name, &was.object);
+  if (of.kind == "Pod") settle(name, was.object, false);
   return differs;
 }
 
@@ -100,7 +112,7 @@ void object_store::replace(const resource& of, std::vector<json> all) {
   }
   differs = differs || !before.empty();
   if (of.kind == "Pod") {
-    for (const auto& [name, gone] : before) settle(name, nullptr);
+    for (const auto& [name, gone] : before) settle(name, gone.object, true);
   }
   if (differs) changed();
 }
@@ -114,19 +126,55 @@ void object_store::remove(const resource& of, const json& one) {
   const std::scoped_lock lock(mutex_);
   const std::string name = name_of(one);
   if (kinds_[std::string(of.kind)].erase(name) == 0) return;
-  if (of.kind == "Pod") settle(name, nullptr);
+  if (of.kind == "Pod") settle(name, one, true);
   changed();
 }
 
 /// Ends an assumption that the server has caught up with.
-void object_store::settle(const std::string& name, const json* pod) {
+void object_store::settle(const std::string& name, const json& pod, bool gone) {
   const auto found = assumed_.find(name);
   if (found == assumed_.end()) return;
   const assumption& what = found->second;
-  const bool over = pod == nullptr || text_at(*pod, "/metadata/uid") != what.uid ||
-                    !text_at(*pod, "/metadata/deletionTimestamp").empty() ||
-                    (!what.node.empty() && !text_at(*pod, "/spec/nodeName").empty());
+  if (text_at(pod, "/metadata/uid") != what.uid) {
+    // Devices may be granted to a pod of which the server has told nothing yet, while its predecessor is being told of.
+    if (!what.grants()) assumed_.erase(found);
+    return;
+  }
+  const bool over = gone || !text_at(pod, "/metadata/deletionTimestamp").empty() ||
+                    (!what.node.empty() && !text_at(pod, "/spec/nodeName").empty()) ||
+                    (what.grants() && has_all(pod, what.annotations));
   if (over) assumed_.erase(found);
+}
+
+const object_store::assumption* object_store::assumed_of(const resource& of, const std::string& name) const {
+  if (of.kind != "Pod") return nullptr;
+  const auto found = assumed_.find(name);
+  return found == assumed_.end() || !found->second.holds() ? nullptr : &found->second;
+}
+
+json object_store::taken_for_done(const std::string& text, const assumption& what) {
+  json seen = json::parse(text);
+  if (what.node.empty()) {
+    seen["metadata"]["deletionTimestamp"] = what.when;
+    return seen;
+  }
+  seen["spec"]["nodeName"] = what.node;
+  if (what.grants()) seen["metadata"]["annotations"].update(what.annotations);
+  return seen;
+}
+
+std::vector<json> object_store::granted_unseen() const {
+  std::vector<json> made;
+  const auto pods = kinds_.find("Pod");
+  for (const auto& [name, what] : assumed_) {
+    if (!what.grants() || !what.holds()) continue;
+    if (pods != kinds_.end()) {
+      const auto known = pods->second.find(name);
+      if (known != pods->second.end() && text_at(known->second.object, "/metadata/uid") == what.uid) continue;
+    }
+    made.push_back(taken_for_done(what.pod, what));
+  }
+  return made;
 }
 
 std::string object_store::text() const {
@@ -137,22 +185,33 @@ std::string object_store::text() const {
     if (all == kinds_.end()) continue;
     for (const auto& [name, one] : all->second) {
       if (!one.refusal.empty()) continue;
-      const auto decided = of.kind == "Pod" ? assumed_.find(name) : assumed_.end();
-      if (decided == assumed_.end()) {
-        text += one.text;
-      } else {
-        json seen = json::parse(one.text);
-        if (decided->second.node.empty()) {
-          seen["metadata"]["deletionTimestamp"] = decided->second.when;
-        } else {
-          seen["spec"]["nodeName"] = decided->second.node;
-        }
-        text += seen.dump(-1, ' ', false, json::error_handler_t::replace);
-      }
+      const assumption* const decided = assumed_of(of, name);
+      text += decided == nullptr ? one.text : one_line(taken_for_done(one.text, *decided));
       text += '\n';
     }
   }
+  for (const json& one : granted_unseen()) text.append(one_line(one)).push_back('\n');
+  seen_by_cycle_ = given_;
   return text;
+}
+
+std::uint64_t object_store::look(const looker& see) const {
+  const std::scoped_lock lock(mutex_);
+  for (const char* kind : {"Node", "Pod"}) {
+    const resource& of = resource_of(kind);
+    const auto all = kinds_.find(of.kind);
+    if (all == kinds_.end()) continue;
+    for (const auto& [name, one] : all->second) {
+      if (const assumption* const decided = assumed_of(of, name); decided != nullptr) {
+        const json seen = taken_for_done(one.text, *decided);
+        see(of, seen, one_line(seen));
+      } else {
+        see(of, one.object, one.text);
+      }
+    }
+  }
+  for (const json& one : granted_unseen()) see(resource_of("Pod"), one, one_line(one));
+  return given_;
 }
 
 json object_store::find(std::string_view kind, std::string_view name) const {
@@ -182,14 +241,32 @@ std::map<std::string, std::string> object_store::refused() const {
   return refused;
 }
 
-void object_store::assume_bound(const std::string& pod, const std::string& uid, const std::string& node) {
+bool object_store::assume_bound(const std::string& pod, const std::string& uid, const std::string& node) {
   const std::scoped_lock lock(mutex_);
-  assumed_[pod] = {uid, node, {}};
+  if (const auto last = granted_.find(node); last != granted_.end() && last->second > seen_by_cycle_) return false;
+  bound_[node] = ++given_;
+  assumption& what = assumed_[pod] = {};
+  what.uid = uid;
+  what.node = node;
+  return true;
+}
+
+bool object_store::assume_granted(const json& pod, const std::string& node, json annotations,
+                                  std::chrono::steady_clock::time_point until, std::uint64_t seen) {
+  const std::string as_text = made(resource_of("Pod"), pod).text;
+  const std::scoped_lock lock(mutex_);
+  if (const auto last = bound_.find(node); last != bound_.end() && last->second > seen) return false;
+  granted_[node] = ++given_;
+  assumed_[name_of(pod)] = {text_at(pod, "/metadata/uid"), node, {}, std::move(annotations), as_text, until};
+  changed();
+  return true;
 }
 
 void object_store::assume_gone(const std::string& pod, const std::string& uid, const std::string& when) {
   const std::scoped_lock lock(mutex_);
-  assumed_[pod] = {uid, {}, when};
+  assumption& what = assumed_[pod] = {};
+  what.uid = uid;
+  what.when = when;
 }
 
 void object_store::forget(const std::string& pod) {

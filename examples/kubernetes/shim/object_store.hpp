@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -39,9 +40,22 @@ class object_store final : public sink {
 
   /// The pod is being bound: it counts as being on the node until the server says so itself. To be called before the
   /// server is asked, so that no event can come in between.
-  void assume_bound(const std::string& pod, const std::string& uid, const std::string& node);
+  /// @return false, and nothing is assumed, if devices of the node were granted since `text` was asked for last: what
+  /// was decided from that text may have been given to others.
+  [[nodiscard]] bool assume_bound(const std::string& pod, const std::string& uid, const std::string& node);
   /// The pod is being told to go. @param when RFC 3339.
   void assume_gone(const std::string& pod, const std::string& uid, const std::string& when);
+  /// What one kind of objects is to those who grant devices beside the cycles: each as `text` would say it, with
+  /// decisions that are on their way taken for done.
+  using looker = std::function<void(const resource& of, const nlohmann::json& object, const std::string& text)>;
+  /// Shows nodes and pods. @return a mark of what was shown, for `assume_granted`.
+  [[nodiscard]] std::uint64_t look(const looker& see) const;
+  /// The pod of another scheduler is being given devices of the node, which these annotations name: it counts as having
+  /// them until the server says so itself, and no longer than `until`. The store need not know the pod yet.
+  /// @param seen of the look that this was decided from. @return false, and nothing is assumed, if a cycle has bound
+  /// pods to the node since.
+  [[nodiscard]] bool assume_granted(const nlohmann::json& pod, const std::string& node, nlohmann::json annotations,
+                                    std::chrono::steady_clock::time_point until, std::uint64_t seen);
   /// What was assumed of the pod did not happen.
   void forget(const std::string& pod);
   /// How many decisions are assumed.
@@ -63,14 +77,24 @@ class object_store final : public sink {
   };
   struct assumption {
     std::string uid;
-    std::string node;  ///< empty: the pod goes
-    std::string when;  ///< it was told to go
+    std::string node;            ///< empty: the pod goes
+    std::string when;            ///< it was told to go
+    nlohmann::json annotations;  ///< that name its devices; null: it is being bound, or goes
+    std::string pod;             ///< that got them, as it was then
+    std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+    [[nodiscard]] bool holds() const { return std::chrono::steady_clock::now() < until; }
+    [[nodiscard]] bool grants() const { return !annotations.is_null(); }
   };
   using entries = std::map<std::string, entry, std::less<>>;
 
   [[nodiscard]] entry made(const resource& of, nlohmann::json one) const;
+  /// The pod as it is to be seen while something about it is on its way.
+  [[nodiscard]] static nlohmann::json taken_for_done(const std::string& text, const assumption& what);
   bool put_one(entries& in, const resource& of, nlohmann::json one);
-  void settle(const std::string& name, const nlohmann::json* pod);
+  void settle(const std::string& name, const nlohmann::json& pod, bool gone);
+  [[nodiscard]] const assumption* assumed_of(const resource& of, const std::string& name) const;
+  /// Those that have got devices before the server has told of them.
+  [[nodiscard]] std::vector<nlohmann::json> granted_unseen() const;
   void changed();
 
   std::string scheduler_name_;
@@ -78,6 +102,11 @@ class object_store final : public sink {
   mutable std::condition_variable wake_;
   std::map<std::string, entries, std::less<>> kinds_;       ///< of those that have been listed
   std::map<std::string, assumption, std::less<>> assumed_;  ///< by name of the pod
+  // Who decides goes by what it saw; the other may have given the same away since. Nodes, and when that was last.
+  std::map<std::string, std::uint64_t, std::less<>> granted_;
+  std::map<std::string, std::uint64_t, std::less<>> bound_;
+  std::uint64_t given_ = 0;                  ///< counts both
+  mutable std::uint64_t seen_by_cycle_ = 0;  ///< of these, when the text was made
   std::uint64_t revision_ = 0;
   mutable bool woken_ = false;
 };

@@ -47,6 +47,8 @@ class program {
   /// When the loop has moved last.
   [[nodiscard]] std::chrono::steady_clock::time_point last_step() const noexcept { return last_step_; }
   [[nodiscard]] const object_store& store() const noexcept { return store_; }
+  /// For those who give devices away beside the cycles.
+  [[nodiscard]] object_store& objects() noexcept { return store_; }
   /// What this process stands for; null: it decides without a lease.
   [[nodiscard]] const election* standing() const noexcept { return election_.get(); }
 

@@ -22,6 +22,6 @@ struct server_settings : server_options {
 void read_server(const YAML::Node& value, server_settings& to);
 
 /// Paths that are not absolute are those of the configuration's folder.
-void resolve_paths(server_settings& of, const std::filesystem::path& folder);
+void resolve_paths(server_options& of, const std::filesystem::path& folder);
 
 }  // namespace shim

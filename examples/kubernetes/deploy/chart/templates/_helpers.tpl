@@ -16,4 +16,24 @@ server:
   certificate: /etc/kaisched/tls/tls.crt
   key: /etc/kaisched/tls/tls.key
 {{- end }}
+{{- if .Values.extender.enabled }}
+extender:
+  listen: 0.0.0.0:{{ .Values.extender.port }}
+{{- if .Values.extender.tlsSecret }}
+  certificate: /etc/kaisched/extender-tls/tls.crt
+  key: /etc/kaisched/extender-tls/tls.key
+{{- end }}
+{{- with .Values.extender.settings }}
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- end }}
+{{- if .Values.webhook.enabled }}
+webhook:
+  listen: 0.0.0.0:{{ .Values.webhook.port }}
+  certificate: /etc/kaisched/webhook-tls/tls.crt
+  key: /etc/kaisched/webhook-tls/tls.key
+{{- with .Values.webhook.settings }}
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- end }}
 {{- end }}

@@ -1,0 +1,227 @@
+#include "device_choice.hpp"
+
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "hami_annotations.hpp"
+
+namespace shim {
+
+namespace abi = kaisched::abi;
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* annotations_of = "/metadata/annotations";
+/// Its pods are decided by the rules of HAMi alone.
+constexpr const char* asking_scheduler = "hami-scheduler";
+
+std::string on_one_line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+json section(const json& of, const char* pointer) {
+  const json::json_pointer path(pointer);
+  return of.contains(path) && of[path].is_object() ? of[path] : json::object();
+}
+
+/// Its devices; whether it is closed, tainted or under pressure has been judged. Others are there for what they say
+/// about vendors, and take nobody.
+json node_to_see(const json& node, bool takes) {
+  const json metadata = section(node, "/metadata");
+  json seen{{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", metadata.value("name", "")}}}};
+  for (const char* key : {"labels", "annotations"}) {
+    if (metadata.contains(key)) seen["metadata"][key] = metadata[key];
+  }
+  const json status = section(node, "/status");
+  for (const char* key : {"allocatable", "capacity"}) {
+    if (status.contains(key)) seen["status"][key] = status[key];
+  }
+  if (!takes) seen["spec"]["unschedulable"] = true;
+  return seen;
+}
+
+bool is_extended(const std::string& resource) {
+  return resource.find('/') != std::string::npos && !resource.starts_with("kubernetes.io/") &&
+         !resource.starts_with("requests.") && !resource.starts_with("limits.");
+}
+
+json containers_to_see(const json& pod, const char* list) {
+  json seen = json::array();
+  const json spec = section(pod, "/spec");
+  if (!spec.contains(list) || !spec[list].is_array()) return seen;
+  for (const json& one : spec[list]) {
+    if (!one.is_object()) continue;
+    json container{{"name", one.value("name", "")}};
+    if (one.contains("restartPolicy")) container["restartPolicy"] = one["restartPolicy"];
+    for (const char* part : {"limits", "requests"}) {
+      const json amounts = section(one, (std::string("/resources/") + part).c_str());
+      for (const auto& [name, amount] : amounts.items()) {
+        if (is_extended(name)) container["resources"][part][name] = amount;
+      }
+    }
+    seen.push_back(std::move(container));
+  }
+  return seen;
+}
+
+json pod_to_see(const json& pod) {
+  json seen{{"apiVersion", "v1"}, {"kind", "Pod"}, {"status", {{"phase", "Pending"}}}};
+  for (const char* key : {"name", "namespace", "uid", "creationTimestamp"}) {
+    if (const json metadata = section(pod, "/metadata"); metadata.contains(key)) seen["metadata"][key] = metadata[key];
+  }
+  const json annotations = section(pod, annotations_of);
+  for (const auto& [key, value] : annotations.items()) {
+    if (key.find('/') != std::string::npos && key != "pod-group-name" && !hami::is_decision(key)) {
+      seen["metadata"]["annotations"][key] = value;
+    }
+  }
+  seen["spec"] = {{"schedulerName", asking_scheduler},
+                  {"containers", containers_to_see(pod, "containers")},
+                  {"initContainers", containers_to_see(pod, "initContainers")}};
+  return seen;
+}
+
+bool may_hold_devices(const json& pod) {
+  const json annotations = section(pod, annotations_of);
+  for (const auto& [key, unused] : annotations.items()) {
+    if (key.starts_with("hami.io/") || key == "gpu-fraction" || key == "gpu-memory") return true;
+  }
+  return asks_for_extended(pod);
+}
+
+/// Where the pod is or is about to be.
+std::string place_of_pod(const json& pod) {
+  std::string node = text_at(pod, "/spec/nodeName");
+  return node.empty() ? text_at(pod, "/metadata/annotations/hami.io~1vgpu-node") : node;
+}
+
+struct asked_devices {
+  bool any = false;
+  std::string obstacle;  ///< why it gets none, wherever it goes
+};
+/// Empty if the pod has no row.
+std::optional<asked_devices> devices_asked_by(const abi::snapshot& snapshot, const std::string& pod) {
+  const abi::table pods = snapshot.table(KAISCHED_TABLE_POD);
+  const auto names = pods.texts(KAISCHED_POD_COL_NAME);
+  const auto requests = pods.text_lists(KAISCHED_POD_COL_DEVICE_REQUESTS);
+  const auto obstacles = pods.texts(KAISCHED_POD_COL_OBSTACLE);
+  for (std::size_t i = 0; i < pods.rows(); ++i) {
+    if (names[i] == pod) return asked_devices{!requests[i].empty(), std::string(obstacles[i])};
+  }
+  return std::nullopt;
+}
+
+/// Why the pod has no row.
+std::string fault_of(const std::vector<std::string>& faults, const std::string& pod) {
+  for (const std::string& one : faults) {
+    if (one.find(pod) != std::string::npos) return one;
+  }
+  return "pod " + pod + ": cannot be read";
+}
+
+std::set<std::string_view> nodes_with_devices(const abi::table& nodes) {
+  const auto names = nodes.texts(KAISCHED_NODE_COL_NAME);
+  const auto devices = nodes.text_lists(KAISCHED_NODE_COL_VENDOR_DEVICES);
+  std::set<std::string_view> made;
+  for (std::size_t i = 0; i < nodes.rows(); ++i) {
+    if (!devices[i].empty()) made.insert(names[i]);
+  }
+  return made;
+}
+
+void explain_nodes(const abi::snapshot& snapshot, const abi::session& session, kaisched_id pod,
+                   const candidate_nodes& candidates, device_choice& to) {
+  const abi::table all = snapshot.table(KAISCHED_TABLE_NODE);
+  const std::set<std::string_view> with_devices = nodes_with_devices(all);
+  const abi::answers answers = session.candidates(pod);
+  const abi::table rows = answers.table();
+  const auto nodes = rows.texts(KAISCHED_CANDIDATE_COL_NODE_NAME);
+  const auto constraints = rows.texts(KAISCHED_CANDIDATE_COL_CONSTRAINT);
+  const auto sentences = rows.texts(KAISCHED_CANDIDATE_COL_TEXT);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    if (!with_devices.contains(nodes[i]) || candidates.find(nodes[i]) == candidates.end()) continue;
+    std::string why(sentences[i]);
+    // What the rules said is counted over all nodes.
+    if (const std::size_t list = why.find(": "); constraints[i] == "vendor_device" && list != std::string::npos) {
+      why = "the vendors' rules give the pod no devices; over all nodes: " + why.substr(list + 2);
+    }
+    to.why.emplace(nodes[i], why.empty() ? "its devices are on their way to another pod" : why);
+  }
+}
+
+}  // namespace
+
+void each_resource(const json& pod, const std::function<void(const std::string& name)>& see) {
+  const json spec = section(pod, "/spec");
+  for (const char* list : {"initContainers", "containers"}) {
+    if (!spec.contains(list) || !spec[list].is_array()) continue;
+    for (const json& one : spec[list]) {
+      for (const char* part : {"/resources/limits", "/resources/requests"}) {
+        const json amounts = section(one, part);
+        for (const auto& [name, unused] : amounts.items()) see(name);
+      }
+    }
+  }
+}
+
+bool asks_for_extended(const json& pod) {
+  bool asks = false;
+  each_resource(pod, [&asks](const std::string& name) { asks = asks || is_extended(name); });
+  return asks;
+}
+
+device_view view_devices(const object_store& store, const json& pod, const candidate_nodes& candidates) {
+  const std::string own = name_of(pod);
+  device_view made;
+  const auto add = [&made](const std::string& line) { made.text.append(line).push_back('\n'); };
+  for (const auto& [name, object] : candidates) {
+    if (!object.is_null()) add(on_one_line(node_to_see(object, true)));
+  }
+  made.seen = store.look([&](const resource& of, const json& object, const std::string& text) {
+    const std::string name = name_of(object);
+    if (of.kind == "Node") {
+      const auto asked = candidates.find(name);
+      if (asked == candidates.end() || asked->second.is_null()) {
+        add(on_one_line(node_to_see(object, asked != candidates.end())));
+      }
+    } else if (name != own && candidates.contains(place_of_pod(object)) && may_hold_devices(object)) {
+      add(text);
+    }
+  });
+  add(on_one_line(pod_to_see(pod)));
+  return made;
+}
+
+device_choice choose_devices(const abi::options& engine, abi::options objects, const std::string& text,
+                             const std::string& pod, const candidate_nodes& candidates, std::int64_t now) {
+  objects.add("now", std::to_string(now));
+  const abi::objects read(text, objects);
+  abi::cluster cluster;
+  cluster.set("on_invalid", "quarantine");
+  cluster.apply(read.tables());
+  const abi::snapshot snapshot = cluster.take_snapshot();
+
+  device_choice made;
+  std::optional<asked_devices> asked = devices_asked_by(snapshot, pod);
+  if (!asked) {
+    made.fault = fault_of(read.faults(), pod);
+    return made;
+  }
+  made.asks = asked->any || !asked->obstacle.empty();
+  made.obstacle = std::move(asked->obstacle);
+  if (!made.asks || !made.obstacle.empty()) return made;
+  const abi::session session = abi::engine(engine).run(snapshot, now);
+  json list = json::parse(read.actions(session, "kubernetes"));
+  for (json& one : list["items"]) {
+    if (name_of(one) != pod) continue;
+    if (one["kind"] == "Binding") made.node = text_at(one, "/target/name");
+    if (one["kind"] == "Pod" && !one.contains("status")) made.metadata = std::move(one["metadata"]);
+  }
+  if (made.node.empty())
+    explain_nodes(snapshot, session, cluster.find(KAISCHED_TABLE_POD, pod).value(), candidates, made);
+  return made;
+}
+
+}  // namespace shim

@@ -1,0 +1,51 @@
+#pragma once
+/// @file
+/// Which devices of which node a pod gets that another scheduler places: the engine decides, over what HAMi and its
+/// plugins have written about nodes and pods.
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <kaisched/abi.hpp>
+
+#include "object_store.hpp"
+
+namespace shim {
+
+/// Nodes that may take a pod, by name. Where they came with the question they are the objects, else null.
+using candidate_nodes = std::map<std::string, nlohmann::json, std::less<>>;
+
+/// What a decision is made from.
+struct device_view {
+  std::string text;        ///< nodes, who has devices of them, and the pod
+  std::uint64_t seen = 0;  ///< of the store
+};
+
+/// Nodes take whoever comes: all but devices has been looked at by the scheduler that asks. Of the pod its devices
+/// count alone, and what was decided about it before does not.
+[[nodiscard]] device_view view_devices(const object_store& store, const nlohmann::json& pod,
+                                       const candidate_nodes& candidates);
+
+struct device_choice {
+  bool asks = false;                       ///< for devices that some node has registered
+  std::string fault;                       ///< why nothing can be decided about the pod
+  std::string obstacle;                    ///< why it gets none, wherever it goes
+  std::string node;                        ///< that was chosen; empty: none fits
+  nlohmann::json metadata;                 ///< labels and annotations that say so
+  std::map<std::string, std::string> why;  ///< if none fits: the reason of each node
+};
+
+/// @param engine, objects options. @param now nanoseconds since 1970.
+[[nodiscard]] device_choice choose_devices(const kaisched::abi::options& engine, kaisched::abi::options objects,
+                                           const std::string& text, const std::string& pod,
+                                           const candidate_nodes& candidates, std::int64_t now);
+
+/// Whether a container asks for a resource outside of Kubernetes' own, such as `nvidia.com/gpu`.
+[[nodiscard]] bool asks_for_extended(const nlohmann::json& pod);
+/// Calls `see` with each resource that a container asks for or is limited to.
+void each_resource(const nlohmann::json& pod, const std::function<void(const std::string& name)>& see);
+
+}  // namespace shim

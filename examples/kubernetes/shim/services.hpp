@@ -1,0 +1,38 @@
+#pragma once
+/// @file
+/// What the program does for others beside its own cycles: answers kube-scheduler and the API server, and
+/// keeps up with device plugins.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "configuration.hpp"
+#include "credentials.hpp"
+#include "extender.hpp"
+#include "handshake_keeper.hpp"
+#include "http_server.hpp"
+#include "program.hpp"
+
+namespace shim {
+
+class services {
+ public:
+  using log_function = std::function<void(const std::string&)>;
+  /// Begins what the configuration asks for. Everything that is given lives longer. Errors: bad_input.
+  services(const configuration& by, const credentials& as, program& of, http_server::observer told, log_function log);
+  ~services();
+  services(const services&) = delete;
+  services& operator=(const services&) = delete;
+
+ private:
+  void serve_scheduler(const configuration& by, const credentials& as, program& of, const http_server::observer& told,
+                       const log_function& log);
+
+  std::unique_ptr<extender> extender_;
+  std::unique_ptr<handshake_keeper> handshakes_;
+  std::unique_ptr<http_server> extender_server_;  // after the extender: its threads use it
+  std::unique_ptr<http_server> webhook_server_;
+};
+
+}  // namespace shim

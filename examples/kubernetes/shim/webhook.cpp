@@ -1,0 +1,127 @@
+#include "webhook.hpp"
+
+#include <openssl/evp.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "credentials.hpp"
+#include "isolation.hpp"
+#include "object_store.hpp"
+
+namespace shim {
+
+namespace {
+
+using nlohmann::json;
+
+bool is_privileged(const json& container) {
+  const json::json_pointer path("/securityContext/privileged");
+  return container.contains(path) && container[path].is_boolean() && container[path].get<bool>();
+}
+
+/// Whose schedulerName may be set: pods that name no scheduler have the default one before webhooks are asked.
+bool is_free(const std::string& scheduler, const webhook_settings& by) {
+  return scheduler.empty() || scheduler == "default-scheduler" || by.scheduler.empty() || scheduler == by.scheduler;
+}
+
+std::string in_base64(const std::string& text) {
+  std::string made((text.size() + 2) / 3 * 4 + 1, '\0');  // with the zero that is written behind it
+  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(made.data()),
+                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  made.resize(static_cast<std::size_t>(size));
+  return made;
+}
+
+/// Calls `see` with each container, those that run first first, and its place among all.
+template <class Function>
+void each_container(json& pod, Function see) {
+  std::size_t place = 0;
+  for (const char* list : {"initContainers", "containers"}) {
+    json& spec = pod["spec"];
+    if (!spec.contains(list) || spec[list].is_null()) continue;
+    if (!spec[list].is_array()) throw bad_input(fmt::format("spec.{}: expected a list", list));
+    for (json& one : spec[list]) {
+      if (!one.is_object()) throw bad_input(fmt::format("spec.{}: expected containers", list));
+      see(one, place++);
+    }
+  }
+}
+
+json answer_to(const json& review, const webhook_settings& by) {
+  const json& request = review.at("request");
+  json response{{"uid", request.at("uid")}, {"allowed", true}};
+  const bool of_pods = text_at(request, "/kind/kind") == "Pod" && text_at(request, "/kind/group").empty() &&
+                       text_at(request, "/subResource").empty();
+  if (of_pods && text_at(request, "/operation") == "CREATE") {
+    const json& pod = request.at("object");
+    admission made = admit(by, pod);
+    if (!made.warnings.empty()) response["warnings"] = made.warnings;
+    if (!made.denied.empty()) {
+      response["allowed"] = false;
+      response["status"] = {{"code", 403}, {"message", made.denied}};
+    } else if (made.pod != pod) {
+      response["patchType"] = "JSONPatch";
+      response["patch"] = in_base64(json::diff(pod, made.pod).dump());
+    }
+  }
+  return {{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}, {"response", std::move(response)}};
+}
+
+}  // namespace
+
+admission admit(const webhook_settings& by, const json& pod) {
+  admission made{{}, pod, {}};
+  if (!pod.is_object() || !pod.contains("spec") || !pod["spec"].is_object()) throw bad_input("spec: is missing");
+  if (text_at(pod, "/metadata/labels/hami.io~1webhook") == "ignore") return made;
+  if (!is_free(text_at(pod, "/spec/schedulerName"), by)) return made;
+
+  bool privileged = false;
+  std::vector<std::pair<std::size_t, gpu_part>> parts;
+  each_container(made.pod, [&](json& container, std::size_t place) {
+    privileged = privileged || is_privileged(container);
+    if (std::optional<gpu_part> part = read_gpu_part(container)) parts.emplace_back(place, *std::move(part));
+  });
+  if (parts.empty()) return made;
+  if (privileged) {
+    const std::string why = "a container is privileged: it reaches all devices of its node";
+    if (by.privileged == privileged_pods::deny) {
+      made.denied = why;
+    } else {
+      made.warnings.push_back(why + "; nothing was added");
+    }
+    return made;
+  }
+  if (!by.scheduler.empty()) {
+    if (!text_at(pod, "/spec/nodeName").empty()) {
+      made.denied = "spec.nodeName: devices are chosen by a scheduler";
+      return made;
+    }
+    made.pod["spec"]["schedulerName"] = by.scheduler;
+  }
+  const bool guarded = by.isolation && text_at(pod, "/metadata/annotations/kaisched.io~1isolation") != "false";
+  isolation guard(by, made.pod);
+  each_container(made.pod, [&](json& container, std::size_t place) {
+    for (const auto& [at, part] : parts) {
+      if (at != place) continue;
+      ask_for_device(container, part);
+      if (guarded) guard.add_to(container, place, part, made.warnings);
+    }
+  });
+  guard.add_volumes();
+  return made;
+}
+
+void serve_webhook(const webhook_settings& by, http_server& on, std::function<void(const std::string&)> log) {
+  on.route("POST", "/webhook", access::everybody, [&by, log = std::move(log)](const incoming& what) -> reply {
+    try {
+      const json answer = answer_to(json::parse(what.body), by);
+      return {200, answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n", "application/json", {}};
+    } catch (const std::exception& fault) {
+      log(fmt::format("webhook: {}", fault.what()));
+      return {400, fmt::format("{}\n", fault.what()), "text/plain", {}};
+    }
+  });
+}
+
+}  // namespace shim
