@@ -11,6 +11,8 @@ using nlohmann::json;
 /// A name that no scheduler has whose pods the engine decides by itself.
 constexpr const char* another_scheduler = "another-scheduler";
 
+bool is_pod(const resource& of) { return of.kind == pod_key && of.group().empty(); }
+
 /// Leaves out what no decision depends on and what changes all the time.
 void prune(json& object) {
   json& metadata = object["metadata"];
@@ -34,8 +36,7 @@ bool is_annotated(const json& object, const char* key) {
 /// Why a pod that waits cannot be started by a binding alone; empty if it can.
 std::string refusal_of(const json& pod) {
   for (const char* key : {"gpu-fraction", "gpu-memory"}) {
-    if (is_annotated(pod, key))
-      return std::string("annotation ") + key + ": parts of GPUs need a binder of their own";
+    if (is_annotated(pod, key)) return std::string("annotation ") + key + ": parts of GPUs need a binder of their own";
   }
   const json::json_pointer claims("/spec/resourceClaims");
   if (pod.contains(claims) && !pod[claims].empty()) return "spec.resourceClaims: claims are not supported yet";
@@ -62,7 +63,7 @@ object_store::entry object_store::made(const resource& of, json one) const {
   entry made;
   json seen = one;
   seen["metadata"].erase("resourceVersion");
-  if (of.kind == "Pod") {
+  if (is_pod(of)) {
     if (seen.contains("status")) seen["status"].erase("conditions");  // what is said about it, by this program as well
     const bool ours = text_at(one, "/spec/schedulerName") == scheduler_name_;
     if (!ours) {  // it only uses its node, whatever group it names
@@ -83,14 +84,14 @@ bool object_store::put_one(entries& in, const resource& of, json one) {
   entry& was = in[name];
   const bool differs = was.text != now.text || was.refusal != now.refusal;
   was = std::move(now);
-  if (of.kind == "Pod") settle(name, &was.object);
+  if (is_pod(of)) settle(name, &was.object);
   return differs;
 }
 
 void object_store::replace(const resource& of, std::vector<json> all) {
   const std::scoped_lock lock(mutex_);
-  const bool first = !kinds_.contains(of.kind);
-  entries& in = kinds_[std::string(of.kind)];
+  const bool first = !kinds_.contains(of.key());
+  entries& in = kinds_[of.key()];
   bool differs = first;
   entries before = std::exchange(in, {});
   for (json& one : all) {
@@ -99,7 +100,7 @@ void object_store::replace(const resource& of, std::vector<json> all) {
     differs = put_one(in, of, std::move(one)) || differs;
   }
   differs = differs || !before.empty();
-  if (of.kind == "Pod") {
+  if (is_pod(of)) {
     for (const auto& [name, gone] : before) settle(name, nullptr);
   }
   if (differs) changed();
@@ -107,14 +108,14 @@ void object_store::replace(const resource& of, std::vector<json> all) {
 
 void object_store::put(const resource& of, json one) {
   const std::scoped_lock lock(mutex_);
-  if (put_one(kinds_[std::string(of.kind)], of, std::move(one))) changed();
+  if (put_one(kinds_[of.key()], of, std::move(one))) changed();
 }
 
 void object_store::remove(const resource& of, const json& one) {
   const std::scoped_lock lock(mutex_);
   const std::string name = name_of(one);
-  if (kinds_[std::string(of.kind)].erase(name) == 0) return;
-  if (of.kind == "Pod") settle(name, nullptr);
+  if (kinds_[of.key()].erase(name) == 0) return;
+  if (is_pod(of)) settle(name, nullptr);
   changed();
 }
 
@@ -133,11 +134,11 @@ std::string object_store::text() const {
   const std::scoped_lock lock(mutex_);
   std::string text;
   for (const resource& of : watched_resources()) {
-    const auto all = kinds_.find(of.kind);
+    const auto all = kinds_.find(of.key());
     if (all == kinds_.end()) continue;
     for (const auto& [name, one] : all->second) {
       if (!one.refusal.empty()) continue;
-      const auto decided = of.kind == "Pod" ? assumed_.find(name) : assumed_.end();
+      const auto decided = is_pod(of) ? assumed_.find(name) : assumed_.end();
       if (decided == assumed_.end()) {
         text += one.text;
       } else {
@@ -155,26 +156,26 @@ std::string object_store::text() const {
   return text;
 }
 
-json object_store::find(std::string_view kind, std::string_view name) const {
+json object_store::find(std::string_view key, std::string_view name) const {
   const std::scoped_lock lock(mutex_);
-  const auto all = kinds_.find(kind);
+  const auto all = kinds_.find(key);
   if (all == kinds_.end()) return nullptr;
   const auto found = all->second.find(name);
   return found == all->second.end() ? json() : found->second.object;
 }
 
-bool object_store::has_annotation(std::string_view kind, std::string_view name, const char* key) const {
+bool object_store::has_annotation(std::string_view key, std::string_view name, const char* annotation) const {
   const std::scoped_lock lock(mutex_);
-  const auto all = kinds_.find(kind);
+  const auto all = kinds_.find(key);
   if (all == kinds_.end()) return false;
   const auto found = all->second.find(name);
-  return found != all->second.end() && is_annotated(found->second.object, key);
+  return found != all->second.end() && is_annotated(found->second.object, annotation);
 }
 
 std::map<std::string, std::string> object_store::refused() const {
   const std::scoped_lock lock(mutex_);
   std::map<std::string, std::string> refused;
-  if (const auto pods = kinds_.find("Pod"); pods != kinds_.end()) {
+  if (const auto pods = kinds_.find(pod_key); pods != kinds_.end()) {
     for (const auto& [name, one] : pods->second) {
       if (!one.refusal.empty()) refused.emplace(name, one.refusal);
     }
