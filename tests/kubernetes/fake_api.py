@@ -17,6 +17,12 @@ SERVED = {
     "nodes", "pods", "priorityclasses", "queues", "podgroups", "topologies", "jobs", "replicasets", "statefulsets",
     "bindrequests", "events", "leases",
 }  # fmt: skip
+VERSIONS = {  # of those that are not of the core; a plural that two groups have is followed by its group
+    "priorityclasses": "scheduling.k8s.io/v1", "queues": "scheduling.run.ai/v2", "podgroups": "scheduling.run.ai/v2alpha2",
+    "bindrequests": "scheduling.run.ai/v1alpha2", "topologies": "kai.scheduler/v1alpha1", "jobs": "batch/v1",
+    "replicasets": "apps/v1", "statefulsets": "apps/v1", "jobs.batch.volcano.sh": "batch.volcano.sh/v1alpha1",
+    "events": "events.k8s.io/v1", "leases": "coordination.k8s.io/v1",
+}  # fmt: skip
 
 
 class Request:
@@ -38,7 +44,8 @@ class FakeApi:
     def __init__(self, certificate=None, client_ca=None):
         self.lock = threading.Condition()
         self.version = 100
-        self.objects = {plural: {} for plural in SERVED}  # plural -> name -> object
+        self.served = set(SERVED)  # what discovery tells; the rest is not found
+        self.objects = {plural: {} for plural in SERVED | set(VERSIONS)}  # plural -> name -> object
         self.history = []  # (version, plural, type, object)
         self.requests = []
         self.faults = []  # [method, pattern, what, times]: a status, "drop" (do nothing, no answer), "lost" (do it, no answer), ("wait", seconds)
@@ -214,6 +221,24 @@ class FakeApi:
         self._store(plural, name, obj, "MODIFIED")
         return 201 if method == "POST" else 200, obj
 
+    @staticmethod
+    def _plural(root, plural):
+        of_group = f"{plural}.{root.split('/')[2]}"
+        return of_group if of_group in VERSIONS else plural
+
+    def _discovery(self, path):
+        """What there is, of all groups or of one; None for other paths and for groups without anything."""
+        versions = {}
+        for plural in self.served:
+            versions.setdefault(VERSIONS.get(plural, "v1"), []).append({"name": plural.split(".")[0]})
+        if path == "/apis":
+            groups = {}
+            for one in versions:
+                groups.setdefault(one.split("/")[0], []).append({"groupVersion": one})
+            return {"kind": "APIGroupList", "groups": [{"name": g, "versions": v} for g, v in groups.items() if g != "v1"]}
+        version = re.sub("^/(api|apis)/", "", path)
+        return {"kind": "APIResourceList", "groupVersion": version, "resources": versions[version]} if version in versions else None
+
     def _page(self, plural, query):
         names = sorted(self.objects[plural])
         version, start = self.version, 0
@@ -270,9 +295,12 @@ class FakeApi:
                         return self.answer(fault[0], {"kind": "Status", "message": "planted"}, [("Retry-After", str(fault[1]))])
                     if isinstance(fault, int):
                         return self.answer(fault, {"kind": "Status", "message": "planted"})
-                    if not match or match[3] not in api.objects:
+                    if found := api._discovery(split.path):
+                        return self.answer(200, found)
+                    plural = match and api._plural(match[1], match[3])
+                    if plural not in api.served:
                         return self.answer(404, {"kind": "Status", "message": "no such resource"})
-                    plural, part = match[3], match[5]
+                    part = match[5]
                     name = unquote(f"{match[2]}/{match[4]}" if match[2] else match[4] or "")
                     if self.command != "GET":
                         status, answer = api._change(self.command, plural, name, part, body)

@@ -270,11 +270,50 @@ class Watches(Case):
     def test_kinds_that_a_cluster_does_not_have(self):
         with FakeApi() as api:
             for plural in ("podgroups", "queues", "topologies", "bindrequests"):
-                del api.objects[plural]
+                api.served.discard(plural)
             api.put("nodes", node("n0"))
             api.put("pods", pod("a"))
             self.once(api)
             self.assertEqual(api.pods(), {"team/a": "n0"})
+            asked = {r.path.split("/")[-1] for r in api.asked("GET") if "leases" not in r.path}
+            self.assertLess(asked, {"apis", "v1", *api.served})  # groups, one group, kinds that there are
+            self.assertEqual(len(api.asked("GET", "^/apis$")), 1)
+
+    def test_a_kind_that_comes_and_goes(self):
+        with FakeApi() as api:
+            api.served.discard("podgroups")
+            self.fill(api)
+            self.start(api, "period: 200ms\ndiscovery_period: 300ms\n")
+            self.assert_until(api, lambda: len(api.asked("GET", "^/apis$")) > 2)
+            self.assertEqual(api.asked("GET", "/podgroups$"), [])
+            listed = lambda: [r for r in api.asked("GET", "/podgroups$") if not r.watch]  # noqa: E731
+            api.served.add("podgroups")
+            self.assert_until(api, lambda: len(listed()) == 1)
+            self.add_gang(api, "g", "q", 2)
+            self.assert_until(api, lambda: api.pods() == {"team/g-0": "n0", "team/g-1": "n0"})
+            self.assertTrue(api.get("podgroups", "team/g")["metadata"]["annotations"]["kai.scheduler/last-start-timestamp"])
+            api.served.discard("podgroups")
+            api.end_watches()
+            until = len(api.asked("GET", "^/apis$")) + 3
+            self.assert_until(api, lambda: len(api.asked("GET", "^/apis$")) > until)
+            api.served.add("podgroups")
+            self.assert_until(api, lambda: len(listed()) == 2)
+
+    def test_nobody_says_which_kinds_there_are(self):
+        with FakeApi() as api:
+            self.fill(api)
+            self.add_gang(api, "g", "q", 2)
+            api.fail("GET", "^/apis$", 403, times=1000)
+            self.once(api)
+            self.assertEqual(api.pods(), {"team/g-0": "n0", "team/g-1": "n0"})
+            self.assertEqual(len(api.asked("GET", "/jobsets$")), 1)  # asked for, and not there
+        with FakeApi() as api:
+            self.fill(api)
+            api.put("pods", pod("a"))
+            api.fail("GET", "^/apis/batch/v1$", 500)
+            self.start(api)
+            self.assert_until(api, lambda: api.pods() == {"team/a": "n0"})
+            self.assertIn("discovery: /apis/batch/v1: ", self.log())
 
 
 class Decisions(Case):

@@ -195,6 +195,19 @@ class Snapshot(ServedCase):
             self.assertEqual(bound, asked)
             self.assertEqual(len(bound), 3)
 
+    def test_kinds_of_the_same_name(self):
+        with FakeApi() as api:
+            self.fill(api)
+            api.served.add("jobs.batch.volcano.sh")
+            for plural, version in (("jobs", "batch/v1"), ("jobs.batch.volcano.sh", "batch.volcano.sh/v1alpha1")):
+                api.put(plural, {"apiVersion": version, "kind": "Job", "metadata": {"name": "j", "namespace": "team"}})
+            self.serve(api)
+            jobs = lambda: [i["apiVersion"] for i in json.loads(self.get("/debug/snapshot", TOKEN)[1])["items"] if i["kind"] == "Job"]  # noqa: E731
+            self.assert_until(api, lambda: self.get("/debug/snapshot", TOKEN)[0] == 200)
+            self.assertEqual(jobs(), ["batch/v1", "batch.volcano.sh/v1alpha1"])
+            api.delete("jobs", "team/j")
+            self.assert_until(api, lambda: jobs() == ["batch.volcano.sh/v1alpha1"])
+
     def test_only_for_who_has_the_token(self):
         with FakeApi() as api:
             self.fill(api)

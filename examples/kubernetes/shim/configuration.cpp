@@ -25,6 +25,8 @@ const fields<configuration>& known_fields() {
              one_of<eviction_form>(value, {{"delete", eviction_form::remove}, {"evict", eviction_form::evict}});
        }},
       {"page_size", [](configuration& to, const YAML::Node& value) { to.page_size = number(value, 1, 10000); }},
+      {"discovery_period",
+       [](configuration& to, const YAML::Node& value) { to.discovery_period = duration(value, 100ms); }},
       {"leader_election", [](configuration& to, const YAML::Node& value) { read_election(value, to.election); }},
       {"node_pool",
        [](configuration& to, const YAML::Node& value) {

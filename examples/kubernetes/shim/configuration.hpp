@@ -31,6 +31,7 @@ struct configuration {
       std::chrono::seconds(30);  ///< how often a new reason of one pod is written
   eviction_form eviction = eviction_form::remove;
   unsigned page_size = 500;
+  std::chrono::milliseconds discovery_period = std::chrono::minutes(1);  ///< between two looks which kinds are served
   election_settings election;
   std::string node_pool;
   kaisched::abi::options objects;  ///< of kaisched_objects_read

@@ -215,7 +215,7 @@ void cycle_metrics::record_decisions(const evidence& seen, const object_store& s
                {"namespace", slash == std::string::npos ? "" : group.substr(0, slash)},
                {"nodepool", node_pool_},
                {"podgroup", slash == std::string::npos ? group : group.substr(slash + 1)},
-               {"uid", text_at(store.find("PodGroup", group), "/metadata/uid")}});
+               {"uid", text_at(store.find(pod_group_key, group), "/metadata/uid")}});
     }
   }
 }

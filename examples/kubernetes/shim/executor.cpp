@@ -26,9 +26,9 @@ std::pair<std::string, std::string> split(const std::string& name) {
   return {name.substr(0, slash), name.substr(slash + 1)};
 }
 
-std::string place_of(std::string_view kind, const std::string& name, std::string_view part = {}) {
+std::string place_of(std::string_view key, const std::string& name, std::string_view part = {}) {
   const auto [name_space, own] = split(name);
-  std::string target = place(resource_of(kind), name_space, own);
+  std::string target = place(resource_of(key), name_space, own);
   if (!part.empty()) target += fmt::format("/{}", part);
   return target;
 }
@@ -55,7 +55,8 @@ executor::executor(const configuration& by, const credentials& as, object_store&
           store, [this](const request& what) { return send(what); }, log_),
       identity_(boost::asio::ip::host_name()) {
   // What is sent under a lease has been answered or given up before somebody else may take it.
-  if (by_.election.enabled && !by_.dry_run) client_.set_timeout(by_.election.lease_duration - by_.election.renew_deadline);
+  if (by_.election.enabled && !by_.dry_run)
+    client_.set_timeout(by_.election.lease_duration - by_.election.renew_deadline);
 }
 
 tally executor::carry_out(const decision& what, std::chrono::system_clock::time_point when,
@@ -85,7 +86,7 @@ bool executor::resolve_unknown() {
   while (!unknown_.empty()) {
     const std::string pod = *unknown_.begin();
     request what;
-    what.target = place_of("Pod", pod);
+    what.target = place_of(pod_key, pod);
     try {
       const response answer = send(what);
       if (answer.status == 404) {
@@ -95,7 +96,7 @@ bool executor::resolve_unknown() {
         const bool happened =
             !text_at(object, "/spec/nodeName").empty() || !text_at(object, "/metadata/deletionTimestamp").empty();
         if (happened) {
-          store_.put(resource_of("Pod"), std::move(object));
+          store_.put(resource_of(pod_key), std::move(object));
         } else {
           store_.forget(pod);
         }
@@ -132,12 +133,12 @@ void executor::act(const json& action, tally& to) {
 void executor::bind(const json& action, const std::string& pod, tally& to) {
   if (unfit_.contains(pod)) return;
   const std::string node = text_at(action, "/target/name");
-  const json object = store_.find("Pod", pod);
+  const json object = store_.find(pod_key, pod);
   if (object.is_null()) return;  // gone since the decision
   const std::string uid = text_at(object, "/metadata/uid");
   request what;
   what.method = "POST";
-  what.target = place_of("Pod", pod, "binding");
+  what.target = place_of(pod_key, pod, "binding");
   json body = action;
   body["metadata"]["uid"] = uid;  // not another pod of this name
   what.body = body.dump();
@@ -154,17 +155,17 @@ void executor::bind(const json& action, const std::string& pod, tally& to) {
 }
 
 void executor::evict(const std::string& pod, tally& to) {
-  const json object = store_.find("Pod", pod);
+  const json object = store_.find(pod_key, pod);
   if (object.is_null()) return;
   const std::string uid = text_at(object, "/metadata/uid");
   request what;
   if (by_.eviction == eviction_form::remove) {
     what.method = "DELETE";
-    what.target = place_of("Pod", pod);
+    what.target = place_of(pod_key, pod);
     what.body = json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", preconditions(uid)}}.dump();
   } else {
     what.method = "POST";
-    what.target = place_of("Pod", pod, "eviction");
+    what.target = place_of(pod_key, pod, "eviction");
     what.body = json{{"apiVersion", "policy/v1"},
                      {"kind", "Eviction"},
                      {"metadata", {{"namespace", split(pod).first}, {"name", split(pod).second}}},
@@ -208,11 +209,11 @@ void executor::patch_status(const std::string& pod, const json& status, tally& t
     explain_pod(pod, status["conditions"].front(), to);
     return;
   }
-  const json object = store_.find("Pod", pod);
+  const json object = store_.find(pod_key, pod);
   if (object.is_null() || text_at(object, "/status/nominatedNodeName") == status.value("nominatedNodeName", "")) return;
   request what;
   what.method = "PATCH";
-  what.target = place_of("Pod", pod, "status");
+  what.target = place_of(pod_key, pod, "status");
   what.content_type = merge_patch;
   what.body = json{{"status", status}}.dump();
   try {
@@ -231,7 +232,7 @@ bool executor::may_explain(const std::string& object) {
 }
 
 void executor::explain_pod(const std::string& pod, const json& condition, tally& to) {
-  const json object = store_.find("Pod", pod);
+  const json object = store_.find(pod_key, pod);
   if (object.is_null()) return;
   const json* was = condition_of(object, json::json_pointer("/status/conditions"), "PodScheduled");
   if (was != nullptr && was->value("message", "") == condition.value("message", "")) return;
@@ -241,7 +242,7 @@ void executor::explain_pod(const std::string& pod, const json& condition, tally&
       was != nullptr && was->contains("lastTransitionTime") ? (*was)["lastTransitionTime"] : json(clock_text(when_));
   request what;
   what.method = "PATCH";
-  what.target = place_of("Pod", pod, "status");
+  what.target = place_of(pod_key, pod, "status");
   what.content_type = strategic_patch;
   what.body = json{{"status", {{"conditions", json::array({now})}}}}.dump();
   try {
@@ -266,7 +267,7 @@ void executor::explain_refused(tally& to) {
 
 void executor::explain_group(const std::string& group, const std::vector<std::pair<std::string, std::string>>& why,
                              tally& to) {
-  const json object = store_.find("PodGroup", group);
+  const json object = store_.find(pod_group_key, group);
   if (object.is_null()) return;  // a group that was made of pods alone
   const json::json_pointer list("/status/schedulingConditions");
   json reasons = json::array();
@@ -298,7 +299,7 @@ void executor::explain_group(const std::string& group, const std::vector<std::pa
                         {"lastTransitionTime", clock_text(when_)}});
   request what;
   what.method = "PATCH";
-  what.target = place_of("PodGroup", group, "status");
+  what.target = place_of(pod_group_key, group, "status");
   what.content_type = merge_patch;
   what.body = json{{"status", {{"schedulingConditions", conditions}}}}.dump();
   try {

@@ -28,7 +28,7 @@ void group_stamps::begin(const decision& what, std::chrono::system_clock::time_p
   time_ = clock_text(when);
   stamped_.clear();
   for (const auto& [group, times] : what.groups) {
-    const bool marked = store_.has_annotation("PodGroup", group, stale_since);
+    const bool marked = store_.has_annotation(pod_group_key, group, stale_since);
     if (times.is_stale != marked) {
       due_[group][stale_since] = times.is_stale ? json(time_) : json();
     } else if (const auto due = due_.find(group); due != due_.end()) {
@@ -62,20 +62,21 @@ void group_stamps::finish(const std::function<bool()>& go_on) {
 void group_stamps::write(const std::string& group) {
   const auto due = due_.find(group);
   if (due == due_.end()) return;
-  const json object = store_.find("PodGroup", group);
+  const json object = store_.find(pod_group_key, group);
   if (object.is_null() || due->second.empty()) {  // gone, or made of pods alone: there is nothing to write on
     due_.erase(due);
     return;
   }
   request what;
   what.method = "PATCH";
-  what.target = place(resource_of("PodGroup"), text_at(object, "/metadata/namespace"), text_at(object, "/metadata/name"));
+  what.target =
+      place(resource_of(pod_group_key), text_at(object, "/metadata/namespace"), text_at(object, "/metadata/name"));
   what.content_type = "application/merge-patch+json";
   what.body = json{{"metadata", {{"uid", text_at(object, "/metadata/uid")}, {"annotations", due->second}}}}.dump();
   try {
     const response answer = send_(what);
     if (answer.ok()) {
-      store_.put(resource_of("PodGroup"), json::parse(answer.body));
+      store_.put(resource_of(pod_group_key), json::parse(answer.body));
     } else {
       log_(fmt::format("pod group {}: times: {}", group, server_words(answer)));
       if (answer.status >= 500 || answer.status == 429) return;  // the next cycle tries again

@@ -13,6 +13,8 @@ constexpr const char* another_scheduler = "another-scheduler";
 
 std::string one_line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
 
+bool is_pod(const resource& of) { return of.kind == pod_key && of.group().empty(); }
+
 /// Leaves out what no decision depends on and what changes all the time.
 void prune(json& object) {
   json& metadata = object["metadata"];
@@ -74,7 +76,7 @@ object_store::entry object_store::made(const resource& of, json one) const {
   entry made;
   json seen = one;
   seen["metadata"].erase("resourceVersion");
-  if (of.kind == "Pod") {
+  if (is_pod(of)) {
     if (seen.contains("status")) seen["status"].erase("conditions");  // what is said about it, by this program as well
     const bool ours = text_at(one, "/spec/schedulerName") == scheduler_name_;
     if (!ours) {  // it only uses its node, whatever group it names
@@ -95,14 +97,14 @@ bool object_store::put_one(entries& in, const resource& of, json one) {
   entry& was = in[name];
   const bool differs = was.text != now.text || was.refusal != now.refusal;
   was = std::move(now);
-  if (of.kind == "Pod") settle(name, was.object, false);
+  if (is_pod(of)) settle(name, was.object, false);
   return differs;
 }
 
 void object_store::replace(const resource& of, std::vector<json> all) {
   const std::scoped_lock lock(mutex_);
-  const bool first = !kinds_.contains(of.kind);
-  entries& in = kinds_[std::string(of.kind)];
+  const bool first = !kinds_.contains(of.key());
+  entries& in = kinds_[of.key()];
   bool differs = first;
   entries before = std::exchange(in, {});
   for (json& one : all) {
@@ -111,7 +113,7 @@ void object_store::replace(const resource& of, std::vector<json> all) {
     differs = put_one(in, of, std::move(one)) || differs;
   }
   differs = differs || !before.empty();
-  if (of.kind == "Pod") {
+  if (is_pod(of)) {
     for (const auto& [name, gone] : before) settle(name, gone.object, true);
   }
   if (differs) changed();
@@ -119,14 +121,14 @@ void object_store::replace(const resource& of, std::vector<json> all) {
 
 void object_store::put(const resource& of, json one) {
   const std::scoped_lock lock(mutex_);
-  if (put_one(kinds_[std::string(of.kind)], of, std::move(one))) changed();
+  if (put_one(kinds_[of.key()], of, std::move(one))) changed();
 }
 
 void object_store::remove(const resource& of, const json& one) {
   const std::scoped_lock lock(mutex_);
   const std::string name = name_of(one);
-  if (kinds_[std::string(of.kind)].erase(name) == 0) return;
-  if (of.kind == "Pod") settle(name, one, true);
+  if (kinds_[of.key()].erase(name) == 0) return;
+  if (is_pod(of)) settle(name, one, true);
   changed();
 }
 
@@ -147,7 +149,7 @@ void object_store::settle(const std::string& name, const json& pod, bool gone) {
 }
 
 const object_store::assumption* object_store::assumed_of(const resource& of, const std::string& name) const {
-  if (of.kind != "Pod") return nullptr;
+  if (!is_pod(of)) return nullptr;
   const auto found = assumed_.find(name);
   return found == assumed_.end() || !found->second.holds() ? nullptr : &found->second;
 }
@@ -181,7 +183,7 @@ std::string object_store::text() const {
   const std::scoped_lock lock(mutex_);
   std::string text;
   for (const resource& of : watched_resources()) {
-    const auto all = kinds_.find(of.kind);
+    const auto all = kinds_.find(of.key());
     if (all == kinds_.end()) continue;
     for (const auto& [name, one] : all->second) {
       if (!one.refusal.empty()) continue;
@@ -199,7 +201,7 @@ std::uint64_t object_store::look(const looker& see) const {
   const std::scoped_lock lock(mutex_);
   for (const char* kind : {"Node", "Pod"}) {
     const resource& of = resource_of(kind);
-    const auto all = kinds_.find(of.kind);
+    const auto all = kinds_.find(of.key());
     if (all == kinds_.end()) continue;
     for (const auto& [name, one] : all->second) {
       if (const assumption* const decided = assumed_of(of, name); decided != nullptr) {
@@ -214,26 +216,26 @@ std::uint64_t object_store::look(const looker& see) const {
   return given_;
 }
 
-json object_store::find(std::string_view kind, std::string_view name) const {
+json object_store::find(std::string_view key, std::string_view name) const {
   const std::scoped_lock lock(mutex_);
-  const auto all = kinds_.find(kind);
+  const auto all = kinds_.find(key);
   if (all == kinds_.end()) return nullptr;
   const auto found = all->second.find(name);
   return found == all->second.end() ? json() : found->second.object;
 }
 
-bool object_store::has_annotation(std::string_view kind, std::string_view name, const char* key) const {
+bool object_store::has_annotation(std::string_view key, std::string_view name, const char* annotation) const {
   const std::scoped_lock lock(mutex_);
-  const auto all = kinds_.find(kind);
+  const auto all = kinds_.find(key);
   if (all == kinds_.end()) return false;
   const auto found = all->second.find(name);
-  return found != all->second.end() && is_annotated(found->second.object, key);
+  return found != all->second.end() && is_annotated(found->second.object, annotation);
 }
 
 std::map<std::string, std::string> object_store::refused() const {
   const std::scoped_lock lock(mutex_);
   std::map<std::string, std::string> refused;
-  if (const auto pods = kinds_.find("Pod"); pods != kinds_.end()) {
+  if (const auto pods = kinds_.find(pod_key); pods != kinds_.end()) {
     for (const auto& [name, one] : pods->second) {
       if (!one.refusal.empty()) refused.emplace(name, one.refusal);
     }

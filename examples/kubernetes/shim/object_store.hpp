@@ -32,9 +32,9 @@ class object_store final : public sink {
   /// All objects as the engine is to see them: kinds in their order, objects by name, decisions that are on their way
   /// taken for done.
   [[nodiscard]] std::string text() const;
-  /// The object itself, or null. @param name `namespace/name`, or the name alone.
-  [[nodiscard]] nlohmann::json find(std::string_view kind, std::string_view name) const;
-  [[nodiscard]] bool has_annotation(std::string_view kind, std::string_view name, const char* key) const;
+  /// The object itself, or null. @param key of its kind. @param name `namespace/name`, or the name alone.
+  [[nodiscard]] nlohmann::json find(std::string_view key, std::string_view name) const;
+  [[nodiscard]] bool has_annotation(std::string_view key, std::string_view name, const char* annotation) const;
   /// Pods of this scheduler that wait and that it cannot start, and why.
   [[nodiscard]] std::map<std::string, std::string> refused() const;
 
@@ -100,7 +100,7 @@ class object_store final : public sink {
   std::string scheduler_name_;
   mutable std::mutex mutex_;
   mutable std::condition_variable wake_;
-  std::map<std::string, entries, std::less<>> kinds_;       ///< of those that have been listed
+  std::map<std::string, entries, std::less<>> kinds_;       ///< by key, of those that have been listed
   std::map<std::string, assumption, std::less<>> assumed_;  ///< by name of the pod
   // Who decides goes by what it saw; the other may have given the same away since. Nodes, and when that was last.
   std::map<std::string, std::uint64_t, std::less<>> granted_;

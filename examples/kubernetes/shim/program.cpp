@@ -40,22 +40,27 @@ election_settings completed(election_settings by, const configuration& all, cons
   return by;
 }
 
+reflector_options completed(reflector_options of, const configuration& by) {
+  of.page_size = by.page_size;
+  of.absent_wait = by.discovery_period;
+  return of;
+}
+
 }  // namespace
 
 program::program(configuration by, const credentials& as, reflector_options watching, output out)
-    : by_(std::move(by)), out_(std::move(out)), store_(by_.scheduler_name), executor_(by_, as, store_, out_.log) {
+    : by_(std::move(by)),
+      out_(std::move(out)),
+      store_(by_.scheduler_name),
+      executor_(by_, as, store_, out_.log),
+      watches_(as, store_, completed(watching, by_), out_.log) {
   if (by_.election.enabled && !by_.dry_run) {
     election_ = std::make_unique<election>(completed(by_.election, by_, as), as, out_.log, [this] { store_.wake(); });
-  }
-  watching.page_size = by_.page_size;
-  for (const resource& of : watched_resources()) {
-    reflectors_.push_back(std::make_unique<reflector>(of, as, store_, watching, out_.log));
   }
 }
 
 program::~program() {
   stop();
-  for (std::thread& one : threads_) one.join();
   if (!election_thread_.joinable()) return;
   election_->stop();
   election_thread_.join();
@@ -65,7 +70,8 @@ void program::run() {
   if (election_ == nullptr) return lead();
   election_thread_ = std::thread([this] { election_->run(); });
   if (become_leader()) lead();
-  if (election_->lost()) throw std::runtime_error(fmt::format("lease {}: lost; nothing more is decided", election_->name()));
+  if (election_->lost())
+    throw std::runtime_error(fmt::format("lease {}: lost; nothing more is decided", election_->name()));
   election_->stop();
   election_thread_.join();
   election_->release();
@@ -86,7 +92,7 @@ bool program::become_leader() {
 
 void program::lead() {
   // Only who leads reads: what its predecessor has written last is in the lists then, while a watch may lag behind.
-  for (const auto& one : reflectors_) threads_.emplace_back([&one] { one->run(); });
+  watches_.start();
   std::uint64_t seen = store_.revision();
   while (step() && !store_.synced()) {
     store_.wait_for_change(seen, clock::now() + longest_wait);
@@ -98,7 +104,8 @@ void program::lead() {
     const clock::time_point began = clock::now();
     cycle();
     if (by_.once) return;
-    wait(seen, began + (again_ ? std::min<std::chrono::milliseconds>(by_.period, std::chrono::seconds(1)) : by_.period));
+    wait(seen,
+         began + (again_ ? std::min<std::chrono::milliseconds>(by_.period, std::chrono::seconds(1)) : by_.period));
     // What comes together, such as the pods of a gang, is decided together.
     if (store_.revision() == seen) continue;
     const clock::time_point until = clock::now() + by_.settle;
@@ -114,7 +121,7 @@ void program::wait(std::uint64_t known, clock::time_point until) {
 
 void program::stop() noexcept {
   stopped_ = true;
-  for (const auto& one : reflectors_) one->stop();
+  watches_.stop();
   store_.wake();
 }
 

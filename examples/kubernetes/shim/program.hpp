@@ -17,7 +17,7 @@
 #include "election.hpp"
 #include "executor.hpp"
 #include "object_store.hpp"
-#include "reflector.hpp"
+#include "watches.hpp"
 
 namespace shim {
 
@@ -72,8 +72,7 @@ class program {
   executor executor_;
   std::unique_ptr<election> election_;  ///< none: nobody else decides
   std::thread election_thread_;
-  std::vector<std::unique_ptr<reflector>> reflectors_;
-  std::vector<std::thread> threads_;
+  watches watches_;
   std::atomic<bool> stopped_ = false;
   std::atomic<std::chrono::steady_clock::time_point> last_step_ = std::chrono::steady_clock::now();
   std::vector<std::string> faults_;  ///< those of the last cycle

@@ -38,7 +38,7 @@ void reflector::run() {
         pause(wait_.next());
       } else {
         to_.replace(resource_, {});
-        pause(options_.absent_wait);
+        return;
       }
     } catch (const cancelled&) {
       return;

@@ -48,10 +48,9 @@ struct reflector_options {
   unsigned page_size = 500;
   std::chrono::milliseconds first_wait = std::chrono::milliseconds(500);
   std::chrono::milliseconds most_wait = std::chrono::seconds(30);
-  std::chrono::milliseconds silence = std::chrono::seconds(90);  ///< bookmarks come more often
-  std::chrono::seconds watch = std::chrono::minutes(5);          ///< the server ends a watch after that
-  std::chrono::milliseconds absent_wait =
-      std::chrono::minutes(1);  ///< until a kind that is not served is asked for again
+  std::chrono::milliseconds silence = std::chrono::seconds(90);     ///< bookmarks come more often
+  std::chrono::seconds watch = std::chrono::minutes(5);             ///< the server ends a watch after that
+  std::chrono::milliseconds absent_wait = std::chrono::minutes(1);  ///< between two questions what kinds are served
 };
 
 class reflector {
@@ -60,7 +59,8 @@ class reflector {
 
   reflector(const resource& of, const credentials& as, sink& to, reflector_options options, log_function log);
 
-  /// Until stop is called. Errors of the server and of the network are told to the log and tried again.
+  /// Until stop is called, or the server does not have the kind, of which the sink is told that there are no objects.
+  /// Errors of the server and of the network are told to the log and tried again.
   void run();
   /// From any thread.
   void stop() noexcept;

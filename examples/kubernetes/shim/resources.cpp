@@ -12,20 +12,52 @@ namespace shim {
 
 namespace {
 
-constexpr std::array<resource, 10> watched{{
+constexpr std::array<resource, 33> watched{{
     {"Node", "v1", "nodes", true},
     {"PriorityClass", "scheduling.k8s.io/v1", "priorityclasses", true},
     {"Queue", "scheduling.run.ai/v2", "queues", false},
     {"Topology", "kai.scheduler/v1alpha1", "topologies", false},
     {"PodGroup", "scheduling.run.ai/v2alpha2", "podgroups", false},
+    // Owners of pods.
     {"Job", "batch/v1", "jobs", false},
+    {"CronJob", "batch/v1", "cronjobs", false},
     {"ReplicaSet", "apps/v1", "replicasets", false},
+    {"Deployment", "apps/v1", "deployments", false},
     {"StatefulSet", "apps/v1", "statefulsets", false},
+    {"JobSet", "jobset.x-k8s.io/v1alpha2", "jobsets", false},
+    {"LeaderWorkerSet", "leaderworkerset.x-k8s.io/v1", "leaderworkersets", false},
+    {"PyTorchJob", "kubeflow.org/v1", "pytorchjobs", false},
+    {"TFJob", "kubeflow.org/v1", "tfjobs", false},
+    {"XGBoostJob", "kubeflow.org/v1", "xgboostjobs", false},
+    {"JAXJob", "kubeflow.org/v1", "jaxjobs", false},
+    {"MPIJob", "kubeflow.org/v2beta1", "mpijobs", false},
+    {"Notebook", "kubeflow.org/v1", "notebooks", false},
+    {"TrainJob", "trainer.kubeflow.org/v1alpha1", "trainjobs", false},
+    {"RayCluster", "ray.io/v1", "rayclusters", false},
+    {"RayJob", "ray.io/v1", "rayjobs", false},
+    {"RayService", "ray.io/v1", "rayservices", false},
+    {"SparkApplication", "sparkoperator.k8s.io/v1beta2", "sparkapplications", false},
+    {"FlinkDeployment", "flink.apache.org/v1beta1", "flinkdeployments", false},
+    {"Workflow", "argoproj.io/v1alpha1", "workflows", false},
+    {"Service", "serving.knative.dev/v1", "services", false},
+    {"Revision", "serving.knative.dev/v1", "revisions", false},
+    {"Job", "batch.volcano.sh/v1alpha1", "jobs", false},
+    // Where volumes of pods are.
+    {"StorageClass", "storage.k8s.io/v1", "storageclasses", false},
+    {"PersistentVolume", "v1", "persistentvolumes", false},
+    {"PersistentVolumeClaim", "v1", "persistentvolumeclaims", false},
     {"BindRequest", "scheduling.run.ai/v1alpha2", "bindrequests", false},
     {"Pod", "v1", "pods", true},
 }};
 
 }  // namespace
+
+std::string_view resource::group() const {
+  const std::size_t slash = version.find('/');
+  return slash == std::string_view::npos ? std::string_view{} : version.substr(0, slash);
+}
+
+std::string resource::key() const { return group().empty() ? std::string(kind) : fmt::format("{}/{}", group(), kind); }
 
 std::span<const resource> watched_resources() { return watched; }
 
@@ -39,10 +71,10 @@ std::string place(const resource& of, std::string_view name_space, std::string_v
   return target;
 }
 
-const resource& resource_of(std::string_view kind) {
+const resource& resource_of(std::string_view key) {
   const auto* const found =
-      std::find_if(watched.begin(), watched.end(), [&](const resource& one) { return one.kind == kind; });
-  if (found == watched.end()) throw std::logic_error(fmt::format("no such kind: {}", kind));
+      std::find_if(watched.begin(), watched.end(), [&](const resource& one) { return one.key() == key; });
+  if (found == watched.end()) throw std::logic_error(fmt::format("no such kind: {}", key));
   return *found;
 }
 

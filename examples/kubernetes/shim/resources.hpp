@@ -13,6 +13,11 @@ struct resource {
   std::string_view version;  ///< `v1` or `group/version`
   std::string_view plural;
   bool required;  ///< false: a cluster may not have it
+
+  /// The part of the version before the slash; empty for the core.
+  [[nodiscard]] std::string_view group() const;
+  /// `group/kind`, or the kind alone of the core: other projects have jobs and services as well.
+  [[nodiscard]] std::string key() const;
 };
 
 /// In a fixed order, which is also that of the text that the engine reads.
@@ -24,6 +29,11 @@ struct resource {
 /// Where one object is, or the collection of its namespace if `name` is empty.
 [[nodiscard]] std::string place(const resource& of, std::string_view name_space, std::string_view name);
 
-[[nodiscard]] const resource& resource_of(std::string_view kind);
+/// One of those that are watched, by its `key`. Errors: std::logic_error for any other.
+[[nodiscard]] const resource& resource_of(std::string_view key);
+
+/// Keys of the kinds that the program writes to.
+inline constexpr std::string_view pod_key = "Pod";
+inline constexpr std::string_view pod_group_key = "scheduling.run.ai/PodGroup";
 
 }  // namespace shim
