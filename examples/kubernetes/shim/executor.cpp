@@ -55,7 +55,8 @@ executor::executor(const configuration& by, const credentials& as, object_store&
           store, [this](const request& what) { return send(what); }, log_),
       identity_(boost::asio::ip::host_name()) {
   // What is sent under a lease has been answered or given up before somebody else may take it.
-  if (by_.election.enabled && !by_.dry_run) client_.set_timeout(by_.election.lease_duration - by_.election.renew_deadline);
+  if (by_.election.enabled && !by_.dry_run)
+    client_.set_timeout(by_.election.lease_duration - by_.election.renew_deadline);
 }
 
 tally executor::carry_out(const decision& what, std::chrono::system_clock::time_point when,
