@@ -88,7 +88,11 @@ class Deploy(unittest.TestCase):
     def test_the_program_takes_the_configuration(self):
         values = self.read("values.yaml")
         with tempfile.TemporaryDirectory() as folder:
-            config = {**values["config"], "server": {"listen": "127.0.0.1:0", "token_file": "t", "usage_token_file": "u"}}
+            config = {
+                **values["config"], "server": {"listen": "127.0.0.1:0", "token_file": "t", "usage_token_file": "u"},
+                "extender": {"listen": "127.0.0.1:0", **values["extender"]["settings"]},
+                "webhook": {"listen": "127.0.0.1:0", "certificate": "c", "key": "k", **values["webhook"]["settings"]},
+            }  # fmt: skip
             file = Path(folder) / "config.yaml"
             file.write_text(yaml().safe_dump(config))
             done = subprocess.run([PROGRAM, "--config", file, "--kubeconfig", Path(folder) / "none"], capture_output=True, text=True)
