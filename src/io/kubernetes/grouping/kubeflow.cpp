@@ -1,4 +1,5 @@
 // Training jobs of Kubeflow whose pods are one flat gang.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 // `LeaderWorkerSet`: a group for each replica; leader and workers are sub-groups, or segments of them.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // Jobs of Volcano. Its scheduler asks for `minAvailable` pods, and for each task's own part of them if all have one.
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 
