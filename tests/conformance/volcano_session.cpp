@@ -483,6 +483,7 @@ verdict judge_volcano_session(const json& one, const judge_options& /*options*/)
   verdict found;
   const std::string kind = one.at("kind").get<std::string>();
   found.features.push_back(kind);
+  for (const json& feature : items(one, "features")) found.features.push_back(feature.get<std::string>());
   check_no_test_plugin(one);
   found.findings = kind == "session-call" ? session_calls(one).run() : replay_volcano_actions(one);
   return found;

@@ -71,12 +71,27 @@ std::unique_ptr<plugin> node_order_of(const json& arguments) {
                                          value_or<std::int64_t>(arguments, "balancedresource.weight", 1)});
 }
 
-std::unique_ptr<plugin> plugin_of(const std::string& name, const json& arguments, const policy::tiers::points& on) {
+std::unique_ptr<plugin> strategy_fit_of(const json& one, const json& arguments) {
+  if (has(arguments, "proportional")) throw unsupported("what is kept beside scarce resources");
+  policy::tiers::strategies_by_task own;
+  for (const json& pod : items(one.at("input"), "pods")) {
+    const json& about = member(pod, "metadata");
+    if (const auto of_pod = volcano_strategies_of_pod(pod)) {
+      own[text_or_empty(about, "namespace") + "/" + text_or_empty(about, "name")] = *of_pod;
+    }
+  }
+  return policy::tiers::make_strategy_fit(volcano_strategy_settings(arguments),
+                                          volcano_scarcity_settings(member(arguments, "sra")), std::move(own));
+}
+
+std::unique_ptr<plugin> plugin_of(const json& one, const std::string& name, const json& arguments,
+                                  const policy::tiers::points& on) {
   if (name == "gang") return policy::tiers::make_gang();
   if (name == "priority") return policy::tiers::make_priority();
   if (name == "conformance") return policy::tiers::make_conformance();
   if (name == "proportion") return policy::tiers::make_proportion();
   if (name == "predicates") return policy::tiers::make_predicates();
+  if (name == "resource-strategy-fit") return strategy_fit_of(one, arguments);
   if (name == "nodeorder") return node_order_of(arguments);
   if (name == "network-topology-aware") return network_of(arguments);
   if (name == "capacity") {
@@ -102,7 +117,7 @@ std::vector<policy::tiers::tier> volcano_tiers(const json& one) {
       if (!registered.contains(name)) continue;
       if (!seen.insert(name).second) throw unsupported("a plug-in in two places");
       const policy::tiers::points on = points_of(record);
-      of.push_back({plugin_of(name, member(record, "arguments"), on), on});
+      of.push_back({plugin_of(one, name, member(record, "arguments"), on), on});
     }
   }
   return made;

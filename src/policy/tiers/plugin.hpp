@@ -5,10 +5,12 @@
 /// Source: volcano-sh/volcano, pkg/scheduler/framework/session_plugins.go.
 
 #include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,7 +50,7 @@ enum class vote : std::uint8_t { reject, abstain, permit };
 /// Below 0: the left one first. 0: this plug-in does not say.
 using order = std::optional<int>;
 using answer = std::optional<bool>;
-/// Victims that a plug-in allows; a null pointer is an abstention.
+/// Victims that a plug-in allows; nullopt is an abstention.
 using victims = std::optional<std::vector<row>>;
 
 class plugin {

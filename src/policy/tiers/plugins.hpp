@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "policy/placement/strategy_fit.hpp"
 #include "policy/tiers/plugin.hpp"
 #include "policy/topology/network_scores.hpp"
 
@@ -47,5 +48,12 @@ struct node_order_weights {
 };
 /// Nodes by how full they would be: emptier, fuller, or in equal parts of cpu and memory.
 [[nodiscard]] std::unique_ptr<plugin> make_node_order(node_order_weights weights);
+
+/// Strategies that tasks have of their own, by the name of the task.
+using strategies_by_task = std::map<std::string, resource_strategies, std::less<>>;
+/// Nodes by how full each resource would be, resource by resource, and by how few scarce ones they have. What is kept
+/// beside idle scarce resources (`proportional`) is no part of it.
+[[nodiscard]] std::unique_ptr<plugin> make_strategy_fit(strategy_fit_settings fit, scarcity_settings scarcity,
+                                                        strategies_by_task of_tasks);
 
 }  // namespace kaisched::policy::tiers

@@ -2,7 +2,6 @@
 /// @file
 /// What queues hold, ask for and were promised: the books that the plug-ins proportion and capacity keep alike.
 
-#include <optional>
 #include <vector>
 
 #include "policy/tiers/session.hpp"

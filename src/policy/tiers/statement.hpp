@@ -5,6 +5,7 @@
 /// Source: volcano-sh/volcano, pkg/scheduler/framework/statement.go. Everything is visible in the session at once.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "policy/tiers/session.hpp"

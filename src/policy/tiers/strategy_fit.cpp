@@ -1,0 +1,44 @@
+// The plug-in resource-strategy-fit.
+
+#include <utility>
+
+#include "policy/tiers/plugins.hpp"
+#include "policy/tiers/session.hpp"
+
+namespace kaisched::policy::tiers {
+
+namespace {
+
+class strategy_fit final : public plugin {
+ public:
+  strategy_fit(strategy_fit_settings fit, scarcity_settings scarcity, strategies_by_task of_tasks)
+      : fit_(usable_settings(std::move(fit))), scarcity_(std::move(scarcity)), of_tasks_(std::move(of_tasks)) {}
+
+  [[nodiscard]] std::string_view name() const override { return "resource-strategy-fit"; }
+
+  void score_nodes(const session& of, row task, const std::vector<row>& nodes,
+                   std::vector<double>& scores) const override {
+    const task_state& one = of.cluster().tasks[task];
+    const auto own = of_tasks_.find(one.name);
+    const resource_strategies* strategies = own == of_tasks_.end() ? nullptr : &own->second;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const node_state& node = of.cluster().nodes[nodes[i]];
+      if (fit_.weight > 0) scores[i] += strategy_fit_score(one.request, node.allocatable, node.used, fit_, strategies);
+      if (scarcity_.weight > 0) scores[i] += scarcity_score(one.request, node.allocatable, scarcity_);
+    }
+  }
+
+ private:
+  strategy_fit_settings fit_;
+  scarcity_settings scarcity_;
+  strategies_by_task of_tasks_;
+};
+
+}  // namespace
+
+std::unique_ptr<plugin> make_strategy_fit(strategy_fit_settings fit, scarcity_settings scarcity,
+                                          strategies_by_task of_tasks) {
+  return std::make_unique<strategy_fit>(std::move(fit), std::move(scarcity), std::move(of_tasks));
+}
+
+}  // namespace kaisched::policy::tiers
