@@ -9,6 +9,7 @@
 #include "conformance/json_values.hpp"
 #include "conformance/kueue_demands.hpp"
 #include "conformance/kueue_second_pass.hpp"
+#include "conformance/kueue_variants.hpp"
 #include "conformance/kueue_workload_shape.hpp"
 #include "conformance/unsupported.hpp"
 
@@ -85,7 +86,8 @@ void cycle_replay::run() {
   const bool fair = value_or(input_, "enable_fair_sharing", false);
   for (const queue_object& queue : all_.queues) {
     queues_.push_back({queue.node, queue.groups, queue.rules, queue.preemption,
-                       queue.preemption.borrow_within_cohort.has_value() || (fair && !queue.reclaim_is_never)});
+                       queue.preemption.borrow_within_cohort.has_value() || (fair && !queue.reclaim_is_never),
+                       last_rank_of(all_, queue, input_)});
   }
   add_second_passes();
   add_heads();
@@ -104,7 +106,6 @@ void cycle_replay::read_workloads() {
     if (!memory_.by_local_usage && has(member(queue.object, "spec"), "admissionScope"))
       throw unsupported("past usage of local queues");
   }
-  if (gate(input_, "ConcurrentAdmission")) throw unsupported("concurrent admission");
   std::map<std::string, std::string> local_queues;
   for (const json& one : items(input_, "local_queues"))
     local_queues[key_of(one)] = text_or_empty(member(one, "spec"), "clusterQueue");
@@ -131,7 +132,11 @@ void cycle_replay::read_holder(cycle_workload& workload) {
   all_.state.running.push_back(running_of(all_, workload.object, input_));
   adm::running_workload& running = all_.state.running.back();
   if (running.queue == adm::no_node) throw unsupported("workloads in queues that do not exist");
-  if (counts_local_usage(all_.queue_at(running.queue))) running.local_usage = local_usage_of(workload.object);
+  const queue_object& queue = all_.queue_at(running.queue);
+  if (is_beside_variants(queue, workload.object, input_)) throw unsupported("workloads beside variants");
+  if (condition_is_true(workload.object, "Admitted"))
+    running.as_variant = variant_in(all_, queue, workload.object, input_);
+  if (counts_local_usage(queue)) running.local_usage = local_usage_of(workload.object);
   all_.state.tree.add_usage(running.queue, running.usage);
   places_.add_running(workload.object);
 }
@@ -142,6 +147,7 @@ void cycle_replay::read_waiting(cycle_workload& workload, const std::map<std::st
   if (local != local_queues.end()) workload.queue = local->second;
   if (all_.queue(workload.queue) == nullptr) workload.queue.clear();
   if (workload.queue.empty() || condition_is_true(workload.object, "Finished")) return;
+  if (is_variant_parent(workload.object, input_)) return;
   const auto parked = memory_.parked.find(workload.queue);
   const bool waits = parked != memory_.parked.end() && parked->second.contains(workload.key);
   (waits ? parked_ : active_)[workload.queue].insert(workload.key);
@@ -231,6 +237,7 @@ void cycle_replay::add_heads() {
 
 void cycle_replay::add_head(const queue_object& queue, const std::string& key) {
   const cycle_workload& workload = workloads_.at(key);
+  if (is_beside_variants(queue, workload.object, input_)) throw unsupported("workloads beside variants");
   adm::cycle_head& head = heads_.emplace_back();
   head.queue = static_cast<std::size_t>(&queue - all_.queues.data());
   head.priority = priority_of(workload.object, input_);
@@ -249,8 +256,12 @@ void cycle_replay::add_head(const queue_object& queue, const std::string& key) {
     const auto preemptor = memory_.preemptors.find(queue.name);
     head.preemptor = preemptor != memory_.preemptors.end() && preemptor->second == key;
   }
+  for (adm::pod_set_demand& demand : texts_.back().demands)
+    demand.allowed = allowed_flavors(all_, workload.object, input_);
   places_.add_head(queue, workload.object);
   head.demands = texts_.back().demands;
+  head.as_variant = variant_in(all_, queue, workload.object, input_);
+  head.may_not_preempt = has_closed_gate(workload.object, input_);
 }
 
 adm::cycle_rules cycle_replay::rules() {

@@ -92,6 +92,7 @@ class cycle_replay {
   void admit(const queue_object& queue, std::size_t number, const admission::head_result& result);
   void fail_to_admit(const queue_object& queue, const std::string& key);
   void evict(const admission::quota_victim& victim, const std::string& preemptor);
+  void move(const queue_object& queue, std::size_t number, const admission::head_result& result);
   void evict_without_replacement(const queue_object& queue, std::size_t number, const admission::head_result& result);
   void add_event(const std::string& key, const std::string& reason, const std::string& message);
 

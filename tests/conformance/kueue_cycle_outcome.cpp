@@ -72,10 +72,12 @@ void cycle_replay::put_back(const queue_object& queue, const std::string& key, c
 /// Keeps how far the search for flavors came, unless what comes next changes what there is.
 void cycle_replay::remember(const queue_object& queue, const std::string& key, const adm::head_result& result) {
   memory_.scans.erase(key);
-  const bool lost_to_others =
-      result.outcome == adm::cycle_outcome::overlap || result.outcome == adm::cycle_outcome::crowded_out;
+  const bool lost_to_others = result.outcome == adm::cycle_outcome::overlap ||
+                              result.outcome == adm::cycle_outcome::crowded_out ||
+                              result.outcome == adm::cycle_outcome::better_runs;
   const bool kept = result.outcome == adm::cycle_outcome::no_fit ||
                     result.outcome == adm::cycle_outcome::no_candidates ||
+                    result.outcome == adm::cycle_outcome::too_low ||
                     (lost_to_others && gate(input_, "FlavorFungibilityPreserveScanProgress"));
   if (kept) {
     adm::scan_memory scan = scan_now(queue, workloads_.at(key).object);
@@ -130,6 +132,16 @@ void cycle_replay::tell(const queue_object& queue, std::size_t number, const adm
       if (result.assignment.mode() == adm::assignment_mode::preempt) ++skipped_[queue.name];
       return put_back(queue, key, comeback::at_once,
                       {"WaitingForQuota", "Workload no longer fits after processing another workload"});
+    case adm::cycle_outcome::gated:
+      return put_back(queue, key, comeback::parked, {"AdmissionGated", "Workload requires preemption, but it's gated"});
+    case adm::cycle_outcome::better_runs:
+      return put_back(queue, key, comeback::at_once,
+                      {"PendingEvaluation", "A more favorable variant is already admitted"});
+    case adm::cycle_outcome::too_low:
+      return put_back(queue, key, comeback::parked,
+                      {"PendingEvaluation", "Target flavor is below LastAcceptableFlavorName"}, left);
+    case adm::cycle_outcome::moves:
+      return move(queue, number, result);
     case adm::cycle_outcome::deferred:
       break;
   }
@@ -252,6 +264,17 @@ void cycle_replay::evict(const adm::quota_victim& victim, const std::string& pre
   add_event(preemptor, "PreemptedWorkload",
             "Preempted workload " + running.name + " (UID: " + uid_of(leaves) + ") in ClusterQueue " +
                 all_.queue_at(running.queue).name + priorities);
+}
+
+void cycle_replay::move(const queue_object& queue, std::size_t number, const adm::head_result& result) {
+  const std::string& key = heads_[number].name;
+  if (!api_error_.empty()) throw unsupported("siblings that cannot be told");
+  add_event(all_.state.running[*result.sibling].name, "EvictedDueToFlavorMigration",
+            "Evicted to accommodate a workload (UID: " + uid_of(workloads_.at(key).object) +
+                ") due to migration to more favorable resource flavor");
+  put_back(queue, key, comeback::at_once,
+           {"WaitingForPreemptedWorkloads",
+            message_of(number, result.assignment) + ". Pending the migration of 1 workload(s)"});
 }
 
 void cycle_replay::evict_without_replacement(const queue_object& queue, std::size_t number,

@@ -605,6 +605,8 @@ std::string obstacle_text(const cluster& all, const demand_texts& texts, const a
     case adm::obstacle_kind::replaced_flavor:
       return "could not assign " + flavor + " flavor since the original workload is assigned: " +
              (one.other_flavor == adm::no_flavor ? std::string{} : all.flavors.names[one.other_flavor]);
+    case adm::obstacle_kind::not_allowed:
+      return "skipping flavor " + flavor + " due to WorkloadAllowedResourceFlavorAnnotation annotation";
     case adm::obstacle_kind::not_nominated:
       return "skipping flavor " + flavor + " as it is not found in the nomination mapping for resource " + resource;
     case adm::obstacle_kind::resource_missing:

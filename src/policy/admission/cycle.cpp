@@ -250,9 +250,24 @@ class one_cycle {
     if (head.assignment.mode() == assignment_mode::fit) head.assignment.overall = assignment_mode::deferred_fit;
   }
 
+  /// A running variant of the same job in the same queue, of a better or of a worse flavor.
+  std::optional<std::size_t> sibling(std::size_t i, bool better) const {
+    const variant& own = heads_[i].as_variant;
+    for (std::size_t w = 0; w < state_.running.size(); ++w) {
+      const running_workload& other = state_.running[w];
+      if (other.queue != queues_[heads_[i].queue].node || !own.is_sibling_of(other.as_variant)) continue;
+      if (better ? *other.as_variant.rank < *own.rank : *other.as_variant.rank > *own.rank) return w;
+    }
+    return std::nullopt;
+  }
+
   void process(std::size_t i) {
     made_.order.push_back(i);
     head_result& head = made_.heads[i];
+    if (sibling(i, true)) {
+      head.outcome = cycle_outcome::better_runs;
+      return;
+    }
     if (rules_.looks_again_on_overlap && overlaps(head)) {
       look_again(i, true);
     } else if (rules_.places != nullptr && rules_.looks_again_for_places && room_for(i) == room::no_places) {
@@ -276,6 +291,7 @@ class one_cycle {
       }
       return cycle_outcome::no_candidates;
     }
+    if (mode == assignment_mode::preempt && heads_[i].may_not_preempt) return cycle_outcome::gated;
     if (mode == assignment_mode::deferred_fit) {
       take(i, head.assignment.usage);
       return cycle_outcome::deferred;
@@ -284,7 +300,11 @@ class one_cycle {
     if (room_for(i) != room::enough) return cycle_outcome::crowded_out;
     for (const quota_victim& one : head.victims) told_[one.workload] = true;
     take(i, head.assignment.usage);
-    return mode == assignment_mode::preempt ? cycle_outcome::preempts : cycle_outcome::admitted;
+    if (mode == assignment_mode::preempt) return cycle_outcome::preempts;
+    head.sibling = sibling(i, false);
+    if (!head.sibling) return cycle_outcome::admitted;
+    const bool too_low = queue.last_rank && *heads_[i].as_variant.rank > *queue.last_rank;
+    return too_low ? cycle_outcome::too_low : cycle_outcome::moves;
   }
 
   quota_state& state_;

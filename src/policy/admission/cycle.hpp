@@ -42,6 +42,8 @@ struct cycle_queue {
   fungibility rules;
   preemption_rules preemption;
   bool preempts_while_borrowing = false;  ///< victims are looked for although the queue would borrow
+  /// Variants take the place of a sibling only for flavors up to this rank; without it for any better one.
+  std::optional<std::size_t> last_rank{};
 };
 
 /// The head of a queue.
@@ -57,6 +59,8 @@ struct cycle_head {
   /// It has its quota and looks for places alone; its demands name the flavors that it holds, and what it holds of the
   /// tree and of the places is counted already.
   bool holds_quota = false;
+  variant as_variant;
+  bool may_not_preempt = false;  ///< until somebody opens the gate, nobody is told to leave for it
   /// Some of its places are gone. Others are found for these alone, and nobody has to leave for that.
   bool lost_places = false;
 };
@@ -89,6 +93,10 @@ enum class cycle_outcome : std::uint8_t {
   no_candidates,  ///< nobody may be told to leave; quota is reserved
   overlap,        ///< an earlier entry of the cycle has told the same victims
   crowded_out,    ///< an earlier entry has taken the quota
+  gated,          ///< others would have to leave, but it may not tell them
+  better_runs,    ///< a sibling of a better flavor is admitted
+  too_low,        ///< it would take the place of a sibling, but its flavor is none to move to
+  moves,          ///< takes the place of a sibling of a worse flavor, which is told to leave
   deferred,       ///< will fit once the victims of earlier entries are gone
   not_replaced    ///< there are no other places for those that it lost: it is to give up its quota
 };
@@ -97,6 +105,7 @@ struct head_result {
   cycle_outcome outcome = cycle_outcome::not_tried;
   flavor_assignment assignment;
   std::vector<quota_victim> victims;
+  std::optional<std::size_t> sibling;  ///< the running workload whose place it takes
   set_places places;
   bool looked_again = false;
 };

@@ -238,6 +238,13 @@ class flavor_walk {
     return std::nullopt;
   }
 
+  bool is_allowed(std::uint32_t flavor, const std::vector<std::size_t>& sets) const {
+    return std::all_of(sets.begin(), sets.end(), [&](std::size_t set) {
+      const std::vector<std::uint8_t>& allowed = demands_[set].allowed;
+      return allowed.empty() || allowed[flavor] != 0;
+    });
+  }
+
   found_flavors find_flavor(const std::vector<std::size_t>& sets, const std::vector<resource_amount>& together,
                             std::uint32_t resource, const flavor_group& group) {
     found_flavors found;
@@ -248,6 +255,10 @@ class flavor_walk {
       const std::uint32_t flavor = group.flavors[at];
       if (skips(flavor, sets, resource)) {
         found.obstacles.push_back({obstacle_kind::not_nominated, flavor, resource, 0, 0, {}, 0, {}});
+        continue;
+      }
+      if (!is_allowed(flavor, sets)) {
+        found.obstacles.push_back({obstacle_kind::not_allowed, flavor, resource, 0, 0, {}, 0, {}});
         continue;
       }
       if (const std::optional<std::uint32_t> why = mismatch(flavor, sets)) {

@@ -78,6 +78,8 @@ struct pod_set_demand {
   std::vector<flavor_of_resource> held;   ///< flavors that it has already
   /// By flavor: a number for why its pods cannot run there, or none. Shorter lists end with flavors that match.
   std::vector<std::optional<std::uint32_t>> mismatches;
+  /// By flavor: 1 for those that the workload may take; empty for all.
+  std::vector<std::uint8_t> allowed{};
   /// What the slice that this workload replaces holds of the same pods, and its flavors.
   std::vector<resource_amount> replaced;
   std::vector<flavor_of_resource> replaced_flavors;
@@ -88,6 +90,7 @@ enum class obstacle_kind : std::uint8_t {
   exceeds_maximum,   ///< more than the queue can ever hold
   no_unused_quota,   ///< others hold it
   replaced_flavor,   ///< the slice that it replaces has another flavor
+  not_allowed,       ///< the workload may take others only
   not_nominated,     ///< an earlier look in the same cycle chose another flavor
   resource_missing,  ///< the queue has no such resource
   resource_not_provided

@@ -12,6 +12,17 @@
 
 namespace kaisched::admission {
 
+/// One of several workloads that stand for the same job, each with one flavor; one of them is to run.
+struct variant {
+  std::string job;                  ///< empty for a workload that stands for itself
+  std::optional<std::size_t> rank;  ///< of its flavor among those of the queue, the best first; none if it has none
+
+  /// Whether both stand for the same job and have a flavor to be compared by.
+  [[nodiscard]] bool is_sibling_of(const variant& other) const {
+    return !job.empty() && job == other.job && rank && other.rank;
+  }
+};
+
 struct running_workload {
   node_id queue = no_node;
   std::int64_t priority = 0;
@@ -24,6 +35,7 @@ struct running_workload {
   std::string name;
   cell_amounts usage;
   std::vector<cell_id> cells;  ///< that it has a flavor of, ascending, also where it asks for nothing
+  variant as_variant{};        ///< once it is admitted
 };
 
 /// Counts usage beyond quotas, such as places in a topology, when workloads are thought away and put back.
