@@ -12,7 +12,7 @@ namespace shim {
 
 namespace {
 
-constexpr std::array<resource, 33> watched{{
+constexpr std::array<resource, 45> watched{{
     {"Node", "v1", "nodes", true},
     {"PriorityClass", "scheduling.k8s.io/v1", "priorityclasses", true},
     {"Queue", "scheduling.run.ai/v2", "queues", false},
@@ -40,8 +40,21 @@ constexpr std::array<resource, 33> watched{{
     {"FlinkDeployment", "flink.apache.org/v1beta1", "flinkdeployments", false},
     {"Workflow", "argoproj.io/v1alpha1", "workflows", false},
     {"Service", "serving.knative.dev/v1", "services", false},
+    {"Configuration", "serving.knative.dev/v1", "configurations", false},
     {"Revision", "serving.knative.dev/v1", "revisions", false},
+    {"PodCliqueSet", "grove.io/v1alpha1", "podcliquesets", false},
+    {"PodClique", "grove.io/v1alpha1", "podcliques", false},
+    {"PodCliqueScalingGroup", "grove.io/v1alpha1", "podcliquescalinggroups", false},
+    {"PodGang", "scheduler.grove.io/v1alpha1", "podgangs", false},
+    {"Workload", "scheduling.k8s.io/v1alpha1", "workloads", false},
+    {"PodGroup", "scheduling.k8s.io/v1alpha2", "podgroups", false},
+    {"RunaiJob", "run.ai/v1", "runaijobs", false},
+    {"AmlJob", "amlarc.azureml.com/v1alpha1", "amljobs", false},
+    {"SPOTRequest", "egx.nvidia.io/v1", "spotrequests", false},
+    {"DynamoGraphDeployment", "nvidia.com/v1alpha1", "dynamographdeployments", false},
     {"Job", "batch.volcano.sh/v1alpha1", "jobs", false},
+    // What groups of such kinds have by default.
+    {"Config", "kai.scheduler/v1", "configs", false},
     // Where volumes of pods are.
     {"StorageClass", "storage.k8s.io/v1", "storageclasses", false},
     {"PersistentVolume", "v1", "persistentvolumes", false},
