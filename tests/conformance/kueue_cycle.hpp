@@ -114,6 +114,7 @@ class cycle_replay {
   std::set<std::string> dropped_;               ///< whose quota is given up, as it could not be written down
   std::map<std::string, std::string> leaving_;  ///< reason by workload
   std::map<std::string, std::int64_t> skipped_;
+  std::map<std::string, std::map<std::string, std::int64_t>> repeated_;  ///< looks by queue, and what came of them
   nlohmann::json events_ = nlohmann::json::array();
 };
 

@@ -31,6 +31,12 @@ std::string_view reason_words(adm::victim_reason why) {
   return "reclamation within the cohort while borrowing";
 }
 
+/// What came of a look that was repeated as its victims were told before.
+std::string outcome_of_repeat(const adm::head_result& result) {
+  if (result.outcome == adm::cycle_outcome::deferred) return "deferred_fit";
+  return result.outcome == adm::cycle_outcome::preempts ? "new_targets" : "skipped";
+}
+
 std::string or_unknown(const std::string& text) { return text.empty() ? "UNKNOWN" : text; }
 
 std::string uid_of(const json& workload) { return text_or_empty(member(workload, "metadata"), "uid"); }
@@ -107,6 +113,7 @@ void cycle_replay::tell(const queue_object& queue, std::size_t number, const adm
   const std::string& key = heads_[number].name;
   const bool left = adm::has_flavors_left(result.assignment.progress);
   const std::string message = message_of(number, result.assignment);
+  if (result.looked_as_if_gone) ++repeated_[queue.name][outcome_of_repeat(result)];
   switch (result.outcome) {
     case adm::cycle_outcome::admitted:
       return admit(queue, number, result);

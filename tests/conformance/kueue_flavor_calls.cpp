@@ -294,10 +294,16 @@ differences check_flavor_math(const json& one) {
             {all.resources.at(text_or_empty(request, "name")), value_or(request, "value", std::int64_t{0})});
     }
     const json& fields = member(input, "fields");
-    if (has(fields, "replace_workload_slice")) throw unsupported("totals of a slice");
+    const json& slice = member(fields, "replace_workload_slice");
+    const json& replaced = items(slice, "total_requests");
+    if (!slice.is_null() && replaced.size() < demands.size()) throw unsupported("slices without their totals");
     for (const json& set : items(fields, "pod_sets")) {
+      const std::size_t number = assignment.pod_sets.size();
       adm::pod_set_assignment& into = assignment.pod_sets.emplace_back();
       into.count = value_or(set, "count", std::int64_t{0});
+      // Of a slice that replaces another one only the pods count that are more.
+      if (!slice.is_null() && number < demands.size())
+        into.count = demands[number].count - value_or(replaced[number], "count", std::int64_t{0});
       for (const auto& [resource, flavor] : items(set, "flavors").items())
         into.flavors.push_back({all.resources.at(resource), all.flavors.at(text_or_empty(flavor, "name")),
                                 adm::assignment_mode::fit, 0, 0});

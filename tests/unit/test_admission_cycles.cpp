@@ -259,3 +259,40 @@ TEST_CASE("behind a closed gate nobody is told to leave") {
   heads[0].may_not_preempt = false;
   CHECK(run_cycle(state, queues, heads, {}).heads[0].outcome == cycle_outcome::preempts);
 }
+
+TEST_CASE("whose victims were told before looks again as if these were gone") {
+  quota_state state{quota_tree({1, 1}), {}, {}, nullptr};
+  const node_id root = state.tree.add_cohort(no_node);
+  std::vector<cycle_queue> queues(2);
+  for (cycle_queue& queue : queues) {
+    queue.node = state.tree.add_queue(root);
+    queue.groups = {{{0}, {0}}};
+    queue.preemption.reclaim_within_cohort = victim_policy::any;
+    state.tree.set_quota(queue.node, cycle_cell, {amount(4), std::nullopt, std::nullopt});
+  }
+  const node_id borrower = state.tree.add_queue(root);
+  state.tree.set_quota(borrower, cycle_cell, {amount(0), std::nullopt, std::nullopt});
+  state.tree.finish();
+  state.running.resize(1);
+  state.running[0].queue = borrower;
+  state.running[0].usage = {{cycle_cell, amount(8)}};
+  state.running[0].cells = {cycle_cell};
+  state.tree.add_usage(borrower, state.running[0].usage);
+  std::vector<cycle_head> heads(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    heads[i].queue = i;
+    heads[i].name = i == 0 ? "x" : "y";
+    heads[i].demands.resize(1);
+    heads[i].demands[0].count = 1;
+    heads[i].demands[0].requests = {{0, 4}};
+  }
+  cycle_rules rules;
+  rules.looks_again_on_overlap = false;
+  quota_state copy = state;
+  CHECK(run_cycle(copy, queues, heads, rules).heads[1].outcome == cycle_outcome::overlap);
+  const cycle_result result = run_cycle(state, queues, heads, {});
+  CHECK(result.heads[0].outcome == cycle_outcome::preempts);
+  CHECK(!result.heads[0].looked_as_if_gone);
+  CHECK(result.heads[1].outcome == cycle_outcome::deferred);
+  CHECK(result.heads[1].looked_as_if_gone);
+}

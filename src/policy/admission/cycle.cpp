@@ -229,6 +229,7 @@ class one_cycle {
   void look_again(std::size_t i, bool as_if_gone) {
     head_result& head = made_.heads[i];
     head.looked_again = true;
+    head.looked_as_if_gone = as_if_gone;
     std::vector<std::vector<flavor_of_resource>> nominated;
     for (const pod_set_assignment& set : head.assignment.pod_sets) {
       auto& flavors = nominated.emplace_back();

@@ -108,6 +108,7 @@ struct head_result {
   std::optional<std::size_t> sibling;  ///< the running workload whose place it takes
   set_places places;
   bool looked_again = false;
+  bool looked_as_if_gone = false;  ///< again because earlier entries had told its victims, as if these were gone
 };
 
 struct cycle_result {
