@@ -33,6 +33,7 @@ class pod_groups {
   struct membership {
     std::string group;  ///< empty: the pod belongs to nobody here and only uses its node
     std::string sub_group;
+    friend bool operator==(const membership&, const membership&) = default;
   };
   [[nodiscard]] membership of(object& pod, bool is_finished);
 
