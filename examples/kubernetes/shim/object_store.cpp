@@ -33,6 +33,16 @@ bool is_annotated(const json& object, const char* key) {
   return metadata.contains("annotations") && metadata["annotations"].contains(key);
 }
 
+std::string dumped_text(const json& of) { return of.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+/// Group, kind and name of an object.
+std::string mark_of(const resource& of, const std::string& name) {
+  const std::size_t slash = name.find('/');
+  json metadata{{"name", slash == std::string::npos ? name : name.substr(slash + 1)}};
+  if (slash != std::string::npos) metadata["namespace"] = name.substr(0, slash);
+  return dumped_text({{"apiVersion", of.version}, {"kind", of.kind}, {"metadata", std::move(metadata)}});
+}
+
 /// Why a pod that waits cannot be started by a binding alone; empty if it can.
 std::string refusal_of(const json& pod) {
   for (const char* key : {"gpu-fraction", "gpu-memory"}) {
@@ -73,7 +83,7 @@ object_store::entry object_store::made(const resource& of, json one) const {
       made.refusal = refusal_of(one);
     }
   }
-  made.text = seen.dump(-1, ' ', false, json::error_handler_t::replace);
+  made.text = std::make_shared<const std::string>(dumped_text(seen));
   made.object = std::move(one);
   return made;
 }
@@ -82,8 +92,9 @@ bool object_store::put_one(entries& in, const resource& of, json one) {
   const std::string name = name_of(one);
   entry now = made(of, std::move(one));
   entry& was = in[name];
-  const bool differs = was.text != now.text || was.refusal != now.refusal;
+  const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
+  if (differs) changed_[of.key()].insert(name);
   if (is_pod(of)) settle(name, &was.object);
   return differs;
 }
@@ -100,6 +111,7 @@ void object_store::replace(const resource& of, std::vector<json> all) {
     differs = put_one(in, of, std::move(one)) || differs;
   }
   differs = differs || !before.empty();
+  for (const auto& [name, gone] : before) changed_[of.key()].insert(name);
   if (is_pod(of)) {
     for (const auto& [name, gone] : before) settle(name, nullptr);
   }
@@ -115,6 +127,7 @@ void object_store::remove(const resource& of, const json& one) {
   const std::scoped_lock lock(mutex_);
   const std::string name = name_of(one);
   if (kinds_[of.key()].erase(name) == 0) return;
+  changed_[of.key()].insert(name);
   if (is_pod(of)) settle(name, nullptr);
   changed();
 }
@@ -127,33 +140,59 @@ void object_store::settle(const std::string& name, const json* pod) {
   const bool over = pod == nullptr || text_at(*pod, "/metadata/uid") != what.uid ||
                     !text_at(*pod, "/metadata/deletionTimestamp").empty() ||
                     (!what.node.empty() && !text_at(*pod, "/spec/nodeName").empty());
-  if (over) assumed_.erase(found);
+  if (!over) return;
+  assumed_.erase(found);
+  note_pod(name);
 }
 
-std::string object_store::text() const {
-  const std::scoped_lock lock(mutex_);
-  std::string text;
+void object_store::note_pod(const std::string& name) { changed_[std::string(pod_key)].insert(name); }
+
+/// With what has been decided; null for what is not to be seen.
+shared_text object_store::seen(const resource& of, const std::string& name, const entry& one) const {
+  if (!one.refusal.empty()) return nullptr;
+  const auto decided = is_pod(of) ? assumed_.find(name) : assumed_.end();
+  if (decided == assumed_.end()) return one.text;
+  json pod = json::parse(*one.text);
+  if (decided->second.node.empty()) {
+    pod["metadata"]["deletionTimestamp"] = decided->second.when;
+  } else {
+    pod["spec"]["nodeName"] = decided->second.node;
+  }
+  return std::make_shared<const std::string>(dumped_text(pod));
+}
+
+object_texts object_store::texts() const {
+  object_texts texts;
   for (const resource& of : watched_resources()) {
     const auto all = kinds_.find(of.key());
     if (all == kinds_.end()) continue;
     for (const auto& [name, one] : all->second) {
-      if (!one.refusal.empty()) continue;
-      const auto decided = is_pod(of) ? assumed_.find(name) : assumed_.end();
-      if (decided == assumed_.end()) {
-        text += one.text;
-      } else {
-        json seen = json::parse(one.text);
-        if (decided->second.node.empty()) {
-          seen["metadata"]["deletionTimestamp"] = decided->second.when;
-        } else {
-          seen["spec"]["nodeName"] = decided->second.node;
-        }
-        text += seen.dump(-1, ' ', false, json::error_handler_t::replace);
+      if (shared_text text = seen(of, name, one); text != nullptr) {
+        texts.bytes += text->size() + 1;
+        texts.all.push_back(std::move(text));
       }
-      text += '\n';
     }
   }
-  return text;
+  return texts;
+}
+
+std::vector<object_change> object_store::take_changes(std::shared_ptr<const object_texts>& all) {
+  const std::scoped_lock lock(mutex_);
+  all = std::make_shared<const object_texts>(texts());
+  std::vector<object_change> changes;
+  for (const auto& [key, names] : std::exchange(changed_, {})) {
+    const resource& of = resource_of(key);
+    const auto kept = kinds_.find(key);
+    for (const std::string& name : names) {
+      object_change change{std::string(of.kind) + " " + name, mark_of(of, name)};
+      if (kept != kinds_.end()) {
+        if (const auto one = kept->second.find(name); one != kept->second.end())
+          change.text = seen(of, name, one->second);
+      }
+      changes.push_back(std::move(change));
+    }
+  }
+  return changes;
 }
 
 json object_store::find(std::string_view key, std::string_view name) const {
@@ -186,16 +225,20 @@ std::map<std::string, std::string> object_store::refused() const {
 void object_store::assume_bound(const std::string& pod, const std::string& uid, const std::string& node) {
   const std::scoped_lock lock(mutex_);
   assumed_[pod] = {uid, node, {}};
+  note_pod(pod);
 }
 
 void object_store::assume_gone(const std::string& pod, const std::string& uid, const std::string& when) {
   const std::scoped_lock lock(mutex_);
   assumed_[pod] = {uid, {}, when};
+  note_pod(pod);
 }
 
 void object_store::forget(const std::string& pod) {
   const std::scoped_lock lock(mutex_);
-  if (assumed_.erase(pod) > 0) changed();
+  if (assumed_.erase(pod) == 0) return;
+  note_pod(pod);
+  changed();
 }
 
 std::size_t object_store::assumed() const {

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -19,6 +20,22 @@
 
 namespace shim {
 
+/// A text that several hold and nobody changes.
+using shared_text = std::shared_ptr<const std::string>;
+
+/// Objects as the engine sees them.
+struct object_texts {
+  std::vector<shared_text> all;
+  std::size_t bytes = 0;  ///< with a line each
+};
+
+/// What has become of one object.
+struct object_change {
+  std::string name;    ///< kind and name, for messages
+  std::string mark;    ///< JSON with group, kind and name alone
+  shared_text text{};  ///< null: it is gone
+};
+
 class object_store final : public sink {
  public:
   /// @param scheduler_name pods of other schedulers only use their nodes.
@@ -28,9 +45,10 @@ class object_store final : public sink {
   void put(const resource& of, nlohmann::json one) override;
   void remove(const resource& of, const nlohmann::json& one) override;
 
-  /// All objects as the engine is to see them: kinds in their order, objects by name, decisions that are on their way
-  /// taken for done.
-  [[nodiscard]] std::string text() const;
+  /// What is different about the objects since the last call, or the beginning.
+  /// @param all receives the objects as the engine is to see them: kinds in their order, objects by name, decisions
+  /// that are on their way taken for done.
+  [[nodiscard]] std::vector<object_change> take_changes(std::shared_ptr<const object_texts>& all);
   /// The object itself, or null. @param key of its kind. @param name `namespace/name`, or the name alone.
   [[nodiscard]] nlohmann::json find(std::string_view key, std::string_view name) const;
   [[nodiscard]] bool has_annotation(std::string_view key, std::string_view name, const char* annotation) const;
@@ -58,7 +76,7 @@ class object_store final : public sink {
  private:
   struct entry {
     nlohmann::json object;
-    std::string text;     ///< as the engine sees it
+    shared_text text;     ///< as the engine sees it
     std::string refusal;  ///< why the pod is not among what is decided; empty: it is
   };
   struct assumption {
@@ -71,13 +89,17 @@ class object_store final : public sink {
   [[nodiscard]] entry made(const resource& of, nlohmann::json one) const;
   bool put_one(entries& in, const resource& of, nlohmann::json one);
   void settle(const std::string& name, const nlohmann::json* pod);
+  [[nodiscard]] object_texts texts() const;
+  [[nodiscard]] shared_text seen(const resource& of, const std::string& name, const entry& one) const;
+  void note_pod(const std::string& name);
   void changed();
 
   std::string scheduler_name_;
   mutable std::mutex mutex_;
   mutable std::condition_variable wake_;
-  std::map<std::string, entries, std::less<>> kinds_;       ///< by key, of those that have been listed
-  std::map<std::string, assumption, std::less<>> assumed_;  ///< by name of the pod
+  std::map<std::string, entries, std::less<>> kinds_;                  ///< by key, of those that have been listed
+  std::map<std::string, assumption, std::less<>> assumed_;             ///< by name of the pod
+  std::map<std::string, std::set<std::string>, std::less<>> changed_;  ///< names by key, until they are taken
   std::uint64_t revision_ = 0;
   mutable bool woken_ = false;
 };
