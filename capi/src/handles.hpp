@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kaisched/cluster.hpp>
@@ -16,6 +17,7 @@
 #include <kaisched/session.hpp>
 #include <kaisched/snapshot.hpp>
 
+#include "io/kubernetes/object_cache.hpp"
 #include "io/kubernetes/translation.hpp"
 #include "tables.hpp"
 
@@ -76,6 +78,12 @@ struct kaisched_answers {
 
   kaisched::capi::output_table table;
   std::vector<std::uint64_t> first;  ///< by question, and the end
+};
+
+struct kaisched_object_cache {
+  explicit kaisched_object_cache(kaisched::io::kubernetes::settings chosen) : body(std::move(chosen)) {}
+
+  kaisched::io::kubernetes::object_cache body;
 };
 
 /// Immutable once read.

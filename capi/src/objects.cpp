@@ -94,6 +94,57 @@ kaisched_status kaisched_objects_fault(const kaisched_objects* objects, std::siz
   });
 }
 
+kaisched_status kaisched_object_cache_create(const kaisched_kv* options, std::size_t count, kaisched_object_cache** out,
+                                             kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_OBJECT_CACHE_CREATE, [&]() -> result<void> {
+    if (auto r = require({{out, "out"}}); !r) return r;
+    result<io::kubernetes::settings> chosen = read_options(options, count);
+    if (!chosen) return chosen.take_failure();
+    *out = new kaisched_object_cache(std::move(*chosen));
+    return {};
+  });
+}
+
+void kaisched_object_cache_destroy(kaisched_object_cache* cache) noexcept { delete cache; }
+
+kaisched_status kaisched_object_cache_put(kaisched_object_cache* cache, const char* text, std::size_t size,
+                                          kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_OBJECT_CACHE_PUT, [&]() -> result<void> {
+    if (auto r = require({{cache, "cache"}}); !r) return r;
+    if (text == nullptr && size > 0) return bad_argument("text is NULL");
+    return cache->body.put(size == 0 ? std::string_view{} : std::string_view(text, size));
+  });
+}
+
+kaisched_status kaisched_object_cache_remove(kaisched_object_cache* cache, const char* text, std::size_t size,
+                                             kaisched_error* err) noexcept {
+  return guard(err, KAISCHED_FN_OBJECT_CACHE_REMOVE, [&]() -> result<void> {
+    if (auto r = require({{cache, "cache"}}); !r) return r;
+    if (text == nullptr && size > 0) return bad_argument("text is NULL");
+    return cache->body.remove(size == 0 ? std::string_view{} : std::string_view(text, size));
+  });
+}
+
+kaisched_status kaisched_object_cache_snapshot(kaisched_object_cache* cache, std::int64_t now,
+                                               kaisched_snapshot** snapshot, kaisched_objects** objects,
+                                               kaisched_error* err) noexcept {
+  if (snapshot != nullptr) *snapshot = nullptr;
+  if (objects != nullptr) *objects = nullptr;
+  return guard(err, KAISCHED_FN_OBJECT_CACHE_SNAPSHOT, [&]() -> result<void> {
+    if (auto r = require({{cache, "cache"}, {snapshot, "snapshot"}}); !r) return r;
+    result<io::kubernetes::object_cache::version> taken = cache->body.take(now);
+    if (!taken) return taken.take_failure();
+    auto made = std::make_unique<kaisched_objects>();
+    made->names = std::move(taken->names);
+    made->faults = std::move(taken->faults);
+    made->now = taken->now;
+    *snapshot = new kaisched_snapshot(std::move(taken->snapshot));
+    if (objects != nullptr) *objects = made.release();
+    return {};
+  });
+}
+
 kaisched_status kaisched_objects_actions(const kaisched_objects* objects, const kaisched_session* session,
                                          const char* form, char* buffer, std::size_t capacity, std::size_t* needed,
                                          kaisched_error* err) noexcept {

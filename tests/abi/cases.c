@@ -425,6 +425,64 @@ static void quarantine(void) {
   kaisched_cluster_destroy(cluster);
 }
 
+/* Objects come, change and go; the snapshots are those of all of them. */
+static void object_cache(void) {
+  static const char node[] =
+      "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": \"n\"},"
+      " \"status\": {\"allocatable\": {\"cpu\": \"4\", \"pods\": \"8\"}}}";
+  static const char bad[] =
+      "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": \"m\"}, \"spec\": 7}";
+  const kaisched_kv unknown = {"no_such", "1"};
+  kaisched_object_cache* cache = (kaisched_object_cache*)&failures;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_CREATE, kaisched_object_cache_create, NULL, 0, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_CREATE, kaisched_object_cache_create, NULL, 1, &cache);
+  CHECK(cache == NULL);
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_OBJECT_CACHE_CREATE, kaisched_object_cache_create, &unknown, 1, &cache);
+  OK(kaisched_object_cache_create(NULL, 0, &cache, NULL));
+
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_PUT, kaisched_object_cache_put, NULL, node, sizeof node - 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_PUT, kaisched_object_cache_put, cache, NULL, 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_PUT, kaisched_object_cache_put, cache, "[", 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_REMOVE, kaisched_object_cache_remove, NULL, node, 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_REMOVE, kaisched_object_cache_remove, cache, NULL, 1);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_REMOVE, kaisched_object_cache_remove, cache, "7", 1);
+  EXPECT(KAISCHED_OK, KAISCHED_FN_OBJECT_CACHE_PUT, kaisched_object_cache_put, cache, NULL, 0);
+  OK(kaisched_object_cache_put(cache, node, sizeof node - 1, NULL));
+  OK(kaisched_object_cache_put(cache, bad, sizeof bad - 1, NULL));
+
+  kaisched_snapshot* first = (kaisched_snapshot*)&failures;
+  kaisched_objects* objects = (kaisched_objects*)&failures;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_SNAPSHOT, kaisched_object_cache_snapshot, NULL, 0, &first,
+         &objects);
+  CHECK(first == NULL && objects == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_OBJECT_CACHE_SNAPSHOT, kaisched_object_cache_snapshot, cache, 0, NULL,
+         &objects);
+  OK(kaisched_object_cache_snapshot(cache, 5, &first, &objects, NULL));
+  int64_t now = 0;
+  OK(kaisched_objects_now(objects, &now, NULL));
+  CHECK(now == 5);
+  size_t needed = 0;
+  OK(kaisched_objects_fault(objects, 0, NULL, 0, &needed, NULL));
+  EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_OBJECTS_FAULT, kaisched_objects_fault, objects, 1, NULL, 0, NULL);
+  const kaisched_table* nodes_of = NULL;
+  OK(kaisched_snapshot_table(first, KAISCHED_TABLE_NODE, &nodes_of, NULL));
+  CHECK(nodes_of->rows == 1);
+
+  kaisched_snapshot* second = NULL;
+  OK(kaisched_object_cache_remove(cache, node, sizeof node - 1, NULL));
+  OK(kaisched_object_cache_remove(cache, node, sizeof node - 1, NULL));
+  OK(kaisched_object_cache_snapshot(cache, 6, &second, NULL, NULL));
+  OK(kaisched_snapshot_table(second, KAISCHED_TABLE_NODE, &nodes_of, NULL));
+  CHECK(nodes_of->rows == 0);
+  kaisched_object_cache_destroy(cache);
+  kaisched_object_cache_destroy(NULL);
+  OK(kaisched_snapshot_table(first, KAISCHED_TABLE_NODE, &nodes_of, NULL));
+  CHECK(nodes_of->rows == 1);
+  kaisched_objects_destroy(objects);
+  kaisched_snapshot_release(first);
+  kaisched_snapshot_release(second);
+}
+
 /* Objects of Kubernetes become a cluster, and its decisions become objects again. */
 static void objects(void) {
   static const char text[] =
@@ -605,6 +663,7 @@ static const named_case cases[] = {
     {"double_use", double_use},     {"struct_sizes", struct_sizes}, {"buffers", buffers},
     {"results", results},           {"engines", engines},           {"vendors", devices_of_vendors},
     {"independence", independence}, {"quarantine", quarantine},     {"objects", objects},
+    {"object_cache", object_cache},
 };
 
 int main(int argc, char** argv) { return run_cases(cases, sizeof cases / sizeof cases[0], argc, argv); }

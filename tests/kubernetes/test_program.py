@@ -317,6 +317,35 @@ class Watches(Case):
 
 
 class Decisions(Case):
+    def test_what_is_decided_follows_what_changes(self):
+        with FakeApi() as api:
+            self.fill(api, gpus=2)
+            self.start(api)
+            self.add_gang(api, "first", "q", 2)
+            self.assert_until(api, lambda: set(api.pods().values()) == {"n0"})
+            self.add_gang(api, "second", "q", 2)
+            self.assert_until(api, lambda: api.get("podgroups", "team/second").get("status"))  # it waits
+            api.put("nodes", node("n1", 2))
+            self.assert_until(api, lambda: sorted(api.pods().values(), key=str) == ["n0", "n0", "n1", "n1"])
+            for i in range(2):
+                api.delete("pods", f"team/first-{i}")
+            api.delete("podgroups", "team/first")
+            api.put("pods", pod("alone", 2))
+            self.assert_until(api, lambda: api.pods().get("team/alone") == "n0")
+
+    def test_an_object_that_nobody_can_read_stops_nobody(self):
+        with FakeApi() as api:
+            self.fill(api)
+            deep = {}
+            for _ in range(100):
+                deep = {"in": deep}
+            api.put("jobs", {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "deep", "namespace": "team"}, "spec": deep})
+            api.put("pods", pod("a"))
+            self.once(api)
+            self.assertEqual(api.pods(), {"team/a": "n0"})
+            self.start(api)
+            self.assert_until(api, lambda: "left out: Job team/deep: " in self.log())
+
     def test_a_gang_starts_whole_or_not_at_all(self):
         with FakeApi() as api:
             self.fill(api, nodes=2, gpus=5)

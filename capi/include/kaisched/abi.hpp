@@ -347,6 +347,7 @@ class cluster : public detail::handle<kaisched_cluster, kaisched_cluster_destroy
 class objects : public detail::handle<kaisched_objects, kaisched_objects_destroy> {
  public:
   explicit objects(std::string_view json, const options& given = options()) : handle(read(json, given)) {}
+  explicit objects(kaisched_objects* owned) noexcept : handle(owned) {}
 
   /// In the order in which cluster::apply wants them.
   [[nodiscard]] std::vector<abi::table> tables() const& {
@@ -379,6 +380,33 @@ class objects : public detail::handle<kaisched_objects, kaisched_objects_destroy
   [[nodiscard]] static kaisched_objects* read(std::string_view json, const options& from) {
     const std::vector<kaisched_kv> given = from.pairs();
     return detail::made<kaisched_objects*>(kaisched_objects_read, json.data(), json.size(), given.data(), given.size());
+  }
+};
+
+/// Objects of Kubernetes that change.
+class object_cache : public detail::handle<kaisched_object_cache, kaisched_object_cache_destroy> {
+ public:
+  explicit object_cache(const options& given = options()) : handle(create(given)) {}
+
+  void put(std::string_view json) { detail::call(kaisched_object_cache_put, get(), json.data(), json.size()); }
+  void remove(std::string_view json) { detail::call(kaisched_object_cache_remove, get(), json.data(), json.size()); }
+  /// What the objects say.
+  struct version {
+    abi::snapshot snapshot;
+    abi::objects objects;
+  };
+  [[nodiscard]] version take(std::int64_t now_ns) {
+    kaisched_objects* objects = nullptr;
+    kaisched_error error = KAISCHED_ERROR_INIT;
+    kaisched_snapshot* snapshot = nullptr;
+    if (kaisched_object_cache_snapshot(get(), now_ns, &snapshot, &objects, &error) != KAISCHED_OK) throw failure(error);
+    return {abi::snapshot(snapshot), abi::objects(objects)};
+  }
+
+ private:
+  [[nodiscard]] static kaisched_object_cache* create(const options& from) {
+    const std::vector<kaisched_kv> given = from.pairs();
+    return detail::made<kaisched_object_cache*>(kaisched_object_cache_create, given.data(), given.size());
   }
 };
 

@@ -74,7 +74,9 @@ typedef struct kaisched_snapshot kaisched_snapshot;  ///< immutable version of a
 typedef struct kaisched_session kaisched_session;    ///< one run over one snapshot
 typedef struct kaisched_answers kaisched_answers;    ///< answers to questions about a session, immutable
 typedef struct kaisched_objects kaisched_objects;    ///< objects of Kubernetes as tables, immutable
-typedef struct kaisched_staging kaisched_staging;    ///< an input table in memory of the library
+/// Objects of Kubernetes that change one by one, and the cluster that they make.
+typedef struct kaisched_object_cache kaisched_object_cache;
+typedef struct kaisched_staging kaisched_staging;  ///< an input table in memory of the library
 
 /// 0: the call ran; negative: it did not. One of kaisched_status_code.
 typedef int32_t kaisched_status;
@@ -431,7 +433,11 @@ enum kaisched_function {
   KAISCHED_FN_SESSION_CHOICE = 92,
   KAISCHED_FN_SESSION_VICTIM = 93,
   KAISCHED_FN_SESSION_SHARE_STEPS = 94,
-  KAISCHED_FN_SESSION_WHAT_IF = 95
+  KAISCHED_FN_SESSION_WHAT_IF = 95,
+  KAISCHED_FN_OBJECT_CACHE_CREATE = 100,
+  KAISCHED_FN_OBJECT_CACHE_PUT = 101,
+  KAISCHED_FN_OBJECT_CACHE_REMOVE = 102,
+  KAISCHED_FN_OBJECT_CACHE_SNAPSHOT = 103
 };
 
 /// Type of the values of a column.
@@ -2187,6 +2193,43 @@ KAISCHED_API kaisched_status kaisched_objects_fault(const kaisched_objects* obje
 KAISCHED_API kaisched_status kaisched_objects_actions(const kaisched_objects* objects, const kaisched_session* session,
                                                       const char* form, char* buffer, size_t capacity, size_t* needed,
                                                       kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- objects of Kubernetes that change: for hosts that watch them --------------------------------------------------
+
+/// Makes a cache without objects.
+/// @param options as for kaisched_objects_read, but for `now`, which is given with each snapshot; a value of it here
+///   has no effect.
+/// @param out receives the cache, to be given back with kaisched_object_cache_destroy.
+/// Errors: KAISCHED_E_NOT_FOUND for an unknown option, KAISCHED_E_ARGUMENT for a bad value.
+KAISCHED_API kaisched_status kaisched_object_cache_create(const kaisched_kv* options, size_t count,
+                                                          kaisched_object_cache** out,
+                                                          kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives a cache back. Snapshots and objects that came of it stay valid.
+KAISCHED_API void kaisched_object_cache_destroy(kaisched_object_cache* cache) KAISCHED_NOEXCEPT;
+
+/// Takes objects: each takes the place of the one of the same group, kind, namespace and name. Cost: the text.
+/// @param text `size` bytes of JSON, as for kaisched_objects_read; may be NULL if `size` is 0.
+/// Errors: KAISCHED_E_ARGUMENT for a text that is no JSON or holds something that is no object; nothing is taken then.
+KAISCHED_API kaisched_status kaisched_object_cache_put(kaisched_object_cache* cache, const char* text, size_t size,
+                                                       kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Drops the objects that have group, kind, namespace and name of those in a text, which need nothing else. What is not
+/// there is passed over. Parameters and errors: as above.
+KAISCHED_API kaisched_status kaisched_object_cache_remove(kaisched_object_cache* cache, const char* text, size_t size,
+                                                          kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// The cluster of the objects as they are, with what nobody can schedule in quarantine: the snapshot is equal, and so
+/// are the decisions, to one of kaisched_objects_read over all objects, ordered by group, kind and name. Cost: a look
+/// at every object, and reading what has changed and what depends on it. Where one of a kind that concerns all changes,
+/// such as a queue, a topology, a claim or a resource that is new, the cluster is made anew.
+/// @param now nanoseconds since 1970.
+/// @param snapshot receives the snapshot with one reference, to be given back with kaisched_snapshot_release.
+/// @param objects receives what kaisched_objects_fault and kaisched_objects_actions need, to be given back with
+///   kaisched_objects_destroy; it has no tables. May be NULL.
+KAISCHED_API kaisched_status kaisched_object_cache_snapshot(kaisched_object_cache* cache, int64_t now,
+                                                            kaisched_snapshot** snapshot, kaisched_objects** objects,
+                                                            kaisched_error* err) KAISCHED_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -147,14 +147,9 @@ reply console::snapshot() const {
       {"kind", "Config"},
       {"metadata", {{"name", "kai-config"}, {"creationTimestamp", clock_text(latest->when, true)}}},
       {"spec", {{"global", {{"schedulerName", scheduler_name_}}}}}};
-  const std::string& lines = *latest->objects;
   std::string body = R"({"apiVersion":"v1","kind":"List","items":[)" + settings.dump();
-  body.reserve(body.size() + lines.size() + 4);
-  for (std::size_t from = 0; from < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', from), lines.size());
-    if (end > from) body.append(",\n").append(lines, from, end - from);
-    from = end + 1;
-  }
+  body.reserve(body.size() + latest->objects->bytes + latest->objects->all.size() + 4);
+  for (const shared_text& one : latest->objects->all) body.append(",\n").append(*one);
   body += "]}\n";
   return {200, std::move(body), json_type, {{"X-Trace-Id", latest->trace}}};
 }

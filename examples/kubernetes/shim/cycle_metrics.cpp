@@ -129,7 +129,7 @@ void cycle_metrics::record(const request& what, unsigned status, std::chrono::na
 void cycle_metrics::record(const cycle_report& cycle, const object_store& store) {
   record_times(cycle);
   to_.set("kaisched_objects_left_out", {}, static_cast<double>(cycle.faults.size()));
-  if (cycle.objects != nullptr) to_.set("kaisched_snapshot_bytes", {}, static_cast<double>(cycle.objects->size()));
+  if (cycle.objects != nullptr) to_.set("kaisched_snapshot_bytes", {}, static_cast<double>(cycle.objects->bytes));
   const std::array outcomes{std::pair{"bound", cycle.done.bound},         std::pair{"evicted", cycle.done.evicted},
                             std::pair{"nominated", cycle.done.nominated}, std::pair{"explained", cycle.done.explained},
                             std::pair{"refused", cycle.done.refused},     std::pair{"unknown", cycle.done.unknown}};

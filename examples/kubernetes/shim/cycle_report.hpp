@@ -18,14 +18,14 @@ namespace shim {
 struct cycle_report {
   std::string trace;  ///< of all its lines in the log
   std::chrono::system_clock::time_point when;
-  std::chrono::nanoseconds gathering{};  ///< objects into a text
+  std::chrono::nanoseconds gathering{};  ///< what has changed since the last cycle
   std::chrono::nanoseconds deciding{};
   std::chrono::nanoseconds acting{};
   std::chrono::nanoseconds whole{};
-  std::shared_ptr<const evidence> seen;        ///< null: nothing was decided
-  std::shared_ptr<const std::string> objects;  ///< as the engine saw them, one a line
-  std::map<std::string, std::string> refused;  ///< pods that the program cannot start, and why
-  std::vector<std::string> faults;             ///< objects that were left out, and why
+  std::shared_ptr<const evidence> seen;         ///< null: nothing was decided
+  std::shared_ptr<const object_texts> objects;  ///< as the engine saw them
+  std::map<std::string, std::string> refused;   ///< pods that the program cannot start, and why
+  std::vector<std::string> faults;              ///< objects that were left out, and why
   tally done;
 };
 

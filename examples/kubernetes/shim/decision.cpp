@@ -34,20 +34,38 @@ std::shared_ptr<const evidence> run(const abi::engine& engine, const abi::snapsh
   return std::make_shared<const evidence>(std::move(seen));
 }
 
+abi::options reading_options(const configuration& by) {
+  abi::options options = by.objects;
+  options.add("scheduler", by.scheduler_name);
+  return options;
+}
+
 }  // namespace
 
-decision decide(const configuration& by, const std::string& text, std::int64_t now) {
+decider::decider(const configuration& by) : engine_(by.engine), objects_(reading_options(by)) {}
+
+void decider::take(const std::vector<object_change>& changes) {
+  for (const object_change& one : changes) {
+    unread_.erase(one.name);
+    try {
+      if (one.text != nullptr) {
+        objects_.put(*one.text);
+        continue;
+      }
+    } catch (const abi::failure& refused) {  // one such object must not stop the others
+      unread_.emplace(one.name, fmt::format("{}: {}", one.name, refused.what()));
+    }
+    objects_.remove(one.mark);
+  }
+}
+
+decision decider::decide(const std::vector<object_change>& changes, std::int64_t now) {
   const clock::time_point began = clock::now();
-  abi::options reading = by.objects;
-  reading.add("scheduler", by.scheduler_name).add("now", std::to_string(now));
-  const abi::objects objects(text, reading);
-  abi::cluster cluster;
-  cluster.set("on_invalid", "quarantine");
-  cluster.apply(objects.tables());
-  const abi::snapshot snapshot = cluster.take_snapshot();
+  take(changes);
+  const auto [snapshot, objects] = objects_.take(now);
 
   decision out;
-  out.seen = run(abi::engine(by.engine), snapshot, now, began);
+  out.seen = run(abi::engine(engine_), snapshot, now, began);
   const abi::session& session = out.seen->session;
   nlohmann::json list = nlohmann::json::parse(objects.actions(session, "kubernetes"));
   for (nlohmann::json& one : list["items"]) out.actions.push_back(std::move(one));
@@ -64,9 +82,11 @@ decision decide(const configuration& by, const std::string& text, std::int64_t n
   const auto pods = decisions.texts(KAISCHED_DECISION_COL_POD_NAME);
   const auto of_pods = decisions.texts(KAISCHED_DECISION_COL_GROUP_NAME);
   for (std::size_t i = 0; i < decisions.rows(); ++i) out.group_of.emplace(pods[i], of_pods[i]);
-  out.groups = times_of_groups(by.engine, cluster, session, now);
+  abi::cluster after(snapshot);
+  out.groups = times_of_groups(engine_, after, session, now);
 
   out.faults = objects.faults();
+  for (const auto& [name, why] : unread_) out.faults.push_back(why);
   const abi::table left_out = snapshot.table(KAISCHED_TABLE_QUARANTINE);
   const auto messages = left_out.texts(KAISCHED_QUARANTINE_COL_TEXT);
   for (std::size_t i = 0; i < left_out.rows(); ++i) out.faults.emplace_back(messages[i]);

@@ -16,6 +16,7 @@
 
 #include "configuration.hpp"
 #include "group_times.hpp"
+#include "object_store.hpp"
 
 namespace shim {
 
@@ -25,7 +26,7 @@ struct evidence {
   kaisched::abi::snapshot snapshot;
   kaisched::abi::session session;      ///< has run
   std::int64_t now = 0;                ///< nanoseconds since 1970
-  std::chrono::nanoseconds reading{};  ///< objects into tables, tables into a snapshot
+  std::chrono::nanoseconds reading{};  ///< changes of objects into a snapshot
   std::chrono::nanoseconds opening{};
   std::vector<std::pair<std::string, std::chrono::nanoseconds>> actions;  ///< of the policy, in their order
 };
@@ -33,15 +34,29 @@ struct evidence {
 struct decision {
   std::vector<nlohmann::json> actions;  ///< in order, as kaisched_objects_actions says them
   std::map<std::string, std::vector<std::pair<std::string, std::string>>>
-      waiting;                                   ///< groups: constraints and sentences
-  std::map<std::string, group_times> groups;     ///< that have pods
-  std::map<std::string, std::string> group_of;   ///< by pod that something is decided about
-  std::vector<std::string> faults;  ///< objects that were left out, and why
+      waiting;                                  ///< groups: constraints and sentences
+  std::map<std::string, group_times> groups;    ///< that have pods
+  std::map<std::string, std::string> group_of;  ///< by pod that something is decided about
+  std::vector<std::string> faults;              ///< objects that were left out, and why
   std::shared_ptr<const evidence> seen;
 };
 
-/// One session over these objects.
-/// @param text as object_store::text gives it. @param now nanoseconds since 1970.
-[[nodiscard]] decision decide(const configuration& by, const std::string& text, std::int64_t now);
+/// Keeps the engine's cluster in step with the objects.
+class decider {
+ public:
+  explicit decider(const configuration& by);
+
+  /// One session over the objects as they are with these changes.
+  /// @param changes all since the last call, as object_store::take_changes gives them. @param now nanoseconds since
+  /// 1970. Errors: kaisched::abi::failure; the changes are taken in nevertheless.
+  [[nodiscard]] decision decide(const std::vector<object_change>& changes, std::int64_t now);
+
+ private:
+  void take(const std::vector<object_change>& changes);
+
+  kaisched::abi::options engine_;
+  kaisched::abi::object_cache objects_;
+  std::map<std::string, std::string> unread_;  ///< objects that are none for the engine, and why
+};
 
 }  // namespace shim

@@ -1,5 +1,6 @@
 #include "object_store.hpp"
 
+#include <iterator>
 #include <utility>
 
 namespace shim {
@@ -33,6 +34,14 @@ void prune(json& object) {
 bool is_annotated(const json& object, const char* key) {
   const json& metadata = object["metadata"];
   return metadata.contains("annotations") && metadata["annotations"].contains(key);
+}
+
+/// Group, kind and name of an object.
+std::string mark_of(const resource& of, const std::string& name) {
+  const std::size_t slash = name.find('/');
+  json metadata{{"name", slash == std::string::npos ? name : name.substr(slash + 1)}};
+  if (slash != std::string::npos) metadata["namespace"] = name.substr(0, slash);
+  return one_line({{"apiVersion", of.version}, {"kind", of.kind}, {"metadata", std::move(metadata)}});
 }
 
 /// Why a pod that waits cannot be started by a binding alone; empty if it can.
@@ -86,7 +95,7 @@ object_store::entry object_store::made(const resource& of, json one) const {
       made.refusal = refusal_of(one);
     }
   }
-  made.text = one_line(seen);
+  made.text = std::make_shared<const std::string>(one_line(seen));
   made.object = std::move(one);
   return made;
 }
@@ -95,8 +104,9 @@ bool object_store::put_one(entries& in, const resource& of, json one) {
   const std::string name = name_of(one);
   entry now = made(of, std::move(one));
   entry& was = in[name];
-  const bool differs = was.text != now.text || was.refusal != now.refusal;
+  const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
+  if (differs) changed_[of.key()].insert(name);
   if (is_pod(of)) settle(name, was.object, false);
   return differs;
 }
@@ -113,6 +123,7 @@ void object_store::replace(const resource& of, std::vector<json> all) {
     differs = put_one(in, of, std::move(one)) || differs;
   }
   differs = differs || !before.empty();
+  for (const auto& [name, gone] : before) changed_[of.key()].insert(name);
   if (is_pod(of)) {
     for (const auto& [name, gone] : before) settle(name, gone.object, true);
   }
@@ -128,6 +139,7 @@ void object_store::remove(const resource& of, const json& one) {
   const std::scoped_lock lock(mutex_);
   const std::string name = name_of(one);
   if (kinds_[of.key()].erase(name) == 0) return;
+  changed_[of.key()].insert(name);
   if (is_pod(of)) settle(name, one, true);
   changed();
 }
@@ -139,13 +151,17 @@ void object_store::settle(const std::string& name, const json& pod, bool gone) {
   const assumption& what = found->second;
   if (text_at(pod, "/metadata/uid") != what.uid) {
     // Devices may be granted to a pod of which the server has told nothing yet, while its predecessor is being told of.
-    if (!what.grants()) assumed_.erase(found);
+    if (what.grants()) return;
+    assumed_.erase(found);
+    note_pod(name);
     return;
   }
   const bool over = gone || !text_at(pod, "/metadata/deletionTimestamp").empty() ||
                     (!what.node.empty() && !text_at(pod, "/spec/nodeName").empty()) ||
                     (what.grants() && has_all(pod, what.annotations));
-  if (over) assumed_.erase(found);
+  if (!over) return;
+  assumed_.erase(found);
+  note_pod(name);
 }
 
 const object_store::assumption* object_store::assumed_of(const resource& of, const std::string& name) const {
@@ -179,22 +195,62 @@ std::vector<json> object_store::granted_unseen() const {
   return made;
 }
 
-std::string object_store::text() const {
-  const std::scoped_lock lock(mutex_);
-  std::string text;
+void object_store::note_pod(const std::string& name) { changed_[std::string(pod_key)].insert(name); }
+
+/// With what has been decided; null for what is not to be seen.
+shared_text object_store::seen(const resource& of, const std::string& name, const entry& one) const {
+  if (!one.refusal.empty()) return nullptr;
+  const assumption* const decided = assumed_of(of, name);
+  return decided == nullptr ? one.text
+                            : std::make_shared<const std::string>(one_line(taken_for_done(*one.text, *decided)));
+}
+
+object_texts object_store::texts() const {
+  object_texts texts;
+  const auto add = [&](shared_text text) {
+    texts.bytes += text->size() + 1;
+    texts.all.push_back(std::move(text));
+  };
   for (const resource& of : watched_resources()) {
     const auto all = kinds_.find(of.key());
     if (all == kinds_.end()) continue;
     for (const auto& [name, one] : all->second) {
-      if (!one.refusal.empty()) continue;
-      const assumption* const decided = assumed_of(of, name);
-      text += decided == nullptr ? one.text : one_line(taken_for_done(one.text, *decided));
-      text += '\n';
+      if (shared_text text = seen(of, name, one); text != nullptr) add(std::move(text));
     }
   }
-  for (const json& one : granted_unseen()) text.append(one_line(one)).push_back('\n');
+  for (const json& one : granted_unseen()) add(std::make_shared<const std::string>(one_line(one)));
+  return texts;
+}
+
+std::vector<object_change> object_store::take_changes(std::shared_ptr<const object_texts>& all) {
+  const std::scoped_lock lock(mutex_);
+  // Grants end by themselves as well.
+  for (auto one = assumed_.begin(); one != assumed_.end();) {
+    const bool is_over = one->second.grants() && !one->second.holds();
+    if (is_over) note_pod(one->first);
+    one = is_over ? assumed_.erase(one) : std::next(one);
+  }
+  all = std::make_shared<const object_texts>(texts());
+  std::map<std::string, shared_text, std::less<>> unseen;
+  for (const json& one : granted_unseen()) unseen[name_of(one)] = std::make_shared<const std::string>(one_line(one));
+  std::vector<object_change> changes;
+  for (const auto& [key, names] : std::exchange(changed_, {})) {
+    const resource& of = resource_of(key);
+    const auto kept = kinds_.find(key);
+    for (const std::string& name : names) {
+      object_change change{std::string(of.kind) + " " + name, mark_of(of, name)};
+      const auto granted = is_pod(of) ? unseen.find(name) : unseen.end();
+      if (granted != unseen.end()) {
+        change.text = granted->second;
+      } else if (kept != kinds_.end()) {
+        if (const auto one = kept->second.find(name); one != kept->second.end())
+          change.text = seen(of, name, one->second);
+      }
+      changes.push_back(std::move(change));
+    }
+  }
   seen_by_cycle_ = given_;
-  return text;
+  return changes;
 }
 
 std::uint64_t object_store::look(const looker& see) const {
@@ -205,10 +261,10 @@ std::uint64_t object_store::look(const looker& see) const {
     if (all == kinds_.end()) continue;
     for (const auto& [name, one] : all->second) {
       if (const assumption* const decided = assumed_of(of, name); decided != nullptr) {
-        const json seen = taken_for_done(one.text, *decided);
+        const json seen = taken_for_done(*one.text, *decided);
         see(of, seen, one_line(seen));
       } else {
-        see(of, one.object, one.text);
+        see(of, one.object, *one.text);
       }
     }
   }
@@ -250,16 +306,18 @@ bool object_store::assume_bound(const std::string& pod, const std::string& uid, 
   assumption& what = assumed_[pod] = {};
   what.uid = uid;
   what.node = node;
+  note_pod(pod);
   return true;
 }
 
 bool object_store::assume_granted(const json& pod, const std::string& node, json annotations,
                                   std::chrono::steady_clock::time_point until, std::uint64_t seen) {
-  const std::string as_text = made(resource_of("Pod"), pod).text;
+  const std::string as_text = *made(resource_of(pod_key), pod).text;
   const std::scoped_lock lock(mutex_);
   if (const auto last = bound_.find(node); last != bound_.end() && last->second > seen) return false;
   granted_[node] = ++given_;
   assumed_[name_of(pod)] = {text_at(pod, "/metadata/uid"), node, {}, std::move(annotations), as_text, until};
+  note_pod(name_of(pod));
   changed();
   return true;
 }
@@ -269,11 +327,14 @@ void object_store::assume_gone(const std::string& pod, const std::string& uid, c
   assumption& what = assumed_[pod] = {};
   what.uid = uid;
   what.when = when;
+  note_pod(pod);
 }
 
 void object_store::forget(const std::string& pod) {
   const std::scoped_lock lock(mutex_);
-  if (assumed_.erase(pod) > 0) changed();
+  if (assumed_.erase(pod) == 0) return;
+  note_pod(pod);
+  changed();
 }
 
 std::size_t object_store::assumed() const {

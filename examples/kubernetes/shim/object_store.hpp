@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -20,6 +21,22 @@
 
 namespace shim {
 
+/// A text that several hold and nobody changes.
+using shared_text = std::shared_ptr<const std::string>;
+
+/// Objects as the engine sees them.
+struct object_texts {
+  std::vector<shared_text> all;
+  std::size_t bytes = 0;  ///< with a line each
+};
+
+/// What has become of one object.
+struct object_change {
+  std::string name;    ///< kind and name, for messages
+  std::string mark;    ///< JSON with group, kind and name alone
+  shared_text text{};  ///< null: it is gone
+};
+
 class object_store final : public sink {
  public:
   /// @param scheduler_name pods of other schedulers only use their nodes.
@@ -29,9 +46,10 @@ class object_store final : public sink {
   void put(const resource& of, nlohmann::json one) override;
   void remove(const resource& of, const nlohmann::json& one) override;
 
-  /// All objects as the engine is to see them: kinds in their order, objects by name, decisions that are on their way
-  /// taken for done.
-  [[nodiscard]] std::string text() const;
+  /// What is different about the objects since the last call, or the beginning.
+  /// @param all receives the objects as the engine is to see them: kinds in their order, objects by name, decisions
+  /// that are on their way taken for done.
+  [[nodiscard]] std::vector<object_change> take_changes(std::shared_ptr<const object_texts>& all);
   /// The object itself, or null. @param key of its kind. @param name `namespace/name`, or the name alone.
   [[nodiscard]] nlohmann::json find(std::string_view key, std::string_view name) const;
   [[nodiscard]] bool has_annotation(std::string_view key, std::string_view name, const char* annotation) const;
@@ -40,13 +58,13 @@ class object_store final : public sink {
 
   /// The pod is being bound: it counts as being on the node until the server says so itself. To be called before the
   /// server is asked, so that no event can come in between.
-  /// @return false, and nothing is assumed, if devices of the node were granted since `text` was asked for last: what
-  /// was decided from that text may have been given to others.
+  /// @return false, and nothing is assumed, if devices of the node were granted since changes were taken last: what was
+  /// decided from them may have been given to others.
   [[nodiscard]] bool assume_bound(const std::string& pod, const std::string& uid, const std::string& node);
   /// The pod is being told to go. @param when RFC 3339.
   void assume_gone(const std::string& pod, const std::string& uid, const std::string& when);
-  /// What one kind of objects is to those who grant devices beside the cycles: each as `text` would say it, with
-  /// decisions that are on their way taken for done.
+  /// What one kind of objects is to those who grant devices beside the cycles: each as cycles see it, with decisions
+  /// that are on their way taken for done.
   using looker = std::function<void(const resource& of, const nlohmann::json& object, const std::string& text)>;
   /// Shows nodes and pods. @return a mark of what was shown, for `assume_granted`.
   [[nodiscard]] std::uint64_t look(const looker& see) const;
@@ -72,7 +90,7 @@ class object_store final : public sink {
  private:
   struct entry {
     nlohmann::json object;
-    std::string text;     ///< as the engine sees it
+    shared_text text;     ///< as the engine sees it
     std::string refusal;  ///< why the pod is not among what is decided; empty: it is
   };
   struct assumption {
@@ -95,18 +113,22 @@ class object_store final : public sink {
   [[nodiscard]] const assumption* assumed_of(const resource& of, const std::string& name) const;
   /// Those that have got devices before the server has told of them.
   [[nodiscard]] std::vector<nlohmann::json> granted_unseen() const;
+  [[nodiscard]] object_texts texts() const;
+  [[nodiscard]] shared_text seen(const resource& of, const std::string& name, const entry& one) const;
+  void note_pod(const std::string& name);
   void changed();
 
   std::string scheduler_name_;
   mutable std::mutex mutex_;
   mutable std::condition_variable wake_;
-  std::map<std::string, entries, std::less<>> kinds_;       ///< by key, of those that have been listed
-  std::map<std::string, assumption, std::less<>> assumed_;  ///< by name of the pod
+  std::map<std::string, entries, std::less<>> kinds_;                  ///< by key, of those that have been listed
+  std::map<std::string, assumption, std::less<>> assumed_;             ///< by name of the pod
+  std::map<std::string, std::set<std::string>, std::less<>> changed_;  ///< names by key, until they are taken
   // Who decides goes by what it saw; the other may have given the same away since. Nodes, and when that was last.
   std::map<std::string, std::uint64_t, std::less<>> granted_;
   std::map<std::string, std::uint64_t, std::less<>> bound_;
-  std::uint64_t given_ = 0;                  ///< counts both
-  mutable std::uint64_t seen_by_cycle_ = 0;  ///< of these, when the text was made
+  std::uint64_t given_ = 0;          ///< counts both
+  std::uint64_t seen_by_cycle_ = 0;  ///< of these, when changes were taken last
   std::uint64_t revision_ = 0;
   mutable bool woken_ = false;
 };

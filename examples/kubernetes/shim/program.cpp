@@ -52,6 +52,7 @@ program::program(configuration by, const credentials& as, reflector_options watc
     : by_(std::move(by)),
       out_(std::move(out)),
       store_(by_.scheduler_name),
+      decider_(by_),
       executor_(by_, as, store_, out_.log),
       watches_(as, store_, completed(watching, by_), out_.log) {
   if (by_.election.enabled && !by_.dry_run) {
@@ -156,10 +157,10 @@ void program::decide_and_act(cycle_report& to) {
     return after - std::exchange(before, after);
   };
   try {
-    to.objects = std::make_shared<const std::string>(store_.text());
+    const std::vector<object_change> changes = store_.take_changes(to.objects);
     to.gathering = took();
-    what = decide(by_, *to.objects,
-                  std::chrono::duration_cast<std::chrono::nanoseconds>(to.when.time_since_epoch()).count());
+    what = decider_.decide(changes,
+                           std::chrono::duration_cast<std::chrono::nanoseconds>(to.when.time_since_epoch()).count());
     to.deciding = took();
     to.seen = what.seen;
   } catch (const kaisched::abi::failure& refused) {

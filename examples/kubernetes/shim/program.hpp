@@ -69,6 +69,7 @@ class program {
   configuration by_;
   output out_;
   object_store store_;
+  decider decider_;
   executor executor_;
   std::unique_ptr<election> election_;  ///< none: nobody else decides
   std::thread election_thread_;

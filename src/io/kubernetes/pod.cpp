@@ -197,7 +197,7 @@ void read_claims(object& of, const bind_request* binding, claim_book& claims, po
 
 }  // namespace
 
-void read_pod(object& of, pod_context& context, cluster_records& to) {
+void read_pod(object& of, std::optional<membership>& known_group, pod_context& context, cluster_records& to) {
   const member spec = of.section(of.root(), "spec");
   const member metadata = of.section(of.root(), "metadata");
   const member status = of.section(of.root(), "status");
@@ -214,7 +214,8 @@ void read_pod(object& of, pod_context& context, cluster_records& to) {
   if (on_its_way) row.node = context.shared.binding_node(of, context.now);
   const bool has_place = context.nodes.contains(row.node);
   row.status = status_of(of, (request != nullptr || on_its_way) && has_place, context.now);
-  membership group = context.groups.of(of, finished);
+  if (!known_group) known_group = context.groups.of(of, finished);
+  membership group = *known_group;
   if (group.group.empty() && (!has_place || finished)) return;
   // A pod that holds something on a node that is not there is for the cluster to refuse.
   if (!has_place && !holds_node(row.status)) row.node.clear();

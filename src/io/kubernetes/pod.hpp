@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -43,7 +44,8 @@ struct pod_context {
 };
 
 /// Reads a pod. Pods that are nobody's business here (finished, or waiting for another scheduler) make no row.
-void read_pod(object& of, pod_context& context, cluster_records& to);
+/// @param group what `context.groups` says of it; asked for where it is missing.
+void read_pod(object& of, std::optional<membership>& group, pod_context& context, cluster_records& to);
 
 /// Gives pods on shared devices the indices of these: of the device with the identifier that the keeper of the device
 /// has noted, else the highest that no name has yet, as pods with whole devices take the lowest. Returns the names by

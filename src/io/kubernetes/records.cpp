@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include <kaisched/schema.hpp>
@@ -89,19 +90,14 @@ class table_writer {
   table table_;
 };
 
-/// Dimensions that have to be registered, by name.
-std::vector<std::string> dimensions_of(const cluster_records& rows) {
-  std::set<std::string> others;
+std::set<std::string> resources_of(const cluster_records& rows) {
+  std::set<std::string> all;
   const auto note = [&](const amounts& of) {
-    for (const auto& [name, amount] : of) others.insert(name);
+    for (const auto& [name, amount] : of) all.insert(name);
   };
   for (const node_record& one : rows.nodes) note(one.capacity);
   for (const pod_record& one : rows.pods) note(one.request);
-  const auto built_in = built_in_dimension_names();
-  std::vector<std::string> names(built_in.begin(), built_in.end());
-  for (const std::string& name : names) others.erase(name);
-  names.insert(names.end(), others.begin(), others.end());
-  return names;
+  return all;
 }
 
 void add_resources(cluster_input& to, std::span<const std::string> dimensions) {
@@ -305,8 +301,49 @@ void add_pods(cluster_input& to, const std::vector<pod_record>& rows, std::span<
 
 }  // namespace
 
+bool operator==(const registered_device& a, const registered_device& b) {
+  const auto all = [](const registered_device& of) {
+    const model::vendor_device& what = of.what;
+    return std::tie(of.vendor, of.properties, of.profile_ids, what.id, what.type, what.mode, what.index, what.numa,
+                    what.slots, what.memory, what.cores, what.healthy, what.cordoned, what.links, what.attributes);
+  };
+  const auto same = [](const model::vendor_profile& x, const model::vendor_profile& y) {
+    return x.name == y.name && x.slices == y.slices && x.memory == y.memory;
+  };
+  return all(a) == all(b) && std::equal(a.what.profiles.begin(), a.what.profiles.end(), b.what.profiles.begin(),
+                                        b.what.profiles.end(), same);
+}
+
+std::vector<std::string> dimensions_of(std::set<std::string> mentioned) {
+  const auto built_in = built_in_dimension_names();
+  std::vector<std::string> names(built_in.begin(), built_in.end());
+  for (const std::string& name : names) mentioned.erase(name);
+  names.insert(names.end(), mentioned.begin(), mentioned.end());
+  return names;
+}
+
+cluster_input node_tables(const std::vector<node_record>& rows, std::span<const std::string> dimensions) {
+  cluster_input made;
+  add_nodes(made, rows, dimensions, {});
+  return made;
+}
+
+cluster_input group_tables(const std::vector<pod_group_record>& groups,
+                           const std::vector<sub_group_record>& sub_groups) {
+  cluster_input made;
+  add_groups(made, groups, {});
+  add_sub_groups(made, sub_groups, {});
+  return made;
+}
+
+cluster_input pod_tables(const std::vector<pod_record>& rows, std::span<const std::string> dimensions) {
+  cluster_input made;
+  add_pods(made, rows, dimensions, {});
+  return made;
+}
+
 cluster_input tables_of(cluster_records rows, std::string_view source) {
-  const std::vector<std::string> dimensions = dimensions_of(rows);
+  const std::vector<std::string> dimensions = dimensions_of(resources_of(rows));
   put_parents_first(rows.queues);
   cluster_input made;
   made.source = source;

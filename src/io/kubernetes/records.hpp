@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +23,8 @@
 
 namespace kaisched::io::kubernetes {
 
+// Rows are equal if every field is, the line of the text included.
+
 /// Labels as the tables take them: key, value, key, value, ...
 using label_texts = std::vector<std::string>;
 
@@ -29,6 +33,7 @@ struct topology_record {
   std::string name;
   std::vector<std::string> levels;
   std::vector<std::string> shapes;  ///< level, shape, level, shape, ...
+  friend bool operator==(const topology_record&, const topology_record&) = default;
 };
 
 struct queue_record {
@@ -42,6 +47,7 @@ struct queue_record {
   std::array<double, quota_dimensions> weight{};
   std::int64_t reclaim_min_runtime = unset;
   std::int64_t preempt_min_runtime = unset;
+  friend bool operator==(const queue_record&, const queue_record&) = default;
 };
 
 /// A device that the plugin of a vendor has registered, or that follows from what its node says.
@@ -51,6 +57,7 @@ struct registered_device {
   /// What only annotations of pods tell: attributes that no rule reads, and by what the vendor knows profiles.
   std::vector<std::pair<std::string, std::string>> properties{};
   std::vector<std::pair<std::string, std::string>> profile_ids{};
+  friend bool operator==(const registered_device& a, const registered_device& b);
 };
 
 struct node_record {
@@ -70,6 +77,7 @@ struct node_record {
   std::vector<registered_device> registered;  ///< these
   std::vector<std::string> vendor_devices;    ///< as rows
   std::vector<std::string> device_settings;
+  friend bool operator==(const node_record&, const node_record&) = default;
 };
 
 struct device_quota_record {
@@ -78,6 +86,7 @@ struct device_quota_record {
   std::string vendor;
   std::int64_t memory = unlimited;
   std::int64_t cores = unlimited;
+  friend bool operator==(const device_quota_record&, const device_quota_record&) = default;
 };
 
 struct numa_zone_record {
@@ -86,6 +95,7 @@ struct numa_zone_record {
   std::string name;
   amounts capacity;
   amounts available;
+  friend bool operator==(const numa_zone_record&, const numa_zone_record&) = default;
 };
 
 /// What queues are charged for a request of a claim, or one of its alternatives.
@@ -93,12 +103,14 @@ struct claim_charge {
   std::string request;  ///< `request` or `request/alternative`, as results name it
   bool of_gpus = false;
   std::int64_t count = 0;  ///< while it has no devices
+  friend bool operator==(const claim_charge&, const claim_charge&) = default;
 };
 
 /// A device that a claim has.
 struct held_device {
   std::string request;
   bool of_gpus = false;  ///< its driver is one of GPUs
+  friend bool operator==(const held_device&, const held_device&) = default;
 };
 
 struct claim_record {
@@ -115,6 +127,7 @@ struct claim_record {
   std::vector<std::vector<claim_charge>> charges;  ///< no column: by request and alternative
   std::string config;                              ///< no column: what drivers are told, as JSON
   std::vector<held_device> held;                   ///< no column: `devices` but for those of admin access
+  friend bool operator==(const claim_record&, const claim_record&) = default;
 };
 
 struct device_class_record {
@@ -122,6 +135,7 @@ struct device_class_record {
   std::string name;
   std::vector<std::string> selectors;
   std::string config;  ///< no column: what drivers are told, as JSON
+  friend bool operator==(const device_class_record&, const device_class_record&) = default;
 };
 
 /// From where devices can be used.
@@ -129,6 +143,7 @@ struct reach_record {
   std::string node;
   std::string selector;
   bool all_nodes = false;
+  friend bool operator==(const reach_record&, const reach_record&) = default;
 };
 
 struct resource_slice_record {
@@ -140,6 +155,7 @@ struct resource_slice_record {
   std::int64_t slices = 1;
   reach_record reach;
   std::vector<std::string> counters;
+  friend bool operator==(const resource_slice_record&, const resource_slice_record&) = default;
 };
 
 struct slice_device_record {
@@ -154,6 +170,7 @@ struct slice_device_record {
   std::vector<std::string> taints;
   bool shared = false;
   reach_record reach;
+  friend bool operator==(const slice_device_record&, const slice_device_record&) = default;
 };
 
 struct claim_request_record {
@@ -170,12 +187,14 @@ struct claim_request_record {
   bool admin = false;
   std::vector<std::string> tolerations;
   std::vector<std::string> capacities;
+  friend bool operator==(const claim_request_record&, const claim_request_record&) = default;
 };
 
 struct constraint_levels {
   std::string topology;
   std::string required;
   std::string preferred;
+  friend bool operator==(const constraint_levels&, const constraint_levels&) = default;
 };
 
 struct pod_group_record {
@@ -196,6 +215,7 @@ struct pod_group_record {
   std::int64_t staleness_grace = unset;
   constraint_levels levels;
   std::string user;
+  friend bool operator==(const pod_group_record&, const pod_group_record&) = default;
 };
 
 struct sub_group_record {
@@ -206,6 +226,7 @@ struct sub_group_record {
   std::int64_t min_member = 0;
   std::int64_t min_sub_group = unset;
   constraint_levels levels;
+  friend bool operator==(const sub_group_record&, const sub_group_record&) = default;
 };
 
 struct pod_record {
@@ -238,6 +259,7 @@ struct pod_record {
   std::vector<std::string> device_requests;
   std::vector<std::string> annotations;
   std::vector<std::string> device_grants;
+  friend bool operator==(const pod_record&, const pod_record&) = default;
 };
 
 /// All rows of a cluster.
@@ -283,6 +305,15 @@ void put_parents_first(std::vector<Row>& rows) {
   for (const std::size_t i : order) sorted.push_back(std::move(rows[i]));
   rows = std::move(sorted);
 }
+
+/// Names of the dimensions where these resources are mentioned: those that are always there come first.
+[[nodiscard]] std::vector<std::string> dimensions_of(std::set<std::string> mentioned);
+
+/// Tables of single kinds, all of them `add`.
+[[nodiscard]] cluster_input node_tables(const std::vector<node_record>& rows, std::span<const std::string> dimensions);
+[[nodiscard]] cluster_input group_tables(const std::vector<pod_group_record>& groups,
+                                         const std::vector<sub_group_record>& sub_groups);
+[[nodiscard]] cluster_input pod_tables(const std::vector<pod_record>& rows, std::span<const std::string> dimensions);
 
 /// The rows as tables; every resource that a row mentions is a dimension. Queues are put behind their parents.
 [[nodiscard]] cluster_input tables_of(cluster_records rows, std::string_view source);

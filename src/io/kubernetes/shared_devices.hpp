@@ -46,6 +46,8 @@ class shared_devices {
   void note_nodes(const std::vector<node_record>& nodes);
   /// Whether there are devices of any vendor.
   [[nodiscard]] bool any() const { return !vendors_.empty(); }
+  /// Whether no row of a pod depends on what is read here.
+  [[nodiscard]] bool is_idle() const { return vendors_.empty() && !other_devices_; }
 
   /// The node that a waiting pod has been given devices of, while it is being bound; else empty.
   [[nodiscard]] std::string_view binding_node(const object& of, std::int64_t now) const;

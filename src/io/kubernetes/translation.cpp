@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -20,8 +21,10 @@
 #include "io/kubernetes/device_pools.hpp"
 #include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/kai_snapshot.hpp"
+#include "io/kubernetes/known_pods.hpp"
 #include "io/kubernetes/node.hpp"
 #include "io/kubernetes/object.hpp"
+#include "io/kubernetes/object_kind.hpp"
 #include "io/kubernetes/pod.hpp"
 #include "io/kubernetes/pod_group.hpp"
 #include "io/kubernetes/queue.hpp"
@@ -32,60 +35,6 @@
 namespace kaisched::io::kubernetes {
 
 namespace {
-
-enum class object_kind : std::uint8_t {
-  other,
-  node,
-  pod,
-  queue,
-  pod_group,
-  topology,
-  priority_class,
-  bind_request,
-  node_topology,
-  claim,
-  resource_quota,
-  device_class,
-  resource_slice,
-  claim_template,
-  volume_claim,
-  volume,
-  storage_class,
-  config_map,
-};
-
-/// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
-/// the group.
-object_kind kind_of(const object& of) {
-  struct known_kind {
-    std::string_view group, kind;
-    object_kind what;
-  };
-  constexpr std::array<known_kind, 17> known{{
-      {"", "Node", object_kind::node},
-      {"", "Pod", object_kind::pod},
-      {"scheduling.run.ai", "Queue", object_kind::queue},
-      {"scheduling.run.ai", "PodGroup", object_kind::pod_group},
-      {"kai.scheduler", "Topology", object_kind::topology},
-      {"scheduling.k8s.io", "PriorityClass", object_kind::priority_class},
-      {"scheduling.run.ai", "BindRequest", object_kind::bind_request},
-      {"topology.node.k8s.io", "NodeResourceTopology", object_kind::node_topology},
-      {"resource.k8s.io", "ResourceClaim", object_kind::claim},
-      {"", "ResourceQuota", object_kind::resource_quota},
-      {"resource.k8s.io", "DeviceClass", object_kind::device_class},
-      {"resource.k8s.io", "ResourceSlice", object_kind::resource_slice},
-      {"resource.k8s.io", "ResourceClaimTemplate", object_kind::claim_template},
-      {"", "PersistentVolumeClaim", object_kind::volume_claim},
-      {"", "PersistentVolume", object_kind::volume},
-      {"storage.k8s.io", "StorageClass", object_kind::storage_class},
-      {"", "ConfigMap", object_kind::config_map},
-  }};
-  const bool has_version = find(of.root(), "apiVersion").has_value();
-  for (const known_kind& one : known) {
-    if (one.kind == of.kind() && (one.group == of.group() || !has_version)) return one.what;
-  }
-  return object_kind::other;
-}
 
 /// The latest time that objects name: texts of clusters do not say when they were taken.
 std::int64_t latest_time(const std::vector<object>& objects) {
@@ -106,11 +55,12 @@ std::int64_t latest_time(const std::vector<object>& objects) {
 
 class translator {
  public:
-  translator(std::vector<object> objects, std::string_view source, settings chosen,
+  /// @param memories of the objects, by index; none: nothing is remembered.
+  translator(std::vector<object> objects, std::span<pod_memory* const> memories, settings chosen,
              std::shared_ptr<const device_catalog> vendors)
-      : objects_(std::move(objects)), source_(source), settings_(std::move(chosen)), vendors_(std::move(vendors)) {}
+      : objects_(std::move(objects)), memories_(memories), settings_(std::move(chosen)), vendors_(std::move(vendors)) {}
 
-  translation translate() {
+  translated_rows translate() {
     read_settings(objects_, settings_);
     sort_objects();
     for (object* one : all(object_kind::priority_class)) classes_.read(*one);
@@ -131,12 +81,9 @@ class translator {
     read_pods(claims);
     if (all(object_kind::queue).empty()) make_queues();
 
-    translation made{tables_of(std::move(rows_), source_), std::move(names_)};
-    made.input.now = settings_.now.value_or(0);
-    // What runs holds objects that nobody can schedule; they must not stop the others.
-    made.input.on_invalid = "quarantine";
+    translated_rows made{std::move(rows_), std::move(names_), {}, settings_.now.value_or(0)};
     for (const object& one : objects_) {
-      if (one.failed()) made.input.faults.push_back(one.fault());
+      if (one.failed()) made.faults.push_back(one.fault());
     }
     return made;
   }
@@ -233,7 +180,13 @@ class translator {
         context.device_indices[{node.name, one.what.id}] = &one - node.registered.data();
       }
     }
-    for (object* one : all(object_kind::pod)) read_pod(*one, context, rows_);
+    // Claims and pools are of all pods together.
+    const bool remembers = !memories_.empty() && all(object_kind::claim).empty() &&
+                           all(object_kind::claim_template).empty() && all(object_kind::resource_slice).empty();
+    for (object* one : all(object_kind::pod)) {
+      read_known_pod(*one, remembers ? memories_[static_cast<std::size_t>(one - objects_.data())] : nullptr, context,
+                     rows_);
+    }
     shared_.count_devices(rows_.nodes);
     names_.gpu_groups = place_on_shared_devices(context, rows_);
     names_.claims = claims.take_references();
@@ -247,7 +200,9 @@ class translator {
     names_.vendors = vendors_;
     names_.devices = shared_.take_identities();
     names_.containers = shared_.take_places();
-    for (const object* one : all(object_kind::pod)) names_.pod_uids.emplace(one->full_name(), one->uid());
+    for (const object* one : all(object_kind::pod)) {
+      names_.pod_uids.emplace_hint(names_.pod_uids.end(), one->full_name(), one->uid());
+    }
     if (context.asks_node_names || rows_.asks_node_names) {
       for (node_record& node : rows_.nodes) set_label(node, node_name_label, node.name);
     }
@@ -283,7 +238,7 @@ class translator {
   }
 
   std::vector<object> objects_;
-  std::string_view source_;
+  std::span<pod_memory* const> memories_;
   settings settings_;
   std::shared_ptr<const device_catalog> vendors_;
   shared_devices shared_{vendors_};
@@ -291,10 +246,15 @@ class translator {
   level_aliases aliases_;
   cluster_records rows_;
   object_names names_;
-  std::array<std::vector<object*>, 18> by_kind_;
+  std::array<std::vector<object*>, object_kinds> by_kind_;
 };
 
 }  // namespace
+
+translated_rows translate_objects(std::vector<object> objects, std::span<pod_memory* const> memories,
+                                  const settings& chosen, std::shared_ptr<const device_catalog> vendors) {
+  return translator(std::move(objects), memories, chosen, std::move(vendors)).translate();
+}
 
 result<translation> translate(const json_document& texts, std::string_view source, const settings& chosen) {
   result<std::vector<object>> objects = collect_objects(texts, source);
@@ -307,7 +267,13 @@ result<translation> translate(const json_document& texts, std::string_view sourc
   }
   settings known = chosen;
   for (const json_value text : texts.root()) read_snapshot_parameters(text, known);
-  return translator(std::move(*objects), source, std::move(known), std::move(vendors)).translate();
+  translated_rows rows = translate_objects(std::move(*objects), {}, known, std::move(vendors));
+  translation made{tables_of(std::move(rows.rows), source), std::move(rows.names)};
+  made.input.now = rows.now;
+  made.input.faults = std::move(rows.faults);
+  // What runs holds objects that nobody can schedule; they must not stop the others.
+  made.input.on_invalid = "quarantine";
+  return made;
 }
 
 result<translation> translate_json(std::string_view text, std::string_view source, const settings& chosen) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "io/cluster_input.hpp"
 #include "io/json_document.hpp"
 #include "io/kubernetes/claim.hpp"
+#include "io/kubernetes/object.hpp"
+#include "io/kubernetes/records.hpp"
 #include "io/kubernetes/settings.hpp"
 #include "io/kubernetes/shared_devices.hpp"
 
@@ -41,6 +44,22 @@ struct translation {
   cluster_input input;
   object_names names;
 };
+
+/// What objects become before it is put into tables.
+struct translated_rows {
+  cluster_records rows;
+  object_names names;
+  std::vector<error> faults;  ///< of objects that were left out
+  std::int64_t now = 0;
+};
+
+struct pod_memory;
+
+/// Translates objects. Of several of the same name the last one counts.
+/// @param memories of the objects, by index, kept by the caller for as long as an object is the same; none: every pod
+/// is read. Pods whose memory says `is_kept` afterwards have no row here: it is the one that they made last.
+[[nodiscard]] translated_rows translate_objects(std::vector<object> objects, std::span<pod_memory* const> memories,
+                                                const settings& chosen, std::shared_ptr<const device_catalog> vendors);
 
 /// Translates the objects of texts, a document whose root is an array of them. Errors are of what is no object; what is
 /// wrong with one object is in `input.faults`, and the object is left out.

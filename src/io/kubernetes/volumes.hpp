@@ -21,6 +21,7 @@ struct volume_needs {
   std::string obstacle;  ///< empty: nothing is in the way
   /// Alternatives of selectors for each volume that not all nodes reach: one of each has to match.
   std::vector<std::vector<std::string>> selectors;
+  friend bool operator==(const volume_needs&, const volume_needs&) = default;
 };
 
 /// Claims, volumes, classes and config maps by name.

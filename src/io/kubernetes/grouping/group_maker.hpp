@@ -23,6 +23,7 @@ struct membership {
   std::string group;  ///< empty: the pod belongs to nobody here and only uses its node
   std::string sub_group;
   std::string obstacle;  ///< why nobody knows how to group it; it has a group of its own then
+  friend bool operator==(const membership&, const membership&) = default;
 };
 
 /// Makes rows of groups, each when its first pod comes: the order of pods is that of the text.

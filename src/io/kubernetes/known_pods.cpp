@@ -1,0 +1,61 @@
+#include "io/kubernetes/known_pods.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace kaisched::io::kubernetes {
+
+namespace {
+
+/// What the row of a plain pod depends on is as it was, but for its group.
+bool is_same_place(const pod_memory& memory, const pod_context& context) {
+  return context.nodes.contains(memory.node) == memory.has_place &&
+         context.nodes.contains(memory.nominated) == memory.has_nominated &&
+         (context.bindings.empty() || !context.bindings.contains(memory.full_name));
+}
+
+/// Whether the row of a pod follows from the pod, its group and the names of nodes alone.
+bool is_plain(object& of, const pod_memory& memory, const pod_context& context) {
+  const member spec = of.section(of.root(), "spec");
+  const member metadata = of.section(of.root(), "metadata");
+  const bool releasing = of.text(of.section(of.root(), "status"), "phase") == "Running" &&
+                         find(metadata, "deletionTimestamp").has_value();  // stuck after a while
+  return !releasing && of.items(spec, "resourceClaims").empty() && !context.bindings.contains(memory.full_name) &&
+         of.label("app").value_or("") != context.chosen.reservation_app && !of.failed();
+}
+
+/// Whether nothing in the cluster makes rows of pods depend on more than that.
+bool allows_memory(const pod_context& context) { return context.shared.is_idle() && context.zones.empty(); }
+
+}  // namespace
+
+void read_known_pod(object& of, pod_memory* memory, pod_context& context, cluster_records& to) {
+  std::optional<membership> group;
+  if (memory == nullptr) return read_pod(of, group, context, to);
+  memory->is_kept = false;
+  if (memory->is_plain && allows_memory(context) && is_same_place(*memory, context)) {
+    group = context.groups.of(of, memory->finished);
+    if (*group == memory->group && context.volumes.of(of) == memory->volumes && !of.failed()) {
+      context.asks_node_names = context.asks_node_names || memory->asks_node_names;
+      memory->is_kept = true;
+      return;
+    }
+  }
+  const bool asked = std::exchange(context.asks_node_names, false);
+  const std::size_t shared = context.gpu_groups.size();
+  read_pod(of, group, context, to);
+  memory->group = std::move(*group);  // NOLINT(bugprone-unchecked-optional-access): reading asks for it
+  memory->volumes = context.volumes.of(of);
+  const std::string_view phase = of.text(of.section(of.root(), "status"), "phase");
+  memory->finished = phase == "Succeeded" || phase == "Failed";
+  memory->asks_node_names = context.asks_node_names;
+  context.asks_node_names = context.asks_node_names || asked;
+  memory->full_name = of.full_name();
+  memory->node = of.text(of.section(of.root(), "spec"), "nodeName");
+  memory->has_place = context.nodes.contains(memory->node);
+  memory->nominated = of.text(of.section(of.root(), "status"), "nominatedNodeName");
+  memory->has_nominated = context.nodes.contains(memory->nominated);
+  memory->is_plain = allows_memory(context) && shared == context.gpu_groups.size() && is_plain(of, *memory, context);
+}
+
+}  // namespace kaisched::io::kubernetes
