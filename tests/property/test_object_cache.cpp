@@ -1,5 +1,6 @@
 // Objects of Kubernetes that come, change and go: the cluster that is changed with them is the one that all of them
 // make anew, byte for byte.
+#include <algorithm>
 #include <map>
 #include <regex>
 #include <string>
@@ -87,8 +88,10 @@ drawn draw_pod() {
   if (one_in(4)) labels += R"(, "kai.scheduler/subgroup-name": "a")";
   made.metadata = fmt::format(R"(, "uid": "u{}", "labels": {{{}}}, "annotations": {{{}}})", number, labels, notes);
   if (one_in(3)) {
-    made.metadata += fmt::format(
-        R"(, "ownerReferences": [{{"kind": "Job", "name": "j{}", "uid": "u", "controller": true}}])", draw(0, 2));
+    made.metadata += fmt::format(R"(, "ownerReferences": [{{{}, "name": "j{}", "uid": "u", "controller": true}}])",
+                                 pick({R"("apiVersion": "batch/v1", "kind": "Job")",
+                                       R"("apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob")"}),
+                                 draw(0, 2));
   }
   const bool placed = !one_in(3);
   std::string spec =
@@ -97,6 +100,11 @@ drawn draw_pod() {
   if (one_in(8)) {
     spec += R"(, "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
       [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}})";
+  }
+  if (one_in(5)) {
+    spec += fmt::format(R"(, "volumes": [{{"name": "v", {}}}])",
+                        pick({R"("persistentVolumeClaim": {"claimName": "v0"})",
+                              R"("persistentVolumeClaim": {"claimName": "v1"})", R"("configMap": {"name": "m0"})"}));
   }
   if (one_in(20)) spec += R"(, "resourceClaims": [{"name": "c", "resourceClaimName": "c0"}])";
   spec += fmt::format(
@@ -111,8 +119,50 @@ drawn draw_pod() {
   return made;
 }
 
+/// What groups and places of pods follow from.
+drawn draw_surroundings() {
+  switch (draw(0, 5)) {
+    case 0:
+    case 1: {
+      drawn made{"kubeflow.org/v1", "PyTorchJob", "team", fmt::format("j{}", draw(0, 2))};
+      made.metadata = fmt::format(R"(, "uid": "u", "labels": {{"kai.scheduler/queue": "q{}"}})", draw(0, 3));
+      made.rest = fmt::format(
+          R"(, "spec": {{"runPolicy": {{"schedulingPolicy": {{"minAvailable": {}}}}}, "pytorchReplicaSpecs": {{"Worker": {{"replicas": {}}}}}}})",
+          pick({"1", "2", "3", "-1"}), draw(1, 3));
+      return made;
+    }
+    case 2: {
+      drawn made{"v1", "PersistentVolumeClaim", "team", fmt::format("v{}", draw(0, 1))};
+      made.rest = one_in(3) ? R"(, "spec": {"storageClassName": "s"}, "status": {"phase": "Pending"})"
+                            : R"(, "spec": {"volumeName": "d0"}, "status": {"phase": "Bound"})";
+      return made;
+    }
+    case 3:
+      return {
+          "v1",
+          "PersistentVolume",
+          "",
+          "d0",
+          "",
+          fmt::format(
+              R"(, "spec": {{"nodeAffinity": {{"required": {{"nodeSelectorTerms": [{{"matchExpressions": [{{"key": "zone", "operator": "In", "values": ["z{}"]}}]}}]}}}}}})",
+              draw(0, 1))};
+    case 4:
+      return {"storage.k8s.io/v1",
+              "StorageClass",
+              "",
+              "s",
+              "",
+              fmt::format(R"(, "provisioner": "example.com/disks", "volumeBindingMode": "{}")",
+                          pick({"Immediate", "WaitForFirstConsumer"}))};
+    default:
+      return {"v1", "ConfigMap", "team", fmt::format("m{}", draw(0, 1)), "", R"(, "data": {"a": "b"})"};
+  }
+}
+
 /// @param plain nothing that all others depend on.
 drawn draw_other(bool plain) {
+  if (one_in(2)) return draw_surroundings();
   switch (draw(0, plain ? 5 : 8)) {
     case 0:
     case 1:
