@@ -177,8 +177,8 @@ TEST_CASE("grouping: a fault of an owner holds back its own pods alone") {
   const std::string what =
       "c.json:1: TFJob team/bad: spec.tfReplicaSpecs.Worker.replicas: the number of pods is missing";
   CHECK(text.fault() == what);
-  CHECK(text.of_pod("bad-0", "obstacle") == what);
-  CHECK(text.of_pod("bad-1", "obstacle") == what);
+  CHECK("c.json:1: " + text.of_pod("bad-0", "obstacle") == what);
+  CHECK("c.json:1: " + text.of_pod("bad-1", "obstacle") == what);
   CHECK(text.of_pod("good-0", "obstacle").empty());
   CHECK(text.group("pg-good-u-good") == row_of("pg-good-u-good", R"(, "min_member": 2)"));
 }

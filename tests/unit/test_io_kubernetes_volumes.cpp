@@ -85,8 +85,8 @@ TEST_CASE("volumes: claims that are missing, lost or on their way out") {
   CHECK(obstacle_of(with_pod(with_claim("", "", R"(, "deletionTimestamp": "2026-01-01T00:00:00Z")"))) ==
         "PersistentVolumeClaim team/data is being deleted");
   const grouped bad = with_pod(with_claim(R"(, "volumeMode": 7)"));
-  CHECK(obstacle_of(bad) == "c.json:1: PersistentVolumeClaim team/data: spec.volumeMode: expected a string, found 7");
-  CHECK(bad.fault() == obstacle_of(bad));
+  CHECK(obstacle_of(bad) == "PersistentVolumeClaim team/data: spec.volumeMode: expected a string, found 7");
+  CHECK(bad.fault() == "c.json:1: " + obstacle_of(bad));
 }
 
 TEST_CASE("volumes: claims that wait for their first pod") {

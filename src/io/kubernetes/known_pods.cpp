@@ -35,7 +35,8 @@ void read_known_pod(object& of, pod_memory* memory, pod_context& context, cluste
   memory->is_kept = false;
   if (memory->is_plain && allows_memory(context) && is_same_place(*memory, context)) {
     group = context.groups.of(of, memory->finished);
-    if (*group == memory->group && context.volumes.of(of) == memory->volumes && !of.failed()) {
+    const bool same_volumes = !memory->has_row || context.volumes.of(of) == memory->volumes;
+    if (*group == memory->group && same_volumes && !of.failed()) {
       context.asks_node_names = context.asks_node_names || memory->asks_node_names;
       memory->is_kept = true;
       return;
@@ -43,9 +44,11 @@ void read_known_pod(object& of, pod_memory* memory, pod_context& context, cluste
   }
   const bool asked = std::exchange(context.asks_node_names, false);
   const std::size_t shared = context.gpu_groups.size();
+  const std::size_t rows = to.pods.size();
   read_pod(of, group, context, to);
   memory->group = std::move(*group);  // NOLINT(bugprone-unchecked-optional-access): reading asks for it
-  memory->volumes = context.volumes.of(of);
+  memory->has_row = to.pods.size() > rows;
+  memory->volumes = memory->has_row ? context.volumes.of(of) : volume_needs{};
   const std::string_view phase = of.text(of.section(of.root(), "status"), "phase");
   memory->finished = phase == "Succeeded" || phase == "Failed";
   memory->asks_node_names = context.asks_node_names;

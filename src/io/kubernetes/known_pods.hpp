@@ -17,6 +17,7 @@ namespace kaisched::io::kubernetes {
 struct pod_memory {
   bool is_plain = false;  ///< what follows is known
   bool is_kept = false;   ///< out: the pod was not read, because its row is that of the last time
+  bool has_row = false;
   bool finished = false;
   bool asks_node_names = false;
   bool has_place = false;      ///< its node is there
@@ -25,7 +26,7 @@ struct pod_memory {
   std::string node;
   std::string nominated;
   membership group;
-  volume_needs volumes;
+  volume_needs volumes;  ///< with a row; nobody looks at volumes of other pods
 };
 
 /// Reads a pod unless it makes the row of the last time. @param memory null: it is read.

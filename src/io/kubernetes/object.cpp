@@ -186,10 +186,11 @@ void object::fail(json_value at, std::string_view below, std::string_view what) 
   std::string place = path_of(root_, at);
   if (!below.empty()) place += (place.empty() ? "" : ".") + std::string(below);
   const std::string of = name_.empty() ? std::string(kind_) : fmt::format("{} {}", kind_, full_name());
-  fault_ = error{status::argument,
-                 fmt::format("{}:{}: {}: {}: {}", source_, at.line(), base::printable(of, longest_place),
-                             base::printable(place, longest_place), base::printable(what, longest_fault)),
-                 {}};
+  std::string message = fmt::format("{}:{}: ", source_, at.line());
+  place_size_ = message.size();
+  message += fmt::format("{}: {}: {}", base::printable(of, longest_place), base::printable(place, longest_place),
+                         base::printable(what, longest_fault));
+  fault_ = error{status::argument, std::move(message), {}};
 }
 
 namespace {

@@ -74,6 +74,8 @@ class object {
   void fail(json_value at, std::string_view below, std::string_view what);
   void fail(json_value at, std::string_view what) { fail(at, {}, what); }
   [[nodiscard]] bool failed() const { return fault_.has_value(); }
+  /// After a failure: what is wrong with which object, wherever in the text that stands.
+  [[nodiscard]] std::string fault_text() const { return fault().message.substr(place_size_); }
   /// After a failure.
   [[nodiscard]] const error& fault() const { return *fault_; }  // NOLINT(bugprone-unchecked-optional-access)
 
@@ -91,6 +93,7 @@ class object {
   member labels_;
   member annotations_;
   std::optional<error> fault_;
+  std::size_t place_size_ = 0;  ///< of source and line at the beginning of its message
 };
 
 /// The path from one value down to another: `spec.containers[0].image`; keys with dots or slashes as `["a.b/c"]`.

@@ -77,7 +77,7 @@ void volume_book::read_claim(object& of) {
     row.trouble = fmt::format("PersistentVolumeClaim {} is being deleted", of.full_name());
   }
   if (!row.is_bound && !row.selected_node.empty()) asks_names_ = true;
-  if (of.failed()) row.trouble = of.fault().message;
+  if (of.failed()) row.trouble = of.fault_text();
   claims_.insert_or_assign(of.full_name(), std::move(row));
 }
 
@@ -93,7 +93,7 @@ void volume_book::read_volume(object& of) {
   if (const member required = of.section(of.section(spec, "nodeAffinity"), "required")) {
     row.selectors = node_terms_texts(of, *required, asks_names_);
   }
-  if (of.failed()) row.fault = of.fault().message;
+  if (of.failed()) row.fault = of.fault_text();
   const auto at = volumes_.insert_or_assign(std::string(of.name()), std::move(row)).first;
   if (at->second.is_free && at->second.fault.empty()) free_[at->second.storage_class].push_back(&at->second);
 }
@@ -103,7 +103,7 @@ void volume_book::read_class(object& of) {
   row.waits = of.text(of.root(), "volumeBindingMode") == "WaitForFirstConsumer";
   row.provisions = of.text(of.root(), "provisioner") != "kubernetes.io/no-provisioner";
   row.selectors = topology_terms_texts(of);
-  if (of.failed()) row.fault = of.fault().message;
+  if (of.failed()) row.fault = of.fault_text();
   classes_.insert_or_assign(std::string(of.name()), std::move(row));
 }
 

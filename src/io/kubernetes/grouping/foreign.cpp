@@ -57,7 +57,7 @@ std::string shape_scheduling_group(const workload& of, group_shape& to) {
   if (const member gang = holder.section(policy, "gang")) {
     to.min_member = bounded_integer(holder, gang, "minCount", 1).value_or(1);
   }
-  return holder.failed() ? holder.fault().message : std::string{};
+  return holder.failed() ? holder.fault_text() : std::string{};
 }
 
 std::string_view first_of(const object& pod, std::string_view key, std::string_view other) {

@@ -174,7 +174,7 @@ group_maker::made_group group_maker::make(const workload& of, const grouper& by,
   if (shaped && by.shape != nullptr) made.obstacle = by.shape(of, shape);
   // A kind whose object is wrong has no size: its pods wait.
   const object* sized = by.rule == owner_rule::sized ? of.top().found : nullptr;
-  if (shaped && sized != nullptr && sized->failed()) made.obstacle = sized->fault().message;
+  if (shaped && sized != nullptr && sized->failed()) made.obstacle = sized->fault_text();
   if (!made.obstacle.empty()) shape = {};
   made.row = rows_.groups.size();
   pod_group_record& row = rows_.groups.emplace_back();

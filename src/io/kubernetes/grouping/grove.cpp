@@ -93,7 +93,7 @@ std::string shape_pod_gang(const workload& of, group_shape& to) {
     to.sub_groups.push_back(std::move(row));
   }
   to.min_member = total;
-  return gang.failed() ? gang.fault().message : std::string{};
+  return gang.failed() ? gang.fault_text() : std::string{};
 }
 
 }  // namespace kaisched::io::kubernetes

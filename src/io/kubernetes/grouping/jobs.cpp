@@ -20,7 +20,7 @@ std::string shape_job(const workload& of, group_shape& to) {
   object* const holder = of.top().annotated(least_pods_key);
   if (holder == nullptr) return {};
   to.min_member = number_in_annotation(*holder, holder->annotations(), least_pods_key, 0).value_or(1);
-  return holder->failed() ? holder->fault().message : std::string{};
+  return holder->failed() ? holder->fault_text() : std::string{};
 }
 
 std::string place_runai_job(const workload& of, placement& to) {

@@ -100,7 +100,7 @@ std::string shape_ray(const workload& of, group_shape& to) {
     if (!names.insert(row.name).second) cluster.fail(group, fmt::format("there are two groups '{}'", row.name));
     to.sub_groups.push_back(std::move(row));
   }
-  return cluster.failed() ? cluster.fault().message : std::string{};
+  return cluster.failed() ? cluster.fault_text() : std::string{};
 }
 
 }  // namespace kaisched::io::kubernetes
