@@ -15,6 +15,7 @@
 #include "conformance/json_values.hpp"
 #include "conformance/schemas.hpp"
 #include "conformance/unsupported.hpp"
+#include "conformance/volcano_plugin_calls.hpp"
 #include "conformance/volcano_records.hpp"
 #include "conformance/volcano_settings.hpp"
 #include "conformance/volcano_state.hpp"
@@ -67,10 +68,11 @@ const json& input_object(const json& one, std::string_view list, const std::stri
 class call_judge {
  public:
   call_judge(const json& one, const json& plugin)
-      : case_(one), arguments_(member(plugin, "arguments")), name_(name_of(plugin)) {}
+      : case_(one), plugin_(plugin), arguments_(member(plugin, "arguments")), name_(name_of(plugin)) {}
 
   /// The score of a node for a task by itself.
   [[nodiscard]] double node_order(const std::string& task, const std::string& node) const {
+    if (name_ == "nodegroup") return node_group_calls(case_, plugin_).score(task, node);
     const json& there = items(case_.at("resolved"), "nodes").at(node);
     const resource_list allocatable = volcano_resources(member(there, "allocatable"));
     const resource_list used = volcano_resources(member(there, "used"));
@@ -111,7 +113,8 @@ class call_judge {
   }
 
   /// The text of a refusal, or nothing.
-  [[nodiscard]] std::optional<std::string> predicate(const std::string& node) const {
+  [[nodiscard]] std::optional<std::string> predicate(const std::string& task, const std::string& node) const {
+    if (name_ == "nodegroup") return node_group_calls(case_, plugin_).refusal(task, node);
     if (name_ != "usage") throw unsupported("predicates of plug-in " + name_);
     const std::optional<policy::measured_load> load = fresh_load(node);
     const json& thresholds = member(arguments_, "thresholds");
@@ -125,6 +128,24 @@ class call_judge {
         break;
     }
     return std::nullopt;
+  }
+
+  /// Whether the text of a refusal is that of the plug-in alone.
+  [[nodiscard]] bool tells_why() const { return name_ == "nodegroup"; }
+  /// Tasks that have to leave, whoever comes.
+  [[nodiscard]] std::vector<std::string> victims() const {
+    if (name_ != "tdm") throw unsupported("victims of plug-in " + name_);
+    return leaving_zones(case_, plugin_);
+  }
+
+  /// The task of a test that says only its name.
+  [[nodiscard]] std::string task_named(const std::string& name) const {
+    for (const auto& [id, job] : items(case_.at("resolved"), "jobs").items()) {
+      for (const auto& [task, record] : items(job, "tasks").items()) {
+        if (task == name || task.substr(task.find('/') + 1) == name) return task;
+      }
+    }
+    throw unsupported("a task that is not recorded");
   }
 
   /// Whether a job may come in; `after` it has been let in once more.
@@ -337,6 +358,7 @@ class call_judge {
   }
 
   const json& case_;
+  const json& plugin_;
   const json& arguments_;
   std::string name_;
 };
@@ -360,10 +382,11 @@ class session_calls {
 
   std::vector<finding> run() {
     const json& direct = member(case_.at("expected"), "direct");
-    if (direct.is_null()) throw unsupported("what the test asserts is not a function of a plug-in");
+    if (direct.is_null() && !judge_.tells_why())
+      throw unsupported("what the test asserts is not a function of a plug-in");
     std::size_t judged = 0;
-    for (const auto& [key, wanted] : direct.items()) {
-      if (key == "nodes_usage" || key == "error") continue;
+    for (const auto& [key, wanted] : items(case_.at("expected"), "direct").items()) {
+      if (key == "nodes_usage" || key == "error" || key == "target_task") continue;
       assertion(key, wanted);
       ++judged;
     }
@@ -419,9 +442,26 @@ class session_calls {
       }
     } else if (key == "predicate_error") {
       refusals(wanted.get<std::string>());
+    } else if (key == "predicate_code") {
+      codes(wanted);
+    } else if (key == "victim_tasks_count") {
+      add("expected", key, compare_number(wanted, static_cast<double>(judge_.victims().size())));
     } else {
       throw unsupported("assertion " + key);
     }
+  }
+
+  /// Of nodes for one task, or for several: 0 is none.
+  void codes(const json& wanted) {
+    const json& direct = member(case_.at("expected"), "direct");
+    const auto of_task = [&](const std::string& task, const json& nodes) {
+      for (const auto& [node, code] : nodes.items()) {
+        const bool refused = judge_.predicate(task, node).has_value();
+        if (refused != (code != 0)) add("expected", task + " on " + node, refused ? "refused" : "accepted");
+      }
+    };
+    if (has(direct, "target_task")) return of_task(judge_.task_named(text_or_empty(direct, "target_task")), wanted);
+    for (const auto& [task, nodes] : wanted.items()) of_task(task, nodes);
   }
 
   /// The error of the last predicate that was called.
@@ -430,7 +470,7 @@ class session_calls {
     bool called = false;
     for (const json& call : items(case_, "calls")) {
       if (call.at("fn") != "predicate") continue;
-      found = judge_.predicate(call.at("in").at("node").get<std::string>());
+      found = judge_.predicate(text_or_empty(call.at("in"), "task"), call.at("in").at("node").get<std::string>());
       called = true;
     }
     if (!called) throw unsupported("the call of predicate is not recorded");
@@ -457,8 +497,13 @@ class session_calls {
       scores("call", fn, member(wanted, "network-topology-aware"),
              judge_.hypernode_order(in.at("subjob").get<std::string>(), in.at("hypernodes")), golden_tolerance, false);
     } else if (fn == "predicate") {
-      const bool refused = judge_.predicate(in.at("node").get<std::string>()).has_value();
-      if (refused == (wanted == "ok")) add("call", fn, refused ? "refused" : "accepted");
+      const std::optional<std::string> refusal =
+          judge_.predicate(text_or_empty(in, "task"), in.at("node").get<std::string>());
+      if (refusal.has_value() == (wanted == "ok")) add("call", fn, refusal ? "refused" : "accepted");
+      if (refusal && judge_.tells_why() && wanted.is_array() && text_or_empty(wanted.front(), "reason") != *refusal)
+        add("call", fn, "refused: " + *refusal);
+    } else if (fn == "victim_tasks") {
+      add("call", fn, compare_names(wanted, judge_.victims()));
     } else {
       return false;
     }

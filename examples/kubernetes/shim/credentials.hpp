@@ -18,7 +18,7 @@ class bad_input : public std::runtime_error {
 struct credentials {
   std::string host;
   std::string port;
-  std::string path;  ///< before every target, without a final slash
+  std::string path;        ///< before every target, without a final slash
   std::string name_space;  ///< that of the context or of the pod; empty: neither says
   bool tls = true;
   bool verify = true;                ///< false only if the kubeconfig says insecure-skip-tls-verify

@@ -28,7 +28,8 @@ class election {
   /// @param changed called from the thread of run when this process begins or ends to lead.
   election(election_settings by, const credentials& as, log_function log, std::function<void()> changed);
 
-  /// Stands for the lease and renews it, until stop is called or the lease is lost: what was lost is not asked for again.
+  /// Stands for the lease and renews it, until stop is called or the lease is lost: what was lost is not asked for
+  /// again.
   void run();
   /// From any thread: nothing more is asked; the lease runs out by itself, unless it is released.
   void stop() noexcept;

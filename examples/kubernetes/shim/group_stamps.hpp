@@ -43,7 +43,7 @@ class group_stamps {
   const decision* what_ = nullptr;
   std::string time_;
   std::set<std::pair<std::string, std::string>> stamped_;  ///< groups and annotations, in this cycle
-  std::map<std::string, nlohmann::json> due_;  ///< by group: annotations to write, null to remove
+  std::map<std::string, nlohmann::json> due_;              ///< by group: annotations to write, null to remove
 };
 
 }  // namespace shim

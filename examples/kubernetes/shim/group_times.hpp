@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// What the engine has to find on pod groups in later cycles: when they started, when they were evicted, since when they
-/// are in part on nodes.
+/// What the engine has to find on pod groups in later cycles: when they started, when they were evicted, since when
+/// they are in part on nodes.
 
 #include <cstdint>
 #include <map>

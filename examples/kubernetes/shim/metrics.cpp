@@ -109,8 +109,8 @@ std::string metrics::text() const {
   std::string out;
   for (const auto& [name, one] : now) {
     if (one.all.empty()) continue;
-    out +=
-        fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, escaped(one.what.help, false), name, type_name(one.what.kind));
+    out += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, escaped(one.what.help, false), name,
+                       type_name(one.what.kind));
     for (const auto& [of, value] : one.all) {
       if (one.what.kind != type::histogram) {
         out += fmt::format("{}{} {}\n", name, braces(of), value.value);
