@@ -87,14 +87,17 @@ resource_list held_by(const json& one, const std::string& queue, const std::stri
   return held;
 }
 
-bool is_within_limit(const json& one, const std::string& queue, const std::string& group, const std::string& task,
-                     const json& record) {
+/// By group; null: the queue has none. What nobody can read is discarded.
+json limits_of(const json& one, const std::string& queue) {
   const json& notes = items(member(named_object(one, "queues", queue), "metadata"), "annotations");
   const std::string text = text_or_empty(notes, limits_key);
-  if (text.empty()) return true;
-  const json limits = json::parse(text, nullptr, false);
-  if (!limits.is_object()) throw unsupported("a limit that nobody can read");
-  if (!limits.contains(group)) return true;
+  return text.empty() ? json() : json::parse(text, nullptr, false);
+}
+
+bool is_within_limit(const json& one, const std::string& queue, const std::string& group, const std::string& task,
+                     const json& record) {
+  const json limits = limits_of(one, queue);
+  if (!limits.is_object() || !limits.contains(group)) return true;
   std::vector<std::string> named;
   for (const auto& [name, amount] : limits.at(group).items()) named.push_back(name);
   return policy::within_group_limit(held_by(one, queue, group, task), volcano_resources(record.at("resreq")),
@@ -122,6 +125,7 @@ std::optional<std::string> node_group_calls::refusal(const std::string& task, co
   const std::optional<std::string> group = label_of(case_, node, group_label);
   const json& job = *job_with(case_, task).second;
   const std::string queue = text_or_empty(job, "queue");
+  if (limits_of(case_, queue).is_discarded()) return std::string{};  // the queue gets no node at all
   const std::vector<policy::node_group_queue> queues = queues_of(case_);
   const policy::node_group_affinity* affinity = policy::node_groups_of(queues, queue, inherits(plugin_));
   const bool strict = value_or(member(plugin_, "arguments"), "strict", true);

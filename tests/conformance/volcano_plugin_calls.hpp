@@ -17,7 +17,7 @@ class node_group_calls {
   node_group_calls(const nlohmann::json& one, const nlohmann::json& plugin) : case_(one), plugin_(plugin) {}
 
   [[nodiscard]] double score(const std::string& task, const std::string& node) const;
-  /// The text of a refusal, or nothing.
+  /// The text of a refusal, or nothing. Empty: of limits that nobody can read, in words that are not recorded.
   [[nodiscard]] std::optional<std::string> refusal(const std::string& task, const std::string& node) const;
 
  private:

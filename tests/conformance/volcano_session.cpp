@@ -500,7 +500,8 @@ class session_calls {
       const std::optional<std::string> refusal =
           judge_.predicate(text_or_empty(in, "task"), in.at("node").get<std::string>());
       if (refusal.has_value() == (wanted == "ok")) add("call", fn, refusal ? "refused" : "accepted");
-      if (refusal && judge_.tells_why() && wanted.is_array() && text_or_empty(wanted.front(), "reason") != *refusal)
+      if (refusal && !refusal->empty() && judge_.tells_why() && wanted.is_array() &&
+          text_or_empty(wanted.front(), "reason") != *refusal)
         add("call", fn, "refused: " + *refusal);
     } else if (fn == "victim_tasks") {
       add("call", fn, compare_names(wanted, judge_.victims()));
