@@ -89,7 +89,7 @@ class cow {
 ///
 /// Between `open_undo` and `keep` or `roll_back` elements are kept as they were before each write, so that nothing has
 /// to be shared, and copied, only to be able to go back. After many writes the column shares its pages with what it
-/// was. Copies know nothing of that.
+/// was. Copies know nothing of that. What `write` returns is for use before another element is written.
 template <class T>
 class cow_column {
  public:

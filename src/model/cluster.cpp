@@ -129,6 +129,7 @@ result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_
     model::edit edit(state, writer, names, invalid_rows, std::move(bad));
     result<void> done = edit.run(tables);
     if (done) {
+      edit.keep_names();
       before.keep();
       return done;
     }

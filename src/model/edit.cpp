@@ -104,13 +104,13 @@ void edit::revert_names() {
 }
 
 void edit::add_name(map_member map, std::string_view name, std::uint32_t slot) {
-  (names_.*map).insert(name, slot);
   journal_.push_back({map, name, slot, true});
+  (names_.*map).insert(name, slot);
 }
 
 void edit::drop_name(map_member map, std::string_view name, std::uint32_t slot) {
-  (names_.*map).erase(name);
   journal_.push_back({map, name, slot, false});
+  (names_.*map).erase(name);
   discard(name);
 }
 

@@ -36,6 +36,10 @@ class edit {
   /// `bad`: rows that an earlier attempt at the same tables has found bad.
   edit(cluster_state& state, writer_state& writer, name_maps& names, on_invalid mode, bad_rows bad)
       : s_(state), w_(writer), names_(names), mode_(mode), bad_(std::move(bad)) {}
+  edit(const edit&) = delete;
+  edit& operator=(const edit&) = delete;
+  /// Takes changes of names back that are not kept.
+  ~edit() { revert_names(); }
 
   result<void> run(std::span<const table_view> tables);
   /// Names stay where they are, for those who go back afterwards.
@@ -43,6 +47,7 @@ class edit {
   /// After a failed run: rows were blamed, and another attempt without them may succeed.
   [[nodiscard]] bool wants_retry() const { return retry_; }
   [[nodiscard]] bad_rows take_bad_rows() { return std::move(bad_); }
+  void keep_names() noexcept { journal_.clear(); }
   /// Takes all changes of names back; the state itself is restored by the caller.
   void revert_names();
 

@@ -566,7 +566,11 @@ void edit::count_open_nodes() {
     s_.nodes_with_taints += node.taints.empty() ? 0U : 1U;
     s_.nodes_not_open += node.open() ? 0U : 1U;
     s_.nodes_without_cpu += capacity[dim_cpu] == 0 ? 1U : 0U;
-    for (std::uint32_t r = 0; r < quota_dimensions && node.open(); ++r) s_.open_capacity[r] += capacity[r];
+    for (std::uint32_t r = 0; r < quota_dimensions && node.open(); ++r) {
+      // Whether it all fits is checked afterwards.
+      const auto sum = static_cast<std::uint64_t>(s_.open_capacity[r]) + static_cast<std::uint64_t>(capacity[r]);
+      s_.open_capacity[r] = static_cast<std::int64_t>(sum);
+    }
   }
 }
 

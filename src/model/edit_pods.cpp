@@ -126,12 +126,12 @@ void edit::erase_pod(pod_row p) {
   choosing_.erase(p);
   leave(p);
   leave_class(p);
-  pod_core& pod = s_.pods.write(p);
-  if (pod.sub == no_row) {
+  if (const sub_group_row sub = s_.pods[p].sub; sub == no_row) {
     unlink_stray(p);
   } else {
-    relink(pod.sub, p);
+    relink(sub, p);
   }
+  pod_core& pod = s_.pods.write(p);  // not before others of the column are written
   pod.live = false;
   ++pod.generation;
   --s_.live_pods;

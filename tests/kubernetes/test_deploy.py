@@ -150,7 +150,7 @@ class Deploy(unittest.TestCase):
     def test_rendered(self):
         if shutil.which("helm") is None:
             self.skipTest("skipped: helm absent, the templates were checked and not rendered")
-        for more in ([], ["--set", "podMonitor.enabled=true,dashboard.enabled=true,tokenSecret=t,tlsSecret=c,extender.enabled=true,"
+        for more in ([], ["--set", "podMonitor.enabled=true,dashboard.enabled=true,tokenSecret=t,tlsSecret=c,extender.enabled=true,extender.insecure=true,"
                                    "webhook.enabled=true,webhook.tlsSecret=w"]):  # fmt: skip
             done = subprocess.run(["helm", "template", "one", CHART, "--namespace", "here", *more], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)

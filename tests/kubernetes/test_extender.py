@@ -242,7 +242,9 @@ class Faults(ExtenderCase):
             api.put("nodes", shared_node("n0"))
             self.serve(api)
             for path in ("/filter", "/bind"):
-                for body, expected in (("", "no JSON object"), ("[1]", "no JSON object"), ("{", "no JSON object"), ("{}", "")):
+                deep = '{"Pod": ' + "[" * 100000 + "]" * 100000 + "}"
+                for body, expected in (("", "no JSON object"), ("[1]", "no JSON object"), ("{", "no JSON object"), ("{}", ""),
+                                       (deep, "more than 64 levels")):  # fmt: skip
                     self.assertIn(expected, self.ask(path, body, raw=True)["Error"] or self.fail(f"{path} {body}"))
             good = {"metadata": {"name": "a", "namespace": "team", "uid": "u"}, "spec": {"containers": []}}
             for args, expected in (

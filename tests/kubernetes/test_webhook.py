@@ -128,6 +128,14 @@ class Isolation(WebhookCase):
             self.assertEqual(env["KAISCHED_POD_UID"], {"fieldRef": {"fieldPath": "metadata.uid"}})
             self.assertNotIn("CUDA_DEVICE_MEMORY_SHARED_CACHE", env)
             self.assertEqual(mounts(made)["/run/kaisched/ledger"]["subPathExpr"], "$(KAISCHED_POD_UID)_main")
+            # Nobody chooses whose ledger it is.
+            other = shared_pod("a", memory=1000)
+            other["spec"]["containers"][0]["env"] = [{"name": "KAISCHED_POD_UID", "value": "victim"}, {"name": "X", "value": "y"}]
+            there = self.admitted(other)["spec"]["containers"][0]["env"]
+            self.assertEqual([one for one in there if one["name"] == "KAISCHED_POD_UID"],
+                             [{"name": "KAISCHED_POD_UID", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}}])  # fmt: skip
+            self.assertIn({"name": "X", "value": "y"}, there)
+            self.assertEqual(variables(self.admitted(shared_pod("a", memory="1e3")))["GPU_MEMORY_LIMIT"], str(1000 << 20))
             paths = {v["name"]: v["hostPath"]["path"] for v in made["spec"]["volumes"]}
             self.assertEqual(paths, {"kaisched-library": "/opt/guard", "kaisched-ledgers": "/var/lib/kaisched/ledgers"})
 
@@ -249,7 +257,8 @@ class Admission(WebhookCase):
             many = shared_pod("a", **{"nvidia.com/gpumem-percentage": 101})
             huge = shared_pod("a", memory=2**31)
             for body, expected in (
-                ("", ""), ("[]", ""), ("{}", "request"), (json.dumps({"request": {"uid": "u"}}), ""),
+                ("", "no JSON"), ("[]", ""), ("{}", "request"), (json.dumps({"request": {"uid": "u"}}), ""),
+                ('{"request": {"uid": ' + "[" * 100000 + "]" * 100000 + "}}", "more than 64 levels"),
                 (json.dumps(self.review({})), "spec: is missing"),
                 (json.dumps(self.review({"spec": {"containers": 1}})), "spec.containers: expected a list"),
                 (json.dumps(self.review({"spec": {"containers": [1]}})), "expected containers"),
@@ -260,6 +269,11 @@ class Admission(WebhookCase):
                 status, text = self.post(body)
                 if body == json.dumps({"request": {"uid": "u"}}):
                     self.assertEqual(status, 200)  # about nothing that it knows
+                elif '"object"' in body:  # a pod without its limits must not come in
+                    self.assertEqual(status, 200, (body, text))
+                    refused = json.loads(text)["response"]
+                    self.assertEqual((refused["allowed"], refused["status"]["code"]), (False, 403))
+                    self.assertIn(expected, refused["status"]["message"])
                 else:
                     self.assertEqual(status, 400, (body, text))
                     self.assertIn(expected, text)

@@ -246,3 +246,32 @@ TEST_CASE("spread by labels that count other GPUs than there are decides as the 
           test::lines(must(test::make_engine({"placement.gpu", "spread", "reference_path", "true"}).run(s, 0))));
   }
 }
+
+TEST_CASE("many pods that belong to no pod set leave in one delta") {
+  cluster c = two_gpus();
+  constexpr int strays = 40;
+  const auto name = [](int i) { return "s" + std::to_string(100 + i); };
+  table added = make(table_kind::pod, table_op::add);
+  auto& names = added.add(col::pod_name, column_type::string);
+  auto& groups = added.add(col::pod_group_ref, column_type::string);
+  auto& subs = added.add(col::pod_sub_group, column_type::string);
+  auto& requests = added.add(col::pod_request, column_type::i64, 1);
+  table removed = make(table_kind::pod, table_op::remove);
+  auto& gone = removed.add(col::pod_name, column_type::string);
+  for (int i = 0; i < strays; ++i) {
+    names.push(name(i));
+    groups.push("g");
+    subs.push("nowhere");
+    requests.push(std::int64_t{1000});
+    gone.push(name(i));
+  }
+  must(c.apply({added.view()}));
+  must(c.apply({removed.view()}));
+  const snapshot none = c.take_snapshot();
+  for (std::uint32_t p = 0; p < none.state().pod_slots; ++p) CHECK_FALSE(none.state().pods[p].live);
+  CHECK(none.state().live_pods == 0);
+  must(c.apply({added.view()}));  // in the same slots
+  const snapshot again = c.take_snapshot();
+  CHECK(again.state().live_pods == strays);
+  CHECK(counted_right(again));
+}

@@ -122,6 +122,12 @@ TEST_CASE("volumes: claims that wait for their first pod") {
   add_volume(local, "one", "a", fast);
   add_volume(local, "two", "b", fast);
   CHECK(affinity_of(with_pod(local)) == R"x(["zone in (a,b)"])x");
+  local.cluster_object("v1", "PersistentVolume", "three",
+                       R"(, "spec": {"capacity": {"storage": "20Gi"}, "accessModes": ["ReadWriteMany", "ReadWriteOnce"],
+      "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+        {"key": "zone", "operator": "In", "values": ["c"]}, {"key": "ssd", "operator": "Exists"}]}]}})" +
+                           fast + "}");
+  CHECK(affinity_of(with_pod(local)) == R"x(["zone in (c),ssd", "zone in (a,b)"])x");
   CHECK(
       with_pod(
           text_of(class_rest(waits, "csi", R"(, "allowedTopologies": [{"matchLabelExpressions": [{"key": "z"}]}])")))

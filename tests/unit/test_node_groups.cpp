@@ -126,5 +126,7 @@ TEST_CASE("revocable zones: how many may leave at once") {
   CHECK(most_leaving({5, 5, 0}, {"1", "5"}) == 1);
   CHECK(most_leaving({5, 5, 0}, {"many", {}}) == 0);
   CHECK(most_leaving({5, 5, 0}, {"-5", {}}) == 0);
+  CHECK(most_leaving({5, 2, 0}, {"-9223372036854775808", {}}) == 0);
+  CHECK(most_leaving({5, 5, 0}, {{}, "-9223372036854775808"}) == 1'000'000'005);
   CHECK(most_leaving({5, 5, 0}, {"99999999999999999%", {}}) == 5'000'000'0);
 }

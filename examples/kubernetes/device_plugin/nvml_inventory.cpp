@@ -55,8 +55,9 @@ class nvml_inventory final : public inventory {
 
   std::vector<card> look() override {
     unsigned int count = 0;
-    if (const int code = count_(&count); code != 0)
-      throw bad_inventory(fmt::format("nvmlDeviceGetCount_v2: error {}", code));
+    const int code = count_(&count);
+    if (code != 0 && known_.empty()) throw bad_inventory(fmt::format("nvmlDeviceGetCount_v2: error {}", code));
+    if (code != 0) count = 0;                                  // the driver has gone: none of the cards can be used
     for (auto& [uuid, known] : known_) known.healthy = false;  // until it is seen
     for (unsigned int i = 0; i < count; ++i) look_at(i);
     std::vector<card> made;

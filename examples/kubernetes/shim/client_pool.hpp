@@ -29,7 +29,11 @@ class client_pool {
   std::chrono::milliseconds timeout_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<http_client>> all_;
-  std::vector<std::shared_ptr<http_client>> idle_;
+  struct idle_client {
+    std::shared_ptr<http_client> client;
+    std::chrono::steady_clock::time_point since;
+  };
+  std::vector<idle_client> idle_;
   bool cancelled_ = false;
 };
 

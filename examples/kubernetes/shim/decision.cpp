@@ -55,7 +55,11 @@ void decider::take(const std::vector<object_change>& changes) {
     } catch (const abi::failure& refused) {  // one such object must not stop the others
       unread_.emplace(one.name, fmt::format("{}: {}", one.name, refused.what()));
     }
-    objects_.remove(one.mark);
+    try {
+      objects_.remove(one.mark);
+    } catch (const abi::failure& refused) {
+      unread_.emplace(one.name, fmt::format("{}: {}", one.name, refused.what()));
+    }
   }
 }
 

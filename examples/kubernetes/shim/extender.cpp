@@ -243,16 +243,19 @@ std::string extender::carry_out(const bind_order& what) {
   if (chosen != what.node) return fmt::format("pod {}: its devices are those of {}", name, chosen);
   const auto since = hami::read_seconds(annotations.value(hami::assigned_time, ""));
   // A binding that is on its way when the time is over would find its devices given to another pod.
-  if (!since || system_clock::now() - *since > hami::grant_lifetime - std::chrono::minutes(1)) {
-    return fmt::format("pod {}: its devices were chosen too long ago", name);
+  const auto age = since ? system_clock::now() - *since : system_clock::duration::max();
+  if (age > hami::grant_lifetime - std::chrono::minutes(1) || age < -hami::grant_lifetime) {
+    return fmt::format("pod {}: its devices were chosen too long ago, or its clock is wrong", name);
   }
-  return bind_with_devices(what, annotations);
+  return bind_with_devices(what, annotations, *since + hami::grant_lifetime - std::chrono::minutes(1));
 }
 
-std::string extender::bind_with_devices(const bind_order& what, const json& annotations) {
+std::string extender::bind_with_devices(const bind_order& what, const json& annotations,
+                                        system_clock::time_point last) {
   const auto until = std::chrono::steady_clock::now() + by_.extender.lock_wait;
   std::vector<hami::lock_form> taken;
   std::string why;
+  bool may_be_bound = false;
   try {
     for (const hami::lock_form& form : hami::locks_for(annotations)) {
       why = locks_.take(form, what.node, what.name_space, what.pod, until, [this] { return may_go_on(); });
@@ -263,10 +266,14 @@ std::string extender::bind_with_devices(const bind_order& what, const json& anno
       why = patch_phase(what,
                         {{hami::bind_phase, "allocating"}, {hami::bind_time, hami::seconds_text(system_clock::now())}});
     }
-    if (why.empty()) why = send_binding(what);
+    // Waiting for locks takes its time.
+    if (why.empty() && system_clock::now() > last) why = "its devices were chosen too long ago";
+    may_be_bound = why.empty();
+    if (may_be_bound) why = send_binding(what);
   } catch (const no_answer& fault) {
+    why = fmt::format("pod {}/{}: {}", what.name_space, what.pod, fault.what());
     // Whether it is bound nobody knows: locks stay for the plugin, or run out.
-    return fmt::format("pod {}/{}: {}", what.name_space, what.pod, fault.what());
+    if (may_be_bound) return why;
   }
   if (why.empty()) return why;
   try {

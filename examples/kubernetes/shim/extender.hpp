@@ -55,7 +55,9 @@ class extender {
   [[nodiscard]] bool needs_devices(const nlohmann::json& pod) const;
 
   [[nodiscard]] std::string carry_out(const bind_order& what);
-  [[nodiscard]] std::string bind_with_devices(const bind_order& what, const nlohmann::json& annotations);
+  /// @param last when the binding has to be on its way.
+  [[nodiscard]] std::string bind_with_devices(const bind_order& what, const nlohmann::json& annotations,
+                                              std::chrono::system_clock::time_point last);
   [[nodiscard]] std::string send_binding(const bind_order& what);
   [[nodiscard]] std::string patch_phase(const bind_order& what, const nlohmann::json& annotations);
   [[nodiscard]] bool may_go_on() const { return obstacle_().empty(); }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bounded_json.hpp"
 #include "credentials.hpp"
 
 namespace shim {
@@ -17,7 +18,7 @@ using nlohmann::json;
 constexpr int most_points = 10;
 
 json object_of(const std::string& body) {
-  json made = json::parse(body, nullptr, false);
+  json made = parse_bounded(body);
   if (!made.is_object()) throw bad_input("the body is no JSON object");
   return made;
 }

@@ -39,7 +39,11 @@ std::int64_t amount_of(const std::string& text) {
                                                                             {"Gi", 1 << 30}}};
   std::int64_t number = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (unit == "e0" || unit == "E0") unit = "";
+  if (unit == "e3" || unit == "E3") unit = "k";
+  if (unit == "e6" || unit == "E6") unit = "M";
+  if (unit == "e9" || unit == "E9") unit = "G";
   const auto* const known =
       std::find_if(units.begin(), units.end(), [&](const auto& one) { return one.first == unit; });
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();  // as HAMi counts
@@ -71,6 +75,15 @@ json* variable_of(json& container, std::string_view name) {
     if (one.is_object() && one.value("name", "") == name) return &one;
   }
   return nullptr;
+}
+
+void drop_variable(json& container, std::string_view name) {
+  if (!container.contains("env") || !container["env"].is_array()) return;
+  json kept = json::array();
+  for (json& one : container["env"]) {
+    if (!one.is_object() || one.value("name", "") != name) kept.push_back(std::move(one));
+  }
+  container["env"] = std::move(kept);
 }
 
 void set_variable(json& container, const std::string& name, const json& value) {
@@ -204,7 +217,9 @@ void isolation::add_to(json& container, std::size_t place, const gpu_part& part,
     mount(container, {{"name", shared_volume}, {"mountPath", shared_place}, {"subPath", name}});
     set_text(container, "CUDA_DEVICE_MEMORY_SHARED_CACHE", fmt::format("{}/limits", shared_place));
   } else {
-    // A variable in a path of a volume has to stand before all that use it.
+    // A variable in a path of a volume has to stand before all that use it, and says whose folder it is: nobody else
+    // may.
+    drop_variable(container, "KAISCHED_POD_UID");
     set_field(container, "KAISCHED_POD_UID", "metadata.uid");
     mount(container, {{"name", ledger_volume},
                       {"mountPath", ledger_place},

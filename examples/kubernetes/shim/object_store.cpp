@@ -100,9 +100,7 @@ object_store::entry object_store::made(const resource& of, json one) const {
   return made;
 }
 
-bool object_store::put_one(entries& in, const resource& of, json one) {
-  const std::string name = name_of(one);
-  entry now = made(of, std::move(one));
+bool object_store::put_one(entries& in, const resource& of, const std::string& name, entry now) {
   entry& was = in[name];
   const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
@@ -112,15 +110,19 @@ bool object_store::put_one(entries& in, const resource& of, json one) {
 }
 
 void object_store::replace(const resource& of, std::vector<json> all) {
+  // What cannot be read stops the list before anything is different.
+  std::vector<entry> read;
+  read.reserve(all.size());
+  for (json& one : all) read.push_back(made(of, std::move(one)));
   const std::scoped_lock lock(mutex_);
   const bool first = !kinds_.contains(of.key());
   entries& in = kinds_[of.key()];
   bool differs = first;
   entries before = std::exchange(in, {});
-  for (json& one : all) {
-    const std::string name = name_of(one);
+  for (entry& one : read) {
+    const std::string name = name_of(one.object);
     if (const auto old = before.find(name); old != before.end()) in.insert(before.extract(old));
-    differs = put_one(in, of, std::move(one)) || differs;
+    differs = put_one(in, of, name, std::move(one)) || differs;
   }
   differs = differs || !before.empty();
   for (const auto& [name, gone] : before) changed_[of.key()].insert(name);
@@ -131,8 +133,10 @@ void object_store::replace(const resource& of, std::vector<json> all) {
 }
 
 void object_store::put(const resource& of, json one) {
+  const std::string name = name_of(one);
+  entry now = made(of, std::move(one));
   const std::scoped_lock lock(mutex_);
-  if (put_one(kinds_[of.key()], of, std::move(one))) changed();
+  if (put_one(kinds_[of.key()], of, name, std::move(now))) changed();
 }
 
 void object_store::remove(const resource& of, const json& one) {

@@ -108,7 +108,7 @@ class object_store final : public sink {
   [[nodiscard]] entry made(const resource& of, nlohmann::json one) const;
   /// The pod as it is to be seen while something about it is on its way.
   [[nodiscard]] static nlohmann::json taken_for_done(const std::string& text, const assumption& what);
-  bool put_one(entries& in, const resource& of, nlohmann::json one);
+  bool put_one(entries& in, const resource& of, const std::string& name, entry now);
   void settle(const std::string& name, const nlohmann::json& pod, bool gone);
   [[nodiscard]] const assumption* assumed_of(const resource& of, const std::string& name) const;
   /// Those that have got devices before the server has told of them.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bounded_json.hpp"
 #include "credentials.hpp"
 #include "isolation.hpp"
 #include "object_store.hpp"
@@ -55,7 +56,13 @@ json answer_to(const json& review, const webhook_settings& by) {
                        text_at(request, "/subResource").empty();
   if (of_pods && text_at(request, "/operation") == "CREATE") {
     const json& pod = request.at("object");
-    admission made = admit(by, pod);
+    admission made;
+    try {
+      made = admit(by, pod);
+    } catch (const bad_input& fault) {  // a pod that nobody understands must not come in without its limits
+      made = {};
+      made.denied = fault.what();
+    }
     if (!made.warnings.empty()) response["warnings"] = made.warnings;
     if (!made.denied.empty()) {
       response["allowed"] = false;
@@ -115,7 +122,7 @@ admission admit(const webhook_settings& by, const json& pod) {
 void serve_webhook(const webhook_settings& by, http_server& on, std::function<void(const std::string&)> log) {
   on.route("POST", "/webhook", access::everybody, [&by, log = std::move(log)](const incoming& what) -> reply {
     try {
-      const json answer = answer_to(json::parse(what.body), by);
+      const json answer = answer_to(parse_bounded(what.body), by);
       return {200, answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n", "application/json", {}};
     } catch (const std::exception& fault) {
       log(fmt::format("webhook: {}", fault.what()));

@@ -7,6 +7,9 @@ namespace kaisched::io::kubernetes {
 
 namespace {
 
+/// Without a fault where it is none: pods without a row may hold anything.
+std::string_view text_if_any(member of) { return of && of->is(json_kind::string) ? of->text() : std::string_view{}; }
+
 /// What the row of a plain pod depends on is as it was, but for its group.
 bool is_same_place(const pod_memory& memory, const pod_context& context) {
   return context.nodes.contains(memory.node) == memory.has_place &&
@@ -20,7 +23,8 @@ bool is_plain(object& of, const pod_memory& memory, const pod_context& context) 
   const member metadata = of.section(of.root(), "metadata");
   const bool releasing = of.text(of.section(of.root(), "status"), "phase") == "Running" &&
                          find(metadata, "deletionTimestamp").has_value();  // stuck after a while
-  return !releasing && of.items(spec, "resourceClaims").empty() && !context.bindings.contains(memory.full_name) &&
+  const member claims = find(spec, "resourceClaims");
+  return !releasing && (!claims || claims->is(json_kind::null)) && !context.bindings.contains(memory.full_name) &&
          of.label("app").value_or("") != context.chosen.reservation_app && !of.failed();
 }
 
@@ -29,10 +33,11 @@ bool allows_memory(const pod_context& context) { return context.shared.is_idle()
 
 }  // namespace
 
-void read_known_pod(object& of, pod_memory* memory, pod_context& context, cluster_records& to) {
+void read_known_pod(object& of, pod_memory* memory, bool remembers, pod_context& context, cluster_records& to) {
   std::optional<membership> group;
-  if (memory == nullptr) return read_pod(of, group, context, to);
-  memory->is_kept = false;
+  if (memory != nullptr) memory->is_kept = false;
+  if (memory != nullptr && !remembers) memory->is_plain = false;
+  if (memory == nullptr || !remembers) return read_pod(of, group, context, to);
   if (memory->is_plain && allows_memory(context) && is_same_place(*memory, context)) {
     group = context.groups.of(of, memory->finished);
     const bool same_volumes = !memory->has_row || context.volumes.of(of) == memory->volumes;
@@ -56,7 +61,7 @@ void read_known_pod(object& of, pod_memory* memory, pod_context& context, cluste
   memory->full_name = of.full_name();
   memory->node = of.text(of.section(of.root(), "spec"), "nodeName");
   memory->has_place = context.nodes.contains(memory->node);
-  memory->nominated = of.text(of.section(of.root(), "status"), "nominatedNodeName");
+  memory->nominated = text_if_any(find(find(of.root(), "status"), "nominatedNodeName"));
   memory->has_nominated = context.nodes.contains(memory->nominated);
   memory->is_plain = allows_memory(context) && shared == context.gpu_groups.size() && is_plain(of, *memory, context);
 }

@@ -30,6 +30,7 @@ struct pod_memory {
 };
 
 /// Reads a pod unless it makes the row of the last time. @param memory null: it is read.
-void read_known_pod(object& of, pod_memory* memory, pod_context& context, cluster_records& to);
+/// @param remembers else it is read too, and nothing that was known of it counts from then on.
+void read_known_pod(object& of, pod_memory* memory, bool remembers, pod_context& context, cluster_records& to);
 
 }  // namespace kaisched::io::kubernetes

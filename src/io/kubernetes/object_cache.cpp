@@ -65,7 +65,9 @@ result<void> object_cache::remove(std::string_view text) {
   if (!read) return read.take_failure();
   for (const object& one : read->objects) {
     const key of = key_of(one);
-    if (objects_.erase(of) > 0) note(of);
+    if (!objects_.contains(of)) continue;
+    note(of);
+    objects_.erase(of);
   }
   return {};
 }

@@ -162,6 +162,7 @@ std::string_view shared_devices::binding_node(const object& of, std::int64_t now
   if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) return {};
   if (since < 0 || since > std::numeric_limits<std::int64_t>::max() / second - binding_seconds) return {};
   if (now / second > since + binding_seconds) return {};
+  if (since > now / second + binding_seconds) return {};  // nobody can have decided that yet
   return of.annotation(hami_assigned_node).value_or("");
 }
 

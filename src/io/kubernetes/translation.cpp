@@ -181,11 +181,12 @@ class translator {
       }
     }
     // Claims and pools are of all pods together.
-    const bool remembers = !memories_.empty() && all(object_kind::claim).empty() &&
-                           all(object_kind::claim_template).empty() && all(object_kind::resource_slice).empty();
+    const bool remembers = all(object_kind::claim).empty() && all(object_kind::claim_template).empty() &&
+                           all(object_kind::resource_slice).empty();
     for (object* one : all(object_kind::pod)) {
-      read_known_pod(*one, remembers ? memories_[static_cast<std::size_t>(one - objects_.data())] : nullptr, context,
-                     rows_);
+      pod_memory* const memory =
+          memories_.empty() ? nullptr : memories_[static_cast<std::size_t>(one - objects_.data())];
+      read_known_pod(*one, memory, remembers, context, rows_);
     }
     shared_.count_devices(rows_.nodes);
     names_.gpu_groups = place_on_shared_devices(context, rows_);

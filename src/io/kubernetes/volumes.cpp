@@ -43,7 +43,8 @@ std::vector<std::string> merged(const std::set<std::string>& selectors) {
   std::map<std::string, std::vector<std::string>, std::less<>> values;
   for (const std::string& one : selectors) {
     const std::size_t at = one.find(in);
-    const bool alone = at != std::string::npos && one.find(',') > one.find('(') && one.find('(') == one.rfind('(');
+    const bool alone = at != std::string::npos && one.find(',') > one.find('(') && one.find('(') == one.rfind('(') &&
+                       one.find(')') + 1 == one.size();
     if (alone) {
       values[one.substr(0, at)].push_back(one.substr(at + in.size(), one.size() - at - in.size() - 1));
     } else {

@@ -35,10 +35,10 @@ std::optional<std::int64_t> minutes_of(std::string_view text) {
 
 /// What is neither a number nor per cent counts as nothing.
 std::int64_t pods_of(std::string_view text, std::size_t all) {
-  if (!text.ends_with('%')) return number_of(text).value_or(0);
+  constexpr std::int64_t most = 1'000'000'000;  // beyond that sums and products would not fit
+  if (!text.ends_with('%')) return std::clamp(number_of(text).value_or(0), -most, most);
   const std::int64_t percent = number_of(text.substr(0, text.size() - 1)).value_or(0);
   const auto pods = static_cast<std::int64_t>(all);
-  constexpr std::int64_t most = 1'000'000'000;  // beyond that the product would not fit
   const std::int64_t product = std::clamp(percent, -most, most) * std::min(pods, most);
   return product > 0 ? (product + 99) / 100 : product / 100;
 }

@@ -17,6 +17,9 @@ server:
   key: /etc/kaisched/tls/tls.key
 {{- end }}
 {{- if .Values.extender.enabled }}
+{{- if not (or .Values.extender.insecure (hasKey .Values.extender.settings "client_ca")) }}
+{{- fail "extender: whoever reaches it can bind pods: set extender.settings.client_ca, or extender.insecure" }}
+{{- end }}
 extender:
   listen: 0.0.0.0:{{ .Values.extender.port }}
 {{- if .Values.extender.tlsSecret }}
