@@ -418,7 +418,7 @@ void job_queue::mark(std::uint32_t n) {
 
 /// What has changed since the last pop is at the top of its heap, so one path is repaired, its end first: a node is
 /// compared by its best leaf.
-void job_queue::settle(heap<std::uint32_t>& level) {
+void job_queue::settle(base::heap<std::uint32_t>& level) {
   const std::uint32_t n = level.top();
   if (!nodes_[n].moved) return;
   nodes_[n].moved = false;
@@ -429,7 +429,7 @@ void job_queue::settle(heap<std::uint32_t>& level) {
 std::uint32_t job_queue::best_leaf() {
   const auto before = [&](std::uint32_t a, std::uint32_t b) { return node_before(a, b); };
   if (!c_.compat()) settle(roots_);
-  heap<std::uint32_t>* level = &roots_;
+  base::heap<std::uint32_t>* level = &roots_;
   while (true) {
     std::uint32_t n = level->top();
     while (nodes_[n].moved) {

@@ -13,7 +13,7 @@
 #include <kaisched/result.hpp>
 
 #include "actions/group_index.hpp"
-#include "actions/heap.hpp"
+#include "base/heap.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::actions {
@@ -71,7 +71,7 @@ class job_queue {
     bool is_leaf = false;
     bool moved = false;  ///< its key may have changed since it was put in its heap
     std::uint32_t parent = no_row;
-    heap<std::uint32_t> entries;            ///< of a leaf: positions in `entries_`; else nodes
+    base::heap<std::uint32_t> entries;      ///< of a leaf: positions in `entries_`; else nodes
     group_index::cursor members;            ///< of a leaf that is filled from an index
     std::vector<std::uint32_t> ordered;     ///< of a leaf that is filled in order: entries, last one first
     std::uint32_t head = no_row;            ///< its best member that is left, as an entry
@@ -116,7 +116,7 @@ class job_queue {
   void after_pop(std::uint32_t n);
   void order_queues();
   void order_nodes(std::uint32_t n);
-  void settle(heap<std::uint32_t>& level);
+  void settle(base::heap<std::uint32_t>& level);
   [[nodiscard]] std::uint32_t best_leaf();
   [[nodiscard]] std::uint32_t leaf_of(std::uint32_t n) const;
   [[nodiscard]] bool entry_before(std::uint32_t a, std::uint32_t b) const;
@@ -137,7 +137,7 @@ class job_queue {
   mutable std::vector<given> given_;                             ///< by queue; victims only
   std::vector<std::uint32_t> leaves_;                            ///< while the queue is filled from an index
   std::vector<std::pair<std::uint32_t, std::uint32_t>> firsts_;  ///< position, leaf; while these are linked
-  heap<std::uint32_t> roots_;
+  base::heap<std::uint32_t> roots_;
   std::vector<pod_row> popped_pods_;
   const group_index* index_ = nullptr;
   std::function<bool(group_row)> accepts_;

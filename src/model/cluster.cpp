@@ -88,20 +88,17 @@ class undoable {
   undoable(const undoable&) = delete;
   undoable& operator=(const undoable&) = delete;
   ~undoable() {
-    if (open_) roll_back();
-  }
-
-  void keep() noexcept {
-    open_ = false;
-    each_column([](auto& column) { column.keep(); });
-  }
-  void roll_back() noexcept {
-    open_ = false;
+    if (!open_) return;
     each_column([](auto& column) { column.roll_back(); });
     static_cast<model::cluster_counts&>(state_) = counts_;
     static_cast<model::writer_counts&>(writer_) = writer_counts_;
     state_.names = std::move(names_);
     writer_.dead_name_bytes += state_.names->bytes() - bytes_;
+  }
+
+  void keep() noexcept {
+    open_ = false;
+    each_column([](auto& column) { column.keep(); });
   }
 
  private:
@@ -133,8 +130,6 @@ result<void> cluster::impl::apply(std::span<const table_view> tables, model::on_
       before.keep();
       return done;
     }
-    edit.revert_names();
-    before.roll_back();
     if (!edit.wants_retry()) return done;
     bad = edit.take_bad_rows();
   }
@@ -150,7 +145,6 @@ result<snapshot> cluster::impl::preview(std::span<const table_view> tables, mode
     model::edit edit(*made, scratch, names, invalid_rows, std::move(bad));
     edit.keep_pool();
     result<void> done = edit.run(tables);
-    edit.revert_names();
     writer.dead_name_bytes += state.names->bytes() - bytes;
     if (done) {
       writer.last_version = made->version;

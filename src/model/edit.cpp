@@ -91,7 +91,7 @@ result<void> edit::finish() {
   return {};
 }
 
-void edit::revert_names() {
+edit::~edit() {
   for (auto change = journal_.rbegin(); change != journal_.rend(); ++change) {
     base::name_map& map = names_.*(change->map);
     if (change->inserted) {
@@ -100,7 +100,6 @@ void edit::revert_names() {
       map.insert(change->name, change->slot);
     }
   }
-  journal_.clear();
 }
 
 void edit::add_name(map_member map, std::string_view name, std::uint32_t slot) {

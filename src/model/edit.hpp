@@ -38,8 +38,8 @@ class edit {
       : s_(state), w_(writer), names_(names), mode_(mode), bad_(std::move(bad)) {}
   edit(const edit&) = delete;
   edit& operator=(const edit&) = delete;
-  /// Takes changes of names back that are not kept.
-  ~edit() { revert_names(); }
+  /// Takes changes of names back that are not kept; the state itself is for the caller to restore.
+  ~edit();
 
   result<void> run(std::span<const table_view> tables);
   /// Names stay where they are, for those who go back afterwards.
@@ -48,8 +48,6 @@ class edit {
   [[nodiscard]] bool wants_retry() const { return retry_; }
   [[nodiscard]] bad_rows take_bad_rows() { return std::move(bad_); }
   void keep_names() noexcept { journal_.clear(); }
-  /// Takes all changes of names back; the state itself is restored by the caller.
-  void revert_names();
 
  private:
   using map_member = base::name_map name_maps::*;

@@ -225,8 +225,7 @@ void core::count_total() {
     return node.open() && (is_marked(node, policy::gpu_worker_label) || is_marked(node, policy::cpu_worker_label));
   };
   total = marked_only ? quota_vector{} : s.open_capacity;
-  const bool has_instances = std::any_of(s.dimensions->begin(), s.dimensions->end(),
-                                         [](const auto& one) { return static_cast<bool>(one.mig); });
+  const bool has_instances = s.has_mig_resources();
   for (node_row row = 0; (marked_only || has_instances) && row < s.node_count(); ++row) {
     const model::node_info& node = *(*s.nodes)[row];
     if (!counts(node)) continue;

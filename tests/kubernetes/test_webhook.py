@@ -135,7 +135,8 @@ class Isolation(WebhookCase):
             self.assertEqual([one for one in there if one["name"] == "KAISCHED_POD_UID"],
                              [{"name": "KAISCHED_POD_UID", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}}])  # fmt: skip
             self.assertIn({"name": "X", "value": "y"}, there)
-            self.assertEqual(variables(self.admitted(shared_pod("a", memory="1e3")))["GPU_MEMORY_LIMIT"], str(1000 << 20))
+            for amount, mib in (("1e3", 1000), ("5E2", 500), ("7e0", 7), ("2k", 2000)):
+                self.assertEqual(variables(self.admitted(shared_pod("a", memory=amount)))["GPU_MEMORY_LIMIT"], str(mib << 20))
             paths = {v["name"]: v["hostPath"]["path"] for v in made["spec"]["volumes"]}
             self.assertEqual(paths, {"kaisched-library": "/opt/guard", "kaisched-ledgers": "/var/lib/kaisched/ledgers"})
 

@@ -228,14 +228,19 @@ class world {
 
   void change(bool plain) {
     const drawn one = draw_object(plain);
-    const std::pair key{one.version.substr(0, one.version.find('/')) + "/" + one.kind, one.full_name()};
-    if (one_in(4) && objects_.contains(key)) {
-      objects_.erase(key);
-      got(cache_.remove(one.mark()));
+    if (one_in(4) && objects_.contains(key_of(one))) {
+      drop(one);
     } else {
-      objects_[key] = one.text();
-      got(cache_.put(one.text()));
+      put(one);
     }
+  }
+  void put(const drawn& one) {
+    objects_[key_of(one)] = one.text();
+    got(cache_.put(one.text()));
+  }
+  void drop(const drawn& one) {
+    objects_.erase(key_of(one));
+    got(cache_.remove(one.mark()));
   }
 
   /// The cluster of the cache is that of all objects.
@@ -262,6 +267,10 @@ class world {
   [[nodiscard]] std::uint64_t full_loads() const { return cache_.full_loads(); }
 
  private:
+  static std::pair<std::string, std::string> key_of(const drawn& one) {
+    return {one.version.substr(0, one.version.find('/')) + "/" + one.kind, one.full_name()};
+  }
+
   io::kubernetes::settings chosen_;
   object_cache cache_;
   std::map<std::pair<std::string, std::string>, std::string> objects_;
@@ -289,4 +298,29 @@ TEST_CASE("a cluster that is changed with its objects is the one that they make 
   MESSAGE(full_loads, " full loads in ", steps, " steps");
   constexpr std::uint64_t enough = 300;                     // of fewer draws most may have been of what all depend on
   if (steps >= enough) CHECK(full_loads * 10 < steps * 8);  // else deltas are not what is tested
+}
+
+TEST_CASE("what was known of a pod before all were read together does not count afterwards") {
+  const drawn node{"v1", "Node", "", "n", "", R"(, "status": {"allocatable": {"cpu": "4", "pods": "110"}})"};
+  const drawn pod{"v1",
+                  "Pod",
+                  "team",
+                  "p",
+                  "",
+                  R"(, "spec": {"schedulerName": "another", "nodeName": "n", "containers": [{"name": "m", "resources":
+                     {"requests": {"cpu": "3"}}}]}, "status": {"phase": "Running"})"};
+  const drawn claim{
+      "resource.k8s.io/v1", "ResourceClaim", "team", "c", "", R"(, "spec": {"devices": {"requests": []}})"};
+  CHECK(rc::check([&] {
+    world here({});
+    here.put(node);
+    here.put(pod);
+    here.compare(start);
+    here.put(claim);
+    here.drop(node);
+    here.compare(start);
+    here.drop(claim);
+    here.put(node);
+    here.compare(start);
+  }));
 }

@@ -1,7 +1,7 @@
 // The heap of the job queue keeps the layout of Go's container/heap, whatever the comparison says.
 #include <random>
 
-#include "actions/heap.hpp"
+#include "base/heap.hpp"
 #include "support.hpp"
 
 using namespace kaisched;
@@ -69,7 +69,7 @@ TEST_CASE("the layout is that of container/heap, also while keys change under th
     const auto before = [&](int a, int b) {
       return keys[static_cast<std::size_t>(a)] < keys[static_cast<std::size_t>(b)];
     };
-    actions::heap<int> ours;
+    base::heap<int> ours;
     go_heap<decltype(before)> theirs{{}, before};
     for (int step = 0; step < 60; ++step) {
       switch (random() % 5) {
@@ -106,7 +106,7 @@ TEST_CASE("the layout is that of container/heap, also while keys change under th
 
 TEST_CASE("a heap that is full drops what stands in the last place") {
   const auto before = [](int a, int b) { return a < b; };
-  actions::heap<int> h;
+  base::heap<int> h;
   for (const int x : {5, 3, 9}) h.push(x, 3, before);
   CHECK(h.items() == std::vector<int>{3, 5, 9});
   h.push(4, 3, before);  // 5 sinks to the last place and goes; 9 stays

@@ -29,7 +29,8 @@ constexpr const char* shared_volume = "kaisched-shared";
 /// Variable with what was granted; another one makes an amount of it.
 constexpr const char* granted_variable = "KAISCHED_GRANTED_MEMORY";
 
-std::int64_t amount_of(const std::string& text) {
+/// What a suffix of a quantity stands for; none: it is no suffix, or one of something else than whole numbers.
+std::optional<std::int64_t> factor_of(std::string_view suffix) {
   constexpr std::array<std::pair<std::string_view, std::int64_t>, 7> units{{{"", 1},
                                                                             {"k", 1000},
                                                                             {"M", 1'000'000},
@@ -37,20 +38,29 @@ std::int64_t amount_of(const std::string& text) {
                                                                             {"Ki", 1 << 10},
                                                                             {"Mi", 1 << 20},
                                                                             {"Gi", 1 << 30}}};
+  const auto* const known =
+      std::find_if(units.begin(), units.end(), [&](const auto& one) { return one.first == suffix; });
+  if (known != units.end()) return known->second;
+  if (suffix.front() != 'e' && suffix.front() != 'E') return std::nullopt;
+  const std::string_view digits = suffix.substr(1);
+  unsigned exponent = 0;
+  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+  constexpr unsigned most = 9;  // ten digits are too many anyway
+  if (failed != std::errc{} || end != digits.data() + digits.size() || exponent > most) return std::nullopt;
+  std::int64_t factor = 1;
+  while (exponent-- > 0) factor *= 10;
+  return factor;
+}
+
+std::int64_t amount_of(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (unit == "e0" || unit == "E0") unit = "";
-  if (unit == "e3" || unit == "E3") unit = "k";
-  if (unit == "e6" || unit == "E6") unit = "M";
-  if (unit == "e9" || unit == "E9") unit = "G";
-  const auto* const known =
-      std::find_if(units.begin(), units.end(), [&](const auto& one) { return one.first == unit; });
+  const auto factor = factor_of({end, static_cast<std::size_t>(text.data() + text.size() - end)});
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();  // as HAMi counts
-  if (failed != std::errc{} || known == units.end() || number < 0 || number > most / known->second) {
+  if (failed != std::errc{} || !factor || number < 0 || number > most / *factor) {
     throw bad_input(fmt::format("expected a whole number up to {}, found \"{}\"", most, text));
   }
-  return number * known->second;
+  return number * *factor;
 }
 
 /// Of the limits, else of the requests.

@@ -209,7 +209,7 @@ shared_text object_store::seen(const resource& of, const std::string& name, cons
                             : std::make_shared<const std::string>(one_line(taken_for_done(*one.text, *decided)));
 }
 
-object_texts object_store::texts() const {
+object_texts object_store::texts(const named_texts& unseen) const {
   object_texts texts;
   const auto add = [&](shared_text text) {
     texts.bytes += text->size() + 1;
@@ -222,7 +222,7 @@ object_texts object_store::texts() const {
       if (shared_text text = seen(of, name, one); text != nullptr) add(std::move(text));
     }
   }
-  for (const json& one : granted_unseen()) add(std::make_shared<const std::string>(one_line(one)));
+  for (const auto& [name, text] : unseen) add(text);
   return texts;
 }
 
@@ -234,9 +234,9 @@ std::vector<object_change> object_store::take_changes(std::shared_ptr<const obje
     if (is_over) note_pod(one->first);
     one = is_over ? assumed_.erase(one) : std::next(one);
   }
-  all = std::make_shared<const object_texts>(texts());
-  std::map<std::string, shared_text, std::less<>> unseen;
+  named_texts unseen;
   for (const json& one : granted_unseen()) unseen[name_of(one)] = std::make_shared<const std::string>(one_line(one));
+  all = std::make_shared<const object_texts>(texts(unseen));
   std::vector<object_change> changes;
   for (const auto& [key, names] : std::exchange(changed_, {})) {
     const resource& of = resource_of(key);

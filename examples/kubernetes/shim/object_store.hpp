@@ -113,7 +113,8 @@ class object_store final : public sink {
   [[nodiscard]] const assumption* assumed_of(const resource& of, const std::string& name) const;
   /// Those that have got devices before the server has told of them.
   [[nodiscard]] std::vector<nlohmann::json> granted_unseen() const;
-  [[nodiscard]] object_texts texts() const;
+  using named_texts = std::map<std::string, shared_text, std::less<>>;
+  [[nodiscard]] object_texts texts(const named_texts& unseen) const;
   [[nodiscard]] shared_text seen(const resource& of, const std::string& name, const entry& one) const;
   void note_pod(const std::string& name);
   void changed();

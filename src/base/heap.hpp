@@ -1,10 +1,12 @@
 #pragma once
+/// @file
+/// The heap of Go, on whose steps the order of KAI and of Volcano depends.
 
 #include <cstddef>
 #include <utility>
 #include <vector>
 
-namespace kaisched::actions {
+namespace kaisched::base {
 
 /// A binary heap that compares through its caller and is repaired only where asked. The steps are those of Go's
 /// container/heap, because with a comparison that is not a total order the outcome depends on them.
@@ -73,4 +75,4 @@ class heap {
   std::vector<Item> items_;
 };
 
-}  // namespace kaisched::actions
+}  // namespace kaisched::base
