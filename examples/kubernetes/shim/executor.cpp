@@ -20,19 +20,6 @@ constexpr const char* merge_patch = "application/merge-patch+json";
 constexpr const char* strategic_patch = "application/strategic-merge-patch+json";
 constexpr std::size_t most_note = 1024;  // of an event
 
-std::pair<std::string, std::string> split(const std::string& name) {
-  const std::size_t slash = name.find('/');
-  if (slash == std::string::npos) return {{}, name};
-  return {name.substr(0, slash), name.substr(slash + 1)};
-}
-
-std::string place_of(std::string_view key, const std::string& name, std::string_view part = {}) {
-  const auto [name_space, own] = split(name);
-  std::string target = place(resource_of(key), name_space, own);
-  if (!part.empty()) target += fmt::format("/{}", part);
-  return target;
-}
-
 json preconditions(const std::string& uid) { return {{"uid", uid}}; }
 
 /// The part of a condition that somebody would notice.
@@ -53,6 +40,7 @@ executor::executor(const configuration& by, const credentials& as, object_store&
       log_(std::move(log)),
       stamps_(
           store, [this](const request& what) { return send(what); }, log_),
+      binder_(store, [this](const request& what) { return send_in_time(what); }),
       identity_(boost::asio::ip::host_name()) {
   // What is sent under a lease has been answered or given up before somebody else may take it.
   if (by_.election.enabled && !by_.dry_run)
@@ -63,13 +51,18 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
                           const std::function<bool()>& go_on) {
   when_ = when;
   go_on_ = go_on;
-  unfit_.clear();
+  before_.clear();
   told_.clear();
   stamps_.begin(what, when);
   tally done;
-  for (const json& action : what.actions) {
-    if (!go_on()) return done;
-    act(action, done);
+  try {
+    go_on_binding(done);
+    for (const json& action : what.actions) {
+      if (!go_on()) return done;
+      act(action, done);
+    }
+  } catch (const cancelled&) {  // in the middle of a binding
+    return done;
   }
   stamps_.finish(go_on);
   for (const auto& [group, why] : what.waiting) {
@@ -91,21 +84,25 @@ bool executor::resolve_unknown() {
       const response answer = send(what);
       if (answer.status == 404) {
         store_.forget(pod);
+        binder_.resolve(pod, false);
       } else if (answer.ok()) {
         json object = json::parse(answer.body);
-        const bool happened =
-            !text_at(object, "/spec/nodeName").empty() || !text_at(object, "/metadata/deletionTimestamp").empty();
+        const bool bound = !text_at(object, "/spec/nodeName").empty();
+        const bool happened = bound || !text_at(object, "/metadata/deletionTimestamp").empty();
         if (happened) {
           store_.put(resource_of(pod_key), std::move(object));
         } else {
           store_.forget(pod);
         }
+        binder_.resolve(pod, bound);
       } else {
         log_(fmt::format("pod {}: {}", pod, server_words(answer)));
         return false;
       }
     } catch (const no_answer& fault) {
       log_(fmt::format("pod {}: {}", pod, fault.what()));
+      return false;
+    } catch (const cancelled&) {
       return false;
     }
     unknown_.erase(unknown_.begin());
@@ -122,36 +119,47 @@ void executor::act(const json& action, tally& to) {
     evict(pod, to);
   } else if (kind == "Pod" && action.contains("status")) {
     patch_status(pod, action["status"], to);
-  } else if (kind == "Pod") {
-    unfit_.insert(pod);
-    log_(fmt::format("pod {}: devices of vendors are not supported; it is not started", pod));
   } else {
-    log_(fmt::format("{} {}: nothing is done about it", kind, pod));
+    before_.push_back(action);
   }
 }
 
 void executor::bind(const json& action, const std::string& pod, tally& to) {
-  if (unfit_.contains(pod)) return;
-  const std::string node = text_at(action, "/target/name");
-  const json object = store_.find(pod_key, pod);
-  if (object.is_null()) return;  // gone since the decision
-  const std::string uid = text_at(object, "/metadata/uid");
-  request what;
-  what.method = "POST";
-  what.target = place_of(pod_key, pod, "binding");
-  json body = action;
-  body["metadata"]["uid"] = uid;  // not another pod of this name
-  what.body = body.dump();
+  if (store_.find(pod_key, pod).is_null()) return before_.clear();  // gone since the decision
   stamps_.before_start(pod);
-  if (!store_.assume_bound(pod, uid, node)) {
-    log_(fmt::format("pod {}: bind to {}: devices there were given away since this was decided", pod, node));
-    ++to.refused;
-    return;
+  settle(binder_.begin(action, std::exchange(before_, {})), to);
+}
+
+void executor::go_on_binding(tally& to) {
+  for (const std::string& pod : binder_.waiting()) {
+    if (!go_on_()) return;
+    settle(binder_.go_on(pod), to);
   }
-  if (!change(pod, what, fmt::format("bind to {}", node), to)) return;
-  ++to.bound;
-  log_(fmt::format("pod {}: bound to {}", pod, node));
-  tell(object, "Normal", "Scheduled", fmt::format("bound to {}", node), "Binding");
+}
+
+void executor::settle(const bind_result& result, tally& to) {
+  const std::string words = fmt::format("bind to {}", result.node);
+  if (!result.why.empty()) log_(fmt::format("pod {}: {}: {}", result.pod, words, result.why));
+  switch (result.state) {
+    case bind_state::bound:
+      ++to.bound;
+      log_(fmt::format("pod {}: bound to {}", result.pod, result.node));
+      if (const json object = store_.find(pod_key, result.pod); !object.is_null()) {
+        tell(object, "Normal", "Scheduled", fmt::format("bound to {}", result.node), "Binding");
+      }
+      break;
+    case bind_state::unknown:
+      unknown_.insert(result.pod);
+      ++to.unknown;
+      break;
+    case bind_state::failed:
+    case bind_state::refused:
+      ++to.refused;
+      break;
+    case bind_state::waits:
+    case bind_state::dropped:
+      break;
+  }
 }
 
 void executor::evict(const std::string& pod, tally& to) {
@@ -168,11 +176,12 @@ void executor::evict(const std::string& pod, tally& to) {
     what.target = place_of(pod_key, pod, "eviction");
     what.body = json{{"apiVersion", "policy/v1"},
                      {"kind", "Eviction"},
-                     {"metadata", {{"namespace", split(pod).first}, {"name", split(pod).second}}},
+                     {"metadata", {{"namespace", split_name(pod).first}, {"name", split_name(pod).second}}},
                      {"deleteOptions", {{"preconditions", preconditions(uid)}}}}
                     .dump();
   }
   stamps_.before_eviction(pod);
+  binder_.abandon(pod);
   store_.assume_gone(pod, uid, clock_text(when_));
   if (!change(pod, what, "evict", to)) return;
   ++to.evicted;
@@ -202,6 +211,11 @@ bool executor::change(const std::string& pod, const request& what, const std::st
     ++to.unknown;
   }
   return false;
+}
+
+response executor::send_in_time(const request& what) {
+  if (!go_on_()) throw cancelled();
+  return send(what);
 }
 
 void executor::patch_status(const std::string& pod, const json& status, tally& to) {

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Carries decisions out: bindings, evictions, promises of nodes, and why pods and groups wait. What is on its way is
-/// assumed in the store until the server has said it itself.
+/// Carries decisions out: bindings (binder.hpp), evictions, promises of nodes, and why pods and groups wait. What is on
+/// its way is assumed in the store until the server has said it itself.
 
 #include <chrono>
 #include <cstddef>
@@ -16,6 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "binder.hpp"
 #include "configuration.hpp"
 #include "decision.hpp"
 #include "group_stamps.hpp"
@@ -54,6 +55,9 @@ class executor {
  private:
   void act(const nlohmann::json& action, tally& to);
   void bind(const nlohmann::json& action, const std::string& pod, tally& to);
+  void go_on_binding(tally& to);
+  /// Says what has become of a binding.
+  void settle(const bind_result& result, tally& to);
   void evict(const std::string& pod, tally& to);
   void patch_status(const std::string& pod, const nlohmann::json& status, tally& to);
   void explain_pod(const std::string& pod, const nlohmann::json& condition, tally& to);
@@ -69,20 +73,23 @@ class executor {
   /// Sends a change of a pod whose outcome matters, unless the time for it is over. @return whether it was made.
   bool change(const std::string& pod, const request& what, const std::string& words, tally& to);
   response send(const request& what) { return client_.send(what); }
+  /// Errors: cancelled, if the time for it is over.
+  response send_in_time(const request& what);
 
   const configuration& by_;
   http_client client_;
   object_store& store_;
   log_function log_;
   group_stamps stamps_;
+  binder binder_;
   std::function<bool()> go_on_;  ///< of this cycle
   std::string identity_;
   std::chrono::system_clock::time_point when_;
   std::map<std::string, std::chrono::system_clock::time_point> explained_;
-  std::set<std::string> unknown_;  ///< pods of which no answer came
-  std::set<std::string> unfit_;    ///< pods that a binding alone does not start
-  std::vector<request> told_;      ///< events that are not sent yet
-  std::uint64_t events_ = 0;       ///< how many there have been
+  std::set<std::string> unknown_;       ///< pods of which no answer came
+  std::vector<nlohmann::json> before_;  ///< objects of the binding that comes next
+  std::vector<request> told_;           ///< events that are not sent yet
+  std::uint64_t events_ = 0;            ///< how many there have been
 };
 
 }  // namespace shim

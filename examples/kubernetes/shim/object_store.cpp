@@ -182,6 +182,7 @@ json object_store::taken_for_done(const std::string& text, const assumption& wha
   }
   seen["spec"]["nodeName"] = what.node;
   if (what.grants()) seen["metadata"]["annotations"].update(what.annotations);
+  if (what.metadata.is_object()) seen["metadata"].update(what.metadata, true);
   return seen;
 }
 
@@ -303,13 +304,15 @@ std::map<std::string, std::string> object_store::refused() const {
   return refused;
 }
 
-bool object_store::assume_bound(const std::string& pod, const std::string& uid, const std::string& node) {
+bool object_store::assume_bound(const std::string& pod, const std::string& uid, const std::string& node,
+                                json metadata) {
   const std::scoped_lock lock(mutex_);
   if (const auto last = granted_.find(node); last != granted_.end() && last->second > seen_by_cycle_) return false;
   bound_[node] = ++given_;
   assumption& what = assumed_[pod] = {};
   what.uid = uid;
   what.node = node;
+  what.metadata = std::move(metadata);
   note_pod(pod);
   return true;
 }
@@ -320,7 +323,7 @@ bool object_store::assume_granted(const json& pod, const std::string& node, json
   const std::scoped_lock lock(mutex_);
   if (const auto last = bound_.find(node); last != bound_.end() && last->second > seen) return false;
   granted_[node] = ++given_;
-  assumed_[name_of(pod)] = {text_at(pod, "/metadata/uid"), node, {}, std::move(annotations), as_text, until};
+  assumed_[name_of(pod)] = {text_at(pod, "/metadata/uid"), node, {}, std::move(annotations), as_text, {}, until};
   note_pod(name_of(pod));
   changed();
   return true;

@@ -59,8 +59,9 @@ class object_store final : public sink {
   /// The pod is being bound: it counts as being on the node until the server says so itself. To be called before the
   /// server is asked, so that no event can come in between.
   /// @return false, and nothing is assumed, if devices of the node were granted since changes were taken last: what was
-  /// decided from them may have been given to others.
-  [[nodiscard]] bool assume_bound(const std::string& pod, const std::string& uid, const std::string& node);
+  /// decided from them may have been given to others. @param metadata labels and annotations that it will have.
+  [[nodiscard]] bool assume_bound(const std::string& pod, const std::string& uid, const std::string& node,
+                                  nlohmann::json metadata = nlohmann::json::object());
   /// The pod is being told to go. @param when RFC 3339.
   void assume_gone(const std::string& pod, const std::string& uid, const std::string& when);
   /// What one kind of objects is to those who grant devices beside the cycles: each as cycles see it, with decisions
@@ -99,6 +100,7 @@ class object_store final : public sink {
     std::string when;            ///< it was told to go
     nlohmann::json annotations;  ///< that name its devices; null: it is being bound, or goes
     std::string pod;             ///< that got them, as it was then
+    nlohmann::json metadata;     ///< labels and annotations of a pod that is being bound
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
     [[nodiscard]] bool holds() const { return std::chrono::steady_clock::now() < until; }
     [[nodiscard]] bool grants() const { return !annotations.is_null(); }

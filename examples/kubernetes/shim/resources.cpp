@@ -84,6 +84,19 @@ std::string place(const resource& of, std::string_view name_space, std::string_v
   return target;
 }
 
+std::pair<std::string, std::string> split_name(const std::string& name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos) return {{}, name};
+  return {name.substr(0, slash), name.substr(slash + 1)};
+}
+
+std::string place_of(std::string_view key, const std::string& name, std::string_view part) {
+  const auto [name_space, own] = split_name(name);
+  std::string target = place(resource_of(key), name_space, own);
+  if (!part.empty()) target += fmt::format("/{}", part);
+  return target;
+}
+
 const resource& resource_of(std::string_view key) {
   const auto* const found =
       std::find_if(watched.begin(), watched.end(), [&](const resource& one) { return one.key() == key; });

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace shim {
 
@@ -28,6 +29,12 @@ struct resource {
 
 /// Where one object is, or the collection of its namespace if `name` is empty.
 [[nodiscard]] std::string place(const resource& of, std::string_view name_space, std::string_view name);
+
+/// Where an object is whose kind is watched. @param name `namespace/name`, or the name alone. @param part `status`.
+[[nodiscard]] std::string place_of(std::string_view key, const std::string& name, std::string_view part = {});
+
+/// Namespace and name; without a slash there is no namespace.
+[[nodiscard]] std::pair<std::string, std::string> split_name(const std::string& name);
 
 /// One of those that are watched, by its `key`. Errors: std::logic_error for any other.
 [[nodiscard]] const resource& resource_of(std::string_view key);
