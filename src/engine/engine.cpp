@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "engine/session_impl.hpp"
 #include "policy/parts.hpp"
+#include "policy/tiers/catalog.hpp"
 
 namespace kaisched {
 
@@ -60,6 +61,9 @@ struct engine::impl {
       if (std::find(actions.begin(), actions.end(), name) == actions.end())
         return unknown_name("action", name, actions);
     }
+    if (const auto good = policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+        !good)
+      return good.failure();
     return std::shared_ptr<const work::policy_setup>(std::move(all));
   }
 };

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -66,7 +67,8 @@ struct task_state {
   bool gated = false;
   bool preempts = true;
   bool critical = false;               ///< of the system: never a victim
-  std::vector<node_refusal> refusals;  ///< by node; empty: all take it
+  /// By node, shared by tasks that ask alike; null: all take it.
+  std::shared_ptr<const std::vector<node_refusal>> refusals;
   std::string near;                    ///< the domain that its sub-job had when a node was sought
 };
 
