@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <ranges>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -25,7 +24,6 @@ using policy::tiers::node_refusal;
 using policy::tiers::sub_job_state;
 using policy::tiers::task_state;
 using policy::tiers::task_status;
-using refusals = std::shared_ptr<const std::vector<node_refusal>>;
 
 constexpr std::string_view root_name = "root";
 constexpr std::string_view top_name = "<cluster>";  // no label has such a value
@@ -319,39 +317,63 @@ class world_maker {
     } else {
       task.node = nowhere;
     }
-    if (task.status == task_status::pending && !task.gated) task.refusals = refusals_of(p);
+    if (task.status != task_status::pending || task.gated) return;
+    const answers& said = answers_of(p);
+    task.refusals = said.refusals;
+    task.kind = said.kind;
+  }
+
+  /// What nodes say to a pod, and the number of all pods that ask for the same and hear the same.
+  struct answers {
+    std::shared_ptr<const std::vector<node_refusal>> refusals;
+    policy::tiers::row kind = nowhere;
+  };
+
+  /// What nodes say to all pods of a class.
+  const std::vector<node_refusal>& refusals_for_good(class_row of_class) {
+    const auto [at, is_new] = for_good_.try_emplace(of_class);
+    if (!is_new) return at->second;
+    const model::pod_class& ask = *s_.classes[of_class];
+    at->second.assign(s_.node_count(), node_refusal::none);
+    if (!c_.has_predicates) return at->second;
+    const bool never = policy::judge_cluster(c_.access, ask).what == constraint::obstacle;
+    for (node_row row = 0; row < s_.node_count(); ++row) {
+      if (never || policy::node_verdict(c_.access, ask, row) != constraint::none)
+        at->second[row] = node_refusal::for_good;
+    }
+    return at->second;
   }
 
   /// What the predicates of the session say of nodes, amounts aside.
-  refusals refusals_of(pod_row pod) {
+  const answers& answers_of(pod_row pod) {
+    const class_row of_class = s_.pods[pod].pod_class;
     const model::pod_class& ask = s_.class_of(pod);
     const bool by_class = policy::ignores_other_pods(c_.access, ask);
-    refusals& known = refusals_[s_.pods[pod].pod_class];
-    if (by_class && asked_.contains(s_.pods[pod].pod_class)) return known;
-    std::vector<node_refusal> found(s_.node_count(), node_refusal::none);
-    std::vector<node_row> open;
-    const bool never = c_.has_predicates && policy::judge_cluster(c_.access, ask).what == constraint::obstacle;
-    for (node_row row = 0; row < s_.node_count(); ++row) {
-      if (never || (c_.has_predicates && policy::node_verdict(c_.access, ask, row) != constraint::none)) {
-        found[row] = node_refusal::for_good;
-      } else {
-        open.push_back(row);
-      }
+    if (by_class) {
+      if (const auto known = by_class_.find(of_class); known != by_class_.end()) return *known->second;
     }
+    std::vector<node_refusal> found = refusals_for_good(of_class);
     if (!by_class && c_.has_predicates) {
+      std::vector<node_row> open;
+      for (node_row row = 0; row < s_.node_count(); ++row) {
+        if (found[row] == node_refusal::none) open.push_back(row);
+      }
       std::vector<constraint> verdicts(open.size(), constraint::none);
       policy::pod_verdicts(c_.access, pod, open, verdicts);
       for (std::size_t i = 0; i < open.size(); ++i) {
         if (verdicts[i] != constraint::none) found[open[i]] = node_refusal::for_now;
       }
     }
-    const bool all_open = std::ranges::all_of(found, [](node_refusal one) { return one == node_refusal::none; });
-    refusals made = all_open ? nullptr : std::make_shared<const std::vector<node_refusal>>(std::move(found));
-    if (by_class) {
-      known = made;
-      asked_.insert(s_.pods[pod].pod_class);
+    const auto [at, is_new] = kinds_.try_emplace(std::pair(of_class, std::move(found)));
+    answers& said = at->second;
+    if (is_new) {
+      const std::vector<node_refusal>& all = at->first.second;
+      const bool all_open = std::ranges::all_of(all, [](node_refusal one) { return one == node_refusal::none; });
+      if (!all_open) said.refusals = std::make_shared<const std::vector<node_refusal>>(all);
+      said.kind = kinds_.size() - 1;
     }
-    return made;
+    if (by_class) by_class_.emplace(of_class, &said);
+    return said;
   }
 
   /// Gang, phase and what it needs at least.
@@ -375,8 +397,9 @@ class world_maker {
   std::vector<std::optional<resource_list>> requests_;  ///< by class
   std::vector<policy::tiers::row> queue_rows_;
   const policy::topology::domain_tree* tree_ = nullptr;
-  std::map<class_row, refusals> refusals_;
-  std::set<class_row> asked_;
+  std::map<std::pair<class_row, std::vector<node_refusal>>, answers> kinds_;
+  std::map<class_row, const answers*> by_class_;
+  std::map<class_row, std::vector<node_refusal>> for_good_;
 };
 
 }  // namespace

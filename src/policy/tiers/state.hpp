@@ -62,6 +62,8 @@ struct task_state {
   row job = no_row;
   row sub_job = no_row;  ///< of its job
   row nominated = no_row;
+  /// Tasks of one kind ask for the same and are refused by the same nodes; no_row: unlike all others.
+  row kind = no_row;
   bool preemptable = false;
   bool best_effort = false;
   bool gated = false;
@@ -127,12 +129,13 @@ struct node_state {
   resource_list releasing;
   resource_list pipelined;
   std::map<row, task_status> tasks;  ///< with the status in which they were charged
+  std::uint64_t changes = 0;         ///< of all that is above
 
   /// What is free once all that is being released is.
   [[nodiscard]] resource_list future_idle() const;
 };
 
-/// Whole cluster as one session sees it.
+/// The whole cluster as one session sees it.
 class cluster_state {
  public:
   std::vector<task_state> tasks;
