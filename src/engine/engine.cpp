@@ -61,9 +61,10 @@ struct engine::impl {
       if (std::find(actions.begin(), actions.end(), name) == actions.end())
         return unknown_name("action", name, actions);
     }
-    if (const auto good = policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
-        !good)
-      return good.failure();
+    const auto tiered = policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+    if (!tiered) return tiered.failure();
+    const auto is_tiers = [](const std::string& action) { return action == "tiers"; };
+    all->keeps_gangs = tiered->keeps_gangs || std::ranges::none_of(options.actions, is_tiers);
     return std::shared_ptr<const work::policy_setup>(std::move(all));
   }
 };

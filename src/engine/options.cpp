@@ -24,13 +24,30 @@ constexpr std::string_view kai_parts =
 constexpr std::string_view hami_parts = "predicates,priority,fifo,vendordevices";
 
 /// Tiers decide about amounts; devices are found as ever.
-constexpr std::string_view volcano_parts = "predicates,gpupack,vendordevices,dynamicresources,topology";
-constexpr std::string_view volcano_default_tiers =
-    "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder";
-constexpr std::string_view volcano_ai_tiers =
-    "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware";
-constexpr std::string_view volcano_ai_settings =
-    "gang.at.preemptable=false,capacity.at.hierarchy=true,binpack.weight=10,binpack.resources.nvidia.com/gpu=10";
+constexpr std::string_view tiered_parts = "predicates,gpupack,vendordevices,dynamicresources,topology";
+struct tier_bundle {
+  std::string_view preset;
+  std::string_view tiers;
+  std::string_view actions;
+  std::string_view settings;
+};
+constexpr std::array tier_bundles{
+    tier_bundle{"coscheduling-2026.08", "priority+gang+predicates+nodeorder", "allocate", "jobs.one_queue=true"},
+    tier_bundle{"kube-default-1.36", "priority+predicates+nodeorder", "allocate,backfill,preempt",
+                "jobs.one_queue=true,jobs.by_pod=true,preempt.trials=true"},
+    tier_bundle{"kube-gang-1.36", "priority+gang+predicates+nodeorder", "allocate,backfill,preempt",
+                "jobs.one_queue=true,gang.at.preemptable=false,preempt.trials=true"},
+    tier_bundle{"volcano-ai-2026.08", "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware",
+                "allocate,preempt,reclaim,backfill",
+                "gang.at.preemptable=false,capacity.at.hierarchy=true,binpack.weight=10,"
+                "binpack.resources.nvidia.com/gpu=10"},
+    tier_bundle{"volcano-default-2026.08", "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder",
+                "enqueue,allocate,backfill", ""},
+};
+
+/// Batch queues: one after the other by priority and age, and who does not delay them in between.
+constexpr std::string_view batch_parts =
+    "predicates,priority,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,topology";
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
@@ -101,8 +118,10 @@ constexpr std::array options{
     option_info{"placement.gpu", option_type::choice, "binpack", 0, 0, "binpack spread",
                 "placement of pods with GPUs, by free GPUs"},
     option_info{"preset", option_type::choice, "kai-0.17", 0, 0,
-                "hami hami-binpack hami-binpack-2.10 hami-spread hami-spread-2.10 kai kai-0.17 volcano-ai "
-                "volcano-ai-2026.08 volcano-default volcano-default-2026.08",
+                "coscheduling coscheduling-2026.08 fluxion-conservative fluxion-conservative-2026.08 fluxion-easy "
+                "fluxion-easy-2026.08 hami hami-binpack hami-binpack-2.10 hami-spread hami-spread-2.10 kai kai-0.17 "
+                "kube-default kube-default-1.36 kube-gang kube-gang-1.36 volcano-ai volcano-ai-2026.08 "
+                "volcano-default volcano-default-2026.08",
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
                 "weight of historical usage in the division of over-quota resources"},
@@ -191,8 +210,11 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 5> presets{"hami-binpack-2.10", "hami-spread-2.10", "kai-0.17",
-                                                  "volcano-ai-2026.08", "volcano-default-2026.08"};
+constexpr std::array<std::string_view, 10> presets{"coscheduling-2026.08", "fluxion-conservative-2026.08",
+                                                   "fluxion-easy-2026.08", "hami-binpack-2.10",
+                                                   "hami-spread-2.10",     "kai-0.17",
+                                                   "kube-default-1.36",    "kube-gang-1.36",
+                                                   "volcano-ai-2026.08",   "volcano-default-2026.08"};
 
 /// Names without a version are those of the newest one.
 struct preset_alias {
@@ -200,9 +222,17 @@ struct preset_alias {
   std::string_view means;
 };
 constexpr std::array preset_aliases{
-    preset_alias{"hami", "hami-binpack-2.10"},        preset_alias{"hami-binpack", "hami-binpack-2.10"},
-    preset_alias{"hami-spread", "hami-spread-2.10"},  preset_alias{"kai", "kai-0.17"},
-    preset_alias{"volcano-ai", "volcano-ai-2026.08"}, preset_alias{"volcano-default", "volcano-default-2026.08"},
+    preset_alias{"coscheduling", "coscheduling-2026.08"},
+    preset_alias{"fluxion-conservative", "fluxion-conservative-2026.08"},
+    preset_alias{"fluxion-easy", "fluxion-easy-2026.08"},
+    preset_alias{"hami", "hami-binpack-2.10"},
+    preset_alias{"hami-binpack", "hami-binpack-2.10"},
+    preset_alias{"hami-spread", "hami-spread-2.10"},
+    preset_alias{"kai", "kai-0.17"},
+    preset_alias{"kube-default", "kube-default-1.36"},
+    preset_alias{"kube-gang", "kube-gang-1.36"},
+    preset_alias{"volcano-ai", "volcano-ai-2026.08"},
+    preset_alias{"volcano-default", "volcano-default-2026.08"},
 };
 
 std::string number_text(double value) {
@@ -422,14 +452,21 @@ result<policy_options> preset(std::string_view name) {
     o.device_settings = {name == "hami-spread-2.10" ? "node_policy=spread" : "node_policy=binpack"};
     return o;
   }
-  if (name == "volcano-default-2026.08" || name == "volcano-ai-2026.08") {
-    const bool ai = name == "volcano-ai-2026.08";
+  if (name == "fluxion-conservative-2026.08" || name == "fluxion-easy-2026.08") {
     o.preset = name;
-    o.parts = split_names(volcano_parts);
+    o.parts = split_names(batch_parts);
+    o.actions = {"allocate", "backfill"};
+    o.backfill_reservations = name == "fluxion-easy-2026.08" ? 1 : 0;
+    return o;
+  }
+  for (const tier_bundle& one : tier_bundles) {
+    if (one.preset != name) continue;
+    o.preset = name;
+    o.parts = split_names(tiered_parts);
     o.actions = {"tiers"};
-    o.tiers = split_names(ai ? volcano_ai_tiers : volcano_default_tiers);
-    o.tier_actions = split_names(ai ? "allocate,preempt,reclaim,backfill" : "enqueue,allocate,backfill");
-    if (ai) o.tier_settings = split_names(volcano_ai_settings);
+    o.tiers = split_names(one.tiers);
+    o.tier_actions = split_names(one.actions);
+    o.tier_settings = split_names(one.settings);
     return o;
   }
   std::string known;

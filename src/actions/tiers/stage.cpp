@@ -37,7 +37,7 @@ action_kind kind_of(tiered_action action) {
 }
 
 tiers::preemption_settings settings_of(const policy::tiers::preemption_plan& plan) {
-  return {plan.by_trials, plan.percent_of_nodes, plan.fewest_nodes, plan.most_nodes};
+  return {plan.by_trials, plan.percent_of_nodes, plan.fewest_nodes, plan.most_nodes, plan.any_queue};
 }
 
 /// Does in a session what tiered plug-ins have committed.
@@ -161,7 +161,7 @@ result<void> decide_in_tiers(work::core& c) {
       policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
   if (!setup) return setup.failure();
   const bool enqueues = std::ranges::find(setup->actions, tiered_action::enqueue) != setup->actions.end();
-  result<tiered_world> world = tiers::world_of(c, enqueues);
+  result<tiered_world> world = tiers::world_of(c, setup->jobs, enqueues);
   if (!world) return world.failure();
   policy::tiers::session of(std::move(world->cluster), std::move(setup->tiers));
   bool first = true;

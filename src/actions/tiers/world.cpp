@@ -77,7 +77,8 @@ void add_amount(const model::cluster_state& s, dimension d, double amount, resou
 
 class world_maker {
  public:
-  explicit world_maker(const work::core& c) : c_(c), s_(c.state()), requests_(s_.classes.size()) {}
+  world_maker(const work::core& c, const policy::tiers::job_plan& plan)
+      : c_(c), s_(c.state()), plan_(plan), requests_(s_.classes.size()) {}
 
   result<tiered_world> make(bool enqueues) {
     made_.cluster.enqueues = enqueues;
@@ -94,7 +95,7 @@ class world_maker {
       if (s_.groups[g].live) groups.push_back(g);
     }
     std::ranges::sort(groups, {}, [&](group_row g) { return s_.group_names[g]; });
-    for (const group_row g : groups) add_job(g);
+    for (const group_row g : groups) plan_.by_pod ? add_pods(g) : add_job(g);
     return std::move(made_);
   }
 
@@ -147,8 +148,9 @@ class world_maker {
       if (is_limited) queue.capability = std::move(capability);
     }
     // The top of the tree, whether or not anybody has named it.
-    if (std::ranges::none_of(made_.cluster.queues, [](const auto& one) { return one.name == root_name; }))
-      made_.cluster.queues.emplace_back().name = root_name;
+    const auto root = std::ranges::find(made_.cluster.queues, root_name, &policy::tiers::queue_state::name);
+    root_row_ = static_cast<policy::tiers::row>(root - made_.cluster.queues.begin());
+    if (root == made_.cluster.queues.end()) made_.cluster.queues.emplace_back().name = root_name;
   }
 
   /// What a pod asks for; parts of devices by memory count as parts of the smallest device.
@@ -180,7 +182,7 @@ class world_maker {
   }
 
   result<void> find_topology() {
-    if (c_.topologies == nullptr) return {};
+    if (c_.topologies == nullptr || plan_.by_pod) return {};
     const model::topology_ask* first = nullptr;
     for (group_row g = 0; g < s_.group_slots; ++g) {
       if (!s_.groups[g].live) continue;
@@ -247,15 +249,39 @@ class world_maker {
     limit = limit_of(*ask);
   }
 
+  job_state& start_job(group_row g, std::string_view name) {
+    const model::group_core& from = s_.groups[g];
+    made_.groups.push_back(g);
+    job_state& job = made_.cluster.jobs.emplace_back();
+    job.name = name;
+    if (from.queue != kaisched::no_row && c_.is_schedulable_queue(from.queue))
+      job.queue = plan_.one_queue ? root_row_ : queue_rows_[from.queue];
+    job.priority = from.priority;
+    job.created = from.created;
+    return job;
+  }
+
+  /// Each pod is a job of its own.
+  void add_pods(group_row g) {
+    const model::group_core& from = s_.groups[g];
+    for (sub_group_row sub = from.first_sub; sub < from.first_sub + from.sub_count; ++sub) {
+      if (s_.subs[sub].is_set) continue;
+      for (pod_row p = s_.subs[sub].first_pod; p != kaisched::no_row; p = s_.pods[p].next) {
+        const policy::tiers::row at = made_.cluster.jobs.size();
+        job_state& job = start_job(g, s_.pod_names[p]);
+        job.created = s_.pod_extras[p].created;
+        job.min_available = 1;
+        job.sub_jobs.emplace_back().name = job.name;
+        add_task(g, p, at, 0, {});
+        finish_job(made_.cluster.jobs[at]);
+      }
+    }
+  }
+
   void add_job(group_row g) {
     const model::group_core& from = s_.groups[g];
     const policy::tiers::row at = made_.cluster.jobs.size();
-    made_.groups.push_back(g);
-    job_state& job = made_.cluster.jobs.emplace_back();
-    job.name = s_.group_names[g];
-    if (from.queue != kaisched::no_row && c_.is_schedulable_queue(from.queue)) job.queue = queue_rows_[from.queue];
-    job.priority = from.priority;
-    job.created = from.created;
+    job_state& job = start_job(g, s_.group_names[g]);
     set_topology(from.first_sub, job.has_topology, job.topology);
     for (sub_group_row sub = from.first_sub + 1; tree_ != nullptr && sub < from.first_sub + from.sub_count; ++sub) {
       job.has_rules = job.has_rules || s_.subs[sub].together != nullptr;
@@ -393,9 +419,11 @@ class world_maker {
 
   const work::core& c_;
   const model::cluster_state& s_;
+  const policy::tiers::job_plan& plan_;
   tiered_world made_;
   std::vector<std::optional<resource_list>> requests_;  ///< by class
   std::vector<policy::tiers::row> queue_rows_;
+  policy::tiers::row root_row_ = nowhere;
   const policy::topology::domain_tree* tree_ = nullptr;
   std::map<std::pair<class_row, std::vector<node_refusal>>, answers> kinds_;
   std::map<class_row, const answers*> by_class_;
@@ -404,6 +432,8 @@ class world_maker {
 
 }  // namespace
 
-result<tiered_world> world_of(const work::core& c, bool enqueues) { return world_maker(c).make(enqueues); }
+result<tiered_world> world_of(const work::core& c, const policy::tiers::job_plan& jobs, bool enqueues) {
+  return world_maker(c, jobs).make(enqueues);
+}
 
 }  // namespace kaisched::actions::tiers

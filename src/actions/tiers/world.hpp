@@ -12,6 +12,7 @@
 
 #include <kaisched/result.hpp>
 
+#include "policy/tiers/catalog.hpp"
 #include "policy/tiers/state.hpp"
 #include "session/core.hpp"
 
@@ -23,7 +24,7 @@ struct tiered_world {
   std::vector<group_row> groups;  ///< by job
 };
 
-/// @param enqueues an action lets jobs in. Error: groups ask for domains of several topologies.
-[[nodiscard]] result<tiered_world> world_of(const work::core& c, bool enqueues);
+/// @param jobs what they are made of. @param enqueues an action lets them in. Error: groups ask for domains of several topologies.
+[[nodiscard]] result<tiered_world> world_of(const work::core& c, const policy::tiers::job_plan& jobs, bool enqueues);
 
 }  // namespace kaisched::actions::tiers

@@ -255,6 +255,7 @@ result<void> add_tiers(const tier_plan& plan, std::vector<setting>& settings, ti
       const points on = own.where();
       of.push_back({make(own), on});
       if (fault) return *fault;
+      if (name == "gang" && on.test(static_cast<std::size_t>(point::job_ready))) to.keeps_gangs = true;
     }
   }
   return {};
@@ -276,6 +277,11 @@ result<void> add_actions(const tier_plan& plan, std::vector<setting>& settings, 
   to.preemption.percent_of_nodes = preempt.integer("percent_of_nodes", 10, 0);
   to.preemption.fewest_nodes = preempt.integer("fewest_nodes", 1, 1);
   to.preemption.most_nodes = preempt.integer("most_nodes", 100, 1);
+  to.preemption.any_queue = preempt.flag("any_queue", false);
+  settings_of jobs(settings, "jobs", fault);
+  to.jobs.one_queue = jobs.flag("one_queue", false);
+  to.jobs.by_pod = jobs.flag("by_pod", false);
+  to.keeps_gangs = to.keeps_gangs && !to.jobs.by_pod;
   if (fault) return *fault;
   return {};
 }

@@ -30,11 +30,19 @@ struct preemption_plan {
   std::int64_t percent_of_nodes = 10;
   std::int64_t fewest_nodes = 1;
   std::int64_t most_nodes = 100;
+  bool any_queue = false;
+};
+/// What jobs are made of.
+struct job_plan {
+  bool one_queue = false;  ///< all of them are in one
+  bool by_pod = false;     ///< each pod is one; groups mean nothing
 };
 struct tier_setup {
   std::vector<tier> tiers;
   std::vector<tiered_action> actions;
   preemption_plan preemption;
+  job_plan jobs;
+  bool keeps_gangs = false;  ///< a plug-in lets nobody start before the gang of the job is complete
 };
 /// Plug-ins of their own for each call. The error names what is wrong: the tier, the setting or the action.
 [[nodiscard]] result<tier_setup> make_tier_setup(const tier_plan& plan);
