@@ -16,6 +16,7 @@ using test::add;
 using test::draw;
 using test::got;
 using test::numbers;
+using test::texts;
 using kind = table_kind;
 
 namespace {
@@ -85,11 +86,12 @@ drawing drawn() {
 
 cluster cluster_of(const drawing& from) {
   cluster c;
-  got(c.apply(add(kind::topology, {"name", "levels"}).add({"net", std::string("zone,rack")})));
+  got(c.apply(add(kind::topology, {"name", "levels"}).add({"net", texts{"zone", "rack"}})));
   auto nodes = add(kind::node, {"name", "capacity", "labels"});
   for (int n = 0; n < from.nodes; ++n) {
-    nodes.add({"n" + std::to_string(n), numbers{64000, 1 << 30, 8000, 110},
-               "zone=z" + std::to_string(n / 4) + ",rack=r" + std::to_string(n / 2)});
+    const std::string zone = "z" + std::to_string(n / 4);
+    const std::string rack = "r" + std::to_string(n / 2);
+    nodes.add({"n" + std::to_string(n), numbers{64000, 1 << 30, 8000, 110}, texts{"zone", zone, "rack", rack}});
   }
   auto queues = add(kind::queue, {"name", "quota", "over_quota_weight"});
   int weight = 0;

@@ -1,6 +1,7 @@
 // Tiered plug-ins decide in one action of a session: their cluster is made from that of the session, their actions
 // run, and what they commit is done in the session, statement by statement.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -50,14 +51,16 @@ class performer {
       if (auto on = c_.go_on(); !on) return on;
       const auto end = std::ranges::find_if(all, &policy::tiers::operation::last);
       const auto count = static_cast<std::size_t>(end - all.begin()) + (end == all.end() ? 0 : 1);
-      if (auto done = perform_one(all.first(count)); !done) return done;
+      if (auto done = perform_one({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)}); !done) return done;
       all = all.subspan(count);
     }
     return {};
   }
 
  private:
-  [[nodiscard]] group_row group_of(std::span<const policy::tiers::operation> statement) const {
+  using operations = std::vector<policy::tiers::operation>;
+
+  [[nodiscard]] group_row group_of(const operations& statement) const {
     const auto placed = std::ranges::find_if(statement, [](const auto& one) { return one.what != deed::evict; });
     const auto& of = placed == statement.end() ? statement.front() : *placed;
     return c_.state().pods[world_.pods[of.task]].group;
@@ -65,8 +68,11 @@ class performer {
 
   /// Devices, ports and the neighbours of a pod are looked at here: tiers count amounts alone. Where these refuse, the
   /// whole statement is left out and its group waits.
-  result<void> perform_one(std::span<const policy::tiers::operation> statement) {
+  result<void> perform_one(operations statement) {
     const group_row group = group_of(statement);
+    if (const auto before = held_.extract(group)) {
+      statement.insert(statement.begin(), before.mapped().begin(), before.mapped().end());
+    }
     const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
     const bool evicts = std::ranges::any_of(statement, [](const auto& one) { return one.what == deed::evict; });
     ++c_.statistics.back().groups_tried;
@@ -82,6 +88,13 @@ class performer {
         c_.failures.push_back(why);
         return {};
       }
+    }
+    // A part of a gang: backfill may bring the pods that ask for nothing, which count as there before. Room that
+    // preempt has promised to some of a gang holds for one session in Volcano, and would stay here.
+    if (!evicts && c_.setup->keeps_gangs && !work::is_satisfied(c_, c_.state().groups[group].first_sub)) {
+      c_.rollback(0);
+      held_.emplace(group, std::move(statement));
+      return {};
     }
     const bool waits = std::ranges::none_of(statement, [](const auto& one) { return one.what == deed::allocate; });
     if (!evicts && !waits) {
@@ -111,6 +124,7 @@ class performer {
 
   work::core& c_;
   const tiered_world& world_;
+  std::map<group_row, operations> held_;  ///< statements of gangs that are not complete with them
 };
 
 /// Why jobs wait that have been let in: they were tried. Of others nobody has.
@@ -135,20 +149,19 @@ void note_failures(work::core& c, const policy::tiers::session& of, const tiered
   }
 }
 
-result<void> run_one(work::core& c, policy::tiers::session& of, const tiered_world& world, const tier_setup& setup,
-                     tiered_action action) {
+result<void> run_one(performer& by, policy::tiers::session& of, const tier_setup& setup, tiered_action action) {
   switch (action) {
     case tiered_action::enqueue:
       tiers::enqueue(of);
       return {};
     case tiered_action::allocate:
-      return performer(c, world).perform(tiers::allocate(of));
+      return by.perform(tiers::allocate(of));
     case tiered_action::backfill:
-      return performer(c, world).perform(tiers::backfill(of));
+      return by.perform(tiers::backfill(of));
     case tiered_action::preempt:
-      return performer(c, world).perform(tiers::preempt(of, settings_of(setup.preemption)));
+      return by.perform(tiers::preempt(of, settings_of(setup.preemption)));
     case tiered_action::reclaim:
-      return performer(c, world).perform(tiers::reclaim(of));
+      return by.perform(tiers::reclaim(of));
   }
   return {};
 }
@@ -164,6 +177,7 @@ result<void> decide_in_tiers(work::core& c) {
   result<tiered_world> world = tiers::world_of(c, setup->jobs, enqueues);
   if (!world) return world.failure();
   policy::tiers::session of(std::move(world->cluster), std::move(setup->tiers));
+  performer by(c, *world);
   bool first = true;
   for (const tiered_action action : setup->actions) {
     if (auto on = c.go_on(); !on) return on;
@@ -173,7 +187,7 @@ result<void> decide_in_tiers(work::core& c) {
       first = false;
       c.statistics.back().action = c.action;
     }
-    if (auto done = run_one(c, of, *world, *setup, action); !done) return done;
+    if (auto done = run_one(by, of, *setup, action); !done) return done;
   }
   note_failures(c, of, *world);
   return {};
