@@ -36,6 +36,9 @@ result<void> evict_stale_gangs(work::core& c);
 /// Starts groups in queue order up to the first that waits for others to end, and behind it those that do not delay it.
 result<void> backfill(work::core& c);
 
+/// Tiers of plug-ins vote on what starts and who leaves: options `tiers` and `tiers.*`.
+result<void> decide_in_tiers(work::core& c);
+
 /// Plans which devices are divided anew for groups that ask for instances which no node has free.
 result<void> repartition(work::core& c);
 

@@ -307,7 +307,7 @@ class referee {
     }
     const policy::free_amount amount =
         starts(d.kind) ? policy::free_amount::idle : policy::free_amount::idle_or_releasing;
-    const std::optional<work::place> place = engine_detail::place_on(*again_, d.pod, row, amount);
+    const std::optional<work::place> place = work::place_on(*again_, d.pod, row, amount);
     const model::device_amount of_device =
         starts(d.kind) ? model::device_amount::free_now : model::device_amount::free_or_releasing;
     if (!place || (starts(d.kind) && place->must_wait) ||

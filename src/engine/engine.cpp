@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "engine/session_impl.hpp"
 #include "policy/parts.hpp"
+#include "policy/tiers/catalog.hpp"
 
 namespace kaisched {
 
@@ -60,6 +61,10 @@ struct engine::impl {
       if (std::find(actions.begin(), actions.end(), name) == actions.end())
         return unknown_name("action", name, actions);
     }
+    const auto tiered = policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+    if (!tiered) return tiered.failure();
+    const auto is_tiers = [](const std::string& action) { return action == "tiers"; };
+    all->keeps_gangs = tiered->keeps_gangs || std::ranges::none_of(options.actions, is_tiers);
     return std::shared_ptr<const work::policy_setup>(std::move(all));
   }
 };

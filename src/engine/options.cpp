@@ -23,6 +23,32 @@ constexpr std::string_view kai_parts =
 /// Pods come by priority and age, as kube-scheduler serves them; devices alone decide between nodes.
 constexpr std::string_view hami_parts = "predicates,priority,fifo,vendordevices";
 
+/// Tiers decide about amounts; devices are found as ever.
+constexpr std::string_view tiered_parts = "predicates,gpupack,vendordevices,dynamicresources,topology";
+struct tier_bundle {
+  std::string_view preset;
+  std::string_view tiers;
+  std::string_view actions;
+  std::string_view settings;
+};
+constexpr std::array tier_bundles{
+    tier_bundle{"coscheduling-2026.08", "priority+gang+predicates+nodeorder", "allocate", "jobs.one_queue=true"},
+    tier_bundle{"kube-default-1.36", "priority+predicates+nodeorder", "allocate,backfill,preempt",
+                "jobs.one_queue=true,jobs.by_pod=true,preempt.trials=true"},
+    tier_bundle{"kube-gang-1.36", "priority+gang+predicates+nodeorder", "allocate,backfill,preempt",
+                "jobs.one_queue=true,gang.at.preemptable=false,preempt.trials=true"},
+    tier_bundle{"volcano-ai-2026.08", "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware",
+                "allocate,preempt,reclaim,backfill",
+                "gang.at.preemptable=false,capacity.at.hierarchy=true,binpack.weight=10,"
+                "binpack.resources.nvidia.com/gpu=10"},
+    tier_bundle{"volcano-default-2026.08", "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder",
+                "enqueue,allocate,backfill", ""},
+};
+
+/// Batch queues: one after the other by priority and age, and who does not delay them in between.
+constexpr std::string_view batch_parts =
+    "predicates,priority,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,topology";
+
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
     option_info{"backfill.reservations", option_type::integer, "1", 0, 1e9, "",
@@ -92,7 +118,10 @@ constexpr std::array options{
     option_info{"placement.gpu", option_type::choice, "binpack", 0, 0, "binpack spread",
                 "placement of pods with GPUs, by free GPUs"},
     option_info{"preset", option_type::choice, "kai-0.17", 0, 0,
-                "hami hami-binpack hami-binpack-2.10 hami-spread hami-spread-2.10 kai kai-0.17",
+                "coscheduling coscheduling-2026.08 fluxion-conservative fluxion-conservative-2026.08 fluxion-easy "
+                "fluxion-easy-2026.08 hami hami-binpack hami-binpack-2.10 hami-spread hami-spread-2.10 kai kai-0.17 "
+                "kube-default kube-default-1.36 kube-gang kube-gang-1.36 volcano-ai volcano-ai-2026.08 "
+                "volcano-default volcano-default-2026.08",
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
                 "weight of historical usage in the division of over-quota resources"},
@@ -122,6 +151,12 @@ constexpr std::array options{
                 "groups like one that has just failed are not searched victims for in the same action"},
     option_info{"staleness_grace", option_type::number, "60", -1, 1e9, "",
                 "seconds for which an incomplete gang may run, where its group says nothing; negative is for ever"},
+    option_info{"tiers", option_type::list, "", 0, 0, "",
+                "of the action tiers: plug-ins joined by +, the tier that decides first at first"},
+    option_info{"tiers.actions", option_type::list, "", 0, 0, "",
+                "what the action tiers runs, in order: enqueue, allocate, backfill, preempt, reclaim"},
+    option_info{"tiers.settings", option_type::list, "", 0, 0, "",
+                "plugin.key=value for plug-ins of tiers, plugin.at.point=false where one is not asked"},
     option_info{"topology_steps", option_type::integer, "1000", -1, 1e15, "",
                 "domains that are tried for the members of one chunk in strict; -1 is all"},
 };
@@ -158,6 +193,14 @@ constexpr std::array flags{
     std::pair{std::string_view("restrict_node_scheduling"), &policy_options::restrict_node_scheduling},
     std::pair{std::string_view("signatures"), &policy_options::signatures},
 };
+constexpr std::array name_lists{
+    std::pair{std::string_view("actions"), &policy_options::actions},
+    std::pair{std::string_view("numa.ignore"), &policy_options::numa_ignore},
+    std::pair{std::string_view("parts"), &policy_options::parts},
+    std::pair{std::string_view("tiers"), &policy_options::tiers},
+    std::pair{std::string_view("tiers.actions"), &policy_options::tier_actions},
+    std::pair{std::string_view("tiers.settings"), &policy_options::tier_settings},
+};
 constexpr double nanoseconds = 1e9;
 
 /// The member that holds an option, or null.
@@ -167,7 +210,11 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 3> presets{"hami-binpack-2.10", "hami-spread-2.10", "kai-0.17"};
+constexpr std::array<std::string_view, 10> presets{"coscheduling-2026.08", "fluxion-conservative-2026.08",
+                                                   "fluxion-easy-2026.08", "hami-binpack-2.10",
+                                                   "hami-spread-2.10",     "kai-0.17",
+                                                   "kube-default-1.36",    "kube-gang-1.36",
+                                                   "volcano-ai-2026.08",   "volcano-default-2026.08"};
 
 /// Names without a version are those of the newest one.
 struct preset_alias {
@@ -175,10 +222,17 @@ struct preset_alias {
   std::string_view means;
 };
 constexpr std::array preset_aliases{
+    preset_alias{"coscheduling", "coscheduling-2026.08"},
+    preset_alias{"fluxion-conservative", "fluxion-conservative-2026.08"},
+    preset_alias{"fluxion-easy", "fluxion-easy-2026.08"},
     preset_alias{"hami", "hami-binpack-2.10"},
     preset_alias{"hami-binpack", "hami-binpack-2.10"},
     preset_alias{"hami-spread", "hami-spread-2.10"},
     preset_alias{"kai", "kai-0.17"},
+    preset_alias{"kube-default", "kube-default-1.36"},
+    preset_alias{"kube-gang", "kube-gang-1.36"},
+    preset_alias{"volcano-ai", "volcano-ai-2026.08"},
+    preset_alias{"volcano-default", "volcano-default-2026.08"},
 };
 
 std::string number_text(double value) {
@@ -304,12 +358,6 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     *this = std::move(*fresh);
   } else if (name == "mode") {
     mode = value == "compat" ? decision_mode::compat : decision_mode::strict;
-  } else if (name == "actions") {
-    actions = split_names(value);
-  } else if (name == "parts") {
-    parts = split_names(value);
-  } else if (name == "numa.ignore") {
-    numa_ignore = split_names(value);
   } else if (name == "language") {
     text_language = value == "zh" ? language::chinese : language::english;
   } else if (name == "load.strategy") {
@@ -329,6 +377,8 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
         return error{status::argument, "option fgd.pods: " + good.failure().message, {}};
     }
     fgd_pods = std::move(pods);
+  } else if (const auto names = member_of(name_lists, name); names != nullptr) {
+    this->*names = split_names(value);
   } else if (name == "las_2d.limits") {
     return set_limits(las_limits, value);
   } else if (name == "packing.scores") {
@@ -361,15 +411,13 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (o->applies_to != option_target::engine) return other_target(name);
   if (name == "preset") return std::string(preset);
   if (name == "mode") return std::string(mode == decision_mode::compat ? "compat" : "strict");
-  if (name == "actions") return join_names(actions);
-  if (name == "parts") return join_names(parts);
-  if (name == "numa.ignore") return join_names(numa_ignore);
   if (name == "devices.order")
     return std::string(device_order == device_order_rule::in_order ? "in_order" : "together");
   if (name == "language") return std::string(text_language == language::chinese ? "zh" : "en");
   if (name == "load.strategy") return std::string(load == load_strategy::risk ? "risk" : "packing");
   if (name == "devices.settings") return join_names(device_settings);
   if (name == "fgd.pods") return join_names(fgd_pods);
+  if (const auto names = member_of(name_lists, name); names != nullptr) return join_names(this->*names);
   if (name == "las_2d.limits") {
     std::vector<std::string> limits;
     for (const std::int64_t limit : las_limits) limits.push_back(std::to_string(limit));
@@ -402,6 +450,23 @@ result<policy_options> preset(std::string_view name) {
     o.parts = split_names(hami_parts);
     o.device_order = device_order_rule::in_order;
     o.device_settings = {name == "hami-spread-2.10" ? "node_policy=spread" : "node_policy=binpack"};
+    return o;
+  }
+  if (name == "fluxion-conservative-2026.08" || name == "fluxion-easy-2026.08") {
+    o.preset = name;
+    o.parts = split_names(batch_parts);
+    o.actions = {"allocate", "backfill"};
+    o.backfill_reservations = name == "fluxion-easy-2026.08" ? 1 : 0;
+    return o;
+  }
+  for (const tier_bundle& one : tier_bundles) {
+    if (one.preset != name) continue;
+    o.preset = name;
+    o.parts = split_names(tiered_parts);
+    o.actions = {"tiers"};
+    o.tiers = split_names(one.tiers);
+    o.tier_actions = split_names(one.actions);
+    o.tier_settings = split_names(one.settings);
     return o;
   }
   std::string known;

@@ -34,14 +34,11 @@ void ask_own_filters(core& own, pod_row pod, std::span<const node_row> rows, std
   }
 }
 
-/// Merges the verdicts of all nodes: one reason per constraint and dimension, most nodes first. `own`: whom to ask
-/// about parts that are not built in, or null.
-std::vector<reason> judge_nodes(const core& c, core* own, group_row group, pod_row pod) {
-  const model::pod_class& ask = c.state().class_of(pod);
-  std::map<std::pair<constraint, dimension>, reason> merged;
-  std::vector<node_row> rest;
-  const auto add = [&](const reason& one) {
-    const auto [it, fresh] = merged.try_emplace({one.what, one.dim}, one);
+/// Verdicts of nodes: one reason per constraint and dimension.
+class merged_reasons {
+ public:
+  void add(const reason& one) {
+    const auto [it, fresh] = all_.try_emplace({one.what, one.dim}, one);
     if (fresh) return;
     reason& sum = it->second;
     ++sum.nodes;
@@ -49,45 +46,58 @@ std::vector<reason> judge_nodes(const core& c, core* own, group_row group, pod_r
       sum.have = one.have;
       sum.nearest = one.nearest;
     }
-  };
+  }
+
+  /// Most nodes first.
+  [[nodiscard]] std::vector<reason> of(group_row group, pod_row pod) const {
+    std::vector<reason> all;
+    for (const auto& [key, one] : all_) {
+      all.push_back(one);
+      all.back().group = group;
+      all.back().pod = pod;
+    }
+    std::stable_sort(all.begin(), all.end(), [](const reason& a, const reason& b) { return a.nodes > b.nodes; });
+    return all;
+  }
+
+ private:
+  std::map<std::pair<constraint, dimension>, reason> all_;
+};
+
+/// What nodes say to every pod of a class, and those that say nothing against it.
+struct class_verdicts {
+  merged_reasons refused;
+  std::vector<node_row> open;
+};
+
+class_verdicts judge_class(const core& c, const model::pod_class& ask) {
+  class_verdicts found;
   for (node_row row = 0; row < c.state().node_count(); ++row) {
     const reason one = judge_node(c, ask, row);
-    if (one.what == constraint::none)
-      rest.push_back(row);
-    else
-      add(one);
-  }
-  if (!rest.empty()) {
-    std::vector<constraint> verdicts(rest.size(), constraint::none);
-    if (c.has_predicates) policy::pod_verdicts(c.access, pod, rest, verdicts);
-    if (own != nullptr) ask_own_filters(*own, pod, rest, verdicts);
-    for (std::size_t i = 0; i < rest.size(); ++i) {
-      if (verdicts[i] == constraint::none &&
-          !policy::vendors_fit(c.access, pod, rest[i], policy::free_amount::idle_or_releasing)) {
-        verdicts[i] = constraint::vendor_device;
-      }
-    }
-    for (std::size_t i = 0; i < rest.size(); ++i) {
-      if (verdicts[i] == constraint::none) continue;
-      reason one;
-      one.what = verdicts[i];
-      one.scope = reason_scope::node;
-      one.nodes = 1;
-      one.nearest = rest[i];
-      add(one);
+    if (one.what == constraint::none) {
+      found.open.push_back(row);
+    } else {
+      found.refused.add(one);
     }
   }
-  std::vector<reason> all;
-  for (auto& [key, one] : merged) {
-    one.group = group;
-    one.pod = pod;
-    all.push_back(one);
-  }
-  std::stable_sort(all.begin(), all.end(), [](const reason& a, const reason& b) { return a.nodes > b.nodes; });
-  return all;
+  return found;
 }
 
-/// Verdicts of nodes do not depend on the pod where only its class counts.
+/// Of nodes that are open to the class of a pod. `own`: whom to ask about parts that are not built in, or null.
+std::vector<constraint> judge_pod(const core& c, core* own, pod_row pod, std::span<const node_row> open) {
+  std::vector<constraint> verdicts(open.size(), constraint::none);
+  if (c.has_predicates) policy::pod_verdicts(c.access, pod, open, verdicts);
+  if (own != nullptr) ask_own_filters(*own, pod, open, verdicts);
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (verdicts[i] == constraint::none &&
+        !policy::vendors_fit(c.access, pod, open[i], policy::free_amount::idle_or_releasing)) {
+      verdicts[i] = constraint::vendor_device;
+    }
+  }
+  return verdicts;
+}
+
+/// What the class of a pod decides is asked once.
 class node_reasons {
  public:
   explicit node_reasons(const core& c) : c_(c) {
@@ -97,23 +107,30 @@ class node_reasons {
   }
   std::vector<reason> of(group_row group, pod_row pod) {
     const class_row row = c_.state().pods[pod].pod_class;
+    auto it = known_.find(row);
+    if (it == known_.end()) it = known_.emplace(row, judge_class(c_, c_.state().class_of(pod))).first;
+    const class_verdicts& of_class = it->second;
     const bool by_class =
         policy::ignores_other_pods(c_.access, c_.state().class_of(pod)) && !c_.vendors.concerns(c_.state(), pod);
-    if (own_ || !by_class) return judge_nodes(c_, own_ ? &*own_ : nullptr, group, pod);
-    auto it = known_.find(row);
-    if (it == known_.end()) it = known_.emplace(row, judge_nodes(c_, nullptr, group, pod)).first;
-    std::vector<reason> copy = it->second;
-    for (reason& one : copy) {
-      one.group = group;
-      one.pod = pod;
+    if (of_class.open.empty() || (!own_ && by_class)) return of_class.refused.of(group, pod);
+    const std::vector<constraint> verdicts = judge_pod(c_, own_ ? &*own_ : nullptr, pod, of_class.open);
+    merged_reasons all = of_class.refused;
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      if (verdicts[i] == constraint::none) continue;
+      reason one;
+      one.what = verdicts[i];
+      one.scope = reason_scope::node;
+      one.nodes = 1;
+      one.nearest = of_class.open[i];
+      all.add(one);
     }
-    return copy;
+    return all.of(group, pod);
   }
 
  private:
   const core& c_;
   std::optional<core> own_;
-  std::map<class_row, std::vector<reason>> known_;
+  std::map<class_row, class_verdicts> known_;
 };
 
 reason group_reason(group_row group, constraint what, reason_scope scope) {

@@ -25,22 +25,6 @@ result<void> check_node(const work::core& c, node_row node) {
 
 }  // namespace
 
-std::optional<work::place> engine_detail::place_on(work::core& c, pod_row pod, node_row node,
-                                                   policy::free_amount which) {
-  const model::pod_class& ask = c.state().class_of(pod);
-  // KAI asks for what is free or coming free before it asks for what is free.
-  const auto fits = [&](policy::free_amount amount) {
-    return policy::amounts_fit(c.access, ask, node, amount, policy::claims_paid(c.access, pod, node, amount)) &&
-           policy::vendors_fit(c.access, pod, node, amount);
-  };
-  work::place found;
-  if (!fits(policy::free_amount::idle_or_releasing) || (which == policy::free_amount::idle && !fits(which)) ||
-      !policy::claims_fit(c.access, pod, node, which) || !policy::zones_fit(c.access, ask, node, which) ||
-      !c.choice.choose_devices(c, pod, node, which, found))
-    return std::nullopt;
-  return found;
-}
-
 session::session(std::unique_ptr<impl> body) : impl_(std::move(body)) {}
 session::session(session&&) noexcept = default;
 session& session::operator=(session&&) noexcept = default;
@@ -144,7 +128,7 @@ result<bool> session::allocate(pod_row pod, node_row node) {
   if (static_cast<pod_status>(c.live.pod_state[pod]) != pod_status::pending) {
     return error{status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is not pending", {}};
   }
-  const std::optional<work::place> found = engine_detail::place_on(c, pod, node, policy::free_amount::idle);
+  const std::optional<work::place> found = work::place_on(c, pod, node, policy::free_amount::idle);
   if (!found || found->must_wait) return false;
   c.allocate(pod, node, found->devices, found->groups);
   return true;
@@ -161,7 +145,7 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
         status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is neither pending nor evicted here", {}};
   }
   const std::optional<work::place> found =
-      engine_detail::place_on(c, pod, node, policy::free_amount::idle_or_releasing);
+      work::place_on(c, pod, node, policy::free_amount::idle_or_releasing);
   if (!found) return false;
   const bool same_node = status_now == pod_status::releasing && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot;
   if (same_node && model::can_take(c.state(), c.live, c.state().class_of(pod), node, c.live.pod_devices[pod]) &&

@@ -43,9 +43,6 @@ namespace engine_detail {
 [[nodiscard]] error not_placed(const work::core& c, pod_row pod);
 /// Why a node refuses a pod that waits, in the state of the session now; `constraint::none` if it does not.
 [[nodiscard]] result<reason> refusal_of(work::core& c, pod_row pod, node_row node);
-/// Where the pod would be on the node if it were put there; nothing if it does not fit. Only resources and devices are
-/// tested, not the rules of the policy.
-[[nodiscard]] std::optional<work::place> place_on(work::core& c, pod_row pod, node_row node, policy::free_amount which);
 /// An amount of a dimension in the unit that people use.
 [[nodiscard]] std::string amount_text(const work::core& c, dimension d, std::int64_t amount);
 [[nodiscard]] std::string reason_text(const work::core& c, const reason& why);

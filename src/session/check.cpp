@@ -139,6 +139,7 @@ result<void> check_zones(const core& c) {
 /// some back, and a gang that was broken may be moved. Exceptions of `compat`: groups with `min_sub_group`, which KAI
 /// starts partly, and gangs that were broken before, which it completes as far as their pods go when they are victims.
 result<void> check_gangs(const core& c) {
+  if (!c.setup->keeps_gangs) return {};
   std::vector<bool> lost(c.state().group_slots, false);
   for (const decision& d : c.decisions) {
     if (d.kind == decision_kind::evict || d.kind == decision_kind::move) lost[d.group] = true;

@@ -133,6 +133,7 @@ struct policy_setup {
   policy_options options;
   part_list parts;
   std::shared_ptr<const device_catalog> catalog;
+  bool keeps_gangs = true;  ///< nobody of a group starts before its gangs are complete
 };
 
 class core {

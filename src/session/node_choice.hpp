@@ -211,4 +211,8 @@ class node_choice {
   class_scores class_scores_;
 };
 
+/// Where the pod would be on the node if it were put there; nothing if it does not fit. Only resources and devices are
+/// tested, not the rules of the policy.
+[[nodiscard]] std::optional<place> place_on(core& c, pod_row pod, node_row node, policy::free_amount which);
+
 }  // namespace kaisched::work

@@ -216,9 +216,11 @@ class cluster_reader {
                     text_or_empty(about, "namespace") == "kube-system";
     const std::string nominated = text_or_empty(member(*pod->second, "status"), "nominatedNodeName");
     if (const auto at = node_rows_.find(nominated); at != node_rows_.end()) task.nominated = at->second;
+    std::vector<node_refusal> refusals;
     for (const policy::tiers::node_state& node : made_.nodes) {
-      task.refusals.push_back(refusal_of(*pod->second, *node_objects_.at(node.name)));
+      refusals.push_back(refusal_of(*pod->second, *node_objects_.at(node.name)));
     }
+    task.refusals = std::make_shared<const std::vector<node_refusal>>(std::move(refusals));
     if (const auto at = node_rows_.find(text_or_empty(record, "node")); at != node_rows_.end()) {
       task.node = at->second;
       if (task.status != task_status::succeeded && task.status != task_status::failed) made_.charge(place);

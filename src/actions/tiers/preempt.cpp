@@ -101,7 +101,7 @@ class preemption {
     if (of(task).best_effort && !one.best_effort) return false;
     if (whose == preempted::own_job) return one.job == of(task).job;
     const auto& jobs = session_.cluster().jobs;
-    return one.job != of(task).job && jobs[one.job].queue == jobs[of(task).job].queue;
+    return one.job != of(task).job && (settings_.any_queue || jobs[one.job].queue == jobs[of(task).job].queue);
   }
 
   bool preempt_by_score(statement& made, row task, const std::vector<row>& nodes, preempted whose) {

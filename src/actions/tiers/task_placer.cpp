@@ -1,6 +1,8 @@
 #include "actions/tiers/task_placer.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "actions/tiers/node_search.hpp"
 
@@ -67,7 +69,8 @@ class placing {
         nodes_(nodes_in(of, domain)),
         search_(of, search_purpose::place),
         made_(of),
-        near_(sub_job().allocated_domain) {}
+        near_(sub_job().allocated_domain),
+        by_kind_(can_go_by_kind()) {}
 
   std::optional<statement> run() {
     if (nodes_.empty()) return std::nullopt;
@@ -95,14 +98,17 @@ class placing {
       job().unplaced.insert(task);
       return true;
     }
-    const std::vector<row> found = nodes_to_try(task);
-    if (found.empty()) {
-      job().unplaced.insert(task);
-      return policy::tiers::worth_continuing(session_.cluster(), job(), sheet_.sub_job);
+    row node = no_row;
+    if (by_kind_) {
+      node = choose_by_kind(task);
+      if (node == no_row) return goes_on_without(task);
+    } else {
+      const std::vector<row> found = nodes_to_try(task);
+      if (found.empty()) return goes_on_without(task);
+      if (sub_job().has_topology) one.near = near_;
+      node = choose_node(session_, task, found);
+      if (node == no_row) return true;
     }
-    if (sub_job().has_topology) one.near = near_;
-    const row node = choose_node(session_, task, found);
-    if (node == no_row) return true;
     if (fits(one.first_request, session_.cluster().nodes[node].idle)) {
       made_.allocate(task, node);
     } else {
@@ -110,6 +116,39 @@ class placing {
     }
     if (sub_job().has_topology) widen(node);
     return !session_.is_ready(job_, sub_job());
+  }
+
+  bool goes_on_without(row task) {
+    job().unplaced.insert(task);
+    return policy::tiers::worth_continuing(session_.cluster(), job(), sheet_.sub_job);
+  }
+
+  /// A search forgets no refusal of a role before it is over. Nodes only fill up meanwhile, so for tasks of one kind
+  /// asking again says the same; a role with tasks of several kinds is searched for.
+  [[nodiscard]] bool can_go_by_kind() {
+    const auto& cluster = session_.cluster();
+    if (!session_.judges_by_kind() || cluster.only_shard || cluster.shard_first || sub_job().has_topology) return false;
+    std::map<std::string_view, row> kinds;
+    return std::ranges::all_of(sub_job().tasks, [&](row task) {
+      const task_state& one = cluster.tasks[task];
+      if (one.status != policy::tiers::task_status::pending || one.gated) return true;
+      return one.kind != no_row && one.nominated == no_row &&
+             (one.role.empty() || kinds.try_emplace(one.role, one.kind).first->second == one.kind);
+    });
+  }
+
+  /// As `choose_node`.
+  [[nodiscard]] row choose_by_kind(row task) {
+    const auto& answers = session_.answers_for(task).nodes;
+    row now = no_row;
+    row later = no_row;
+    for (const row node : nodes_) {
+      const auto& answer = answers[node];
+      if (!answer.has_room_later) continue;
+      row& best = answer.has_room ? now : later;
+      if (best == no_row || answer.score > answers[best].score) best = node;
+    }
+    return now != no_row ? now : later;
   }
 
   [[nodiscard]] std::vector<row> nodes_to_try(row task) {
@@ -134,6 +173,7 @@ class placing {
   node_search search_;
   statement made_;
   std::string near_;
+  bool by_kind_;
 };
 
 }  // namespace

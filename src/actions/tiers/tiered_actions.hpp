@@ -25,6 +25,7 @@ struct preemption_settings {
   std::int64_t percent_of_nodes = 10;  ///< that the trials must find
   std::int64_t fewest_nodes = 1;
   std::int64_t most_nodes = 100;
+  bool any_queue = false;  ///< jobs of other queues may lose tasks as well
 };
 /// Jobs that lack tasks take from other jobs of their queue, then tasks from others of their own job. Without trials
 /// nodes are taken by score, and victims in their order until the task has a place.

@@ -19,20 +19,25 @@ class drf final : public plugin {
 
   void open(const session& of, const points&) override {
     total_ = of.cluster().total();
-    for (const job_state& job : of.cluster().jobs) allocated_.push_back(allocated_of(of.cluster(), job));
+    for (const job_state& job : of.cluster().jobs) {
+      allocated_.push_back(allocated_of(of.cluster(), job));
+      shares_.push_back(share(allocated_.back()));
+    }
   }
   void task_allocated(const session& of, row task) override {
-    allocated_[of.cluster().tasks[task].job].add(of.cluster().tasks[task].request);
+    const row job = of.cluster().tasks[task].job;
+    allocated_[job].add(of.cluster().tasks[task].request);
+    shares_[job] = share(allocated_[job]);
   }
   void task_deallocated(const session& of, row task) override {
-    allocated_[of.cluster().tasks[task].job].subtract(of.cluster().tasks[task].request);
+    const row job = of.cluster().tasks[task].job;
+    allocated_[job].subtract(of.cluster().tasks[task].request);
+    shares_[job] = share(allocated_[job]);
   }
 
   [[nodiscard]] order job_order(const session&, row left, row right) const override {
-    const double l = share(allocated_[left]);
-    const double r = share(allocated_[right]);
-    if (l == r) return 0;
-    return l < r ? -1 : 1;
+    if (shares_[left] == shares_[right]) return 0;
+    return shares_[left] < shares_[right] ? -1 : 1;
   }
 
   [[nodiscard]] victims preemptable(const session& of, row task, const std::vector<row>& candidates) const override {
@@ -63,6 +68,7 @@ class drf final : public plugin {
 
   resource_list total_;
   std::vector<resource_list> allocated_;
+  std::vector<double> shares_;
 };
 
 }  // namespace

@@ -74,6 +74,8 @@ class network final : public plugin {
     for (auto& [name, score] : scores) score += scaled(candidates[at++].score);
   }
 
+  [[nodiscard]] bool judges_by_kind(const session& of) const override { return of.cluster().domains.all().empty(); }
+
   void score_nodes(const session& of, row task, const std::vector<row>& nodes,
                    std::vector<double>& scores) const override {
     const cluster_state& cluster = of.cluster();

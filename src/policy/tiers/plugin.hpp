@@ -101,6 +101,8 @@ class plugin {
     return std::nullopt;
   }
 
+  /// What it says of a node for a task follows from the kind of the task and from the node alone.
+  [[nodiscard]] virtual bool judges_by_kind(const session&) const { return true; }
   [[nodiscard]] virtual node_refusal refuses(const session&, row /*task*/, row /*node*/) const {
     return node_refusal::none;
   }

@@ -49,6 +49,13 @@ struct node_order_weights {
 /// Nodes by how full they would be: emptier, fuller, or in equal parts of cpu and memory.
 [[nodiscard]] std::unique_ptr<plugin> make_node_order(node_order_weights weights);
 
+/// Jobs come in while what they need at least, and was promised to others, is no more than the cluster by a factor,
+/// without what is in use.
+[[nodiscard]] std::unique_ptr<plugin> make_overcommit(double factor);
+
+/// Nodes that would be fullest, by weight of resources.
+[[nodiscard]] std::unique_ptr<plugin> make_binpack(resource_weights weights, std::int64_t weight);
+
 /// Strategies that tasks have of their own, by the name of the task.
 using strategies_by_task = std::map<std::string, resource_strategies, std::less<>>;
 /// Nodes by how full each resource would be, resource by resource, and by how few scarce ones they have. What is kept

@@ -70,7 +70,7 @@ class predicates final : public plugin {
 
   [[nodiscard]] node_refusal refuses(const session& of, row task, row node) const override {
     const task_state& one = of.cluster().tasks[task];
-    const node_refusal own = one.refusals.empty() ? node_refusal::none : one.refusals[node];
+    const node_refusal own = one.refusals == nullptr ? node_refusal::none : (*one.refusals)[node];
     if (own != node_refusal::none) return own;
     const node_state& there = of.cluster().nodes[node];
     const auto staying = std::ranges::count_if(

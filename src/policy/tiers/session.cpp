@@ -13,6 +13,9 @@ session::session(cluster_state cluster, std::vector<tier> tiers)
   for (tier& of : tiers_) {
     for (placed_plugin& one : of) one.does->open(*this, one.on);
   }
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) judges_by_kind_ = judges_by_kind_ && one.does->judges_by_kind(*this);
+  }
 }
 
 template <class Ask>
@@ -244,6 +247,26 @@ std::vector<double> session::node_scores(row task, const std::vector<row>& nodes
     }
   }
   return scores;
+}
+
+const node_answers& session::answers_for(row task) {
+  node_answers& known = answers_[cluster_.tasks[task].kind];
+  known.nodes.resize(cluster_.nodes.size());
+  const resource_list& asked = cluster_.tasks[task].first_request;
+  std::vector<row> changed;
+  for (row node = 0; node < known.nodes.size(); ++node) {
+    node_answers::one& about = known.nodes[node];
+    const std::uint64_t at = cluster_.nodes[node].changes + 1;
+    if (about.asked_at == at) continue;
+    about.asked_at = at;
+    const auto fits = [&](const resource_list& free) { return less_equal(asked, free, absent_resource::zero); };
+    about.has_room_later = refuses(task, node) == node_refusal::none && fits(cluster_.nodes[node].future_idle());
+    about.has_room = about.has_room_later && fits(cluster_.nodes[node].idle);
+    if (about.has_room_later) changed.push_back(node);
+  }
+  const std::vector<double> scores = node_scores(task, changed);
+  for (std::size_t i = 0; i < changed.size(); ++i) known.nodes[changed[i]].score = scores[i];
+  return known;
 }
 
 std::map<std::string, double, std::less<>> session::domain_scores(const job_state& job, const sub_job_state& sub_job,

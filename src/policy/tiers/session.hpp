@@ -6,6 +6,7 @@
 /// something. Victims: within a tier those that all allow, of the first tier that leaves any. Votes: one rejection
 /// rejects, and a tier with a permission ends the vote. One thread at a time.
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,6 +14,17 @@
 #include "policy/tiers/plugin.hpp"
 
 namespace kaisched::policy::tiers {
+
+/// What all plug-ins together say of the nodes for tasks of one kind.
+struct node_answers {
+  struct one {
+    std::uint64_t asked_at = 0;  ///< 1 + the changes of the node then; 0: never
+    bool has_room = false;
+    bool has_room_later = false;  ///< once what is being released is free
+    double score = 0;             ///< of nodes with room, now or later
+  };
+  std::vector<one> nodes;
+};
 
 class session {
  public:
@@ -52,6 +64,11 @@ class session {
   /// The first refusal.
   [[nodiscard]] node_refusal refuses(row task, row node) const;
   [[nodiscard]] std::vector<double> node_scores(row task, const std::vector<row>& nodes) const;
+  /// All plug-ins judge by kind.
+  [[nodiscard]] bool judges_by_kind() const { return judges_by_kind_; }
+  /// Answers about all nodes for the kind of the task, asked again of those that have changed. A node that refuses has
+  /// no room. @pre the task is of a kind, and `judges_by_kind`
+  [[nodiscard]] const node_answers& answers_for(row task);
   [[nodiscard]] std::map<std::string, double, std::less<>> domain_scores(const job_state& job,
                                                                          const sub_job_state& sub_job,
                                                                          const std::vector<std::string>& domains) const;
@@ -73,6 +90,8 @@ class session {
 
   cluster_state cluster_;
   std::vector<tier> tiers_;
+  bool judges_by_kind_ = true;
+  std::map<row, node_answers> answers_;  ///< by kind
 };
 
 }  // namespace kaisched::policy::tiers

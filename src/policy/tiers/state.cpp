@@ -25,6 +25,7 @@ void cluster_state::charge(row task) {
   const task_state& of = tasks[task];
   node_state& on = nodes[of.node];
   on.tasks[task] = of.status;
+  ++on.changes;
   if (of.status == task_status::pipelined) return on.pipelined.add(of.request);
   if (of.status == task_status::releasing) on.releasing.add(of.request);
   on.idle.subtract(of.request);
@@ -38,6 +39,7 @@ void cluster_state::discharge(row task) {
   if (found == on.tasks.end()) return;
   const task_status status = found->second;
   on.tasks.erase(found);
+  ++on.changes;
   if (status == task_status::pipelined) return on.pipelined.subtract(of.request);
   if (status == task_status::releasing) on.releasing.subtract(of.request);
   on.idle.add(of.request);

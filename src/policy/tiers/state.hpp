@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -61,12 +62,15 @@ struct task_state {
   row job = no_row;
   row sub_job = no_row;  ///< of its job
   row nominated = no_row;
+  /// Tasks of one kind ask for the same and are refused by the same nodes; no_row: unlike all others.
+  row kind = no_row;
   bool preemptable = false;
   bool best_effort = false;
   bool gated = false;
   bool preempts = true;
   bool critical = false;               ///< of the system: never a victim
-  std::vector<node_refusal> refusals;  ///< by node; empty: all take it
+  /// By node, shared by tasks that ask alike; null: all take it.
+  std::shared_ptr<const std::vector<node_refusal>> refusals;
   std::string near;                    ///< the domain that its sub-job had when a node was sought
 };
 
@@ -125,12 +129,13 @@ struct node_state {
   resource_list releasing;
   resource_list pipelined;
   std::map<row, task_status> tasks;  ///< with the status in which they were charged
+  std::uint64_t changes = 0;         ///< of all that is above
 
   /// What is free once all that is being released is.
   [[nodiscard]] resource_list future_idle() const;
 };
 
-/// Whole cluster as one session sees it.
+/// The whole cluster as one session sees it.
 class cluster_state {
  public:
   std::vector<task_state> tasks;

@@ -74,6 +74,7 @@ void statement::commit(decisions& made) {
     if (one.what == deed::allocate) session_->cluster().tasks[one.task].status = task_status::binding;
     made.push_back(one);
   }
+  if (!done_.empty()) made.back().last = true;
   done_.clear();
 }
 

@@ -18,7 +18,8 @@ struct operation {
   deed what = deed::allocate;
   row task = no_row;
   row node = no_row;
-  std::string near;  ///< the domain that the sub-job had when the node was sought
+  std::string near;   ///< the domain that the sub-job had when the node was sought
+  bool last = false;  ///< of what was committed together
 };
 
 /// What was committed, in order.

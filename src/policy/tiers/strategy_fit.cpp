@@ -16,6 +16,8 @@ class strategy_fit final : public plugin {
 
   [[nodiscard]] std::string_view name() const override { return "resource-strategy-fit"; }
 
+  [[nodiscard]] bool judges_by_kind(const session&) const override { return of_tasks_.empty(); }
+
   void score_nodes(const session& of, row task, const std::vector<row>& nodes,
                    std::vector<double>& scores) const override {
     const task_state& one = of.cluster().tasks[task];

@@ -1,0 +1,196 @@
+// Tiered plug-ins decide in one action of a session: their cluster is made from that of the session, their actions
+// run, and what they commit is done in the session, statement by statement.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "actions/actions.hpp"
+#include "actions/placement.hpp"
+#include "actions/tiers/tiered_actions.hpp"
+#include "actions/tiers/world.hpp"
+#include "policy/tiers/catalog.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::actions {
+
+namespace {
+
+using policy::tiers::deed;
+using policy::tiers::tier_setup;
+using policy::tiers::tiered_action;
+using tiers::tiered_world;
+
+action_kind kind_of(tiered_action action) {
+  switch (action) {
+    case tiered_action::backfill:
+      return action_kind::backfill;
+    case tiered_action::preempt:
+      return action_kind::preempt;
+    case tiered_action::reclaim:
+      return action_kind::reclaim;
+    case tiered_action::enqueue:
+    case tiered_action::allocate:
+      break;
+  }
+  return action_kind::allocate;
+}
+
+tiers::preemption_settings settings_of(const policy::tiers::preemption_plan& plan) {
+  return {plan.by_trials, plan.percent_of_nodes, plan.fewest_nodes, plan.most_nodes, plan.any_queue};
+}
+
+/// Does in a session what tiered plug-ins have committed.
+class performer {
+ public:
+  performer(work::core& c, const tiered_world& world) : c_(c), world_(world) {}
+
+  result<void> perform(std::span<const policy::tiers::operation> all) {
+    while (!all.empty()) {
+      if (auto on = c_.go_on(); !on) return on;
+      const auto end = std::ranges::find_if(all, &policy::tiers::operation::last);
+      const auto count = static_cast<std::size_t>(end - all.begin()) + (end == all.end() ? 0 : 1);
+      if (auto done = perform_one({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)}); !done) return done;
+      all = all.subspan(count);
+    }
+    return {};
+  }
+
+ private:
+  using operations = std::vector<policy::tiers::operation>;
+
+  [[nodiscard]] group_row group_of(const operations& statement) const {
+    const auto placed = std::ranges::find_if(statement, [](const auto& one) { return one.what != deed::evict; });
+    const auto& of = placed == statement.end() ? statement.front() : *placed;
+    return c_.state().pods[world_.pods[of.task]].group;
+  }
+
+  /// Devices, ports and the neighbours of a pod are looked at here: tiers count amounts alone. Where these refuse, the
+  /// whole statement is left out and its group waits.
+  result<void> perform_one(operations statement) {
+    const group_row group = group_of(statement);
+    if (const auto before = held_.extract(group)) {
+      statement.insert(statement.begin(), before.mapped().begin(), before.mapped().end());
+    }
+    const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
+    const bool evicts = std::ranges::any_of(statement, [](const auto& one) { return one.what == deed::evict; });
+    ++c_.statistics.back().groups_tried;
+    for (const policy::tiers::operation& one : statement) {
+      const pod_row pod = world_.pods[one.task];
+      if (one.what == deed::evict) {
+        c_.evict(pod);
+      } else if (!place(pod, static_cast<node_row>(one.node), one.what == deed::allocate)) {
+        c_.rollback(0);
+        work::failure why;
+        why.group = group;
+        why.pod = pod;
+        c_.failures.push_back(why);
+        return {};
+      }
+    }
+    // A part of a gang: backfill may bring the pods that ask for nothing, which count as there before. Room that
+    // preempt has promised to some of a gang holds for one session in Volcano, and would stay here.
+    if (!evicts && c_.setup->keeps_gangs && !work::is_satisfied(c_, c_.state().groups[group].first_sub)) {
+      c_.rollback(0);
+      held_.emplace(group, std::move(statement));
+      return {};
+    }
+    const bool waits = std::ranges::none_of(statement, [](const auto& one) { return one.what == deed::allocate; });
+    if (!evicts && !waits) {
+      const result<bool> starts = permit_start(c_, group);
+      if (!starts) return starts.failure();
+      if (!*starts) return {};
+    }
+    return commit_group(c_, group, waits, had_started);
+  }
+
+  bool place(pod_row pod, node_row node, bool starts) {
+    if (c_.has_predicates && !policy::ignores_other_pods(c_.access, c_.state().class_of(pod))) {
+      constraint verdict = constraint::none;
+      policy::pod_verdicts(c_.access, pod, std::span(&node, 1), std::span(&verdict, 1));
+      if (verdict != constraint::none) return false;
+    }
+    const std::optional<work::place> found =
+        work::place_on(c_, pod, node, starts ? policy::free_amount::idle : policy::free_amount::idle_or_releasing);
+    if (!found || (starts && found->must_wait)) return false;
+    if (starts) {
+      c_.allocate(pod, node, found->devices, found->groups);
+    } else {
+      c_.pipeline(pod, node, found->devices, found->groups);
+    }
+    return true;
+  }
+
+  work::core& c_;
+  const tiered_world& world_;
+  std::map<group_row, operations> held_;  ///< statements of gangs that are not complete with them
+};
+
+/// Why jobs wait that have been let in: they were tried. Of others nobody has.
+void note_failures(work::core& c, const policy::tiers::session& of, const tiered_world& world) {
+  for (policy::tiers::row job = 0; job < world.groups.size(); ++job) {
+    const auto& one = of.cluster().jobs[job];
+    if (one.phase == policy::tiers::job_phase::pending || one.queue == policy::tiers::no_row) continue;
+    const auto waits = std::ranges::find_if(one.tasks, [&](policy::tiers::row task) {
+      const auto& about = of.cluster().tasks[task];
+      return about.status == policy::tiers::task_status::pending && !about.gated;
+    });
+    if (waits == one.tasks.end()) continue;
+    work::failure why;
+    why.group = world.groups[job];
+    why.pod = world.pods[*waits];
+    const auto refused = [&](policy::tiers::row task) { return !of.is_allocatable(one.queue, task); };
+    if (of.is_overused(one.queue) || refused(*waits)) {
+      why.pod = no_row;
+      why.what = constraint::plugin;
+    }
+    c.failures.push_back(why);
+  }
+}
+
+result<void> run_one(performer& by, policy::tiers::session& of, const tier_setup& setup, tiered_action action) {
+  switch (action) {
+    case tiered_action::enqueue:
+      tiers::enqueue(of);
+      return {};
+    case tiered_action::allocate:
+      return by.perform(tiers::allocate(of));
+    case tiered_action::backfill:
+      return by.perform(tiers::backfill(of));
+    case tiered_action::preempt:
+      return by.perform(tiers::preempt(of, settings_of(setup.preemption)));
+    case tiered_action::reclaim:
+      return by.perform(tiers::reclaim(of));
+  }
+  return {};
+}
+
+}  // namespace
+
+result<void> decide_in_tiers(work::core& c) {
+  const policy_options& options = c.options;
+  result<tier_setup> setup =
+      policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+  if (!setup) return setup.failure();
+  const bool enqueues = std::ranges::find(setup->actions, tiered_action::enqueue) != setup->actions.end();
+  result<tiered_world> world = tiers::world_of(c, setup->jobs, enqueues);
+  if (!world) return world.failure();
+  policy::tiers::session of(std::move(world->cluster), std::move(setup->tiers));
+  performer by(c, *world);
+  bool first = true;
+  for (const tiered_action action : setup->actions) {
+    if (auto on = c.go_on(); !on) return on;
+    if (action != tiered_action::enqueue) {
+      c.action = kind_of(action);
+      if (!first) c.statistics.push_back({});
+      first = false;
+      c.statistics.back().action = c.action;
+    }
+    if (auto done = run_one(by, of, *setup, action); !done) return done;
+  }
+  note_failures(c, of, *world);
+  return {};
+}
+
+}  // namespace kaisched::actions

@@ -1,0 +1,439 @@
+#include "actions/tiers/world.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <string_view>
+#include <utility>
+
+#include "model/account.hpp"
+#include "policy/access.hpp"
+
+namespace kaisched::actions::tiers {
+
+namespace {
+
+using policy::resource_list;
+using policy::tiers::cluster_state;
+using policy::tiers::job_state;
+using policy::tiers::node_refusal;
+using policy::tiers::sub_job_state;
+using policy::tiers::task_state;
+using policy::tiers::task_status;
+
+constexpr std::string_view root_name = "root";
+constexpr std::string_view top_name = "<cluster>";  // no label has such a value
+constexpr double milli = 1000;
+constexpr double endless = 1e15;  // pods, where nobody counts them
+constexpr policy::tiers::row nowhere = policy::tiers::no_row;
+
+task_status status_of(pod_status status) {
+  switch (status) {
+    case pod_status::pending:
+    case pod_status::gated:
+      return task_status::pending;
+    case pod_status::allocated:
+      return task_status::allocated;
+    case pod_status::pipelined:
+      return task_status::pipelined;
+    case pod_status::binding:
+      return task_status::binding;
+    case pod_status::bound:
+      return task_status::bound;
+    case pod_status::running:
+      return task_status::running;
+    case pod_status::releasing:
+      return task_status::releasing;
+    case pod_status::succeeded:
+      return task_status::succeeded;
+    case pod_status::failed:
+      return task_status::failed;
+    case pod_status::stuck_in_releasing:  // what it holds does not come free
+    case pod_status::unknown:
+      break;
+  }
+  return task_status::unknown;
+}
+
+/// Adds an amount of a dimension. CPU is in milli-cores and GPUs are in thousandths here and there; others are counts.
+void add_amount(const model::cluster_state& s, dimension d, double amount, resource_list& to) {
+  if (d == dim_cpu) {
+    to.cpu += amount;
+  } else if (d == dim_memory) {
+    to.memory += amount;
+  } else if (d == dim_gpu) {
+    to.set("nvidia.com/gpu", to.get("nvidia.com/gpu") + amount);
+  } else if (d == dim_pods) {
+    to.set("pods", to.get("pods") + amount);
+  } else {
+    const std::string& name = (*s.dimensions)[d].name;
+    to.set(name, to.get(name) + amount * milli);
+  }
+}
+
+class world_maker {
+ public:
+  world_maker(const work::core& c, const policy::tiers::job_plan& plan)
+      : c_(c), s_(c.state()), plan_(plan), requests_(s_.classes.size()) {}
+
+  result<tiered_world> make(bool enqueues) {
+    made_.cluster.enqueues = enqueues;
+    const bool counts_pods = std::ranges::any_of(std::views::iota(class_row{0}, classes()), [&](class_row row) {
+      return s_.classes[row] != nullptr && s_.classes[row]->requests(dim_pods) > 0;
+    });
+    add_nodes(counts_pods);
+    add_queues();
+    add_bystanders();
+    if (auto done = find_topology(); !done) return done.failure();
+    add_domains();
+    std::vector<group_row> groups;
+    for (group_row g = 0; g < s_.group_slots; ++g) {
+      if (s_.groups[g].live) groups.push_back(g);
+    }
+    std::ranges::sort(groups, {}, [&](group_row g) { return s_.group_names[g]; });
+    for (const group_row g : groups) plan_.by_pod ? add_pods(g) : add_job(g);
+    return std::move(made_);
+  }
+
+ private:
+  [[nodiscard]] class_row classes() const { return static_cast<class_row>(s_.classes.size()); }
+  [[nodiscard]] pod_status status(pod_row pod) const { return static_cast<pod_status>(c_.live.pod_state[pod]); }
+  [[nodiscard]] policy::tiers::row node_of(pod_row pod) const {
+    const std::uint32_t slot = c_.live.pod_node[pod];
+    return slot == kaisched::no_row ? nowhere : (*s_.node_row_of_slot)[slot];
+  }
+
+  void add_nodes(bool counts_pods) {
+    const std::uint32_t dims = s_.dims();
+    for (node_row row = 0; row < s_.node_count(); ++row) {
+      policy::tiers::node_state& node = made_.cluster.nodes.emplace_back();
+      node.name = (*s_.nodes)[row]->name;
+      for (dimension d = 0; d < dims; ++d) {
+        const auto amount = static_cast<double>((*s_.capacity)[static_cast<std::size_t>(row) * dims + d]);
+        if (amount != 0 || d == dim_pods) add_amount(s_, d, amount, node.allocatable);
+      }
+      if (!counts_pods) node.allocatable.set("pods", endless);
+      node.idle = node.allocatable;
+    }
+  }
+
+  void add_queues() {
+    const resource_list all = made_.cluster.total();
+    queue_rows_.assign(s_.queues->size(), nowhere);
+    for (queue_row q = 0; q < s_.queues->size(); ++q) {
+      const model::queue_info& from = (*s_.queues)[q];
+      if (!from.live) continue;
+      queue_rows_[q] = made_.cluster.queues.size();
+      policy::tiers::queue_state& queue = made_.cluster.queues.emplace_back();
+      queue.name = from.name;
+      if (from.parent != kaisched::no_row) queue.parent = (*s_.queues)[from.parent].name;
+      queue.weight = std::max<std::int64_t>(1, std::llround(from.weight[dim_gpu]));
+      queue.priority = from.priority;
+      queue.created = from.created;
+      resource_list capability;
+      bool is_limited = false;
+      for (dimension d = 0; d < quota_dimensions; ++d) {
+        if (from.limit[d] != unlimited) {
+          // Nothing at all is not the same as no limit.
+          add_amount(s_, d, std::max(static_cast<double>(from.limit[d]), policy::resource_slack / 2), capability);
+          is_limited = true;
+        }
+        const double whole = all.get(d == dim_cpu ? "cpu" : d == dim_memory ? "memory" : "nvidia.com/gpu");
+        add_amount(s_, d, from.quota[d] == unlimited ? whole : static_cast<double>(from.quota[d]), queue.deserved);
+      }
+      if (is_limited) queue.capability = std::move(capability);
+    }
+    // The top of the tree, whether or not anybody has named it.
+    const auto root = std::ranges::find(made_.cluster.queues, root_name, &policy::tiers::queue_state::name);
+    root_row_ = static_cast<policy::tiers::row>(root - made_.cluster.queues.begin());
+    if (root == made_.cluster.queues.end()) made_.cluster.queues.emplace_back().name = root_name;
+  }
+
+  /// What a pod asks for; parts of devices by memory count as parts of the smallest device.
+  const resource_list& request_of(pod_row pod) {
+    const class_row row = s_.pods[pod].pod_class;
+    if (requests_[row]) return *requests_[row];
+    const model::pod_class& of = *s_.classes[row];
+    resource_list made;
+    const model::quota_vector asked = c_.asked(of);
+    for (dimension d = 0; d < s_.dims(); ++d) {
+      const std::int64_t amount = d < quota_dimensions ? asked[d] : of.requests(d);
+      if (amount != 0) add_amount(s_, d, static_cast<double>(amount), made);
+    }
+    return requests_[row].emplace(std::move(made));
+  }
+
+  void add_bystanders() {
+    for (pod_row p = 0; p < s_.pod_slots; ++p) {
+      if (!s_.pods[p].live || s_.pods[p].sub != kaisched::no_row) continue;
+      const policy::tiers::row at = node_of(p);
+      if (at == nowhere || !model::is_in(status(p), model::active_used)) continue;
+      policy::tiers::node_state& node = made_.cluster.nodes[at];
+      const resource_list& request = request_of(p);
+      node.used.add(request);
+      node.idle.subtract(request);
+      if (status(p) == pod_status::releasing) node.releasing.add(request);
+      node.allocatable.set("pods", node.allocatable.get("pods") - 1);
+    }
+  }
+
+  result<void> find_topology() {
+    if (c_.topologies == nullptr || plan_.by_pod) return {};
+    const model::topology_ask* first = nullptr;
+    for (group_row g = 0; g < s_.group_slots; ++g) {
+      if (!s_.groups[g].live) continue;
+      for (sub_group_row sub = s_.groups[g].first_sub; sub < s_.groups[g].first_sub + s_.groups[g].sub_count; ++sub) {
+        const model::topology_ask* const ask = s_.subs[sub].together.get();
+        if (ask == nullptr) continue;
+        if (first != nullptr && first->topology != ask->topology) {
+          return error{status::unsupported,
+                       "pod group '" + std::string(s_.group_names[g]) + "' asks for topology '" + ask->topology +
+                           "', another one for '" + first->topology + "': tiers know one",
+                       {}};
+        }
+        first = ask;
+      }
+    }
+    if (first == nullptr) return {};
+    const auto found =
+        std::ranges::find_if(*c_.topologies, [&](const auto& tree) { return tree.name == first->topology; });
+    if (found != c_.topologies->end()) tree_ = &*found;
+    return {};
+  }
+
+  [[nodiscard]] std::int64_t tier_of(std::uint32_t level) const {
+    return static_cast<std::int64_t>(tree_->levels.size()) - level + 1;
+  }
+
+  void add_domains() {
+    if (tree_ == nullptr) return;
+    std::vector<policy::domain_declaration> declared;
+    const auto name_of = [&](std::uint32_t domain) {
+      if (domain == policy::topology::root_domain) return std::string(top_name);
+      return std::to_string(tree_->domains[domain].level) + ":" + std::to_string(domain) + ":" +
+             tree_->domains[domain].id;
+    };
+    for (std::uint32_t i = 0; i < tree_->domains.size(); ++i) {
+      policy::domain_declaration& one = declared.emplace_back();
+      one.name = name_of(i);
+      one.tier = tier_of(tree_->domains[i].level);
+      for (const std::uint32_t child : tree_->children[i]) one.domains.push_back(name_of(child));
+      if (!tree_->children[i].empty() && i != policy::topology::root_domain) continue;
+      for (const node_row node : tree_->domains[i].nodes) {
+        if (i != policy::topology::root_domain || tree_->leaf[node] == i) one.nodes.push_back((*s_.nodes)[node]->name);
+      }
+    }
+    for (node_row node = 0; node < s_.node_count(); ++node) {  // those that are in no domain
+      if (tree_->leaf[node] == kaisched::no_row) declared.front().nodes.push_back((*s_.nodes)[node]->name);
+    }
+    made_.cluster.domains = policy::network_domains(declared);
+    made_.cluster.top_domain = top_name;
+  }
+
+  /// Required levels are conditions, preferred ones wishes.
+  [[nodiscard]] policy::distance_limit limit_of(const model::topology_ask& ask) const {
+    policy::distance_limit limit;
+    limit.hard = !ask.required_level.empty();
+    const std::uint32_t level = tree_->level_named(limit.hard ? ask.required_level : ask.preferred_level);
+    if (level != kaisched::no_row) limit.highest_tier = tier_of(level);
+    return limit;
+  }
+  void set_topology(sub_group_row sub, bool& has, policy::distance_limit& limit) const {
+    const model::topology_ask* const ask = s_.subs[sub].together.get();
+    if (ask == nullptr || tree_ == nullptr) return;
+    has = true;
+    limit = limit_of(*ask);
+  }
+
+  job_state& start_job(group_row g, std::string_view name) {
+    const model::group_core& from = s_.groups[g];
+    made_.groups.push_back(g);
+    job_state& job = made_.cluster.jobs.emplace_back();
+    job.name = name;
+    if (from.queue != kaisched::no_row && c_.is_schedulable_queue(from.queue))
+      job.queue = plan_.one_queue ? root_row_ : queue_rows_[from.queue];
+    job.priority = from.priority;
+    job.created = from.created;
+    return job;
+  }
+
+  /// Each pod is a job of its own.
+  void add_pods(group_row g) {
+    const model::group_core& from = s_.groups[g];
+    for (sub_group_row sub = from.first_sub; sub < from.first_sub + from.sub_count; ++sub) {
+      if (s_.subs[sub].is_set) continue;
+      for (pod_row p = s_.subs[sub].first_pod; p != kaisched::no_row; p = s_.pods[p].next) {
+        const policy::tiers::row at = made_.cluster.jobs.size();
+        job_state& job = start_job(g, s_.pod_names[p]);
+        job.created = s_.pod_extras[p].created;
+        job.min_available = 1;
+        job.sub_jobs.emplace_back().name = job.name;
+        add_task(g, p, at, 0, {});
+        finish_job(made_.cluster.jobs[at]);
+      }
+    }
+  }
+
+  void add_job(group_row g) {
+    const model::group_core& from = s_.groups[g];
+    const policy::tiers::row at = made_.cluster.jobs.size();
+    job_state& job = start_job(g, s_.group_names[g]);
+    set_topology(from.first_sub, job.has_topology, job.topology);
+    for (sub_group_row sub = from.first_sub + 1; tree_ != nullptr && sub < from.first_sub + from.sub_count; ++sub) {
+      job.has_rules = job.has_rules || s_.subs[sub].together != nullptr;
+    }
+    for (sub_group_row sub = from.first_sub; sub < from.first_sub + from.sub_count; ++sub) {
+      if (!s_.subs[sub].is_set) add_pod_set(g, sub, at);
+    }
+    finish_job(job);
+  }
+
+  void add_pod_set(group_row g, sub_group_row sub, policy::tiers::row at) {
+    job_state& job = made_.cluster.jobs[at];
+    const model::sub_info& from = s_.subs[sub];
+    job.min_available += from.min;
+    const std::string name(from.name);
+    if (job.has_rules) {
+      job.min_sub_jobs[name] = 1;
+    } else if (s_.group_extras[g].has_sub_groups) {
+      job.minimums.by_role[name] = from.min;
+    }
+    if (job.sub_jobs.empty() || job.has_rules) {
+      sub_job_state& own = job.sub_jobs.emplace_back();
+      own.name = job.has_rules ? job.name + "/" + name : job.name;
+      own.group = job.has_rules ? name : "";
+      own.priority = job.priority;
+      own.min_available = 0;
+      set_topology(job.has_rules ? sub : s_.groups[g].first_sub, own.has_topology, own.topology);
+    }
+    const policy::tiers::row place = job.sub_jobs.size() - 1;
+    job.sub_jobs[place].min_available += from.min;
+    for (pod_row p = from.first_pod; p != kaisched::no_row; p = s_.pods[p].next) add_task(g, p, at, place, name);
+  }
+
+  void add_task(group_row g, pod_row p, policy::tiers::row job, policy::tiers::row sub_job, const std::string& role) {
+    cluster_state& cluster = made_.cluster;
+    const policy::tiers::row at = cluster.tasks.size();
+    made_.pods.push_back(p);
+    task_state& task = cluster.tasks.emplace_back();
+    task.name = s_.pod_names[p];
+    task.uid = task.name;
+    task.role = role;
+    task.request = request_of(p);
+    task.first_request = task.request;
+    task.pod_priority = s_.groups[g].priority;
+    task.priority = s_.pod_extras[p].priority == unset ? s_.groups[g].priority : s_.pod_extras[p].priority;
+    task.created = s_.pod_extras[p].created;
+    task.status = status_of(status(p));
+    task.job = job;
+    task.sub_job = sub_job;
+    task.preemptable = s_.groups[g].preemptible;
+    task.best_effort = task.request.is_empty();
+    task.gated = status(p) == pod_status::gated;
+    task.critical = s_.group_extras[g].name_space == "kube-system";
+    cluster.jobs[job].tasks.push_back(at);
+    cluster.jobs[job].sub_jobs[sub_job].tasks.push_back(at);
+    task.node = node_of(p);
+    if (task.node != nowhere && model::is_in(status(p), model::active_used)) {
+      cluster.charge(at);
+    } else {
+      task.node = nowhere;
+    }
+    if (task.status != task_status::pending || task.gated) return;
+    const answers& said = answers_of(p);
+    task.refusals = said.refusals;
+    task.kind = said.kind;
+  }
+
+  /// What nodes say to a pod, and the number of all pods that ask for the same and hear the same.
+  struct answers {
+    std::shared_ptr<const std::vector<node_refusal>> refusals;
+    policy::tiers::row kind = nowhere;
+  };
+
+  /// What nodes say to all pods of a class.
+  const std::vector<node_refusal>& refusals_for_good(class_row of_class) {
+    const auto [at, is_new] = for_good_.try_emplace(of_class);
+    if (!is_new) return at->second;
+    const model::pod_class& ask = *s_.classes[of_class];
+    at->second.assign(s_.node_count(), node_refusal::none);
+    if (!c_.has_predicates) return at->second;
+    const bool never = policy::judge_cluster(c_.access, ask).what == constraint::obstacle;
+    for (node_row row = 0; row < s_.node_count(); ++row) {
+      if (never || policy::node_verdict(c_.access, ask, row) != constraint::none)
+        at->second[row] = node_refusal::for_good;
+    }
+    return at->second;
+  }
+
+  /// What the predicates of the session say of nodes, amounts aside.
+  const answers& answers_of(pod_row pod) {
+    const class_row of_class = s_.pods[pod].pod_class;
+    const model::pod_class& ask = s_.class_of(pod);
+    const bool by_class = policy::ignores_other_pods(c_.access, ask);
+    if (by_class) {
+      if (const auto known = by_class_.find(of_class); known != by_class_.end()) return *known->second;
+    }
+    std::vector<node_refusal> found = refusals_for_good(of_class);
+    if (!by_class && c_.has_predicates) {
+      std::vector<node_row> open;
+      for (node_row row = 0; row < s_.node_count(); ++row) {
+        if (found[row] == node_refusal::none) open.push_back(row);
+      }
+      std::vector<constraint> verdicts(open.size(), constraint::none);
+      policy::pod_verdicts(c_.access, pod, open, verdicts);
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        if (verdicts[i] != constraint::none) found[open[i]] = node_refusal::for_now;
+      }
+    }
+    const auto [at, is_new] = kinds_.try_emplace(std::pair(of_class, std::move(found)));
+    answers& said = at->second;
+    if (is_new) {
+      const std::vector<node_refusal>& all = at->first.second;
+      const bool all_open = std::ranges::all_of(all, [](node_refusal one) { return one == node_refusal::none; });
+      if (!all_open) said.refusals = std::make_shared<const std::vector<node_refusal>>(all);
+      said.kind = kinds_.size() - 1;
+    }
+    if (by_class) by_class_.emplace(of_class, &said);
+    return said;
+  }
+
+  /// Gang, phase and what it needs at least.
+  void finish_job(job_state& job) const {
+    const auto& tasks = made_.cluster.tasks;
+    const bool holds = std::ranges::any_of(
+        job.tasks, [&](policy::tiers::row task) { return policy::tiers::is_allocated(tasks[task].status); });
+    job.phase = holds ? policy::tiers::job_phase::running : policy::tiers::job_phase::pending;
+    std::vector<policy::tiers::row> first = job.tasks;
+    std::ranges::stable_sort(first, std::greater{}, [&](policy::tiers::row task) { return tasks[task].priority; });
+    first.resize(std::min(first.size(), static_cast<std::size_t>(std::max<std::int64_t>(job.min_available, 0))));
+    resource_list minimum;
+    for (const policy::tiers::row task : first) minimum.add(tasks[task].request);
+    job.min_named = minimum.something_of();
+    job.min_resources = std::move(minimum);
+  }
+
+  const work::core& c_;
+  const model::cluster_state& s_;
+  const policy::tiers::job_plan& plan_;
+  tiered_world made_;
+  std::vector<std::optional<resource_list>> requests_;  ///< by class
+  std::vector<policy::tiers::row> queue_rows_;
+  policy::tiers::row root_row_ = nowhere;
+  const policy::topology::domain_tree* tree_ = nullptr;
+  std::map<std::pair<class_row, std::vector<node_refusal>>, answers> kinds_;
+  std::map<class_row, const answers*> by_class_;
+  std::map<class_row, std::vector<node_refusal>> for_good_;
+};
+
+}  // namespace
+
+result<tiered_world> world_of(const work::core& c, const policy::tiers::job_plan& jobs, bool enqueues) {
+  return world_maker(c, jobs).make(enqueues);
+}
+
+}  // namespace kaisched::actions::tiers

@@ -1,0 +1,39 @@
+// The plug-in binpack.
+
+#include <utility>
+
+#include "policy/tiers/plugins.hpp"
+#include "policy/tiers/session.hpp"
+
+namespace kaisched::policy::tiers {
+
+namespace {
+
+class binpack final : public plugin {
+ public:
+  binpack(resource_weights weights, std::int64_t weight) : weights_(std::move(weights)), weight_(weight) {}
+
+  [[nodiscard]] std::string_view name() const override { return "binpack"; }
+
+  void score_nodes(const session& of, row task, const std::vector<row>& nodes,
+                   std::vector<double>& scores) const override {
+    const resource_list& request = of.cluster().tasks[task].request;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const node_state& node = of.cluster().nodes[nodes[i]];
+      scores[i] += domain_packing(request, {node.allocatable, node.used}, weights_) * max_node_score *
+                   static_cast<double>(weight_);
+    }
+  }
+
+ private:
+  resource_weights weights_;
+  std::int64_t weight_;
+};
+
+}  // namespace
+
+std::unique_ptr<plugin> make_binpack(resource_weights weights, std::int64_t weight) {
+  return std::make_unique<binpack>(std::move(weights), weight);
+}
+
+}  // namespace kaisched::policy::tiers
