@@ -197,6 +197,14 @@ std::vector<std::string> lines_of(const input& from) {
   return lines;
 }
 
+std::string line_of_preset(const input& from, std::uint64_t number) {
+  static constexpr std::array presets{"volcano-default", "volcano-ai", "kube-default", "kube-gang", "coscheduling"};
+  const char* const name = presets[number % presets.size()];
+  const session s = must(engine(must(preset(name))).run(build(from.tables).take_snapshot(), from.now));
+  must(s.check());
+  return from.name + " " + name + " decisions " + s.digest() + " told " + sha256_of(told(s));
+}
+
 std::vector<std::string> story(const input& from, std::uint64_t number) {
   std::vector<std::string> lines;
   cluster c = build(from.tables);
@@ -225,6 +233,7 @@ std::string line_of_random(std::uint64_t first, std::uint64_t count) {
     const input from = random_input(seed);
     for (const std::string& line : lines_of(from)) all += line + "\n";
     for (const std::string& line : story(from, seed)) all += line + "\n";
+    all += line_of_preset(from, seed) + "\n";
   }
   return "random " + std::to_string(first) + " to " + std::to_string(first + count - 1) + " " + sha256_of(all);
 }

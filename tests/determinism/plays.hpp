@@ -48,6 +48,8 @@ inline constexpr std::uint64_t variants = 4;
 [[nodiscard]] std::string told(const session& s);
 /// Lines about one cluster: its snapshot, what is saved, and what each variant decides.
 [[nodiscard]] std::vector<std::string> lines_of(const input& from);
+/// What one of the presets of other schedulers decides.
+[[nodiscard]] std::string line_of_preset(const input& from, std::uint64_t number);
 /// Several sessions in a row: decisions are carried out, pods end and come, and the cluster is saved and loaded.
 [[nodiscard]] std::vector<std::string> story(const input& from, std::uint64_t number);
 /// One line for many small clusters.
