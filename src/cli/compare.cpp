@@ -1,4 +1,4 @@
-// The command that plays one workload under several policies.
+// The command that compares policies: plays of one workload, or sessions over one cluster.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -15,6 +15,7 @@
 #include <kaisched/version.hpp>
 
 #include "cli/chart.hpp"
+#include "cli/compare_presets.hpp"
 #include "cli/console.hpp"
 #include "cli/difference.hpp"
 #include "cli/explain.hpp"
@@ -34,6 +35,7 @@ constexpr std::string_view usual_policies = "fifo,easy,sjf,srtf,las,kai";
 struct compare_arguments {
   std::string workload;
   std::string policies;
+  std::string presets;
   std::string first;
   std::string second;
   play_arguments play;
@@ -217,6 +219,12 @@ std::string csv_of(const std::vector<competitor>& all) {
 }
 
 int compare(const compare_arguments& told, console& to) {
+  if (!told.presets.empty()) {
+    if (!told.policies.empty() || !told.first.empty() || !told.second.empty() || !told.csv_file.empty())
+      return to.fail(wrong_word("--presets is about a cluster, --policies, --a, --b and --csv are about a workload"),
+                     exit_usage);
+    return compare_presets(told.workload, told.presets, static_cast<std::size_t>(told.most_jobs), to);
+  }
   result<std::vector<competitor>> all = competitors_of(told);
   if (!all) return to.fail(all.failure(), exit_usage);
   for (const competitor& one : *all) {
@@ -288,17 +296,27 @@ value_form policy_names() {
 }  // namespace
 
 void add_compare(command_list& to) {
-  command& c = to.add("compare", group::decide, "Play a workload under several policies, and say who wins and loses");
+  command& c = to.add("compare", group::decide,
+                      "Play a workload, or decide over a cluster, under several policies, and say who wins and loses");
   auto& told = c.keep<compare_arguments>();
   c.explain(
       fmt::format("Policies: {}. A word with a dot is a play file (docs/simulation.md). Of two policies the jobs and "
                   "queues that win "
                   "and lose are told, by how much, when, and why.\nOptions that are told apply to all of them.",
                   known_policies()));
-  c.position("WORKLOAD", &told.workload, file_name({"csv"}), "Jobs, see docs/workloads.md; - is the standard input")
+  c.position("FILE", &told.workload, file_name({"csv", "json", "yaml", "yml", "zip"}),
+             "Jobs, see docs/workloads.md, with --presets a cluster; - is the standard input")
       .required();
   c.heading("What is compared");
   c.option("--policies", &told.policies, policy_names(), fmt::format("Names and play files ({})", usual_policies));
+  value_form presets = any_value("LIST");
+  presets.proposals = [](std::span<const std::string>, std::string_view) {
+    std::vector<proposal> found{{"all", "each in its newest version"}};
+    for (const std::string_view name : preset_names()) found.push_back({std::string(name), ""});
+    return found;
+  };
+  c.option("--presets", &told.presets, presets,
+           "FILE is a cluster: decide it under these presets, or under all, and say who waits under which");
   c.option("--a", &told.first, file_name({"yaml", "yml", "json"}), "A play file or a policy");
   c.option("--b", &told.second, file_name({"yaml", "yml", "json"}), "Another one");
   add_cluster_arguments(c, told.play);
@@ -311,6 +329,7 @@ void add_compare(command_list& to) {
       .between(0, 1024);
   c.add_example("kaisched workload generate jobs.csv --jobs 20 && kaisched compare jobs.csv --nodes 4x8");
   c.add_example("kaisched compare jobs.csv --nodes 4x8 --a fifo --b easy");
+  c.add_example("kaisched compare cluster.json --presets all", "one session of the same cluster under each preset");
   c.runs([&told](console& out) { return compare(told, out); });
 }
 

@@ -22,6 +22,26 @@ class Compare(Case):
         self.assertEqual(told, alone)
         self.assertGreater(told["policies"][3]["evictions"], 0)  # least attained service stops jobs
 
+    def test_presets(self):
+        """Two nodes of eight, eight jobs of one and one of eight: who spreads leaves the large one nothing."""
+        nodes = [{"name": name, "capacity": {"cpu": 64000, "memory": 1 << 40, "gpu": 8000, "pods": 110}} for name in ("n1", "n2")]
+        names = [f"s{i}" for i in range(8)]
+        groups = [{"name": name, "queue": "q", "created": 1} for name in names] + [{"name": "large", "queue": "q", "created": 2}]
+        pods = [{"name": f"{name}-0", "group": name, "request": {"gpu": 1000, "pods": 1}, "created": 1} for name in names]
+        pods.append({"name": "large-0", "group": "large", "request": {"gpu": 8000, "pods": 1}, "created": 2})
+        file = self.file("cluster.json", json.dumps({"schema": "kaisched-cluster/1", "queue": [{"name": "q"}], "node": nodes, "pod_group": groups, "pod": pods}))
+        told = json.loads(self.ok("compare", file, "--presets", "all", "--json"))
+        self.assertEqual(told["schema"], "kaisched-compare-presets/1")
+        started = {one["preset"].rsplit("-", 1)[0]: one["pods_started"] for one in told["presets"]}
+        self.assertEqual((started["kai"], started["volcano-ai"], started["kube-default"], started["volcano-default"]), (9, 9, 8, 8))
+        self.assertEqual([one["job"] for one in told["disputed"]], ["large"])
+        self.assertIn("kube-default-1.36", told["disputed"][0]["waits"])
+        said = self.ok("compare", file, "--presets", "kai,kube-default")
+        self.assertIn("large: waits under kube-default-1.36", said)
+        self.assertIn("there is no preset 'kia'", self.fails(2, "compare", file, "--presets", "kia"))
+        self.assertIn("'kai' is told twice", self.fails(2, "compare", file, "--presets", "kai-0.17,kai"))
+        self.assertIn("--presets is about a cluster", self.fails(2, "compare", file, "--presets", "kai", "--policies", "fifo"))
+
     def test_all_names(self):
         said = self.ok("compare", "--help").replace("\n", " ")
         names = said[said.index("Policies:") + 9 : said.index(". A word with a dot")].split(",")
