@@ -97,7 +97,8 @@ int show_options(const std::string& name, console& to) {
     if (name.empty()) {
       out.line(fmt::format("Options for {} and for the library, with the defaults of {}.",
                            out.paint(style::bold, "--set"), out.paint(style::bold, "--preset kai")));
-      out.line(fmt::format("Presets: {}", fmt::join(preset_names(), ", ")));
+      for (const std::string& line : wrap(fmt::format("Presets: {}", fmt::join(preset_names(), ", ")), out.columns()))
+        out.line(line);
       out.line();
     }
     for (const option_info& one : shown) print_option(out, one);
