@@ -97,7 +97,7 @@ int show_options(const std::string& name, console& to) {
     if (name.empty()) {
       out.line(fmt::format("Options for {} and for the library, with the defaults of {}.",
                            out.paint(style::bold, "--set"), out.paint(style::bold, "--preset kai")));
-      for (const std::string& line : wrap(fmt::format("Presets: {}", fmt::join(preset_names(), ", ")), out.columns()))
+      for (const std::string& line : wrap(fmt::format("Presets: {}", fmt::join(preset_names(), ", ")), out.width()))
         out.line(line);
       out.line();
     }
