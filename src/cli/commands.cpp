@@ -8,6 +8,7 @@
   X(what_if)                 \
   X(simulate)                \
   X(compare)                 \
+  X(import)                  \
   X(report)                  \
   X(check)                   \
   X(test)                    \

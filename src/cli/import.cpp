@@ -1,0 +1,128 @@
+// The command that turns configurations of other schedulers into options.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <kaisched/cluster.hpp>
+
+#include "cli/console.hpp"
+#include "cli/imports.hpp"
+#include "cli/policy_arguments.hpp"
+#include "files/yaml_document.hpp"
+#include "io/files.hpp"
+#include "io/yaml_string.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+using io::json_kind;
+using io::json_value;
+
+struct import_arguments {
+  std::string file;
+};
+
+std::string text_of(json_value of, std::string_view key) {
+  json_value kept = of;
+  const json_value* const found = find_member(of, key, kept);
+  return found == nullptr ? std::string{} : scalar_text(*found);
+}
+
+/// The text in a ConfigMap that is a configuration of Volcano.
+std::optional<std::string> text_in_config_map(json_value root) {
+  json_value kept = root;
+  if (text_of(root, "kind") != "ConfigMap") return std::nullopt;
+  const json_value* const data = find_member(root, "data", kept);
+  if (data == nullptr) return std::nullopt;
+  for (const json_value one : *data) {
+    if (scalar_text(one).find("tiers:") != std::string::npos) return scalar_text(one);
+  }
+  return std::nullopt;
+}
+
+result<imported_policy> import_document(json_value root, std::string_view source) {
+  json_value kept = root;
+  const std::string kind = text_of(root, "kind");
+  if (kind == "SchedulingShard") return import_kai_shard(root);
+  if (kind == "KubeSchedulerConfiguration") return import_kube_scheduler(root);
+  if (find_member(root, "tiers", kept) != nullptr) return import_volcano(root);
+  return error{
+      status::argument,
+      fmt::format("{}: neither a SchedulingShard, nor a KubeSchedulerConfiguration, nor tiers of Volcano", source),
+      {}};
+}
+
+/// What the options mean has to be known here: sessions are opened with them.
+result<void> check_options(const imported_policy& made) {
+  policy_arguments policy;
+  for (const auto& [option, value] : made.options) {
+    if (option == "preset") {
+      policy.preset = value;
+    } else {
+      policy.settings.push_back(fmt::format("{}={}", option, value));
+    }
+  }
+  const result<engine> with = make_engine(policy);
+  if (!with) return with.failure();
+  const result<session> opened = with->open(cluster().take_snapshot(), 0);
+  if (!opened) return opened.failure();
+  return {};
+}
+
+int import_file(const import_arguments& told, console& to) {
+  result<std::string> text = io::read_file(told.file);
+  if (!text) return to.fail(text.failure());
+  result<io::json_document> document = io::parse_yaml(*text, told.file);
+  if (!document) return to.fail(document.failure());
+  std::string source = told.file;
+  if (std::optional<std::string> inner = text_in_config_map(document->root())) {
+    source += " (data)";
+    document = io::parse_yaml(*inner, source);
+    if (!document) return to.fail(document.failure());
+  }
+  result<imported_policy> made = import_document(document->root(), source);
+  if (!made) return to.fail(made.failure());
+  if (auto good = check_options(*made); !good) {
+    error why = good.failure();
+    why.message.insert(0, source + ": ");
+    return to.fail(why);
+  }
+  if (to.shows_report()) {
+    to.out().line(fmt::format("# {}, {}", source, made->of));
+    for (const auto& [option, value] : made->options) {
+      std::string line = option + ": ";
+      io::append_yaml_string(line, value);
+      to.out().line(line);
+    }
+    if (!made->unmapped.empty()) to.out().line("# Left out, by line:");
+    for (const std::string& one : made->unmapped) to.out().line("#   " + one);
+  }
+  json report{
+      {"schema", "kaisched-import/1"}, {"from", made->of}, {"options", json::object()}, {"left_out", made->unmapped}};
+  for (const auto& [option, value] : made->options) report["options"][option] = value;
+  return to.finish(report);
+}
+
+}  // namespace
+
+void add_import(command_list& to) {
+  command& c = to.add("import", group::decide, "Turn the configuration of another scheduler into options");
+  auto& told = c.keep<import_arguments>();
+  c.explain(
+      "Reads a SchedulingShard of KAI, a scheduler configuration of Volcano (also in its ConfigMap) or a "
+      "KubeSchedulerConfiguration, and prints the preset and options that come nearest as YAML, as they stand under "
+      "`engine` in the configuration of kaisched-kubernetes. What nothing here does is listed, with its line.");
+  c.position("FILE", &told.file, file_name({"yaml", "yml", "json", "conf"}),
+             "The configuration; - is the standard input")
+      .required();
+  c.add_example("kaisched import volcano-scheduler.conf > engine.yaml");
+  c.runs([&told](console& out) { return import_file(told, out); });
+}
+
+}  // namespace kaisched::cli

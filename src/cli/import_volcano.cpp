@@ -1,0 +1,212 @@
+// volcano-scheduler.conf -> tiers.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cli/imports.hpp"
+#include "policy/tiers/catalog.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+using io::json_kind;
+using io::json_value;
+
+/// Arguments of plug-ins and actions, and the settings that do the same.
+const std::map<std::string, std::string, std::less<>>& settings_by_argument() {
+  static const std::map<std::string, std::string, std::less<>> known{
+      {"binpack/binpack.weight", "weight"},
+      {"binpack/binpack.cpu", "cpu"},
+      {"binpack/binpack.memory", "memory"},
+      {"capacity/ancestorReclaimLevel", "ancestor_levels"},
+      {"network-topology-aware/weight", "weight"},
+      {"network-topology-aware/hypernode.binpack.cpu", "cpu"},
+      {"network-topology-aware/hypernode.binpack.memory", "memory"},
+      {"network-topology-aware/hypernode.binpack.normal-pod.enable", "packs_other_pods"},
+      {"network-topology-aware/hypernode.binpack.normal-pod.fading", "fading"},
+      {"nodeorder/leastrequested.weight", "least"},
+      {"nodeorder/mostrequested.weight", "most"},
+      {"nodeorder/balancedresource.weight", "balanced"},
+      {"overcommit/overcommit-factor", "factor"},
+      {"preempt/enableTopologyAwarePreemption", "trials"},
+      {"preempt/minCandidateNodesPercentage", "percent_of_nodes"},
+      {"preempt/minCandidateNodesAbsolute", "fewest_nodes"},
+      {"preempt/maxCandidateNodesAbsolute", "most_nodes"},
+      {"resource-strategy-fit/resourceStrategyFitWeight", "weight"},
+  };
+  return known;
+}
+
+constexpr std::array<std::string_view, 5> known_actions{"enqueue", "allocate", "backfill", "preempt", "reclaim"};
+/// Where plug-ins are asked, as Volcano's switches say it behind `enable` or `enabled`.
+const std::map<std::string, std::string, std::less<>>& points_by_switch() {
+  static const std::map<std::string, std::string, std::less<>> known{
+      {"Allocatable", "allocatable"},     {"Hierarchy", "hierarchy"},       {"HyperNodeGradient", "domain_gradient"},
+      {"HyperNodeOrder", "domain_order"}, {"JobEnqueued", "job_enqueued"},  {"JobOrder", "job_order"},
+      {"JobPipelined", "job_pipelined"},  {"JobReady", "job_ready"},        {"JobStarving", "job_starving"},
+      {"NodeOrder", "node_order"},        {"Overused", "overused"},         {"Predicate", "predicate"},
+      {"Preemptable", "preemptable"},     {"Preemptive", "preemptive"},     {"QueueOrder", "queue_order"},
+      {"Reclaimable", "reclaimable"},     {"SubJobOrder", "sub_job_order"}, {"SubJobPipelined", "sub_job_pipelined"},
+      {"SubJobReady", "sub_job_ready"},   {"TaskOrder", "task_order"},
+  };
+  return known;
+}
+
+class volcano_import {
+ public:
+  imported_policy read(json_value root) {
+    made_.of = "Volcano";
+    made_.set("preset", "volcano-default");
+    json_value kept = root;
+    for (const json_value one : root) {
+      if (one.key() == "actions") {
+        actions(one);
+      } else if (one.key() == "tiers" && one.is(json_kind::array)) {
+        for (const json_value tier : one) add_tier(tier);
+      } else if (one.key() == "configurations" && one.is(json_kind::array)) {
+        for (const json_value action : one) {
+          const json_value* const name = find_member(action, "name", kept);
+          const std::string owner = name == nullptr ? "" : scalar_text(*name);
+          if (const json_value* const told = find_member(action, "arguments", kept)) arguments(owner, *told);
+        }
+      } else {
+        made_.leave_out(one, "nothing here does this");
+      }
+    }
+    if (!tiers_.empty()) made_.set("tiers", joined(tiers_));
+    if (!actions_.empty()) made_.set("tiers.actions", joined(actions_));
+    if (!settings_.empty()) made_.set("tiers.settings", joined(settings_));
+    return std::move(made_);
+  }
+
+ private:
+  void actions(json_value told) {
+    for (const std::string& name : comma_names(scalar_text(told))) {
+      if (std::ranges::find(known_actions, name) != known_actions.end()) {
+        actions_.push_back(name);
+      } else {
+        made_.leave_out(told, fmt::format("there is no action {}", name));
+      }
+    }
+  }
+
+  void add_tier(json_value tier) {
+    std::vector<std::string> names;
+    json_value kept = tier;
+    const json_value* const plugins = find_member(tier, "plugins", kept);
+    if (plugins == nullptr || !plugins->is(json_kind::array)) return;
+    for (const json_value plugin : *plugins) {
+      if (const std::string name = add_plugin(plugin); !name.empty()) names.push_back(name);
+    }
+    if (!names.empty()) tiers_.push_back(joined(names, "+"));
+  }
+
+  std::string add_plugin(json_value plugin) {
+    json_value kept = plugin;
+    const json_value* const named = find_member(plugin, "name", kept);
+    const std::string name = named == nullptr ? "" : scalar_text(*named);
+    const auto known = policy::tiers::plugin_names();
+    if (std::ranges::find(known, name) == known.end()) {
+      made_.leave_out(plugin, fmt::format("there is no plug-in {}", name));
+      return {};
+    }
+    for (const json_value one : plugin) {
+      if (one.key() == "name") continue;
+      if (one.key() == "arguments") {
+        arguments(name, one);
+      } else {
+        add_switch(name, one);
+      }
+    }
+    return name;
+  }
+
+  void add_switch(const std::string& plugin, json_value told) {
+    std::string_view key = told.key();
+    for (const std::string_view prefix : {"enabled", "enable"}) {
+      if (!key.starts_with(prefix)) continue;
+      key.remove_prefix(prefix.size());
+      break;
+    }
+    const auto point = points_by_switch().find(key);
+    if (point == points_by_switch().end() || !told.is(json_kind::boolean)) {
+      made_.leave_out(told, fmt::format("nothing is asked of {} there", plugin));
+      return;
+    }
+    const bool usual = point->second != "hierarchy";
+    if (told.boolean() != usual)
+      settings_.push_back(fmt::format("{}.at.{}={}", plugin, point->second, told.boolean() ? "true" : "false"));
+  }
+
+  void arguments(const std::string& owner, json_value told) {
+    if (!told.is(json_kind::object)) return;
+    for (const json_value one : told) {
+      const auto setting = settings_by_argument().find(owner + "/" + std::string(one.key()));
+      if (setting != settings_by_argument().end()) {
+        settings_.push_back(fmt::format("{}.{}={}", owner, setting->second, scalar_text(one)));
+      } else if (!weight_of_resource(owner, one, told) && !strategy(owner, one)) {
+        made_.leave_out(one, fmt::format("{} does not read it", owner));
+      }
+    }
+  }
+
+  /// `binpack.resources` lists names, `binpack.resources.NAME` says their weight; a name without one weighs 1.
+  bool weight_of_resource(const std::string& owner, json_value one, json_value all) {
+    const std::string prefix = owner == "binpack"                  ? "binpack.resources"
+                               : owner == "network-topology-aware" ? "hypernode.binpack.resources"
+                                                                   : "";
+    if (prefix.empty() || !one.key().starts_with(prefix)) return false;
+    if (one.key() != prefix) return true;  // told with the list
+    json_value kept = one;
+    for (const std::string& name : comma_names(scalar_text(one))) {
+      const json_value* const weight = find_member(all, prefix + "." + name, kept);
+      settings_.push_back(
+          fmt::format("{}.resources.{}={}", owner, name, weight == nullptr ? "1" : scalar_text(*weight)));
+    }
+    return true;
+  }
+
+  /// resource-strategy-fit: `resources: {NAME: {type, weight}}`, `sra: {enable, resources, weight, resourceWeight}`.
+  bool strategy(const std::string& owner, json_value told) {
+    if (owner != "resource-strategy-fit" || !told.is(json_kind::object)) return false;
+    json_value kept = told;
+    const auto text = [&](json_value of, std::string_view key, std::string fallback) {
+      const json_value* const found = find_member(of, key, kept);
+      return found == nullptr ? std::move(fallback) : scalar_text(*found);
+    };
+    if (told.key() == "resources") {
+      for (const json_value one : told) {
+        const bool most = text(one, "type", "LeastAllocated") == "MostAllocated";
+        settings_.push_back(
+            fmt::format("{}.resources.{}={}:{}", owner, one.key(), most ? "most" : "least", text(one, "weight", "1")));
+      }
+      return true;
+    }
+    if (told.key() != "sra") return false;
+    if (text(told, "enable", "false") != "true") return true;
+    settings_.push_back(fmt::format("{}.scarce.weight={}", owner, text(told, "weight", "0")));
+    for (const std::string& name : comma_names(text(told, "resources", ""))) {
+      json_value weights = told;
+      const json_value* const found = find_member(told, "resourceWeight", weights);
+      const std::string weight = found == nullptr ? "1" : text(*found, name, "1");
+      settings_.push_back(fmt::format("{}.scarce.resources.{}={}", owner, name, weight));
+    }
+    return true;
+  }
+
+  imported_policy made_;
+  std::vector<std::string> tiers_;
+  std::vector<std::string> actions_;
+  std::vector<std::string> settings_;
+};
+
+}  // namespace
+
+result<imported_policy> import_volcano(io::json_value root) { return volcano_import().read(root); }
+
+}  // namespace kaisched::cli

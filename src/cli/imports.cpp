@@ -1,0 +1,56 @@
+#include "cli/imports.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kaisched::cli {
+
+void imported_policy::leave_out(io::json_value what, std::string_view why) {
+  unmapped.push_back(fmt::format("{}: {}{}{}", what.line(), what.key(), what.key().empty() ? "" : ": ", why));
+}
+
+const io::json_value* find_member(io::json_value of, std::string_view key, io::json_value& kept) {
+  if (!of.is(io::json_kind::object)) return nullptr;
+  for (const io::json_value one : of) {
+    if (one.key() != key) continue;
+    kept = one;
+    return &kept;
+  }
+  return nullptr;
+}
+
+std::string scalar_text(io::json_value of) {
+  switch (of.kind()) {
+    case io::json_kind::boolean:
+      return of.boolean() ? "true" : "false";
+    case io::json_kind::integer:
+      return fmt::format("{}", of.integer());
+    case io::json_kind::number:
+      return fmt::format("{}", of.number());
+    case io::json_kind::string:
+      return std::string(of.text());
+    case io::json_kind::null:
+    case io::json_kind::array:
+    case io::json_kind::object:
+      break;
+  }
+  return {};
+}
+
+std::vector<std::string> comma_names(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    std::string_view name = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), name.size() + 1));
+    const std::size_t begin = name.find_first_not_of(' ');
+    if (begin == std::string_view::npos) continue;
+    names.emplace_back(name.substr(begin, name.find_last_not_of(' ') - begin + 1));
+  }
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names, std::string_view between) {
+  return fmt::format("{}", fmt::join(names, between));
+}
+
+}  // namespace kaisched::cli
