@@ -121,7 +121,7 @@ void add_import(command_list& to) {
   c.position("FILE", &told.file, file_name({"yaml", "yml", "json", "conf"}),
              "The configuration; - is the standard input")
       .required();
-  c.add_example("echo '{actions: allocate, tiers: [{plugins: [{name: gang}]}]}' | kaisched import -");
+  c.add_example("kaisched import volcano-scheduler.conf > engine.yaml");
   c.runs([&told](console& out) { return import_file(told, out); });
 }
 
