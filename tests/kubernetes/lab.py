@@ -1,20 +1,32 @@
-"""The API server of examples/kubernetes/lab, built once per machine, and the little of a cluster that tests play."""
+"""The lab of examples/kubernetes/lab: real parts of Kubernetes, built once per machine, started and ended by tests."""
 
+import contextlib
+import fcntl
 import hashlib
+import http.client
 import json
 import os
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "examples" / "kubernetes" / "lab"
 VERSION = "v1.36.3"  # of k8s.io/kubernetes in go.mod; the server wants to know its own
+PLURALS = {"PriorityClass": "priorityclasses", "Topology": "topologies", "StorageClass": "storageclasses"}
+
+
+UNSIGNED = ssl.create_default_context()  # for servers that have signed their certificate themselves
+UNSIGNED.check_hostname = False
+UNSIGNED.verify_mode = ssl.CERT_NONE
 
 
 class Absent(Exception):
@@ -26,7 +38,8 @@ def build():
     go = os.environ.get("KAISCHED_GO") or shutil.which("go")
     if not go:
         raise Absent("go absent")
-    digest = hashlib.sha256(b"".join((SOURCE / name).read_bytes() for name in ("go.mod", "go.sum", "main.go"))).hexdigest()[:16]
+    sources = [SOURCE / "go.mod", SOURCE / "go.sum", *sorted(SOURCE.glob("*.go"))]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kaisched"
     program = cache / f"lab-{digest}"
     if program.exists():
@@ -39,101 +52,211 @@ def build():
     major, minor, _ = VERSION[1:].split(".")
     version = "k8s.io/component-base/version.git"
     flags = f"-s -w -X {version}Version={VERSION} -X {version}Major={major} -X {version}Minor={minor}"
-    unfinished = cache / f".lab-{digest}.{os.getpid()}"
-    subprocess.run([go, "build", "-trimpath", "-ldflags", flags, "-o", unfinished, "."], cwd=SOURCE, env=environment, check=True)
-    unfinished.rename(program)
+    with open(cache / "lab.lock", "w") as lock:  # whoever comes second finds it built
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not program.exists():
+            unfinished = cache / f".lab-{digest}.{os.getpid()}"
+            subprocess.run([go, "build", "-trimpath", "-ldflags", flags, "-o", unfinished, "."], cwd=SOURCE, env=environment, check=True)
+            unfinished.rename(program)
     return program
 
 
-class Lab:
-    """`with Lab(program) as lab:`; ready when it is entered, gone when it is left."""
+def find():
+    """The program that is named by KAISCHED_LAB, or built."""
+    return Path(os.environ["KAISCHED_LAB"]) if "KAISCHED_LAB" in os.environ else build()
 
-    def __init__(self, program):
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def end(process):
+    if process.poll() is None:
+        process.send_signal(signal.SIGCONT)  # if a test has stopped it
+        process.kill()
+    process.wait()
+
+
+class Lab:
+    """`with Lab(program) as lab:`; the server is ready when it is entered, and everything gone when it is left."""
+
+    def __init__(self, program, *flags):
+        self.program = program
+        self.flags = flags  # of kube-apiserver
         self.folder = Path(tempfile.mkdtemp())
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.log = open(self.folder / "log", "w")
-        self.process = subprocess.Popen([program, self.folder / "state", str(self.port)], stdout=self.log, stderr=self.log)
-        self.kubeconfig = self.folder / "state" / "kubeconfig"
+        self.state = self.folder / "state"
+        self.kubeconfig = self.state / "kubeconfig"
+        self.port = free_port()
+        self.parts = {}
+        self.connections = threading.local()
+        self.opened = []  # of all threads
 
     def __enter__(self):
         try:
-            self.wait_until_ready()
+            self.start()
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-        self.log.close()
+        for name in list(self.parts):
+            self.stop(name)
+        for connection in self.opened:
+            connection.close()
         shutil.rmtree(self.folder)
 
-    def wait_until_ready(self):
-        end = time.monotonic() + 120
-        while time.monotonic() < end and self.process.poll() is None:
-            try:
-                state = self.folder / "state"
-                self.context = ssl.create_default_context(cafile=state / "certificates" / "apiserver.crt")
-                self.token = (state / "token").read_text()
-                with self.open("GET", "/readyz") as answer:
-                    if answer.status == 200:
-                        return
-            except (OSError, urllib.error.URLError):
-                pass
-            time.sleep(0.2)
-        raise RuntimeError("the lab does not start:\n" + (self.folder / "log").read_text()[-3000:])
+    # ---- parts ----
 
-    def open(self, method, path, data=None, kind="application/json"):
-        request = urllib.request.Request(f"https://127.0.0.1:{self.port}{path}", method=method)
-        request.add_header("Authorization", f"Bearer {self.token}")
+    def run(self, name, *words):
+        """Starts a part; what it says is in `<name>.log`."""
+        self.stop(name)
+        with open(self.folder / f"{name}.log", "a") as log:
+            self.parts[name] = subprocess.Popen([self.program, *map(str, words)], stdout=log, stderr=log)
+        return self.parts[name]
+
+    def stop(self, name):
+        if name in self.parts:
+            end(self.parts.pop(name))
+
+    def log(self, name):
+        file = self.folder / f"{name}.log"
+        return file.read_text() if file.exists() else ""
+
+    def start(self):
+        """The server, on what it knew when it was stopped."""
+        self.run("server", "up", self.state, self.port, *self.flags)
+        until = time.monotonic() + 300
+        while time.monotonic() < until and self.parts["server"].poll() is None:
+            with contextlib.suppress(OSError, http.client.HTTPException, urllib.error.URLError):
+                self.context = ssl.create_default_context(cafile=self.state / "certificates" / "apiserver.crt")
+                self.token = (self.state / "token").read_text()
+                if self.exchange("GET", "/readyz")[0] == 200:
+                    return
+            time.sleep(0.2)
+        raise RuntimeError("the server does not start:\n" + self.log("server")[-3000:])
+
+    def start_controllers(self, *flags):
+        self.run("controllers", "controller-manager", f"--kubeconfig={self.kubeconfig}", "--leader-elect=false", "--secure-port=0",
+                 f"--service-account-private-key-file={self.state}/accounts.key", "--use-service-account-credentials=false",
+                 "--kube-api-qps=1000", "--kube-api-burst=1000", *flags)  # fmt: skip
+
+    def start_kubelets(self, *flags):
+        self.run("kubelets", "kwok", f"--kubeconfig={self.kubeconfig}", f"--config={SOURCE / 'stages.yaml'}",
+                 "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", f"--server-address=127.0.0.1:{free_port()}",
+                 "--node-lease-duration-seconds=40", *flags)  # fmt: skip
+
+    def start_scheduler(self, extenders=(), **more):
+        """kube-scheduler as it comes, once it has read everything. @return the port on which it tells its metrics to everybody."""
+        port = free_port()
+        file = self.folder / "scheduler.json"
+        file.write_text(json.dumps({
+            "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "leaderElection": {"leaderElect": False},
+            "clientConnection": {"kubeconfig": str(self.kubeconfig), **more}, "extenders": list(extenders),
+        }))  # fmt: skip
+        self.run("scheduler", "scheduler", f"--config={file}", "--bind-address=127.0.0.1", f"--secure-port={port}",
+                 f"--cert-dir={self.folder / 'scheduler'}", "--authorization-always-allow-paths=/readyz,/metrics")  # fmt: skip
+        until = time.monotonic() + 120
+        while time.monotonic() < until and self.parts["scheduler"].poll() is None:
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"https://127.0.0.1:{port}/readyz", timeout=30, context=UNSIGNED):
+                return port
+            time.sleep(0.1)
+        raise RuntimeError("kube-scheduler does not start:\n" + self.log("scheduler")[-3000:])
+
+    # ---- requests ----
+
+    def exchange(self, method, path, data=None, kind="application/json", token=None):
+        """@return status and body. Each thread has a connection of its own."""
+        headers = {"Authorization": f"Bearer {token or self.token}"}
         if data is not None:
-            request.add_header("Content-Type", kind)
-        return urllib.request.urlopen(request, data, timeout=30, context=self.context)
+            headers["Content-Type"] = kind
+        for attempt in range(2):
+            connection = getattr(self.connections, "one", None)
+            fresh = connection is None
+            if fresh:
+                connection = self.connections.one = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=120, context=self.context)
+                self.opened.append(connection)
+            try:
+                connection.request(method, path, data, headers)
+                answer = connection.getresponse()
+                return answer.status, answer.read()
+            except (OSError, http.client.HTTPException):
+                connection.close()
+                self.connections.one = None
+                if fresh or attempt:  # else the server has closed it meanwhile
+                    raise
+        raise AssertionError
 
     def send(self, method, path, data=None, kind="application/json"):
-        with self.open(method, path, data, kind) as answer:
-            return json.loads(answer.read())
+        status, body = self.exchange(method, path, data, kind)
+        until = time.monotonic() + 60
+        while status == 429 and time.monotonic() < until:  # its caches are being filled
+            time.sleep(0.5)
+            status, body = self.exchange(method, path, data, kind)
+        if status >= 300:
+            raise urllib.error.HTTPError(path, status, body.decode()[:2000], None, None)
+        return json.loads(body)
 
     def ask(self, method, path, body=None, kind="application/json"):
         return self.send(method, path, None if body is None else json.dumps(body).encode(), kind)
 
     @staticmethod
-    def place(obj):
-        plural = {"PriorityClass": "priorityclasses", "Topology": "topologies"}.get(obj["kind"], obj["kind"].lower() + "s")
-        version = obj["apiVersion"]
+    def collection(obj):
+        plural = PLURALS.get(obj["kind"], obj["kind"].lower() + "s")
         space = obj["metadata"].get("namespace")
-        return f"/{'api' if version == 'v1' else 'apis'}/{version}" + (f"/namespaces/{space}" if space else "") + f"/{plural}"
+        return f"/{'api' if obj['apiVersion'] == 'v1' else 'apis'}/{obj['apiVersion']}" + (f"/namespaces/{space}" if space else "") + f"/{plural}"
+
+    def place(self, obj):
+        return f"{self.collection(obj)}/{obj['metadata']['name']}"
 
     def create(self, obj):
-        """Creates it, and gives it the status that a kubelet would report."""
-        made = self.ask("POST", self.place(obj), obj)
-        one = f"{self.place(obj)}/{obj['metadata']['name']}"
-        if obj["kind"] == "Node":  # it is ready at once
-            self.ask("PATCH", one, {"spec": {"taints": None}}, "application/merge-patch+json")
-        if obj["kind"] == "Node" or (obj["kind"] == "Pod" and obj["spec"].get("nodeName")):
-            made = self.ask("PATCH", f"{one}/status", {"status": obj["status"]}, "application/merge-patch+json")
+        """Creates it. What runs already gets the status that a kubelet would report, where there is none."""
+        made = self.ask("POST", self.collection(obj), obj)
+        if obj["kind"] == "Pod" and obj["spec"].get("nodeName") and "kubelets" not in self.parts:
+            made = self.ask("PATCH", f"{self.place(obj)}/status", {"status": obj["status"]}, "application/merge-patch+json")
         return made
+
+    def create_all(self, objects, threads=4):
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(self.create, objects))
+
+    def remove(self, obj):
+        return self.ask("DELETE", self.place(obj), {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
+
+    def patch(self, path, body):
+        return self.ask("PATCH", path, body, "application/merge-patch+json")
+
+    def define(self, file):
+        """Creates the resource definition in a file of YAML."""
+        self.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", file.read_bytes(), "application/yaml")
 
     def items(self, path):
         return self.ask("GET", path)["items"]
 
     def pods(self):
-        return {pod["metadata"]["name"]: pod for pod in self.items("/api/v1/namespaces/team/pods")}
+        return {pod["metadata"]["name"]: {"apiVersion": "v1", "kind": "Pod", **pod} for pod in self.items("/api/v1/namespaces/team/pods")}
 
     def bound(self):
         return {name: pod["spec"]["nodeName"] for name, pod in self.pods().items() if pod["spec"].get("nodeName")}
 
     def clear(self):
         """As it was before the test."""
-        now = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
+        now = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0, "propagationPolicy": "Background"}
         for path in (
-            "/api/v1/namespaces/team/pods", "/apis/scheduling.run.ai/v2alpha2/namespaces/team/podgroups",
-            "/apis/scheduling.run.ai/v2/queues", "/api/v1/nodes", "/apis/events.k8s.io/v1/namespaces/team/events",
+            "/apis/apps/v1/namespaces/team/deployments", "/apis/apps/v1/namespaces/team/replicasets", "/apis/apps/v1/namespaces/team/statefulsets",
+            "/apis/batch/v1/namespaces/team/jobs", "/apis/scheduling.run.ai/v2alpha2/namespaces/team/podgroups", "/apis/scheduling.run.ai/v2/queues",
+            "/apis/kai.scheduler/v1alpha1/topologies", "/api/v1/namespaces/team/pods", "/api/v1/nodes",
+            "/apis/events.k8s.io/v1/namespaces/team/events",
         ):  # fmt: skip
             self.ask("DELETE", path, now)
         mine = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"  # the server has one of its own there
         if any(one["metadata"]["name"] == "kaisched" for one in self.items(mine)):
             self.ask("DELETE", f"{mine}/kaisched", now)
+        until = time.monotonic() + 120
+        while self.pods():  # what a controller had on its way, and pods that end with a grace period
+            if time.monotonic() > until:
+                raise RuntimeError(f"pods do not go: {list(self.pods())}")
+            self.ask("DELETE", "/api/v1/namespaces/team/pods", now)
+            time.sleep(0.1)

@@ -716,6 +716,23 @@ class Faults(Case):
             self.assert_until(api, lambda: api.pods() == {"team/a": "n0"})
             self.assertEqual(len(api.asked("POST", "pods/a/binding")), 2)
 
+    def test_another_scheduler_took_the_room(self):
+        """While one pod of a cycle is being bound, another scheduler puts its own on the node: what is left of the cycle is looked
+        at again before it is sent."""
+        with FakeApi() as api:
+            self.fill(api, gpus=2)
+            api.fail("POST", "pods/a/binding", ("wait", 2))
+            self.start(api, "period: 300ms\nsettle: 500ms\n")
+            self.assert_until(api, lambda: "all objects are read" in self.log())
+            for name in ("a", "b"):
+                api.put("pods", pod(name))
+            self.assert_until(api, lambda: api.asked("POST", "pods/a/binding"))
+            api.put("pods", pod("theirs", scheduler="another", on="n0"))
+            self.assert_until(api, lambda: api.get("pods", "team/b")["status"].get("conditions"))
+            self.assertEqual(api.pods(), {"team/a": "n0", "team/b": None, "team/theirs": "n0"})
+            self.assertIn("pod team/b: bind to n0: devices there were given away since this was decided", self.log())
+            self.assertEqual(api.asked("POST", "pods/b/binding"), [])
+
     def test_no_answer_does_not_mean_no(self):
         for fault, posts in (("lost", 1), ("drop", 2), (500, 2)):  # carried out; not carried out; refused
             with self.subTest(fault), FakeApi() as api:

@@ -54,6 +54,22 @@ std::string refusal_of(const json& pod) {
   return {};
 }
 
+/// Whether it uses what a node has few of, such as `nvidia.com/gpu`.
+bool has_devices(const json& pod) {
+  const json::json_pointer containers("/spec/containers");
+  if (!pod.contains(containers)) return false;
+  for (const json& one : pod[containers]) {
+    for (const char* kind : {"/resources/requests", "/resources/limits"}) {
+      const json::json_pointer amounts(kind);
+      if (!one.contains(amounts)) continue;
+      for (const auto& [name, amount] : one[amounts].items()) {
+        if (name.find('/') != std::string::npos) return true;
+      }
+    }
+  }
+  return false;
+}
+
 /// Whether the server has said what was granted.
 bool has_all(const json& pod, const json& annotations) {
   const json::json_pointer path("/metadata/annotations");
@@ -102,6 +118,10 @@ object_store::entry object_store::made(const resource& of, json one) const {
 
 bool object_store::put_one(entries& in, const resource& of, const std::string& name, entry now) {
   entry& was = in[name];
+  if (is_pod(of) && !assumed_.contains(name) && text_at(was.object, "/spec/nodeName").empty()) {
+    const std::string node = text_at(now.object, "/spec/nodeName");
+    if (!node.empty() && has_devices(now.object)) granted_[node] = ++given_;  // by another scheduler
+  }
   const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
   if (differs) changed_[of.key()].insert(name);

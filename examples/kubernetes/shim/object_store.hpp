@@ -58,8 +58,9 @@ class object_store final : public sink {
 
   /// The pod is being bound: it counts as being on the node until the server says so itself. To be called before the
   /// server is asked, so that no event can come in between.
-  /// @return false, and nothing is assumed, if devices of the node were granted since changes were taken last: what was
-  /// decided from them may have been given to others. @param metadata labels and annotations that it will have.
+  /// @return false, and nothing is assumed, if devices of the node were granted since changes were taken last, or
+  /// another scheduler has put a pod with devices there: what was decided may have been given to others.
+  /// @param metadata labels and annotations that it will have.
   [[nodiscard]] bool assume_bound(const std::string& pod, const std::string& uid, const std::string& node,
                                   nlohmann::json metadata = nlohmann::json::object());
   /// The pod is being told to go. @param when RFC 3339.
