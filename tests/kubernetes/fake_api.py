@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 COLLECTION = re.compile(r"^(/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/([^/]+))?/([^/]+)(?:/([^/]+)(?:/([^/]+))?)?$")
 SERVED = {
     "nodes", "pods", "priorityclasses", "queues", "podgroups", "topologies", "jobs", "replicasets", "statefulsets",
-    "bindrequests", "events", "leases",
+    "bindrequests", "events", "leases", "configmaps",
 }  # fmt: skip
 VERSIONS = {  # of those that are not of the core; a plural that two groups have is followed by its group
     "priorityclasses": "scheduling.k8s.io/v1", "queues": "scheduling.run.ai/v2", "podgroups": "scheduling.run.ai/v2alpha2",

@@ -100,7 +100,48 @@ object_store::entry object_store::made(const resource& of, json one) const {
   return made;
 }
 
+void object_store::add_notes(std::string_view key, const std::string& name, entry& to) const {
+  const auto of_kind = notes_.find(key);
+  if (of_kind == notes_.end()) return;
+  json seen;
+  for (const auto& [annotation, all] : of_kind->second) {
+    const auto found = all.find(name);
+    if (found == all.end()) continue;
+    if (seen.is_null()) seen = json::parse(*to.text);
+    json& annotations = seen["metadata"]["annotations"];
+    if (!annotations.is_object()) annotations = json::object();
+    annotations[annotation] = found->second;
+  }
+  if (!seen.is_null()) to.text = std::make_shared<const std::string>(one_line(seen));
+}
+
+void object_store::note(std::string_view key, const std::string& annotation, notes all) {
+  const resource& of = resource_of(key);
+  const std::scoped_lock lock(mutex_);
+  notes& known = notes_[std::string(key)][annotation];
+  std::set<std::string> differ;
+  for (const auto& [name, text] : all) {
+    const auto before = known.find(name);
+    if (before == known.end() || before->second != text) differ.insert(name);
+  }
+  for (const auto& [name, text] : known) {
+    if (!all.contains(name)) differ.insert(name);
+  }
+  known = std::move(all);
+  const auto objects = kinds_.find(key);
+  if (objects == kinds_.end()) return;
+  for (const std::string& name : differ) {
+    const auto found = objects->second.find(name);
+    if (found == objects->second.end()) continue;
+    entry now = made(of, found->second.object);
+    add_notes(key, name, now);
+    if (*now.text != *found->second.text) changed_[std::string(key)].insert(name);
+    found->second = std::move(now);
+  }
+}
+
 bool object_store::put_one(entries& in, const resource& of, const std::string& name, entry now) {
+  add_notes(of.key(), name, now);
   entry& was = in[name];
   const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);

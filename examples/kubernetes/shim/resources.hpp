@@ -43,4 +43,8 @@ struct resource {
 inline constexpr std::string_view pod_key = "Pod";
 inline constexpr std::string_view pod_group_key = "scheduling.run.ai/PodGroup";
 
+/// Keys of the kinds that the program knows more about than the server.
+inline constexpr std::string_view queue_key = "scheduling.run.ai/Queue";
+inline constexpr std::string_view node_key = "Node";
+
 }  // namespace shim
