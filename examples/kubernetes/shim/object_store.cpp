@@ -1,7 +1,10 @@
 #include "object_store.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace shim {
 
@@ -44,14 +47,28 @@ std::string mark_of(const resource& of, const std::string& name) {
   return one_line({{"apiVersion", of.version}, {"kind", of.kind}, {"metadata", std::move(metadata)}});
 }
 
+/// A claim of the pod that Kubernetes has not made of its template yet. Nobody can reserve devices for it.
+std::string missing_claim(const json& pod) {
+  const json::json_pointer asked("/spec/resourceClaims");
+  const json::json_pointer made("/status/resourceClaimStatuses");
+  if (!pod.contains(asked) || !pod[asked].is_array()) return {};
+  const json statuses = pod.contains(made) && pod[made].is_array() ? pod[made] : json::array();
+  for (const json& one : pod[asked]) {
+    if (text_at(one, "/resourceClaimTemplateName").empty()) continue;
+    const std::string name = text_at(one, "/name");
+    const bool is_made =
+        std::any_of(statuses.begin(), statuses.end(), [&](const json& of) { return text_at(of, "/name") == name; });
+    if (!is_made) return fmt::format("spec.resourceClaims: {}: Kubernetes has not made the claim yet", name);
+  }
+  return {};
+}
+
 /// Why a pod that waits cannot be started by a binding alone; empty if it can.
 std::string refusal_of(const json& pod) {
   for (const char* key : {"gpu-fraction", "gpu-memory"}) {
     if (is_annotated(pod, key)) return std::string("annotation ") + key + ": parts of GPUs need a binder of their own";
   }
-  const json::json_pointer claims("/spec/resourceClaims");
-  if (pod.contains(claims) && !pod[claims].empty()) return "spec.resourceClaims: claims are not supported yet";
-  return {};
+  return missing_claim(pod);
 }
 
 /// Whether the server has said what was granted.
