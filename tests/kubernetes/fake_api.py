@@ -15,13 +15,14 @@ from urllib.parse import parse_qs, unquote, urlsplit
 COLLECTION = re.compile(r"^(/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/([^/]+))?/([^/]+)(?:/([^/]+)(?:/([^/]+))?)?$")
 SERVED = {
     "nodes", "pods", "priorityclasses", "queues", "podgroups", "topologies", "jobs", "replicasets", "statefulsets",
-    "bindrequests", "events", "leases",
+    "bindrequests", "events", "leases", "configmaps",
 }  # fmt: skip
 VERSIONS = {  # of those that are not of the core; a plural that two groups have is followed by its group
     "priorityclasses": "scheduling.k8s.io/v1", "queues": "scheduling.run.ai/v2", "podgroups": "scheduling.run.ai/v2alpha2",
     "bindrequests": "scheduling.run.ai/v1alpha2", "topologies": "kai.scheduler/v1alpha1", "jobs": "batch/v1",
     "replicasets": "apps/v1", "statefulsets": "apps/v1", "jobs.batch.volcano.sh": "batch.volcano.sh/v1alpha1",
-    "events": "events.k8s.io/v1", "leases": "coordination.k8s.io/v1",
+    "events": "events.k8s.io/v1", "leases": "coordination.k8s.io/v1", "resourceclaims": "resource.k8s.io/v1",
+    "resourceclaimtemplates": "resource.k8s.io/v1", "deviceclasses": "resource.k8s.io/v1", "resourceslices": "resource.k8s.io/v1",
 }  # fmt: skip
 
 
@@ -210,7 +211,14 @@ class FakeApi:
                     notes.pop(key, None)
                     if value is not None:
                         notes[key] = value
+            if "finalizers" in body.get("metadata", {}):
+                obj["metadata"].pop("finalizers", None)
+                if body["metadata"]["finalizers"]:
+                    obj["metadata"]["finalizers"] = body["metadata"]["finalizers"]
             for key, value in body.get("status", {}).items():
+                if value is None:
+                    obj.get("status", {}).pop(key, None)
+                    continue
                 if key == "conditions" and plural == "pods":
                     kinds = {one["type"] for one in value}
                     kept = [one for one in obj.get("status", {}).get("conditions", []) if one["type"] not in kinds]

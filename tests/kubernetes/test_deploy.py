@@ -108,7 +108,7 @@ class Deploy(unittest.TestCase):
 
     def test_rights_are_those_that_are_documented(self):
         rules = []
-        for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender")):
+        for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender"), ("usage-rules", "rbac-usage")):
             read = self.read(f"files/{part}.yaml")
             role = yaml().safe_load((DEPLOY.parent / f"{documented}.yaml").read_text())
             self.assertEqual(read, role["rules"])
@@ -118,7 +118,7 @@ class Deploy(unittest.TestCase):
                 self.assertNotIn("*", words)
             self.assertNotIn("secrets", rule["resources"])
         template = (CHART / "templates/rbac.yaml").read_text()
-        self.assertEqual(template.count("rules:"), 1)
+        self.assertEqual(template.count("rules:"), 2)  # of the cluster and, where it counts, of the namespace
 
     def test_the_dashboard_shows_metrics_that_there_are(self):
         declared = (DEPLOY.parent / "shim/cycle_metrics.cpp").read_text()

@@ -72,6 +72,7 @@ class State(PageCase):
             queues = {q["name"]: q for q in state["queues"]}
             self.assertEqual((queues["vision"]["parent"], queues["vision"]["quota"][2], queues["vision"]["allocated"][2]), ("lab", 24000, 15000))
             self.assertEqual(queues["speech"]["allocated"][2], 16000)
+            self.assertEqual(queues["speech"]["usage"], [0, 0, 0])  # nobody counts
             waiting = {job["group"]: job for job in state["waiting"]}
             self.assertEqual(set(waiting), {"team/very-large-language-model-pretraining-run-7", "team/render"})
             self.assertTrue(all(r["constraint"] and r["text"] for job in waiting.values() for r in job["reasons"]))

@@ -52,6 +52,10 @@ struct drawn {
 drawn draw_node() {
   drawn made{"v1", "Node", "", fmt::format("n{}", draw(0, 4))};
   made.metadata = fmt::format(R"(, "labels": {{"zone": "z{}"}})", draw(0, 1));
+  if (one_in(2)) {
+    made.metadata += fmt::format(R"(, "annotations": {{"kaisched.io/load": "{}={}~5{}"}})", draw(0, 3),
+                                 draw(0, 9) * 100, pick({"", ",9=5", ",0"}));
+  }
   made.rest = fmt::format(
       R"(, "spec": {{"unschedulable": {}}}, "status": {{"allocatable": {{"cpu": "{}", "nvidia.com/gpu": "{}", "pods": "110"{}}}}})",
       one_in(5) ? "true" : "false", draw(4, 6), draw(0, 4), maybe(8, R"(, "example.com/x": "3")"));
@@ -61,6 +65,9 @@ drawn draw_node() {
 
 drawn draw_queue() {
   drawn made{"scheduling.run.ai/v2", "Queue", "", fmt::format("q{}", draw(0, 2))};
+  made.metadata = pick({"", R"(, "annotations": {"kaisched.io/usage": "cpu=0.25,gpu=0.5"})",
+                        R"(, "annotations": {"kaisched.io/usage": "gpu=0.125"})",
+                        R"(, "annotations": {"kaisched.io/usage": "gpu=much"})"});
   made.rest = fmt::format(R"(, "spec": {{"priority": {}{}}})", draw(1, 2), maybe(4, R"(, "parentQueue": "q0")"));
   return made;
 }

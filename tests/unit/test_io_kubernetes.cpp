@@ -670,6 +670,40 @@ TEST_CASE("names of shared devices are stable") {
   CHECK(kube::gpu_group_name("n1", 0)[14] == '8');
 }
 
+TEST_CASE("what was measured of GPUs is an annotation") {
+  const auto loaded = [](std::string_view text, int gpus = 2) {
+    return R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "annotations": {"kaisched.io/load": ")" +
+           std::string(text) + R"("}}, "status": {"allocatable": {"cpu": "1", "nvidia.com/gpu": ")" +
+           std::to_string(gpus) + R"("}}})";
+  };
+  const std::string made = tables({loaded("1=350~50, 5=20")});
+  CHECK(made.find(R"({"node": "n", "index": 0})") != std::string::npos);
+  CHECK(made.find(R"({"node": "n", "index": 1, "utilization": 350, "deviation": 50})") != std::string::npos);
+  CHECK(made.find(R"("index": 2)") == std::string::npos);  // there is no such GPU
+  for (const char* const none : {"", "0=5"}) CHECK(tables({loaded(none, 0)}).find("device") == std::string::npos);
+  for (const char* wrong : {"a=1", "64=1", "0=1001", "0=5~", "0=5~x", "0=5 6", "-1=5", "0=5~1001"}) {
+    const std::string fault = fault_of({loaded(wrong)});
+    CHECK(fault.find("Node n: metadata.annotations[\"kaisched.io/load\"]: ") != std::string::npos);
+    CHECK(fault.find("expected the index of a GPU and its load per mille such as 0=350~50") != std::string::npos);
+  }
+}
+
+TEST_CASE("what queues have used is an annotation") {
+  const auto used = [](std::string_view text) {
+    return R"({"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": "q", "annotations": {"kaisched.io/usage": ")" +
+           std::string(text) + R"("}}, "spec": {}})";
+  };
+  CHECK(tables({used("gpu=0.5, cpu=0.125")}).find(R"("usage": {"cpu": 0.125, "gpu": 0.5})") != std::string::npos);
+  CHECK(tables({used("")}).find("usage") == std::string::npos);
+  for (const char* wrong : {"gpu=much", "gpu=-1", "gpu=nan", "gpu=1e13", "disk=0.5"}) {
+    const std::string fault = fault_of({used(wrong)});
+    CHECK(fault.find("Queue q: metadata.annotations[\"kaisched.io/usage\"]: ") != std::string::npos);
+    CHECK(fault.find(std::string("expected cpu, memory or gpu and a part of the capacity, found '") + wrong) !=
+          std::string::npos);
+  }
+  CHECK(fault_of({used("gpu")}).find("expected name=value, found 'gpu'") != std::string::npos);
+}
+
 TEST_CASE("shapes of levels and positions of nodes are annotations") {
   const std::string topology = R"({"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": "t",
     "annotations": {"kaisched.io/shapes": "rack=ring:8, pod=torus:4x4"}},
@@ -682,6 +716,6 @@ TEST_CASE("shapes of levels and positions of nodes are annotations") {
   CHECK(made.find(R"("shapes": {"pod": "torus:4x4", "rack": "ring:8"})") != std::string::npos);
   CHECK(made.find(R"("position": {"pod": "1x0", "rack": "3"})") != std::string::npos);
   CHECK(made != tables({topology, placed("")}));
-  CHECK(fault_of({placed("rack=1, =2")}).find("expected level=value, found '=2'") != std::string::npos);
+  CHECK(fault_of({placed("rack=1, =2")}).find("expected name=value, found '=2'") != std::string::npos);
   CHECK(fault_of({placed("rack")}).find("kaisched.io/position") != std::string::npos);
 }

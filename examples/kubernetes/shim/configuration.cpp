@@ -39,6 +39,8 @@ const fields<configuration>& known_fields() {
        [](configuration& to, const YAML::Node& value) { to.objects.add("queue_label", some_text(value)); }},
       {"extender", [](configuration& to, const YAML::Node& value) { read_extender(value, to.extender); }},
       {"server", [](configuration& to, const YAML::Node& value) { read_server(value, to.server); }},
+      {"load", [](configuration& to, const YAML::Node& value) { read_load(value, to.load); }},
+      {"usage", [](configuration& to, const YAML::Node& value) { read_usage(value, to.usage); }},
       {"webhook", [](configuration& to, const YAML::Node& value) { read_webhook(value, to.webhook); }},
       {"log",
        [](configuration& to, const YAML::Node& value) {
@@ -73,6 +75,8 @@ configuration read_configuration(const std::filesystem::path& file) {
   resolve_paths(to.server, file.parent_path());
   resolve_paths(to.extender, file.parent_path());
   resolve_paths(to.webhook, file.parent_path());
+  resolve_paths(to.usage.prometheus, file.parent_path());
+  resolve_paths(to.load.prometheus, file.parent_path());
   if (to.kubeconfig.is_relative() && !to.kubeconfig.empty()) to.kubeconfig = file.parent_path() / to.kubeconfig;
   return to;
 }

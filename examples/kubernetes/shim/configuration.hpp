@@ -14,7 +14,9 @@
 #include "election_fields.hpp"
 #include "extender_fields.hpp"
 #include "journal.hpp"
+#include "load_fields.hpp"
 #include "server_fields.hpp"
+#include "usage_fields.hpp"
 #include "webhook_fields.hpp"
 
 namespace shim {
@@ -39,6 +41,8 @@ struct configuration {
   server_settings server;      ///< without an address there is none
   extender_settings extender;  ///< without an address there is none
   webhook_settings webhook;    ///< without an address there is none
+  load_settings load;          ///< without addresses nothing is measured
+  usage_settings usage;        ///< not enabled: the past does not count
   log_form log = log_form::text;
   bool dry_run = false;
   bool once = false;

@@ -53,12 +53,13 @@ std::string words_of_standby(const election* standing) {
 }  // namespace
 
 console::console(const server_settings& by, std::string scheduler_name, const program& of, const board& last,
-                 metrics& numbers, http_server::log_function log)
+                 metrics& numbers, usage_board& used, http_server::log_function log)
     : scheduler_name_(std::move(scheduler_name)),
       stuck_after_(by.stuck_after),
       program_(of),
       last_(last),
       numbers_(numbers),
+      used_(used),
       server_(by, std::move(log)) {
   server_.route("GET", "/healthz", access::everybody, [this](const incoming&) { return health(); });
   server_.route("GET", "/readyz", access::everybody, [this](const incoming&) { return readiness(); });

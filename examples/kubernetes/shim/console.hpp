@@ -22,7 +22,7 @@ class console {
   /// Everything that is given lives longer than the console.
   /// @param scheduler_name of the pods that are decided.
   console(const server_settings& by, std::string scheduler_name, const program& of, const board& last, metrics& numbers,
-          http_server::log_function log);
+          usage_board& used, http_server::log_function log);
 
   [[nodiscard]] http_server& server() noexcept { return server_; }
 
@@ -42,7 +42,7 @@ class console {
   const program& program_;
   const board& last_;
   metrics& numbers_;
-  usage_board used_;
+  usage_board& used_;
   std::mutex fixes_mutex_;  ///< one search at a time, so that a thread stays for health
   std::string fixes_trace_;
   std::map<std::string, std::string> fixes_;  ///< of that cycle, by group

@@ -14,13 +14,13 @@
 
 namespace shim {
 
-namespace {
-
 std::string read_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw bad_input(fmt::format("{}: cannot be read", file.string()));
   return {std::istreambuf_iterator<char>(in), {}};
 }
+
+namespace {
 
 std::string trimmed(std::string text) {
   const std::size_t end = text.find_last_not_of(" \t\r\n");
@@ -94,7 +94,13 @@ class kubeconfig {
   YAML::Node root_;
 };
 
-/// `https://host:port/path`; false if it is none.
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string{} : std::string(value);
+}
+
+}  // namespace
+
 bool read_address(std::string_view text, credentials& to) {
   if (text.starts_with("https://")) {
     text.remove_prefix(8);
@@ -120,13 +126,6 @@ bool read_address(std::string_view text, credentials& to) {
   to.port = colon == std::string_view::npos ? (to.tls ? "443" : "80") : host.substr(colon + 1);
   return !to.host.empty() && !to.port.empty() && to.port.find_first_not_of("0123456789") == std::string::npos;
 }
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string{} : std::string(value);
-}
-
-}  // namespace
 
 credentials read_kubeconfig(const std::filesystem::path& file, const std::string& context) {
   const kubeconfig from(file);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace shim {
 
@@ -29,6 +30,12 @@ struct credentials {
   std::string token;                 ///< bearer
   std::filesystem::path token_file;  ///< read again for every connection, because tokens of pods are renewed
 };
+
+/// `https://host:port/path` into host, port, path and whether there is TLS; false if it is none.
+[[nodiscard]] bool read_address(std::string_view text, credentials& to);
+
+/// All of a file. Errors: bad_input that names it.
+[[nodiscard]] std::string read_file(const std::filesystem::path& file);
 
 /// @param context empty: the current one of the file.
 [[nodiscard]] credentials read_kubeconfig(const std::filesystem::path& file, const std::string& context);

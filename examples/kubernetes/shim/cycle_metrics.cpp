@@ -64,6 +64,8 @@ constexpr std::array own_gauges{
                 "Limit of the queue; -1: none."},
 };
 
+constexpr std::array usage_gauges{"queue_cpu_usage", "queue_memory_usage", "queue_gpu_usage"};
+
 void declare(metrics& to, const std::string& prefix) {
   const std::vector<double> kai_buckets = exponential(5, 2, 10);
   const auto kai = [&](const char* name, kind type, const char* help, std::vector<double> buckets = {}) {
@@ -76,6 +78,8 @@ void declare(metrics& to, const std::string& prefix) {
   kai("task_scheduling_latency_milliseconds", kind::histogram, "From the creation of a pod to the decision to bind it.",
       kai_buckets);
   kai("task_bind_latency_milliseconds", kind::histogram, "Time of the request that binds a pod.", kai_buckets);
+  kai("usage_query_latency_milliseconds", kind::histogram, "Time of the queries for what queues have used.",
+      kai_buckets);
   kai("podgroups_scheduled_by_action", kind::counter, "Attempts of an action that placed a group.");
   kai("podgroups_acted_on_by_action", kind::counter, "Attempts of an action to place a group.");
   kai("scenarios_simulation_by_action", kind::counter, "Sets of victims that an action tried.");
@@ -83,6 +87,9 @@ void declare(metrics& to, const std::string& prefix) {
   kai("total_preemption_attempts", kind::counter, "Attempts of the actions reclaim and preempt.");
   to.declare(
       {prefix + "pod_group_evicted_pods_total", kind::counter, "Pods of the group that were told to go.", {}, 1000});
+  for (const char* const name : usage_gauges) {
+    kai(name, kind::gauge, "What the queue has used in the past, as a part of the capacity.");
+  }
   kai("queue_info", kind::gauge, "1 for each queue, with its parent.");
   for (const queue_gauge& one : kai_gauges) kai(one.name, kind::gauge, one.help);
   for (const queue_gauge& one : own_gauges) to.declare({one.name, kind::gauge, one.help});
@@ -124,6 +131,10 @@ void cycle_metrics::record(const request& what, unsigned status, std::chrono::na
   if (what.method == "POST" && path.ends_with("/binding")) {
     to_.observe(kai("task_bind_latency_milliseconds"), {}, milliseconds(took));
   }
+}
+
+void cycle_metrics::record_usage_query(std::chrono::nanoseconds took) {
+  to_.observe(kai("usage_query_latency_milliseconds"), {}, milliseconds(took));
 }
 
 void cycle_metrics::record(const cycle_report& cycle, const object_store& store) {
@@ -234,6 +245,7 @@ void cycle_metrics::record_queues(const evidence& seen) {
   };
   for (const queue_gauge& one : kai_gauges) write(kai(one.name), one);
   for (const queue_gauge& one : own_gauges) write(one.name, one);
+  record_usage(seen);
 
   const auto pending = shares.numbers<std::int64_t>(KAISCHED_QUEUE_SHARE_COL_PENDING_PODS);
   std::vector<std::pair<metrics::labels, double>> info;
@@ -245,6 +257,19 @@ void cycle_metrics::record_queues(const evidence& seen) {
   }
   to_.replace(kai("queue_info"), info);
   to_.replace("kaisched_queue_pending_pods", waiting);
+}
+
+void cycle_metrics::record_usage(const evidence& seen) {
+  const abi::table queues = seen.snapshot.table(KAISCHED_TABLE_QUEUE);
+  const auto names = queues.texts(KAISCHED_QUEUE_COL_NAME);
+  const auto parts = queues.numbers<double>(KAISCHED_QUEUE_COL_USAGE);
+  for (std::size_t i = 0; i < usage_gauges.size(); ++i) {
+    std::vector<std::pair<metrics::labels, double>> all;
+    for (std::size_t row = 0; row < queues.rows(); ++row) {
+      all.emplace_back(metrics::labels{{"queue_name", std::string(names[row])}}, parts[row * dimensions + i]);
+    }
+    to_.replace(kai(usage_gauges[i]), all);
+  }
 }
 
 void cycle_metrics::record_waiting(const cycle_report& cycle) {

@@ -20,12 +20,14 @@ class cycle_metrics {
   /// @param store where the groups of evicted pods are looked up.
   void record(const cycle_report& cycle, const object_store& store);
   void record(const request& what, unsigned status, std::chrono::nanoseconds took);
+  void record_usage_query(std::chrono::nanoseconds took);
 
  private:
   void record_times(const cycle_report& cycle);
   void record_statistics(const evidence& seen);
   void record_decisions(const evidence& seen, const object_store& store);
   void record_queues(const evidence& seen);
+  void record_usage(const evidence& seen);
   void record_waiting(const cycle_report& cycle);
   [[nodiscard]] std::string kai(const char* name) const { return prefix_ + name; }
 

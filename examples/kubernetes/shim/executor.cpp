@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 #include <boost/asio/ip/host_name.hpp>
 #include <fmt/format.h>
 
+#include "claim_reservation.hpp"
 #include "clock_text.hpp"
 
 namespace shim {
@@ -42,6 +44,8 @@ executor::executor(const configuration& by, const credentials& as, object_store&
           store, [this](const request& what) { return send(what); }, log_),
       binder_(store, [this](const request& what) { return send_in_time(what); }),
       identity_(boost::asio::ip::host_name()) {
+  binder_.add(
+      std::make_unique<claim_reservation>(store, [this](const request& what) { return send_in_time(what); }, log_));
   // What is sent under a lease has been answered or given up before somebody else may take it.
   if (by_.election.enabled && !by_.dry_run)
     client_.set_timeout(by_.election.lease_duration - by_.election.renew_deadline);

@@ -73,7 +73,10 @@ template <class T>
   throw bad_input(fmt::format("expected {}, found \"{}\"", expected, text));
 }
 
-/// `10s`, `1m30s`, `250ms`. Errors: bad_input.
+/// For what outlasts a day: up to a hundred years, also in days and weeks.
+[[nodiscard]] std::chrono::milliseconds long_duration(const YAML::Node& value, std::chrono::milliseconds least);
+
+/// `10s`, `1m30s`, `250ms`, a day at most. Errors: bad_input.
 [[nodiscard]] std::chrono::milliseconds parse_duration(std::string_view text);
 
 }  // namespace shim

@@ -20,13 +20,14 @@ output host::output_of_program() {
             fmt::print(stdout, "{}\n", line);
             std::fflush(stdout);
           },
-          [this](std::shared_ptr<const cycle_report> report) { take(std::move(report)); }};
+          [this](std::shared_ptr<const cycle_report> report) { take(std::move(report)); },
+          [this](std::chrono::nanoseconds took) { told_.record_usage_query(took); }};
 }
 
 std::unique_ptr<console> host::serve(const program& of) {
   program_ = &of;
   if (by_.server.address.empty()) return nullptr;
-  auto shown = std::make_unique<console>(by_.server, by_.scheduler_name, of, last_, numbers_,
+  auto shown = std::make_unique<console>(by_.server, by_.scheduler_name, of, last_, numbers_, used_,
                                          [this](const std::string& words) { journal_.say(words); });
   shown->server().start();
   journal_.say(fmt::format("listening on {}:{}", by_.server.address, shown->server().port()));
@@ -34,8 +35,9 @@ std::unique_ptr<console> host::serve(const program& of) {
 }
 
 std::unique_ptr<services> host::serve_others(const credentials& as, program& of) {
-  return std::make_unique<services>(by_, as, of, observer_of(numbers_),
-                                    [this](const std::string& words) { journal_.say(words); });
+  return std::make_unique<services>(
+      by_, as, of, observer_of(numbers_), [this](const std::vector<measured_card>& all) { used_.take(all); },
+      [this](const std::string& words) { journal_.say(words); });
 }
 
 void host::take(std::shared_ptr<const cycle_report> report) {

@@ -38,6 +38,7 @@ class host {
   metrics numbers_;
   cycle_metrics told_;
   board last_;
+  usage_board used_;
   const program* program_ = nullptr;
 };
 

@@ -4,6 +4,7 @@
 /// thread; only cancel may come from elsewhere.
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -55,8 +56,11 @@ class http_client {
   /// How long a request may take, from the connection to the end of the answer; of a stream, to its first line.
   void set_timeout(std::chrono::milliseconds timeout) noexcept;
 
-  /// Told of every request of every client of the process that is no stream: what it was, the status (0: no answer) and
-  /// how long that took. To be set before there are clients; called from their threads.
+  /// It asks another server than the API server: the observer is not told, and a longer answer is none.
+  void set_foreign(std::size_t most_answer) noexcept;
+
+  /// Told of every request of every client of the process that is no stream and not foreign: what it was, the status
+  /// (0: no answer) and how long that took. To be set before there are clients; called from their threads.
   using observer = std::function<void(const request& what, unsigned status, std::chrono::nanoseconds took)>;
   static void observe(observer told);
 
@@ -78,6 +82,7 @@ class http_client {
   response exchange(const request& what);
 
   std::unique_ptr<connection> connection_;
+  bool is_foreign_ = false;
 };
 
 /// A text as part of a target.

@@ -1,7 +1,10 @@
 #include "object_store.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace shim {
 
@@ -44,14 +47,28 @@ std::string mark_of(const resource& of, const std::string& name) {
   return one_line({{"apiVersion", of.version}, {"kind", of.kind}, {"metadata", std::move(metadata)}});
 }
 
+/// A claim of the pod that Kubernetes has not made of its template yet. Nobody can reserve devices for it.
+std::string missing_claim(const json& pod) {
+  const json::json_pointer asked("/spec/resourceClaims");
+  const json::json_pointer made("/status/resourceClaimStatuses");
+  if (!pod.contains(asked) || !pod[asked].is_array()) return {};
+  const json statuses = pod.contains(made) && pod[made].is_array() ? pod[made] : json::array();
+  for (const json& one : pod[asked]) {
+    if (text_at(one, "/resourceClaimTemplateName").empty()) continue;
+    const std::string name = text_at(one, "/name");
+    const bool is_made =
+        std::any_of(statuses.begin(), statuses.end(), [&](const json& of) { return text_at(of, "/name") == name; });
+    if (!is_made) return fmt::format("spec.resourceClaims: {}: Kubernetes has not made the claim yet", name);
+  }
+  return {};
+}
+
 /// Why a pod that waits cannot be started by a binding alone; empty if it can.
 std::string refusal_of(const json& pod) {
   for (const char* key : {"gpu-fraction", "gpu-memory"}) {
     if (is_annotated(pod, key)) return std::string("annotation ") + key + ": parts of GPUs need a binder of their own";
   }
-  const json::json_pointer claims("/spec/resourceClaims");
-  if (pod.contains(claims) && !pod[claims].empty()) return "spec.resourceClaims: claims are not supported yet";
-  return {};
+  return missing_claim(pod);
 }
 
 /// Whether it uses what a node has few of, such as `nvidia.com/gpu`.
@@ -116,7 +133,48 @@ object_store::entry object_store::made(const resource& of, json one) const {
   return made;
 }
 
+void object_store::add_notes(std::string_view key, const std::string& name, entry& to) const {
+  const auto of_kind = notes_.find(key);
+  if (of_kind == notes_.end()) return;
+  json seen;
+  for (const auto& [annotation, all] : of_kind->second) {
+    const auto found = all.find(name);
+    if (found == all.end()) continue;
+    if (seen.is_null()) seen = json::parse(*to.text);
+    json& annotations = seen["metadata"]["annotations"];
+    if (!annotations.is_object()) annotations = json::object();
+    annotations[annotation] = found->second;
+  }
+  if (!seen.is_null()) to.text = std::make_shared<const std::string>(one_line(seen));
+}
+
+void object_store::note(std::string_view key, const std::string& annotation, notes all) {
+  const resource& of = resource_of(key);
+  const std::scoped_lock lock(mutex_);
+  notes& known = notes_[std::string(key)][annotation];
+  std::set<std::string> differ;
+  for (const auto& [name, text] : all) {
+    const auto before = known.find(name);
+    if (before == known.end() || before->second != text) differ.insert(name);
+  }
+  for (const auto& [name, text] : known) {
+    if (!all.contains(name)) differ.insert(name);
+  }
+  known = std::move(all);
+  const auto objects = kinds_.find(key);
+  if (objects == kinds_.end()) return;
+  for (const std::string& name : differ) {
+    const auto found = objects->second.find(name);
+    if (found == objects->second.end()) continue;
+    entry now = made(of, found->second.object);
+    add_notes(key, name, now);
+    if (*now.text != *found->second.text) changed_[std::string(key)].insert(name);
+    found->second = std::move(now);
+  }
+}
+
 bool object_store::put_one(entries& in, const resource& of, const std::string& name, entry now) {
+  add_notes(of.key(), name, now);
   entry& was = in[name];
   if (is_pod(of) && !assumed_.contains(name) && text_at(was.object, "/spec/nodeName").empty()) {
     const std::string node = text_at(now.object, "/spec/nodeName");

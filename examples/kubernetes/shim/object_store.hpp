@@ -50,6 +50,12 @@ class object_store final : public sink {
   /// @param all receives the objects as the engine is to see them: kinds in their order, objects by name, decisions
   /// that are on their way taken for done.
   [[nodiscard]] std::vector<object_change> take_changes(std::shared_ptr<const object_texts>& all);
+  /// By name of an object.
+  using notes = std::map<std::string, std::string, std::less<>>;
+  /// What this program knows of objects and the server does not: the engine sees it as an annotation, whatever the
+  /// server says under that name. It takes the place of the last such call; no cycle begins because of it. @param key
+  /// of the kind.
+  void note(std::string_view key, const std::string& annotation, notes all);
   /// The object itself, or null. @param key of its kind. @param name `namespace/name`, or the name alone.
   [[nodiscard]] nlohmann::json find(std::string_view key, std::string_view name) const;
   [[nodiscard]] bool has_annotation(std::string_view key, std::string_view name, const char* annotation) const;
@@ -112,6 +118,7 @@ class object_store final : public sink {
   /// The pod as it is to be seen while something about it is on its way.
   [[nodiscard]] static nlohmann::json taken_for_done(const std::string& text, const assumption& what);
   bool put_one(entries& in, const resource& of, const std::string& name, entry now);
+  void add_notes(std::string_view key, const std::string& name, entry& to) const;
   void settle(const std::string& name, const nlohmann::json& pod, bool gone);
   [[nodiscard]] const assumption* assumed_of(const resource& of, const std::string& name) const;
   /// Those that have got devices before the server has told of them.
@@ -125,9 +132,10 @@ class object_store final : public sink {
   std::string scheduler_name_;
   mutable std::mutex mutex_;
   mutable std::condition_variable wake_;
-  std::map<std::string, entries, std::less<>> kinds_;                  ///< by key, of those that have been listed
-  std::map<std::string, assumption, std::less<>> assumed_;             ///< by name of the pod
-  std::map<std::string, std::set<std::string>, std::less<>> changed_;  ///< names by key, until they are taken
+  std::map<std::string, entries, std::less<>> kinds_;                       ///< by key, of those that have been listed
+  std::map<std::string, std::map<std::string, notes>, std::less<>> notes_;  ///< by key and annotation
+  std::map<std::string, assumption, std::less<>> assumed_;                  ///< by name of the pod
+  std::map<std::string, std::set<std::string>, std::less<>> changed_;       ///< names by key, until they are taken
   // Who decides goes by what it saw; the other may have given the same away since. Nodes, and when that was last.
   std::map<std::string, std::uint64_t, std::less<>> granted_;
   std::map<std::string, std::uint64_t, std::less<>> bound_;

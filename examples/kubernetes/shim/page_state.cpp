@@ -213,7 +213,20 @@ class inventory {
   std::map<std::string, std::vector<std::string_view>> grants_;
 };
 
+/// What queues have used in the past, by name.
+std::map<std::string_view, ordered> usage_of(const evidence& seen) {
+  const abi::table table = seen.snapshot.table(KAISCHED_TABLE_QUEUE);
+  const auto names = table.texts(KAISCHED_QUEUE_COL_NAME);
+  const auto parts = table.numbers<double>(KAISCHED_QUEUE_COL_USAGE);
+  std::map<std::string_view, ordered> all;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    all.emplace(names[i], ordered{parts[i * 3], parts[i * 3 + 1], parts[i * 3 + 2]});
+  }
+  return all;
+}
+
 ordered queues_of(const evidence& seen) {
+  const std::map<std::string_view, ordered> used = usage_of(seen);
   const abi::table table = seen.session.table(KAISCHED_TABLE_QUEUE_SHARE);
   const auto names = table.texts(KAISCHED_QUEUE_SHARE_COL_QUEUE_NAME);
   const auto parents = table.texts(KAISCHED_QUEUE_SHARE_COL_PARENT_NAME);
@@ -230,6 +243,8 @@ ordered queues_of(const evidence& seen) {
       const auto values = table.numbers<std::int64_t>(column);
       one[name] = {values[i * 3], values[i * 3 + 1], values[i * 3 + 2]};
     }
+    const auto past = used.find(names[i]);
+    one["usage"] = past == used.end() ? ordered{0.0, 0.0, 0.0} : past->second;
     all.push_back(std::move(one));
   }
   return all;
@@ -330,6 +345,16 @@ void usage_board::take(const std::string& report, std::chrono::steady_clock::tim
   std::erase_if(cards_, [&](const auto& one) { return now - one.second.at > old; });
   if (cards_.size() + read.size() > most) throw bad_input("too many cards");
   for (auto& [key, value] : read) cards_[key] = std::move(value);
+}
+
+void usage_board::take(const std::vector<measured_card>& all) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(cards_, [&](const auto& one) { return now - one.second.at > old; });
+  for (const measured_card& one : all) {
+    if (one.used_bytes < 0 || cards_.size() >= most) continue;
+    cards_[{one.node, one.index}] = {{one.used_bytes, one.used_permille}, one.uuid, now};
+  }
 }
 
 std::optional<usage_board::use> usage_board::find(const std::string& node, const std::string& uuid, std::int64_t index,

@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "cycle_report.hpp"
+#include "load_board.hpp"
 
 namespace shim {
 
@@ -26,6 +28,8 @@ class usage_board {
 
   /// Takes the report of one node or several. Errors: bad_input.
   void take(const std::string& report, std::chrono::steady_clock::time_point now);
+  /// Takes what was measured of GPUs in the last moments.
+  void take(const std::vector<measured_card>& all);
   /// What is known of a card, unless it is too old.
   [[nodiscard]] std::optional<use> find(const std::string& node, const std::string& uuid, std::int64_t index,
                                         std::chrono::steady_clock::time_point now) const;

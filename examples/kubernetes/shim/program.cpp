@@ -33,10 +33,13 @@ std::string words_of(const json& action) {
   return {};
 }
 
-/// With what the settings leave open.
-election_settings completed(election_settings by, const configuration& all, const credentials& as) {
-  if (by.name_space.empty()) by.name_space = as.name_space.empty() ? "kube-system" : as.name_space;
-  if (by.name.empty()) by.name = all.node_pool.empty() ? all.scheduler_name : all.scheduler_name + "-" + all.node_pool;
+/// With what the settings of the lease leave open.
+configuration completed(configuration by, const credentials& as) {
+  election_settings& lease = by.election;
+  if (lease.name_space.empty()) lease.name_space = as.name_space.empty() ? "kube-system" : as.name_space;
+  if (lease.name.empty()) {
+    lease.name = by.node_pool.empty() ? by.scheduler_name : by.scheduler_name + "-" + by.node_pool;
+  }
   return by;
 }
 
@@ -49,14 +52,18 @@ reflector_options completed(reflector_options of, const configuration& by) {
 }  // namespace
 
 program::program(configuration by, const credentials& as, reflector_options watching, output out)
-    : by_(std::move(by)),
+    : by_(completed(std::move(by), as)),
       out_(std::move(out)),
       store_(by_.scheduler_name),
       decider_(by_),
       executor_(by_, as, store_, out_.log),
       watches_(as, store_, completed(watching, by_), out_.log) {
   if (by_.election.enabled && !by_.dry_run) {
-    election_ = std::make_unique<election>(completed(by_.election, by_, as), as, out_.log, [this] { store_.wake(); });
+    election_ = std::make_unique<election>(by_.election, as, out_.log, [this] { store_.wake(); });
+  }
+  if (by_.usage.enabled) {
+    const auto may_write = [this] { return !by_.dry_run && (election_ == nullptr || election_->leads()); };
+    usage_ = std::make_unique<usage_provider>(by_, as, may_write, out_.log, out_.asked_usage);
   }
 }
 
@@ -68,11 +75,16 @@ program::~program() {
 }
 
 void program::run() {
-  if (election_ == nullptr) return lead();
+  if (election_ == nullptr) {
+    lead();
+    if (usage_ != nullptr) usage_->finish();
+    return;
+  }
   election_thread_ = std::thread([this] { election_->run(); });
   if (become_leader()) lead();
   if (election_->lost())
     throw std::runtime_error(fmt::format("lease {}: lost; nothing more is decided", election_->name()));
+  if (usage_ != nullptr) usage_->finish();
   election_->stop();
   election_thread_.join();
   election_->release();
@@ -99,6 +111,7 @@ void program::lead() {
     store_.wait_for_change(seen, clock::now() + longest_wait);
     seen = store_.revision();
   }
+  if (usage_ != nullptr && step()) usage_->begin();
   if (step()) out_.log("all objects are read");
   while (step()) {
     seen = store_.revision();
@@ -156,6 +169,7 @@ void program::decide_and_act(cycle_report& to) {
     const clock::time_point after = clock::now();
     return after - std::exchange(before, after);
   };
+  if (usage_ != nullptr) usage_->tell(store_);
   try {
     const std::vector<object_change> changes = store_.take_changes(to.objects);
     to.gathering = took();
@@ -163,6 +177,7 @@ void program::decide_and_act(cycle_report& to) {
                            std::chrono::duration_cast<std::chrono::nanoseconds>(to.when.time_since_epoch()).count());
     to.deciding = took();
     to.seen = what.seen;
+    if (usage_ != nullptr) usage_->note(*what.seen, to.when);
   } catch (const kaisched::abi::failure& refused) {
     out_.log(fmt::format("no decision: {}", refused.what()));
     return;

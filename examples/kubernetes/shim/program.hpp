@@ -17,6 +17,7 @@
 #include "election.hpp"
 #include "executor.hpp"
 #include "object_store.hpp"
+#include "usage_provider.hpp"
 #include "watches.hpp"
 
 namespace shim {
@@ -26,6 +27,7 @@ struct output {
   std::function<void(const std::string&)> log;                      ///< what happens
   std::function<void(const std::string&)> decide;                   ///< decisions of a dry run
   std::function<void(std::shared_ptr<const cycle_report>)> report;  ///< at the end of a cycle; must not wait
+  std::function<void(std::chrono::nanoseconds)> asked_usage;        ///< how long that took, from any thread
 };
 
 class program {
@@ -73,6 +75,7 @@ class program {
   executor executor_;
   std::unique_ptr<election> election_;  ///< none: nobody else decides
   std::thread election_thread_;
+  std::unique_ptr<usage_provider> usage_;  ///< none: the past does not count
   watches watches_;
   std::atomic<bool> stopped_ = false;
   std::atomic<std::chrono::steady_clock::time_point> last_step_ = std::chrono::steady_clock::now();

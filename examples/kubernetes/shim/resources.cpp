@@ -12,7 +12,7 @@ namespace shim {
 
 namespace {
 
-constexpr std::array<resource, 45> watched{{
+constexpr std::array<resource, 49> watched{{
     {"Node", "v1", "nodes", true},
     {"PriorityClass", "scheduling.k8s.io/v1", "priorityclasses", true},
     {"Queue", "scheduling.run.ai/v2", "queues", false},
@@ -59,6 +59,11 @@ constexpr std::array<resource, 45> watched{{
     {"StorageClass", "storage.k8s.io/v1", "storageclasses", false},
     {"PersistentVolume", "v1", "persistentvolumes", false},
     {"PersistentVolumeClaim", "v1", "persistentvolumeclaims", false},
+    // Devices that drivers offer, and who has which.
+    {"DeviceClass", "resource.k8s.io/v1", "deviceclasses", false},
+    {"ResourceSlice", "resource.k8s.io/v1", "resourceslices", false},
+    {"ResourceClaimTemplate", "resource.k8s.io/v1", "resourceclaimtemplates", false},
+    {"ResourceClaim", "resource.k8s.io/v1", "resourceclaims", false},
     {"BindRequest", "scheduling.run.ai/v1alpha2", "bindrequests", false},
     {"Pod", "v1", "pods", true},
 }};

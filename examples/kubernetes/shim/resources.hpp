@@ -42,5 +42,10 @@ struct resource {
 /// Keys of the kinds that the program writes to.
 inline constexpr std::string_view pod_key = "Pod";
 inline constexpr std::string_view pod_group_key = "scheduling.run.ai/PodGroup";
+inline constexpr std::string_view claim_key = "resource.k8s.io/ResourceClaim";
+
+/// Keys of the kinds that the program knows more about than the server.
+inline constexpr std::string_view queue_key = "scheduling.run.ai/Queue";
+inline constexpr std::string_view node_key = "Node";
 
 }  // namespace shim

@@ -22,7 +22,8 @@ std::string obstacle_of(const program& of) {
 }  // namespace
 
 services::services(const configuration& by, const credentials& as, program& of, http_server::observer told,
-                   log_function log) {
+                   load_provider::observer measured, log_function log) {
+  if (by.load.enabled()) load_ = std::make_unique<load_provider>(by.load, of.objects(), log, std::move(measured));
   if (!by.extender.address.empty()) serve_scheduler(by, as, of, told, log);
   if (by.webhook.address.empty()) return;
   // It knows nothing of the cluster, so it answers on replicas that wait for the lease as well.

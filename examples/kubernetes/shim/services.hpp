@@ -12,6 +12,7 @@
 #include "extender.hpp"
 #include "handshake_keeper.hpp"
 #include "http_server.hpp"
+#include "load_provider.hpp"
 #include "program.hpp"
 
 namespace shim {
@@ -19,8 +20,10 @@ namespace shim {
 class services {
  public:
   using log_function = std::function<void(const std::string&)>;
-  /// Begins what the configuration asks for. Everything that is given lives longer. Errors: bad_input.
-  services(const configuration& by, const credentials& as, program& of, http_server::observer told, log_function log);
+  /// Begins what the configuration asks for. Everything that is given lives longer. @param measured told of GPUs, from
+  /// a thread of its own. Errors: bad_input.
+  services(const configuration& by, const credentials& as, program& of, http_server::observer told,
+           load_provider::observer measured, log_function log);
   ~services();
   services(const services&) = delete;
   services& operator=(const services&) = delete;
@@ -31,6 +34,7 @@ class services {
 
   std::unique_ptr<extender> extender_;
   std::unique_ptr<handshake_keeper> handshakes_;
+  std::unique_ptr<load_provider> load_;
   std::unique_ptr<http_server> extender_server_;  // after the extender: its threads use it
   std::unique_ptr<http_server> webhook_server_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -59,6 +60,30 @@ bool is_same(const cluster_records& a, const cluster_records& b) {
          a.claim_requests == b.claim_requests;
 }
 
+/// Takes over the history of queues from the rows as they are now. @return names of those that differ in it.
+std::vector<std::string> take_usage(std::vector<queue_record>& to, const std::vector<queue_record>& now) {
+  std::vector<std::string> differ;
+  if (to.size() != now.size()) return differ;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (to[i].name != now[i].name || to[i].usage == now[i].usage) continue;
+    to[i].usage = now[i].usage;
+    differ.push_back(now[i].name);
+  }
+  return differ;
+}
+
+table usage_table(const std::vector<queue_record>& of, const std::set<std::string, std::less<>>& names) {
+  table made(table_kind::queue, table_op::change);
+  table::column& name = made.add(col::queue_name, column_type::string, 0);
+  table::column& usage = made.add(col::queue_usage, column_type::f64, quota_dimensions);
+  for (const queue_record& one : of) {
+    if (!names.contains(one.name)) continue;
+    name.push(std::string_view(one.name));
+    for (const double part : one.usage) usage.push(part);
+  }
+  return made;
+}
+
 /// Whether rows name nodes, or devices of theirs, beside the pods.
 bool depends_on_nodes(const cluster_records& rare) {
   return !rare.zones.empty() || !rare.claims.empty() || !rare.resource_slices.empty();
@@ -91,9 +116,11 @@ void append(std::vector<table>& to, cluster_input from) {
 
 result<snapshot> cluster_feed::update(cluster_records now, std::vector<std::string> read_again) {
   cluster_records rare = take_rare(now);
+  touched what;
+  // The host tells it anew all the time, and nothing else of the cluster depends on it.
+  for (std::string& name : take_usage(rare_.queues, rare.queues)) what.used_queues.insert(std::move(name));
   const bool same_rare = is_same(rare, rare_);
   rare_ = std::move(rare);
-  touched what;
   note_nodes(std::move(now.nodes), what);
   note_groups(std::move(now.groups), std::move(now.sub_groups), what);
   note_pods(std::move(now.pods), read_again, what);
@@ -122,6 +149,10 @@ void cluster_feed::note_nodes(std::vector<node_record> now, touched& to) {
   std::map<std::string, node_record, std::less<>> before = std::exchange(nodes_, {});
   for (node_record& row : now) {
     const auto was = before.find(row.name);
+    if (was != before.end() && !row.loads.empty() && !was->second.loads.empty() && was->second.loads != row.loads) {
+      was->second.loads = row.loads;
+      to.loaded_nodes.insert(row.name);
+    }
     if (was == before.end() || !(was->second == row)) to.nodes.insert(row.name);
     if (was != before.end()) before.erase(was);
     if (nodes_.contains(row.name)) {
@@ -132,6 +163,7 @@ void cluster_feed::note_nodes(std::vector<node_record> now, touched& to) {
     }
   }
   for (const auto& [name, row] : before) to.nodes.insert(name);
+  for (const std::string& name : to.nodes) to.loaded_nodes.erase(name);  // it comes anew with all that is known of it
 }
 
 void cluster_feed::note_groups(std::vector<pod_group_record> groups, std::vector<sub_group_record> subs, touched& to) {
@@ -273,7 +305,19 @@ cluster_feed::names cluster_feed::known(table_kind kind, entity_kind entity, con
 }
 
 bool cluster_feed::apply(const touched& what) {
+  const bool has_queues = std::all_of(what.used_queues.begin(), what.used_queues.end(), [&](const std::string& name) {
+    return static_cast<bool>(cluster_.find(entity_kind::queue, name));
+  });
+  const bool has_nodes = std::all_of(what.loaded_nodes.begin(), what.loaded_nodes.end(), [&](const std::string& name) {
+    return what.nodes.contains(name) || static_cast<bool>(cluster_.find(entity_kind::node, name));
+  });
+  if (!has_queues || !has_nodes) return false;  // one of them is in quarantine
   std::vector<table> tables;
+  tables.push_back(usage_table(rare_.queues, what.used_queues));
+  names loaded;
+  std::set_difference(what.loaded_nodes.begin(), what.loaded_nodes.end(), what.nodes.begin(), what.nodes.end(),
+                      std::inserter(loaded, loaded.end()));
+  tables.push_back(load_table(rows_of_names(nodes_, loaded)));
   tables.push_back(
       names_to_remove(table_kind::pod, col::pod_name, known(table_kind::pod, entity_kind::pod, what.pods)));
   tables.push_back(names_to_remove(table_kind::pod_group, col::pod_group_name,

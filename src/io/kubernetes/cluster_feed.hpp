@@ -41,6 +41,8 @@ class cluster_feed {
     names nodes;
     names groups;
     names pods;
+    names used_queues;   ///< whose history is another one
+    names loaded_nodes;  ///< of whose GPUs something else was measured
   };
 
   void note_nodes(std::vector<node_record> now, touched& to);

@@ -208,7 +208,7 @@ std::vector<std::string> annotated_pairs(object& of, std::string_view annotation
     while (one.ends_with(' ')) one.remove_suffix(1);
     const std::size_t equals = one.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == one.size()) {
-      of.fail(*at, fmt::format("expected level=value, found '{}'", one));
+      of.fail(*at, fmt::format("expected name=value, found '{}'", one));
       return {};
     }
     pairs.emplace_back(one.substr(0, equals));

@@ -28,6 +28,41 @@ std::int64_t gpu_memory_of(const object& node) {
   return value < mebibyte ? value * mebibyte : value;
 }
 
+/// A number at the start of a text, which loses it; nothing that is not in the range.
+std::optional<std::int64_t> number_in_front(std::string_view& text, std::int64_t most) {
+  std::int64_t value = -1;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || value < 0 || value > most) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+/// What the host has measured of GPUs, per mille: `0=350~50,1=20`, the index, the mean and the deviation.
+void read_loads(object& of, node_record& row) {
+  constexpr std::string_view annotation = "kaisched.io/load";
+  constexpr std::int64_t last_device = 63;
+  constexpr std::int64_t all = 1000;
+  const std::vector<std::string> pairs = annotated_pairs(of, annotation);
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    std::string_view name = pairs[i];
+    std::string_view text = pairs[i + 1];
+    const auto index = number_in_front(name, last_device);
+    const auto mean = number_in_front(text, all);
+    std::optional<std::int64_t> deviation = 0;
+    if (text.starts_with('~')) {
+      text.remove_prefix(1);
+      deviation = number_in_front(text, all);
+    }
+    if (!index || !mean || !deviation || !name.empty() || !text.empty()) {
+      of.fail(*find(of.annotations(), annotation),
+              fmt::format("expected the index of a GPU and its load per mille such as 0=350~50, found '{}={}'",
+                          pairs[i], pairs[i + 1]));
+      return;
+    }
+    row.loads[static_cast<std::uint32_t>(*index)] = {*mean, *deviation};
+  }
+}
+
 /// As KAI: not ready, under pressure or without network keeps all pods away.
 bool is_ready(object& of, member status) {
   constexpr std::array<std::string_view, 4> troubles{"MemoryPressure", "DiskPressure", "PIDPressure",
@@ -59,6 +94,7 @@ void read_node(object& of, const device_catalog& catalog, bool find, cluster_rec
   for (const json_value taint : of.items(spec, "taints")) row.taints.push_back(taint_text(of, taint));
   row.gpu_memory = gpu_memory_of(of);
   row.position = annotated_pairs(of, "kaisched.io/position");
+  read_loads(of, row);
   read_node_devices(of, catalog, find, row);
   if (of.failed()) return;
   to.nodes.push_back(std::move(row));

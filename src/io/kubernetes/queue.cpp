@@ -1,6 +1,8 @@
 #include "io/kubernetes/queue.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -20,6 +22,26 @@ std::int64_t bound_of(object& of, member resource, std::string_view key, double 
   if (scaled <= static_cast<double>(max_amount)) return std::llround(scaled);
   of.fail(*find(resource, key), fmt::format("{} is too large", find(resource, key)->shown()));
   return 0;
+}
+
+/// What the host has told of its history, in parts of the capacity: `cpu=0.25,gpu=0.5`.
+void read_usage(object& of, std::array<double, quota_dimensions>& to) {
+  constexpr std::string_view annotation = "kaisched.io/usage";
+  constexpr std::array<std::string_view, quota_dimensions> names{"cpu", "memory", "gpu"};
+  const std::vector<std::string> pairs = annotated_pairs(of, annotation);
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    const auto* const name = std::find(names.begin(), names.end(), pairs[i]);
+    const std::string& text = pairs[i + 1];
+    double part = -1;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), part);
+    const bool is_part = failed == std::errc{} && end == text.data() + text.size() && part >= 0 && part <= 1e12;
+    if (name == names.end() || !is_part) {
+      of.fail(*find(of.annotations(), annotation),
+              fmt::format("expected cpu, memory or gpu and a part of the capacity, found '{}={}'", pairs[i], text));
+      return;
+    }
+    to[static_cast<std::size_t>(name - names.begin())] = part;
+  }
 }
 
 }  // namespace
@@ -45,6 +67,7 @@ void read_queue(object& of, cluster_records& to) {
     row.limit[i] = bound_of(of, resource, "limit", keys[i].unit);
     row.weight[i] = of.number(resource, "overQuotaWeight").value_or(0);
   }
+  read_usage(of, row.usage);
   row.reclaim_min_runtime = of.duration(spec, "reclaimMinRuntime").value_or(unset);
   row.preempt_min_runtime = of.duration(spec, "preemptMinRuntime").value_or(unset);
   if (!of.failed()) to.queues.push_back(std::move(row));

@@ -125,6 +125,8 @@ void add_queues(cluster_input& to, const std::vector<queue_record>& rows, std::s
   writer.quotas(col::queue_quota, &queue_record::quota);
   writer.quotas(col::queue_limit, &queue_record::limit);
   writer.quotas(col::queue_over_quota_weight, &queue_record::weight);
+  if (std::any_of(rows.begin(), rows.end(), [](const queue_record& one) { return one.usage != queue_record{}.usage; }))
+    writer.quotas(col::queue_usage, &queue_record::usage);
   writer.integer(col::queue_reclaim_min_runtime, &queue_record::reclaim_min_runtime);
   writer.integer(col::queue_preempt_min_runtime, &queue_record::preempt_min_runtime);
   writer.finish(to, source);
@@ -146,6 +148,47 @@ void add_nodes(cluster_input& to, const std::vector<node_record>& rows, std::spa
     writer.texts(col::node_position, &node_record::position);
   writer.texts(col::node_vendor_devices, &node_record::vendor_devices);
   writer.texts(col::node_device_settings, &node_record::device_settings);
+  writer.finish(to, source);
+}
+
+/// A GPU of which its node says how it is used, or that lies beside one.
+struct device_row {
+  std::uint32_t line = 0;
+  std::string node;
+  std::uint32_t index = 0;
+  std::int64_t mean = -1;
+  std::int64_t deviation = 0;
+};
+
+/// All GPUs of a node or none: those that are not listed would not be there.
+std::vector<device_row> device_rows(const std::vector<node_record>& nodes) {
+  constexpr std::int64_t most_devices = 64;
+  std::vector<device_row> made;
+  for (const node_record& node : nodes) {
+    const auto gpu = node.capacity.find("gpu");
+    const std::int64_t amount = gpu == node.capacity.end() ? 0 : gpu->second;
+    const std::int64_t count = amount / whole_device;
+    if (node.loads.empty() || !node.vendor_devices.empty() || amount % whole_device != 0 || count > most_devices)
+      continue;
+    for (std::uint32_t index = 0; index < count; ++index) {
+      const auto load = node.loads.find(index);
+      made.push_back({node.line, node.name, index});
+      if (load == node.loads.end()) continue;
+      made.back().mean = load->second.mean;
+      made.back().deviation = load->second.deviation;
+    }
+  }
+  return made;
+}
+
+void add_devices(cluster_input& to, const std::vector<node_record>& nodes, std::string_view source) {
+  const std::vector<device_row> rows = device_rows(nodes);
+  if (rows.empty()) return;
+  table_writer<device_row> writer(table_kind::device, rows);
+  writer.text(col::device_node, &device_row::node);
+  writer.count(col::device_index, &device_row::index);
+  writer.integer(col::device_utilization, &device_row::mean);
+  writer.integer(col::device_deviation, &device_row::deviation);
   writer.finish(to, source);
 }
 
@@ -325,6 +368,22 @@ std::vector<std::string> dimensions_of(std::set<std::string> mentioned) {
 cluster_input node_tables(const std::vector<node_record>& rows, std::span<const std::string> dimensions) {
   cluster_input made;
   add_nodes(made, rows, dimensions, {});
+  add_devices(made, rows, {});
+  return made;
+}
+
+table load_table(const std::vector<node_record>& rows) {
+  table made(table_kind::device, table_op::change);
+  table::column& node = made.add(col::device_node, column_type::string, 0);
+  table::column& index = made.add(col::device_index, column_type::u32, 1);
+  table::column& mean = made.add(col::device_utilization, column_type::i64, 1);
+  table::column& deviation = made.add(col::device_deviation, column_type::i64, 1);
+  for (const device_row& one : device_rows(rows)) {
+    node.push(std::string_view(one.node));
+    index.push(one.index);
+    mean.push(one.mean);
+    deviation.push(one.deviation);
+  }
   return made;
 }
 
@@ -351,6 +410,7 @@ cluster_input tables_of(cluster_records rows, std::string_view source) {
   add_topologies(made, rows.topologies, source);
   add_queues(made, rows.queues, source);
   add_nodes(made, rows.nodes, dimensions, source);
+  add_devices(made, rows.nodes, source);
   add_zones(made, rows.zones, dimensions, source);
   add_device_quotas(made, rows.device_quotas, source);
   add_claims(made, rows.claims, !rows.claim_requests.empty(), source);

@@ -45,6 +45,7 @@ struct queue_record {
   std::array<std::int64_t, quota_dimensions> quota{};
   std::array<std::int64_t, quota_dimensions> limit{};
   std::array<double, quota_dimensions> weight{};
+  std::array<double, quota_dimensions> usage{};
   std::int64_t reclaim_min_runtime = unset;
   std::int64_t preempt_min_runtime = unset;
   friend bool operator==(const queue_record&, const queue_record&) = default;
@@ -58,6 +59,13 @@ struct registered_device {
   std::vector<std::pair<std::string, std::string>> properties{};
   std::vector<std::pair<std::string, std::string>> profile_ids{};
   friend bool operator==(const registered_device& a, const registered_device& b);
+};
+
+/// Of a GPU, per mille.
+struct measured_load {
+  std::int64_t mean = 0;
+  std::int64_t deviation = 0;
+  friend bool operator==(const measured_load&, const measured_load&) = default;
 };
 
 struct node_record {
@@ -77,6 +85,7 @@ struct node_record {
   std::vector<registered_device> registered;  ///< these
   std::vector<std::string> vendor_devices;    ///< as rows
   std::vector<std::string> device_settings;
+  std::map<std::uint32_t, measured_load> loads;  ///< by index of the GPU
   friend bool operator==(const node_record&, const node_record&) = default;
 };
 
@@ -311,6 +320,8 @@ void put_parents_first(std::vector<Row>& rows) {
 
 /// Tables of single kinds, all of them `add`.
 [[nodiscard]] cluster_input node_tables(const std::vector<node_record>& rows, std::span<const std::string> dimensions);
+/// What was measured of GPUs of nodes that have any: rows that change those of node_tables.
+[[nodiscard]] table load_table(const std::vector<node_record>& rows);
 [[nodiscard]] cluster_input group_tables(const std::vector<pod_group_record>& groups,
                                          const std::vector<sub_group_record>& sub_groups);
 [[nodiscard]] cluster_input pod_tables(const std::vector<pod_record>& rows, std::span<const std::string> dimensions);
