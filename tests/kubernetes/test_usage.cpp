@@ -207,7 +207,7 @@ TEST_CASE("10,000 queues fit, in larger steps of time if need be") {
   for (int step = 0; step <= 24; ++step) {
     std::vector<usage_ledger::holding> held;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      held.push_back({names[i], {static_cast<double>(i + 1) / 3, 1e9, static_cast<double>((i + 1) * (step % 2 + 1))}});
+      held.push_back({names[i], {static_cast<double>(i + 1) / 3, 1e9, static_cast<double>(i + 1) * (step % 2 + 1)}});
     }
     ledger.note(start + step * hour, held, {1e9, 1e15, 1e9});
   }

@@ -246,7 +246,8 @@ std::string usage_ledger::text(std::size_t most_bytes, std::size_t& left_out) co
     }
     lines.emplace_back(most, line);
   }
-  std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::sort(lines.begin(), lines.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   for (const auto& [most, line] : lines) {
     if (head.size() + line.size() > most_bytes) {
       ++left_out;
