@@ -24,6 +24,11 @@ from test_lab_workloads import definition
 # Rules of rbac.yaml that the test does not see used, and what for they are there.
 UNUSED = {
     ("", "pods", "get"): "after a request that nobody answered",
+    ("resource.k8s.io", "resourceclaims", "get"): "after a request that nobody answered",
+    ("resource.k8s.io", "resourceclaims", "patch"): "no pod has claims here",
+    ("resource.k8s.io", "resourceclaims/status", "patch"): "no pod has claims here",
+    ("resource.k8s.io", "resourceclaims/binding", "update"): "the server asks for it itself when a status is written",
+    ("resource.k8s.io", "resourceclaims/binding", "patch"): "the server asks for it itself when a status is written",
     ("scheduling.k8s.io", "workloads", "list"): "this server serves no workloads of its own",
     ("scheduling.k8s.io", "workloads", "watch"): "this server serves no workloads of its own",
     ("scheduling.k8s.io", "podgroups", "list"): "this server serves no workloads of its own",
@@ -41,14 +46,14 @@ class Rights(LabCase):
     def test_the_role_is_enough_and_not_more(self):
         """All kinds exist; pods are bound, deleted, evicted, promised, explained. Nothing that is asked is forbidden, and what the
         role allows is used."""
-        own = ("batch", "apps", "scheduling.k8s.io", "storage.k8s.io", "scheduling.run.ai", "kai.scheduler")
+        own = ("batch", "apps", "scheduling.k8s.io", "storage.k8s.io", "resource.k8s.io")
         kinds = [(kind, *version.split("/"), plural) for kind, version, plural in self.watched() if "/" in version]
         there = {(g, plural) for g, plural in (("scheduling.run.ai", "queues"), ("scheduling.run.ai", "podgroups"), ("kai.scheduler", "topologies"))}
         for kind, api_group, version, plural in kinds:
-            if (api_group, plural) not in there and api_group not in own[:4]:
+            if (api_group, plural) not in there and api_group not in own:
                 self.lab.create(definition(api_group, version, kind, plural))
         for _, api_group, version, plural in kinds:
-            if api_group not in own[:4]:
+            if api_group not in own:
                 self.until_served(f"/apis/{api_group}/{version}/{plural}")
         kubeconfig = self.account("kaisched", "rbac.yaml")
         for turn, eviction in enumerate(("delete", "evict")):
