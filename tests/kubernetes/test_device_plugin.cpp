@@ -27,8 +27,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "device_plugin.grpc.pb.h"
 #include "inventory.hpp"
+#include "kubelet.hpp"
 #include "plugin.hpp"
 #include "slices.hpp"
 
@@ -37,6 +37,7 @@ extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leav
 namespace {
 
 using namespace device_plugin;
+using namespace kubelet_of_tests;
 using namespace std::chrono_literals;
 
 constexpr auto patience = 60s;  // of a busy machine
@@ -63,6 +64,7 @@ class folder {
     std::filesystem::remove_all(path_, ignored);
   }
   [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  operator const std::filesystem::path&() const { return path_; }  // NOLINT(google-explicit-constructor): it is one
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / (name + ".new")) << text;
     std::filesystem::rename(path_ / (name + ".new"), path_ / name);
@@ -70,35 +72,6 @@ class folder {
 
  private:
   std::filesystem::path path_;
-};
-
-/// The side of the kubelet: takes registrations, and refuses the first few if told so.
-class kubelet final : public v1beta1::Registration::Service {
- public:
-  explicit kubelet(const folder& in, int refusals = 0) : refusals_(refusals) {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("unix:" + (in / "kubelet.sock").string(), grpc::InsecureServerCredentials());
-    builder.RegisterService(this);
-    server_ = builder.BuildAndStart();
-  }
-  ~kubelet() override { server_->Shutdown(std::chrono::system_clock::now()); }
-
-  grpc::Status Register(grpc::ServerContext*, const v1beta1::RegisterRequest* of, v1beta1::Empty*) override {
-    const std::lock_guard lock(mutex_);
-    if (refusals_-- > 0) return {grpc::StatusCode::UNAVAILABLE, "not yet"};
-    registered_.push_back(*of);
-    return grpc::Status::OK;
-  }
-  [[nodiscard]] std::vector<v1beta1::RegisterRequest> registered() const {
-    const std::lock_guard lock(mutex_);
-    return registered_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  int refusals_;
-  std::vector<v1beta1::RegisterRequest> registered_;
-  std::unique_ptr<grpc::Server> server_;
 };
 
 class process {
@@ -142,68 +115,6 @@ std::string program() {
   const char* const file = std::getenv("KAISCHED_DEVICE_PLUGIN");
   REQUIRE_MESSAGE(file != nullptr, "KAISCHED_DEVICE_PLUGIN names the program");
   return file;
-}
-
-/// A connection of the kubelet to the plugin, with the lists that have come.
-class connection {
- public:
-  explicit connection(const folder& in)
-      : stub_(v1beta1::DevicePlugin::NewStub(
-            grpc::CreateChannel("unix:" + (in / "kaisched-gpu.sock").string(), grpc::InsecureChannelCredentials()))),
-        watch_([this] {
-          const auto reader = stub_->ListAndWatch(&context_, v1beta1::Empty());
-          v1beta1::ListAndWatchResponse one;
-          while (reader->Read(&one)) {
-            const std::lock_guard lock(mutex_);
-            last_ = one;
-            ++lists_;
-          }
-          ended_ = true;
-        }) {}
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
-  ~connection() {
-    context_.TryCancel();
-    watch_.join();
-  }
-
-  [[nodiscard]] v1beta1::ListAndWatchResponse last() const {
-    const std::lock_guard lock(mutex_);
-    return last_;
-  }
-  [[nodiscard]] int lists() const {
-    const std::lock_guard lock(mutex_);
-    return lists_;
-  }
-  [[nodiscard]] bool ended() const { return ended_; }
-  [[nodiscard]] std::map<std::string, std::string> health() const {
-    std::map<std::string, std::string> made;
-    const v1beta1::ListAndWatchResponse now = last();
-    for (const v1beta1::Device& one : now.devices()) made[one.id()] = one.health();
-    return made;
-  }
-  v1beta1::DevicePlugin::Stub& operator*() { return *stub_; }
-
- private:
-  std::unique_ptr<v1beta1::DevicePlugin::Stub> stub_;
-  grpc::ClientContext context_;
-  mutable std::mutex mutex_;
-  v1beta1::ListAndWatchResponse last_;
-  int lists_ = 0;
-  std::atomic<bool> ended_ = false;
-  std::thread watch_;
-};
-
-grpc::Status allocate(v1beta1::DevicePlugin::Stub& from, const std::vector<std::vector<std::string>>& containers,
-                      v1beta1::AllocateResponse& to) {
-  v1beta1::AllocateRequest request;
-  for (const auto& ids : containers) {
-    auto& one = *request.add_containers();
-    for (const std::string& id : ids) one.add_ids(id);
-  }
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + patience);
-  return from.Allocate(&context, request, &to);
 }
 
 constexpr const char* two_cards = R"({"cards": [
@@ -342,20 +253,20 @@ TEST_CASE("plugin: registers, lists, and tells what changes") {
 TEST_CASE("plugin: a kubelet that starts anew is told again") {
   const folder in;
   in.write("cards.json", two_cards);
-  auto node = std::make_unique<kubelet>(in);
+  auto node = std::make_unique<kubelet>(std::filesystem::path(in));
   process run(program(), usual_arguments(in), in / "log");
   REQUIRE(comes_true([&] { return node->registered().size() == 1; }));
   node.reset();
   std::filesystem::remove(in / "kubelet.sock");
   std::filesystem::remove(in / "kaisched-gpu.sock");  // as kubelets do when they start
-  node = std::make_unique<kubelet>(in);
+  node = std::make_unique<kubelet>(std::filesystem::path(in));
   REQUIRE(comes_true([&] { return node->registered().size() == 1; }));
   connection to(in);
   CHECK(comes_true([&] { return to.last().devices_size() == 6; }));
   // One that leaves the plugins' sockets alone.
   node.reset();
   std::filesystem::remove(in / "kubelet.sock");
-  node = std::make_unique<kubelet>(in);
+  node = std::make_unique<kubelet>(std::filesystem::path(in));
   CHECK(comes_true([&] { return node->registered().size() == 1; }));
   run.tell(SIGINT);
   CHECK(run.end() == 0);

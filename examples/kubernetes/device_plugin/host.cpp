@@ -116,7 +116,7 @@ class session {
   void rest() const {
     constexpr milliseconds nap{50};  // to be told to stop in
     const clock::time_point end = clock::now() + by_.interval;
-    while (!stop_ && clock::now() < end) {
+    while (!stop_ && clock::now() < end && !from_.has_news()) {
       std::this_thread::sleep_for(std::min(nap, std::chrono::duration_cast<milliseconds>(end - clock::now())));
     }
   }

@@ -15,16 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* annotations_of = "/metadata/annotations";
 /// Its pods are decided by the rules of HAMi alone.
 constexpr const char* asking_scheduler = "hami-scheduler";
 
 std::string on_one_line(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-json section(const json& of, const char* pointer) {
-  const json::json_pointer path(pointer);
-  return of.contains(path) && of[path].is_object() ? of[path] : json::object();
-}
 
 /// Its devices; whether it is closed, tainted or under pressure has been judged. Others are there for what they say
 /// about vendors, and take nobody.
@@ -71,7 +65,7 @@ json pod_to_see(const json& pod) {
   for (const char* key : {"name", "namespace", "uid", "creationTimestamp"}) {
     if (const json metadata = section(pod, "/metadata"); metadata.contains(key)) seen["metadata"][key] = metadata[key];
   }
-  const json annotations = section(pod, annotations_of);
+  const json annotations = annotations_of(pod);
   for (const auto& [key, value] : annotations.items()) {
     if (key.find('/') != std::string::npos && key != "pod-group-name" && !hami::is_decision(key)) {
       seen["metadata"]["annotations"][key] = value;
@@ -84,7 +78,7 @@ json pod_to_see(const json& pod) {
 }
 
 bool may_hold_devices(const json& pod) {
-  const json annotations = section(pod, annotations_of);
+  const json annotations = annotations_of(pod);
   for (const auto& [key, unused] : annotations.items()) {
     if (key.starts_with("hami.io/") || key == "gpu-fraction" || key == "gpu-memory") return true;
   }
@@ -172,14 +166,14 @@ bool asks_for_extended(const json& pod) {
   return asks;
 }
 
-device_view view_devices(const object_store& store, const json& pod, const candidate_nodes& candidates) {
+device_view view_devices(object_store& store, const json& pod, const candidate_nodes& candidates) {
   const std::string own = name_of(pod);
   device_view made;
   const auto add = [&made](const std::string& line) { made.text.append(line).push_back('\n'); };
   for (const auto& [name, object] : candidates) {
     if (!object.is_null()) add(on_one_line(node_to_see(object, true)));
   }
-  made.seen = store.look([&](const resource& of, const json& object, const std::string& text) {
+  made.seen = store.look_to_grant([&](const resource& of, const json& object, const std::string& text) {
     const std::string name = name_of(object);
     if (of.kind == "Node") {
       const auto asked = candidates.find(name);

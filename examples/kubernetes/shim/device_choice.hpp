@@ -26,7 +26,7 @@ struct device_view {
 
 /// Nodes take whoever comes: all but devices has been looked at by the scheduler that asks. Of the pod its devices
 /// count alone, and what was decided about it before does not.
-[[nodiscard]] device_view view_devices(const object_store& store, const nlohmann::json& pod,
+[[nodiscard]] device_view view_devices(object_store& store, const nlohmann::json& pod,
                                        const candidate_nodes& candidates);
 
 struct device_choice {
