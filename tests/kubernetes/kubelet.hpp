@@ -99,7 +99,7 @@ class connection {
 };
 
 inline grpc::Status allocate(v1beta1::DevicePlugin::Stub& from, const std::vector<std::vector<std::string>>& containers,
-                      v1beta1::AllocateResponse& to) {
+                             v1beta1::AllocateResponse& to) {
   v1beta1::AllocateRequest request;
   for (const auto& ids : containers) {
     auto& one = *request.add_containers();

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -346,6 +347,64 @@ TEST_CASE("plugin: wrong words and files end it with 2 and a line that says whic
   ends_with_2({"--cards", "x", "--slices", "0"}, "--slices");
   ends_with_2({"--cards", "x", "--mount", "/only"}, "'/only' is not /HOST:/CONTAINER");
   ends_with_2({"--cards", "x", "--env", "=1"}, "'=1' is not NAME=VALUE");
+}
+
+namespace {
+
+/// Raises an event on the machine that the fake NVML shares with others.
+class fake_events {
+ public:
+  explicit fake_events(const char* library) : library_(dlopen(library, RTLD_NOW | RTLD_LOCAL)) {
+    REQUIRE(library_ != nullptr);
+    raise_ = reinterpret_cast<bool (*)(unsigned, unsigned long long, unsigned long long)>(
+        dlsym(library_, "kaisched_fake_raise"));
+    REQUIRE(raise_ != nullptr);
+  }
+  void xid(unsigned card, unsigned long long number) const { REQUIRE(raise_(card, 8, number)); }
+  void of_kind(unsigned card, unsigned long long kind) const { REQUIRE(raise_(card, kind, 0)); }
+
+ private:
+  void* library_;
+  bool (*raise_)(unsigned, unsigned long long, unsigned long long) = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("cards of NVML: errors that are told") {
+  const char* const library = std::getenv("KAISCHED_FAKE_NVML");
+  if (library == nullptr) {
+    MESSAGE("skipped: no KAISCHED_FAKE_NVML");
+    return;
+  }
+  const folder in;
+  setenv("KAISCHED_FAKE_STATE", (in / "state").c_str(), 1);
+  setenv("KAISCHED_FAKE_DEVICES", "8g;8g;8g", 1);
+  const kubelet node(in);
+  std::vector<std::string> words{"--nvml",           library,      "--folder", (in / "").string(), "--dev",
+                                 (in / "").string(), "--interval", "600000",   "--ignore-xids",    "62"};
+  process run(program(), words, in / "log");  // it looks once in ten minutes
+  REQUIRE(comes_true([&] { return !node.registered().empty(); }));
+  connection to(in);
+  REQUIRE(comes_true([&] { return to.lists() == 1; }));
+  const std::string first = to.last().devices(0).id();
+  const std::string second = to.last().devices(1).id();
+  const std::string third = to.last().devices(2).id();
+  // Another copy: what this process has loaded may have opened a machine of its own.
+  std::filesystem::copy_file(library, in / "events.so");
+  const fake_events events((in / "events.so").c_str());
+  for (const unsigned long long number : {13, 31, 43, 45, 68, 109, 62}) events.xid(2, number);
+  events.of_kind(2, 1);  // a single bit
+  events.xid(1, 79);
+  REQUIRE(comes_true([&] { return to.health().at(second) == "Unhealthy"; }));
+  CHECK(text_of(in / "log").find("card '" + second + "': XID 79: it is not healthy any more") != std::string::npos);
+  CHECK(to.health().at(first) == "Healthy");
+  CHECK(to.health().at(third) == "Healthy");
+  events.of_kind(0, 2);
+  REQUIRE(comes_true([&] { return to.health().at(first) == "Unhealthy"; }));
+  CHECK(to.health().at(third) == "Healthy");
+  run.tell(SIGTERM);
+  CHECK(run.end() == 0);
+  unsetenv("KAISCHED_FAKE_STATE");
 }
 
 TEST_CASE("cards of NVML") {

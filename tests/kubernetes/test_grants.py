@@ -297,7 +297,6 @@ class Allocation(GrantCase):
     def test_ledgers_of_the_agent(self):
         with FakeApi() as api:
             grants, ledgers = self.folder / "grants", self.folder / "ledgers"
-            grants.mkdir()
             self.serve_node(api, "--grants", grants, "--ledgers", ledgers)
             one = granted_pod("a", grant(("GPU-1", 1000, 30), ("GPU-0", 0, 0)))
             one["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/priority": "0"}}
@@ -378,7 +377,6 @@ class Faults(GrantCase):
 
     def test_a_name_that_no_ledger_has(self):
         with FakeApi() as api:
-            (self.folder / "grants").mkdir()
             self.serve_node(api, "--grants", self.folder / "grants", "--ledgers", self.folder / "ledgers")
             one = granted_pod("a", grant(("GPU-0", 1, 0)))
             one["spec"]["containers"][0]["name"] = "c" * 43

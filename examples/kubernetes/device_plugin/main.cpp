@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -161,6 +162,7 @@ struct grant_parts {
 grant_parts make_grant_parts(const grant_arguments& by) {
   grant_parts made;
   if (!by.on) return made;
+  if (!by.setup.grants.empty()) std::filesystem::create_directories(by.setup.grants);  // the agent looks there
   made.api = std::make_unique<device_plugin::node_api>(shim::find_credentials(by.kubeconfig, by.context), by.node,
                                                        std::chrono::milliseconds(by.patience_ms));
   made.source = std::make_unique<device_plugin::granted>(*made.api, by.setup, say);

@@ -58,6 +58,7 @@ extender::extender(const configuration& by, const credentials& as, object_store&
       obstacle_(std::move(obstacle)),
       log_(std::move(log)),
       client_(as, longest_write(by)),
+      chooser_(by.extender.engine, by.objects),
       locks_(client_) {}
 
 void extender::serve(http_server& on) {
@@ -105,11 +106,9 @@ json extender::answer(const question& asked) {
   return filter_answer(asked, {choice.node, {}, {}});
 }
 
-device_choice extender::decide(const question& asked, std::uint64_t& seen) const {
-  const device_view view = view_devices(store_, asked.pod, asked.nodes);
-  seen = view.seen;
+device_choice extender::decide(const question& asked, std::uint64_t& seen) {
   const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(system_clock::now().time_since_epoch()).count();
-  return choose_devices(by_.extender.engine, by_.objects, view.text, asked.name, asked.nodes, now);
+  return chooser_.choose(store_, asked.pod, asked.nodes, now, seen);
 }
 
 extender::grant extender::decide_and_assume(const question& asked) {

@@ -165,7 +165,7 @@ bool object_store::put_one(entries& in, const resource& of, const std::string& n
   entry& was = in[name];
   if (is_pod(of) && !assumed_.contains(name) && text_at(was.object, "/spec/nodeName").empty()) {
     const std::string node = text_at(now.object, "/spec/nodeName");
-    if (!node.empty() && has_devices(now.object)) granted_[node] = ++given_;  // by another scheduler
+    if (!node.empty() && has_devices(now.object)) granted_.insert(node);  // by another scheduler
   }
   const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
