@@ -67,7 +67,10 @@ int main(int argc, char** argv) {
     json answer;
     if (what.contains("allocate")) answer = allocate(to, what["allocate"]);
     if (what.contains("prefer")) answer = prefer(to, what["prefer"]);
-    if (what.contains("list")) answer = to.health();
+    if (what.contains("list")) {
+      while (to.lists() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      answer = to.health();
+    }
     std::cout << answer << std::endl;
   }
 }

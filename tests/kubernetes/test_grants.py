@@ -86,8 +86,8 @@ class GrantCase(Case):
             self.plugin_log = open(self.folder / "plugin.log", "a")
             self.addCleanup(self.plugin_log.close)
         told = [PLUGIN, "--cards", self.folder / "cards.json", "--folder", self.kubelet_folder, "--slices", "10", "--interval", "20",
-                "--by-grant", "--node", "n0", "--kubeconfig", self.kubeconfig(api.url), "--node-interval", "200", "--patience", "3000",
-                "--no-device-nodes", *words]  # fmt: skip
+                "--by-grant", "--node", "n0", "--kubeconfig", self.kubeconfig(api.url), "--node-interval", "200", "--no-device-nodes",
+                *([] if "--patience" in words else ["--patience", "3000"]), *words]  # fmt: skip
         process = subprocess.Popen(list(map(str, told)), stderr=self.plugin_log)
         self.addCleanup(lambda: (process.kill(), process.wait()))
         return process
@@ -189,7 +189,7 @@ class Registration(GrantCase):
     def test_a_server_that_comes_later(self):
         with FakeApi() as api:
             api.put("nodes", node("n0", gpus=20))
-            api.fail("GET", "/nodes/n0$", 503, times=40)
+            api.fail("GET", "/nodes/n0$", 503, times=10)
             self.serve_node(api, "--patience", "300")
             self.assertEqual(self.words().count("planted"), 1)
 
@@ -295,24 +295,26 @@ class Allocation(GrantCase):
             self.assertNotIn("LD_PRELOAD", self.allocate("GPU-0::2")["envs"])
 
     def test_ledgers_of_the_agent(self):
+        """The ledger is there before the container: what is mounted before would stay empty."""
         with FakeApi() as api:
             grants, ledgers = self.folder / "grants", self.folder / "ledgers"
-            self.serve_node(api, "--grants", grants, "--ledgers", ledgers)
+            self.serve_node(api, "--grants", grants, "--ledgers", ledgers, "--patience", "60000")
+            agent = subprocess.Popen([AGENT, "--grants", grants, "--ledgers", ledgers, "--node", "n0", "--interval", "100", "--quiet"])
+            self.addCleanup(lambda: (agent.kill(), agent.wait()))
             one = granted_pod("a", grant(("GPU-1", 1000, 30), ("GPU-0", 0, 0)))
             one["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/priority": "0"}}
             api.put("pods", one)
             got = self.allocate("GPU-0::0", "GPU-0::1")
             tenant = f"{one['metadata']['uid']}_c0"
+            self.assertEqual(sorted(file.name for file in (ledgers / tenant).iterdir()), ["limits", "usage"])
             self.assertEqual(got["mounts"], {"/run/kaisched/ledger": [str(ledgers / tenant), False]})
             self.assertEqual(got["envs"]["KAISCHED_LEDGER"], "/run/kaisched/ledger")
             self.assertEqual(json.loads((grants / f"{tenant}.json").read_text()), {
                 "schema": "kaisched-grant/1", "tenant": tenant, "node": "n0", "mode": "strict", "devices": [
                     {"uuid": "GPU-1", "index": 1, "total_bytes": 40 * GIB, "memory_bytes": 1000 << 20, "core_permille": 300, "priority": 1},
                     {"uuid": "GPU-0", "index": 0, "total_bytes": 40 * GIB, "memory_bytes": None, "core_permille": 1000, "priority": 1}]})  # fmt: skip
-            subprocess.run([AGENT, "--grants", grants, "--ledgers", ledgers, "--node", "n0", "--once", "--interval", "10", "--quiet"], check=True)
-            self.assertEqual(sorted(file.name for file in (ledgers / tenant).iterdir()), ["limits", "usage"])
             api.delete("pods", "team/a")
-            self.assert_until(api, lambda: not list(grants.iterdir()))
+            self.assert_until(api, lambda: not list(grants.iterdir()) and not (ledgers / tenant).exists())
 
     def test_what_the_kubelet_is_advised(self):
         """Its books name the cards that the container will have."""
@@ -382,6 +384,13 @@ class Faults(GrantCase):
             one["spec"]["containers"][0]["name"] = "c" * 43
             api.put("pods", one)
             self.assertIn("too long for a ledger, 42 letters at most", self.refused(3, "GPU-0::0"))
+            self.failed(api, "a")
+
+    def test_an_agent_that_is_not_there(self):
+        with FakeApi() as api:
+            self.serve_node(api, "--grants", self.folder / "grants", "--ledgers", self.folder / "ledgers", "--patience", "500")
+            self.bound(api, "a", grant(("GPU-0", 1, 0)))
+            self.assertIn("the agent has made no ledger there for 500ms", self.refused(UNAVAILABLE, "GPU-0::0"))
             self.failed(api, "a")
 
     def test_folders_that_cannot_be_made(self):

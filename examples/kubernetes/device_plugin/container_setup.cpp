@@ -4,7 +4,9 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "grant_source.hpp"
@@ -141,6 +143,19 @@ void write_grant(const granted_container& what, const std::string& node, const s
   if (failed) throw refused(grpc::StatusCode::INTERNAL, fmt::format("{}: {}", file.string(), failed.message()));
 }
 
+/// The agent puts the folder there as a whole. Before that nobody may mount it: what was mounted would stay empty.
+void wait_for_ledger(const fs::path& folder, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds between_looks{20};
+  const auto until = std::chrono::steady_clock::now() + patience;
+  std::error_code failed;
+  while (!fs::exists(folder / "limits", failed)) {
+    if (std::chrono::steady_clock::now() > until)
+      throw refused(grpc::StatusCode::UNAVAILABLE,
+                    fmt::format("{}: the agent has made no ledger there for {}", folder.string(), patience));
+    std::this_thread::sleep_for(between_looks);
+  }
+}
+
 void guard_container(const granted_container& what, const std::string& node, const std::vector<card>& cards,
                      const setup_options& by, v1beta1::ContainerAllocateResponse& to) {
   const json& container = what.specification();
@@ -151,8 +166,7 @@ void guard_container(const granted_container& what, const std::string& node, con
   }
   if (!by.grants.empty()) {
     write_grant(what, node, cards, by.grants);
-    make_folder(by.ledgers / what.folder(),
-                fs::perms::owner_all | fs::perms::group_all | fs::perms::others_read | fs::perms::others_exec);
+    wait_for_ledger(by.ledgers / what.folder(), by.patience);
     add_mount(container, by.ledgers / what.folder(), ledger_place, false, to);
     variables["KAISCHED_LEDGER"] = ledger_place;
   } else if (!by.caches.empty()) {
@@ -192,6 +206,7 @@ std::string granted_container::folder() const {
 
 std::vector<std::string> set_up(const granted_container& what, const std::string& node, const std::vector<card>& cards,
                                 const setup_options& by, v1beta1::ContainerAllocateResponse& to) {
+  (void)what.specification();  // there is such a container
   std::vector<std::string> uuids;
   bool limited = false;
   for (const shim::hami::device_grant& one : what.devices) {

@@ -3,6 +3,7 @@
 /// What holds a container to the part of its cards that it was granted: variables, as HAMi's device plugin sets them
 /// and the guard reads them, the guard itself, and the folder or the grant from which its processes share their limits.
 
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -18,10 +19,11 @@ namespace device_plugin {
 
 /// Folders of the node. Those that are empty are not used.
 struct setup_options {
-  std::filesystem::path guard;    ///< with libkaisched_guard_dlsym.so
-  std::filesystem::path caches;   ///< for a folder per container, in which its processes share limits
-  std::filesystem::path grants;   ///< from which the agent makes ledgers, instead of that
-  std::filesystem::path ledgers;  ///< of the agent
+  std::filesystem::path guard;                 ///< with libkaisched_guard_dlsym.so
+  std::filesystem::path caches;                ///< for a folder per container, in which its processes share limits
+  std::filesystem::path grants;                ///< from which the agent makes ledgers, instead of that
+  std::filesystem::path ledgers;               ///< of the agent
+  std::chrono::milliseconds patience{10'000};  ///< with an agent that makes no ledger
 };
 
 /// A container that is to get its devices.
@@ -36,8 +38,9 @@ struct granted_container {
   [[nodiscard]] std::string folder() const;
 };
 
-/// Adds to the answer, and writes grant and folders. @param cards those of the node. @return UUIDs, in the order of the
-/// grant. Errors: refused for cards that are not there or not healthy, and for what cannot be written.
+/// Adds to the answer, and writes grant and folders; with a grant it waits until the agent has made the ledger. @param
+/// cards those of the node. @return UUIDs, in the order of the grant. Errors: refused for cards that are not there or
+/// not healthy, and for what cannot be written.
 [[nodiscard]] std::vector<std::string> set_up(const granted_container& what, const std::string& node,
                                               const std::vector<card>& cards, const setup_options& by,
                                               v1beta1::ContainerAllocateResponse& to);

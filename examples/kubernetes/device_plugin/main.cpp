@@ -131,7 +131,8 @@ void declare_grants(CLI::App& app, grant_arguments& to) {
   app.add_option("--node-interval", to.period_ms, "milliseconds between two looks at the node")
       ->check(CLI::Range(100, 3'600'000))
       ->capture_default_str();
-  app.add_option("--patience", to.patience_ms, "milliseconds to wait for an API server that does not answer")
+  app.add_option("--patience", to.patience_ms,
+                 "milliseconds to wait for an API server, or an agent, that does not answer")
       ->check(CLI::Range(100, 600'000))
       ->capture_default_str();
 }
@@ -165,7 +166,9 @@ grant_parts make_grant_parts(const grant_arguments& by) {
   if (!by.setup.grants.empty()) std::filesystem::create_directories(by.setup.grants);  // the agent looks there
   made.api = std::make_unique<device_plugin::node_api>(shim::find_credentials(by.kubeconfig, by.context), by.node,
                                                        std::chrono::milliseconds(by.patience_ms));
-  made.source = std::make_unique<device_plugin::granted>(*made.api, by.setup, say);
+  device_plugin::setup_options setup = by.setup;
+  setup.patience = std::chrono::milliseconds(by.patience_ms);
+  made.source = std::make_unique<device_plugin::granted>(*made.api, std::move(setup), say);
   return made;
 }
 
@@ -195,6 +198,8 @@ void check(const arguments& told, bool nvml) {
   if (told.grants.on && told.grants.node.empty()) throw CLI::RequiredError("--node or $NODE_NAME");
   (void)events_without(told.ignored_xids);
 }
+
+}  // namespace
 
 int main(int argc, char** argv) {
   arguments told;

@@ -98,6 +98,11 @@ bool may_hold_devices(const json& pod) {
   return asks_for_extended(pod);
 }
 
+/// Whether it is on a node, or about to be.
+bool is_placed(const json& pod) {
+  return !text_at(pod, "/spec/nodeName").empty() || !text_at(pod, "/metadata/annotations/hami.io~1vgpu-node").empty();
+}
+
 struct asked_devices {
   bool any = false;
   std::string obstacle;  ///< why it gets none, wherever it goes
@@ -225,7 +230,7 @@ std::uint64_t device_chooser::show(object_store& store, const json& pod, const c
       const auto asked = candidates.find(name);
       if (asked != candidates.end() && !asked->second.is_null()) return;
       now.show("Node", name, std::move(version), [&object] { return on_one_line(node_to_see(object)); });
-    } else if (name != own && may_hold_devices(object)) {
+    } else if (name != own && is_placed(object) && may_hold_devices(object)) {
       // What is taken for done has no version yet.
       now.show("Pod", name, version.empty() ? text : std::move(version), [&text] { return text; });
     }

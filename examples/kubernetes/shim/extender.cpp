@@ -58,8 +58,8 @@ extender::extender(const configuration& by, const credentials& as, object_store&
       obstacle_(std::move(obstacle)),
       log_(std::move(log)),
       client_(as, longest_write(by)),
-      chooser_(by.extender.engine, by.objects),
-      locks_(client_) {}
+      locks_(client_),
+      chooser_(by.extender.engine, by.objects) {}
 
 void extender::serve(http_server& on) {
   on.route("POST", "/filter", access::everybody,
