@@ -183,21 +183,29 @@ class device_chooser::update {
  public:
   explicit update(device_chooser& to) : to_(to), before_(std::exchange(to.shown_, {})) {}
 
-  /// @param version of what is shown; the same as before: it is there already. @param text made if it is needed.
-  void show(const char* kind, const std::string& name, std::string version, const std::function<std::string()>& text) {
-    const std::string key = fmt::format("{} {}", kind, name);
+  /// Whether it has been shown, or passed over, in this version.
+  [[nodiscard]] bool is_known(const std::string& key, const std::string& version) {
     const auto was = before_.find(key);
+    if (was == before_.end() || was->second.version != version) return false;
+    to_.shown_.insert(before_.extract(was));
+    return true;
+  }
+  void show(const std::string& key, std::string version, const std::string& text) {
     try {
-      if (was == before_.end() || was->second != version) to_.objects_.put(text());
+      to_.objects_.put(text);
     } catch (const abi::failure&) {  // none for the engine: it is not there
       return;
     }
-    if (was != before_.end()) before_.erase(was);
-    to_.shown_.insert_or_assign(key, std::move(version));
+    before_.erase(key);
+    to_.shown_.insert_or_assign(key, shown_object{std::move(version), true});
   }
-  /// The others go.
+  void pass_over(const std::string& key, std::string version) {
+    to_.shown_.insert_or_assign(key, shown_object{std::move(version), false});
+  }
+  /// What was there and is no longer goes.
   void finish() {
-    for (const auto& [key, unused] : before_) {
+    for (const auto& [key, was] : before_) {
+      if (!was.there) continue;
       const std::size_t blank = key.find(' ');
       const std::size_t slash = key.find('/');
       json metadata{{"name", key.substr((slash == std::string::npos ? blank : slash) + 1)}};
@@ -209,34 +217,39 @@ class device_chooser::update {
 
  private:
   device_chooser& to_;
-  std::map<std::string, std::string, std::less<>> before_;
+  std::map<std::string, shown_object, std::less<>> before_;
 };
 
-device_chooser::device_chooser(abi::options engine, abi::options objects)
+device_chooser::device_chooser(abi::options engine, const abi::options& objects)
     : engine_(std::move(engine)), objects_(objects) {}
 
 std::uint64_t device_chooser::show(object_store& store, const json& pod, const candidate_nodes& candidates) {
-  const std::string own = name_of(pod);
+  const std::string own = "Pod " + name_of(pod);
   update now(*this);
   for (const auto& [name, object] : candidates) {
     if (object.is_null()) continue;
-    std::string text = on_one_line(node_to_see(object));
-    now.show("Node", name, text, [&text] { return text; });
+    const std::string text = on_one_line(node_to_see(object));
+    if (const std::string key = "Node " + name; !now.is_known(key, text)) now.show(key, text, text);
   }
   const std::uint64_t seen = store.look_to_grant([&](const resource& of, const json& object, const std::string& text) {
-    const std::string name = name_of(object);
+    const std::string key = fmt::format("{} {}", of.kind, name_of(object));
+    // What is taken for done has no version yet.
     std::string version = text_at(object, "/metadata/resourceVersion");
+    if (version.empty()) version = text;
     if (of.kind == "Node") {
-      const auto asked = candidates.find(name);
-      if (asked != candidates.end() && !asked->second.is_null()) return;
-      now.show("Node", name, std::move(version), [&object] { return on_one_line(node_to_see(object)); });
-    } else if (name != own && is_placed(object) && may_hold_devices(object)) {
-      // What is taken for done has no version yet.
-      now.show("Pod", name, version.empty() ? text : std::move(version), [&text] { return text; });
+      const auto asked = candidates.find(std::string_view(key).substr(of.kind.size() + 1));
+      const bool came = asked != candidates.end() && !asked->second.is_null();
+      if (!came && !now.is_known(key, version)) now.show(key, version, on_one_line(node_to_see(object)));
+    } else if (key != own && !now.is_known(key, version)) {
+      if (is_placed(object) && may_hold_devices(object)) {
+        now.show(key, std::move(version), text);
+      } else {
+        now.pass_over(key, std::move(version));
+      }
     }
   });
-  std::string text = on_one_line(pod_to_see(pod, candidates));
-  now.show("Pod", own, text, [&text] { return text; });
+  const std::string text = on_one_line(pod_to_see(pod, candidates));
+  if (!now.is_known(own, text)) now.show(own, text, text);
   now.finish();
   return seen;
 }

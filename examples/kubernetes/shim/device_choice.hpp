@@ -31,7 +31,7 @@ struct device_choice {
 class device_chooser {
  public:
   /// @param engine, objects options.
-  device_chooser(kaisched::abi::options engine, kaisched::abi::options objects);
+  device_chooser(kaisched::abi::options engine, const kaisched::abi::options& objects);
 
   /// Nodes take whoever comes: all but devices has been looked at by the scheduler that asks. Of the pod its devices
   /// count alone, and what was decided about it before does not. One question at a time.
@@ -41,12 +41,16 @@ class device_chooser {
 
  private:
   class update;
+  struct shown_object {
+    std::string version;  ///< or the text itself
+    bool there = false;   ///< false: it has no devices, and is not among the engine's objects
+  };
 
   [[nodiscard]] std::uint64_t show(object_store& store, const nlohmann::json& pod, const candidate_nodes& candidates);
 
   kaisched::abi::options engine_;
   kaisched::abi::object_cache objects_;
-  std::map<std::string, std::string, std::less<>> shown_;  ///< kind and name: version, or the text itself
+  std::map<std::string, shown_object, std::less<>> shown_;  ///< by kind and name
 };
 
 /// Whether a container asks for a resource outside of Kubernetes' own, such as `nvidia.com/gpu`.
