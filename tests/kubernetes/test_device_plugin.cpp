@@ -358,7 +358,8 @@ class fake_events {
     REQUIRE(library_ != nullptr);
     raise_ = reinterpret_cast<bool (*)(unsigned, unsigned long long, unsigned long long)>(
         dlsym(library_, "kaisched_fake_raise"));
-    REQUIRE(raise_ != nullptr);
+    const bool found = raise_ != nullptr;
+    REQUIRE(found);
   }
   void xid(unsigned card, unsigned long long number) const { REQUIRE(raise_(card, 8, number)); }
   void of_kind(unsigned card, unsigned long long kind) const { REQUIRE(raise_(card, kind, 0)); }
@@ -392,7 +393,7 @@ TEST_CASE("cards of NVML: errors that are told") {
   // Another copy: what this process has loaded may have opened a machine of its own.
   std::filesystem::copy_file(library, in / "events.so");
   const fake_events events((in / "events.so").c_str());
-  for (const unsigned long long number : {13, 31, 43, 45, 68, 109, 62}) events.xid(2, number);
+  for (const unsigned number : {13U, 31U, 43U, 45U, 68U, 109U, 62U}) events.xid(2, number);
   events.of_kind(2, 1);  // a single bit
   events.xid(1, 79);
   REQUIRE(comes_true([&] { return to.health().at(second) == "Unhealthy"; }));

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 import uuid
@@ -519,6 +520,18 @@ class Restarts(GrantCase):
             self.assertIn(LOCK, self.of_node(api))
 
 
+# What a container does first: how much there is, what fits, what does not.
+TENANT = """
+import ctypes, json
+cuda = ctypes.CDLL("libcuda.so.1")
+count, total, context, memory = ctypes.c_int(), ctypes.c_size_t(), ctypes.c_void_p(), ctypes.c_uint64()
+begun = [cuda.cuInit(0), cuda.cuDeviceGetCount(ctypes.byref(count)), cuda.cuDeviceTotalMem_v2(ctypes.byref(total), 0),
+         cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0)]
+held = [cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(size << 20)) for size in (256, 1024)]
+print(json.dumps([begun, count.value, total.value >> 20, held]))
+"""
+
+
 class Loop(GrantCase, WebhookCase, ExtenderCase):
     notes = GrantCase.notes
     assert_until = ExtenderCase.assert_until
@@ -554,6 +567,37 @@ class Loop(GrantCase, WebhookCase, ExtenderCase):
             self.assertNotIn(card + ",", self.notes(api, "b")[ALLOCATED])
             self.assertEqual(self.bind(api, "b", "n0"), "")
             self.assertEqual(self.allocate("GPU-1::0")["mounts"]["/usr/lib/kaisched"], ["/usr/local/lib/kaisched", True])
+
+    def tenant(self, got):
+        """A program in the container, on the fake driver, with the guard of this build where the container would have it."""
+        if not os.environ.get("KAISCHED_GUARD"):
+            self.skipTest("no KAISCHED_GUARD")
+        inside = dict(got["envs"])
+        for path, (host, _) in got["mounts"].items():
+            inside = {name: value.replace(path, host) for name, value in inside.items()}
+        self.assertEqual(inside["LD_PRELOAD"], os.environ["KAISCHED_GUARD"])
+        inside.update(LD_LIBRARY_PATH=os.environ["KAISCHED_FAKE_LIBRARIES"], KAISCHED_FAKE_DEVICES="40g;40g", PATH=os.environ["PATH"])
+        done = subprocess.run([sys.executable, "-c", TENANT], env=inside, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_the_limit_holds_in_the_container(self):
+        """By variables, and by a ledger of the agent: the guard says how much there is, and refuses what is more."""
+        cards = [{**one, "uuid": f"GPU-00000000-0000-0000-0000-{i:012}"} for i, one in enumerate(self.CARDS)]
+        guard = Path(os.environ.get("KAISCHED_GUARD", "/none/x")).parent
+        grants, ledgers = self.folder / "grants", self.folder / "ledgers"
+        for words in (["--caches", self.folder / "caches"], ["--grants", grants, "--ledgers", ledgers, "--patience", "60000"]):
+            with self.subTest(words[0]), FakeApi() as api:
+                self.cards(cards)
+                process = self.serve_node(api, "--guard", guard, *words)
+                if words[0] == "--grants":
+                    agent = subprocess.Popen([AGENT, "--grants", grants, "--ledgers", ledgers, "--interval", "50", "--quiet"])
+                    self.addCleanup(lambda agent=agent: (agent.kill(), agent.wait()))
+                self.bound(api, "a", grant((cards[1]["uuid"], 1000, 0)))
+                self.assertEqual(self.tenant(self.allocate(f"{cards[0]['uuid']}::0")), [[0, 0, 0, 0], 1, 1000, [0, 2]])
+                process.kill()
+                process.wait()
+                self.kubelet.end()
 
     def test_a_card_that_breaks_is_not_chosen(self):
         with FakeApi() as api:
