@@ -557,7 +557,7 @@ class Loop(GrantCase, WebhookCase, ExtenderCase):
             got = self.allocate("GPU-0::3")
             card = re.match(r"([^,]+),", self.notes(api, "a")[ALLOCATED])[1]
             self.assertEqual((got["envs"]["CUDA_VISIBLE_DEVICES"], got["envs"]["CUDA_DEVICE_MEMORY_LIMIT_0"], got["envs"]["CUDA_DEVICE_SM_LIMIT"]), (card, "10240m", "20"))
-            self.assertEqual(variables(made)["LD_PRELOAD"], {"value": GUARD}["value"])
+            self.assertEqual(variables(made)["LD_PRELOAD"], GUARD)
             self.assertEqual(got["mounts"], {})  # the webhook has put it all there
             self.assertEqual(self.notes(api, "a")[PHASE], "success")
             self.assert_until(api, lambda: LOCK not in self.of_node(api))
