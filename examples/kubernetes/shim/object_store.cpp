@@ -72,7 +72,7 @@ std::string refusal_of(const json& pod) {
 }
 
 /// Whether it uses what a node has few of, such as `nvidia.com/gpu`.
-bool has_devices(const json& pod) {
+bool uses_devices(const json& pod) {
   const json::json_pointer containers("/spec/containers");
   if (!pod.contains(containers)) return false;
   for (const json& one : pod[containers]) {
@@ -165,7 +165,7 @@ bool object_store::put_one(entries& in, const resource& of, const std::string& n
   entry& was = in[name];
   if (is_pod(of) && !assumed_.contains(name) && text_at(was.object, "/spec/nodeName").empty()) {
     const std::string node = text_at(now.object, "/spec/nodeName");
-    if (!node.empty() && has_devices(now.object)) granted_.insert(node);  // by another scheduler
+    if (!node.empty() && uses_devices(now.object)) granted_.insert(node);  // by another scheduler
   }
   const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
