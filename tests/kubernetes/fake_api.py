@@ -249,6 +249,10 @@ class FakeApi:
 
     def _page(self, plural, query):
         names = sorted(self.objects[plural])
+        field, _, wanted = query.get("fieldSelector", "").partition("=")
+        assert field in ("", "spec.nodeName"), field
+        if field:
+            names = [name for name in names if self.objects[plural][name]["spec"].get("nodeName") == wanted]
         version, start = self.version, 0
         if "continue" in query:
             version, start = map(int, base64.b64decode(query["continue"]).split(b":"))

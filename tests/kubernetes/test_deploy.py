@@ -108,7 +108,7 @@ class Deploy(unittest.TestCase):
 
     def test_rights_are_those_that_are_documented(self):
         rules = []
-        for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender"), ("usage-rules", "rbac-usage")):
+        for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender"), ("usage-rules", "rbac-usage"), ("node-rules", "rbac-node")):
             read = self.read(f"files/{part}.yaml")
             role = yaml().safe_load((DEPLOY.parent / f"{documented}.yaml").read_text())
             self.assertEqual(read, role["rules"])
@@ -119,6 +119,28 @@ class Deploy(unittest.TestCase):
             self.assertNotIn("secrets", rule["resources"])
         template = (CHART / "templates/rbac.yaml").read_text()
         self.assertEqual(template.count("rules:"), 2)  # of the cluster and, where it counts, of the namespace
+
+    def test_what_runs_on_nodes(self):
+        """Programs and their arguments, the guard where webhook and plugin look for it, folders of one and the other."""
+        text = (CHART / "templates/node.yaml").read_text()
+        image = (DEPLOY / "Dockerfile").read_text()
+        self.assertEqual(text.count("rules:"), 1)
+        for program, variable in (("kaisched-device-plugin", "KAISCHED_DEVICE_PLUGIN"), ("kaisched_cuda_agent", "KAISCHED_AGENT")):
+            self.assertIn(f"/bin/{program}", image)
+            part = re.search(rf"command: \[{program}\]\n(.*?)\n +env:", text, re.S)[1]
+            if os.environ.get(variable):
+                known = subprocess.run([os.environ[variable], "--help"], capture_output=True, text=True, check=True).stdout
+                for word in re.findall(r"- (--[a-z-]+)", part):
+                    self.assertRegex(known, rf"(?m)^ +{word}\b", program)
+        guard = "libkaisched_guard_dlsym.so"
+        self.assertRegex(image, rf"{guard} /usr/local/lib/kaisched/")
+        for source in ("shim/isolation.cpp", "device_plugin/container_setup.cpp"):
+            self.assertIn(guard, (DEPLOY.parent / source).read_text())
+        settings = (DEPLOY.parent / "shim/webhook_fields.hpp").read_text()
+        self.assertIn(f'"{self.read("values.yaml")["node"]["library"]}"', settings)
+        helpers = (CHART / "templates/_helpers.tpl").read_text()
+        self.assertIn("ledgers: {{ .Values.node.state }}/ledgers", helpers)
+        self.assertEqual(text.count("--ledgers={{ .Values.node.state }}/ledgers"), 2)
 
     def test_the_dashboard_shows_metrics_that_there_are(self):
         declared = (DEPLOY.parent / "shim/cycle_metrics.cpp").read_text()
@@ -151,7 +173,7 @@ class Deploy(unittest.TestCase):
         if shutil.which("helm") is None:
             self.skipTest("skipped: helm absent, the templates were checked and not rendered")
         for more in ([], ["--set", "podMonitor.enabled=true,dashboard.enabled=true,tokenSecret=t,tlsSecret=c,extender.enabled=true,extender.insecure=true,"
-                                   "webhook.enabled=true,webhook.tlsSecret=w"]):  # fmt: skip
+                                   "webhook.enabled=true,webhook.tlsSecret=w,node.enabled=true"]):  # fmt: skip
             done = subprocess.run(["helm", "template", "one", CHART, "--namespace", "here", *more], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             made = {one["kind"]: one for one in yaml().safe_load_all(done.stdout) if one}
@@ -159,6 +181,7 @@ class Deploy(unittest.TestCase):
                                   "NetworkPolicy"}, set(made))
             self.assertEqual("PodMonitor" in made, bool(more))
             self.assertEqual("MutatingWebhookConfiguration" in made, bool(more))
+            self.assertEqual("DaemonSet" in made, bool(more))
             pod = made["Deployment"]["spec"]["template"]["spec"]
             self.assertTrue(pod["securityContext"]["runAsNonRoot"])
             self.assertTrue(pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"])

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -27,8 +28,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "device_plugin.grpc.pb.h"
 #include "inventory.hpp"
+#include "kubelet.hpp"
 #include "plugin.hpp"
 #include "slices.hpp"
 
@@ -37,6 +38,7 @@ extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leav
 namespace {
 
 using namespace device_plugin;
+using namespace kubelet_of_tests;
 using namespace std::chrono_literals;
 
 constexpr auto patience = 60s;  // of a busy machine
@@ -63,6 +65,7 @@ class folder {
     std::filesystem::remove_all(path_, ignored);
   }
   [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  operator const std::filesystem::path&() const { return path_; }  // NOLINT(google-explicit-constructor): it is one
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / (name + ".new")) << text;
     std::filesystem::rename(path_ / (name + ".new"), path_ / name);
@@ -70,35 +73,6 @@ class folder {
 
  private:
   std::filesystem::path path_;
-};
-
-/// The side of the kubelet: takes registrations, and refuses the first few if told so.
-class kubelet final : public v1beta1::Registration::Service {
- public:
-  explicit kubelet(const folder& in, int refusals = 0) : refusals_(refusals) {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("unix:" + (in / "kubelet.sock").string(), grpc::InsecureServerCredentials());
-    builder.RegisterService(this);
-    server_ = builder.BuildAndStart();
-  }
-  ~kubelet() override { server_->Shutdown(std::chrono::system_clock::now()); }
-
-  grpc::Status Register(grpc::ServerContext*, const v1beta1::RegisterRequest* of, v1beta1::Empty*) override {
-    const std::lock_guard lock(mutex_);
-    if (refusals_-- > 0) return {grpc::StatusCode::UNAVAILABLE, "not yet"};
-    registered_.push_back(*of);
-    return grpc::Status::OK;
-  }
-  [[nodiscard]] std::vector<v1beta1::RegisterRequest> registered() const {
-    const std::lock_guard lock(mutex_);
-    return registered_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  int refusals_;
-  std::vector<v1beta1::RegisterRequest> registered_;
-  std::unique_ptr<grpc::Server> server_;
 };
 
 class process {
@@ -142,68 +116,6 @@ std::string program() {
   const char* const file = std::getenv("KAISCHED_DEVICE_PLUGIN");
   REQUIRE_MESSAGE(file != nullptr, "KAISCHED_DEVICE_PLUGIN names the program");
   return file;
-}
-
-/// A connection of the kubelet to the plugin, with the lists that have come.
-class connection {
- public:
-  explicit connection(const folder& in)
-      : stub_(v1beta1::DevicePlugin::NewStub(
-            grpc::CreateChannel("unix:" + (in / "kaisched-gpu.sock").string(), grpc::InsecureChannelCredentials()))),
-        watch_([this] {
-          const auto reader = stub_->ListAndWatch(&context_, v1beta1::Empty());
-          v1beta1::ListAndWatchResponse one;
-          while (reader->Read(&one)) {
-            const std::lock_guard lock(mutex_);
-            last_ = one;
-            ++lists_;
-          }
-          ended_ = true;
-        }) {}
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
-  ~connection() {
-    context_.TryCancel();
-    watch_.join();
-  }
-
-  [[nodiscard]] v1beta1::ListAndWatchResponse last() const {
-    const std::lock_guard lock(mutex_);
-    return last_;
-  }
-  [[nodiscard]] int lists() const {
-    const std::lock_guard lock(mutex_);
-    return lists_;
-  }
-  [[nodiscard]] bool ended() const { return ended_; }
-  [[nodiscard]] std::map<std::string, std::string> health() const {
-    std::map<std::string, std::string> made;
-    const v1beta1::ListAndWatchResponse now = last();
-    for (const v1beta1::Device& one : now.devices()) made[one.id()] = one.health();
-    return made;
-  }
-  v1beta1::DevicePlugin::Stub& operator*() { return *stub_; }
-
- private:
-  std::unique_ptr<v1beta1::DevicePlugin::Stub> stub_;
-  grpc::ClientContext context_;
-  mutable std::mutex mutex_;
-  v1beta1::ListAndWatchResponse last_;
-  int lists_ = 0;
-  std::atomic<bool> ended_ = false;
-  std::thread watch_;
-};
-
-grpc::Status allocate(v1beta1::DevicePlugin::Stub& from, const std::vector<std::vector<std::string>>& containers,
-                      v1beta1::AllocateResponse& to) {
-  v1beta1::AllocateRequest request;
-  for (const auto& ids : containers) {
-    auto& one = *request.add_containers();
-    for (const std::string& id : ids) one.add_ids(id);
-  }
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + patience);
-  return from.Allocate(&context, request, &to);
 }
 
 constexpr const char* two_cards = R"({"cards": [
@@ -342,20 +254,20 @@ TEST_CASE("plugin: registers, lists, and tells what changes") {
 TEST_CASE("plugin: a kubelet that starts anew is told again") {
   const folder in;
   in.write("cards.json", two_cards);
-  auto node = std::make_unique<kubelet>(in);
+  auto node = std::make_unique<kubelet>(std::filesystem::path(in));
   process run(program(), usual_arguments(in), in / "log");
   REQUIRE(comes_true([&] { return node->registered().size() == 1; }));
   node.reset();
   std::filesystem::remove(in / "kubelet.sock");
   std::filesystem::remove(in / "kaisched-gpu.sock");  // as kubelets do when they start
-  node = std::make_unique<kubelet>(in);
+  node = std::make_unique<kubelet>(std::filesystem::path(in));
   REQUIRE(comes_true([&] { return node->registered().size() == 1; }));
   connection to(in);
   CHECK(comes_true([&] { return to.last().devices_size() == 6; }));
   // One that leaves the plugins' sockets alone.
   node.reset();
   std::filesystem::remove(in / "kubelet.sock");
-  node = std::make_unique<kubelet>(in);
+  node = std::make_unique<kubelet>(std::filesystem::path(in));
   CHECK(comes_true([&] { return node->registered().size() == 1; }));
   run.tell(SIGINT);
   CHECK(run.end() == 0);
@@ -435,6 +347,65 @@ TEST_CASE("plugin: wrong words and files end it with 2 and a line that says whic
   ends_with_2({"--cards", "x", "--slices", "0"}, "--slices");
   ends_with_2({"--cards", "x", "--mount", "/only"}, "'/only' is not /HOST:/CONTAINER");
   ends_with_2({"--cards", "x", "--env", "=1"}, "'=1' is not NAME=VALUE");
+}
+
+namespace {
+
+/// Raises an event on the machine that the fake NVML shares with others.
+class fake_events {
+ public:
+  explicit fake_events(const char* library) : library_(dlopen(library, RTLD_NOW | RTLD_LOCAL)) {
+    REQUIRE(library_ != nullptr);
+    raise_ = reinterpret_cast<bool (*)(unsigned, unsigned long long, unsigned long long)>(
+        dlsym(library_, "kaisched_fake_raise"));
+    const bool found = raise_ != nullptr;
+    REQUIRE(found);
+  }
+  void xid(unsigned card, unsigned long long number) const { REQUIRE(raise_(card, 8, number)); }
+  void of_kind(unsigned card, unsigned long long kind) const { REQUIRE(raise_(card, kind, 0)); }
+
+ private:
+  void* library_;
+  bool (*raise_)(unsigned, unsigned long long, unsigned long long) = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("cards of NVML: errors that are told") {
+  const char* const library = std::getenv("KAISCHED_FAKE_NVML");
+  if (library == nullptr) {
+    MESSAGE("skipped: no KAISCHED_FAKE_NVML");
+    return;
+  }
+  const folder in;
+  setenv("KAISCHED_FAKE_STATE", (in / "state").c_str(), 1);
+  setenv("KAISCHED_FAKE_DEVICES", "8g;8g;8g", 1);
+  const kubelet node(in);
+  std::vector<std::string> words{"--nvml",           library,      "--folder", (in / "").string(), "--dev",
+                                 (in / "").string(), "--interval", "600000",   "--ignore-xids",    "62"};
+  process run(program(), words, in / "log");  // it looks once in ten minutes
+  REQUIRE(comes_true([&] { return !node.registered().empty(); }));
+  connection to(in);
+  REQUIRE(comes_true([&] { return to.lists() == 1; }));
+  const std::string first = to.last().devices(0).id();
+  const std::string second = to.last().devices(1).id();
+  const std::string third = to.last().devices(2).id();
+  // Another copy: what this process has loaded may have opened a machine of its own.
+  std::filesystem::copy_file(library, in / "events.so");
+  const fake_events events((in / "events.so").c_str());
+  for (const unsigned number : {13U, 31U, 43U, 45U, 68U, 109U, 62U}) events.xid(2, number);
+  events.of_kind(2, 1);  // a single bit
+  events.xid(1, 79);
+  REQUIRE(comes_true([&] { return to.health().at(second) == "Unhealthy"; }));
+  CHECK(text_of(in / "log").find("card '" + second + "': XID 79: it is not healthy any more") != std::string::npos);
+  CHECK(to.health().at(first) == "Healthy");
+  CHECK(to.health().at(third) == "Healthy");
+  events.of_kind(0, 2);
+  REQUIRE(comes_true([&] { return to.health().at(first) == "Unhealthy"; }));
+  CHECK(to.health().at(third) == "Healthy");
+  run.tell(SIGTERM);
+  CHECK(run.end() == 0);
+  unsetenv("KAISCHED_FAKE_STATE");
 }
 
 TEST_CASE("cards of NVML") {

@@ -220,8 +220,28 @@ class Filter(ExtenderCase):
             self.assertEqual(self.chosen(api, "b", "n0"), "n0")
             self.assertEqual(self.filter(api, "a", "n0")["NodeNames"], [])
             self.assertEqual([key for key in self.notes(api, "a") if key.startswith("hami.io/")], [])
+            self.assertNotIn(NODE, api.get("pods", "team/a")["metadata"]["labels"])
             self.add(api, shared_pod("c", memory=30000))
             self.assertEqual(self.chosen(api, "c", "n1"), "n1")
+
+    def test_what_is_taken_back(self):
+        """Times of vendors as well, and what a device plugin has written."""
+        left = {"mthreads.com/predicate-time": "1", "predicate-time": "1", "kaisched.io/given-0": "GPU-n0-0::1", TO_ALLOCATE: ";"}
+        with FakeApi() as api:
+            api.put("nodes", shared_node("n0", memory=1000))
+            self.serve(api)
+            made = shared_pod("a", memory=8000)
+            made["metadata"]["annotations"] = {**left, "example.com/mine": "1"}
+            made["metadata"]["labels"] = {NODE: "n0", "app": "train"}
+            self.add(api, made)
+            self.assertEqual(self.filter(api, "a", "n0")["NodeNames"], [])
+            metadata = api.get("pods", "team/a")["metadata"]
+            self.assertEqual((metadata["annotations"], metadata["labels"]), ({"example.com/mine": "1"}, {"app": "train"}))
+            made = shared_pod("b", memory=500)
+            made["metadata"]["annotations"] = dict(left)
+            self.add(api, made)
+            self.assertEqual(self.chosen(api, "b", "n0"), "n0")
+            self.assertEqual([key for key in ("mthreads.com/predicate-time", "kaisched.io/given-0") if key in self.notes(api, "b")], [])
 
     def test_policies_of_pods(self):
         with FakeApi() as api:
@@ -540,6 +560,54 @@ class Bind(ExtenderCase):
             self.set_lock(api, rfc3339(301))
             self.assertEqual(self.bind(api, "d", "n0"), "")
 
+    def test_the_lock_of_a_binding_that_takes_long(self):
+        """It is nobody else's, however old it is, and young again before the pod is bound."""
+        with FakeApi() as api:
+            api.put("nodes", shared_node("n0"))
+            self.serve(api, "  lock_wait: 300ms\n", config="leader_election: {lease_duration: 60s, renew_deadline: 10s}\n")
+            self.placed(api, "a", "b")
+            api.fail("PATCH", "/pods/a$", ("wait", 3))
+            answer = []
+            binding = threading.Thread(target=lambda: answer.append(self.bind(api, "a", "n0")))
+            before = len(api.asked("PATCH", "/pods/a$"))
+            binding.start()
+            self.assert_until(api, lambda: len(api.asked("PATCH", "/pods/a$")) > before)
+            self.set_lock(api, f"{rfc3339(301)},team,a")
+            self.assertIn("locked for pod team/a", self.bind(api, "b", "n0"))
+            binding.join()
+            self.assertEqual(answer, [""])
+            since = datetime.strptime(self.lock(api).split(",")[0], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+            self.assertLess((datetime.now(timezone.utc) - since).total_seconds(), 120)
+            self.set_lock(api, f"{rfc3339(301)},team,a")  # nobody is binding any more
+            self.assertEqual(self.bind(api, "b", "n0"), "")
+
+    def test_a_lock_that_was_taken_away(self):
+        with FakeApi() as api:
+            api.put("nodes", shared_node("n0"))
+            self.serve(api, config="leader_election: {lease_duration: 60s, renew_deadline: 10s}\n")
+            self.placed(api, "a")
+            api.fail("PATCH", "/pods/a$", ("wait", 2))
+            answer = []
+            binding = threading.Thread(target=lambda: answer.append(self.bind(api, "a", "n0")))
+            before = len(api.asked("PATCH", "/pods/a$"))
+            binding.start()
+            self.assert_until(api, lambda: len(api.asked("PATCH", "/pods/a$")) > before)
+            self.set_lock(api, f"{rfc3339(0)},team,b")
+            binding.join()
+            self.assertIn("was taken away", answer[0])
+            self.assertIsNone(api.pods()["team/a"])
+            self.assertTrue(self.lock(api).endswith(",team,b"))
+
+    def test_its_own_lock_is_renewed(self):
+        with FakeApi() as api:
+            api.put("nodes", shared_node("n0"))
+            self.serve(api)
+            self.placed(api, "a")
+            self.set_lock(api, f"{rfc3339(290)},team,a")
+            self.assertEqual(self.bind(api, "a", "n0"), "")
+            since = datetime.strptime(self.lock(api).split(",")[0], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+            self.assertLess((datetime.now(timezone.utc) - since).total_seconds(), 120)
+
     def test_a_binding_that_fails_leaves_no_lock(self):
         with FakeApi() as api:
             api.put("nodes", shared_node("n0"))
@@ -623,6 +691,31 @@ class Handshake(ExtenderCase):
             back["status"]["allocatable"]["nvidia.com/gpu"] = "10"
             api.put("nodes", back)
             self.assert_until(api, lambda: self.said(api, "dead").startswith("Requesting_"))
+
+    def test_an_answer_is_not_written_over(self):
+        """It comes while the question is on its way, and the watch tells nothing of it."""
+        with FakeApi() as api:
+            api.put("nodes", shared_node("n0", notes={self.KEY: "Reported 1"}))
+            api.fail("PATCH", "/nodes/n0$", ("wait", 2))
+            self.serve(api, "  handshake: 200ms\n", config="leader_election: {lease_duration: 60s, renew_deadline: 10s}\n")
+            self.assert_until(api, lambda: api.asked("PATCH", "/nodes/n0$"))
+            with api.lock:
+                api.silent = True
+                api._change("PATCH", "nodes", "n0", None, {"metadata": {"annotations": {self.KEY: "Reported 2"}}})
+            self.assert_until(api, lambda: len(api.asked("PATCH", "/nodes/n0$")) > 3)
+            self.assertEqual(self.said(api), "Reported 2")
+            self.assertNotIn("409", self.log())
+            with api.lock:
+                api.silent = False
+                api.lock.notify_all()
+            self.assert_until(api, lambda: self.said(api).startswith("Requesting_"))
+
+    def test_questions_do_not_outlive_the_lease(self):
+        with FakeApi() as api:
+            api.put("nodes", shared_node("n0"))
+            api.fail("PATCH", "/nodes/n0$", ("wait", 50))
+            self.serve(api, "  handshake: 200ms\n", config="leader_election: {lease_duration: 31s, renew_deadline: 30s}\n")
+            self.assert_until(api, lambda: "node n0: handshakes: " in self.log(), 25)
 
     def test_vendors_have_annotations_of_their_own(self):
         with FakeApi() as api:

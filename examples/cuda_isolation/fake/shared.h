@@ -14,6 +14,7 @@ enum {
   FAKE_MAX_TENANTS = 64,
   FAKE_MAX_PARTICIPANTS = 64,
   FAKE_MAX_IPC = 256,
+  FAKE_MAX_EVENTS = 64,
   FAKE_WINDOWS = 16
 };
 #define FAKE_GRANULE ((uint64_t)2 << 20)
@@ -56,6 +57,11 @@ struct fake_ipc {
   uint64_t address, size, key;
 };
 
+struct fake_event {
+  uint32_t device;
+  uint64_t kind, data;
+};
+
 struct fake_shared {
   uint64_t magic;
   pthread_mutex_t lock; /* robust: processes are killed while they hold it */
@@ -70,6 +76,8 @@ struct fake_shared {
   struct fake_tenant tenant[FAKE_MAX_TENANTS];
   struct fake_participant participant[FAKE_MAX_PARTICIPANTS];
   struct fake_ipc ipc[FAKE_MAX_IPC];
+  uint64_t events; /* how many there have been; the last ones are kept */
+  struct fake_event event[FAKE_MAX_EVENTS];
 };
 
 extern struct fake_shared* fake_machine; /* after fake_open */

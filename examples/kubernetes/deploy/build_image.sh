@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the image of kaisched-kubernetes and kaisched-device-plugin: `build_image.sh [TAG]`. Needs docker or podman and a network. The tests of this
+# Builds the image of kaisched-kubernetes and of what runs on nodes: `build_image.sh [TAG]`. Needs docker or podman and a network. The tests of this
 # project do not build it: they check that what it copies is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."

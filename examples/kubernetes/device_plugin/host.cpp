@@ -97,12 +97,17 @@ class session {
     request.set_endpoint(by_.endpoint);
     request.set_resource_name(by_.resource);
     *request.mutable_options() = to_.options();
-    const auto kubelet = v1beta1::Registration::NewStub(
-        grpc::CreateChannel("unix:" + kubelet_socket().string(), grpc::InsecureChannelCredentials()));
-    grpc::ClientContext context;
-    context.set_deadline(clock_time(answer_time));
-    v1beta1::Empty answer;
-    const grpc::Status done = kubelet->Register(&context, request, &answer);
+    // Which kubelet it was that answered; one that comes while it is asked is asked again.
+    kubelet_ = identity_of(kubelet_socket());
+    grpc::Status done(grpc::StatusCode::UNAVAILABLE, "its socket is not there");
+    if (kubelet_) {
+      const auto kubelet = v1beta1::Registration::NewStub(
+          grpc::CreateChannel("unix:" + kubelet_socket().string(), grpc::InsecureChannelCredentials()));
+      grpc::ClientContext context;
+      context.set_deadline(clock_time(answer_time));
+      v1beta1::Empty answer;
+      done = kubelet->Register(&context, request, &answer);
+    }
     registered_ = done.ok();
     if (registered_) {
       log_(fmt::format("registered {} with the kubelet", by_.resource));
@@ -116,7 +121,7 @@ class session {
   void rest() const {
     constexpr milliseconds nap{50};  // to be told to stop in
     const clock::time_point end = clock::now() + by_.interval;
-    while (!stop_ && clock::now() < end) {
+    while (!stop_ && clock::now() < end && !from_.has_news()) {
       std::this_thread::sleep_for(std::min(nap, std::chrono::duration_cast<milliseconds>(end - clock::now())));
     }
   }

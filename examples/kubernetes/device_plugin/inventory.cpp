@@ -58,6 +58,9 @@ card read_card(const json& of, const std::string& source, std::size_t at) {
     } else if (key == "healthy") {
       if (!value.is_boolean()) throw bad_inventory(place + ": expected true or false");
       made.healthy = value.get<bool>();
+    } else if (key == "model") {
+      if (!value.is_string()) throw bad_inventory(place + ": expected a text");
+      made.model = value.get<std::string>();
     } else {
       throw bad_inventory(place + ": unknown field");
     }

@@ -1,8 +1,11 @@
 /// Tells the kubelet which cards a node has, in slices, and gives containers what they need to use theirs.
-///   kaisched-device-plugin --cards FILE | --nvml [--slices N] [--resource NAME] ...
+///   kaisched-device-plugin --cards FILE | --nvml [--slices N] [--resource NAME] [--by-grant --node NAME] ...
 #include <atomic>
+#include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -12,7 +15,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "credentials.hpp"
+#include "granted.hpp"
 #include "host.hpp"
+#include "node_keeper.hpp"
 
 namespace {
 
@@ -40,11 +46,41 @@ std::pair<std::string, std::string> variable_of(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+/// `13,31`, or `all`.
+device_plugin::event_options events_without(const std::string& text) {
+  device_plugin::event_options made;
+  made.none = text == "all";
+  for (std::size_t from = 0; !made.none && from < text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    std::uint64_t number = 0;
+    const auto [stop, failed] = std::from_chars(text.data() + from, text.data() + end, number);
+    if (failed != std::errc{} || stop != text.data() + end)
+      throw CLI::ValidationError("--ignore-xids",
+                                 fmt::format("'{}' is no list of numbers with commas, and not all", text));
+    made.ignored.insert(number);
+    from = end + 1;
+  }
+  return made;
+}
+
+/// Who goes by the scheduler's decisions.
+struct grant_arguments {
+  bool on = false;
+  std::string node;
+  std::string kubeconfig;
+  std::string context;
+  device_plugin::setup_options setup;
+  std::int64_t period_ms = 30'000;
+  std::int64_t patience_ms = 10'000;
+};
+
 struct arguments {
   device_plugin::host_options host;
   device_plugin::plugin_options plugin;
   std::string cards;
   std::string library;
+  std::string ignored_xids;
+  grant_arguments grants;
   std::vector<std::string> mounts;
   std::vector<std::string> variables;
   std::int64_t interval_ms = 1000;
@@ -59,6 +95,7 @@ void declare(CLI::App& app, arguments& to) {
                          ->expected(0, 1)
                          ->default_str("libnvidia-ml.so.1");
   cards->excludes(nvml);
+  app.add_option("--ignore-xids", to.ignored_xids, "errors of cards that NVML tells and that change nothing, or all");
   app.add_option("--resource", to.host.resource, "what the kubelet calls them")->capture_default_str();
   app.add_option("--slices", to.plugin.slices, "how many pods may share a card")
       ->check(CLI::Range(std::uint32_t{1}, device_plugin::max_slices))
@@ -77,6 +114,29 @@ void declare(CLI::App& app, arguments& to) {
   app.add_option("--dev", to.plugin.dev, "folder of device files")->capture_default_str();
 }
 
+void declare_grants(CLI::App& app, grant_arguments& to) {
+  auto* const on =
+      app.add_flag("--by-grant", to.on, "containers get what the scheduler has chosen, as HAMi's annotations say");
+  app.add_option("--node", to.node, "name of the node, with --by-grant")->envname("NODE_NAME");
+  app.add_option("--kubeconfig", to.kubeconfig, "where the API server is; else as kubectl looks")->needs(on);
+  app.add_option("--context", to.context, "of the kubeconfig")->needs(on);
+  app.add_option("--guard", to.setup.guard,
+                 "folder with libkaisched_guard_dlsym.so, for containers with a part of a card")
+      ->needs(on);
+  auto* const caches =
+      app.add_option("--caches", to.setup.caches, "folder for what processes of a container share")->needs(on);
+  auto* const grants = app.add_option("--grants", to.setup.grants, "folder of the agent's grants")->needs(on);
+  grants->needs(app.add_option("--ledgers", to.setup.ledgers, "folder of the agent's ledgers")->needs(grants))
+      ->excludes(caches);
+  app.add_option("--node-interval", to.period_ms, "milliseconds between two looks at the node")
+      ->check(CLI::Range(100, 3'600'000))
+      ->capture_default_str();
+  app.add_option("--patience", to.patience_ms,
+                 "milliseconds to wait for an API server, or an agent, that does not answer")
+      ->check(CLI::Range(100, 600'000))
+      ->capture_default_str();
+}
+
 /// A thread waits for the signals, so that nothing has to be done inside a handler.
 void stop_at_signals(std::atomic<bool>& stop, device_plugin::plugin& plugin) {
   sigset_t signals;
@@ -92,15 +152,51 @@ void stop_at_signals(std::atomic<bool>& stop, device_plugin::plugin& plugin) {
   }).detach();
 }
 
+void say(const std::string& line) { std::cerr << fmt::format("kaisched-device-plugin: {}\n", line) << std::flush; }
+
+/// What goes by the scheduler's decisions, or nothing.
+struct grant_parts {
+  std::unique_ptr<device_plugin::node_api> api;
+  std::unique_ptr<device_plugin::granted> source;
+};
+
+grant_parts make_grant_parts(const grant_arguments& by) {
+  grant_parts made;
+  if (!by.on) return made;
+  if (!by.setup.grants.empty()) std::filesystem::create_directories(by.setup.grants);  // the agent looks there
+  made.api = std::make_unique<device_plugin::node_api>(shim::find_credentials(by.kubeconfig, by.context), by.node,
+                                                       std::chrono::milliseconds(by.patience_ms));
+  device_plugin::setup_options setup = by.setup;
+  setup.patience = std::chrono::milliseconds(by.patience_ms);
+  made.source = std::make_unique<device_plugin::granted>(*made.api, std::move(setup), say);
+  return made;
+}
+
 int run(arguments& told) {
   static std::atomic<bool> stop = false;  // the thread that waits for signals may outlive this function
-  static device_plugin::plugin plugin(told.plugin);
+  static const grant_parts grants = make_grant_parts(told.grants);
+  static device_plugin::plugin plugin(told.plugin, grants.source.get());
   stop_at_signals(stop, plugin);
+  device_plugin::event_options events = events_without(told.ignored_xids);
+  events.log = say;
   const std::unique_ptr<device_plugin::inventory> from =
-      told.cards.empty() ? device_plugin::cards_of_nvml(told.library) : device_plugin::cards_of_file(told.cards);
-  const auto log = [](const std::string& line) { std::cerr << "kaisched-device-plugin: " << line << std::endl; };
-  device_plugin::serve(told.host, *from, plugin, log, stop);
+      told.cards.empty() ? device_plugin::cards_of_nvml(told.library, std::move(events))
+                         : device_plugin::cards_of_file(told.cards);
+  std::unique_ptr<device_plugin::node_keeper> keeper;
+  if (told.grants.on) {
+    plugin.set_cards(from->look());
+    keeper = std::make_unique<device_plugin::node_keeper>(
+        *grants.api, [] { return plugin.cards(); }, told.plugin.slices, told.grants.setup,
+        std::chrono::milliseconds(told.grants.period_ms), say);
+  }
+  device_plugin::serve(told.host, *from, plugin, say, stop);
   return 0;
+}
+
+void check(const arguments& told, bool nvml) {
+  if (told.cards.empty() && !nvml) throw CLI::RequiredError("--cards or --nvml");
+  if (told.grants.on && told.grants.node.empty()) throw CLI::RequiredError("--node or $NODE_NAME");
+  (void)events_without(told.ignored_xids);
 }
 
 }  // namespace
@@ -110,9 +206,10 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Tells the kubelet which cards a node has, in slices, and gives containers what they need to use theirs."};
   declare(app, told);
+  declare_grants(app, told.grants);
   try {
     app.parse(argc, argv);
-    if (told.cards.empty() && app.count("--nvml") == 0) throw CLI::RequiredError("--cards or --nvml");
+    check(told, app.count("--nvml") > 0);
     for (const std::string& text : told.mounts) told.plugin.extras.mounts.push_back(mount_of(text));
     for (const std::string& text : told.variables) told.plugin.extras.variables.push_back(variable_of(text));
   } catch (const CLI::Success& shown) {
@@ -127,10 +224,13 @@ int main(int argc, char** argv) {
   try {
     return run(told);
   } catch (const device_plugin::bad_inventory& why) {
-    std::cerr << "kaisched-device-plugin: " << why.what() << '\n';
+    say(why.what());
+    return 2;
+  } catch (const shim::bad_input& why) {
+    say(why.what());
     return 2;
   } catch (const std::exception& why) {
-    std::cerr << "kaisched-device-plugin: " << why.what() << '\n';
+    say(why.what());
     return 1;
   }
 }

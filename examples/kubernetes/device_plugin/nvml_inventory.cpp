@@ -5,12 +5,14 @@
 #include <dlfcn.h>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "inventory.hpp"
+#include "nvml_events.hpp"
 
 namespace device_plugin {
 
@@ -26,8 +28,6 @@ struct nvml_pci {
   std::array<char, 32> bus_id;
 };
 
-using nvml_device = void*;
-
 /// NUMA node of a device of the PCI bus as Linux tells it; -1: it does not.
 std::int64_t numa_of(const nvml_pci& at) {
   std::ifstream in(fmt::format("/sys/bus/pci/devices/{:04x}:{:02x}:{:02x}.0/numa_node", at.domain, at.bus, at.device));
@@ -37,7 +37,8 @@ std::int64_t numa_of(const nvml_pci& at) {
 
 class nvml_inventory final : public inventory {
  public:
-  explicit nvml_inventory(const std::string& library) : library_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  nvml_inventory(const std::string& library, event_options events)
+      : library_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (library_ == nullptr) throw bad_inventory(fmt::format("{}: cannot be loaded: {}", library, dlerror()));
     find("nvmlInit_v2", init_);
     find("nvmlShutdown", shutdown_);
@@ -47,11 +48,18 @@ class nvml_inventory final : public inventory {
     find("nvmlDeviceGetMemoryInfo", memory_);
     find("nvmlDeviceGetMinorNumber", minor_);
     find("nvmlDeviceGetPciInfo_v3", pci_);
+    find("nvmlDeviceGetName", name_);
     if (const int code = init_(); code != 0) throw bad_inventory(fmt::format("nvmlInit_v2: error {}", code));
+    events_ = std::make_unique<nvml_events>(library_, std::move(events));
   }
   nvml_inventory(const nvml_inventory&) = delete;
   nvml_inventory& operator=(const nvml_inventory&) = delete;
-  ~nvml_inventory() override { (void)shutdown_(); }  // the library stays: what it has started may still run
+  ~nvml_inventory() override {
+    events_.reset();
+    (void)shutdown_();  // the library stays: what it has started may still run
+  }
+
+  bool has_news() noexcept override { return events_->has_news(); }
 
   std::vector<card> look() override {
     unsigned int count = 0;
@@ -83,8 +91,12 @@ class nvml_inventory final : public inventory {
     card& one = known_[uuid.data()];
     one.uuid = uuid.data();
     nvml_memory memory{};
-    one.healthy = memory_(device, &memory) == 0;
-    if (one.healthy) one.memory_bytes = memory.total;
+    const bool answers = memory_(device, &memory) == 0;
+    if (answers) one.memory_bytes = memory.total;
+    events_->listen_to(device, one.uuid);
+    one.healthy = answers && !events_->is_broken(one.uuid);
+    std::array<char, 96> name{};
+    if (name_(device, name.data(), static_cast<unsigned int>(name.size() - 1)) == 0) one.model = name.data();
     unsigned int minor = 0;
     if (minor_(device, &minor) == 0) one.minor = minor;
     nvml_pci pci{};
@@ -100,13 +112,15 @@ class nvml_inventory final : public inventory {
   int (*memory_)(nvml_device, nvml_memory*) = nullptr;
   int (*minor_)(nvml_device, unsigned int*) = nullptr;
   int (*pci_)(nvml_device, nvml_pci*) = nullptr;
+  int (*name_)(nvml_device, char*, unsigned int) = nullptr;
+  std::unique_ptr<nvml_events> events_;
   std::map<std::string, card> known_;
 };
 
 }  // namespace
 
-std::unique_ptr<inventory> cards_of_nvml(const std::string& library) {
-  return std::make_unique<nvml_inventory>(library);
+std::unique_ptr<inventory> cards_of_nvml(const std::string& library, event_options events) {
+  return std::make_unique<nvml_inventory>(library, std::move(events));
 }
 
 }  // namespace device_plugin

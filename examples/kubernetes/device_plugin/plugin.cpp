@@ -21,6 +21,18 @@ std::vector<std::string> texts(const Ids& ids) {
   return {ids.begin(), ids.end()};
 }
 
+/// Of each card the first slice that is free.
+std::vector<std::string> slices_of(const std::vector<std::string>& cards, const std::vector<std::string>& available) {
+  std::vector<std::string> made;
+  for (const std::string& uuid : cards) {
+    const auto found = std::find_if(available.begin(), available.end(), [&](const std::string& id) {
+      return card_of(id) == uuid && std::find(made.begin(), made.end(), id) == made.end();
+    });
+    if (found != available.end()) made.push_back(*found);
+  }
+  return made;
+}
+
 void add_node(const std::filesystem::path& file, v1beta1::ContainerAllocateResponse& to) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return;
@@ -38,6 +50,11 @@ void plugin::set_cards(std::vector<card> cards) {
   cards_ = std::move(cards);
   ++version_;
   changed_.notify_all();
+}
+
+std::vector<card> plugin::cards() const {
+  const std::lock_guard lock(mutex_);
+  return cards_;
 }
 
 void plugin::stop() {
@@ -94,8 +111,12 @@ grpc::Status plugin::GetPreferredAllocation(grpc::ServerContext*, const v1beta1:
     if (one.allocation_size() < 0)
       return {grpc::StatusCode::INVALID_ARGUMENT, fmt::format("allocation_size {} is negative", one.allocation_size())};
     v1beta1::ContainerPreferredAllocationResponse& chosen = *to->add_containers();
-    for (const std::string& slice : preferred_slices(texts(one.available_ids()), texts(one.must_include_ids()),
-                                                     static_cast<std::size_t>(one.allocation_size()), by_.how)) {
+    const auto size = static_cast<std::size_t>(one.allocation_size());
+    std::vector<std::string> must = texts(one.must_include_ids());
+    // The kubelet's books name the cards that the container will really have, as far as they can.
+    const std::vector<std::string> granted = from_ == nullptr ? std::vector<std::string>() : from_->next_cards(size);
+    if (must.empty()) must = slices_of(granted, texts(one.available_ids()));
+    for (const std::string& slice : preferred_slices(texts(one.available_ids()), must, size, by_.how)) {
       chosen.add_ids(slice);
     }
   }
@@ -103,28 +124,47 @@ grpc::Status plugin::GetPreferredAllocation(grpc::ServerContext*, const v1beta1:
 }
 
 grpc::Status plugin::Allocate(grpc::ServerContext*, const v1beta1::AllocateRequest* of, v1beta1::AllocateResponse* to) {
-  const std::lock_guard lock(mutex_);
+  const std::vector<card> now = cards();
   for (const v1beta1::ContainerAllocateRequest& one : of->containers()) {
-    if (grpc::Status done = allocate(one, *to->add_containers()); !done.ok()) return done;
+    if (grpc::Status done = allocate(one, now, *to->add_containers()); !done.ok()) return done;
   }
   return grpc::Status::OK;
 }
 
-grpc::Status plugin::allocate(const v1beta1::ContainerAllocateRequest& of,
+grpc::Status plugin::allocate(const v1beta1::ContainerAllocateRequest& of, const std::vector<card>& cards,
                               v1beta1::ContainerAllocateResponse& to) const {
-  std::vector<const card*> cards;
+  std::vector<const card*> chosen;
+  if (from_ != nullptr) {
+    try {
+      for (const std::string& uuid : from_->give(texts(of.ids()), cards, to)) {
+        chosen.push_back(
+            &*std::find_if(cards.begin(), cards.end(), [&](const card& known) { return known.uuid == uuid; }));
+      }
+    } catch (const refused& why) {
+      return {why.code(), why.what()};
+    } catch (const std::exception& why) {
+      return {grpc::StatusCode::INTERNAL, why.what()};
+    }
+    add_extras(chosen, to);
+    return grpc::Status::OK;
+  }
   for (const std::string& id : of.ids()) {
     const std::string_view uuid = card_of(id);
-    const auto known = std::find_if(cards_.begin(), cards_.end(), [&](const card& one) { return one.uuid == uuid; });
+    const auto known = std::find_if(cards.begin(), cards.end(), [&](const card& one) { return one.uuid == uuid; });
     const std::string_view number = std::string_view(id).substr(uuid.size());
     std::uint32_t slice = 0;
     if (number.size() > 2) (void)std::from_chars(number.data() + 2, number.data() + number.size(), slice);
-    if (known == cards_.end() || slice >= by_.slices || id != slice_id(uuid, slice, by_.slices))
+    if (known == cards.end() || slice >= by_.slices || id != slice_id(uuid, slice, by_.slices))
       return {grpc::StatusCode::NOT_FOUND, fmt::format("there is no '{}' here", id)};
     if (!known->healthy) return {grpc::StatusCode::UNAVAILABLE, fmt::format("card '{}' is not healthy", uuid)};
-    if (std::find(cards.begin(), cards.end(), &*known) == cards.end()) cards.push_back(&*known);
+    if (std::find(chosen.begin(), chosen.end(), &*known) == chosen.end()) chosen.push_back(&*known);
   }
-  std::sort(cards.begin(), cards.end());  // in the order of the list
+  std::sort(chosen.begin(), chosen.end());  // in the order of the list
+  add_extras(chosen, to);
+  return grpc::Status::OK;
+}
+
+void plugin::add_extras(const std::vector<const card*>& cards, v1beta1::ContainerAllocateResponse& to) const {
   std::vector<std::string_view> uuids;
   for (const card* one : cards) uuids.push_back(one->uuid);
   const std::string visible = fmt::format("{}", fmt::join(uuids, ","));
@@ -139,7 +179,6 @@ grpc::Status plugin::allocate(const v1beta1::ContainerAllocateRequest& of,
     mount.set_read_only(one.read_only);
   }
   if (by_.extras.nodes) add_nodes(cards, to);
-  return grpc::Status::OK;
 }
 
 void plugin::add_nodes(const std::vector<const card*>& cards, v1beta1::ContainerAllocateResponse& to) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device_plugin.grpc.pb.h"
+#include "grant_source.hpp"
 #include "inventory.hpp"
 #include "slices.hpp"
 
@@ -37,10 +38,12 @@ struct plugin_options {
 /// May be called from any thread; the kubelet calls from several.
 class plugin final : public v1beta1::DevicePlugin::Service {
  public:
-  explicit plugin(plugin_options by) : by_(std::move(by)) {}
+  /// @param from who says what containers get; null: the kubelet, by the devices that it chooses.
+  explicit plugin(plugin_options by, grant_source* from = nullptr) : by_(std::move(by)), from_(from) {}
 
   /// The cards as they are from now on; who watches is told if something is different.
   void set_cards(std::vector<card> cards);
+  [[nodiscard]] std::vector<card> cards() const;
   /// Ends all watches, so that the server can be shut down; new ones end at once.
   void stop();
 
@@ -53,7 +56,7 @@ class plugin final : public v1beta1::DevicePlugin::Service {
   grpc::Status GetPreferredAllocation(grpc::ServerContext*, const v1beta1::PreferredAllocationRequest* of,
                                       v1beta1::PreferredAllocationResponse* to) override;
   /// All containers of the request get what they ask for, or it fails. Errors: NOT_FOUND for slices that do not exist,
-  /// UNAVAILABLE for those of cards that are not healthy.
+  /// UNAVAILABLE for those of cards that are not healthy; what the source of grants says.
   grpc::Status Allocate(grpc::ServerContext*, const v1beta1::AllocateRequest* of,
                         v1beta1::AllocateResponse* to) override;
   grpc::Status PreStartContainer(grpc::ServerContext*, const v1beta1::PreStartContainerRequest*,
@@ -61,10 +64,14 @@ class plugin final : public v1beta1::DevicePlugin::Service {
 
  private:
   [[nodiscard]] v1beta1::ListAndWatchResponse list() const;
-  grpc::Status allocate(const v1beta1::ContainerAllocateRequest& of, v1beta1::ContainerAllocateResponse& to) const;
+  grpc::Status allocate(const v1beta1::ContainerAllocateRequest& of, const std::vector<card>& cards,
+                        v1beta1::ContainerAllocateResponse& to) const;
+  /// Adds what every container with these cards gets.
+  void add_extras(const std::vector<const card*>& cards, v1beta1::ContainerAllocateResponse& to) const;
   void add_nodes(const std::vector<const card*>& cards, v1beta1::ContainerAllocateResponse& to) const;
 
   plugin_options by_;
+  grant_source* from_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<card> cards_;

@@ -81,4 +81,8 @@ configuration read_configuration(const std::filesystem::path& file) {
   return to;
 }
 
+std::chrono::milliseconds longest_write(const configuration& by) {
+  return by.election.enabled ? by.election.lease_duration - by.election.renew_deadline : std::chrono::milliseconds(0);
+}
+
 }  // namespace shim

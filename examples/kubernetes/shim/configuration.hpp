@@ -51,4 +51,8 @@ struct configuration {
 /// Errors: bad_input that names file, line and field. Options of the engine are checked by the engine.
 [[nodiscard]] configuration read_configuration(const std::filesystem::path& file);
 
+/// How long a request that changes something may take: what is sent under a lease has been answered or given up before
+/// somebody else may take it. 0: as long as clients wait.
+[[nodiscard]] std::chrono::milliseconds longest_write(const configuration& by);
+
 }  // namespace shim

@@ -21,15 +21,15 @@ using system_clock = std::chrono::system_clock;
 constexpr const char* merge_patch_type = "application/merge-patch+json";
 /// How often a decision is made anew because a cycle has bound pods to the same node meanwhile.
 constexpr int most_decisions = 5;
+/// How long a lock that was taken needs no second look.
+constexpr std::chrono::seconds longest_trust{1};
 
 reply json_reply(const json& body) {
   return {200, body.dump(-1, ' ', false, json::error_handler_t::replace) + "\n", "application/json", {}};
 }
 
-json annotations_in(const json& pod) {
-  const json::json_pointer path("/metadata/annotations");
-  return pod.contains(path) && pod[path].is_object() ? pod[path] : json::object();
-}
+/// Of what the pod has, what an earlier decision wrote.
+bool is_of_decision(const std::string& key) { return hami::is_decision(key) || hami::is_time_of_vendor(key); }
 
 request pod_patch(const std::string& name_space, const std::string& name, json metadata) {
   request what;
@@ -57,10 +57,9 @@ extender::extender(const configuration& by, const credentials& as, object_store&
       store_(store),
       obstacle_(std::move(obstacle)),
       log_(std::move(log)),
-      // What is sent under a lease has been answered or given up before somebody else may take it.
-      client_(as, by.election.enabled ? by.election.lease_duration - by.election.renew_deadline
-                                      : std::chrono::milliseconds(0)),
-      locks_(client_) {}
+      client_(as, longest_write(by)),
+      locks_(client_),
+      chooser_(by.extender.engine, by.objects) {}
 
 void extender::serve(http_server& on) {
   on.route("POST", "/filter", access::everybody,
@@ -107,11 +106,9 @@ json extender::answer(const question& asked) {
   return filter_answer(asked, {choice.node, {}, {}});
 }
 
-device_choice extender::decide(const question& asked, std::uint64_t& seen) const {
-  const device_view view = view_devices(store_, asked.pod, asked.nodes);
-  seen = view.seen;
+device_choice extender::decide(const question& asked, std::uint64_t& seen) {
   const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(system_clock::now().time_since_epoch()).count();
-  return choose_devices(by_.extender.engine, by_.objects, view.text, asked.name, asked.nodes, now);
+  return chooser_.choose(store_, asked.pod, asked.nodes, now, seen);
 }
 
 extender::grant extender::decide_and_assume(const question& asked) {
@@ -138,9 +135,9 @@ std::string extender::write(const question& asked, const json& metadata) {
              {"labels", metadata.value("labels", json::object())},
              {"annotations", metadata["annotations"]}};
   // What an earlier decision has said besides, and how its binding ended, is over.
-  const json before = annotations_in(asked.pod);
+  const json before = annotations_of(asked.pod);
   for (const auto& [key, unused] : before.items()) {
-    if (hami::is_decision(key) && !patch["annotations"].contains(key)) patch["annotations"][key] = nullptr;
+    if (is_of_decision(key) && !patch["annotations"].contains(key)) patch["annotations"][key] = nullptr;
   }
   const std::string why = obstacle_();
   try {
@@ -159,16 +156,19 @@ std::string extender::write(const question& asked, const json& metadata) {
 /// Devices that were chosen before are free for others.
 void extender::take_back(const question& asked) {
   store_.forget(asked.name);
-  json annotations = json::object();
-  const json before = annotations_in(asked.pod);
+  json gone = json::object();
+  const json before = annotations_of(asked.pod);
   for (const auto& [key, unused] : before.items()) {
-    if (hami::is_decision(key)) annotations[key] = nullptr;
+    if (is_of_decision(key)) gone["annotations"][key] = nullptr;
   }
-  if (annotations.empty() || !may_go_on()) return;
+  if (section(asked.pod, "/metadata/labels").contains(hami::assigned_node)) {
+    gone["labels"][hami::assigned_node] = nullptr;
+  }
+  if (gone.empty() || !may_go_on()) return;
+  gone["uid"] = text_at(asked.pod, "/metadata/uid");
   try {
-    const response sent =
-        client_.send(pod_patch(text_at(asked.pod, "/metadata/namespace"), text_at(asked.pod, "/metadata/name"),
-                               {{"uid", text_at(asked.pod, "/metadata/uid")}, {"annotations", annotations}}));
+    const response sent = client_.send(
+        pod_patch(text_at(asked.pod, "/metadata/namespace"), text_at(asked.pod, "/metadata/name"), std::move(gone)));
     if (!sent.ok()) log_(fmt::format("pod {}: {}", asked.name, server_words(sent)));
   } catch (const no_answer& fault) {  // it runs out by itself
     log_(fmt::format("pod {}: {}", asked.name, fault.what()));
@@ -235,7 +235,7 @@ std::string extender::carry_out(const bind_order& what) {
   if (const std::string on = text_at(pod, "/spec/nodeName"); !on.empty()) {
     return on == what.node ? std::string() : fmt::format("pod {}: is on {} already", name, on);
   }
-  const json annotations = annotations_in(pod);
+  const json annotations = annotations_of(pod);
   const std::string chosen = annotations.value(hami::assigned_node, "");
   if (chosen.empty()) {
     return needs_devices(pod) ? fmt::format("pod {}: no devices have been chosen for it", name) : send_binding(what);
@@ -253,6 +253,12 @@ std::string extender::carry_out(const bind_order& what) {
 std::string extender::bind_with_devices(const bind_order& what, const json& annotations,
                                         system_clock::time_point last) {
   const auto until = std::chrono::steady_clock::now() + by_.extender.lock_wait;
+  const auto began = std::chrono::steady_clock::now();
+  struct end_of_binding {
+    node_locks& locks;
+    const bind_order& what;
+    ~end_of_binding() { locks.let_go(what.name_space, what.pod); }
+  } const end{locks_, what};
   std::vector<hami::lock_form> taken;
   std::string why;
   bool may_be_bound = false;
@@ -265,6 +271,11 @@ std::string extender::bind_with_devices(const bind_order& what, const json& anno
     if (why.empty()) {
       why = patch_phase(what,
                         {{hami::bind_phase, "allocating"}, {hami::bind_time, hami::seconds_text(system_clock::now())}});
+    }
+    // What took long may have outlived its lock.
+    for (const hami::lock_form& form : taken) {
+      if (!why.empty() || std::chrono::steady_clock::now() - began < longest_trust) break;
+      why = locks_.keep(form, what.node, what.name_space, what.pod);
     }
     // Waiting for locks takes its time.
     if (why.empty() && system_clock::now() > last) why = "its devices were chosen too long ago";

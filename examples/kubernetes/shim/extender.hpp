@@ -45,7 +45,7 @@ class extender {
   [[nodiscard]] question read_question(const std::string& body) const;
   [[nodiscard]] nlohmann::json answer(const question& asked);
   /// Nothing is written.
-  [[nodiscard]] device_choice decide(const question& asked, std::uint64_t& seen) const;
+  [[nodiscard]] device_choice decide(const question& asked, std::uint64_t& seen);
   /// The devices are assumed to be the pod's.
   [[nodiscard]] grant decide_and_assume(const question& asked);
   /// @return why not; empty: it is written.
@@ -68,6 +68,7 @@ class extender {
   log_function log_;
   client_pool client_;
   node_locks locks_;
+  device_chooser chooser_;
   std::mutex deciding_;  ///< one after the other: each sees what the ones before it gave away
 };
 

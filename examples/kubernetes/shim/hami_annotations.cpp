@@ -20,6 +20,7 @@ using std::chrono::duration_cast;
 
 constexpr std::string_view requesting = "Requesting_";
 constexpr std::string_view deleted = "Deleted_";
+constexpr std::string_view reported = "Reported ";
 constexpr std::chrono::seconds answer_time{60};
 
 /// A time that lies in the range of the clock.
@@ -95,7 +96,7 @@ struct named_handshake {
 };
 /// `%` stands for the model in the name.
 constexpr std::array<named_handshake, 8> known_handshakes{{
-    {"hami.io/node-handshake", "hami.io/node-nvidia-register", "nvidia.com/gpu"},
+    {nvidia_handshake, nvidia_register, "nvidia.com/gpu"},
     {"hami.io/node-handshake-dcu", "hami.io/node-dcu-register", "hygon.com/dcunum"},
     {"hami.io/node-handshake-xpu", "hami.io/node-register-xpu", "kunlunxin.com/vxpu"},
     {"hami.io/node-handshake-biren", "hami.io/node-biren-register", "birentech.com/gpu"},
@@ -140,7 +141,12 @@ std::optional<time_point> read_seconds(std::string_view text) {
 bool is_decision(std::string_view key) {
   return key == assigned_node || key == assigned_time || key == bind_time || key == bind_phase ||
          key == "hami.io/vgpu-mig-allocations" || key.starts_with("kaisched.io/granted-memory-") ||
-         key.ends_with("-to-allocate") || (key.starts_with("hami.io/") && key.ends_with("-allocated"));
+         key.starts_with(given_devices) || key.ends_with("-to-allocate") ||
+         (key.starts_with("hami.io/") && key.ends_with("-allocated"));
+}
+
+bool is_time_of_vendor(std::string_view key) {
+  return std::any_of(vendor_times.begin(), vendor_times.end(), [&](const told_time& one) { return key == one.key; });
 }
 
 json times_of_vendors(const json& annotations, time_point now) {
@@ -163,7 +169,7 @@ std::vector<lock_form> locks_for(const json& annotations) {
     if (key.starts_with("hami.io/cambricon-mlu-")) {
       add({"cambricon.com/dsmlu.lock", false, std::chrono::minutes(2)});
     } else if (!key.starts_with("hami.io/enflame-gcu-") && !key.starts_with("hami.io/metax-gpu-")) {
-      add({"hami.io/mutex.lock"});
+      add({node_lock});
     }
   }
   return made;
@@ -205,6 +211,11 @@ std::optional<std::string> next_handshake(std::string_view current, bool offers,
   if (!since) return ask();  // by nobody who could be waited for
   if (offers || now < *since + answer_time) return std::nullopt;
   return fmt::format("{}{}", deleted, local_text(now));
+}
+
+std::optional<std::string> handshake_answer(std::string_view current, time_point now) {
+  if (!current.starts_with(requesting) && !current.starts_with(deleted)) return std::nullopt;
+  return fmt::format("{}{}", reported, local_text(now));
 }
 
 }  // namespace shim::hami

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// What HAMi's scheduler and the device plugins of its vendors tell each other in annotations of nodes and pods, as far
-/// as a shim writes it: times, locks, handshakes. Devices and grants are read and written by the library.
+/// as a shim writes it: times, locks, handshakes.
 
 #include <chrono>
 #include <cstdint>
@@ -16,10 +16,15 @@ namespace shim::hami {
 
 using time_point = std::chrono::system_clock::time_point;
 
-inline constexpr const char* assigned_node = "hami.io/vgpu-node";  ///< of pods, a label as well
-inline constexpr const char* assigned_time = "hami.io/vgpu-time";  ///< seconds since 1970
-inline constexpr const char* bind_time = "hami.io/bind-time";      ///< seconds since 1970
-inline constexpr const char* bind_phase = "hami.io/bind-phase";    ///< allocating, success, failed
+inline constexpr const char* assigned_node = "hami.io/vgpu-node";               ///< of pods, a label as well
+inline constexpr const char* assigned_time = "hami.io/vgpu-time";               ///< seconds since 1970
+inline constexpr const char* bind_time = "hami.io/bind-time";                   ///< seconds since 1970
+inline constexpr const char* bind_phase = "hami.io/bind-phase";                 ///< allocating, success, failed
+inline constexpr const char* node_lock = "hami.io/mutex.lock";                  ///< of nodes
+inline constexpr const char* nvidia_register = "hami.io/node-nvidia-register";  ///< of nodes: their cards
+inline constexpr const char* nvidia_handshake = "hami.io/node-handshake";       ///< of nodes
+/// Of pods, followed by the place of a container: which of its devices the kubelet knows it by.
+inline constexpr const char* given_devices = "kaisched.io/given-";
 /// How long a pod that waits has the devices that were chosen for it.
 inline constexpr std::chrono::minutes grant_lifetime{5};
 
@@ -30,6 +35,8 @@ inline constexpr std::chrono::minutes grant_lifetime{5};
 
 /// Whether the key is one in which a decision about devices stands: such are replaced as a whole.
 [[nodiscard]] bool is_decision(std::string_view key);
+/// Whether the key is a time that stands there for the plugin of a vendor alone.
+[[nodiscard]] bool is_time_of_vendor(std::string_view key);
 /// Times that plugins of single vendors look for beside these annotations of a decision.
 [[nodiscard]] nlohmann::json times_of_vendors(const nlohmann::json& annotations, time_point now);
 
@@ -65,5 +72,7 @@ struct handshake_keys {
 /// What the scheduler has to write now; empty: nothing. It asks (`Requesting_`) whoever has answered; who does not
 /// answer within a minute and has nothing to offer is given up (`Deleted_`) until it answers or offers something.
 [[nodiscard]] std::optional<std::string> next_handshake(std::string_view current, bool offers, time_point now);
+/// What a plugin has to write now; empty: nobody has asked.
+[[nodiscard]] std::optional<std::string> handshake_answer(std::string_view current, time_point now);
 
 }  // namespace shim::hami

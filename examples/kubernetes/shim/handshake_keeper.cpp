@@ -26,16 +26,17 @@ std::string under(const json& object, const char* pointer, const std::string& ke
 struct handshake_keeper::due {
   std::string node;
   std::string uid;
-  std::string key;
-  std::string text;
+  std::string version;
+  json annotations = json::object();
 };
 
 handshake_keeper::handshake_keeper(const credentials& as, const object_store& store, std::chrono::milliseconds period,
-                                   std::function<std::string()> obstacle, log_function log)
+                                   std::chrono::milliseconds timeout, std::function<std::string()> obstacle,
+                                   log_function log)
     : store_(store),
       obstacle_(std::move(obstacle)),
       log_(std::move(log)),
-      client_(as, std::chrono::milliseconds(0)),
+      client_(as, timeout),
       thread_([this, period] { run(period); }) {}
 
 handshake_keeper::~handshake_keeper() {
@@ -68,14 +69,16 @@ void handshake_keeper::look_at_all() {
   if (!obstacle_().empty()) return;
   const auto now = std::chrono::system_clock::now();
   std::vector<due> all;
-  (void)store_.look([&](const resource& of, const json& object, const std::string&) {
+  store_.look([&](const resource& of, const json& object, const std::string&) {
     if (of.kind != "Node") return;
+    due one{name_of(object), text_at(object, "/metadata/uid"), text_at(object, "/metadata/resourceVersion")};
     for (const hami::handshake_keys& keys : hami::handshakes_of(object)) {
       const std::string offered = under(object, "/status/allocatable", keys.count);
       const bool offers = !offered.empty() && offered != "0";
       const auto next = hami::next_handshake(under(object, "/metadata/annotations", keys.handshake), offers, now);
-      if (next) all.push_back({name_of(object), text_at(object, "/metadata/uid"), keys.handshake, *next});
+      if (next) one.annotations[keys.handshake] = *next;
     }
+    if (!one.annotations.empty()) all.push_back(std::move(one));
   });
   for (const due& one : all) {
     if (!obstacle_().empty()) return;
@@ -88,16 +91,23 @@ void handshake_keeper::write(const due& what) {
   patch.method = "PATCH";
   patch.target = place(resource_of("Node"), {}, what.node);
   patch.content_type = "application/merge-patch+json";
-  patch.body = json{{"metadata", {{"uid", what.uid}, {"annotations", {{what.key, what.text}}}}}}.dump();
+  // With the version that was seen: an answer that has come since is not written over.
+  patch.body =
+      json{{"metadata", {{"uid", what.uid}, {"resourceVersion", what.version}, {"annotations", what.annotations}}}}
+          .dump();
   try {
     const response sent = client_.send(patch);
-    if (!sent.ok()) log_(fmt::format("node {}: {}: {}", what.node, what.key, server_words(sent)));
-    if (sent.ok() && what.text.starts_with("Deleted")) {
+    constexpr unsigned conflict = 409;  // the next look sees what was written
+    if (!sent.ok() && sent.status != conflict) {
+      log_(fmt::format("node {}: handshakes: {}", what.node, server_words(sent)));
+    }
+    for (const auto& [key, text] : what.annotations.items()) {
+      if (!sent.ok() || !text.get_ref<const std::string&>().starts_with("Deleted")) continue;
       log_(fmt::format("node {}: {}: its plugin does not answer and offers nothing: its devices are given up",
-                       what.node, what.key));
+                       what.node, key));
     }
   } catch (const no_answer& fault) {  // the next look finds it as it is
-    log_(fmt::format("node {}: {}: {}", what.node, what.key, fault.what()));
+    log_(fmt::format("node {}: handshakes: {}", what.node, fault.what()));
   }
 }
 

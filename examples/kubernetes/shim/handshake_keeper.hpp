@@ -18,10 +18,10 @@ namespace shim {
 class handshake_keeper {
  public:
   using log_function = std::function<void(const std::string&)>;
-  /// Begins. @param period between two looks at all nodes. @param obstacle why nothing may be written now; empty: it
-  /// may.
+  /// Begins. @param period between two looks at all nodes. @param timeout of what is written; 0: that of clients.
+  /// @param obstacle why nothing may be written now; empty: it may.
   handshake_keeper(const credentials& as, const object_store& store, std::chrono::milliseconds period,
-                   std::function<std::string()> obstacle, log_function log);
+                   std::chrono::milliseconds timeout, std::function<std::string()> obstacle, log_function log);
   /// Ends what is on its way.
   ~handshake_keeper();
   handshake_keeper(const handshake_keeper&) = delete;

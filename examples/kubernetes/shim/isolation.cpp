@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "credentials.hpp"
+#include "hami_grants.hpp"
 
 namespace shim {
 
@@ -190,22 +191,11 @@ std::string granted_memory_key(std::size_t place) { return fmt::format("kaisched
 json granted_memory(const std::string& grants) {
   json made = json::object();
   std::size_t place = 0;
-  for (std::size_t from = 0; from < grants.size(); ++place) {
-    const std::size_t end = std::min(grants.find(';', from), grants.size());
-    std::optional<std::int64_t> least;
-    for (std::size_t at = from; at < end;) {  // id,type,memory,cores:
-      const std::size_t stop = std::min(grants.find(':', at), end);
-      const std::size_t type = grants.find(',', at);
-      const std::size_t memory = type < stop ? grants.find(',', type + 1) : stop;
-      std::int64_t amount = 0;
-      if (memory < stop &&
-          std::from_chars(grants.data() + memory + 1, grants.data() + stop, amount).ec == std::errc{}) {
-        least = std::min(least.value_or(amount), amount);
-      }
-      at = stop + 1;
-    }
-    if (least) made[granted_memory_key(place)] = std::to_string(*least);
-    from = end + 1;
+  for (const std::vector<hami::device_grant>& of : hami::read_grants(grants).value_or(hami::container_grants())) {
+    const auto least = std::min_element(
+        of.begin(), of.end(), [](const auto& one, const auto& other) { return one.memory_mib < other.memory_mib; });
+    if (least != of.end()) made[granted_memory_key(place)] = std::to_string(least->memory_mib);
+    ++place;
   }
   return made;
 }

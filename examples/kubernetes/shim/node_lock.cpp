@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "object_store.hpp"
+#include "object_fields.hpp"
 #include "resources.hpp"
 
 namespace shim {
@@ -33,6 +33,10 @@ std::optional<std::string> lock_text(const json& node, const std::string& key) {
   return text.is_string() ? text.get<std::string>() : std::string();
 }
 
+std::string pod_name(const std::string& name_space, const std::string& pod) {
+  return fmt::format("{}/{}", name_space, pod);
+}
+
 bool is_of(const std::optional<hami::lock>& held, const std::string& name_space, const std::string& pod) {
   return held && held->name_space == name_space && held->pod == pod;
 }
@@ -44,7 +48,11 @@ std::string node_locks::take(const hami::lock_form& form, const std::string& nod
   std::string why;
   while (go_on()) {
     const outcome ended = try_once(form, node, name_space, pod, why);
-    if (ended == outcome::done) return {};
+    if (ended == outcome::done) {
+      const std::scoped_lock lock(mutex_);
+      in_use_[{form.key, node}] = pod_name(name_space, pod);
+      return {};
+    }
     if (steady::now() >= until) return why;
     std::this_thread::sleep_for(std::min<steady::duration>(between_tries, until - steady::now()));
   }
@@ -60,14 +68,51 @@ node_locks::outcome node_locks::try_once(const hami::lock_form& form, const std:
   }
   const json object = json::parse(found.body);
   if (const auto text = lock_text(object, form.key)) {
-    if (form.names_owner && is_of(hami::read_lock(*text), name_space, pod)) return outcome::done;
-    if (is_held(form, *text, node, why)) return outcome::held;
+    const bool own = form.names_owner && is_of(hami::read_lock(*text), name_space, pod);
+    if (const auto other = in_use_by(form, node); !own && other && *other != pod_name(name_space, pod)) {
+      why = fmt::format("node {}: locked for pod {}", node, *other);
+      return outcome::held;
+    }
+    if (!own && is_held(form, *text, node, why)) return outcome::held;
   }
   const response written =
       write(form, object, hami::write_lock(form, std::chrono::system_clock::now(), name_space, pod));
   if (written.ok()) return outcome::done;
   why = fmt::format("node {}: lock {}: {}", node, form.key, server_words(written));
   return outcome::again;
+}
+
+std::string node_locks::keep(const hami::lock_form& form, const std::string& node, const std::string& name_space,
+                             const std::string& pod) {
+  constexpr int most_tries = 5;
+  std::string why;
+  for (int i = 0; i < most_tries; ++i) {
+    const response found = client_.send(ask_for_node(node));
+    if (!found.ok()) return fmt::format("node {}: {}", node, server_words(found));
+    const json object = json::parse(found.body);
+    const auto text = lock_text(object, form.key);
+    const std::optional<hami::lock> held = text ? hami::read_lock(*text) : std::nullopt;
+    if (!held || (form.names_owner && !is_of(held, name_space, pod))) {
+      return fmt::format("node {}: lock {}: was taken away", node, form.key);
+    }
+    const auto now = std::chrono::system_clock::now();
+    if (now - held->since < form.expiry / 2) return {};
+    const response written = write(form, object, hami::write_lock(form, now, name_space, pod));
+    if (written.ok()) return {};
+    why = fmt::format("node {}: lock {}: {}", node, form.key, server_words(written));
+  }
+  return why;
+}
+
+void node_locks::let_go(const std::string& name_space, const std::string& pod) {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(in_use_, [&](const auto& one) { return one.second == pod_name(name_space, pod); });
+}
+
+std::optional<std::string> node_locks::in_use_by(const hami::lock_form& form, const std::string& node) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = in_use_.find({form.key, node});
+  return found == in_use_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool node_locks::is_held(const hami::lock_form& form, const std::string& text, const std::string& node,

@@ -72,7 +72,7 @@ std::string refusal_of(const json& pod) {
 }
 
 /// Whether it uses what a node has few of, such as `nvidia.com/gpu`.
-bool has_devices(const json& pod) {
+bool uses_devices(const json& pod) {
   const json::json_pointer containers("/spec/containers");
   if (!pod.contains(containers)) return false;
   for (const json& one : pod[containers]) {
@@ -99,19 +99,6 @@ bool has_all(const json& pod, const json& annotations) {
 }
 
 }  // namespace
-
-std::string text_at(const json& object, const char* pointer) {
-  const json::json_pointer path(pointer);
-  if (!object.contains(path)) return {};
-  const json& found = object[path];
-  return found.is_string() ? found.get<std::string>() : std::string{};
-}
-
-std::string name_of(const json& object) {
-  const std::string name_space = text_at(object, "/metadata/namespace");
-  const std::string name = text_at(object, "/metadata/name");
-  return name_space.empty() ? name : name_space + "/" + name;
-}
 
 object_store::entry object_store::made(const resource& of, json one) const {
   prune(one);
@@ -178,7 +165,7 @@ bool object_store::put_one(entries& in, const resource& of, const std::string& n
   entry& was = in[name];
   if (is_pod(of) && !assumed_.contains(name) && text_at(was.object, "/spec/nodeName").empty()) {
     const std::string node = text_at(now.object, "/spec/nodeName");
-    if (!node.empty() && has_devices(now.object)) granted_[node] = ++given_;  // by another scheduler
+    if (!node.empty() && uses_devices(now.object)) granted_.insert(node);  // by another scheduler
   }
   const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
@@ -203,7 +190,10 @@ void object_store::replace(const resource& of, std::vector<json> all) {
     differs = put_one(in, of, name, std::move(one)) || differs;
   }
   differs = differs || !before.empty();
-  for (const auto& [name, gone] : before) changed_[of.key()].insert(name);
+  for (const auto& [name, gone] : before) {
+    changed_[of.key()].insert(name);
+    forget_node(of, name);
+  }
   if (is_pod(of)) {
     for (const auto& [name, gone] : before) settle(name, gone.object, true);
   }
@@ -223,7 +213,14 @@ void object_store::remove(const resource& of, const json& one) {
   if (kinds_[of.key()].erase(name) == 0) return;
   changed_[of.key()].insert(name);
   if (is_pod(of)) settle(name, one, true);
+  forget_node(of, name);
   changed();
+}
+
+void object_store::forget_node(const resource& of, const std::string& name) {
+  if (of.key() != "Node") return;
+  granted_.erase(name);
+  bound_.erase(name);
 }
 
 /// Ends an assumption that the server has caught up with.
@@ -332,12 +329,23 @@ std::vector<object_change> object_store::take_changes(std::shared_ptr<const obje
       changes.push_back(std::move(change));
     }
   }
-  seen_by_cycle_ = given_;
+  granted_.clear();  // all of it has been seen
   return changes;
 }
 
-std::uint64_t object_store::look(const looker& see) const {
+void object_store::look(const looker& see) const {
   const std::scoped_lock lock(mutex_);
+  show(see);
+}
+
+std::uint64_t object_store::look_to_grant(const looker& see) {
+  const std::scoped_lock lock(mutex_);
+  show(see);
+  bound_.clear();  // all of it has been seen
+  return ++looks_;
+}
+
+void object_store::show(const looker& see) const {
   for (const char* kind : {"Node", "Pod"}) {
     const resource& of = resource_of(kind);
     const auto all = kinds_.find(of.key());
@@ -352,7 +360,6 @@ std::uint64_t object_store::look(const looker& see) const {
     }
   }
   for (const json& one : granted_unseen()) see(resource_of("Pod"), one, one_line(one));
-  return given_;
 }
 
 json object_store::find(std::string_view key, std::string_view name) const {
@@ -385,8 +392,8 @@ std::map<std::string, std::string> object_store::refused() const {
 bool object_store::assume_bound(const std::string& pod, const std::string& uid, const std::string& node,
                                 json metadata) {
   const std::scoped_lock lock(mutex_);
-  if (const auto last = granted_.find(node); last != granted_.end() && last->second > seen_by_cycle_) return false;
-  bound_[node] = ++given_;
+  if (granted_.contains(node)) return false;
+  if (looks_ > 0) bound_.insert(node);
   assumption& what = assumed_[pod] = {};
   what.uid = uid;
   what.node = node;
@@ -399,8 +406,8 @@ bool object_store::assume_granted(const json& pod, const std::string& node, json
                                   std::chrono::steady_clock::time_point until, std::uint64_t seen) {
   const std::string as_text = *made(resource_of(pod_key), pod).text;
   const std::scoped_lock lock(mutex_);
-  if (const auto last = bound_.find(node); last != bound_.end() && last->second > seen) return false;
-  granted_[node] = ++given_;
+  if (seen != looks_ || bound_.contains(node)) return false;
+  granted_.insert(node);
   assumed_[name_of(pod)] = {text_at(pod, "/metadata/uid"), node, {}, std::move(annotations), as_text, {}, until};
   note_pod(name_of(pod));
   changed();
@@ -425,6 +432,11 @@ void object_store::forget(const std::string& pod) {
 std::size_t object_store::assumed() const {
   const std::scoped_lock lock(mutex_);
   return assumed_.size();
+}
+
+std::size_t object_store::remembered() const {
+  const std::scoped_lock lock(mutex_);
+  return granted_.size() + bound_.size();
 }
 
 bool object_store::synced() const {

@@ -17,6 +17,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "object_fields.hpp"
 #include "reflector.hpp"
 
 namespace shim {
@@ -74,18 +75,23 @@ class object_store final : public sink {
   /// What one kind of objects is to those who grant devices beside the cycles: each as cycles see it, with decisions
   /// that are on their way taken for done.
   using looker = std::function<void(const resource& of, const nlohmann::json& object, const std::string& text)>;
-  /// Shows nodes and pods. @return a mark of what was shown, for `assume_granted`.
-  [[nodiscard]] std::uint64_t look(const looker& see) const;
+  /// Shows nodes and pods.
+  void look(const looker& see) const;
+  /// The same for who will grant devices. @return a mark of what was shown, for `assume_granted`; those of earlier
+  /// looks are worth nothing any more.
+  [[nodiscard]] std::uint64_t look_to_grant(const looker& see);
   /// The pod of another scheduler is being given devices of the node, which these annotations name: it counts as having
   /// them until the server says so itself, and no longer than `until`. The store need not know the pod yet.
   /// @param seen of the look that this was decided from. @return false, and nothing is assumed, if a cycle has bound
-  /// pods to the node since.
+  /// pods to the node since, or somebody else has looked.
   [[nodiscard]] bool assume_granted(const nlohmann::json& pod, const std::string& node, nlohmann::json annotations,
                                     std::chrono::steady_clock::time_point until, std::uint64_t seen);
   /// What was assumed of the pod did not happen.
   void forget(const std::string& pod);
   /// How many decisions are assumed.
   [[nodiscard]] std::size_t assumed() const;
+  /// How many nodes it is remembered of that something of theirs was given away.
+  [[nodiscard]] std::size_t remembered() const;
 
   /// Whether every watched kind has been listed.
   [[nodiscard]] bool synced() const;
@@ -120,12 +126,14 @@ class object_store final : public sink {
   bool put_one(entries& in, const resource& of, const std::string& name, entry now);
   void add_notes(std::string_view key, const std::string& name, entry& to) const;
   void settle(const std::string& name, const nlohmann::json& pod, bool gone);
+  void forget_node(const resource& of, const std::string& name);
   [[nodiscard]] const assumption* assumed_of(const resource& of, const std::string& name) const;
   /// Those that have got devices before the server has told of them.
   [[nodiscard]] std::vector<nlohmann::json> granted_unseen() const;
   using named_texts = std::map<std::string, shared_text, std::less<>>;
   [[nodiscard]] object_texts texts(const named_texts& unseen) const;
   [[nodiscard]] shared_text seen(const resource& of, const std::string& name, const entry& one) const;
+  void show(const looker& see) const;
   void note_pod(const std::string& name);
   void changed();
 
@@ -136,19 +144,12 @@ class object_store final : public sink {
   std::map<std::string, std::map<std::string, notes>, std::less<>> notes_;  ///< by key and annotation
   std::map<std::string, assumption, std::less<>> assumed_;                  ///< by name of the pod
   std::map<std::string, std::set<std::string>, std::less<>> changed_;       ///< names by key, until they are taken
-  // Who decides goes by what it saw; the other may have given the same away since. Nodes, and when that was last.
-  std::map<std::string, std::uint64_t, std::less<>> granted_;
-  std::map<std::string, std::uint64_t, std::less<>> bound_;
-  std::uint64_t given_ = 0;          ///< counts both
-  std::uint64_t seen_by_cycle_ = 0;  ///< of these, when changes were taken last
+  // Who decides goes by what it saw; the other may have given the same away since.
+  std::set<std::string, std::less<>> granted_;  ///< nodes of which devices were granted since changes were taken last
+  std::set<std::string, std::less<>> bound_;    ///< nodes to which pods were bound since somebody looked who grants
+  std::uint64_t looks_ = 0;                     ///< of those who grant
   std::uint64_t revision_ = 0;
   mutable bool woken_ = false;
 };
-
-/// `namespace/name`, or the name alone.
-[[nodiscard]] std::string name_of(const nlohmann::json& object);
-
-/// A text somewhere in an object, or an empty one.
-[[nodiscard]] std::string text_at(const nlohmann::json& object, const char* pointer);
 
 }  // namespace shim

@@ -45,7 +45,8 @@ void services::serve_scheduler(const configuration& by, const credentials& as, p
   extender_server_->start();
   log(fmt::format("extender: listening on {}:{}", by.extender.address, extender_server_->port()));
   if (by.extender.handshake.count() > 0) {
-    handshakes_ = std::make_unique<handshake_keeper>(as, of.objects(), by.extender.handshake, obstacle, log);
+    handshakes_ =
+        std::make_unique<handshake_keeper>(as, of.objects(), by.extender.handshake, longest_write(by), obstacle, log);
   }
 }
 

@@ -3,6 +3,12 @@ app.kubernetes.io/name: kaisched
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* Of the pods on every node: not those of the service. */}}
+{{- define "kaisched.nodeLabels" -}}
+app.kubernetes.io/name: kaisched-node
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
 {{/* What the program reads, with the server as the chart mounts it. */}}
 {{- define "kaisched.config" -}}
 {{ toYaml .Values.config }}
@@ -35,6 +41,14 @@ webhook:
   listen: 0.0.0.0:{{ .Values.webhook.port }}
   certificate: /etc/kaisched/webhook-tls/tls.crt
   key: /etc/kaisched/webhook-tls/tls.key
+{{- if .Values.node.enabled }}
+{{- if not (hasKey .Values.webhook.settings "library") }}
+  library: {{ .Values.node.library | quote }}
+{{- end }}
+{{- if and .Values.node.agent.enabled (not (hasKey .Values.webhook.settings "ledgers")) }}
+  ledgers: {{ .Values.node.state }}/ledgers
+{{- end }}
+{{- end }}
 {{- with .Values.webhook.settings }}
 {{ toYaml . | indent 2 }}
 {{- end }}
