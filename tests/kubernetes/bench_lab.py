@@ -71,7 +71,7 @@ class Theirs:
     def times(self):
         seen = scrape(self.url)
         deciding = total(seen, "scheduler_scheduling_algorithm_duration_seconds_sum")
-        return {"decide": deciding, "Bind, several at once": total(seen, "scheduler_framework_extension_point_duration_seconds_sum", 'extension_point="Bind"')}
+        return {"decide": deciding, "binding, pods added up": total(seen, "scheduler_framework_extension_point_duration_seconds_sum", 'extension_point="Bind"')}
 
 
 def measure(who, program, nodes, pods):
