@@ -17,7 +17,7 @@ using nlohmann::json;
 /// Enough for some ten thousand series.
 constexpr std::size_t most_answer = 64U << 20U;
 
-std::optional<double> number_of(const json& value) {
+std::optional<double> number_in(const json& value) {
   if (!value.is_array() || value.size() != 2 || !value[1].is_string()) return std::nullopt;
   const std::string& text = value[1].get_ref<const std::string&>();
   double number = 0;
@@ -54,7 +54,7 @@ std::vector<sample> prometheus::ask(const std::string& expression, std::chrono::
   }
   std::vector<sample> all;
   for (const json& one : read[list]) {
-    const std::optional<double> value = number_of(one.value("value", json()));
+    const std::optional<double> value = number_in(one.value("value", json()));
     if (!value) continue;
     sample made{{}, *value};
     if (const auto labels = one.find("metric"); labels != one.end() && labels->is_object()) {

@@ -57,7 +57,7 @@ quota_amounts amounts_of(std::string_view text) {
   return all;
 }
 
-std::string text_of(const quota_amounts& of) { return fmt::format("{:.8g},{:.8g},{:.8g}", of[0], of[1], of[2]); }
+std::string amounts_text(const quota_amounts& of) { return fmt::format("{:.8g},{:.8g},{:.8g}", of[0], of[1], of[2]); }
 
 }  // namespace
 
@@ -205,12 +205,12 @@ void usage_ledger::halve_slots() {
 std::string usage_ledger::all_lines() const {
   std::string text = fmt::format("{}\n", first_line);
   if (has_begun_) text += fmt::format("until {}\n", last_);
-  for (const slot& one : slots_) text += fmt::format("slot {} {} {}\n", one.from, one.to, text_of(one.capacity));
+  for (const slot& one : slots_) text += fmt::format("slot {} {} {}\n", one.from, one.to, amounts_text(one.capacity));
   for (const auto& [name, row] : rows_) {
     std::string line = "queue " + name;
     const std::size_t empty = line.size();
     for (std::size_t at = 0; at < slots_.size(); ++at) {
-      if (!is_zero(slots_[at].queues[row])) line += fmt::format(" {}:{}", at, text_of(slots_[at].queues[row]));
+      if (!is_zero(slots_[at].queues[row])) line += fmt::format(" {}:{}", at, amounts_text(slots_[at].queues[row]));
     }
     if (line.size() > empty) text += line + "\n";
   }

@@ -33,7 +33,7 @@ quota_amounts capacity_of(const evidence& seen) {
   return sum;
 }
 
-usage_settings completed(usage_settings of, const configuration& by) {
+usage_settings with_own_place(usage_settings of, const configuration& by) {
   if (of.name_space.empty()) of.name_space = by.election.name_space;
   if (of.name.empty()) of.name = by.election.name + "-usage";
   return of;
@@ -49,7 +49,7 @@ usage_provider::usage_provider(const configuration& by, const credentials& as, s
     return;
   }
   // What is sent under a lease has been answered or given up before somebody else may take it.
-  own_ = std::make_unique<usage_keeper>(completed(by.usage, by), as,
+  own_ = std::make_unique<usage_keeper>(with_own_place(by.usage, by), as,
                                         by.election.lease_duration - by.election.renew_deadline, std::move(may_write),
                                         std::move(log));
 }
