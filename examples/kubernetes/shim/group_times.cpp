@@ -9,6 +9,11 @@ namespace abi = kaisched::abi;
 
 namespace {
 
+bool holds_its_node(std::uint8_t status) {
+  return status == KAISCHED_POD_STATUS_ALLOCATED || status == KAISCHED_POD_STATUS_BINDING ||
+         status == KAISCHED_POD_STATUS_BOUND || status == KAISCHED_POD_STATUS_RUNNING;
+}
+
 /// Groups with a grace period of their own, as a delta that gives them none.
 std::vector<std::string> with_own_grace(const abi::snapshot& of) {
   std::vector<std::string> names;
@@ -49,8 +54,11 @@ std::map<std::string, group_times> times_of_groups(const abi::options& options, 
   const abi::snapshot after = of.take_snapshot();
   const abi::table pods = after.table(KAISCHED_TABLE_POD);
   const auto members = pods.texts(KAISCHED_POD_COL_GROUP);
+  const auto states = pods.numbers<std::uint8_t>(KAISCHED_POD_COL_STATUS);
   for (std::size_t i = 0; i < pods.rows(); ++i) {
-    if (!members[i].empty()) all.try_emplace(std::string(members[i]));
+    if (members[i].empty()) continue;
+    group_times& of_group = all[std::string(members[i])];
+    of_group.is_active = of_group.is_active || holds_its_node(states[i]);
   }
   const abi::table groups = after.table(KAISCHED_TABLE_POD_GROUP);
   const auto names = groups.texts(KAISCHED_POD_GROUP_COL_NAME);

@@ -16,6 +16,7 @@ struct group_times {
   bool starts = false;      ///< had no pod on a node and gets some
   bool is_evicted = false;  ///< for others, or to be moved
   bool is_stale = false;    ///< has pods on nodes after this cycle, but fewer than it needs
+  bool is_active = false;   ///< has pods on nodes after this cycle that do not leave
 };
 
 /// Takes the decisions of a session in and asks the engine what they make of the groups.
