@@ -246,7 +246,9 @@ void executor::hold_back(const std::string& pod, const request& what, const resp
     paused_until_ = now + std::clamp(answer.retry_after, std::chrono::seconds(1), longest_pause);
     return;
   }
-  if (!evicts || answer.status == 404 || answer.status == 409) return;  // it has changed, and is decided anew
+  // Gone, changed, or out of order: it is decided anew.
+  const bool passes = answer.status == 404 || answer.status == 409 || answer.status >= 500;
+  if (!evicts || (passes && !has_budget)) return;
   const auto known = what_->group_of.find(pod);
   const std::string group = known == what_->group_of.end() ? std::string{} : known->second;
   if (!group.empty()) refusing_.insert(group);
@@ -255,7 +257,7 @@ void executor::hold_back(const std::string& pod, const request& what, const resp
 
 void executor::patch_status(const std::string& pod, const json& status, tally& to) {
   if (status.contains("conditions")) {
-    explainer_.add_pod(pod, status["conditions"].front());
+    explainer_.add_pod(pod, text_at(status["conditions"].front(), "/message"));
     return;
   }
   const json object = store_.find(pod_key, pod);

@@ -68,6 +68,12 @@ request status_patch(std::string_view key, const json& object, const char* form,
   return what;
 }
 
+std::string message_of(const std::vector<std::pair<std::string, std::string>>& reasons) {
+  std::string message;
+  for (const auto& [constraint, sentence] : reasons) message += (message.empty() ? "" : "; ") + sentence;
+  return message;
+}
+
 /// Whether whoever scales a cluster may take the pods of the group for a reason to.
 bool marks_pods(const json& group) {
   const json::json_pointer path("/spec/markUnschedulable");
@@ -84,6 +90,7 @@ void explainer::begin(const decision& what, std::chrono::system_clock::time_poin
   what_ = &what;
   when_ = when;
   faults_ = 0;
+  own_.clear();
   due_.clear();
   std::erase_if(explained_, [&](const auto& one) { return when_ - one.second > 2 * by_.explain_period; });
 }
@@ -92,27 +99,26 @@ void explainer::add(const std::string& object, std::function<bool()> say) {
   due_[object.substr(0, object.find('/'))].push_back(std::move(say));
 }
 
-void explainer::add_pod(const std::string& pod, const json& condition) {
-  const auto group = what_->group_of.find(pod);
-  if (group != what_->group_of.end() && what_->missing.contains(group->second)) return;  // it waits for others
-  add(pod, [this, pod, condition] { return explain_pod(pod, condition); });
+void explainer::add_group(const std::string& group, const reasons& why) {
+  if (const auto missing = what_->missing.find(group); missing != what_->missing.end()) {  // it waits for others
+    add(group, [this, &group, &why, count = missing->second] { return tell_not_ready(group, why, count); });
+    return;
+  }
+  add(group, [this, &group, &why] { return explain_group(group, why); });
+  const auto times = what_->groups.find(group);
+  if (times == what_->groups.end()) return;
+  for (const std::string& pod : times->second.waiting) {
+    add(group, [this, &pod, &group, &why] {
+      const auto own = own_.find(pod);
+      return explain_pod(pod, group, own == own_.end() ? message_of(why) : own->second);
+    });
+  }
 }
 
 std::size_t explainer::finish(const std::function<bool()>& go_on, std::chrono::steady_clock::time_point until) {
-  for (const auto& [group, why] : what_->waiting) {
-    const auto missing = what_->missing.find(group);
-    if (missing == what_->missing.end()) {
-      add(group, [this, &group = group, &why = why] { return explain_group(group, why); });
-    } else {
-      add(group,
-          [this, &group = group, &why = why, count = missing->second] { return tell_not_ready(group, why, count); });
-    }
-  }
+  for (const auto& [group, why] : what_->waiting) add_group(group, why);
   for (const auto& [pod, why] : store_.refused()) {
-    add(pod, [this, pod = pod, why = why] {
-      return explain_pod(
-          pod, {{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", why}});
-    });
+    add(pod, [this, pod = pod, why = why] { return explain_pod(pod, {}, why); });
   }
   std::size_t said = 0;
   auto turn = due_.upper_bound(last_);
@@ -168,22 +174,18 @@ void explainer::complain(const std::string& fault) {
   if (++faults_ == 1) log_(fault);
 }
 
-bool explainer::explain_pod(const std::string& pod, const json& condition) {
-  const std::string message = text_at(condition, "/message");
+bool explainer::explain_pod(const std::string& pod, const std::string& group, const std::string& message) {
   json object;
   store_.look_at(pod_key, pod, [&](const json& seen) {
     const json* was = condition_of(seen, pod_conditions(), "PodScheduled");
     if (was == nullptr || text_at(*was, "/message") != message) object = seen;
   });
   if (object.is_null()) return false;  // gone, or it says so already
-  const auto group = what_->group_of.find(pod);
   bool marks = true;
-  if (group != what_->group_of.end()) {
-    store_.look_at(pod_group_key, group->second, [&](const json& seen) { marks = marks_pods(seen); });
-  }
+  store_.look_at(pod_group_key, group, [&](const json& seen) { marks = marks_pods(seen); });
   if (!marks || !may_explain("pod " + pod)) return false;
   const json* was = condition_of(object, pod_conditions(), "PodScheduled");
-  json now = condition;
+  json now{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", message}};
   // The condition began to be what it is when it was not yet False.
   const bool is_new = was == nullptr || text_at(*was, "/status") != "False" || !was->contains("lastTransitionTime");
   now["lastTransitionTime"] = is_new ? json(clock_text(when_)) : (*was)["lastTransitionTime"];
@@ -199,11 +201,8 @@ bool explainer::explain_group(const std::string& group, const reasons& why) {
   if (const auto times = what_->groups.find(group); times != what_->groups.end() && times->second.is_active)
     return false;
   json list = json::array();
-  std::string message;
-  for (const auto& [constraint, sentence] : why) {
-    list.push_back({{"reason", constraint}, {"message", sentence}});
-    message += (message.empty() ? "" : "; ") + sentence;
-  }
+  for (const auto& [constraint, sentence] : why) list.push_back({{"reason", constraint}, {"message", sentence}});
+  const std::string message = message_of(why);
   const std::string pool = by_.node_pool.empty() ? "default" : by_.node_pool;
   const std::string type = "UnschedulableOnNodePool";
   json object;

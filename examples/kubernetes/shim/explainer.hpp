@@ -32,9 +32,10 @@ class explainer {
 
   /// @param what borrowed until the next call. @param when the time of the cycle.
   void begin(const decision& what, std::chrono::system_clock::time_point when);
-  /// The pod waits. @param condition as it is to stand in its status.
-  void add_pod(const std::string& pod, const nlohmann::json& condition);
-  /// Writes what there is to say about these pods, those that the store refuses, and groups that wait.
+  /// What is in the way of this very pod.
+  void add_pod(const std::string& pod, std::string message) { own_[pod] = std::move(message); }
+  /// Writes what there is to say about groups that wait, all pods of theirs that wait, because who scales the cluster
+  /// counts these, and pods that the store refuses.
   /// @param go_on asked before each object. @return how many objects say something new.
   std::size_t finish(const std::function<bool()>& go_on, std::chrono::steady_clock::time_point until);
   /// Whether the last cycle has left something unsaid for want of time.
@@ -45,7 +46,8 @@ class explainer {
 
   void add(const std::string& object, std::function<bool()> say);
   bool say(const std::function<bool()>& what);
-  bool explain_pod(const std::string& pod, const nlohmann::json& condition);
+  void add_group(const std::string& group, const reasons& why);
+  bool explain_pod(const std::string& pod, const std::string& group, const std::string& message);
   bool explain_group(const std::string& group, const reasons& why);
   bool tell_not_ready(const std::string& group, const reasons& why, std::int64_t missing);
   /// Whether a new reason of this object may be written now.
@@ -60,6 +62,7 @@ class explainer {
   log_function log_;
   const decision* what_ = nullptr;
   std::chrono::system_clock::time_point when_;
+  std::map<std::string, std::string> own_;                        ///< messages of pods
   std::map<std::string, std::deque<std::function<bool()>>> due_;  ///< by namespace
   std::map<std::string, std::chrono::system_clock::time_point> explained_;
   std::map<std::string, std::string> not_ready_;  ///< what was told about groups, by uid

@@ -54,11 +54,13 @@ std::map<std::string, group_times> times_of_groups(const abi::options& options, 
   const abi::snapshot after = of.take_snapshot();
   const abi::table pods = after.table(KAISCHED_TABLE_POD);
   const auto members = pods.texts(KAISCHED_POD_COL_GROUP);
+  const auto pods_by_name = pods.texts(KAISCHED_POD_COL_NAME);
   const auto states = pods.numbers<std::uint8_t>(KAISCHED_POD_COL_STATUS);
   for (std::size_t i = 0; i < pods.rows(); ++i) {
     if (members[i].empty()) continue;
     group_times& of_group = all[std::string(members[i])];
     of_group.is_active = of_group.is_active || holds_its_node(states[i]);
+    if (states[i] == KAISCHED_POD_STATUS_PENDING) of_group.waiting.emplace_back(pods_by_name[i]);
   }
   const abi::table groups = after.table(KAISCHED_TABLE_POD_GROUP);
   const auto names = groups.texts(KAISCHED_POD_GROUP_COL_NAME);
