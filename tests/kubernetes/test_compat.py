@@ -63,7 +63,7 @@ class Gates(CompatCase):
                 api.put("pods", pods[i])
                 if i == 1:
                     self.assert_until(api, lambda: len(self.events(api, "NotReady")) == 2)
-                    self.assertIn("waiting for 1 pods", self.events(api, "NotReady")[1]["note"])
+                    self.assertIn("waiting for 1 pod:", self.events(api, "NotReady")[1]["note"])
             self.assert_until(api, lambda: all(api.pods()[f"team/g-{i}"] for i in range(3)))
 
     def test_a_gang_that_is_still_being_made(self):
@@ -247,8 +247,7 @@ class Kueue(CompatCase):
     def job(self, name, count):
         return {
             "apiVersion": "batch/v1", "kind": "Job",
-            "metadata": {"name": name, "namespace": "team", "uid": f"uid-{name}", "labels": {"kueue.x-k8s.io/queue-name": "user-queue"},
-                         "annotations": {"kai.scheduler/batch-min-member": str(count)}},
+            "metadata": {"name": name, "namespace": "team", "uid": f"uid-{name}", "labels": {"kueue.x-k8s.io/queue-name": "user-queue", "kai.scheduler/batch-min-member": str(count)}},
             "spec": {"parallelism": count, "completions": count, "template": {"spec": {}}},
         }  # fmt: skip
 

@@ -147,9 +147,9 @@ class Answers(FaultCase):
         for what in ("garbage", "html"):
             with self.subTest(what):
                 self.each_once(what)
-        for body in (b"[]", b"null", b"7", b'{"metadata": 5}', b""):
+        for body in (b"", b"[]", b"<html>welcome</html>"):  # of something in between: nothing was done
             with self.subTest(body):
-                self.each_once((200, [("Content-Type", "application/json")], body), seconds=60) if body == b"" else None
+                self.each_once((200, [("Content-Type", "text/html")], body), ALONE + "explain_period: 1s\n")
 
     def test_slow_answers(self):
         self.each_once(("late", 0.1))

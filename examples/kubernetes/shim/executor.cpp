@@ -36,6 +36,9 @@ std::string place_of(std::string_view key, const std::string& name, std::string_
   return target;
 }
 
+/// Whether it is from an API server, and not from something in between.
+bool is_object(const response& answer) { return !text_at(json::parse(answer.body, nullptr, false), "/kind").empty(); }
+
 json preconditions(const std::string& uid) { return {{"uid", uid}}; }
 
 }  // namespace
@@ -219,10 +222,11 @@ bool executor::change(const std::string& pod, const request& what, const std::st
   }
   try {
     const response answer = send(what);
-    if (answer.ok()) return true;
-    log_(fmt::format("pod {}: {}: {}", pod, words, server_words(answer)));
-    hold_back(pod, what, answer);
-    if (answer.status >= 500) {  // what it had done before it failed nobody knows
+    const bool is_none = answer.ok() && !is_object(answer);
+    if (answer.ok() && !is_none) return true;
+    log_(fmt::format("pod {}: {}: {}{}", pod, words, is_none ? "no object: " : "", server_words(answer)));
+    if (!is_none) hold_back(pod, what, answer);
+    if (is_none || answer.status >= 500) {  // what has been done nobody knows
       unknown_.insert(pod);
       ++to.unknown;
       return false;

@@ -228,7 +228,8 @@ bool explainer::explain_group(const std::string& group, const reasons& why) {
 }
 
 bool explainer::tell_not_ready(const std::string& group, const reasons& why, std::int64_t missing) {
-  const std::string note = fmt::format("waiting for {} pods: {}", missing, why.front().second);
+  const std::string note =
+      fmt::format("waiting for {} {}: {}", missing, missing == 1 ? "pod" : "pods", why.front().second);
   json object;
   store_.look_at(pod_group_key, group, [&](const json& seen) {
     if (not_ready_[text_at(seen, "/metadata/uid")] != note) object = seen;
