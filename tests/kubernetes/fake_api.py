@@ -130,7 +130,8 @@ class FakeApi:
     def pods(self):
         """Name -> node of all pods, None for those that wait."""
         with self.lock:
-            return {name: pod["spec"].get("nodeName") for name, pod in self.objects["pods"].items()}
+            specs = {name: pod["spec"] for name, pod in self.objects["pods"].items()}
+            return {name: spec.get("nodeName") if isinstance(spec, dict) else None for name, spec in specs.items()}
 
     def asked(self, method=None, pattern=""):
         with self.lock:

@@ -104,13 +104,9 @@ bool executor::resolve_unknown() {
         if (text_at(object, "/metadata/uid").empty()) throw std::runtime_error("an answer that is no pod");
         object["apiVersion"] = "v1";
         object["kind"] = pod_key;
-        const bool happened =
-            !text_at(object, "/spec/nodeName").empty() || !text_at(object, "/metadata/deletionTimestamp").empty();
-        if (happened) {
-          store_.put(resource_of(pod_key), std::move(object));
-        } else {
-          store_.forget(pod);
-        }
+        // What it says ends what was assumed if that has happened; else nothing did.
+        store_.put(resource_of(pod_key), std::move(object));
+        store_.forget(pod);
       } else {
         log_(fmt::format("pod {}: {}", pod, server_words(answer)));
         return false;

@@ -40,7 +40,9 @@ void mark_stale(const abi::options& options, abi::cluster& of, std::int64_t now,
   const abi::session stale = abi::engine(only).run(at_once, now);
   const abi::table decisions = stale.table(KAISCHED_TABLE_DECISION);
   const auto groups = decisions.texts(KAISCHED_DECISION_COL_GROUP_NAME);
+  const auto kinds = decisions.numbers<std::uint8_t>(KAISCHED_DECISION_COL_KIND);
   for (std::size_t i = 0; i < decisions.rows(); ++i) {
+    if (kinds[i] != KAISCHED_DECISION_EVICT) continue;  // groups that wait are told of as well
     if (const auto known = to.find(std::string(groups[i])); known != to.end()) known->second.is_stale = true;
   }
 }

@@ -204,7 +204,7 @@ void program::tell_faults(const std::vector<std::string>& faults) {
   for (const std::string& one : faults) {
     if (told_.contains(one)) {
       told.insert(one);
-    } else if (lines < most_fault_lines) {
+    } else if (!told.contains(one) && lines < most_fault_lines) {
       out_.log("left out: " + one);
       told.insert(one);
       ++lines;
