@@ -138,13 +138,17 @@ class Supervised:
             self.codes.append(self.process.wait())
 
     def kill(self):
-        self.process.kill()
-        self.process.wait()
+        """The one that runs now; another follows."""
+        process = self.process
+        if process is not None:
+            process.kill()
+            process.wait()
 
     def stop(self):
         self.over.set()
-        self.kill()
-        self.thread.join()
+        while self.thread.is_alive():  # it may just be starting another
+            self.kill()
+            self.thread.join(0.05)
 
 
 def describe(play):

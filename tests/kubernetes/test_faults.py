@@ -3,8 +3,7 @@ and after it took effect, no answer, wrong answers, slow answers; watches that b
 true in the end is looked at object by object. One ctest entry per class."""
 
 import concurrent.futures
-import json
-import re
+import itertools
 import sys
 import threading
 import time
@@ -22,6 +21,8 @@ PARALLEL = 3  # plays at the same time
 
 
 class FaultCase(Case):
+    numbers = itertools.count()
+
     def supervised(self, api, config, name="stderr"):
         (folder := self.folder / f"run-{name}").mkdir()
         kubeconfig = folder / "kubeconfig"
@@ -91,8 +92,7 @@ class Killed(FaultCase):
             program = self.supervised(play.api, ALONE)
             for _ in range(12):
                 time.sleep(0.1)
-                if program.process is not None:
-                    program.kill()
+                program.kill()
             self.ends_well(play, program)
 
 
@@ -100,7 +100,7 @@ class Answers(FaultCase):
     """Every request that writes meets the fault once."""
 
     def each_once(self, what, config=ALONE, seconds=120):
-        name = re.sub(r"\W+", "-", str(what))
+        name = f"answers-{next(self.numbers)}"
         with Play() as play:
             met = set()
 
@@ -201,7 +201,7 @@ class Streams(FaultCase):
     """Lists and watches that go wrong."""
 
     def plays(self, method, pattern, what, times, config=ALONE):
-        name = re.sub(r"\W+", "-", f"{method}{what}")[:60]
+        name = f"streams-{next(self.numbers)}"
         with Play() as play:
             play.api.fail(method, pattern, what, times=times)
             program = self.supervised(play.api, config, name)

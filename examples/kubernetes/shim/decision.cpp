@@ -128,7 +128,14 @@ decision decider::decide(const std::vector<object_change>& changes, std::int64_t
   for (const auto& [name, why] : unread_) out.faults.push_back(why);
   const abi::table left_out = snapshot.table(KAISCHED_TABLE_QUARANTINE);
   const auto messages = left_out.texts(KAISCHED_QUARANTINE_COL_TEXT);
-  for (std::size_t i = 0; i < left_out.rows(); ++i) out.faults.emplace_back(messages[i]);
+  const auto kinds = left_out.texts(KAISCHED_QUARANTINE_COL_KIND);
+  const auto owners = left_out.texts(KAISCHED_QUARANTINE_COL_OWNER);
+  const auto names = left_out.texts(KAISCHED_QUARANTINE_COL_NAME);
+  const auto columns = left_out.texts(KAISCHED_QUARANTINE_COL_COLUMN);
+  for (std::size_t i = 0; i < left_out.rows(); ++i) {
+    out.faults.push_back(fmt::format("{} {}{}{}{}{}: {}", kinds[i], owners[i], owners[i].empty() ? "" : "/", names[i],
+                                     columns[i].empty() ? "" : ": ", columns[i], messages[i]));
+  }
   return out;
 }
 
