@@ -2,6 +2,7 @@
 it was asked, and fails where it is told to."""
 
 import base64
+import bisect
 import copy
 import json
 import re
@@ -48,8 +49,14 @@ class FakeApi:
         self.served = set(SERVED)  # what discovery tells; the rest is not found
         self.objects = {plural: {} for plural in SERVED | set(VERSIONS)}  # plural -> name -> object
         self.history = []  # (version, plural, type, object)
+        self.told = {plural: [] for plural in self.objects}  # the same by plural
         self.requests = []
-        self.faults = []  # [method, pattern, what, times]: a status, "drop" (do nothing, no answer), "lost" (do it, no answer), ("wait", seconds)
+        # [method, pattern, what, times]: a status, (status, Retry-After), "drop" (do nothing, no answer), "lost" (do it, no
+        # answer), "half" (do it, answer half), "garbage" and "html" (do it, answer something else), ("wait", seconds) before
+        # it is done, ("late", seconds) after it is, (status, headers, body) instead of it.
+        self.faults = []
+        self.raw = {}  # texts of JSON -> bytes that are sent in their place: what Python would not write
+        self.intercept = lambda request: None  # asked first about every request; answers as `faults` say
         self.expired = 0  # watches from before this version get 410
         self.cuts = 0  # watches that were opened before the last of these end once they have told all
         self.silent = False  # watches tell nothing
@@ -124,7 +131,8 @@ class FakeApi:
     def pods(self):
         """Name -> node of all pods, None for those that wait."""
         with self.lock:
-            return {name: pod["spec"].get("nodeName") for name, pod in self.objects["pods"].items()}
+            specs = {name: pod["spec"] for name, pod in self.objects["pods"].items()}
+            return {name: spec.get("nodeName") if isinstance(spec, dict) else None for name, spec in specs.items()}
 
     def asked(self, method=None, pattern=""):
         with self.lock:
@@ -163,7 +171,14 @@ class FakeApi:
 
     def _tell(self, plural, kind, obj):
         self.history.append((self.version, plural, kind, copy.deepcopy(obj)))
+        self.told[plural].append(self.history[-1])
         self.lock.notify_all()
+
+    def _bytes(self, body):
+        text = json.dumps(body).encode()
+        for what, instead in self.raw.items():
+            text = text.replace(json.dumps(what).encode(), instead)
+        return text
 
     def _fault(self, method, path, watch):
         for fault in self.faults:
@@ -272,14 +287,29 @@ class FakeApi:
                 pass
 
             def answer(self, status, body, headers=()):
-                text = json.dumps(body).encode()
+                self.answer_text(status, api._bytes(body), [("Content-Type", "application/json"), *headers])
+
+            def answer_text(self, status, text, headers):
                 self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(text)))
-                for key, value in headers:
+                for key, value in (*headers, ("Content-Length", str(len(text)))):
                     self.send_header(key, value)
                 self.end_headers()
                 self.wfile.write(text)
+
+            def answer_badly(self, how, body):
+                """After what was asked has been done."""
+                if how == "garbage":
+                    return self.answer_text(200, b'{"kind": "Pod", "metadata": [', [("Content-Type", "application/json")])
+                if how == "html":
+                    return self.answer_text(200, b"<html>welcome</html>", [("Content-Type", "text/html")])
+                if how == "half":
+                    text = json.dumps(body).encode()
+                    self.send_response(200)
+                    self.send_header("Content-Length", str(len(text)))
+                    self.end_headers()
+                    self.wfile.write(text[: len(text) // 2])
+                    self.wfile.flush()
+                return self.hang_up()
 
             def hang_up(self):
                 self.close_connection = True
@@ -294,7 +324,7 @@ class FakeApi:
                 match = COLLECTION.match(split.path)
                 with api.lock:
                     api.requests.append(request)
-                    fault = api._fault(self.command, split.path, request.watch)
+                    fault = api.intercept(request) or api._fault(self.command, split.path, request.watch)
                     if fault == "stop":
                         api.stop()
                         return self.hang_up()
@@ -303,7 +333,9 @@ class FakeApi:
                         fault = None
                     if fault == "drop":
                         return self.hang_up()
-                    if isinstance(fault, tuple):
+                    if isinstance(fault, tuple) and len(fault) == 3:
+                        return self.answer_text(fault[0], fault[2], fault[1])
+                    if isinstance(fault, tuple) and fault[0] != "late":
                         return self.answer(fault[0], {"kind": "Status", "message": "planted"}, [("Retry-After", str(fault[1]))])
                     if isinstance(fault, int):
                         return self.answer(fault, {"kind": "Status", "message": "planted"})
@@ -315,8 +347,13 @@ class FakeApi:
                     part = match[5]
                     name = unquote(f"{match[2]}/{match[4]}" if match[2] else match[4] or "")
                     if self.command != "GET":
-                        status, answer = api._change(self.command, plural, name, part, body)
-                        return self.hang_up() if fault == "lost" else self.answer(status, answer)
+                        try:
+                            status, answer = api._change(self.command, plural, name, part, body)
+                        except (AttributeError, KeyError, TypeError):  # an object of wrong types, as some tests put them
+                            status, answer = 422, {"kind": "Status", "message": f"{plural} {name} is invalid"}
+                        if isinstance(fault, tuple):
+                            api.lock.wait_for(lambda: api.closing, fault[1])
+                        return self.answer_badly(fault, answer) if isinstance(fault, str) else self.answer(status, answer)
                     if match[4]:
                         found = api.objects[plural].get(name)
                         return self.answer(200, found) if found else self.answer(404, {"kind": "Status", "message": "gone"})
@@ -341,14 +378,15 @@ class FakeApi:
                     return self.chunk(b"")
                 while time.monotonic() < end and not api.closing:
                     with api.lock:
-                        new = [] if api.silent else [h for h in api.history if h[0] > version and h[1] == plural]
+                        told = api.told[plural]
+                        new = [] if api.silent else told[bisect.bisect_right(told, version, key=lambda one: one[0]) :]
                         if not new:
                             if api.cuts > opened:
                                 break
                             api.lock.wait(0.1)
                             continue
                     for event_version, _, kind, obj in new:
-                        self.chunk(json.dumps({"type": kind, "object": obj}).encode() + b"\n")
+                        self.chunk(api._bytes({"type": kind, "object": obj}) + b"\n")
                         version = event_version
                 return self.chunk(b"")
 

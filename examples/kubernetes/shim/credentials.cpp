@@ -74,15 +74,16 @@ class kubeconfig {
     return name.empty() ? std::filesystem::path{} : file_.parent_path() / name;
   }
 
-  /// What `FIELD-data` holds in base64, else what the file FIELD does.
-  [[nodiscard]] std::string contents(const YAML::Node& in, const std::string& field) const {
+  /// What `FIELD-data` holds in base64, else what the file FIELD does. @param file receives its name.
+  [[nodiscard]] std::string contents(const YAML::Node& in, const std::string& field,
+                                     std::filesystem::path& file) const {
     if (const std::string data = text(in, (field + "-data").c_str()); !data.empty()) {
       const std::optional<std::string> plain = from_base64(data);
       if (!plain) fail(field + "-data: no base64");
       return *plain;
     }
-    const std::filesystem::path from = path(in, field.c_str());
-    return from.empty() ? std::string{} : read_file(from);
+    file = path(in, field.c_str());
+    return file.empty() ? std::string{} : read_file(file);
   }
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -124,6 +125,7 @@ bool read_address(std::string_view text, credentials& to) {
     to.host = host.substr(0, colon);
   }
   to.port = colon == std::string_view::npos ? (to.tls ? "443" : "80") : host.substr(colon + 1);
+  if (to.host.find('@') != std::string::npos) return false;  // a password would be part of messages
   return !to.host.empty() && !to.port.empty() && to.port.find_first_not_of("0123456789") == std::string::npos;
 }
 
@@ -142,9 +144,10 @@ credentials read_kubeconfig(const std::filesystem::path& file, const std::string
   to.name_space = from.text(chosen, "namespace");
   to.server_name = from.text(cluster, "tls-server-name");
   to.verify = from.text(cluster, "insecure-skip-tls-verify") != "true";
-  to.ca = from.contents(cluster, "certificate-authority");
-  to.certificate = from.contents(user, "client-certificate");
-  to.key = from.contents(user, "client-key");
+  if (cluster["proxy-url"].IsDefined()) from.fail("proxy-url: not supported");
+  to.ca = from.contents(cluster, "certificate-authority", to.ca_file);
+  to.certificate = from.contents(user, "client-certificate", to.certificate_file);
+  to.key = from.contents(user, "client-key", to.key_file);
   if (to.certificate.empty() != to.key.empty()) from.fail("client-certificate and client-key: one without the other");
   to.token = from.text(user, "token");
   to.token_file = from.path(user, "tokenFile");
@@ -161,7 +164,8 @@ credentials read_in_cluster(const std::filesystem::path& folder, const std::stri
   credentials to;
   to.host = host;
   to.port = port;
-  to.ca = read_file(folder / "ca.crt");
+  to.ca_file = folder / "ca.crt";
+  to.ca = read_file(to.ca_file);
   to.token_file = folder / "token";
   (void)read_file(to.token_file);
   if (const auto file = folder / "namespace"; std::filesystem::exists(file)) to.name_space = trimmed(read_file(file));
@@ -178,8 +182,27 @@ credentials find_credentials(const std::filesystem::path& named, const std::stri
   return read_kubeconfig(std::filesystem::path(environment("HOME")) / ".kube" / "config", context);
 }
 
+credentials refreshed(credentials from) {
+  for (const auto& [file, text] :
+       {std::pair(&from.ca_file, &from.ca), {&from.certificate_file, &from.certificate}, {&from.key_file, &from.key}}) {
+    if (file->empty()) continue;
+    try {
+      if (std::string now = read_file(*file); !now.empty()) *text = std::move(now);
+    } catch (const bad_input&) {
+      continue;
+    }
+  }
+  return from;
+}
+
 std::string current_token(const credentials& from) {
-  return from.token_file.empty() ? from.token : trimmed(read_file(from.token_file));
+  std::string token = from.token_file.empty() ? from.token : trimmed(read_file(from.token_file));
+  const auto is_odd = [](char c) { return c <= ' ' || c >= '\x7f'; };
+  if (std::any_of(token.begin(), token.end(), is_odd)) {
+    throw bad_input(fmt::format("{}: characters that no token has",
+                                from.token_file.empty() ? std::string("token") : from.token_file.string()));
+  }
+  return token;
 }
 
 }  // namespace shim

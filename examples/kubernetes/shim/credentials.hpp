@@ -28,7 +28,11 @@ struct credentials {
   std::string certificate;           ///< PEM, of the client
   std::string key;                   ///< PEM
   std::string token;                 ///< bearer
-  std::filesystem::path token_file;  ///< read again for every connection, because tokens of pods are renewed
+  std::filesystem::path token_file;  ///< read again for every request, because tokens of pods are renewed
+  // Where the three PEM texts are from; empty: they stood in the kubeconfig itself.
+  std::filesystem::path ca_file;
+  std::filesystem::path certificate_file;
+  std::filesystem::path key_file;
 };
 
 /// `https://host:port/path` into host, port, path and whether there is TLS; false if it is none.
@@ -47,7 +51,11 @@ struct credentials {
 /// As kubectl looks: the file that is named, $KUBECONFIG, the pod's own, ~/.kube/config.
 [[nodiscard]] credentials find_credentials(const std::filesystem::path& named, const std::string& context);
 
-/// The token to send now; empty if there is none.
+/// The same with what its files hold now; those that cannot be read, as while they are being replaced, leave what was
+/// there.
+[[nodiscard]] credentials refreshed(credentials from);
+
+/// The token to send now; empty if there is none. Errors: bad_input for a file that cannot be read or holds no token.
 [[nodiscard]] std::string current_token(const credentials& from);
 
 }  // namespace shim

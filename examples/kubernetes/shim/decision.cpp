@@ -34,6 +34,51 @@ std::shared_ptr<const evidence> run(const abi::engine& engine, const abi::snapsh
   return std::make_shared<const evidence>(std::move(seen));
 }
 
+void read_reasons(const abi::session& session, decision& to) {
+  const abi::table reasons = session.table(KAISCHED_TABLE_REASON);
+  const auto groups = reasons.texts(KAISCHED_REASON_COL_GROUP_NAME);
+  const auto constraints = reasons.texts(KAISCHED_REASON_COL_CONSTRAINT);
+  const auto sentences = reasons.texts(KAISCHED_REASON_COL_TEXT);
+  const auto need = reasons.numbers<std::int64_t>(KAISCHED_REASON_COL_NEED);
+  const auto have = reasons.numbers<std::int64_t>(KAISCHED_REASON_COL_HAVE);
+  for (std::size_t i = 0; i < reasons.rows(); ++i) {
+    const std::string group(groups[i]);
+    to.waiting[group].emplace_back(constraints[i], sentences[i]);
+    if (constraints[i] == "gated" || constraints[i] == "gang_incomplete") to.missing[group] = need[i] - have[i];
+  }
+}
+
+void read_decisions(const abi::session& session, decision& to) {
+  const abi::table decisions = session.table(KAISCHED_TABLE_DECISION);
+  const auto pods = decisions.texts(KAISCHED_DECISION_COL_POD_NAME);
+  const auto groups = decisions.texts(KAISCHED_DECISION_COL_GROUP_NAME);
+  const auto actions = decisions.texts(KAISCHED_DECISION_COL_ACTION);
+  const auto kinds = decisions.numbers<std::uint8_t>(KAISCHED_DECISION_COL_KIND);
+  const auto commits = decisions.numbers<std::uint32_t>(KAISCHED_DECISION_COL_COMMIT);
+  const auto leaves = [&kinds](std::size_t i) {
+    return kinds[i] == KAISCHED_DECISION_EVICT || kinds[i] == KAISCHED_DECISION_MOVE;
+  };
+  std::map<std::pair<std::uint32_t, std::string>, std::size_t> leaving;  // by commit and group
+  for (std::size_t i = 0; i < decisions.rows(); ++i) {
+    to.group_of.emplace(pods[i], groups[i]);
+    if (leaves(i)) ++leaving[{commits[i], std::string(groups[i])}];
+  }
+  // Who loses pods may get others in the same commit; it is not for itself that it loses them.
+  std::map<std::uint32_t, std::string> starting;
+  for (std::size_t i = 0; i < decisions.rows(); ++i) {
+    const bool starts = kinds[i] == KAISCHED_DECISION_BIND || kinds[i] == KAISCHED_DECISION_PIPELINE;
+    if (starts && !leaving.contains({commits[i], std::string(groups[i])})) {
+      starting.try_emplace(commits[i], groups[i]);
+    }
+  }
+  for (std::size_t i = 0; i < decisions.rows(); ++i) {
+    if (!leaves(i)) continue;
+    const auto evictor = starting.find(commits[i]);
+    to.causes[std::string(pods[i])] = {std::string(actions[i]), evictor == starting.end() ? "" : evictor->second,
+                                       leaving[{commits[i], std::string(groups[i])}]};
+  }
+}
+
 abi::options reading_options(const configuration& by) {
   abi::options options = by.objects;
   options.add("scheduler", by.scheduler_name);
@@ -74,18 +119,8 @@ decision decider::decide(const std::vector<object_change>& changes, std::int64_t
   nlohmann::json list = nlohmann::json::parse(objects.actions(session, "kubernetes"));
   for (nlohmann::json& one : list["items"]) out.actions.push_back(std::move(one));
 
-  const abi::table reasons = session.table(KAISCHED_TABLE_REASON);
-  const auto groups = reasons.texts(KAISCHED_REASON_COL_GROUP_NAME);
-  const auto constraints = reasons.texts(KAISCHED_REASON_COL_CONSTRAINT);
-  const auto sentences = reasons.texts(KAISCHED_REASON_COL_TEXT);
-  for (std::size_t i = 0; i < reasons.rows(); ++i) {
-    out.waiting[std::string(groups[i])].emplace_back(constraints[i], sentences[i]);
-  }
-
-  const abi::table decisions = session.table(KAISCHED_TABLE_DECISION);
-  const auto pods = decisions.texts(KAISCHED_DECISION_COL_POD_NAME);
-  const auto of_pods = decisions.texts(KAISCHED_DECISION_COL_GROUP_NAME);
-  for (std::size_t i = 0; i < decisions.rows(); ++i) out.group_of.emplace(pods[i], of_pods[i]);
+  read_reasons(session, out);
+  read_decisions(session, out);
   abi::cluster after(snapshot);
   out.groups = times_of_groups(engine_, after, session, now);
 
@@ -93,7 +128,14 @@ decision decider::decide(const std::vector<object_change>& changes, std::int64_t
   for (const auto& [name, why] : unread_) out.faults.push_back(why);
   const abi::table left_out = snapshot.table(KAISCHED_TABLE_QUARANTINE);
   const auto messages = left_out.texts(KAISCHED_QUARANTINE_COL_TEXT);
-  for (std::size_t i = 0; i < left_out.rows(); ++i) out.faults.emplace_back(messages[i]);
+  const auto kinds = left_out.texts(KAISCHED_QUARANTINE_COL_KIND);
+  const auto owners = left_out.texts(KAISCHED_QUARANTINE_COL_OWNER);
+  const auto names = left_out.texts(KAISCHED_QUARANTINE_COL_NAME);
+  const auto columns = left_out.texts(KAISCHED_QUARANTINE_COL_COLUMN);
+  for (std::size_t i = 0; i < left_out.rows(); ++i) {
+    out.faults.push_back(fmt::format("{} {}{}{}{}{}: {}", kinds[i], owners[i], owners[i].empty() ? "" : "/", names[i],
+                                     columns[i].empty() ? "" : ": ", columns[i], messages[i]));
+  }
   return out;
 }
 

@@ -31,13 +31,22 @@ struct evidence {
   std::vector<std::pair<std::string, std::chrono::nanoseconds>> actions;  ///< of the policy, in their order
 };
 
+/// For whom a pod is evicted.
+struct eviction_cause {
+  std::string action;
+  std::string evictor;   ///< the group that starts instead; empty: none does
+  std::size_t pods = 0;  ///< of the same group that are evicted with it, itself included
+};
+
 struct decision {
   std::vector<nlohmann::json> actions;  ///< in order, as kaisched_objects_actions says them
   std::map<std::string, std::vector<std::pair<std::string, std::string>>>
-      waiting;                                  ///< groups: constraints and sentences
-  std::map<std::string, group_times> groups;    ///< that have pods
-  std::map<std::string, std::string> group_of;  ///< by pod that something is decided about
-  std::vector<std::string> faults;              ///< objects that were left out, and why
+      waiting;                                   ///< groups: constraints and sentences
+  std::map<std::string, group_times> groups;     ///< that have pods
+  std::map<std::string, std::string> group_of;   ///< by pod that something is decided about
+  std::map<std::string, eviction_cause> causes;  ///< by pod that is evicted
+  std::map<std::string, std::int64_t> missing;   ///< waiting groups that lack pods or have gated ones: how many more
+  std::vector<std::string> faults;               ///< objects that were left out, and why
   std::shared_ptr<const evidence> seen;
 };
 

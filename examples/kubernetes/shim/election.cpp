@@ -1,5 +1,6 @@
 #include "election.hpp"
 
+#include <algorithm>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -17,6 +18,8 @@ namespace {
 
 using nlohmann::json;
 
+/// Seconds; a lease of any length has a 32 bit number of them.
+constexpr std::int64_t longest_lease = 2'147'483'647;
 constexpr resource leases{"Lease", "coordination.k8s.io/v1", "leases", true};
 
 /// No two processes have the same one, not even those that a host starts after each other.
@@ -29,8 +32,17 @@ std::string holder_of(const json& spec) { return text_at(spec, "/holderIdentity"
 
 std::chrono::seconds duration_of(const json& spec, std::chrono::milliseconds fallback) {
   const json::json_pointer at("/leaseDurationSeconds");
-  if (spec.contains(at) && spec[at].is_number_integer()) return std::chrono::seconds(spec[at].get<std::int64_t>());
+  if (spec.contains(at) && spec[at].is_number_integer()) {
+    return std::chrono::seconds(std::clamp<std::int64_t>(spec[at].get<std::int64_t>(), 0, longest_lease));
+  }
   return std::chrono::duration_cast<std::chrono::seconds>(fallback);
+}
+
+/// What has been written, or the version is not known that the next write has to name. Errors: std::runtime_error.
+json lease_in(const response& answer) {
+  json lease = json::parse(answer.body);
+  if (text_at(lease, "/metadata/resourceVersion").empty()) throw std::runtime_error("an answer that is no lease");
+  return lease;
 }
 
 std::string now_text() { return clock_text(std::chrono::system_clock::now(), true); }
@@ -96,7 +108,7 @@ bool election::try_once() {
   const response answer = client_.send(look);
   if (answer.status == 404) return create();
   if (!answer.ok()) throw std::runtime_error(server_words(answer));
-  json lease = json::parse(answer.body);
+  json lease = lease_in(answer);
   const json& spec = lease["spec"];
   observe(spec);
   const std::string holder = holder_of(spec);
@@ -114,7 +126,7 @@ bool election::renew() {
   lease["spec"]["renewTime"] = now_text();
   const response answer = client_.send(with_body("PUT", target(true), lease));
   if (answer.ok()) {
-    held_ = json::parse(answer.body);
+    held_ = lease_in(answer);
     return true;
   }
   if (answer.status != 409 && answer.status != 404) throw std::runtime_error(server_words(answer));
@@ -135,7 +147,7 @@ bool election::create() {
   const response answer = client_.send(with_body("POST", target(false), lease));
   if (answer.status == 409) return false;  // somebody was faster
   if (!answer.ok()) throw std::runtime_error(server_words(answer));
-  held_ = json::parse(answer.body);
+  held_ = lease_in(answer);
   observe(held_["spec"]);
   return true;
 }
@@ -154,7 +166,7 @@ bool election::take(json was) {
   const response answer = client_.send(with_body("PUT", target(true), was));
   if (answer.status == 409 || answer.status == 404) return false;
   if (!answer.ok()) throw std::runtime_error(server_words(answer));
-  held_ = json::parse(answer.body);
+  held_ = lease_in(answer);
   observe(held_["spec"]);
   return true;
 }

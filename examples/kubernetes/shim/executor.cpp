@@ -1,11 +1,11 @@
 #include "executor.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
+#include <stdexcept>
+#include <tuple>
 #include <utility>
 
-#include <boost/asio/ip/host_name.hpp>
 #include <fmt/format.h>
 
 #include "claim_reservation.hpp"
@@ -17,20 +17,24 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view component = "kaisched-kubernetes";
 constexpr const char* merge_patch = "application/merge-patch+json";
-constexpr const char* strategic_patch = "application/strategic-merge-patch+json";
-constexpr std::size_t most_note = 1024;  // of an event
+/// What a cycle may take to say why something waits, and to tell of events.
+constexpr std::chrono::milliseconds most_explaining(1000);
+/// A pod that a budget protects is asked for again after this time, or what the server says if that is longer.
+constexpr std::chrono::seconds spared_for(30);
+/// What no server may make this one wait longer than.
+constexpr std::chrono::seconds longest_pause(30);
+
+/// Whether it is from an API server, and not from something in between.
+bool is_object(const response& answer) { return !text_at(json::parse(answer.body, nullptr, false), "/kind").empty(); }
 
 json preconditions(const std::string& uid) { return {{"uid", uid}}; }
 
-/// The part of a condition that somebody would notice.
-const json* condition_of(const json& object, const json::json_pointer& list, const std::string& type) {
-  if (!object.contains(list) || !object[list].is_array()) return nullptr;
-  for (const json& one : object[list]) {
-    if (one.value("type", "") == type) return &one;
-  }
-  return nullptr;
+bool evicts(const request& what) { return what.method == "DELETE" || what.target.ends_with("/eviction"); }
+
+/// A budget keeps the pod.
+bool is_protected(const request& what, const response& answer) {
+  return evicts(what) && answer.body.find("DisruptionBudget") != std::string::npos;
 }
 
 }  // namespace
@@ -43,7 +47,8 @@ executor::executor(const configuration& by, const credentials& as, object_store&
       stamps_(
           store, [this](const request& what) { return send(what); }, log_),
       binder_(store, [this](const request& what) { return send_in_time(what); }),
-      identity_(boost::asio::ip::host_name()) {
+      events_([this](const request& what) { return send(what); }, log_),
+      explainer_(by, store, events_, [this](const request& what) { return send(what); }, log_) {
   binder_.add(
       std::make_unique<claim_reservation>(store, [this](const request& what) { return send_in_time(what); }, log_));
   // What is sent under a lease has been answered or given up before somebody else may take it.
@@ -54,30 +59,41 @@ executor::executor(const configuration& by, const credentials& as, object_store&
 tally executor::carry_out(const decision& what, std::chrono::system_clock::time_point when,
                           const std::function<bool()>& go_on) {
   when_ = when;
-  go_on_ = go_on;
+  what_ = &what;
+  go_on_ = [this, &go_on] { return !is_paused() && go_on(); };
   before_.clear();
-  told_.clear();
+  told_evictions_.clear();
+  refusing_.clear();
+  events_.begin(when);
+  explainer_.begin(what, when);
   stamps_.begin(what, when);
   tally done;
   try {
     go_on_binding(done);
     for (const json& action : what.actions) {
-      if (!go_on()) return done;
-      act(action, done);
+      if (!go_on_()) break;
+      try {
+        act(action, done);
+      } catch (const json::exception& fault) {  // an object that is not what it should be stops nobody else
+        before_.clear();
+        log_(fmt::format("{} {}: {}", text_at(action, "/kind"), name_of(action), fault.what()));
+      }
     }
   } catch (const cancelled&) {  // in the middle of a binding
     return done;
   }
-  stamps_.finish(go_on);
-  for (const auto& [group, why] : what.waiting) {
-    if (!go_on()) return done;
-    explain_group(group, why, done);
-  }
-  if (go_on()) explain_refused(done);
-  send_events(go_on);
-  std::erase_if(explained_, [&](const auto& one) { return when_ - one.second > 2 * by_.explain_period; });
+  stamps_.finish(go_on_);
+  // Together no longer than this, so that what has come in the meantime is decided.
+  const std::chrono::milliseconds most = by_.once ? std::chrono::hours(1) : most_explaining;
+  const auto until = std::chrono::steady_clock::now() + most;
+  done.explained = explainer_.finish(go_on_, until);
+  events_.send(go_on_, std::max(until, std::chrono::steady_clock::now() + most / 4));
   return done;
 }
+
+bool executor::is_behind() const noexcept { return explainer_.is_behind() || !events_.is_empty(); }
+
+bool executor::is_paused() const noexcept { return std::chrono::steady_clock::now() < paused_until_; }
 
 bool executor::resolve_unknown() {
   while (!unknown_.empty()) {
@@ -91,22 +107,22 @@ bool executor::resolve_unknown() {
         binder_.resolve(pod, false);
       } else if (answer.ok()) {
         json object = json::parse(answer.body);
+        if (text_at(object, "/metadata/uid").empty()) throw std::runtime_error("an answer that is no pod");
         const bool bound = !text_at(object, "/spec/nodeName").empty();
-        const bool happened = bound || !text_at(object, "/metadata/deletionTimestamp").empty();
-        if (happened) {
-          store_.put(resource_of(pod_key), std::move(object));
-        } else {
-          store_.forget(pod);
-        }
+        object["apiVersion"] = "v1";
+        object["kind"] = pod_key;
+        // What it says ends what was assumed if that has happened; else nothing did.
+        store_.put(resource_of(pod_key), std::move(object));
+        store_.forget(pod);
         binder_.resolve(pod, bound);
       } else {
         log_(fmt::format("pod {}: {}", pod, server_words(answer)));
         return false;
       }
-    } catch (const no_answer& fault) {
-      log_(fmt::format("pod {}: {}", pod, fault.what()));
-      return false;
     } catch (const cancelled&) {
+      return false;
+    } catch (const std::exception& fault) {  // of the network, or an answer that is no pod
+      log_(fmt::format("pod {}: {}", pod, fault.what()));
       return false;
     }
     unknown_.erase(unknown_.begin());
@@ -149,7 +165,7 @@ void executor::settle(const bind_result& result, tally& to) {
       ++to.bound;
       log_(fmt::format("pod {}: bound to {}", result.pod, result.node));
       if (const json object = store_.find(pod_key, result.pod); !object.is_null()) {
-        tell(object, "Normal", "Scheduled", fmt::format("bound to {}", result.node), "Binding");
+        events_.tell(object, "Normal", "Scheduled", fmt::format("bound to {}", result.node), "Binding");
       }
       break;
     case bind_state::unknown:
@@ -169,6 +185,9 @@ void executor::settle(const bind_result& result, tally& to) {
 void executor::evict(const std::string& pod, tally& to) {
   const json object = store_.find(pod_key, pod);
   if (object.is_null()) return;
+  const auto group = what_->group_of.find(pod);
+  if (store_.is_spared(pod)) return;
+  if (group != what_->group_of.end() && refusing_.contains(group->second)) return;  // one of them stays
   const std::string uid = text_at(object, "/metadata/uid");
   request what;
   if (by_.eviction == eviction_form::remove) {
@@ -190,7 +209,26 @@ void executor::evict(const std::string& pod, tally& to) {
   if (!change(pod, what, "evict", to)) return;
   ++to.evicted;
   log_(fmt::format("pod {}: evicted", pod));
-  tell(object, "Normal", "Evict", "evicted to make room for pods that come before it", "Evicting");
+  tell_eviction(object, pod);
+}
+
+/// As KAI: the group is told once for all its pods that leave for the same reason, and so is each pod.
+void executor::tell_eviction(const json& object, const std::string& pod) {
+  const auto known = what_->causes.find(pod);
+  const eviction_cause cause = known == what_->causes.end() ? eviction_cause{} : known->second;
+  const std::string note = cause.evictor.empty() ? fmt::format("evicted by {}", cause.action)
+                                                 : fmt::format("evicted by {} for {}", cause.action, cause.evictor);
+  events_.tell(object, "Normal", "Evict", note, "Evicting");
+  const auto group = what_->group_of.find(pod);
+  if (group == what_->group_of.end()) return;
+  if (!told_evictions_.emplace(group->second, cause.evictor).second) return;
+  const json of_group = store_.find(pod_group_key, group->second);
+  if (of_group.is_null()) return;
+  json notes{{"num-evicted-pods", std::to_string(cause.pods)}, {"evictor-action-type", cause.action}};
+  if (!cause.evictor.empty()) {
+    std::tie(notes["evictor-pod-group-namespace"], notes["evictor-pod-group-name"]) = split_name(cause.evictor);
+  }
+  events_.tell(of_group, "Normal", "Evict", note, "Evicting", std::move(notes));
 }
 
 bool executor::change(const std::string& pod, const request& what, const std::string& words, tally& to) {
@@ -200,9 +238,11 @@ bool executor::change(const std::string& pod, const request& what, const std::st
   }
   try {
     const response answer = send(what);
-    if (answer.ok()) return true;
-    log_(fmt::format("pod {}: {}: {}", pod, words, server_words(answer)));
-    if (answer.status >= 500) {  // what it had done before it failed nobody knows
+    const bool is_none = answer.ok() && !is_object(answer);
+    if (answer.ok() && !is_none) return true;
+    log_(fmt::format("pod {}: {}: {}{}", pod, words, is_none ? "no object: " : "", server_words(answer)));
+    if (!is_none) hold_back(pod, what, answer);
+    if (is_none || answer.status >= 500) {  // what has been done nobody knows
       unknown_.insert(pod);
       ++to.unknown;
       return false;
@@ -219,12 +259,35 @@ bool executor::change(const std::string& pod, const request& what, const std::st
 
 response executor::send_in_time(const request& what) {
   if (!go_on_()) throw cancelled();
-  return send(what);
+  response answer = send(what);
+  if (answer.ok() && !is_object(answer)) throw no_answer("an answer that is no object");
+  return answer;
+}
+
+response executor::send(const request& what) {
+  response answer = client_.send(what);
+  if (answer.status == 429 && !is_protected(what, answer)) {
+    paused_until_ =
+        std::chrono::steady_clock::now() + std::clamp(answer.retry_after, std::chrono::seconds(1), longest_pause);
+  }
+  return answer;
+}
+
+/// The server does not let the pod go, mostly because of a budget.
+void executor::hold_back(const std::string& pod, const request& what, const response& answer) {
+  if (answer.status == 429 && !is_protected(what, answer)) return;
+  // Gone, changed, or out of order: it is decided anew.
+  const bool passes = answer.status == 404 || answer.status == 409 || answer.status >= 500;
+  if (!evicts(what) || (passes && !is_protected(what, answer))) return;
+  const auto known = what_->group_of.find(pod);
+  const std::string group = known == what_->group_of.end() ? std::string{} : known->second;
+  if (!group.empty()) refusing_.insert(group);
+  store_.spare(pod, group, std::chrono::steady_clock::now() + std::max(answer.retry_after, spared_for));
 }
 
 void executor::patch_status(const std::string& pod, const json& status, tally& to) {
   if (status.contains("conditions")) {
-    explain_pod(pod, status["conditions"].front(), to);
+    explainer_.add_pod(pod, text_at(status["conditions"].front(), "/message"));
     return;
   }
   const json object = store_.find(pod_key, pod);
@@ -235,142 +298,12 @@ void executor::patch_status(const std::string& pod, const json& status, tally& t
   what.content_type = merge_patch;
   what.body = json{{"status", status}}.dump();
   try {
-    if (send(what).ok()) ++to.nominated;
+    if (!send(what).ok()) return;
+    ++to.nominated;
+    events_.tell(object, "Normal", "Pipelined",
+                 fmt::format("waits for pods that leave {}", text_at(status, "/nominatedNodeName")), "Scheduling");
   } catch (const no_answer& fault) {  // a hint; the next cycle gives it again
     log_(fmt::format("pod {}: {}", pod, fault.what()));
-  }
-}
-
-bool executor::may_explain(const std::string& object) {
-  const auto [found, first] = explained_.try_emplace(object, when_);
-  if (first) return true;
-  if (when_ - found->second < by_.explain_period) return false;
-  found->second = when_;
-  return true;
-}
-
-void executor::explain_pod(const std::string& pod, const json& condition, tally& to) {
-  const json object = store_.find(pod_key, pod);
-  if (object.is_null()) return;
-  const json* was = condition_of(object, json::json_pointer("/status/conditions"), "PodScheduled");
-  if (was != nullptr && was->value("message", "") == condition.value("message", "")) return;
-  if (!may_explain("pod " + pod)) return;
-  json now = condition;
-  now["lastTransitionTime"] =
-      was != nullptr && was->contains("lastTransitionTime") ? (*was)["lastTransitionTime"] : json(clock_text(when_));
-  request what;
-  what.method = "PATCH";
-  what.target = place_of(pod_key, pod, "status");
-  what.content_type = strategic_patch;
-  what.body = json{{"status", {{"conditions", json::array({now})}}}}.dump();
-  try {
-    const response answer = send(what);
-    if (!answer.ok()) {
-      log_(fmt::format("pod {}: condition: {}", pod, server_words(answer)));
-      return;
-    }
-    ++to.explained;
-    tell(object, "Warning", "Unschedulable", condition.value("message", ""), "Scheduling");
-  } catch (const no_answer& fault) {
-    log_(fmt::format("pod {}: {}", pod, fault.what()));
-  }
-}
-
-void executor::explain_refused(tally& to) {
-  for (const auto& [pod, why] : store_.refused()) {
-    explain_pod(pod, {{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", why}},
-                to);
-  }
-}
-
-void executor::explain_group(const std::string& group, const std::vector<std::pair<std::string, std::string>>& why,
-                             tally& to) {
-  const json object = store_.find(pod_group_key, group);
-  if (object.is_null()) return;  // a group that was made of pods alone
-  const json::json_pointer list("/status/schedulingConditions");
-  json reasons = json::array();
-  std::string message;
-  for (const auto& [constraint, sentence] : why) {
-    reasons.push_back({{"reason", constraint}, {"message", sentence}});
-    message += (message.empty() ? "" : "; ") + sentence;
-  }
-  const std::string type = "UnschedulableOnNodePool";
-  const json* was = condition_of(object, list, type);
-  if (was != nullptr && was->value("message", "") == message) return;
-  if (!may_explain("group " + group)) return;
-
-  json conditions = json::array();
-  long transition = 0;
-  if (object.contains(list) && object[list].is_array()) {
-    for (const json& one : object[list]) {
-      transition = std::max(transition, std::strtol(one.value("transitionID", "0").c_str(), nullptr, 10));
-      if (one.value("type", "") != type) conditions.push_back(one);
-    }
-  }
-  conditions.push_back({{"type", type},
-                        {"status", "True"},
-                        {"nodePool", "default"},
-                        {"reason", why.front().first},
-                        {"message", message},
-                        {"reasons", reasons},
-                        {"transitionID", std::to_string(transition + 1)},
-                        {"lastTransitionTime", clock_text(when_)}});
-  request what;
-  what.method = "PATCH";
-  what.target = place_of(pod_group_key, group, "status");
-  what.content_type = merge_patch;
-  what.body = json{{"status", {{"schedulingConditions", conditions}}}}.dump();
-  try {
-    const response answer = send(what);
-    if (!answer.ok()) {
-      log_(fmt::format("pod group {}: condition: {}", group, server_words(answer)));
-      return;
-    }
-    ++to.explained;
-    tell(object, "Warning", "Unschedulable", message, "Scheduling");
-  } catch (const no_answer& fault) {
-    log_(fmt::format("pod group {}: {}", group, fault.what()));
-  }
-}
-
-void executor::tell(const json& about, std::string_view type, std::string_view reason, const std::string& note,
-                    std::string_view action) {
-  const std::string name_space = text_at(about, "/metadata/namespace");
-  const std::string name = text_at(about, "/metadata/name");
-  const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(when_.time_since_epoch());
-  const json event{
-      {"apiVersion", "events.k8s.io/v1"},
-      {"kind", "Event"},
-      {"metadata", {{"namespace", name_space}, {"name", fmt::format("{}.{:x}.{:x}", name, since.count(), events_++)}}},
-      {"eventTime", clock_text(when_, true)},
-      {"reportingController", component},
-      {"reportingInstance", identity_},
-      {"action", action},
-      {"reason", reason},
-      {"type", type},
-      {"note", note.size() > most_note ? note.substr(0, most_note - 3) + "..." : note},
-      {"regarding",
-       {{"apiVersion", about.value("apiVersion", "v1")},
-        {"kind", about.value("kind", "Pod")},
-        {"namespace", name_space},
-        {"name", name},
-        {"uid", text_at(about, "/metadata/uid")}}}};
-  request what;
-  what.method = "POST";
-  what.target = fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", encoded(name_space));
-  what.body = event.dump(-1, ' ', false, json::error_handler_t::replace);
-  told_.push_back(std::move(what));
-}
-
-void executor::send_events(const std::function<bool()>& go_on) {
-  for (const request& what : std::exchange(told_, {})) {
-    if (!go_on()) return;
-    try {
-      const response answer = send(what);
-      if (!answer.ok()) log_(fmt::format("{}: {}", what.target, server_words(answer)));
-    } catch (const no_answer& fault) {  // nothing depends on an event
-      log_(fmt::format("{}: {}", what.target, fault.what()));
-    }
   }
 }
 

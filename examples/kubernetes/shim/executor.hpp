@@ -5,9 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,6 +17,8 @@
 #include "binder.hpp"
 #include "configuration.hpp"
 #include "decision.hpp"
+#include "event_list.hpp"
+#include "explainer.hpp"
 #include "group_stamps.hpp"
 #include "http_client.hpp"
 #include "object_store.hpp"
@@ -49,6 +49,11 @@ class executor {
   /// may be decided, because nobody knows what the last decisions have become.
   [[nodiscard]] bool resolve_unknown();
 
+  /// Whether there is more to say than a cycle had time for.
+  [[nodiscard]] bool is_behind() const noexcept;
+  /// Whether the server wants to be left alone for a while.
+  [[nodiscard]] bool is_paused() const noexcept;
+
   /// From any thread.
   void cancel() noexcept { client_.cancel(); }
 
@@ -60,19 +65,12 @@ class executor {
   void settle(const bind_result& result, tally& to);
   void evict(const std::string& pod, tally& to);
   void patch_status(const std::string& pod, const nlohmann::json& status, tally& to);
-  void explain_pod(const std::string& pod, const nlohmann::json& condition, tally& to);
-  void explain_group(const std::string& group, const std::vector<std::pair<std::string, std::string>>& why, tally& to);
-  void explain_refused(tally& to);
-  /// Whether a new reason of this object may be written now.
-  bool may_explain(const std::string& object);
+  void tell_eviction(const nlohmann::json& object, const std::string& pod);
+  void hold_back(const std::string& pod, const request& what, const response& answer);
 
-  /// Makes an event. It is sent after all that changes something, so that a gang is bound in one go.
-  void tell(const nlohmann::json& about, std::string_view type, std::string_view reason, const std::string& note,
-            std::string_view action);
-  void send_events(const std::function<bool()>& go_on);
   /// Sends a change of a pod whose outcome matters, unless the time for it is over. @return whether it was made.
   bool change(const std::string& pod, const request& what, const std::string& words, tally& to);
-  response send(const request& what) { return client_.send(what); }
+  response send(const request& what);
   /// Errors: cancelled, if the time for it is over.
   response send_in_time(const request& what);
 
@@ -82,14 +80,18 @@ class executor {
   log_function log_;
   group_stamps stamps_;
   binder binder_;
-  std::function<bool()> go_on_;  ///< of this cycle
-  std::string identity_;
+  event_list events_;
+  explainer explainer_;
+  // Of this cycle.
+  const decision* what_ = nullptr;
+  std::function<bool()> go_on_;
   std::chrono::system_clock::time_point when_;
-  std::map<std::string, std::chrono::system_clock::time_point> explained_;
-  std::set<std::string> unknown_;       ///< pods of which no answer came
-  std::vector<nlohmann::json> before_;  ///< objects of the binding that comes next
-  std::vector<request> told_;           ///< events that are not sent yet
-  std::uint64_t events_ = 0;            ///< how many there have been
+  std::vector<nlohmann::json> before_;                            ///< objects of the binding that comes next
+  std::set<std::string> refusing_;                                ///< groups of which a pod may not be evicted
+  std::set<std::pair<std::string, std::string>> told_evictions_;  ///< groups, and for whom
+  // Of all cycles.
+  std::set<std::string> unknown_;                       ///< pods of which no answer came
+  std::chrono::steady_clock::time_point paused_until_;  ///< what the server has asked for
 };
 
 }  // namespace shim

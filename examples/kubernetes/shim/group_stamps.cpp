@@ -76,7 +76,14 @@ void group_stamps::write(const std::string& group) {
   try {
     const response answer = send_(what);
     if (answer.ok()) {
-      store_.put(resource_of(pod_group_key), json::parse(answer.body));
+      json now = json::parse(answer.body, nullptr, false);
+      if (text_at(now, "/metadata/uid").empty()) {  // not from an API server; the next cycle tries again
+        log_(fmt::format("pod group {}: times: no object: {}", group, server_words(answer)));
+        return;
+      }
+      now["apiVersion"] = resource_of(pod_group_key).version;
+      now["kind"] = resource_of(pod_group_key).kind;
+      store_.put(resource_of(pod_group_key), std::move(now));
     } else {
       log_(fmt::format("pod group {}: times: {}", group, server_words(answer)));
       if (answer.status >= 500 || answer.status == 429) return;  // the next cycle tries again

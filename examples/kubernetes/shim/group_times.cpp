@@ -9,6 +9,11 @@ namespace abi = kaisched::abi;
 
 namespace {
 
+bool holds_its_node(std::uint8_t status) {
+  return status == KAISCHED_POD_STATUS_ALLOCATED || status == KAISCHED_POD_STATUS_BINDING ||
+         status == KAISCHED_POD_STATUS_BOUND || status == KAISCHED_POD_STATUS_RUNNING;
+}
+
 /// Groups with a grace period of their own, as a delta that gives them none.
 std::vector<std::string> with_own_grace(const abi::snapshot& of) {
   std::vector<std::string> names;
@@ -35,7 +40,9 @@ void mark_stale(const abi::options& options, abi::cluster& of, std::int64_t now,
   const abi::session stale = abi::engine(only).run(at_once, now);
   const abi::table decisions = stale.table(KAISCHED_TABLE_DECISION);
   const auto groups = decisions.texts(KAISCHED_DECISION_COL_GROUP_NAME);
+  const auto kinds = decisions.numbers<std::uint8_t>(KAISCHED_DECISION_COL_KIND);
   for (std::size_t i = 0; i < decisions.rows(); ++i) {
+    if (kinds[i] != KAISCHED_DECISION_EVICT) continue;  // groups that wait are told of as well
     if (const auto known = to.find(std::string(groups[i])); known != to.end()) known->second.is_stale = true;
   }
 }
@@ -49,8 +56,13 @@ std::map<std::string, group_times> times_of_groups(const abi::options& options, 
   const abi::snapshot after = of.take_snapshot();
   const abi::table pods = after.table(KAISCHED_TABLE_POD);
   const auto members = pods.texts(KAISCHED_POD_COL_GROUP);
+  const auto pods_by_name = pods.texts(KAISCHED_POD_COL_NAME);
+  const auto states = pods.numbers<std::uint8_t>(KAISCHED_POD_COL_STATUS);
   for (std::size_t i = 0; i < pods.rows(); ++i) {
-    if (!members[i].empty()) all.try_emplace(std::string(members[i]));
+    if (members[i].empty()) continue;
+    group_times& of_group = all[std::string(members[i])];
+    of_group.is_active = of_group.is_active || holds_its_node(states[i]);
+    if (states[i] == KAISCHED_POD_STATUS_PENDING) of_group.waiting.emplace_back(pods_by_name[i]);
   }
   const abi::table groups = after.table(KAISCHED_TABLE_POD_GROUP);
   const auto names = groups.texts(KAISCHED_POD_GROUP_COL_NAME);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <kaisched/abi.hpp>
 
@@ -13,9 +14,11 @@ namespace shim {
 
 /// What one cycle says about a group that has pods.
 struct group_times {
-  bool starts = false;      ///< had no pod on a node and gets some
-  bool is_evicted = false;  ///< for others, or to be moved
-  bool is_stale = false;    ///< has pods on nodes after this cycle, but fewer than it needs
+  bool starts = false;               ///< had no pod on a node and gets some
+  bool is_evicted = false;           ///< for others, or to be moved
+  bool is_stale = false;             ///< has pods on nodes after this cycle, but fewer than it needs
+  bool is_active = false;            ///< has pods on nodes after this cycle that do not leave
+  std::vector<std::string> waiting;  ///< pods that wait after this cycle and are not gated
 };
 
 /// Takes the decisions of a session in and asks the engine what they make of the groups.

@@ -82,6 +82,7 @@ class http_client::connection {
 
   void open() {
     close();
+    refresh();
     tcp::resolver resolver(io_);
     error_code failed;
     const auto places = resolver.resolve(as_.host, as_.port, failed);
@@ -117,8 +118,11 @@ class http_client::connection {
     message.set(http::field::host, as_.host);
     message.set(http::field::user_agent, "kaisched-kubernetes");
     message.set(http::field::accept, "application/json");
-    if (const std::string token = current_token(as_); !token.empty()) {
-      message.set(http::field::authorization, "Bearer " + token);
+    try {
+      sent_token_ = current_token(as_);
+      if (!sent_token_.empty()) message.set(http::field::authorization, "Bearer " + sent_token_);
+    } catch (const bad_input& fault) {  // the file is being replaced, or gone for a while
+      throw no_answer(fmt::format("{}:{}: not asked: {}", as_.host, as_.port, fault.what()));
     }
     if (!what.body.empty()) {
       message.set(http::field::content_type, what.content_type);
@@ -137,6 +141,7 @@ class http_client::connection {
     });
     const auto& message = parser.get();
     response answer{message.result_int(), message.body(), retry_after(message[http::field::retry_after])};
+    if (!answer.ok()) hide_token(answer.body);
     if (!message.keep_alive()) close();
     return answer;
   }
@@ -162,7 +167,10 @@ class http_client::connection {
       pending.append(piece.data(), piece.size() - parser.get().body().size);
       if (answer.ok() && !take_lines(pending, on_line)) break;
     }
-    if (!answer.ok()) answer.body = std::move(pending);
+    if (!answer.ok()) {
+      hide_token(pending);
+      answer.body = std::move(pending);
+    }
     close();
     return answer;
   }
@@ -181,6 +189,27 @@ class http_client::connection {
   boost::optional<std::uint64_t> most_answer;  ///< bytes; none: as many as come
 
  private:
+  /// Certificates are renewed while the program runs; what is no certificate leaves the last ones in use.
+  void refresh() {
+    if (!tls_) return;
+    credentials now = refreshed(as_);
+    if (now.ca == as_.ca && now.certificate == as_.certificate && now.key == as_.key) return;
+    try {
+      tls_ = tls_context(now);
+      as_ = std::move(now);
+    } catch (const bad_input&) {
+      return;
+    }
+  }
+
+  /// A server may repeat what it was sent, and its words get into the log.
+  void hide_token(std::string& words) const {
+    if (sent_token_.empty()) return;
+    for (std::size_t at = words.find(sent_token_); at != std::string::npos; at = words.find(sent_token_)) {
+      words.replace(at, sent_token_.size(), "***");
+    }
+  }
+
   /// Complete lines leave `pending`. @return false if nobody wants more.
   static bool take_lines(std::string& pending, const std::function<bool(std::string_view)>& on_line) {
     std::size_t start = 0;
@@ -235,6 +264,7 @@ class http_client::connection {
   std::optional<tls_stream> secure_;
   beast::flat_buffer buffer_;
   std::atomic<bool> cancelled_ = false;
+  std::string sent_token_;
 };
 
 http_client::http_client(const credentials& as) : connection_(std::make_unique<connection>(as)) {}

@@ -17,6 +17,27 @@ std::string& trace() {
   return id;
 }
 
+/// Messages name what users have written, however long that is.
+constexpr std::size_t most_words = 4096;
+
+std::string bounded(const std::string& words) {
+  if (words.size() <= most_words) return words;
+  return fmt::format("{}... ({} bytes)", words.substr(0, most_words), words.size());
+}
+
+/// Nothing that a message quotes looks like a line of its own.
+std::string printable(const std::string& words) {
+  std::string line;
+  for (const char c : bounded(words)) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 }  // namespace
 
 trace_scope::trace_scope(std::string id) { trace() = std::move(id); }
@@ -34,9 +55,10 @@ std::string new_trace() {
 void journal::write(const std::string& words, const nlohmann::json& details) {
   std::string line;
   if (form_ == log_form::text) {
-    line = "kaisched-kubernetes: " + words;
+    line = "kaisched-kubernetes: " + printable(words);
   } else {
-    nlohmann::ordered_json all{{"time", clock_text(std::chrono::system_clock::now(), true)}, {"message", words}};
+    nlohmann::ordered_json all{{"time", clock_text(std::chrono::system_clock::now(), true)},
+                               {"message", bounded(words)}};
     if (!current_trace().empty()) all["trace"] = current_trace();
     for (const auto& [name, value] : details.items()) all[name] = value;
     line = all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "bounded_json.hpp"
+
 namespace shim {
 
 namespace {
@@ -19,18 +21,29 @@ std::string one_line(const json& object) { return object.dump(-1, ' ', false, js
 
 bool is_pod(const resource& of) { return of.kind == pod_key && of.group().empty(); }
 
+/// A field of an object that is one; what is none the engine names.
+void drop(json& object, const char* key) {
+  if (object.is_object()) object.erase(key);
+}
+
+json* part_of(json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
 /// Leaves out what no decision depends on and what changes all the time.
 void prune(json& object) {
   json& metadata = object["metadata"];
-  for (const char* key : {"managedFields", "selfLink", "generation"}) metadata.erase(key);
-  if (metadata.contains("annotations")) {
-    metadata["annotations"].erase("kubectl.kubernetes.io/last-applied-configuration");
+  for (const char* key : {"managedFields", "selfLink", "generation"}) drop(metadata, key);
+  if (json* const notes = part_of(metadata, "annotations")) {
+    drop(*notes, "kubectl.kubernetes.io/last-applied-configuration");
   }
-  if (object.value("kind", "") != "Node" || !object.contains("status")) return;
-  json& status = object["status"];
-  for (const char* key : {"images", "nodeInfo", "volumesInUse", "volumesAttached"}) status.erase(key);
-  if (status.contains("conditions")) {
-    for (json& one : status["conditions"]) one.erase("lastHeartbeatTime");
+  json* const status = part_of(object, "status");
+  if (text_at(object, "/kind") != "Node" || status == nullptr) return;
+  for (const char* key : {"images", "nodeInfo", "volumesInUse", "volumesAttached"}) drop(*status, key);
+  if (json* const conditions = part_of(*status, "conditions"); conditions != nullptr && conditions->is_array()) {
+    for (json& one : *conditions) drop(one, "lastHeartbeatTime");
   }
 }
 
@@ -100,17 +113,36 @@ bool has_all(const json& pod, const json& annotations) {
 
 }  // namespace
 
-object_store::entry object_store::made(const resource& of, json one) const {
+object_store::entry object_store::made(const resource& of, json one, std::string& fault) const {
+  entry name_only;
+  for (const char* key : {"namespace", "name", "uid"}) {
+    const std::string path = std::string("/metadata/") + key;
+    if (const std::string text = text_at(one, path.c_str()); !text.empty()) name_only.object["metadata"][key] = text;
+  }
+  if (is_too_deep(one)) {
+    fault = fmt::format("more than {} levels", deepest_json);
+    return name_only;
+  }
+  try {
+    return read(of, std::move(one));
+  } catch (const json::exception& wrong) {  // a field that the program itself looks at has another type
+    fault = wrong.what();
+    return name_only;
+  }
+}
+
+object_store::entry object_store::read(const resource& of, json one) const {
   prune(one);
   entry made;
   json seen = one;
-  seen["metadata"].erase("resourceVersion");
+  drop(seen["metadata"], "resourceVersion");
   if (is_pod(of)) {
-    if (seen.contains("status")) seen["status"].erase("conditions");  // what is said about it, by this program as well
+    // What is said about it, by this program as well.
+    if (json* const status = part_of(seen, "status")) drop(*status, "conditions");
     const bool ours = text_at(one, "/spec/schedulerName") == scheduler_name_;
     if (!ours) {  // it only uses its node, whatever group it names
       seen["spec"]["schedulerName"] = another_scheduler;
-      if (seen["metadata"].contains("annotations")) seen["metadata"]["annotations"].erase("pod-group-name");
+      if (json* const written = part_of(seen["metadata"], "annotations")) drop(*written, "pod-group-name");
     } else if (text_at(one, "/spec/nodeName").empty()) {
       made.refusal = refusal_of(one);
     }
@@ -122,7 +154,7 @@ object_store::entry object_store::made(const resource& of, json one) const {
 
 void object_store::add_notes(std::string_view key, const std::string& name, entry& to) const {
   const auto of_kind = notes_.find(key);
-  if (of_kind == notes_.end()) return;
+  if (of_kind == notes_.end() || to.text == nullptr) return;
   json seen;
   for (const auto& [annotation, all] : of_kind->second) {
     const auto found = all.find(name);
@@ -152,22 +184,33 @@ void object_store::note(std::string_view key, const std::string& annotation, not
   if (objects == kinds_.end()) return;
   for (const std::string& name : differ) {
     const auto found = objects->second.find(name);
-    if (found == objects->second.end()) continue;
-    entry now = made(of, found->second.object);
+    if (found == objects->second.end() || found->second.text == nullptr) continue;
+    std::string fault;
+    entry now = made(of, found->second.object, fault);
     add_notes(key, name, now);
-    if (*now.text != *found->second.text) changed_[std::string(key)].insert(name);
+    if (now.text == nullptr || *now.text != *found->second.text) changed_[std::string(key)].insert(name);
     found->second = std::move(now);
   }
 }
 
-bool object_store::put_one(entries& in, const resource& of, const std::string& name, entry now) {
+void object_store::note_fault(const resource& of, const std::string& name, std::string fault) {
+  if (fault.empty()) {
+    faults_.erase({of.key(), name});
+  } else {
+    faults_[{of.key(), name}] = fmt::format("{} {}: {}", of.kind, name, fault);
+  }
+}
+
+bool object_store::put_one(entries& in, const resource& of, const std::string& name, entry now, std::string fault) {
+  note_fault(of, name, std::move(fault));
   add_notes(of.key(), name, now);
   entry& was = in[name];
   if (is_pod(of) && !assumed_.contains(name) && text_at(was.object, "/spec/nodeName").empty()) {
     const std::string node = text_at(now.object, "/spec/nodeName");
     if (!node.empty() && uses_devices(now.object)) granted_.insert(node);  // by another scheduler
   }
-  const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
+  const bool differs =
+      was.text == nullptr || now.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
   if (differs) changed_[of.key()].insert(name);
   if (is_pod(of)) settle(name, was.object, false);
@@ -175,24 +218,28 @@ bool object_store::put_one(entries& in, const resource& of, const std::string& n
 }
 
 void object_store::replace(const resource& of, std::vector<json> all) {
-  // What cannot be read stops the list before anything is different.
-  std::vector<entry> read;
+  std::vector<std::pair<entry, std::string>> read;  // with what is wrong
   read.reserve(all.size());
-  for (json& one : all) read.push_back(made(of, std::move(one)));
+  for (json& one : all) {
+    std::string fault;
+    entry now = made(of, std::move(one), fault);
+    read.emplace_back(std::move(now), std::move(fault));
+  }
   const std::scoped_lock lock(mutex_);
   const bool first = !kinds_.contains(of.key());
   entries& in = kinds_[of.key()];
   bool differs = first;
   entries before = std::exchange(in, {});
-  for (entry& one : read) {
+  for (auto& [one, fault] : read) {
     const std::string name = name_of(one.object);
     if (const auto old = before.find(name); old != before.end()) in.insert(before.extract(old));
-    differs = put_one(in, of, name, std::move(one)) || differs;
+    differs = put_one(in, of, name, std::move(one), std::move(fault)) || differs;
   }
   differs = differs || !before.empty();
   for (const auto& [name, gone] : before) {
     changed_[of.key()].insert(name);
     forget_node(of, name);
+    note_fault(of, name, {});
   }
   if (is_pod(of)) {
     for (const auto& [name, gone] : before) settle(name, gone.object, true);
@@ -202,15 +249,17 @@ void object_store::replace(const resource& of, std::vector<json> all) {
 
 void object_store::put(const resource& of, json one) {
   const std::string name = name_of(one);
-  entry now = made(of, std::move(one));
+  std::string fault;
+  entry now = made(of, std::move(one), fault);
   const std::scoped_lock lock(mutex_);
-  if (put_one(kinds_[of.key()], of, name, std::move(now))) changed();
+  if (put_one(kinds_[of.key()], of, name, std::move(now), std::move(fault))) changed();
 }
 
 void object_store::remove(const resource& of, const json& one) {
   const std::scoped_lock lock(mutex_);
   const std::string name = name_of(one);
   if (kinds_[of.key()].erase(name) == 0) return;
+  note_fault(of, name, {});
   changed_[of.key()].insert(name);
   if (is_pod(of)) settle(name, one, true);
   forget_node(of, name);
@@ -279,10 +328,52 @@ void object_store::note_pod(const std::string& name) { changed_[std::string(pod_
 
 /// With what has been decided; null for what is not to be seen.
 shared_text object_store::seen(const resource& of, const std::string& name, const entry& one) const {
-  if (!one.refusal.empty()) return nullptr;
+  if (!one.refusal.empty() || one.text == nullptr) return nullptr;
+  if (keeps_node(of, name)) {
+    json kept = json::parse(*one.text);
+    json& says = is_pod(of) ? kept["metadata"]["labels"] : kept["spec"];
+    if (says.is_null() || says.is_object()) {
+      says[is_pod(of) ? "kai.scheduler/preemptibility" : "preemptibility"] = "non-preemptible";
+    }
+    return std::make_shared<const std::string>(one_line(kept));
+  }
   const assumption* const decided = assumed_of(of, name);
   return decided == nullptr ? one.text
                             : std::make_shared<const std::string>(one_line(taken_for_done(*one.text, *decided)));
+}
+
+bool object_store::keeps_node(const resource& of, const std::string& name) const {
+  return !spared_.empty() && spared_.contains({of.key(), name}) && assumed_of(of, name) == nullptr;
+}
+
+void object_store::spare(const std::string& pod, const std::string& group,
+                         std::chrono::steady_clock::time_point until) {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [key, name] : {std::pair(pod_key, pod), std::pair(pod_group_key, group)}) {
+    if (name.empty()) continue;
+    spared_[{std::string(key), name}] = until;
+    changed_[std::string(key)].insert(name);
+  }
+  changed();
+}
+
+bool object_store::is_spared(const std::string& pod) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = spared_.find({std::string(pod_key), pod});
+  return found != spared_.end() && found->second > std::chrono::steady_clock::now();
+}
+
+void object_store::end_of_times() {
+  for (auto one = assumed_.begin(); one != assumed_.end();) {
+    const bool is_over = one->second.grants() && !one->second.holds();
+    if (is_over) note_pod(one->first);
+    one = is_over ? assumed_.erase(one) : std::next(one);
+  }
+  for (auto one = spared_.begin(); one != spared_.end();) {
+    const bool is_over = one->second <= std::chrono::steady_clock::now();
+    if (is_over) changed_[one->first.first].insert(one->first.second);
+    one = is_over ? spared_.erase(one) : std::next(one);
+  }
 }
 
 object_texts object_store::texts(const named_texts& unseen) const {
@@ -304,12 +395,7 @@ object_texts object_store::texts(const named_texts& unseen) const {
 
 std::vector<object_change> object_store::take_changes(std::shared_ptr<const object_texts>& all) {
   const std::scoped_lock lock(mutex_);
-  // Grants end by themselves as well.
-  for (auto one = assumed_.begin(); one != assumed_.end();) {
-    const bool is_over = one->second.grants() && !one->second.holds();
-    if (is_over) note_pod(one->first);
-    one = is_over ? assumed_.erase(one) : std::next(one);
-  }
+  end_of_times();
   named_texts unseen;
   for (const json& one : granted_unseen()) unseen[name_of(one)] = std::make_shared<const std::string>(one_line(one));
   all = std::make_shared<const object_texts>(texts(unseen));
@@ -351,6 +437,7 @@ void object_store::show(const looker& see) const {
     const auto all = kinds_.find(of.key());
     if (all == kinds_.end()) continue;
     for (const auto& [name, one] : all->second) {
+      if (one.text == nullptr) continue;
       if (const assumption* const decided = assumed_of(of, name); decided != nullptr) {
         const json seen = taken_for_done(*one.text, *decided);
         see(of, seen, one_line(seen));
@@ -368,6 +455,21 @@ json object_store::find(std::string_view key, std::string_view name) const {
   if (all == kinds_.end()) return nullptr;
   const auto found = all->second.find(name);
   return found == all->second.end() ? json() : found->second.object;
+}
+
+void object_store::look_at(std::string_view key, std::string_view name,
+                           const std::function<void(const json& object)>& see) const {
+  const std::scoped_lock lock(mutex_);
+  const auto all = kinds_.find(key);
+  if (all == kinds_.end()) return;
+  if (const auto found = all->second.find(name); found != all->second.end()) see(found->second.object);
+}
+
+std::vector<std::string> object_store::unreadable() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::string> all;
+  for (const auto& [unused, words] : faults_) all.push_back(words);
+  return all;
 }
 
 bool object_store::has_annotation(std::string_view key, std::string_view name, const char* annotation) const {
@@ -404,7 +506,10 @@ bool object_store::assume_bound(const std::string& pod, const std::string& uid, 
 
 bool object_store::assume_granted(const json& pod, const std::string& node, json annotations,
                                   std::chrono::steady_clock::time_point until, std::uint64_t seen) {
-  const std::string as_text = *made(resource_of(pod_key), pod).text;
+  std::string fault;
+  const entry now = made(resource_of(pod_key), pod, fault);
+  if (now.text == nullptr) return false;
+  const std::string as_text = *now.text;
   const std::scoped_lock lock(mutex_);
   if (seen != looks_ || bound_.contains(node)) return false;
   granted_.insert(node);

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -63,6 +64,16 @@ class object_store final : public sink {
   /// Pods of this scheduler that wait and that it cannot start, and why.
   [[nodiscard]] std::map<std::string, std::string> refused() const;
 
+  /// Objects that nothing can be made of, and why.
+  [[nodiscard]] std::vector<std::string> unreadable() const;
+  /// Hands the object itself over without copying it, if there is one. The store waits meanwhile.
+  void look_at(std::string_view key, std::string_view name,
+               const std::function<void(const nlohmann::json& object)>& see) const;
+  /// Nobody takes nodes from the pod and from its group for a while, because the server does not let the pod go.
+  /// @param group name of its PodGroup; it need not exist.
+  void spare(const std::string& pod, const std::string& group, std::chrono::steady_clock::time_point until);
+  [[nodiscard]] bool is_spared(const std::string& pod) const;
+
   /// The pod is being bound: it counts as being on the node until the server says so itself. To be called before the
   /// server is asked, so that no event can come in between.
   /// @return false, and nothing is assumed, if devices of the node were granted since changes were taken last, or
@@ -104,7 +115,7 @@ class object_store final : public sink {
  private:
   struct entry {
     nlohmann::json object;
-    shared_text text;     ///< as the engine sees it
+    shared_text text;     ///< as the engine sees it; null: not at all
     std::string refusal;  ///< why the pod is not among what is decided; empty: it is
   };
   struct assumption {
@@ -120,11 +131,18 @@ class object_store final : public sink {
   };
   using entries = std::map<std::string, entry, std::less<>>;
 
-  [[nodiscard]] entry made(const resource& of, nlohmann::json one) const;
+  /// Objects that nothing can be made of become their names alone. @param fault receives why.
+  [[nodiscard]] entry made(const resource& of, nlohmann::json one, std::string& fault) const;
+  [[nodiscard]] entry read(const resource& of, nlohmann::json one) const;
+  void note_fault(const resource& of, const std::string& name, std::string fault);
   /// The pod as it is to be seen while something about it is on its way.
   [[nodiscard]] static nlohmann::json taken_for_done(const std::string& text, const assumption& what);
-  bool put_one(entries& in, const resource& of, const std::string& name, entry now);
+  /// @param fault why nothing can be made of it; empty: something can.
+  bool put_one(entries& in, const resource& of, const std::string& name, entry now, std::string fault);
   void add_notes(std::string_view key, const std::string& name, entry& to) const;
+  [[nodiscard]] bool keeps_node(const resource& of, const std::string& name) const;
+  /// Ends what holds only for a time.
+  void end_of_times();
   void settle(const std::string& name, const nlohmann::json& pod, bool gone);
   void forget_node(const resource& of, const std::string& name);
   [[nodiscard]] const assumption* assumed_of(const resource& of, const std::string& name) const;
@@ -144,6 +162,9 @@ class object_store final : public sink {
   std::map<std::string, std::map<std::string, notes>, std::less<>> notes_;  ///< by key and annotation
   std::map<std::string, assumption, std::less<>> assumed_;                  ///< by name of the pod
   std::map<std::string, std::set<std::string>, std::less<>> changed_;       ///< names by key, until they are taken
+  std::map<std::pair<std::string, std::string>, std::string> faults_;       ///< by key and name
+  /// By key and name, pods and pod groups that are spared, and until when.
+  std::map<std::pair<std::string, std::string>, std::chrono::steady_clock::time_point> spared_;
   // Who decides goes by what it saw; the other may have given the same away since.
   std::set<std::string, std::less<>> granted_;  ///< nodes of which devices were granted since changes were taken last
   std::set<std::string, std::less<>> bound_;    ///< nodes to which pods were bound since somebody looked who grants

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +18,9 @@ using nlohmann::json;
 
 /// Without a step, as long as there is nothing to do but to wait.
 constexpr std::chrono::milliseconds longest_wait(500);
+
+/// In the log, of a cycle: the rest is told by the next ones.
+constexpr std::size_t most_fault_lines = 200;
 
 /// One line for a decision; empty for one that only explains.
 std::string words_of(const json& action) {
@@ -114,6 +118,10 @@ void program::lead() {
   if (usage_ != nullptr && step()) usage_->begin();
   if (step()) out_.log("all objects are read");
   while (step()) {
+    if (executor_.is_paused()) {
+      store_.wait_for_change(store_.revision(), clock::now() + longest_wait);
+      continue;
+    }
     seen = store_.revision();
     const clock::time_point began = clock::now();
     cycle();
@@ -182,6 +190,7 @@ void program::decide_and_act(cycle_report& to) {
     out_.log(fmt::format("no decision: {}", refused.what()));
     return;
   }
+  for (std::string& one : store_.unreadable()) what.faults.push_back(std::move(one));
   tell_faults(what.faults);
   if (by_.dry_run) {
     show(what);
@@ -190,7 +199,7 @@ void program::decide_and_act(cycle_report& to) {
   const tally done = executor_.carry_out(what, to.when, [this] { return step(); });
   to.acting = took();
   to.done = done;
-  again_ = done.refused + done.unknown > 0;
+  again_ = done.refused + done.unknown > 0 || executor_.is_behind();
   if (done.bound + done.evicted + done.explained + done.refused + done.unknown > 0) {
     out_.log(fmt::format("cycle: {} bound, {} evicted, {} explained, {} refused, {} without an answer", done.bound,
                          done.evicted, done.explained, done.refused, done.unknown));
@@ -205,9 +214,18 @@ void program::show(const decision& what) const {
 }
 
 void program::tell_faults(const std::vector<std::string>& faults) {
+  std::set<std::string> told;
+  std::size_t lines = 0;
   for (const std::string& one : faults) {
-    if (std::find(faults_.begin(), faults_.end(), one) == faults_.end()) out_.log("left out: " + one);
+    if (told_.contains(one)) {
+      told.insert(one);
+    } else if (!told.contains(one) && lines < most_fault_lines) {
+      out_.log("left out: " + one);
+      told.insert(one);
+      ++lines;
+    }
   }
+  told_ = std::move(told);
   faults_ = faults;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -80,6 +81,7 @@ class program {
   std::atomic<bool> stopped_ = false;
   std::atomic<std::chrono::steady_clock::time_point> last_step_ = std::chrono::steady_clock::now();
   std::vector<std::string> faults_;  ///< those of the last cycle
+  std::set<std::string> told_;       ///< of these, those that are in the log
   bool again_ = false;               ///< the last cycle has left something to do
 };
 

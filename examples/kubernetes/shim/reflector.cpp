@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "bounded_json.hpp"
+
 namespace shim {
 
 namespace {
@@ -43,6 +45,8 @@ void reflector::run() {
     } catch (const cancelled&) {
       return;
     } catch (const std::exception& fault) {  // of the network, of the server, or an answer that is no JSON
+      // What a watch cannot tell so that it is understood, a list may.
+      if (dynamic_cast<const json::exception*>(&fault) != nullptr) version_.clear();
       const std::chrono::milliseconds time = std::max(wait_.next(), std::exchange(retry_after_, {}));
       log_(fmt::format("{}: {}; again in {} ms", resource_.plural, fault.what(), time.count()));
       pause(time);
@@ -69,10 +73,19 @@ reflector::outcome reflector::list() {
     if (!next.empty()) what.target += "&continue=" + encoded(next);
     const response answer = client_.send(what);
     if (const outcome judged = judge(answer, "list"); judged != outcome::went_on) return judged;
-    json page = json::parse(answer.body);
+    json page = parse_lenient(answer.body);
     version = version_of(page);
-    if (version.empty() || !page["items"].is_array()) throw std::runtime_error("list: an answer that is no list");
-    for (json& one : page["items"]) {
+    if (version.empty()) throw std::runtime_error("list: an answer that is no list");
+    const auto found = page.find("items");
+    if (found == page.end() || !(found->is_array() || found->is_null())) {
+      throw std::runtime_error("list: an answer that is no list");
+    }
+    json& items = *found;
+    for (json& one : items) {
+      if (!one.is_object()) {
+        log_(fmt::format("{}: list: an item that is no object is passed over", resource_.plural));
+        continue;
+      }
       one["apiVersion"] = resource_.version;  // items of lists do not say what they are
       one["kind"] = resource_.kind;
       all.push_back(std::move(one));
@@ -99,7 +112,7 @@ reflector::outcome reflector::watch() {
 }
 
 bool reflector::take_event(std::string_view line, outcome& ended) {
-  json event = json::parse(line);
+  json event = parse_lenient(line);
   const std::string type = event.value("type", "");
   json& object = event["object"];
   if (type == "ERROR") {
