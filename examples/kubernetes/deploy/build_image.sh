@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the image of kaisched-kubernetes and kaisched-device-plugin: `build_image.sh [TAG]`. Needs docker or podman and a network. The tests of this
-# project do not build it: they check that what it copies is there.
+# Builds the image of kaisched-kubernetes, kaisched-device-plugin and kaisched-reservation: `build_image.sh [TAG]`. Needs docker or
+# podman and a network. The tests of this project do not build it: they check that what it copies is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 tag=${1:-kaisched-kubernetes:$(cat VERSION)}

@@ -39,6 +39,7 @@ const fields<configuration>& known_fields() {
        [](configuration& to, const YAML::Node& value) { to.objects.add("queue_label", some_text(value)); }},
       {"extender", [](configuration& to, const YAML::Node& value) { read_extender(value, to.extender); }},
       {"server", [](configuration& to, const YAML::Node& value) { read_server(value, to.server); }},
+      {"sharing", [](configuration& to, const YAML::Node& value) { read_sharing(value, to.sharing); }},
       {"webhook", [](configuration& to, const YAML::Node& value) { read_webhook(value, to.webhook); }},
       {"log",
        [](configuration& to, const YAML::Node& value) {

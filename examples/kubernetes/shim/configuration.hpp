@@ -15,6 +15,7 @@
 #include "extender_fields.hpp"
 #include "journal.hpp"
 #include "server_fields.hpp"
+#include "sharing_fields.hpp"
 #include "webhook_fields.hpp"
 
 namespace shim {
@@ -39,6 +40,7 @@ struct configuration {
   server_settings server;      ///< without an address there is none
   extender_settings extender;  ///< without an address there is none
   webhook_settings webhook;    ///< without an address there is none
+  sharing_settings sharing;    ///< without an image nobody gets parts of GPUs
   log_form log = log_form::text;
   bool dry_run = false;
   bool once = false;

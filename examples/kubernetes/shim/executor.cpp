@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "clock_text.hpp"
+#include "gpu_sharing.hpp"
 
 namespace shim {
 
@@ -18,7 +19,8 @@ using nlohmann::json;
 constexpr std::string_view component = "kaisched-kubernetes";
 constexpr const char* merge_patch = "application/merge-patch+json";
 constexpr const char* strategic_patch = "application/strategic-merge-patch+json";
-constexpr std::size_t most_note = 1024;  // of an event
+constexpr const char* bound_condition = "PodBound";  // as KAI's binder calls it
+constexpr std::size_t most_note = 1024;              // of an event
 
 json preconditions(const std::string& uid) { return {{"uid", uid}}; }
 
@@ -40,8 +42,12 @@ executor::executor(const configuration& by, const credentials& as, object_store&
       log_(std::move(log)),
       stamps_(
           store, [this](const request& what) { return send(what); }, log_),
+      reservations_(
+          by.sharing, by.scheduler_name, store, [this](const request& what) { return send_in_time(what); }, log_),
       binder_(store, [this](const request& what) { return send_in_time(what); }),
       identity_(boost::asio::ip::host_name()) {
+  binder_.add(std::make_unique<gpu_sharing>(
+      by_.sharing, reservations_, store_, [this](const request& what) { return send_in_time(what); }, log_));
   // What is sent under a lease has been answered or given up before somebody else may take it.
   if (by_.election.enabled && !by_.dry_run)
     client_.set_timeout(by_.election.lease_duration - by_.election.renew_deadline);
@@ -55,7 +61,9 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
   told_.clear();
   stamps_.begin(what, when);
   tally done;
+  conditions_.clear();
   try {
+    if (by_.sharing.enabled()) sync_reservations(done);
     go_on_binding(done);
     for (const json& action : what.actions) {
       if (!go_on()) return done;
@@ -69,6 +77,7 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
     if (!go_on()) return done;
     explain_group(group, why, done);
   }
+  if (go_on()) explain_bindings(done);
   if (go_on()) explain_refused(done);
   send_events(go_on);
   std::erase_if(explained_, [&](const auto& one) { return when_ - one.second > 2 * by_.explain_period; });
@@ -146,6 +155,11 @@ void executor::settle(const bind_result& result, tally& to) {
       log_(fmt::format("pod {}: bound to {}", result.pod, result.node));
       if (const json object = store_.find(pod_key, result.pod); !object.is_null()) {
         tell(object, "Normal", "Scheduled", fmt::format("bound to {}", result.node), "Binding");
+        const json* const was = condition_of(object, json::json_pointer("/status/conditions"), bound_condition);
+        if (was != nullptr && was->value("status", "") == "False") {
+          conditions_[result.pod] = {
+              {"type", bound_condition}, {"status", "True"}, {"reason", "Bound"}, {"message", words}};
+        }
       }
       break;
     case bind_state::unknown:
@@ -153,6 +167,12 @@ void executor::settle(const bind_result& result, tally& to) {
       ++to.unknown;
       break;
     case bind_state::failed:
+      conditions_[result.pod] = {{"type", bound_condition},
+                                 {"status", "False"},
+                                 {"reason", "BindingError"},
+                                 {"message", fmt::format("{}: {}", words, result.why)}};
+      ++to.refused;
+      break;
     case bind_state::refused:
       ++to.refused;
       break;
@@ -166,12 +186,8 @@ void executor::evict(const std::string& pod, tally& to) {
   const json object = store_.find(pod_key, pod);
   if (object.is_null()) return;
   const std::string uid = text_at(object, "/metadata/uid");
-  request what;
-  if (by_.eviction == eviction_form::remove) {
-    what.method = "DELETE";
-    what.target = place_of(pod_key, pod);
-    what.body = json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", preconditions(uid)}}.dump();
-  } else {
+  request what = removal(pod, uid);
+  if (by_.eviction == eviction_form::evict) {
     what.method = "POST";
     what.target = place_of(pod_key, pod, "eviction");
     what.body = json{{"apiVersion", "policy/v1"},
@@ -187,6 +203,32 @@ void executor::evict(const std::string& pod, tally& to) {
   ++to.evicted;
   log_(fmt::format("pod {}: evicted", pod));
   tell(object, "Normal", "Evict", "evicted to make room for pods that come before it", "Evicting");
+}
+
+request executor::removal(const std::string& pod, const std::string& uid) {
+  request what;
+  what.method = "DELETE";
+  what.target = place_of(pod_key, pod);
+  what.body = json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", preconditions(uid)}}.dump();
+  return what;
+}
+
+void executor::sync_reservations(tally& to) {
+  for (const std::string& pod : reservations_.sync()) {
+    const json object = store_.find(pod_key, pod);
+    if (object.is_null()) continue;
+    const std::string why = "it shares a GPU that no pod reserves: others may be given the same";
+    if (by_.sharing.orphans == orphan_form::keep) {
+      if (may_explain("orphan " + pod)) tell(object, "Warning", "NoReservation", why, "Binding");
+      continue;
+    }
+    const std::string uid = text_at(object, "/metadata/uid");
+    store_.assume_gone(pod, uid, clock_text(when_));
+    if (!change(pod, removal(pod, uid), "remove", to)) continue;
+    ++to.evicted;
+    log_(fmt::format("pod {}: removed: {}", pod, why));
+    tell(object, "Warning", "NoReservation", why, "Evicting");
+  }
 }
 
 bool executor::change(const std::string& pod, const request& what, const std::string& words, tally& to) {
@@ -245,15 +287,18 @@ bool executor::may_explain(const std::string& object) {
   return true;
 }
 
-void executor::explain_pod(const std::string& pod, const json& condition, tally& to) {
+void executor::explain_pod(const std::string& pod, const json& condition, tally& to, const char* action) {
   const json object = store_.find(pod_key, pod);
   if (object.is_null()) return;
-  const json* was = condition_of(object, json::json_pointer("/status/conditions"), "PodScheduled");
+  const std::string type = condition.value("type", "");
+  const json* was = condition_of(object, json::json_pointer("/status/conditions"), type);
   if (was != nullptr && was->value("message", "") == condition.value("message", "")) return;
-  if (!may_explain("pod " + pod)) return;
+  const bool fails = condition.value("status", "") == "False";
+  if (fails && !may_explain(fmt::format("pod {} {}", pod, type))) return;
   json now = condition;
-  now["lastTransitionTime"] =
-      was != nullptr && was->contains("lastTransitionTime") ? (*was)["lastTransitionTime"] : json(clock_text(when_));
+  const bool is_as_before = was != nullptr && was->value("status", "") == condition.value("status", "") &&
+                            was->contains("lastTransitionTime");
+  now["lastTransitionTime"] = is_as_before ? (*was)["lastTransitionTime"] : json(clock_text(when_));
   request what;
   what.method = "PATCH";
   what.target = place_of(pod_key, pod, "status");
@@ -266,7 +311,7 @@ void executor::explain_pod(const std::string& pod, const json& condition, tally&
       return;
     }
     ++to.explained;
-    tell(object, "Warning", "Unschedulable", condition.value("message", ""), "Scheduling");
+    if (fails) tell(object, "Warning", condition.value("reason", ""), condition.value("message", ""), action);
   } catch (const no_answer& fault) {
     log_(fmt::format("pod {}: {}", pod, fault.what()));
   }
@@ -277,6 +322,10 @@ void executor::explain_refused(tally& to) {
     explain_pod(pod, {{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", why}},
                 to);
   }
+}
+
+void executor::explain_bindings(tally& to) {
+  for (const auto& [pod, condition] : conditions_) explain_pod(pod, condition, to, "Binding");
 }
 
 void executor::explain_group(const std::string& group, const std::vector<std::pair<std::string, std::string>>& why,

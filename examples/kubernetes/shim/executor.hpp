@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "group_stamps.hpp"
 #include "http_client.hpp"
 #include "object_store.hpp"
+#include "reservations.hpp"
 
 namespace shim {
 
@@ -49,6 +51,13 @@ class executor {
   /// may be decided, because nobody knows what the last decisions have become.
   [[nodiscard]] bool resolve_unknown();
 
+  /// Whether pods are on their way to their nodes and something has to come before they are bound.
+  [[nodiscard]] bool waits() const { return !binder_.waiting().empty(); }
+  /// When something that is waited for is late.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const {
+    return reservations_.deadline();
+  }
+
   /// From any thread.
   void cancel() noexcept { client_.cancel(); }
 
@@ -56,13 +65,20 @@ class executor {
   void act(const nlohmann::json& action, tally& to);
   void bind(const nlohmann::json& action, const std::string& pod, tally& to);
   void go_on_binding(tally& to);
+  /// Reservations without users go, and so do users without a reservation.
+  void sync_reservations(tally& to);
   /// Says what has become of a binding.
   void settle(const bind_result& result, tally& to);
   void evict(const std::string& pod, tally& to);
+  /// DELETE of a pod.
+  [[nodiscard]] static request removal(const std::string& pod, const std::string& uid);
   void patch_status(const std::string& pod, const nlohmann::json& status, tally& to);
-  void explain_pod(const std::string& pod, const nlohmann::json& condition, tally& to);
+  /// Writes a condition whose message is a new one, and an event. @param action of the event.
+  void explain_pod(const std::string& pod, const nlohmann::json& condition, tally& to,
+                   const char* action = "Scheduling");
   void explain_group(const std::string& group, const std::vector<std::pair<std::string, std::string>>& why, tally& to);
   void explain_refused(tally& to);
+  void explain_bindings(tally& to);
   /// Whether a new reason of this object may be written now.
   bool may_explain(const std::string& object);
 
@@ -81,15 +97,17 @@ class executor {
   object_store& store_;
   log_function log_;
   group_stamps stamps_;
+  reservations reservations_;
   binder binder_;
   std::function<bool()> go_on_;  ///< of this cycle
   std::string identity_;
   std::chrono::system_clock::time_point when_;
   std::map<std::string, std::chrono::system_clock::time_point> explained_;
-  std::set<std::string> unknown_;       ///< pods of which no answer came
-  std::vector<nlohmann::json> before_;  ///< objects of the binding that comes next
-  std::vector<request> told_;           ///< events that are not sent yet
-  std::uint64_t events_ = 0;            ///< how many there have been
+  std::set<std::string> unknown_;                     ///< pods of which no answer came
+  std::vector<nlohmann::json> before_;                ///< objects of the binding that comes next
+  std::map<std::string, nlohmann::json> conditions_;  ///< to write, by pod: it could not be bound, or can now
+  std::vector<request> told_;                         ///< events that are not sent yet
+  std::uint64_t events_ = 0;                          ///< how many there have been
 };
 
 }  // namespace shim

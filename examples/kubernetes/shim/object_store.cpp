@@ -1,7 +1,10 @@
 #include "object_store.hpp"
 
+#include <cstdlib>
 #include <iterator>
 #include <utility>
+
+#include "shared_pod.hpp"
 
 namespace shim {
 
@@ -45,13 +48,23 @@ std::string mark_of(const resource& of, const std::string& name) {
 }
 
 /// Why a pod that waits cannot be started by a binding alone; empty if it can.
-std::string refusal_of(const json& pod) {
-  for (const char* key : {"gpu-fraction", "gpu-memory"}) {
-    if (is_annotated(pod, key)) return std::string("annotation ") + key + ": parts of GPUs need a binder of their own";
+std::string refusal_of(const json& pod, bool shares) {
+  for (const char* key : {gpu_fraction_annotation, gpu_memory_annotation}) {
+    if (!is_annotated(pod, key)) continue;
+    if (!shares) return std::string("annotation ") + key + ": parts of GPUs are not given away here";
+    if (annotation_of(pod, shared_map_annotation).empty()) {
+      return std::string("annotation ") + key + ": annotation " + shared_map_annotation +
+             " is missing: the pod came in without the webhook";
+    }
   }
   const json::json_pointer claims("/spec/resourceClaims");
   if (pod.contains(claims) && !pod[claims].empty()) return "spec.resourceClaims: claims are not supported yet";
   return {};
+}
+
+/// Versions of an object are numbers that grow; 0 if it is none.
+std::uint64_t number_of_version(const json& object) {
+  return std::strtoull(text_at(object, "/metadata/resourceVersion").c_str(), nullptr, 10);
 }
 
 /// Whether the server has said what was granted.
@@ -92,7 +105,7 @@ object_store::entry object_store::made(const resource& of, json one) const {
       seen["spec"]["schedulerName"] = another_scheduler;
       if (seen["metadata"].contains("annotations")) seen["metadata"]["annotations"].erase("pod-group-name");
     } else if (text_at(one, "/spec/nodeName").empty()) {
-      made.refusal = refusal_of(one);
+      made.refusal = refusal_of(one, shares_);
     }
   }
   made.text = std::make_shared<const std::string>(one_line(seen));
@@ -105,7 +118,14 @@ bool object_store::put_one(entries& in, const resource& of, const std::string& n
   const bool differs = was.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
   if (differs) changed_[of.key()].insert(name);
-  if (is_pod(of)) settle(name, was.object, false);
+  if (is_pod(of)) {
+    if (gpu_groups_of(was.object).empty()) {
+      sharers_.erase(name);
+    } else {
+      sharers_.insert(name);
+    }
+    settle(name, was.object, false);
+  }
   return differs;
 }
 
@@ -127,7 +147,7 @@ void object_store::replace(const resource& of, std::vector<json> all) {
   differs = differs || !before.empty();
   for (const auto& [name, gone] : before) changed_[of.key()].insert(name);
   if (is_pod(of)) {
-    for (const auto& [name, gone] : before) settle(name, gone.object, true);
+    for (const auto& [name, gone] : before) drop_pod(name, gone.object);
   }
   if (differs) changed();
 }
@@ -139,13 +159,31 @@ void object_store::put(const resource& of, json one) {
   if (put_one(kinds_[of.key()], of, name, std::move(now))) changed();
 }
 
+void object_store::put_newer(const resource& of, json one) {
+  const std::string name = name_of(one);
+  const std::string uid = text_at(one, "/metadata/uid");
+  const std::uint64_t version = number_of_version(one);
+  entry now = made(of, std::move(one));
+  const std::scoped_lock lock(mutex_);
+  entries& in = kinds_[of.key()];
+  const auto known = in.find(name);
+  if (known == in.end() || text_at(known->second.object, "/metadata/uid") != uid) return;
+  if (number_of_version(known->second.object) >= version) return;
+  if (put_one(in, of, name, std::move(now))) changed();
+}
+
 void object_store::remove(const resource& of, const json& one) {
   const std::scoped_lock lock(mutex_);
   const std::string name = name_of(one);
   if (kinds_[of.key()].erase(name) == 0) return;
   changed_[of.key()].insert(name);
-  if (is_pod(of)) settle(name, one, true);
+  if (is_pod(of)) drop_pod(name, one);
   changed();
+}
+
+void object_store::drop_pod(const std::string& name, const json& pod) {
+  sharers_.erase(name);
+  settle(name, pod, true);
 }
 
 /// Ends an assumption that the server has caught up with.
@@ -182,7 +220,12 @@ json object_store::taken_for_done(const std::string& text, const assumption& wha
   }
   seen["spec"]["nodeName"] = what.node;
   if (what.grants()) seen["metadata"]["annotations"].update(what.annotations);
-  if (what.metadata.is_object()) seen["metadata"].update(what.metadata, true);
+  if (what.metadata.is_object()) {
+    if (!gpu_groups_of({{"metadata", what.metadata}}).empty()) {  // those that it had before are not its own any more
+      for (const std::string& label : gpu_group_labels_of(seen)) seen["metadata"]["labels"].erase(label);
+    }
+    seen["metadata"].update(what.metadata, true);
+  }
   return seen;
 }
 
@@ -291,6 +334,28 @@ bool object_store::has_annotation(std::string_view key, std::string_view name, c
   if (all == kinds_.end()) return false;
   const auto found = all->second.find(name);
   return found != all->second.end() && is_annotated(found->second.object, annotation);
+}
+
+void object_store::each(std::string_view key, const std::function<void(const json&)>& see) const {
+  const std::scoped_lock lock(mutex_);
+  const auto all = kinds_.find(key);
+  if (all == kinds_.end()) return;
+  for (const auto& [name, one] : all->second) see(one.object);
+}
+
+void object_store::each_sharer(const std::function<void(const json& pod)>& see) const {
+  const std::scoped_lock lock(mutex_);
+  const auto pods = kinds_.find(pod_key);
+  if (pods == kinds_.end()) return;
+  for (const std::string& name : sharers_) {
+    const auto found = pods->second.find(name);
+    if (found != pods->second.end() && assumed_of(resource_of(pod_key), name) == nullptr) see(found->second.object);
+  }
+  for (const auto& [name, what] : assumed_) {
+    const auto found = pods->second.find(name);
+    if (found == pods->second.end() || !what.holds()) continue;
+    if (const json seen = taken_for_done(*found->second.text, what); !gpu_groups_of(seen).empty()) see(seen);
+  }
 }
 
 std::map<std::string, std::string> object_store::refused() const {
