@@ -63,7 +63,7 @@ class Kubelets(threading.Thread):
 
     def see(self, name, one):
         here = one["spec"].get("nodeName")
-        if not here or one.get("status", {}).get("phase") in ("Running", "Failed"):
+        if not here or one.get("status", {}).get("phase") in ("Running", "Failed", "Succeeded"):
             return
         others = [p for p in self.api.objects["pods"].values() if p["spec"].get("nodeName") == here]
         if is_reservation(one):
