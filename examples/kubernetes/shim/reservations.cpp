@@ -201,6 +201,7 @@ reservations::answer reservations::reserve(const std::string& group, const std::
     }
   }
   const held& one = held_[group];
+  if (one.device.empty()) (void)adopt(group, place_of(pod_key, one.name));  // the watch may be late
   if (one.node != node) {
     return give_up(group, fmt::format("pod {} reserves a GPU of {}, not of {}", one.name, one.node, node));
   }
