@@ -60,6 +60,7 @@ class FakeApi:
         self.expired = 0  # watches from before this version get 410
         self.cuts = 0  # watches that were opened before the last of these end once they have told all
         self.silent = False  # watches tell nothing
+        self.cut = None  # (n, whether it is done): at the n-th change from now nothing answers, and `stop` is called
         self.closing = False
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.server.daemon_threads = True
@@ -187,6 +188,13 @@ class FakeApi:
                 return fault[2]
         return None
 
+    def _is_cut(self, path):
+        """Whether this change is the one at which everything ends."""
+        if self.cut is None or re.search("/(leases|events)", path):
+            return False
+        self.cut = (self.cut[0] - 1, self.cut[1])
+        return self.cut[0] == 0
+
     def _change(self, method, plural, name, part, body):
         """What a request other than GET does. Returns status and answer."""
         obj = self.objects[plural].get(name)
@@ -211,9 +219,12 @@ class FakeApi:
                 return 409, {"kind": "Status", "message": f"{plural} {name} has been modified"}
             obj = body
         elif method == "DELETE" or part == "eviction":
-            options = body if method == "DELETE" else body.get("deleteOptions", {})
+            options = (body or {}) if method == "DELETE" else body.get("deleteOptions", {})
             if options.get("preconditions", {}).get("uid") not in (None, obj["metadata"]["uid"]):
                 return 409, {"kind": "Status", "message": "uid differs"}
+            if plural != "pods" or options.get("gracePeriodSeconds") == 0:  # no kubelet is waited for
+                self.delete(plural, name)
+                return 200, obj
             obj["metadata"]["deletionTimestamp"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         elif method == "PATCH":
             if body.get("metadata", {}).get("uid") not in (None, obj["metadata"]["uid"]):
@@ -230,6 +241,8 @@ class FakeApi:
                 obj["metadata"].pop("finalizers", None)
                 if body["metadata"]["finalizers"]:
                     obj["metadata"]["finalizers"] = body["metadata"]["finalizers"]
+            if "data" in body:
+                obj["data"] = {**obj.get("data", {}), **body["data"]}
             for key, value in body.get("status", {}).items():
                 if value is None:
                     obj.get("status", {}).pop(key, None)
@@ -346,6 +359,12 @@ class FakeApi:
                         return self.answer(404, {"kind": "Status", "message": "no such resource"})
                     part = match[5]
                     name = unquote(f"{match[2]}/{match[4]}" if match[2] else match[4] or "")
+                    if self.command != "GET" and api._is_cut(split.path):
+                        if api.cut[1]:
+                            api._change(self.command, plural, name, part, body)
+                        api.cut = None
+                        api.stop()
+                        return self.hang_up()
                     if self.command != "GET":
                         try:
                             status, answer = api._change(self.command, plural, name, part, body)

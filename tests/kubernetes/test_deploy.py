@@ -92,6 +92,7 @@ class Deploy(unittest.TestCase):
                 **values["config"], "server": {"listen": "127.0.0.1:0", "token_file": "t", "usage_token_file": "u"},
                 "extender": {"listen": "127.0.0.1:0", **values["extender"]["settings"]},
                 "webhook": {"listen": "127.0.0.1:0", "certificate": "c", "key": "k", **values["webhook"]["settings"]},
+                "sharing": {"image": "i", "namespace": values["reservation"]["namespace"], **values["reservation"]["settings"]},
             }  # fmt: skip
             file = Path(folder) / "config.yaml"
             file.write_text(yaml().safe_dump(config))
@@ -108,10 +109,10 @@ class Deploy(unittest.TestCase):
 
     def test_rights_are_those_that_are_documented(self):
         rules = []
-        for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender"), ("usage-rules", "rbac-usage"), ("node-rules", "rbac-node")):
+        for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender"), ("usage-rules", "rbac-usage"), ("node-rules", "rbac-node"), ("sharing-rules", "rbac-sharing")):
             read = self.read(f"files/{part}.yaml")
-            role = yaml().safe_load((DEPLOY.parent / f"{documented}.yaml").read_text())
-            self.assertEqual(read, role["rules"])
+            role = next(yaml().safe_load_all((DEPLOY.parent / f"{documented}.yaml").read_text()))
+            self.assertEqual((role["kind"], role["rules"]), ("ClusterRole", read))
             rules += read
         for rule in rules:
             for words in (rule["apiGroups"], rule["resources"], rule["verbs"]):
@@ -141,6 +142,19 @@ class Deploy(unittest.TestCase):
         helpers = (CHART / "templates/_helpers.tpl").read_text()
         self.assertIn("ledgers: {{ .Values.node.state }}/ledgers", helpers)
         self.assertEqual(text.count("--ledgers={{ .Values.node.state }}/ledgers"), 2)
+
+    def test_rights_of_reservations(self):
+        documented = list(yaml().safe_load_all((DEPLOY.parent / "rbac-sharing.yaml").read_text()))
+        template = (CHART / "templates/reservation.yaml").read_text()
+        given = [one["rules"] for one in documented if one["kind"] == "Role"]
+        self.assertEqual(given, [[yaml().safe_load(text)] for text in re.findall(r"(?m)^rules:\n- (.*)$", template)])
+        self.assertEqual([rules[0]["verbs"] for rules in given], [["create"], ["patch"]])
+        defaults = (DEPLOY.parent / "shim/sharing_fields.hpp").read_text()
+        account = next(one for one in documented if one["kind"] == "ServiceAccount")["metadata"]
+        self.assertIn(f'account = "{account["name"]}"', defaults)
+        self.assertIn(f'name_space = "{account["namespace"]}"', defaults)
+        self.assertEqual(self.read("values.yaml")["reservation"]["namespace"], account["namespace"])
+        self.assertIn(f"  name: {account['name']}\n", template)
 
     def test_the_dashboard_shows_metrics_that_there_are(self):
         declared = (DEPLOY.parent / "shim/cycle_metrics.cpp").read_text()
@@ -173,7 +187,7 @@ class Deploy(unittest.TestCase):
         if shutil.which("helm") is None:
             self.skipTest("skipped: helm absent, the templates were checked and not rendered")
         for more in ([], ["--set", "podMonitor.enabled=true,dashboard.enabled=true,tokenSecret=t,tlsSecret=c,extender.enabled=true,extender.insecure=true,"
-                                   "webhook.enabled=true,webhook.tlsSecret=w,node.enabled=true"]):  # fmt: skip
+                                   "webhook.enabled=true,webhook.tlsSecret=w,node.enabled=true,reservation.enabled=true"]):  # fmt: skip
             done = subprocess.run(["helm", "template", "one", CHART, "--namespace", "here", *more], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             made = {one["kind"]: one for one in yaml().safe_load_all(done.stdout) if one}
@@ -182,6 +196,7 @@ class Deploy(unittest.TestCase):
             self.assertEqual("PodMonitor" in made, bool(more))
             self.assertEqual("MutatingWebhookConfiguration" in made, bool(more))
             self.assertEqual("DaemonSet" in made, bool(more))
+            self.assertEqual("Role" in made, bool(more))
             pod = made["Deployment"]["spec"]["template"]["spec"]
             self.assertTrue(pod["securityContext"]["runAsNonRoot"])
             self.assertTrue(pod["containers"][0]["securityContext"]["readOnlyRootFilesystem"])

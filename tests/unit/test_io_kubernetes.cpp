@@ -654,12 +654,45 @@ TEST_CASE("decisions become objects again") {
   CHECK(has(std::string(more.at("status").at("conditions").at(0).at("message")), "gpu"));
 
   const std::string plain = *kube::format_actions(*run, read->names, kube::binding_form::kubernetes);
-  const nlohmann::json first = nlohmann::json::parse(plain).at("items").at(0);
-  CHECK(first.at("kind") == "Binding");
-  CHECK(first.at("target").dump() == R"({"apiVersion":"v1","kind":"Node","name":"n1"})");
+  const nlohmann::json items = nlohmann::json::parse(plain).at("items");
+  std::size_t at = 0;  // what a pod that shares has to say stands before its binding
+  while (at < items.size() && items.at(at).at("metadata").at("name") != "part") ++at;
+  REQUIRE(at + 1 < items.size());
+  CHECK(items.at(at).at("kind") == "Pod");
+  CHECK(items.at(at).at("metadata").at("labels").dump() == R"({"runai-gpu-group":"shared"})");
+  CHECK(items.at(at).at("metadata").at("annotations").dump() ==
+        R"({"kaisched.io/gpu-portion":"0.50","received-resource-type":"Fraction"})");
+  CHECK(items.at(at + 1).at("kind") == "Binding");
+  CHECK(items.at(at + 1).at("metadata").at("name") == "part");
+  CHECK(items.at(at + 1).at("target").dump() == R"({"apiVersion":"v1","kind":"Node","name":"n1"})");
   // What has been decided is under way when it is read back.
   const std::string again = tables(read_after(text, kai));
   CHECK(has(row(again, "team/part"), R"("status": "binding", "node": "n1", "devices": [1])"));
+}
+
+TEST_CASE("a new shared device has a name that no other one of its node has") {
+  // Which device an older group is on nobody knows: it is taken to be on the last one, whatever its name.
+  const std::string taken = kube::gpu_group_name("n1", 0);
+  const std::string text = list({
+      node("n1", R"("cpu": "64", "memory": "64Gi", "nvidia.com/gpu": 2, "pods": 110)"),
+      pod("old", {R"(, "annotations": {"gpu-fraction": "0.9"}, "labels": {"runai-gpu-group": ")" + taken + R"("})",
+                  R"(, "nodeName": "n1")", R"("phase": "Running")"}),
+      pod("several", {R"(, "annotations": {"gpu-fraction": "0.1", "gpu-fraction-num-devices": "2"})"}),
+  });
+  const result<kube::translation> read = kube::translate_json(text, "c.json");
+  REQUIRE(read.ok());
+  result<cluster> built = io::build_cluster(read->input, "reject");
+  REQUIRE(built.ok());
+  engine decides;
+  result<session> run = decides.run(built->take_snapshot(), read->input.now);
+  REQUIRE(run.ok());
+  const auto items =
+      nlohmann::json::parse(*kube::format_actions(*run, read->names, kube::binding_form::kubernetes)).at("items");
+  const nlohmann::json& labels = items.at(0).at("metadata").at("labels");
+  CHECK(labels.size() == 2);
+  CHECK(labels.contains("runai-gpu-group/" + taken));
+  for (const auto& [key, value] : labels.items()) CHECK(key == "runai-gpu-group/" + value.get<std::string>());
+  CHECK(kube::gpu_group_name("n1", 0, 1) != taken);
 }
 
 TEST_CASE("names of shared devices are stable") {

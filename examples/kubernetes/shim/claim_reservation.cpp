@@ -72,7 +72,7 @@ json claim_reservation::current(const std::string& claim) {
     const response answer = send_(look);
     if (answer.status == 404) return nullptr;
     if (!answer.ok()) throw no_answer(server_words(answer));
-    store_.put(resource_of(claim_key), json::parse(answer.body));
+    store_.put_newer(resource_of(claim_key), json::parse(answer.body));
     unsure_.erase(claim);
   }
   return store_.find(claim_key, claim);
@@ -101,7 +101,7 @@ std::string claim_reservation::patch(const std::string& claim, std::string_view 
       if (answer.status == 409) unsure_.insert(claim);  // the watch may be late
       return server_words(answer);
     }
-    store_.put(resource_of(claim_key), json::parse(answer.body));
+    store_.put_newer(resource_of(claim_key), json::parse(answer.body));
   } catch (const no_answer&) {
     expect();
     throw;

@@ -41,6 +41,7 @@ const fields<configuration>& known_fields() {
       {"server", [](configuration& to, const YAML::Node& value) { read_server(value, to.server); }},
       {"load", [](configuration& to, const YAML::Node& value) { read_load(value, to.load); }},
       {"usage", [](configuration& to, const YAML::Node& value) { read_usage(value, to.usage); }},
+      {"sharing", [](configuration& to, const YAML::Node& value) { read_sharing(value, to.sharing); }},
       {"webhook", [](configuration& to, const YAML::Node& value) { read_webhook(value, to.webhook); }},
       {"log",
        [](configuration& to, const YAML::Node& value) {

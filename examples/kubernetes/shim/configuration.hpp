@@ -16,6 +16,7 @@
 #include "journal.hpp"
 #include "load_fields.hpp"
 #include "server_fields.hpp"
+#include "sharing_fields.hpp"
 #include "usage_fields.hpp"
 #include "webhook_fields.hpp"
 
@@ -43,6 +44,7 @@ struct configuration {
   webhook_settings webhook;    ///< without an address there is none
   load_settings load;          ///< without addresses nothing is measured
   usage_settings usage;        ///< not enabled: the past does not count
+  sharing_settings sharing;    ///< without an image nobody gets parts of GPUs
   log_form log = log_form::text;
   bool dry_run = false;
   bool once = false;

@@ -10,6 +10,7 @@
 
 #include "claim_reservation.hpp"
 #include "clock_text.hpp"
+#include "gpu_sharing.hpp"
 
 namespace shim {
 
@@ -27,6 +28,8 @@ constexpr std::chrono::seconds longest_pause(30);
 
 /// Whether it is from an API server, and not from something in between.
 bool is_object(const response& answer) { return !text_at(json::parse(answer.body, nullptr, false), "/kind").empty(); }
+
+constexpr const char* bound_condition = "PodBound";  // as KAI's binder calls it
 
 json preconditions(const std::string& uid) { return {{"uid", uid}}; }
 
@@ -46,11 +49,15 @@ executor::executor(const configuration& by, const credentials& as, object_store&
       log_(std::move(log)),
       stamps_(
           store, [this](const request& what) { return send(what); }, log_),
+      reservations_(
+          by.sharing, by.scheduler_name, store, [this](const request& what) { return send_in_time(what); }, log_),
       binder_(store, [this](const request& what) { return send_in_time(what); }),
       events_([this](const request& what) { return send(what); }, log_),
       explainer_(by, store, events_, [this](const request& what) { return send(what); }, log_) {
   binder_.add(
       std::make_unique<claim_reservation>(store, [this](const request& what) { return send_in_time(what); }, log_));
+  binder_.add(std::make_unique<gpu_sharing>(
+      by_.sharing, reservations_, store_, [this](const request& what) { return send_in_time(what); }, log_));
   // What is sent under a lease has been answered or given up before somebody else may take it.
   if (by_.election.enabled && !by_.dry_run)
     client_.set_timeout(by_.election.lease_duration - by_.election.renew_deadline);
@@ -69,6 +76,7 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
   stamps_.begin(what, when);
   tally done;
   try {
+    if (by_.sharing.enabled()) sync_reservations(done);
     go_on_binding(done);
     for (const json& action : what.actions) {
       if (!go_on_()) break;
@@ -81,6 +89,8 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
     }
   } catch (const cancelled&) {  // in the middle of a binding
     return done;
+  } catch (const json::exception& fault) {
+    log_(fmt::format("bindings that wait: {}", fault.what()));
   }
   stamps_.finish(go_on_);
   // Together no longer than this, so that what has come in the meantime is decided.
@@ -112,7 +122,7 @@ bool executor::resolve_unknown() {
         object["apiVersion"] = "v1";
         object["kind"] = pod_key;
         // What it says ends what was assumed if that has happened; else nothing did.
-        store_.put(resource_of(pod_key), std::move(object));
+        store_.put_newer(resource_of(pod_key), std::move(object));
         store_.forget(pod);
         binder_.resolve(pod, bound);
       } else {
@@ -166,6 +176,16 @@ void executor::settle(const bind_result& result, tally& to) {
       log_(fmt::format("pod {}: bound to {}", result.pod, result.node));
       if (const json object = store_.find(pod_key, result.pod); !object.is_null()) {
         events_.tell(object, "Normal", "Scheduled", fmt::format("bound to {}", result.node), "Binding");
+        bool failed_before = false;
+        if (const json::json_pointer list("/status/conditions"); object.contains(list) && object[list].is_array()) {
+          failed_before = std::any_of(object[list].begin(), object[list].end(), [](const json& one) {
+            return text_at(one, "/type") == bound_condition && text_at(one, "/status") == "False";
+          });
+        }
+        if (failed_before) {
+          explainer_.add_condition(
+              result.pod, {{"type", bound_condition}, {"status", "True"}, {"reason", "Bound"}, {"message", words}});
+        }
       }
       break;
     case bind_state::unknown:
@@ -173,6 +193,12 @@ void executor::settle(const bind_result& result, tally& to) {
       ++to.unknown;
       break;
     case bind_state::failed:
+      explainer_.add_condition(result.pod, {{"type", bound_condition},
+                                            {"status", "False"},
+                                            {"reason", "BindingError"},
+                                            {"message", fmt::format("{}: {}", words, result.why)}});
+      ++to.refused;
+      break;
     case bind_state::refused:
       ++to.refused;
       break;
@@ -189,12 +215,8 @@ void executor::evict(const std::string& pod, tally& to) {
   if (store_.is_spared(pod)) return;
   if (group != what_->group_of.end() && refusing_.contains(group->second)) return;  // one of them stays
   const std::string uid = text_at(object, "/metadata/uid");
-  request what;
-  if (by_.eviction == eviction_form::remove) {
-    what.method = "DELETE";
-    what.target = place_of(pod_key, pod);
-    what.body = json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", preconditions(uid)}}.dump();
-  } else {
+  request what = removal(pod, uid);
+  if (by_.eviction == eviction_form::evict) {
     what.method = "POST";
     what.target = place_of(pod_key, pod, "eviction");
     what.body = json{{"apiVersion", "policy/v1"},
@@ -229,6 +251,32 @@ void executor::tell_eviction(const json& object, const std::string& pod) {
     std::tie(notes["evictor-pod-group-namespace"], notes["evictor-pod-group-name"]) = split_name(cause.evictor);
   }
   events_.tell(of_group, "Normal", "Evict", note, "Evicting", std::move(notes));
+}
+
+request executor::removal(const std::string& pod, const std::string& uid) {
+  request what;
+  what.method = "DELETE";
+  what.target = place_of(pod_key, pod);
+  what.body = json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", preconditions(uid)}}.dump();
+  return what;
+}
+
+void executor::sync_reservations(tally& to) {
+  for (const std::string& pod : reservations_.sync()) {
+    const json object = store_.find(pod_key, pod);
+    if (object.is_null()) continue;
+    const std::string why = "it shares a GPU that no pod reserves: others may be given the same";
+    if (by_.sharing.orphans == orphan_form::keep) {
+      if (explainer_.may_explain("orphan " + pod)) events_.tell(object, "Warning", "NoReservation", why, "Binding");
+      continue;
+    }
+    const std::string uid = text_at(object, "/metadata/uid");
+    store_.assume_gone(pod, uid, clock_text(when_));
+    if (!change(pod, removal(pod, uid), "remove", to)) continue;
+    ++to.evicted;
+    log_(fmt::format("pod {}: removed: {}", pod, why));
+    events_.tell(object, "Warning", "NoReservation", why, "Evicting");
+  }
 }
 
 bool executor::change(const std::string& pod, const request& what, const std::string& words, tally& to) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "group_stamps.hpp"
 #include "http_client.hpp"
 #include "object_store.hpp"
+#include "reservations.hpp"
 
 namespace shim {
 
@@ -53,6 +55,12 @@ class executor {
   [[nodiscard]] bool is_behind() const noexcept;
   /// Whether the server wants to be left alone for a while.
   [[nodiscard]] bool is_paused() const noexcept;
+  /// Whether pods are on their way to their nodes and something has to come before they are bound.
+  [[nodiscard]] bool waits() const { return !binder_.waiting().empty(); }
+  /// When something that is waited for is late.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const {
+    return reservations_.deadline();
+  }
 
   /// From any thread.
   void cancel() noexcept { client_.cancel(); }
@@ -61,9 +69,13 @@ class executor {
   void act(const nlohmann::json& action, tally& to);
   void bind(const nlohmann::json& action, const std::string& pod, tally& to);
   void go_on_binding(tally& to);
+  /// Reservations without users go, and so do users without a reservation.
+  void sync_reservations(tally& to);
   /// Says what has become of a binding.
   void settle(const bind_result& result, tally& to);
   void evict(const std::string& pod, tally& to);
+  /// DELETE of a pod.
+  [[nodiscard]] static request removal(const std::string& pod, const std::string& uid);
   void patch_status(const std::string& pod, const nlohmann::json& status, tally& to);
   void tell_eviction(const nlohmann::json& object, const std::string& pod);
   void hold_back(const std::string& pod, const request& what, const response& answer);
@@ -79,6 +91,7 @@ class executor {
   object_store& store_;
   log_function log_;
   group_stamps stamps_;
+  reservations reservations_;
   binder binder_;
   event_list events_;
   explainer explainer_;

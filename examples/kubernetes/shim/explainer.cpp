@@ -91,6 +91,7 @@ void explainer::begin(const decision& what, std::chrono::system_clock::time_poin
   when_ = when;
   faults_ = 0;
   own_.clear();
+  conditions_.clear();
   due_.clear();
   std::erase_if(explained_, [&](const auto& one) { return when_ - one.second > 2 * by_.explain_period; });
 }
@@ -119,6 +120,9 @@ std::size_t explainer::finish(const std::function<bool()>& go_on, std::chrono::s
   for (const auto& [group, why] : what_->waiting) add_group(group, why);
   for (const auto& [pod, why] : store_.refused()) {
     add(pod, [this, pod = pod, why = why] { return explain_pod(pod, {}, why); });
+  }
+  for (const auto& [pod, condition] : conditions_) {
+    add(pod, [this, &pod, &condition] { return write_condition(pod, condition); });
   }
   std::size_t said = 0;
   auto turn = due_.upper_bound(last_);
@@ -172,6 +176,30 @@ bool explainer::patch(const std::string& object, const request& what) {
 /// One server does not take any of thousands: one line says so.
 void explainer::complain(const std::string& fault) {
   if (++faults_ == 1) log_(fault);
+}
+
+bool explainer::write_condition(const std::string& pod, const json& condition) {
+  const std::string type = text_at(condition, "/type");
+  const std::string message = text_at(condition, "/message");
+  const bool fails = text_at(condition, "/status") == "False";
+  json object;
+  store_.look_at(pod_key, pod, [&](const json& seen) {
+    const json* was = condition_of(seen, pod_conditions(), type);
+    if (was == nullptr || text_at(*was, "/message") != message) object = seen;
+  });
+  if (object.is_null()) return false;  // gone, or it says so already
+  if (fails && !may_explain(fmt::format("pod {} {}", pod, type))) return false;
+  const json* was = condition_of(object, pod_conditions(), type);
+  json now = condition;
+  const bool is_new = was == nullptr || text_at(*was, "/status") != text_at(condition, "/status") ||
+                      !was->contains("lastTransitionTime");
+  now["lastTransitionTime"] = is_new ? json(clock_text(when_)) : (*was)["lastTransitionTime"];
+  const request what = status_patch(
+      pod_key, object, "application/strategic-merge-patch+json",
+      {{"metadata", {{"uid", text_at(object, "/metadata/uid")}}}, {"status", {{"conditions", json::array({now})}}}});
+  if (patch("pod " + pod, what) && fails)
+    events_.tell(object, "Warning", text_at(condition, "/reason"), message, "Binding");
+  return true;
 }
 
 bool explainer::explain_pod(const std::string& pod, const std::string& group, const std::string& message) {

@@ -34,6 +34,10 @@ class explainer {
   void begin(const decision& what, std::chrono::system_clock::time_point when);
   /// What is in the way of this very pod.
   void add_pod(const std::string& pod, std::string message) { own_[pod] = std::move(message); }
+  /// A condition of a pod that is not about waiting, and an event if it is False, whatever its group says.
+  void add_condition(const std::string& pod, nlohmann::json condition) { conditions_[pod] = std::move(condition); }
+  /// Whether a new reason of this object may be written now.
+  bool may_explain(const std::string& object);
   /// Writes what there is to say about groups that wait, all pods of theirs that wait, because who scales the cluster
   /// counts these, and pods that the store refuses.
   /// @param go_on asked before each object. @return how many objects say something new.
@@ -50,8 +54,7 @@ class explainer {
   bool explain_pod(const std::string& pod, const std::string& group, const std::string& message);
   bool explain_group(const std::string& group, const reasons& why);
   bool tell_not_ready(const std::string& group, const reasons& why, std::int64_t missing);
-  /// Whether a new reason of this object may be written now.
-  bool may_explain(const std::string& object);
+  bool write_condition(const std::string& pod, const nlohmann::json& condition);
   bool patch(const std::string& object, const request& what);
   void complain(const std::string& fault);
 
@@ -63,6 +66,7 @@ class explainer {
   const decision* what_ = nullptr;
   std::chrono::system_clock::time_point when_;
   std::map<std::string, std::string> own_;                        ///< messages of pods
+  std::map<std::string, nlohmann::json> conditions_;              ///< of pods
   std::map<std::string, std::deque<std::function<bool()>>> due_;  ///< by namespace
   std::map<std::string, std::chrono::system_clock::time_point> explained_;
   std::map<std::string, std::string> not_ready_;  ///< what was told about groups, by uid

@@ -83,7 +83,7 @@ void group_stamps::write(const std::string& group) {
       }
       now["apiVersion"] = resource_of(pod_group_key).version;
       now["kind"] = resource_of(pod_group_key).kind;
-      store_.put(resource_of(pod_group_key), std::move(now));
+      store_.put_newer(resource_of(pod_group_key), std::move(now));
     } else {
       log_(fmt::format("pod group {}: times: {}", group, server_words(answer)));
       if (answer.status >= 500 || answer.status == 429) return;  // the next cycle tries again

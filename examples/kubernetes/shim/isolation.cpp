@@ -11,6 +11,7 @@
 
 #include "credentials.hpp"
 #include "hami_grants.hpp"
+#include "shared_pod.hpp"
 
 namespace shim {
 
@@ -132,13 +133,17 @@ void add_volume(json& pod, json what) {
 }
 
 void set_limits(json& container, std::size_t place, const gpu_part& part) {
-  if (part.memory) {
-    set_text(container, "CUDA_DEVICE_MEMORY_LIMIT", fmt::format("{}m", *part.memory));
-    set_text(container, "GPU_MEMORY_LIMIT", std::to_string(*part.memory << 20U));
+  if (!part.config_map.empty()) {
+    for (const char* name : {cuda_memory_limit, memory_limit}) {
+      set_variable(container, name, {{"valueFrom", {{"configMapKeyRef", {{"name", part.config_map}, {"key", name}}}}}});
+    }
+  } else if (part.memory) {
+    set_text(container, cuda_memory_limit, fmt::format("{}m", *part.memory));
+    set_text(container, memory_limit, std::to_string(*part.memory << 20U));
   } else if (part.is_percent) {
     // Nobody knows the card yet. If the scheduler says nothing either, "m" is no amount, and the guard starts nothing.
     set_field(container, granted_variable, fmt::format("metadata.annotations['{}']", granted_memory_key(place)));
-    for (const char* name : {"CUDA_DEVICE_MEMORY_LIMIT", "GPU_MEMORY_LIMIT"}) {
+    for (const char* name : {cuda_memory_limit, memory_limit}) {
       set_text(container, name, fmt::format("$({})m", granted_variable));
     }
   }

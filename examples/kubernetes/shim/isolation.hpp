@@ -15,15 +15,18 @@
 
 namespace shim {
 
-/// What a container asks for of NVIDIA's GPUs by the resources of HAMi.
+/// What a container asks for of NVIDIA's GPUs by the resources of HAMi, or by annotations of KAI.
 struct gpu_part {
   std::optional<std::int64_t> memory;  ///< MiB of each
   bool is_percent = false;             ///< of memory: how much that is follows from the card
   std::optional<std::int64_t> cores;   ///< percent of each
   std::optional<std::int64_t> priority;
-  bool counted = false;  ///< it says how many
+  bool counted = false;    ///< it says how many
+  std::string config_map;  ///< in which its memory will stand; empty: it is told otherwise
   /// Whether there is a limit to keep.
-  [[nodiscard]] bool is_limited() const { return memory || is_percent || (cores && *cores > 0 && *cores < 100); }
+  [[nodiscard]] bool is_limited() const {
+    return memory || is_percent || !config_map.empty() || (cores && *cores > 0 && *cores < 100);
+  }
 };
 
 /// Empty if it asks for none. Errors: bad_input for amounts that are none.

@@ -70,6 +70,7 @@ int run(int argc, char** argv) {
   if (!context.empty()) by.context = context;
   if (!scheduler_name.empty()) by.scheduler_name = scheduler_name;
   if (!extender.empty()) shim::read_extender_argument(extender, by.extender);
+  if (by.sharing.enabled()) by.webhook.shares = {by.scheduler_name, by.sharing.runtime_class};
   by.dry_run = dry_run;
   by.once = once;
   const shim::credentials as = shim::find_credentials(by.kubeconfig, by.context);

@@ -1,12 +1,14 @@
 #include "object_store.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bounded_json.hpp"
+#include "shared_pod.hpp"
 
 namespace shim {
 
@@ -77,9 +79,14 @@ std::string missing_claim(const json& pod) {
 }
 
 /// Why a pod that waits cannot be started by a binding alone; empty if it can.
-std::string refusal_of(const json& pod) {
-  for (const char* key : {"gpu-fraction", "gpu-memory"}) {
-    if (is_annotated(pod, key)) return std::string("annotation ") + key + ": parts of GPUs need a binder of their own";
+std::string refusal_of(const json& pod, bool shares) {
+  for (const char* key : {gpu_fraction_annotation, gpu_memory_annotation}) {
+    if (!is_annotated(pod, key)) continue;
+    if (!shares) return std::string("annotation ") + key + ": parts of GPUs are not given away here";
+    if (annotation_of(pod, shared_map_annotation).empty()) {
+      return std::string("annotation ") + key + ": annotation " + shared_map_annotation +
+             " is missing: the pod came in without the webhook";
+    }
   }
   return missing_claim(pod);
 }
@@ -98,6 +105,11 @@ bool uses_devices(const json& pod) {
     }
   }
   return false;
+}
+
+/// Versions of an object are numbers that grow; 0 if it is none.
+std::uint64_t number_of_version(const json& object) {
+  return std::strtoull(text_at(object, "/metadata/resourceVersion").c_str(), nullptr, 10);
 }
 
 /// Whether the server has said what was granted.
@@ -144,7 +156,7 @@ object_store::entry object_store::read(const resource& of, json one) const {
       seen["spec"]["schedulerName"] = another_scheduler;
       if (json* const written = part_of(seen["metadata"], "annotations")) drop(*written, "pod-group-name");
     } else if (text_at(one, "/spec/nodeName").empty()) {
-      made.refusal = refusal_of(one);
+      made.refusal = refusal_of(one, shares_);
     }
   }
   made.text = std::make_shared<const std::string>(one_line(seen));
@@ -213,7 +225,14 @@ bool object_store::put_one(entries& in, const resource& of, const std::string& n
       was.text == nullptr || now.text == nullptr || *was.text != *now.text || was.refusal != now.refusal;
   was = std::move(now);
   if (differs) changed_[of.key()].insert(name);
-  if (is_pod(of)) settle(name, was.object, false);
+  if (is_pod(of)) {
+    if (gpu_groups_of(was.object).empty()) {
+      sharers_.erase(name);
+    } else {
+      sharers_.insert(name);
+    }
+    settle(name, was.object, false);
+  }
   return differs;
 }
 
@@ -242,7 +261,7 @@ void object_store::replace(const resource& of, std::vector<json> all) {
     note_fault(of, name, {});
   }
   if (is_pod(of)) {
-    for (const auto& [name, gone] : before) settle(name, gone.object, true);
+    for (const auto& [name, gone] : before) drop_pod(name, gone.object);
   }
   if (differs) changed();
 }
@@ -255,13 +274,27 @@ void object_store::put(const resource& of, json one) {
   if (put_one(kinds_[of.key()], of, name, std::move(now), std::move(fault))) changed();
 }
 
+void object_store::put_newer(const resource& of, json one) {
+  const std::string name = name_of(one);
+  const std::string uid = text_at(one, "/metadata/uid");
+  const std::uint64_t version = number_of_version(one);
+  std::string fault;
+  entry now = made(of, std::move(one), fault);
+  const std::scoped_lock lock(mutex_);
+  entries& in = kinds_[of.key()];
+  const auto known = in.find(name);
+  if (known == in.end() || text_at(known->second.object, "/metadata/uid") != uid) return;
+  if (number_of_version(known->second.object) >= version) return;
+  if (put_one(in, of, name, std::move(now), std::move(fault))) changed();
+}
+
 void object_store::remove(const resource& of, const json& one) {
   const std::scoped_lock lock(mutex_);
   const std::string name = name_of(one);
   if (kinds_[of.key()].erase(name) == 0) return;
   note_fault(of, name, {});
   changed_[of.key()].insert(name);
-  if (is_pod(of)) settle(name, one, true);
+  if (is_pod(of)) drop_pod(name, one);
   forget_node(of, name);
   changed();
 }
@@ -270,6 +303,11 @@ void object_store::forget_node(const resource& of, const std::string& name) {
   if (of.key() != "Node") return;
   granted_.erase(name);
   bound_.erase(name);
+}
+
+void object_store::drop_pod(const std::string& name, const json& pod) {
+  sharers_.erase(name);
+  settle(name, pod, true);
 }
 
 /// Ends an assumption that the server has caught up with.
@@ -306,7 +344,12 @@ json object_store::taken_for_done(const std::string& text, const assumption& wha
   }
   seen["spec"]["nodeName"] = what.node;
   if (what.grants()) seen["metadata"]["annotations"].update(what.annotations);
-  if (what.metadata.is_object()) seen["metadata"].update(what.metadata, true);
+  if (what.metadata.is_object()) {
+    if (!gpu_groups_of({{"metadata", what.metadata}}).empty()) {  // those that it had before are not its own any more
+      for (const std::string& label : gpu_group_labels_of(seen)) seen["metadata"]["labels"].erase(label);
+    }
+    seen["metadata"].update(what.metadata, true);
+  }
   return seen;
 }
 
@@ -478,6 +521,28 @@ bool object_store::has_annotation(std::string_view key, std::string_view name, c
   if (all == kinds_.end()) return false;
   const auto found = all->second.find(name);
   return found != all->second.end() && is_annotated(found->second.object, annotation);
+}
+
+void object_store::each(std::string_view key, const std::function<void(const json&)>& see) const {
+  const std::scoped_lock lock(mutex_);
+  const auto all = kinds_.find(key);
+  if (all == kinds_.end()) return;
+  for (const auto& [name, one] : all->second) see(one.object);
+}
+
+void object_store::each_sharer(const std::function<void(const json& pod)>& see) const {
+  const std::scoped_lock lock(mutex_);
+  const auto pods = kinds_.find(pod_key);
+  if (pods == kinds_.end()) return;
+  for (const std::string& name : sharers_) {
+    const auto found = pods->second.find(name);
+    if (found != pods->second.end() && assumed_of(resource_of(pod_key), name) == nullptr) see(found->second.object);
+  }
+  for (const auto& [name, what] : assumed_) {
+    const auto found = pods->second.find(name);
+    if (found == pods->second.end() || !what.holds() || found->second.text == nullptr) continue;
+    if (const json seen = taken_for_done(*found->second.text, what); !gpu_groups_of(seen).empty()) see(seen);
+  }
 }
 
 std::map<std::string, std::string> object_store::refused() const {

@@ -41,12 +41,17 @@ struct object_change {
 
 class object_store final : public sink {
  public:
-  /// @param scheduler_name pods of other schedulers only use their nodes.
-  explicit object_store(std::string scheduler_name) : scheduler_name_(std::move(scheduler_name)) {}
+  /// @param scheduler_name pods of other schedulers only use their nodes. @param shares whether pods get parts of GPUs.
+  explicit object_store(std::string scheduler_name, bool shares = false)
+      : scheduler_name_(std::move(scheduler_name)), shares_(shares) {}
 
   void replace(const resource& of, std::vector<nlohmann::json> all) override;
   void put(const resource& of, nlohmann::json one) override;
   void remove(const resource& of, const nlohmann::json& one) override;
+
+  /// An answer of the server to a change of an object. It counts only if nothing newer has been heard of: a watch may
+  /// be faster, and may have told that the object is gone.
+  void put_newer(const resource& of, nlohmann::json one);
 
   /// What is different about the objects since the last call, or the beginning.
   /// @param all receives the objects as the engine is to see them: kinds in their order, objects by name, decisions
@@ -61,6 +66,11 @@ class object_store final : public sink {
   /// The object itself, or null. @param key of its kind. @param name `namespace/name`, or the name alone.
   [[nodiscard]] nlohmann::json find(std::string_view key, std::string_view name) const;
   [[nodiscard]] bool has_annotation(std::string_view key, std::string_view name, const char* annotation) const;
+  /// Calls `see` with each object of a kind. It must not ask the store.
+  void each(std::string_view key, const std::function<void(const nlohmann::json&)>& see) const;
+  /// Calls `see` with each pod that shares a GPU or reserves one, decisions that are on their way taken for done. It
+  /// must not ask the store.
+  void each_sharer(const std::function<void(const nlohmann::json& pod)>& see) const;
   /// Pods of this scheduler that wait and that it cannot start, and why.
   [[nodiscard]] std::map<std::string, std::string> refused() const;
 
@@ -145,6 +155,7 @@ class object_store final : public sink {
   void end_of_times();
   void settle(const std::string& name, const nlohmann::json& pod, bool gone);
   void forget_node(const resource& of, const std::string& name);
+  void drop_pod(const std::string& name, const nlohmann::json& pod);
   [[nodiscard]] const assumption* assumed_of(const resource& of, const std::string& name) const;
   /// Those that have got devices before the server has told of them.
   [[nodiscard]] std::vector<nlohmann::json> granted_unseen() const;
@@ -156,11 +167,13 @@ class object_store final : public sink {
   void changed();
 
   std::string scheduler_name_;
+  bool shares_;
   mutable std::mutex mutex_;
   mutable std::condition_variable wake_;
   std::map<std::string, entries, std::less<>> kinds_;                       ///< by key, of those that have been listed
   std::map<std::string, std::map<std::string, notes>, std::less<>> notes_;  ///< by key and annotation
   std::map<std::string, assumption, std::less<>> assumed_;                  ///< by name of the pod
+  std::set<std::string, std::less<>> sharers_;                              ///< pods with a label of a shared GPU
   std::map<std::string, std::set<std::string>, std::less<>> changed_;       ///< names by key, until they are taken
   std::map<std::pair<std::string, std::string>, std::string> faults_;       ///< by key and name
   /// By key and name, pods and pod groups that are spared, and until when.

@@ -58,7 +58,7 @@ reflector_options completed(reflector_options of, const configuration& by) {
 program::program(configuration by, const credentials& as, reflector_options watching, output out)
     : by_(completed(std::move(by), as)),
       out_(std::move(out)),
-      store_(by_.scheduler_name),
+      store_(by_.scheduler_name, by_.sharing.enabled()),
       decider_(by_),
       executor_(by_, as, store_, out_.log),
       watches_(as, store_, completed(watching, by_), out_.log) {
@@ -125,9 +125,11 @@ void program::lead() {
     seen = store_.revision();
     const clock::time_point began = clock::now();
     cycle();
-    if (by_.once) return;
-    wait(seen,
-         began + (again_ ? std::min<std::chrono::milliseconds>(by_.period, std::chrono::seconds(1)) : by_.period));
+    if (by_.once && !executor_.waits()) return;
+    clock::time_point next =
+        began + (again_ ? std::min<std::chrono::milliseconds>(by_.period, std::chrono::seconds(1)) : by_.period);
+    if (const auto deadline = executor_.deadline()) next = std::min(next, *deadline);
+    wait(seen, next);
     // What comes together, such as the pods of a gang, is decided together.
     if (store_.revision() == seen) continue;
     const clock::time_point until = clock::now() + by_.settle;

@@ -9,12 +9,16 @@
 #include "credentials.hpp"
 #include "isolation.hpp"
 #include "object_store.hpp"
+#include "share_admission.hpp"
+#include "shared_pod.hpp"
 
 namespace shim {
 
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* reaches_all = "a container is privileged: it reaches all devices of its node";
 
 bool is_privileged(const json& container) {
   const json::json_pointer path("/securityContext/privileged");
@@ -49,6 +53,37 @@ void each_container(json& pod, Function see) {
   }
 }
 
+/// Whether the pod wants the guard in front of its driver.
+bool is_guarded(const json& pod, const webhook_settings& by) {
+  return by.isolation && text_at(pod, "/metadata/annotations/kaisched.io~1isolation") != "false";
+}
+
+/// A pod of the program's own scheduler that asks for a part of a GPU in KAI's way.
+admission admit_in_the_way_of_kai(const webhook_settings& by, const json& pod) {
+  admission made{fault_of_sharer(pod), pod, {}};
+  if (!made.denied.empty()) return made;
+  const std::string map = admit_sharer(by.shares, made.pod);
+  const json::json_pointer at = fraction_container(made.pod).path();
+  bool privileged = false;
+  std::size_t place = 0;
+  each_container(made.pod, [&](json& container, std::size_t number) {
+    privileged = privileged || is_privileged(container);
+    if (&container == &made.pod[at]) place = number;
+  });
+  if (privileged) {
+    if (by.privileged == privileged_pods::deny) made.denied = reaches_all;
+    if (is_guarded(pod, by)) made.warnings.push_back(std::string(reaches_all) + "; no limits are kept");
+    return made;
+  }
+  if (!is_guarded(pod, by)) return made;
+  gpu_part part;
+  part.config_map = map;
+  isolation guard(by, made.pod);
+  guard.add_to(made.pod[at], place, part, made.warnings);
+  guard.add_volumes();
+  return made;
+}
+
 json answer_to(const json& review, const webhook_settings& by) {
   const json& request = review.at("request");
   json response{{"uid", request.at("uid")}, {"allowed", true}};
@@ -81,7 +116,11 @@ admission admit(const webhook_settings& by, const json& pod) {
   admission made{{}, pod, {}};
   if (!pod.is_object() || !pod.contains("spec") || !pod["spec"].is_object()) throw bad_input("spec: is missing");
   if (text_at(pod, "/metadata/labels/hami.io~1webhook") == "ignore") return made;
-  if (!is_free(text_at(pod, "/spec/schedulerName"), by)) return made;
+  const std::string scheduler = text_at(pod, "/spec/schedulerName");
+  if (!by.shares.scheduler.empty() && scheduler == by.shares.scheduler && asks_for_gpu_part(pod)) {
+    return admit_in_the_way_of_kai(by, pod);
+  }
+  if (!is_free(scheduler, by)) return made;
 
   bool privileged = false;
   std::vector<std::pair<std::size_t, gpu_part>> parts;
@@ -91,11 +130,10 @@ admission admit(const webhook_settings& by, const json& pod) {
   });
   if (parts.empty()) return made;
   if (privileged) {
-    const std::string why = "a container is privileged: it reaches all devices of its node";
     if (by.privileged == privileged_pods::deny) {
-      made.denied = why;
+      made.denied = reaches_all;
     } else {
-      made.warnings.push_back(why + "; nothing was added");
+      made.warnings.push_back(std::string(reaches_all) + "; nothing was added");
     }
     return made;
   }
@@ -106,7 +144,7 @@ admission admit(const webhook_settings& by, const json& pod) {
     }
     made.pod["spec"]["schedulerName"] = by.scheduler;
   }
-  const bool guarded = by.isolation && text_at(pod, "/metadata/annotations/kaisched.io~1isolation") != "false";
+  const bool guarded = is_guarded(pod, by);
   isolation guard(by, made.pod);
   each_container(made.pod, [&](json& container, std::size_t place) {
     for (const auto& [at, part] : parts) {

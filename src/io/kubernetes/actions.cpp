@@ -85,6 +85,7 @@ class action_list {
       add(bind_request(pod, node, devices, share, granted));
     } else {
       for (json& one : claims_.claims(pod, node)) add(std::move(one));
+      if (!devices.empty() && asked_by(pod).shared) add(shared_devices(pod, node, devices, share));
       add({{"apiVersion", "v1"},
            {"kind", "Binding"},
            {"metadata", metadata_of(pod)},
@@ -129,8 +130,7 @@ class action_list {
 
   [[nodiscard]] json bind_request(std::string_view pod, std::string_view node, std::span<const std::int64_t> devices,
                                   std::int64_t share, std::int64_t granted) const {
-    const auto known = requests_.find(pod);
-    const device_request asked = known == requests_.end() ? device_request{} : known->second;
+    const device_request asked = asked_by(pod);
     json metadata = metadata_of(pod);
     metadata["labels"] = {{"selected-node", node}};
     const std::string name = metadata["name"];
@@ -143,10 +143,10 @@ class action_list {
     const std::int64_t count = asked.shared  ? static_cast<std::int64_t>(devices.size())
                                : granted > 0 ? granted
                                              : asked.whole / whole_device;
-    const std::int64_t hundredths = asked.shared  ? (share + 5) / 10
+    const std::int64_t hundredths = asked.shared  ? hundredths_of(share)
                                     : granted > 0 ? std::min<std::int64_t>((asked.whole / granted + 5) / 10, 100)
                                                   : (count > 0 ? 100 : 0);
-    spec["receivedGPU"] = {{"count", count}, {"portion", fmt::format("{}.{:02}", hundredths / 100, hundredths % 100)}};
+    spec["receivedGPU"] = {{"count", count}, {"portion", portion_text(hundredths)}};
     if (asked.shared) {
       json groups = json::array();
       for (const std::int64_t device : devices) groups.push_back(group_of(node, device));
@@ -161,9 +161,46 @@ class action_list {
             {"spec", std::move(spec)}};
   }
 
+  [[nodiscard]] device_request asked_by(std::string_view pod) const {
+    const auto known = requests_.find(pod);
+    return known == requests_.end() ? device_request{} : known->second;
+  }
+
+  static std::int64_t hundredths_of(std::int64_t share) { return (share + 5) / 10; }
+  static std::string portion_text(std::int64_t hundredths) {
+    return fmt::format("{}.{:02}", hundredths / 100, hundredths % 100);
+  }
+
+  /// What a pod has to say before it is bound: which devices it shares, and how much of each it has.
+  [[nodiscard]] json shared_devices(std::string_view pod, std::string_view node, std::span<const std::int64_t> devices,
+                                    std::int64_t share) const {
+    json metadata = metadata_of(pod);
+    for (const std::int64_t device : devices) {
+      const std::string group = group_of(node, device);
+      metadata["labels"][devices.size() == 1 ? "runai-gpu-group" : "runai-gpu-group/" + group] = group;
+    }
+    metadata["annotations"] = {{"received-resource-type", "Fraction"},
+                               {"kaisched.io/gpu-portion", portion_text(hundredths_of(share))}};
+    return {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}};
+  }
+
   [[nodiscard]] std::string group_of(std::string_view node, std::int64_t device) const {
     const auto known = names_.gpu_groups.find({std::string(node), device});
-    return known == names_.gpu_groups.end() ? gpu_group_name(node, device) : known->second;
+    if (known != names_.gpu_groups.end()) return known->second;
+    // Nobody knows which device of the node an older group is on, so the name for this index may be taken.
+    for (int attempt = 0;; ++attempt) {
+      std::string name = gpu_group_name(node, device, attempt);
+      if (!is_in_use(node, name)) return name;
+    }
+  }
+
+  [[nodiscard]] bool is_in_use(std::string_view node, const std::string& name) const {
+    const auto& groups = names_.gpu_groups;
+    for (auto one = groups.lower_bound({std::string(node), 0}); one != groups.end() && one->first.first == node;
+         ++one) {
+      if (one->second == name) return true;
+    }
+    return false;
   }
 
   const object_names& names_;
@@ -175,8 +212,9 @@ class action_list {
 
 }  // namespace
 
-std::string gpu_group_name(std::string_view node, std::int64_t index) {
-  return uuid_of(fmt::format("{}/{}", node, index));  // no name of a node has a slash
+std::string gpu_group_name(std::string_view node, std::int64_t index, int attempt) {
+  // No name of a node has a slash.
+  return uuid_of(attempt == 0 ? fmt::format("{}/{}", node, index) : fmt::format("{}/{}/{}", node, index, attempt));
 }
 
 result<std::string> format_actions(const session& from, const object_names& names, binding_form form) {

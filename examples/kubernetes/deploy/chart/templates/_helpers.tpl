@@ -36,6 +36,14 @@ extender:
 {{ toYaml . | indent 2 }}
 {{- end }}
 {{- end }}
+{{- if .Values.reservation.enabled }}
+sharing:
+  image: {{ .Values.reservation.image | default (printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion)) | quote }}
+  namespace: {{ .Values.reservation.namespace }}
+{{- with .Values.reservation.settings }}
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- end }}
 {{- if .Values.webhook.enabled }}
 webhook:
   listen: 0.0.0.0:{{ .Values.webhook.port }}
