@@ -112,7 +112,7 @@ class Deploy(unittest.TestCase):
         for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender"), ("usage-rules", "rbac-usage"), ("node-rules", "rbac-node"), ("sharing-rules", "rbac-sharing")):
             read = self.read(f"files/{part}.yaml")
             role = next(yaml().safe_load_all((DEPLOY.parent / f"{documented}.yaml").read_text()))
-            self.assertEqual((role["kind"], role["rules"]), ("ClusterRole", read))
+            self.assertEqual((role["kind"], role["rules"]), ("Role" if part == "usage-rules" else "ClusterRole", read))
             rules += read
         for rule in rules:
             for words in (rule["apiGroups"], rule["resources"], rule["verbs"]):

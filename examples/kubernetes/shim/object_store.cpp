@@ -284,7 +284,7 @@ void object_store::put_newer(const resource& of, json one) {
   entries& in = kinds_[of.key()];
   const auto known = in.find(name);
   if (known == in.end() || text_at(known->second.object, "/metadata/uid") != uid) return;
-  if (number_of_version(known->second.object) >= version) return;
+  if (number_of_version(known->second.object) > version) return;
   if (put_one(in, of, name, std::move(now), std::move(fault))) changed();
 }
 
