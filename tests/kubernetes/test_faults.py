@@ -118,15 +118,15 @@ class Answers(FaultCase):
             self.assertGreater(len(met), 15)
             return play, log
 
+    def each_of(self, *plays):
+        with concurrent.futures.ThreadPoolExecutor(PARALLEL) as pool:
+            list(pool.map(lambda one: self.each_once(*one), plays))
+
     def test_no_answer(self):
-        for what in ("drop", "lost", "half"):
-            with self.subTest(what):
-                self.each_once(what)
+        self.each_of(("drop",), ("lost",), ("half",))
 
     def test_refusals(self):
-        for what in (500, 503, 409):
-            with self.subTest(what):
-                self.each_once(what)
+        self.each_of((500,), (503,), (409,))
 
     def test_too_many_requests(self):
         """After a 429 nothing more is asked for the time that the server names."""
@@ -144,12 +144,10 @@ class Answers(FaultCase):
             self.assertGreaterEqual(at[3] - at[2], 1.9)
 
     def test_answers_that_are_none(self):
-        for what in ("garbage", "html"):
-            with self.subTest(what):
-                self.each_once(what)
-        for body in (b"", b"[]", b"<html>welcome</html>"):  # of something in between: nothing was done
-            with self.subTest(body):
-                self.each_once((200, [("Content-Type", "text/html")], body), ALONE + "explain_period: 1s\n")
+        between = [  # of something in between: nothing was done
+            ((200, [("Content-Type", "text/html")], body), ALONE + "explain_period: 1s\n") for body in (b"", b"[]", b"<html>welcome</html>")
+        ]
+        self.each_of(("garbage",), ("html",), *between)
 
     def test_slow_answers(self):
         self.each_once(("late", 0.1))

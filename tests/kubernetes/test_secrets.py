@@ -42,7 +42,7 @@ class Words(SecretCase):
     def test_servers_that_repeat_what_they_were_sent(self):
         echo = f"who is Bearer {SECRET}? {SECRET}".encode()
         json_echo = b'{"kind": "Status", "message": "%s"}' % echo
-        for status in (401, 403, 407, 500):
+        for status in (401, 403, 500):
             with self.subTest(status), FakeApi() as api:
                 self.fill(api)
                 api.put("pods", pod("a"))
