@@ -111,7 +111,7 @@ step gpu_sharing::label(const binding& of, const json& decided, const json& pod)
     const json::json_pointer path(fmt::format("/metadata/{}", part));
     const json has = pod.contains(path) ? pod[path] : json::object();
     for (const auto& [key, value] : entries.items()) {
-      is_there = is_there && (value.is_null() ? !has.contains(key) : has.value(key, "") == value);
+      is_there = is_there && (value.is_null() ? !has.contains(key) : has.contains(key) && has[key] == value);
     }
   }
   if (is_there) return {};
