@@ -67,7 +67,7 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
                           const std::function<bool()>& go_on) {
   when_ = when;
   what_ = &what;
-  go_on_ = [this, &go_on] { return !is_paused() && go_on(); };
+  go_on_ = [this, go_on] { return !is_paused() && go_on(); };  // also asked before the next cycle begins
   before_.clear();
   told_evictions_.clear();
   refusing_.clear();
