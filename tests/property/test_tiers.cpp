@@ -88,10 +88,15 @@ cluster cluster_of(const drawing& from) {
   cluster c;
   got(c.apply(add(kind::topology, {"name", "levels"}).add({"net", texts{"zone", "rack"}})));
   auto nodes = add(kind::node, {"name", "capacity", "labels"});
+  std::vector<std::string> labels;  // which rows only point to
   for (int n = 0; n < from.nodes; ++n) {
-    const std::string zone = "z" + std::to_string(n / 4);
-    const std::string rack = "r" + std::to_string(n / 2);
-    nodes.add({"n" + std::to_string(n), numbers{64000, 1 << 30, 8000, 110}, texts{"zone", zone, "rack", rack}});
+    labels.push_back("z" + std::to_string(n / 4));
+    labels.push_back("r" + std::to_string(n / 2));
+  }
+  for (int n = 0; n < from.nodes; ++n) {
+    const auto at = 2 * static_cast<std::size_t>(n);
+    nodes.add({"n" + std::to_string(n), numbers{64000, 1 << 30, 8000, 110},
+               texts{"zone", labels[at], "rack", labels[at + 1]}});
   }
   auto queues = add(kind::queue, {"name", "quota", "over_quota_weight"});
   int weight = 0;
