@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kaisched::base {
 
@@ -17,5 +18,7 @@ namespace kaisched::base {
 [[nodiscard]] std::string shown(std::string_view text);
 /// A UTF-8 text without control characters: what cannot stay becomes U+FFFD.
 [[nodiscard]] std::string cleaned(std::string_view text);
+/// Names between commas, without the blanks around them and without empty ones.
+[[nodiscard]] std::vector<std::string> split_names(std::string_view text);
 
 }  // namespace kaisched::base

@@ -1,12 +1,12 @@
 // volcano-scheduler.conf -> tiers.
 #include <algorithm>
-#include <array>
 #include <map>
-#include <set>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "cli/imports.hpp"
 #include "policy/tiers/catalog.hpp"
 
@@ -42,19 +42,25 @@ const std::map<std::string, std::string, std::less<>>& settings_by_argument() {
   return known;
 }
 
-constexpr std::array<std::string_view, 5> known_actions{"enqueue", "allocate", "backfill", "preempt", "reclaim"};
-/// Where plug-ins are asked, as Volcano's switches say it behind `enable` or `enabled`.
-const std::map<std::string, std::string, std::less<>>& points_by_switch() {
-  static const std::map<std::string, std::string, std::less<>> known{
-      {"Allocatable", "allocatable"},     {"Hierarchy", "hierarchy"},       {"HyperNodeGradient", "domain_gradient"},
-      {"HyperNodeOrder", "domain_order"}, {"JobEnqueued", "job_enqueued"},  {"JobOrder", "job_order"},
-      {"JobPipelined", "job_pipelined"},  {"JobReady", "job_ready"},        {"JobStarving", "job_starving"},
-      {"NodeOrder", "node_order"},        {"Overused", "overused"},         {"Predicate", "predicate"},
-      {"Preemptable", "preemptable"},     {"Preemptive", "preemptive"},     {"QueueOrder", "queue_order"},
-      {"Reclaimable", "reclaimable"},     {"SubJobOrder", "sub_job_order"}, {"SubJobPipelined", "sub_job_pipelined"},
-      {"SubJobReady", "sub_job_ready"},   {"TaskOrder", "task_order"},
-  };
-  return known;
+/// Volcano's switches name the points behind `enable` or `enabled` in letters of both cases: JobOrder, HyperNodeOrder.
+std::string point_of_switch(std::string_view name) {
+  for (const std::string_view prefix : {"enabled", "enable"}) {
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    break;
+  }
+  std::string point;
+  for (const char letter : name) {
+    const bool capital = letter >= 'A' && letter <= 'Z';
+    if (capital && !point.empty()) point += '_';
+    point += capital ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
+  constexpr std::string_view there = "hyper_node_";
+  return point.starts_with(there) ? "domain_" + point.substr(there.size()) : point;
+}
+
+bool holds(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
 }
 
 class volcano_import {
@@ -86,8 +92,8 @@ class volcano_import {
 
  private:
   void actions(json_value told) {
-    for (const std::string& name : comma_names(scalar_text(told))) {
-      if (std::ranges::find(known_actions, name) != known_actions.end()) {
+    for (const std::string& name : base::split_names(scalar_text(told))) {
+      if (holds(policy::tiers::action_names(), name)) {
         actions_.push_back(name);
       } else {
         made_.leave_out(told, fmt::format("there is no action {}", name));
@@ -110,8 +116,7 @@ class volcano_import {
     json_value kept = plugin;
     const json_value* const named = find_member(plugin, "name", kept);
     const std::string name = named == nullptr ? "" : scalar_text(*named);
-    const auto known = policy::tiers::plugin_names();
-    if (std::ranges::find(known, name) == known.end()) {
+    if (!holds(policy::tiers::plugin_names(), name)) {
       made_.leave_out(plugin, fmt::format("there is no plug-in {}", name));
       return {};
     }
@@ -127,20 +132,14 @@ class volcano_import {
   }
 
   void add_switch(const std::string& plugin, json_value told) {
-    std::string_view key = told.key();
-    for (const std::string_view prefix : {"enabled", "enable"}) {
-      if (!key.starts_with(prefix)) continue;
-      key.remove_prefix(prefix.size());
-      break;
-    }
-    const auto point = points_by_switch().find(key);
-    if (point == points_by_switch().end() || !told.is(json_kind::boolean)) {
+    const std::string point = point_of_switch(told.key());
+    if (!holds(policy::tiers::point_names(), point) || !told.is(json_kind::boolean)) {
       made_.leave_out(told, fmt::format("nothing is asked of {} there", plugin));
       return;
     }
-    const bool usual = point->second != "hierarchy";
+    const bool usual = point != "hierarchy";
     if (told.boolean() != usual)
-      settings_.push_back(fmt::format("{}.at.{}={}", plugin, point->second, told.boolean() ? "true" : "false"));
+      settings_.push_back(fmt::format("{}.at.{}={}", plugin, point, told.boolean() ? "true" : "false"));
   }
 
   void arguments(const std::string& owner, json_value told) {
@@ -163,7 +162,7 @@ class volcano_import {
     if (prefix.empty() || !one.key().starts_with(prefix)) return false;
     if (one.key() != prefix) return true;  // told with the list
     json_value kept = one;
-    for (const std::string& name : comma_names(scalar_text(one))) {
+    for (const std::string& name : base::split_names(scalar_text(one))) {
       const json_value* const weight = find_member(all, prefix + "." + name, kept);
       settings_.push_back(
           fmt::format("{}.resources.{}={}", owner, name, weight == nullptr ? "1" : scalar_text(*weight)));
@@ -190,7 +189,7 @@ class volcano_import {
     if (told.key() != "sra") return false;
     if (text(told, "enable", "false") != "true") return true;
     settings_.push_back(fmt::format("{}.scarce.weight={}", owner, text(told, "weight", "0")));
-    for (const std::string& name : comma_names(text(told, "resources", ""))) {
+    for (const std::string& name : base::split_names(text(told, "resources", ""))) {
       json_value weights = told;
       const json_value* const found = find_member(told, "resourceWeight", weights);
       const std::string weight = found == nullptr ? "1" : text(*found, name, "1");

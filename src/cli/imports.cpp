@@ -37,18 +37,6 @@ std::string scalar_text(io::json_value of) {
   return {};
 }
 
-std::vector<std::string> comma_names(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    std::string_view name = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), name.size() + 1));
-    const std::size_t begin = name.find_first_not_of(' ');
-    if (begin == std::string_view::npos) continue;
-    names.emplace_back(name.substr(begin, name.find_last_not_of(' ') - begin + 1));
-  }
-  return names;
-}
-
 std::string joined(const std::vector<std::string>& names, std::string_view between) {
   return fmt::format("{}", fmt::join(names, between));
 }

@@ -35,8 +35,6 @@ struct imported_policy {
 [[nodiscard]] const io::json_value* find_member(io::json_value of, std::string_view key, io::json_value& kept);
 /// Text of a scalar; empty for anything else.
 [[nodiscard]] std::string scalar_text(io::json_value of);
-/// Names between commas.
-[[nodiscard]] std::vector<std::string> comma_names(std::string_view text);
 [[nodiscard]] std::string joined(const std::vector<std::string>& names, std::string_view between = ",");
 
 }  // namespace kaisched::cli

@@ -247,20 +247,6 @@ error bad_value(std::string_view name, std::string_view value, std::string_view 
           {}};
 }
 
-std::vector<std::string> split_names(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    std::string_view name = text.substr(0, comma);
-    while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
-    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
-    if (!name.empty()) names.emplace_back(name);
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
-  }
-  return names;
-}
-
 std::string join_names(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text.append(text.empty() ? "" : ",").append(name);
@@ -319,7 +305,7 @@ result<void> check_choice(const option_info& o, std::string_view value) {
 
 result<void> set_limits(std::vector<std::int64_t>& target, std::string_view value) {
   std::vector<std::int64_t> limits;
-  for (const std::string& text : split_names(value)) {
+  for (const std::string& text : base::split_names(value)) {
     std::int64_t limit = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), limit);
     const std::int64_t least = limits.empty() ? 1 : limits.back() + 1;
@@ -365,20 +351,20 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
   } else if (name == "devices.order") {
     device_order = value == "in_order" ? device_order_rule::in_order : device_order_rule::together;
   } else if (name == "devices.settings") {
-    std::vector<std::string> settings = split_names(value);
+    std::vector<std::string> settings = base::split_names(value);
     if (const auto good = model::parse_vendor_settings(join_list(settings)); !good) {
       return error{status::argument, "option devices.settings: " + good.failure().message, {}};
     }
     device_settings = std::move(settings);
   } else if (name == "fgd.pods") {
-    std::vector<std::string> pods = split_names(value);
+    std::vector<std::string> pods = base::split_names(value);
     for (const std::string& one : pods) {
       if (const auto good = policy::parse_typical_pod(one); !good)
         return error{status::argument, "option fgd.pods: " + good.failure().message, {}};
     }
     fgd_pods = std::move(pods);
   } else if (const auto names = member_of(name_lists, name); names != nullptr) {
-    this->*names = split_names(value);
+    this->*names = base::split_names(value);
   } else if (name == "las_2d.limits") {
     return set_limits(las_limits, value);
   } else if (name == "packing.scores") {
@@ -442,19 +428,19 @@ result<policy_options> preset(std::string_view name) {
   }
   policy_options o;
   if (name == "kai-0.17") {
-    o.parts = split_names(kai_parts);
+    o.parts = base::split_names(kai_parts);
     return o;
   }
   if (name == "hami-binpack-2.10" || name == "hami-spread-2.10") {
     o.preset = name;
-    o.parts = split_names(hami_parts);
+    o.parts = base::split_names(hami_parts);
     o.device_order = device_order_rule::in_order;
     o.device_settings = {name == "hami-spread-2.10" ? "node_policy=spread" : "node_policy=binpack"};
     return o;
   }
   if (name == "fluxion-conservative-2026.08" || name == "fluxion-easy-2026.08") {
     o.preset = name;
-    o.parts = split_names(batch_parts);
+    o.parts = base::split_names(batch_parts);
     o.actions = {"allocate", "backfill"};
     o.backfill_reservations = name == "fluxion-easy-2026.08" ? 1 : 0;
     return o;
@@ -462,11 +448,11 @@ result<policy_options> preset(std::string_view name) {
   for (const tier_bundle& one : tier_bundles) {
     if (one.preset != name) continue;
     o.preset = name;
-    o.parts = split_names(tiered_parts);
+    o.parts = base::split_names(tiered_parts);
     o.actions = {"tiers"};
-    o.tiers = split_names(one.tiers);
-    o.tier_actions = split_names(one.actions);
-    o.tier_settings = split_names(one.settings);
+    o.tiers = base::split_names(one.tiers);
+    o.tier_actions = base::split_names(one.actions);
+    o.tier_settings = base::split_names(one.settings);
     return o;
   }
   std::string known;

@@ -25,8 +25,7 @@ class FaultCase(Case):
 
     def supervised(self, api, config, name="stderr"):
         (folder := self.folder / f"run-{name}").mkdir()
-        kubeconfig = folder / "kubeconfig"
-        kubeconfig.write_text(self.kubeconfig(api.url).read_text())
+        kubeconfig = self.kubeconfig(api.url, folder=folder)  # plays go on side by side
         file = folder / "config.yaml"
         file.write_text("settle: 20ms\n" + config)
         log = open(self.folder / name, "a")

@@ -26,8 +26,8 @@ class Case(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def kubeconfig(self, url, cluster="", user=f"token: {SECRET}"):
-        file = self.folder / "kubeconfig"
+    def kubeconfig(self, url, cluster="", user=f"token: {SECRET}", folder=None):
+        file = (folder or self.folder) / "kubeconfig"
         file.write_text(
             "apiVersion: v1\nkind: Config\ncurrent-context: here\n"
             f"clusters: [{{name: c, cluster: {{server: '{url}'{', ' + cluster if cluster else ''}}}}}]\n"

@@ -37,10 +37,6 @@ action_kind kind_of(tiered_action action) {
   return action_kind::allocate;
 }
 
-tiers::preemption_settings settings_of(const policy::tiers::preemption_plan& plan) {
-  return {plan.by_trials, plan.percent_of_nodes, plan.fewest_nodes, plan.most_nodes, plan.any_queue};
-}
-
 /// Does in a session what tiered plug-ins have committed.
 class performer {
  public:
@@ -140,8 +136,7 @@ void note_failures(work::core& c, const policy::tiers::session& of, const tiered
     work::failure why;
     why.group = world.groups[job];
     why.pod = world.pods[*waits];
-    const auto refused = [&](policy::tiers::row task) { return !of.is_allocatable(one.queue, task); };
-    if (of.is_overused(one.queue) || refused(*waits)) {
+    if (of.is_overused(one.queue) || !of.is_allocatable(one.queue, *waits)) {
       why.pod = no_row;
       why.what = constraint::plugin;
     }
@@ -159,7 +154,7 @@ result<void> run_one(performer& by, policy::tiers::session& of, const tier_setup
     case tiered_action::backfill:
       return by.perform(tiers::backfill(of));
     case tiered_action::preempt:
-      return by.perform(tiers::preempt(of, settings_of(setup.preemption)));
+      return by.perform(tiers::preempt(of, setup.preemption));
     case tiered_action::reclaim:
       return by.perform(tiers::reclaim(of));
   }

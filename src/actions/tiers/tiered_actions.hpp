@@ -5,9 +5,9 @@
 /// Source: volcano-sh/volcano, pkg/scheduler/actions. Where Volcano takes the order of a map or chance, these take the
 /// first by place in the session. Each returns what it committed, in order.
 
-#include <cstdint>
 #include <vector>
 
+#include "policy/tiers/catalog.hpp"
 #include "policy/tiers/statement.hpp"
 
 namespace kaisched::actions::tiers {
@@ -19,14 +19,7 @@ std::vector<policy::tiers::row> enqueue(policy::tiers::session& session);
 /// distance, or sub-jobs, try domains from the nearest on.
 policy::tiers::decisions allocate(policy::tiers::session& session);
 
-struct preemption_settings {
-  /// Nodes are tried first: as few victims as possible on each, and the node whose victims matter least is taken.
-  bool by_trials = false;
-  std::int64_t percent_of_nodes = 10;  ///< that the trials must find
-  std::int64_t fewest_nodes = 1;
-  std::int64_t most_nodes = 100;
-  bool any_queue = false;  ///< jobs of other queues may lose tasks as well
-};
+using policy::tiers::preemption_settings;
 /// Jobs that lack tasks take from other jobs of their queue, then tasks from others of their own job. Without trials
 /// nodes are taken by score, and victims in their order until the task has a place.
 policy::tiers::decisions preempt(policy::tiers::session& session, const preemption_settings& settings = {});

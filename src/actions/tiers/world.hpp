@@ -24,7 +24,8 @@ struct tiered_world {
   std::vector<group_row> groups;  ///< by job
 };
 
-/// @param jobs what they are made of. @param enqueues an action lets them in. Error: groups ask for domains of several topologies.
+/// @param jobs what they are made of. @param enqueues an action lets them in. Error: groups ask for domains of several
+/// topologies.
 [[nodiscard]] result<tiered_world> world_of(const work::core& c, const policy::tiers::job_plan& jobs, bool enqueues);
 
 }  // namespace kaisched::actions::tiers

@@ -24,7 +24,7 @@ std::optional<std::pair<std::string_view, std::string_view>> split_at(std::strin
   return std::pair(text.substr(0, at), text.substr(at + 1));
 }
 
-constexpr std::array<std::pair<std::string_view, point>, point_count> point_names{{
+constexpr std::array<std::pair<std::string_view, point>, point_count> all_points{{
     {"allocatable", point::allocatable},     {"domain_gradient", point::domain_gradient},
     {"domain_order", point::domain_order},   {"hierarchy", point::hierarchy},
     {"job_enqueued", point::job_enqueued},   {"job_order", point::job_order},
@@ -117,7 +117,7 @@ class settings_of {
   /// Where the plug-in is asked.
   [[nodiscard]] points where() {
     points on;
-    for (const auto& [name, at] : point_names) {
+    for (const auto& [name, at] : all_points) {
       const bool asked = at != point::hierarchy;
       on.set(static_cast<std::size_t>(at), flag("at." + std::string(name), asked));
     }
@@ -178,7 +178,7 @@ std::unique_ptr<plugin> made_strategy_fit(settings_of& of) {
   return make_strategy_fit(std::move(fit), std::move(scarcity), {});
 }
 
-constexpr std::array<std::pair<std::string_view, maker>, 11> makers{{
+constexpr std::array<std::pair<std::string_view, maker>, 12> all_plugins{{
     {"binpack", made_binpack},
     {"capacity", [](settings_of& of) { return make_capacity(of.integer("ancestor_levels", 0, 0)); }},
     {"conformance", [](settings_of&) { return make_conformance(); }},
@@ -193,29 +193,27 @@ constexpr std::array<std::pair<std::string_view, maker>, 11> makers{{
     {"predicates", [](settings_of&) { return make_predicates(); }},
     {"priority", [](settings_of&) { return make_priority(); }},
     {"proportion", [](settings_of&) { return make_proportion(); }},
+    {"resource-strategy-fit", made_strategy_fit},
 }};
-constexpr std::string_view strategy_name = "resource-strategy-fit";
 
-constexpr auto all_plugin_names = [] {
-  std::array<std::string_view, makers.size() + 1> names{};
-  for (std::size_t i = 0; i < makers.size(); ++i) names[i] = makers[i].first;
-  names.back() = strategy_name;
-  return names;
-}();
-
-maker maker_of(std::string_view name) {
-  if (name == strategy_name) return made_strategy_fit;
-  const auto* const found = std::ranges::find_if(makers, [&](const auto& one) { return one.first == name; });
-  return found == makers.end() ? nullptr : found->second;
-}
-
-constexpr std::array<std::pair<std::string_view, tiered_action>, 5> action_names{{
+constexpr std::array<std::pair<std::string_view, tiered_action>, 5> all_actions{{
     {"enqueue", tiered_action::enqueue},
     {"allocate", tiered_action::allocate},
     {"backfill", tiered_action::backfill},
     {"preempt", tiered_action::preempt},
     {"reclaim", tiered_action::reclaim},
 }};
+
+/// First members of pairs.
+template <class Pairs>
+constexpr auto names_of(const Pairs& pairs) {
+  std::array<std::string_view, std::tuple_size_v<Pairs>> names{};
+  std::ranges::transform(pairs, names.begin(), [](const auto& one) { return one.first; });
+  return names;
+}
+constexpr auto all_plugin_names = names_of(all_plugins);
+constexpr auto all_point_names = names_of(all_points);
+constexpr auto all_action_names = names_of(all_actions);
 
 std::string unknown(std::string_view option, std::string_view kind, std::string_view name,
                     std::span<const std::string_view> known) {
@@ -246,14 +244,14 @@ result<void> add_tiers(const tier_plan& plan, std::vector<setting>& settings, ti
     for (std::string_view rest = names; !rest.empty();) {
       const std::string_view name = rest.substr(0, rest.find('+'));
       rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-      const maker make = maker_of(name);
-      if (make == nullptr) return bad_plan(unknown("tiers", "plug-in", name, all_plugin_names));
+      const auto* const known = std::ranges::find_if(all_plugins, [&](const auto& one) { return one.first == name; });
+      if (known == all_plugins.end()) return bad_plan(unknown("tiers", "plug-in", name, all_plugin_names));
       if (std::ranges::find(seen, name) != seen.end())
         return bad_plan("option tiers: '" + std::string(name) + "' stands there twice");
       seen.push_back(name);
       settings_of own(settings, name, fault);
       const points on = own.where();
-      of.push_back({make(own), on});
+      of.push_back({known->second(own), on});
       if (fault) return *fault;
       if (name == "gang" && on.test(static_cast<std::size_t>(point::job_ready))) to.keeps_gangs = true;
     }
@@ -264,12 +262,8 @@ result<void> add_tiers(const tier_plan& plan, std::vector<setting>& settings, ti
 result<void> add_actions(const tier_plan& plan, std::vector<setting>& settings, tier_setup& to) {
   std::optional<error> fault;
   for (const std::string& name : plan.actions) {
-    const auto* const found = std::ranges::find_if(action_names, [&](const auto& one) { return one.first == name; });
-    if (found == action_names.end()) {
-      std::vector<std::string_view> known;
-      for (const auto& [one, action] : action_names) known.push_back(one);
-      return bad_plan(unknown("tiers.actions", "action", name, known));
-    }
+    const auto* const found = std::ranges::find_if(all_actions, [&](const auto& one) { return one.first == name; });
+    if (found == all_actions.end()) return bad_plan(unknown("tiers.actions", "action", name, all_action_names));
     to.actions.push_back(found->second);
   }
   settings_of preempt(settings, "preempt", fault);
@@ -303,5 +297,9 @@ result<tier_setup> make_tier_setup(const tier_plan& plan) {
 }
 
 std::span<const std::string_view> plugin_names() { return all_plugin_names; }
+
+std::span<const std::string_view> point_names() { return all_point_names; }
+
+std::span<const std::string_view> action_names() { return all_action_names; }
 
 }  // namespace kaisched::policy::tiers

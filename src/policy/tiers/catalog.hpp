@@ -24,30 +24,34 @@ struct tier_plan {
   std::vector<std::string> actions;
 };
 
-/// What a plan means. Nothing of it is known to be wrong.
-struct preemption_plan {
+/// Of the action `preempt`.
+struct preemption_settings {
+  /// Nodes are tried first: as few victims as possible on each, and the node whose victims matter least is taken.
   bool by_trials = false;
-  std::int64_t percent_of_nodes = 10;
+  std::int64_t percent_of_nodes = 10;  ///< that the trials must find
   std::int64_t fewest_nodes = 1;
   std::int64_t most_nodes = 100;
-  bool any_queue = false;
+  bool any_queue = false;  ///< jobs of other queues may lose tasks as well
 };
 /// What jobs are made of.
 struct job_plan {
   bool one_queue = false;  ///< all of them are in one
   bool by_pod = false;     ///< each pod is one; groups mean nothing
 };
+/// What a plan means. Nothing of it is known to be wrong.
 struct tier_setup {
   std::vector<tier> tiers;
   std::vector<tiered_action> actions;
-  preemption_plan preemption;
+  preemption_settings preemption;
   job_plan jobs;
   bool keeps_gangs = false;  ///< a plug-in lets nobody start before the gang of the job is complete
 };
 /// Plug-ins of their own for each call. The error names what is wrong: the tier, the setting or the action.
 [[nodiscard]] result<tier_setup> make_tier_setup(const tier_plan& plan);
 
-/// Names of plug-ins.
+/// Names of plug-ins, of the points where they are asked, and of actions.
 [[nodiscard]] std::span<const std::string_view> plugin_names();
+[[nodiscard]] std::span<const std::string_view> point_names();
+[[nodiscard]] std::span<const std::string_view> action_names();
 
 }  // namespace kaisched::policy::tiers
