@@ -81,9 +81,14 @@ result<competitor> competitor_of(const std::string& word, const play_arguments& 
     made.needs_estimates = known->needs_estimates;
     return made;
   }
+  if (const result<policy_options> known = preset(word)) {
+    made.play.policy.preset = word;
+    made.needs_estimates = std::ranges::find(known->actions, "backfill") != known->actions.end();
+    return made;
+  }
   if (word.find('.') == std::string::npos)
-    return wrong_word(
-        fmt::format("there is no policy '{}'; known: {}, or the name of a play file", word, known_policies()));
+    return wrong_word(fmt::format("there is no policy '{}'; known: {}, presets, or the name of a play file", word,
+                                  known_policies()));
   made.name = std::filesystem::path(word).stem().string();
   if (auto read = read_play_file(word, made.play); !read) return read.failure();
   return made;
@@ -300,15 +305,15 @@ void add_compare(command_list& to) {
                       "Play a workload, or decide over a cluster, under several policies, and say who wins and loses");
   auto& told = c.keep<compare_arguments>();
   c.explain(
-      fmt::format("Policies: {}. A word with a dot is a play file (docs/simulation.md). Of two policies the jobs and "
-                  "queues that win "
-                  "and lose are told, by how much, when, and why.\nOptions that are told apply to all of them.",
+      fmt::format("Policies: {}; presets are policies as well. Another word with a dot is a play file "
+                  "(docs/simulation.md). Of two policies the jobs and queues that win and lose are told, by how much, "
+                  "when, and why.\nOptions that are told apply to all of them.",
                   known_policies()));
   c.position("FILE", &told.workload, file_name({"csv", "json", "yaml", "yml", "zip"}),
              "Jobs, see docs/workloads.md, with --presets a cluster; - is the standard input")
       .required();
   c.heading("What is compared");
-  c.option("--policies", &told.policies, policy_names(), fmt::format("Names and play files ({})", usual_policies));
+  c.option("--policies", &told.policies, policy_names(), fmt::format("Names, presets and play files ({})", usual_policies));
   value_form presets = any_value("LIST");
   presets.proposals = [](std::span<const std::string>, std::string_view) {
     std::vector<proposal> found{{"all", "each in its newest version"}};

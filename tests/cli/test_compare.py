@@ -44,11 +44,22 @@ class Compare(Case):
 
     def test_all_names(self):
         said = self.ok("compare", "--help").replace("\n", " ")
-        names = said[said.index("Policies:") + 9 : said.index(". A word with a dot")].split(",")
+        names = said[said.index("Policies:") + 9 : said.index("; presets are policies")].split(",")
         names = [name.strip() for name in names]
         self.assertIn("fgd", names)
         told = self.told("--nodes", "2x2", "--policies", ",".join(names))
         self.assertEqual([one["ended"] for one in told["policies"]], [4] * len(names))
+
+    def test_presets_are_policies(self):
+        names = [word for word in self.ok("compare", "--presets", "all", self.file("empty.json", cluster(NODE, QUEUE))).split() if "-2" in word or "-1" in word or "-0" in word]
+        self.assertIn("volcano-ai-2026.08", names)
+        told = self.told("--nodes", "2x2", "--policies", ",".join([*names, "kube-default", "fifo"]))
+        self.assertEqual([one["policy"] for one in told["policies"]], [*names, "kube-default", "fifo"])
+        self.assertEqual([one["ended"] for one in told["policies"]], [4] * (len(names) + 2))
+        by_name = {one["policy"]: one for one in told["policies"]}
+        self.assertEqual(by_name["kube-default"]["digest"], by_name["kube-default-1.36"]["digest"])
+        self.assertGreater(by_name["kube-default"]["evictions"], 0)  # it preempts
+        self.assertEqual(by_name["fluxion-easy-2026.08"]["evictions"], 0)
 
     def test_two_configurations(self):
         a = self.file("today.yaml", "nodes: 1x2\nactions: allocate\none_queue: true\nset: {parts: 'predicates,fifo,nodeavailability'}\n")
