@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 #include <malloc.h>
+#include <map>
 #include <set>
 #include <sys/resource.h>
 
@@ -41,6 +42,7 @@ struct settings {
   std::uint64_t seed = 1;
   std::vector<std::string> options;
   std::size_t threads = 2;
+  std::string preset;
 };
 
 /// Scenarios whose actions and features the engine has.
@@ -70,6 +72,7 @@ std::vector<std::string> supported_scenarios() {
           "what_if_gang",
           "what_if_victims",
           "hami_fit",
+          "presets",
           "repartition",
           "threads",
           "c_calls",
@@ -341,9 +344,54 @@ struct special_scenario {
   std::string_view name;
   nlohmann::json (*run)(const settings& s);
 };
-constexpr std::array<special_scenario, 6> special_scenarios{{{"hami_fit", run_device_fit},
+/// All presets decide the same clusters, in turn: one that fills, and one in which more important jobs come.
+nlohmann::json run_presets(const settings& s) {
+  nlohmann::json row{{"scenario", "presets"}, {"nodes", s.nodes}};
+  for (const std::string_view scenario : {"fill", "preempt"}) {
+    const bench::scenario_input input = bench::build(std::string(scenario), s.nodes);
+    const std::vector<table> tables = bench::to_tables(input);
+    std::int64_t waiting = 0;
+    for (const bench::scenario_job& job : input.jobs) waiting += job.nodes.empty() ? job.pod_count() : 0;
+    cluster c;
+    must(c.apply(tables));
+    const snapshot taken = c.take_snapshot();
+    struct measured {
+      std::vector<double> times;
+      std::array<std::int64_t, 8> counts{};
+    };
+    std::map<std::string_view, measured> by_preset;
+    for (int run = 0; run < s.runs; ++run) {
+      for (const std::string_view name : preset_names()) {
+        if (!s.preset.empty() && !name.starts_with(s.preset) && !name.starts_with("kai-")) continue;
+        engine e;
+        must(e.set("preset", name));
+        if (name.starts_with("kai-")) must(e.set("actions", "allocate,consolidation,reclaim,preempt"));
+        measured& one = by_preset[name];
+        one.counts = {};
+        one.times.push_back(bench::processor_seconds([&] {
+          session opened = must(e.open(taken, bench::scenario_now));
+          must(opened.run());
+          for (const decision& d : opened.decisions()) ++one.counts[static_cast<std::size_t>(d.kind)];
+        }));
+      }
+    }
+    const auto per_pod = [&](const measured& one) { return median(one.times) / static_cast<double>(waiting); };
+    const auto usual = std::ranges::find_if(by_preset, [](const auto& one) { return one.first.starts_with("kai-"); });
+    for (const auto& [name, one] : by_preset) {
+      const double ratio = per_pod(one) / per_pod(usual->second);
+      fmt::print(
+          "{:<8}{:>7} nodes {:>7} pods wait  {:<30}{:>9.2f} us a pod {:>6.2f} times kai  binds {:>6}  evicts {:>6}\n",
+          scenario, s.nodes, waiting, name, per_pod(one) * 1e6, ratio, one.counts[1], one.counts[3] + one.counts[4]);
+      row[std::string(scenario)][std::string(name)] = {{"pod_s", per_pod(one)}, {"times_kai", ratio}};
+    }
+  }
+  return row;
+}
+
+constexpr std::array<special_scenario, 7> special_scenarios{{{"hami_fit", run_device_fit},
                                                              {"few_changes", run_steps},
                                                              {"threads", run_with_threads},
+                                                             {"presets", run_presets},
                                                              {"repartition", run_divisions},
                                                              {"c_calls", run_calls},
                                                              {"explain", run_remedies}}};
@@ -363,6 +411,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", s.seed, "repartition: another cluster of the same kind")->capture_default_str();
   app.add_option("--set", s.options, "repartition: KEY=VALUE, an option of the engine");
+  app.add_option("--preset", s.preset, "presets: only those whose names begin so, beside kai");
   app.add_option("--threads", s.threads, "threads: so many")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_option("--json", s.json, "write the results to this file");
   CLI11_PARSE(app, argc, argv);

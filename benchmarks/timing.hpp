@@ -3,6 +3,7 @@
 /// What the timed programs share: a failure ends them, and work has a duration.
 
 #include <chrono>
+#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -18,6 +19,19 @@ T must(result<T> r) {
 
 inline void must(const result<void>& r) {
   if (!r) throw std::runtime_error(r.failure().message);
+}
+
+/// Processor time of this thread.
+template <class Work>
+double processor_seconds(Work work) {
+  const auto now = [] {
+    timespec at{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
+    return static_cast<double>(at.tv_sec) + static_cast<double>(at.tv_nsec) * 1e-9;
+  };
+  const double start = now();
+  work();
+  return now() - start;
 }
 
 template <class Work>

@@ -4,13 +4,11 @@
 #include <limits>
 #include <tuple>
 
-#include "policy/tiers/statement.hpp"
-
 namespace kaisched::actions::tiers {
 
 using policy::tiers::node_refusal;
 using policy::tiers::session;
-using policy::tiers::statement;
+using policy::tiers::task_status;
 
 bool has_place(const session& of, row task, row node) {
   const auto& one = of.cluster().tasks[task];
@@ -21,43 +19,63 @@ bool has_place(const session& of, row task, row node) {
 
 namespace {
 
-bool has_place_without(session& of, row task, row node, const std::vector<row>& gone) {
-  statement trial(of);
-  for (const row victim : gone) trial.evict(victim);
-  const bool found = has_place(of, task, node);
-  trial.discard();
-  return found;
-}
-
-/// Those that go until there is room; all of them if there is none even then.
-std::vector<row> until_room(session& of, row task, row node, const std::vector<row>& ordered) {
-  std::vector<row> gone;
-  statement trial(of);
-  for (const row victim : ordered) {
-    gone.push_back(victim);
-    trial.evict(victim);
-    if (has_place(of, task, node)) break;
+/// Tasks of a node that go and come back while places are looked for. Where no queue is limited only the node changes
+/// by it, and no plug-in has to hear of it.
+class rehearsal {
+ public:
+  explicit rehearsal(session& of) : session_(of), tells_(of.limits_queues()) {}
+  rehearsal(const rehearsal&) = delete;
+  rehearsal& operator=(const rehearsal&) = delete;
+  /// Who has gone comes back.
+  ~rehearsal() {
+    for (std::size_t i = gone_.size(); i-- > 0;) put_back(gone_[i]);
   }
-  const bool refused = of.refuses(task, node) != node_refusal::none;
-  trial.discard();
-  return refused ? std::vector<row>{} : gone;
-}
+
+  void take(row task) {
+    session_.cluster().change_status(task, task_status::releasing);
+    if (tells_) session_.task_deallocated(task);
+    gone_.push_back(task);
+  }
+  /// True: whatever `still` asks for holds without the task's going, and it stays. Else it is gone as before.
+  template <class Still>
+  bool spare(row task, const Still& still) {
+    put_back(task);
+    if (still()) {
+      std::erase(gone_, task);
+      return true;
+    }
+    session_.cluster().change_status(task, task_status::releasing);
+    if (tells_) session_.task_deallocated(task);
+    return false;
+  }
+
+ private:
+  void put_back(row task) {
+    session_.cluster().change_status(task, task_status::running);
+    if (tells_) session_.task_allocated(task);
+  }
+
+  session& session_;
+  bool tells_;
+  std::vector<row> gone_;
+};
 
 }  // namespace
 
 std::optional<node_trial> try_node(session& of, row task, row node, const std::vector<row>& allowed) {
-  const std::vector<row> potential = until_room(of, task, node, of.in_victim_order(allowed, task));
-  if (potential.empty()) return std::nullopt;
   node_trial made{node, {}};
-  std::vector<row> gone = potential;
-  for (auto one = potential.rbegin(); one != potential.rend(); ++one) {
-    std::vector<row> fewer = gone;
-    std::erase(fewer, *one);
-    if (has_place_without(of, task, node, fewer)) {
-      gone = std::move(fewer);
-    } else {
-      made.victims.push_back(*one);
-    }
+  std::vector<row> potential;
+  rehearsal trial(of);
+  const auto has_room = [&] { return has_place(of, task, node); };
+  for (const row victim : of.in_victim_order(allowed, task)) {
+    potential.push_back(victim);
+    trial.take(victim);
+    if (has_room()) break;
+  }
+  if (of.refuses(task, node) != node_refusal::none) return std::nullopt;
+  // Those that matter most stay if they can.
+  for (std::size_t i = potential.size(); i-- > 0;) {
+    if (!trial.spare(potential[i], has_room)) made.victims.push_back(potential[i]);
   }
   if (made.victims.empty()) return std::nullopt;
   return made;

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <set>
+#include <functional>
+#include <map>
 
 #include "actions/tiers/node_trials.hpp"
 #include "actions/tiers/starving_jobs.hpp"
@@ -76,23 +77,37 @@ class preemption {
     if (of(task).nominated != policy::tiers::no_row) {
       if (session_.refuses(task, of(task).nominated) == node_refusal::none) return false;
     }
-    for (const std::vector<row>& part : by_shard(session_, search_.nodes_for(task, all_nodes(session_)))) {
-      if (settings_.by_trials ? preempt_by_trials(made, task, part, whose)
-                              : preempt_by_score(made, task, part, whose)) {
-        return true;
-      }
-    }
-    return false;
+    if (goes_by_kind(task)) return preempt_among(made, task, open_to(task), whose);
+    const std::vector<std::vector<row>> parts = by_shard(session_, search_.nodes_for(task, all_nodes(session_)));
+    return std::ranges::any_of(parts,
+                               [&](const std::vector<row>& part) { return preempt_among(made, task, part, whose); });
   }
 
-  [[nodiscard]] std::vector<row> by_score(row task, const std::vector<row>& nodes) const {
-    const std::vector<double> scores = session_.node_scores(task, nodes);
-    std::vector<std::pair<double, row>> ranked;
-    for (std::size_t i = 0; i < nodes.size(); ++i) ranked.emplace_back(-scores[i], nodes[i]);
-    std::ranges::sort(ranked);
-    std::vector<row> sorted;
-    for (const auto& [score, node] : ranked) sorted.push_back(node);
-    return sorted;
+  bool preempt_among(statement& made, row task, const std::vector<row>& nodes, preempted whose) {
+    return settings_.by_trials ? preempt_by_trials(made, task, nodes, whose)
+                               : preempt_by_score(made, task, nodes, whose);
+  }
+
+  /// What nodes say of the task they say of all of its kind.
+  [[nodiscard]] bool goes_by_kind(row task) const {
+    const auto& cluster = session_.cluster();
+    return session_.judges_by_kind() && of(task).kind != policy::tiers::no_row && !cluster.only_shard &&
+           !cluster.shard_first;
+  }
+  /// Nodes that do not refuse tasks of its kind for good.
+  const std::vector<row>& open_to(row task) {
+    const auto [at, is_new] = open_nodes_.try_emplace(of(task).kind);
+    if (is_new) at->second = node_search(session_, search_purpose::victims).nodes_for(task, all_nodes(session_));
+    return at->second;
+  }
+
+  [[nodiscard]] std::vector<double> scores_of(row task, const std::vector<row>& nodes) {
+    if (!goes_by_kind(task)) return session_.node_scores(task, nodes);
+    const auto& answers = session_.answers_for(task).nodes();
+    std::vector<double> scores;
+    scores.reserve(nodes.size());
+    for (const row node : nodes) scores.push_back(answers[node].score);
+    return scores;
   }
 
   [[nodiscard]] bool is_candidate(row victim, row task, preempted whose) const {
@@ -105,7 +120,16 @@ class preemption {
   }
 
   bool preempt_by_score(statement& made, row task, const std::vector<row>& nodes, preempted whose) {
-    return std::ranges::any_of(by_score(task, nodes), [&](row node) { return preempt_on(made, task, node, whose); });
+    const std::vector<double> scores = scores_of(task, nodes);
+    std::vector<std::pair<double, row>> ranked;  // a heap: the first few are all that is asked for
+    ranked.reserve(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) ranked.emplace_back(-scores[i], nodes[i]);
+    std::ranges::make_heap(ranked, std::greater{});
+    for (; !ranked.empty(); ranked.pop_back()) {
+      std::ranges::pop_heap(ranked, std::greater{});
+      if (preempt_on(made, task, ranked.back().second, whose)) return true;
+    }
+    return false;
   }
 
   bool preempt_by_trials(statement& made, row task, const std::vector<row>& nodes, preempted whose) {
@@ -115,6 +139,7 @@ class preemption {
     std::vector<node_trial> found;
     for (const row node : nodes) {
       if (static_cast<std::int64_t>(found.size()) >= wanted) break;
+      if (!could_ever_make_room(session_, task, node)) continue;
       const std::vector<row> allowed = allowed_on(task, node, whose);
       if (!could_make_room(session_, task, node, allowed)) continue;
       if (std::optional<node_trial> one = try_node(session_, task, node, allowed)) found.push_back(std::move(*one));
@@ -134,6 +159,7 @@ class preemption {
   }
 
   bool preempt_on(statement& made, row task, row node, preempted whose) {
+    if (!could_ever_make_room(session_, task, node)) return false;
     const std::vector<row> victims = allowed_on(task, node, whose);
     if (!could_make_room(session_, task, node, victims)) return false;
     statement here(session_);
@@ -155,6 +181,7 @@ class preemption {
   session& session_;
   preemption_settings settings_;
   node_search search_;
+  std::map<row, std::vector<row>> open_nodes_;  ///< by kind
   std::map<row, task_heap> tasks_;
   decisions committed_;
 };

@@ -15,6 +15,13 @@ task_heap waiting_in_order(const session& of, row job) {
   return tasks;
 }
 
+bool could_ever_make_room(const session& of, row task, row node) {
+  const auto& there = of.cluster().nodes[node];
+  policy::resource_list most = there.allocatable;
+  most.subtract(there.pipelined);
+  return fits(of.cluster().tasks[task].first_request, most);
+}
+
 bool could_make_room(const session& of, row task, row node, const std::vector<row>& victims) {
   policy::resource_list free = of.cluster().nodes[node].future_idle();
   for (const row victim : victims) free.add(of.cluster().tasks[victim].request);

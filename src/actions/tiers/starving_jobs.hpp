@@ -15,6 +15,8 @@ namespace kaisched::actions::tiers {
 [[nodiscard]] bool may_take(const policy::tiers::session& of, row job);
 /// The waiting tasks of a job in order.
 [[nodiscard]] task_heap waiting_in_order(const policy::tiers::session& of, row job);
+/// All that was on the node could: what other tasks are promised there stays theirs.
+[[nodiscard]] bool could_ever_make_room(const policy::tiers::session& of, row task, row node);
 /// The victims could make room for the task, all of them together.
 [[nodiscard]] bool could_make_room(const policy::tiers::session& of, row task, row node,
                                    const std::vector<row>& victims);

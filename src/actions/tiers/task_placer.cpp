@@ -139,14 +139,15 @@ class placing {
 
   /// As `choose_node`.
   [[nodiscard]] row choose_by_kind(row task) {
-    const auto& answers = session_.answers_for(task).nodes;
+    policy::tiers::node_answers& answers = session_.answers_for(task);
+    if (nodes_.size() == session_.cluster().nodes.size()) return answers.best();
     row now = no_row;
     row later = no_row;
     for (const row node : nodes_) {
-      const auto& answer = answers[node];
+      const auto& answer = answers.nodes()[node];
       if (!answer.has_room_later) continue;
       row& best = answer.has_room ? now : later;
-      if (best == no_row || answer.score > answers[best].score) best = node;
+      best = policy::tiers::better_node(answers.nodes(), best, node);
     }
     return now != no_row ? now : later;
   }

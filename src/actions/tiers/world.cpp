@@ -95,6 +95,9 @@ class world_maker {
       if (s_.groups[g].live) groups.push_back(g);
     }
     std::ranges::sort(groups, {}, [&](group_row g) { return s_.group_names[g]; });
+    made_.cluster.tasks.reserve(s_.pods.size());
+    made_.pods.reserve(s_.pods.size());
+    made_.cluster.jobs.reserve(plan_.by_pod ? s_.pods.size() : groups.size());
     for (const group_row g : groups) plan_.by_pod ? add_pods(g) : add_job(g);
     return std::move(made_);
   }
@@ -408,11 +411,16 @@ class world_maker {
     const bool holds = std::ranges::any_of(
         job.tasks, [&](policy::tiers::row task) { return policy::tiers::is_allocated(tasks[task].status); });
     job.phase = holds ? policy::tiers::job_phase::running : policy::tiers::job_phase::pending;
-    std::vector<policy::tiers::row> first = job.tasks;
-    std::ranges::stable_sort(first, std::greater{}, [&](policy::tiers::row task) { return tasks[task].priority; });
-    first.resize(std::min(first.size(), static_cast<std::size_t>(std::max<std::int64_t>(job.min_available, 0))));
     resource_list minimum;
-    for (const policy::tiers::row task : first) minimum.add(tasks[task].request);
+    const auto least = static_cast<std::size_t>(std::max<std::int64_t>(job.min_available, 0));
+    if (least >= job.tasks.size()) {
+      for (const policy::tiers::row task : job.tasks) minimum.add(tasks[task].request);
+    } else {
+      std::vector<policy::tiers::row> first = job.tasks;
+      std::ranges::stable_sort(first, std::greater{}, [&](policy::tiers::row task) { return tasks[task].priority; });
+      first.resize(least);
+      for (const policy::tiers::row task : first) minimum.add(tasks[task].request);
+    }
     job.min_named = minimum.something_of();
     job.min_resources = std::move(minimum);
   }

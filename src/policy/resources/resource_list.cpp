@@ -59,9 +59,27 @@ resource_names asked_where(const resource_list& asked, const Holds& holds) {
 }  // namespace
 
 const double* resource_list::find(std::string_view scalar_name) const {
-  const auto at = std::lower_bound(scalars_.begin(), scalars_.end(), scalar_name,
-                                   [](const scalar& one, std::string_view name) { return one.first < name; });
-  return at != scalars_.end() && at->first == scalar_name ? &at->second : nullptr;
+  for (const scalar& one : scalars_) {
+    if (one.first == scalar_name) return &one.second;
+  }
+  return nullptr;
+}
+
+bool resource_list::has_names_of(const resource_list& other) const {
+  return std::equal(scalars_.begin(), scalars_.end(), other.scalars_.begin(), other.scalars_.end(),
+                    [](const scalar& a, const scalar& b) { return a.first == b.first; });
+}
+
+template <class Change>
+void resource_list::change_by(const resource_list& other, Change change) {
+  cpu = change(cpu, other.cpu);
+  memory = change(memory, other.memory);
+  if (has_names_of(other)) {
+    for (std::size_t i = 0; i < scalars_.size(); ++i)
+      scalars_[i].second = change(scalars_[i].second, other.scalars_[i].second);
+    return;
+  }
+  for (const auto& [name, amount] : other.scalars_) set(name, change(get(name), amount));
 }
 
 double resource_list::get(std::string_view name) const {
@@ -88,16 +106,16 @@ void resource_list::set(std::string_view name, double amount) {
 }
 
 void resource_list::add(const resource_list& other) {
-  cpu += other.cpu;
-  memory += other.memory;
-  for (const auto& [name, amount] : other.scalars_) set(name, get(name) + amount);
+  change_by(other, [](double mine, double amount) { return mine + amount; });
 }
 
 void resource_list::subtract(const resource_list& other) {
-  cpu -= other.cpu;
-  memory -= other.memory;
-  if (scalars_.empty()) return;
-  for (const auto& [name, amount] : other.scalars_) set(name, get(name) - amount);
+  if (scalars_.empty()) {
+    cpu -= other.cpu;
+    memory -= other.memory;
+    return;
+  }
+  change_by(other, [](double mine, double amount) { return mine - amount; });
 }
 
 void resource_list::multiply(double factor) {
@@ -136,11 +154,7 @@ void resource_list::subtract_for_fit(const resource_list& asked) {
 
 resource_names resource_list::something_of() const {
   resource_names found;
-  if (cpu >= resource_slack) found.emplace_back(cpu_name);
-  if (memory >= resource_slack) found.emplace_back(memory_name);
-  for (const auto& [name, amount] : scalars_) {
-    if (amount >= resource_slack) found.push_back(name);
-  }
+  each_of_something([&](std::string_view name, double) { found.emplace_back(name); });
   return found;
 }
 
@@ -155,7 +169,12 @@ bool less(const resource_list& left, const resource_list& right, absent_resource
 }
 
 bool less_equal(const resource_list& left, const resource_list& right, absent_resource absent) {
-  return all_within(left, right, absent, true);
+  if (!left.has_names_of(right)) return all_within(left, right, absent, true);
+  if (!within_slack(left.cpu, right.cpu) || !within_slack(left.memory, right.memory)) return false;
+  for (std::size_t i = 0; i < left.scalars_.size(); ++i) {
+    if (!within_slack(left.scalars_[i].second, right.scalars_[i].second)) return false;
+  }
+  return true;
 }
 
 bool less_partly(const resource_list& left, const resource_list& right, absent_resource absent) {
@@ -252,13 +271,15 @@ double share_of(double a, double b) {
   return a / b;
 }
 
-double deserved_share(const resource_list& allocated, const resource_list& deserved) {
-  if (deserved.is_empty()) return 1;
+double dominant_share(const resource_list& allocated, const resource_list& of) {
   double share = 0;
-  for (const std::string& name : deserved.something_of()) {
-    share = std::max(share, share_of(allocated.get(name), deserved.get(name)));
-  }
+  of.each_of_something(
+      [&](std::string_view name, double all) { share = std::max(share, share_of(allocated.get(name), all)); });
   return share;
+}
+
+double deserved_share(const resource_list& allocated, const resource_list& deserved) {
+  return deserved.is_empty() ? 1 : dominant_share(allocated, deserved);
 }
 
 resource_list outstanding_minimum(const resource_list& minimum, std::span<const std::string> named,

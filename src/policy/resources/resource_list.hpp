@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 namespace kaisched::policy {
 
 /// What a resource counts as that one of two lists does not name.
@@ -32,7 +34,7 @@ class resource_list {
   double memory = 0;
 
   /// Everything but cpu and memory, by name.
-  [[nodiscard]] std::span<const scalar> scalars() const { return scalars_; }
+  [[nodiscard]] std::span<const scalar> scalars() const { return {scalars_.data(), scalars_.size()}; }
   /// 0 for what is not named.
   [[nodiscard]] double get(std::string_view name) const;
   [[nodiscard]] bool names(std::string_view scalar_name) const { return find(scalar_name) != nullptr; }
@@ -49,6 +51,15 @@ class resource_list {
   /// Takes off what is asked for and the slack: what is negative then does not fit.
   void subtract_for_fit(const resource_list& asked);
 
+  /// `visit(name, amount)` of all resources of which there is something, in the order of `resource_names`.
+  template <class Visit>
+  void each_of_something(Visit visit) const {
+    if (cpu >= resource_slack) visit(std::string_view("cpu"), cpu);
+    if (memory >= resource_slack) visit(std::string_view("memory"), memory);
+    for (const auto& [name, amount] : scalars_) {
+      if (amount >= resource_slack) visit(std::string_view(name), amount);
+    }
+  }
   /// Resources of which there is something.
   [[nodiscard]] resource_names something_of() const;
   /// Nothing of anything but pods.
@@ -59,8 +70,14 @@ class resource_list {
 
  private:
   [[nodiscard]] const double* find(std::string_view scalar_name) const;
+  /// As many as `other` has, of the same names: most lists of one cluster have.
+  [[nodiscard]] bool has_names_of(const resource_list& other) const;
+  template <class Change>
+  void change_by(const resource_list& other, Change change);
+  friend bool less_equal(const resource_list& left, const resource_list& right, absent_resource absent);
 
-  std::vector<scalar> scalars_;
+  /// Pods ask for GPUs and for being a pod; more than two are rare.
+  boost::container::small_vector<scalar, 2> scalars_;
 };
 
 /// All resources of `left` less than in `right`; no slack.
@@ -98,6 +115,9 @@ struct resource_difference {
 
 /// The part of `a` in `b`; of nothing 0 if there is nothing, else 1.
 [[nodiscard]] double share_of(double a, double b);
+
+/// The largest part of anything that there is in `of`.
+[[nodiscard]] double dominant_share(const resource_list& allocated, const resource_list& of);
 
 /// How full a queue is of what it deserves: its dominant share. A queue that deserves nothing counts as full, so that
 /// it comes after every queue that lacks something.

@@ -120,6 +120,8 @@ class capacity final : public plugin {
     return false;
   }
 
+  [[nodiscard]] bool limits_queues() const override { return true; }
+
   [[nodiscard]] answer is_allocatable(const session& of, row queue, row task) const override {
     if (!usable_ || !of.cluster().queues[queue].open || !is_leaf(queue)) return false;
     return all_up_from(

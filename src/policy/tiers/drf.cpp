@@ -58,13 +58,7 @@ class drf final : public plugin {
   }
 
  private:
-  [[nodiscard]] double share(const resource_list& allocated) const {
-    double dominant = 0;
-    for (const std::string& name : total_.something_of()) {
-      dominant = std::max(dominant, share_of(allocated.get(name), total_.get(name)));
-    }
-    return dominant;
-  }
+  [[nodiscard]] double share(const resource_list& allocated) const { return dominant_share(allocated, total_); }
 
   resource_list total_;
   std::vector<resource_list> allocated_;

@@ -92,6 +92,8 @@ class plugin {
   [[nodiscard]] virtual answer is_allocatable(const session&, row /*queue*/, row /*task*/) const {
     return std::nullopt;
   }
+  /// It says something there.
+  [[nodiscard]] virtual bool limits_queues() const { return false; }
   /// Whether a queue may take from others for a task.
   [[nodiscard]] virtual answer is_preemptive(const session&, row /*queue*/, row /*task*/) const { return std::nullopt; }
   [[nodiscard]] virtual victims preemptable(const session&, row /*task*/, const std::vector<row>&) const {

@@ -10,12 +10,7 @@ namespace kaisched::policy::tiers {
 namespace {
 
 /// A queue that deserves nothing has no share: it comes first.
-void renew_share(queue_book& book) {
-  book.share = 0;
-  for (const std::string& name : book.deserved.something_of()) {
-    book.share = std::max(book.share, share_of(book.allocated.get(name), book.deserved.get(name)));
-  }
-}
+void renew_share(queue_book& book) { book.share = dominant_share(book.allocated, book.deserved); }
 
 /// Divides what is left by weight, round after round, until all have what they ask for or may have.
 class water_fill {
@@ -123,6 +118,8 @@ class proportion final : public plugin {
   [[nodiscard]] answer is_overused(const session&, row queue) const override {
     return less_equal(books_[queue].deserved, books_[queue].allocated, absent_resource::zero);
   }
+  [[nodiscard]] bool limits_queues() const override { return true; }
+
   [[nodiscard]] answer is_allocatable(const session& of, row queue, row task) const override {
     return of.cluster().queues[queue].open &&
            has_room(books_[queue], books_[queue].deserved, of.cluster().tasks[task].request);

@@ -14,7 +14,11 @@ session::session(cluster_state cluster, std::vector<tier> tiers)
     for (placed_plugin& one : of) one.does->open(*this, one.on);
   }
   for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) judges_by_kind_ = judges_by_kind_ && one.does->judges_by_kind(*this);
+    for (const placed_plugin& one : of) {
+      judges_by_kind_ = judges_by_kind_ && one.does->judges_by_kind(*this);
+      limits_queues_ =
+          limits_queues_ || (one.does->limits_queues() && one.on.test(static_cast<std::size_t>(point::allocatable)));
+    }
   }
 }
 
@@ -249,23 +253,58 @@ std::vector<double> session::node_scores(row task, const std::vector<row>& nodes
   return scores;
 }
 
-const node_answers& session::answers_for(row task) {
+row better_node(const std::vector<node_answers::one>& answers, row one, row later_one) {
+  if (one == no_row || later_one == no_row) return one == no_row ? later_one : one;
+  return answers[later_one].score > answers[one].score ? later_one : one;
+}
+
+row node_answers::best() {
+  row now = no_row;
+  row later = no_row;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    block& part = blocks_[i];
+    if (!part.is_known) {
+      part = {no_row, no_row, true};
+      const row end = std::min(nodes_.size(), (i + 1) * block_size);
+      for (row node = i * block_size; node < end; ++node) {
+        if (!nodes_[node].has_room_later) continue;
+        row& first = nodes_[node].has_room ? part.now : part.later;
+        first = better_node(nodes_, first, node);
+      }
+    }
+    now = better_node(nodes_, now, part.now);
+    later = better_node(nodes_, later, part.later);
+  }
+  return now != no_row ? now : later;
+}
+
+node_answers& session::answers_for(row task) {
   node_answers& known = answers_[cluster_.tasks[task].kind];
-  known.nodes.resize(cluster_.nodes.size());
   const resource_list& asked = cluster_.tasks[task].first_request;
   std::vector<row> changed;
-  for (row node = 0; node < known.nodes.size(); ++node) {
-    node_answers::one& about = known.nodes[node];
+  const auto ask = [&](row node) {
+    node_answers::one& about = known.nodes_[node];
     const std::uint64_t at = cluster_.nodes[node].changes + 1;
-    if (about.asked_at == at) continue;
+    if (about.asked_at == at) return;
     about.asked_at = at;
+    known.blocks_[node / node_answers::block_size].is_known = false;
     const auto fits = [&](const resource_list& free) { return less_equal(asked, free, absent_resource::zero); };
     about.has_room_later = refuses(task, node) == node_refusal::none && fits(cluster_.nodes[node].future_idle());
     about.has_room = about.has_room_later && fits(cluster_.nodes[node].idle);
-    if (about.has_room_later) changed.push_back(node);
+    changed.push_back(node);
+  };
+  if (known.nodes_.empty()) {
+    known.nodes_.resize(cluster_.nodes.size());
+    known.blocks_.resize((cluster_.nodes.size() + node_answers::block_size - 1) / node_answers::block_size);
+    for (row node = 0; node < known.nodes_.size(); ++node) ask(node);
+  } else {
+    // The last one that was seen may have changed again.
+    for (std::size_t i = known.seen_ - std::min<std::size_t>(known.seen_, 1); i < cluster_.changed.size(); ++i)
+      ask(cluster_.changed[i]);
   }
+  known.seen_ = cluster_.changed.size();
   const std::vector<double> scores = node_scores(task, changed);
-  for (std::size_t i = 0; i < changed.size(); ++i) known.nodes[changed[i]].score = scores[i];
+  for (std::size_t i = 0; i < changed.size(); ++i) known.nodes_[changed[i]].score = scores[i];
   return known;
 }
 

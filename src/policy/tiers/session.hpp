@@ -16,15 +16,35 @@
 namespace kaisched::policy::tiers {
 
 /// What all plug-ins together say of the nodes for tasks of one kind.
-struct node_answers {
+class node_answers {
+ public:
   struct one {
     std::uint64_t asked_at = 0;  ///< 1 + the changes of the node then; 0: never
     bool has_room = false;
     bool has_room_later = false;  ///< once what is being released is free
-    double score = 0;             ///< of nodes with room, now or later
+    double score = 0;
   };
-  std::vector<one> nodes;
+  [[nodiscard]] const std::vector<one>& nodes() const { return nodes_; }
+  /// The node with the highest score of those with room now, else of those with room later; the first of equals.
+  /// no_row: there is none.
+  [[nodiscard]] row best();
+
+ private:
+  friend class session;
+  /// The best nodes of a part of all.
+  struct block {
+    row now = no_row;
+    row later = no_row;
+    bool is_known = false;
+  };
+  static constexpr std::size_t block_size = 64;
+
+  std::vector<one> nodes_;
+  std::vector<block> blocks_;
+  std::size_t seen_ = 0;  ///< so many changes of nodes
 };
+/// Of two nodes the one that is taken, where each may be no node.
+[[nodiscard]] row better_node(const std::vector<node_answers::one>& answers, row one, row later_one);
 
 class session {
  public:
@@ -61,6 +81,9 @@ class session {
   [[nodiscard]] std::vector<row> preemptable(row task, const std::vector<row>& candidates) const;
   [[nodiscard]] std::vector<row> reclaimable(row task, const std::vector<row>& candidates) const;
 
+  /// Whether a queue has room for a task depends on what its tasks hold.
+  [[nodiscard]] bool limits_queues() const { return limits_queues_; }
+
   /// The first refusal.
   [[nodiscard]] node_refusal refuses(row task, row node) const;
   [[nodiscard]] std::vector<double> node_scores(row task, const std::vector<row>& nodes) const;
@@ -68,7 +91,7 @@ class session {
   [[nodiscard]] bool judges_by_kind() const { return judges_by_kind_; }
   /// Answers about all nodes for the kind of the task, asked again of those that have changed. A node that refuses has
   /// no room. @pre the task is of a kind, and `judges_by_kind`
-  [[nodiscard]] const node_answers& answers_for(row task);
+  [[nodiscard]] node_answers& answers_for(row task);
   [[nodiscard]] std::map<std::string, double, std::less<>> domain_scores(const job_state& job,
                                                                          const sub_job_state& sub_job,
                                                                          const std::vector<std::string>& domains) const;
@@ -91,6 +114,7 @@ class session {
   cluster_state cluster_;
   std::vector<tier> tiers_;
   bool judges_by_kind_ = true;
+  bool limits_queues_ = false;
   std::map<row, node_answers> answers_;  ///< by kind
 };
 

@@ -21,11 +21,16 @@ resource_list node_state::future_idle() const {
   return free;
 }
 
+void cluster_state::note_change(row node) {
+  ++nodes[node].changes;
+  if (changed.empty() || changed.back() != node) changed.push_back(node);
+}
+
 void cluster_state::charge(row task) {
   const task_state& of = tasks[task];
   node_state& on = nodes[of.node];
   on.tasks[task] = of.status;
-  ++on.changes;
+  note_change(of.node);
   if (of.status == task_status::pipelined) return on.pipelined.add(of.request);
   if (of.status == task_status::releasing) on.releasing.add(of.request);
   on.idle.subtract(of.request);
@@ -39,11 +44,22 @@ void cluster_state::discharge(row task) {
   if (found == on.tasks.end()) return;
   const task_status status = found->second;
   on.tasks.erase(found);
-  ++on.changes;
+  note_change(of.node);
   if (status == task_status::pipelined) return on.pipelined.subtract(of.request);
   if (status == task_status::releasing) on.releasing.subtract(of.request);
   on.idle.add(of.request);
   on.used.subtract(of.request);
+}
+
+void cluster_state::change_status(row task, task_status status) {
+  task_state& of = tasks[task];
+  node_state& on = nodes[of.node];
+  task_status& charged = on.tasks.find(task)->second;
+  if (charged == task_status::releasing) on.releasing.subtract(of.request);
+  if (status == task_status::releasing) on.releasing.add(of.request);
+  charged = status;
+  of.status = status;
+  note_change(of.node);
 }
 
 resource_list cluster_state::total() const {
@@ -83,7 +99,7 @@ bool counts_for(const task_state& task, gang_condition wanted) {
 }  // namespace
 
 bool roles_meet(const cluster_state& cluster, const job_state& job, gang_condition wanted) {
-  if (!job.minimums.count_for(job.min_available)) return true;
+  if (job.minimums.by_role.empty() || !job.minimums.count_for(job.min_available)) return true;
   std::map<std::string, std::int64_t, std::less<>> found;
   for (const row task : job.tasks) {
     if (counts_for(cluster.tasks[task], wanted)) ++found[cluster.tasks[task].role];
@@ -95,6 +111,7 @@ bool roles_meet(const cluster_state& cluster, const job_state& job, gang_conditi
 }
 
 bool sub_jobs_meet(const cluster_state& cluster, const job_state& job, gang_condition wanted) {
+  if (job.min_sub_jobs.empty()) return true;
   std::map<std::string, std::int64_t, std::less<>> found;
   for (const sub_job_state& one : job.sub_jobs) {
     const gang_counts counts = counts_of(cluster, one);

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include <boost/container/flat_map.hpp>
+
 #include "policy/gang/readiness.hpp"
 #include "policy/resources/resource_list.hpp"
 #include "policy/topology/network_domains.hpp"
@@ -68,10 +70,10 @@ struct task_state {
   bool best_effort = false;
   bool gated = false;
   bool preempts = true;
-  bool critical = false;               ///< of the system: never a victim
+  bool critical = false;  ///< of the system: never a victim
   /// By node, shared by tasks that ask alike; null: all take it.
   std::shared_ptr<const std::vector<node_refusal>> refusals;
-  std::string near;                    ///< the domain that its sub-job had when a node was sought
+  std::string near;  ///< the domain that its sub-job had when a node was sought
 };
 
 struct sub_job_state {
@@ -128,8 +130,8 @@ struct node_state {
   resource_list used;
   resource_list releasing;
   resource_list pipelined;
-  std::map<row, task_status> tasks;  ///< with the status in which they were charged
-  std::uint64_t changes = 0;         ///< of all that is above
+  boost::container::flat_map<row, task_status> tasks;  ///< with the status in which they were charged
+  std::uint64_t changes = 0;                           ///< of all that is above
 
   /// What is free once all that is being released is.
   [[nodiscard]] resource_list future_idle() const;
@@ -148,11 +150,17 @@ class cluster_state {
   std::set<row> shard;       ///< nodes of this scheduler
   bool only_shard = false;   ///< other nodes are refused
   bool shard_first = false;  ///< other nodes come second
+  std::vector<row> changed;  ///< nodes in the order in which they changed, once where one changes again and again
 
   /// Charges a task to the node it is on.
   void charge(row task);
   void discharge(row task);
+  /// A task that is charged, and not for a promise, gets another status of that kind.
+  void change_status(row task, task_status status);
   [[nodiscard]] resource_list total() const;
+
+ private:
+  void note_change(row node);
 };
 
 /// Pods of a job or of a sub-job.

@@ -5,12 +5,9 @@
 namespace kaisched::policy::tiers {
 
 void statement::evict(row task) {
-  task_state& one = session_->cluster().tasks[task];
-  session_->cluster().discharge(task);
-  one.status = task_status::releasing;
-  session_->cluster().charge(task);
+  session_->cluster().change_status(task, task_status::releasing);
   session_->task_deallocated(task);
-  done_.push_back({deed::evict, task, one.node, {}});
+  done_.push_back({deed::evict, task, session_->cluster().tasks[task].node, {}});
 }
 
 void statement::place(row task, row node, task_status status) {
@@ -61,9 +58,7 @@ void statement::discard() {
       take_back(one->task);
       continue;
     }
-    session_->cluster().discharge(one->task);
-    session_->cluster().tasks[one->task].status = task_status::running;
-    session_->cluster().charge(one->task);
+    session_->cluster().change_status(one->task, task_status::running);
     session_->task_allocated(one->task);
   }
   done_.clear();

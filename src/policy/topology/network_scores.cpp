@@ -8,15 +8,17 @@ namespace kaisched::policy {
 double domain_packing(const resource_list& request, const domain_amounts& domain, const resource_weights& weights) {
   double sum = 0;
   std::int64_t total = 0;
-  for (const std::string& name : request.something_of()) {
+  bool fits = true;
+  request.each_of_something([&](std::string_view name, double asked) {
     const auto weight = weights.find(name);
-    if (weight == weights.end()) continue;
-    const double in_use = domain.used.get(name) + request.get(name);
+    if (weight == weights.end()) return;
+    const double in_use = domain.used.get(name) + asked;
     const double allocatable = domain.allocatable.get(name);
-    if (in_use > allocatable) return 0;
+    fits = fits && in_use <= allocatable;
     sum += static_cast<double>(weight->second) * (in_use / allocatable);
     total += weight->second;
-  }
+  });
+  if (!fits) return 0;
   return total > 0 ? sum / static_cast<double>(total) : 0;
 }
 
