@@ -66,6 +66,40 @@ std::vector<expected> ends_on(const core& c, const node_set& nodes, group_row bu
   return ends;
 }
 
+/// Whole devices that are free on some nodes at most: parts that others hold are not looked at.
+class device_bound {
+ public:
+  device_bound(const core& c, const node_set& among) : c_(c), left_(among.size(), 0) {
+    const model::cluster_state& s = c.state();
+    for (node_row row = 0; row < among.size(); ++row) {
+      left_[row] = among[row] == 0 ? outside : (*s.capacity)[std::size_t{row} * s.dims() + dim_gpu] / whole_device;
+    }
+    for (const group_row g : c.groups_in_order()) for_each_placed(c, g, [&](pod_row p) { count(p, -1); });
+    for (const std::int64_t one : left_) most_ += std::max<std::int64_t>(0, one);
+  }
+  /// The pod is about to end.
+  void add(pod_row pod) {
+    const node_row row = c_.view().node_of(pod);
+    if (row == no_row) return;
+    const std::int64_t before = std::max<std::int64_t>(0, left_[row]);
+    count(pod, 1);
+    most_ += std::max<std::int64_t>(0, left_[row]) - before;
+  }
+  [[nodiscard]] std::int64_t most() const { return most_; }
+
+ private:
+  void count(pod_row pod, std::int64_t sign) {
+    const node_row row = c_.view().node_of(pod);
+    if (row != no_row) left_[row] += sign * c_.state().class_of(pod).whole_devices;
+  }
+
+  static constexpr std::int64_t outside = std::numeric_limits<std::int64_t>::min() / 2;  ///< never counts
+
+  const core& c_;
+  std::vector<std::int64_t> left_;  ///< by node; negative where one holds more than it has, as after a loss
+  std::int64_t most_ = 0;
+};
+
 /// Ends that are looked at together: those up to a step after the first end, and the step doubles until the next one is
 /// within it. Without a step those of one moment.
 class end_steps {
@@ -152,18 +186,16 @@ std::int64_t node_promises::next_change(std::int64_t after, std::int64_t end) co
 result<std::optional<node_promises::place_found>> node_promises::first_place(group_row group, const node_set& among) {
   const std::vector<expected> ends = ends_on(c_, among, group);
   end_steps steps(ends, c_.options.backfill_end_window);
-  std::int64_t wanted = 0;
-  for (const pod_row p : c_.chunk_of(group, false)) wanted += c_.state().class_of(p).whole_devices;
-  std::int64_t free = 0;  // whole devices, at least those that there are
-  for (node_row row = 0; row < among.size(); ++row) {
-    if (among[row] != 0) free += std::max<std::int64_t>(0, c_.free_gpus(row)) / whole_device;
-  }
+  std::int64_t wanted = 0;  // not counted where pods share the devices of a claim
+  for (const pod_row p : c_.claims.used() ? work::pod_list() : c_.chunk_of(group, false))
+    wanted += c_.state().class_of(p).whole_devices;
+  device_bound free(c_, among);
   placing how;
   how.among = &among;
   std::size_t done = 0;
   std::int64_t when = c_.now;
   for (;;) {
-    if (free >= wanted) {
+    if (free.most() >= wanted) {
       const std::uint32_t before = c_.depth();
       work::failure why;
       result<bool> placed = place_group(c_, group, how, why);
@@ -178,8 +210,7 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
     if (done == ends.size()) break;
     for (const std::size_t until = steps.next(done); done < until; ++done) {
       for_each_placed(c_, ends[done].group, [&](pod_row p) {
-        const node_row row = c_.view().node_of(p);
-        if (row != no_row && among[row] != 0) free += c_.state().class_of(p).whole_devices;
+        free.add(p);
         c_.finish(p);
       });
       when = ends[done].when;

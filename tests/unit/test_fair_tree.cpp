@@ -32,8 +32,7 @@ TEST_CASE("fair tree: equal siblings are tied") {
   // Leaves.
   CHECK(ranked({{top, 1, 1}, {top, 2, 2}, {top, 1, 2}}) == ranks{3, 3, 1});
   // Inner nodes: their children are ranked together.
-  CHECK(ranked({{top, 1, 10}, {top, 1, 10}, {0, 1, 1}, {0, 1, 9}, {1, 1, 3}, {1, 1, 7}}) ==
-        ranks{0, 0, 4, 1, 3, 2});
+  CHECK(ranked({{top, 1, 10}, {top, 1, 10}, {0, 1, 1}, {0, 1, 9}, {1, 1, 3}, {1, 1, 7}}) == ranks{0, 0, 4, 1, 3, 2});
   // A leaf beside an inner node has the rank of the first leaf below that.
   CHECK(ranked({{top, 1, 10}, {top, 1, 10}, {0, 1, 4}, {0, 1, 6}}) == ranks{0, 3, 3, 1});
 }

@@ -175,6 +175,19 @@ def seconds(text):
     return int(datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.timezone.utc).timestamp())
 
 
+def runs_of(nodes):
+    """Pods and nodes of a job as ranges of as many: n01, n02, n04 is [0-1] on n[01-02] and 2 on n04."""
+    numbers, first = [int(n[1:]) for n in nodes], 0
+    for k in range(1, len(numbers) + 1):
+        if k < len(numbers) and numbers[k] == numbers[k - 1] + 1:
+            continue
+        if k - first == 1:
+            yield str(first), nodes[first]
+        else:
+            yield f"[{first}-{k - 1}]", f"n[{numbers[first]:02}-{numbers[k - 1]:02}]"
+        first = k
+
+
 def scenario_of(stream, done, nodes, order, resolution, title):
     """The text of the scenario, how many moments it compares, and how many are left out."""
     base = min(job[1] for job in done) // 60 * 60  # Slurm rounds to whole minutes
@@ -203,7 +216,13 @@ def scenario_of(stream, done, nodes, order, resolution, title):
         "option preset=slurm-backfill multifactor.age=0 multifactor.fair_share=0 multifactor.queue=0 "
         f"multifactor.priority=1 {ORDERS[order][1]} backfill.resolution={resolution}"
     )
-    lines = [f'scenario 1 "{title}"', option, ""]
+    lines = [
+        "# What a real Slurm started at these moments, and nothing else: written by tests/peers/slurm/play.py.",
+        f'scenario 1 "{title}"',
+        "rule Q29 J22 W10 W13",
+        option,
+        "",
+    ]
     lines += [f"node n[01-{nodes:02}] gpu={GPUS} cpu={CPUS} memory=62Gi pods=110", "queue all", ""]
     there, running, gone = set(), set(), set()
     for now, since in sorted(moments, key=lambda m: m[0]):
@@ -211,7 +230,7 @@ def scenario_of(stream, done, nodes, order, resolution, title):
         lines.append(f"now {now}s")
         for name, submitted, start, end, on in jobs:
             _, count, gpus, limit, _, priority = shape[name]
-            pods = f"{name}-[0-{count - 1}]"
+            pods = f"{name}-[0-{count - 1}]" if count > 1 else f"{name}-0"
             if submitted <= now and name not in there and end > first:
                 there.add(name)
                 lines.append(
@@ -222,19 +241,18 @@ def scenario_of(stream, done, nodes, order, resolution, title):
             if start < first and name in there and name not in running and end > now:
                 running.add(name)
                 lines.append(f"change pod_group {name} last_start={start}s")
-                lines += [f"change pod {name}-{k} node={n} status=running" for k, n in enumerate(on)]
+                lines += [f"change pod {name}-{k} node={n} status=running" for k, n in runs_of(on)]
             if end <= now and name in there and name not in gone:
                 gone.add(name)
                 lines += [f"remove pod {pods}", f"remove pod_group {name}"]
         lines.append("run")
         waits = [job for job in jobs if job[0] in there and job[0] not in running and job[0] not in gone]
         started = [job for job in waits if since is not None and since <= job[2] <= now]
-        count = sum(shape[job[0]][1] for job in started)
-        waiting = sum(shape[job[0]][1] for job in waits) - count
-        lines.append(f"expect counts bind={count} unschedulable={waiting}" if waits else "expect nothing")
+        pods = sum(shape[job[0]][1] for job in started)
+        lines.append(f"expect counts bind={pods} unschedulable={len(waits) - len(started)}" if waits else "expect nothing")
         lines += [f"expect pod {job[0]}-0 status=binding" for job in started]
         lines.append("")
-    return "\n".join(lines), len(moments), blurred
+    return "\n".join(lines).rstrip("\n") + "\n", len(moments), blurred
 
 
 def main():
