@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <kaisched/options.hpp>
+
 #include "base/text.hpp"
 #include "cli/imports.hpp"
 
@@ -22,20 +24,20 @@ namespace {
 /// Most that a number of a configuration may be.
 constexpr std::int64_t largest = 1'000'000'000'000;
 
-std::string lower(std::string_view text) {
+std::string in_lower_case(std::string_view text) {
   std::string made(text);
   for (char& c : made) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return made;
 }
 
-std::optional<std::int64_t> number_of(std::string_view text) {
+std::optional<std::int64_t> figure_of(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure != std::errc{} || end != text.data() + text.size() || value < 0 || value > largest) return std::nullopt;
   return value;
 }
 
-std::vector<std::string_view> split(std::string_view text, char at) {
+std::vector<std::string_view> parts_between(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (;;) {
     const std::size_t end = text.find(at);
@@ -47,20 +49,20 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 
 /// `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes`,
 /// `days-hours:minutes:seconds`, in seconds.
-std::optional<std::int64_t> seconds_of(std::string_view text) {
+std::optional<std::int64_t> span_in_seconds(std::string_view text) {
   const std::size_t dash = text.find('-');
   std::int64_t days = 0;
   if (dash != std::string_view::npos) {
-    const auto told = number_of(text.substr(0, dash));
+    const auto told = figure_of(text.substr(0, dash));
     if (!told || *told > 1'000'000) return std::nullopt;
     days = *told;
     text.remove_prefix(dash + 1);
   }
-  const std::vector<std::string_view> parts = split(text, ':');
+  const std::vector<std::string_view> parts = parts_between(text, ':');
   if (parts.size() > 3) return std::nullopt;
   std::array<std::int64_t, 3> value{};
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto told = number_of(parts[i]);
+    const auto told = figure_of(parts[i]);
     if (!told || *told > 1'000'000'000) return std::nullopt;
     value[i] = *told;
   }
@@ -81,7 +83,8 @@ std::vector<std::string> host_ranges(std::string_view list) {
     if (close == std::string::npos) {
       if (!one.empty()) all.push_back(one);
     } else {
-      for (const std::string_view range : split(std::string_view(one).substr(open + 1, close - open - 1), ',')) {
+      for (const std::string_view range :
+           parts_between(std::string_view(one).substr(open + 1, close - open - 1), ',')) {
         const bool is_range = range.find('-') != std::string_view::npos;
         all.push_back(fmt::format("{}{}{}{}{}", one.substr(0, open), is_range ? "[" : "", range, is_range ? "]" : "",
                                   one.substr(close + 1)));
@@ -132,7 +135,7 @@ std::vector<slurm_line> lines_of(std::string_view text) {
   std::vector<slurm_line> lines;
   std::size_t number = 0;
   bool goes_on = false;
-  for (std::string_view raw : split(text, '\n')) {
+  for (std::string_view raw : parts_between(text, '\n')) {
     ++number;
     raw = raw.substr(0, raw.find('#'));
     while (!raw.empty() && (raw.back() == '\r' || raw.back() == ' ' || raw.back() == '\t')) raw.remove_suffix(1);
@@ -153,7 +156,7 @@ std::vector<slurm_line> lines_of(std::string_view text) {
       const bool quoted = !raw.empty() && raw.front() == '"';
       if (quoted) raw.remove_prefix(1);
       const std::size_t end = std::min(raw.size(), quoted ? raw.find('"') : raw.find_first_of(" \t"));
-      lines.back().fields.push_back({lower(key), std::string(key), std::string(raw.substr(0, end))});
+      lines.back().fields.push_back({in_lower_case(key), std::string(key), std::string(raw.substr(0, end))});
       raw.remove_prefix(std::min(raw.size(), end + (quoted ? 1 : 0)));
     }
   }
@@ -218,9 +221,11 @@ class slurm_import {
 
   void add_number(const slurm_line& line, const slurm_field& one, std::string_view option, std::int64_t times,
                   std::map<std::string, std::string, std::less<>>& to) {
-    const std::optional<std::int64_t> told = number_of(one.value);
-    if (!told || *told > largest / times) return leave_out(line, one.shown, "not a number that can be used");
-    to.insert_or_assign(std::string(option), fmt::format("{}", *told * times));
+    const std::optional<std::int64_t> told = figure_of(one.value);
+    const std::string value = fmt::format("{}", told && *told <= largest / times ? *told * times : -1);
+    if (policy_options trial; !trial.set(option, value))
+      return leave_out(line, one.shown, "not a number that can be used");
+    to.insert_or_assign(std::string(option), value);
   }
 
   void add_setting(const slurm_line& line, const slurm_field& one) {
@@ -233,12 +238,12 @@ class slurm_import {
     for (const auto& [key, option] : factors) {
       if (one.key == key) return add_number(line, one, option, 1, weights_);
     }
-    const std::string value = lower(one.value);
+    const std::string value = in_lower_case(one.value);
     if (one.key == "prioritytype") {
       is_multifactor_ = value == "priority/multifactor";
       if (!is_multifactor_ && value != "priority/basic") leave_out(line, one.shown, "there is no such order");
     } else if (one.key == "prioritymaxage") {
-      const std::optional<std::int64_t> told = seconds_of(value);
+      const std::optional<std::int64_t> told = span_in_seconds(value);
       if (!told || *told < 1 || *told > 1'000'000'000) return leave_out(line, one.shown, "not a time that can be used");
       weights_.insert_or_assign("multifactor.max_age", fmt::format("{}", *told));
     } else if (one.key == "priorityfavorsmall") {
@@ -273,7 +278,7 @@ class slurm_import {
     }};
     for (const std::string& entry : comma_names(one.value)) {
       const std::size_t equals = std::min(entry.size(), entry.find('='));
-      const std::string name = lower(std::string_view(entry).substr(0, equals));
+      const std::string name = in_lower_case(std::string_view(entry).substr(0, equals));
       const auto found = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == name; });
       if (found == known.end()) {
         leave_out(line, one.shown, fmt::format("no points for {}", base::cleaned(name)));
@@ -287,7 +292,7 @@ class slurm_import {
   void add_parameters(const slurm_line& line, const slurm_field& one) {
     for (const std::string& entry : comma_names(one.value)) {
       const std::size_t equals = std::min(entry.size(), entry.find('='));
-      const std::string name = lower(std::string_view(entry).substr(0, equals));
+      const std::string name = in_lower_case(std::string_view(entry).substr(0, equals));
       const slurm_field as_field{name, name, equals == entry.size() ? "" : entry.substr(equals + 1)};
       if (name == "bf_window") {
         add_number(line, as_field, "backfill.window", 60, options_);
@@ -312,10 +317,11 @@ class slurm_import {
     std::int64_t count = 0;
     std::string type;
     for (const std::string& entry : comma_names(gres)) {
-      const std::vector<std::string_view> parts = split(std::string_view(entry).substr(0, entry.find('(')), ':');
-      if (lower(parts.front()) != "gpu") continue;
+      const std::vector<std::string_view> parts =
+          parts_between(std::string_view(entry).substr(0, entry.find('(')), ':');
+      if (in_lower_case(parts.front()) != "gpu") continue;
       const std::optional<std::int64_t> told =
-          parts.size() > 1 ? number_of(parts.back()) : std::optional<std::int64_t>(1);
+          parts.size() > 1 ? figure_of(parts.back()) : std::optional<std::int64_t>(1);
       count += told.value_or(1);
       const std::size_t names = parts.size() - (told && parts.size() > 1 ? 1 : 0);
       if (names > 1) type = std::string(parts[1]);
@@ -326,10 +332,10 @@ class slurm_import {
   void add_nodes(const slurm_line& line) {
     const std::string& names = line.fields.front().value;
     if (line.find("name") != nullptr || line.find("autodetect") != nullptr) return;  // a line of gres.conf
-    if (lower(names) == "default") return leave_out(line, "NodeName", "defaults are not filled in");
+    if (in_lower_case(names) == "default") return leave_out(line, "NodeName", "defaults are not filled in");
     const auto figure = [&](std::string_view key, std::int64_t otherwise) {
       const std::string* const told = line.find(key);
-      return told == nullptr ? otherwise : number_of(*told).value_or(otherwise);
+      return told == nullptr ? otherwise : figure_of(*told).value_or(otherwise);
     };
     std::int64_t cpus = figure("cpus", 0);
     if (cpus == 0) {
@@ -364,20 +370,20 @@ class slurm_import {
 
   void add_partition(const slurm_line& line) {
     const std::string& name = line.fields.front().value;
-    if (!is_plain_name(name) || name.find('[') != std::string::npos || lower(name) == "default")
+    if (!is_plain_name(name) || name.find('[') != std::string::npos || in_lower_case(name) == "default")
       return leave_out(line, "PartitionName", "no queue for it");
     const std::string* const factor = line.find("priorityjobfactor");
     queues_.push_back(
-        fmt::format("queue {} priority={}", name, factor == nullptr ? 1 : number_of(*factor).value_or(1)));
+        fmt::format("queue {} priority={}", name, factor == nullptr ? 1 : figure_of(*factor).value_or(1)));
     const std::string* const on = line.find("nodes");
-    if (on != nullptr && lower(*on) != "all") leave_out(line, "Nodes", "any queue may use any node");
-    for (const std::string_view key :
-         {"prioritytier", "maxtime", "defaulttime", "maxnodes", "oversubscribe", "qos", "preemptmode"}) {
-      for (const slurm_field& one : line.fields) {
-        const std::string value = lower(one.value);
-        if (one.key == key && value != "no" && value != "infinite" && value != "unlimited" && value != "off")
-          leave_out(line, one.shown, "queues have no such thing");
-      }
+    if (on != nullptr && in_lower_case(*on) != "all") leave_out(line, "Nodes", "any queue may use any node");
+    static constexpr std::array<std::string_view, 7> not_of_queues{
+        "prioritytier", "maxtime", "defaulttime", "maxnodes", "oversubscribe", "qos", "preemptmode"};
+    for (const slurm_field& one : line.fields) {
+      const std::string value = in_lower_case(one.value);
+      const bool says_nothing = value == "no" || value == "infinite" || value == "unlimited" || value == "off";
+      if (!says_nothing && std::ranges::find(not_of_queues, one.key) != not_of_queues.end())
+        leave_out(line, one.shown, "queues have no such thing");
     }
   }
 
@@ -406,8 +412,8 @@ class slurm_import {
         range.find('[', close) != std::string::npos)
       return {};
     const std::string_view low = std::string_view(range).substr(open + 1, dash - open - 1);
-    const std::optional<std::int64_t> from = number_of(low);
-    const std::optional<std::int64_t> to = number_of(std::string_view(range).substr(dash + 1, close - dash - 1));
+    const std::optional<std::int64_t> from = figure_of(low);
+    const std::optional<std::int64_t> to = figure_of(std::string_view(range).substr(dash + 1, close - dash - 1));
     if (!from || !to || *to < *from || *to - *from >= 65'536) return {};
     std::vector<std::string> names;
     for (std::int64_t i = *from; i <= *to; ++i) {

@@ -70,7 +70,7 @@ constexpr std::array options{
     option_info{"backfill.resolution", option_type::number, "0", 0, 1e9, "",
                 "seconds: with backfill.promises=nodes, promises begin and end at multiples of it, rounded down; 0: at "
                 "any time"},
-    option_info{"backfill.window", option_type::number, "0", 0, 1e12, "",
+    option_info{"backfill.window", option_type::number, "0", 0, 1e9, "",
                 "seconds from now on within which reservations begin; who would begin later has none; 0: no bound"},
     option_info{"consolidation.max_victims", option_type::integer, "-2", -2, 1e9, "",
                 "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off, -2 is 16 "
