@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <kaisched/quantity.hpp>
 #include <kaisched/result.hpp>
 
 namespace kaisched {
@@ -77,6 +78,12 @@ enum class device_choice : std::uint8_t {
   links,  ///< the set with the best links; a single device is the one that the others miss least
 };
 
+/// What a reservation of `backfill` holds.
+enum class promise_kind : std::uint8_t {
+  times,  ///< a time at which the group has a place, wherever it is
+  nodes,  ///< whole nodes, from a time on for as long as the group is expected to run
+};
+
 /// In which sentences are told. They are never part of a decision or a digest.
 enum class language : std::uint8_t { english, chinese };
 
@@ -90,10 +97,27 @@ struct policy_options {
   placement_strategy cpu_placement = placement_strategy::binpack;
   placement_strategy domain_placement = placement_strategy::binpack;  ///< of domains of a topology, in strict
   device_choice devices = device_choice::index;                       ///< in strict
-  double fair_share_k = 1.0;              ///< weight of history in the division of over-quota resources
-  double saturation_multiplier = 1.0;     ///< of a reclaimer's saturation, compared with that of its siblings
-  std::int64_t allocate_queue_depth = 0;  ///< groups per queue that the action looks at; 0 = all
+  double fair_share_k = 1.0;               ///< weight of history in the division of over-quota resources
+  double saturation_multiplier = 1.0;      ///< of a reclaimer's saturation, compared with that of its siblings
+  std::int64_t allocate_queue_depth = 0;   ///< groups per queue that the action looks at; 0 = all
   std::int64_t backfill_reservations = 1;  ///< groups that wait for others to end and have a time; 0 = all
+  promise_kind backfill_promises = promise_kind::times;
+  std::int64_t backfill_window = 0;      ///< nanoseconds within which reservations begin; 0: no bound
+  std::int64_t backfill_resolution = 0;  ///< nanoseconds, of promised nodes; 0: any time
+  std::int64_t backfill_end_window = 0;  ///< nanoseconds after the first end, doubled step by step; 0: end by end
+  std::int64_t backfill_groups = 0;      ///< groups looked at from the first that does not start on; 0 = all
+  bool one_order = false;                ///< groups of all queues are served in one order
+  std::int64_t factor_age = 0;           ///< points of the part `multifactor`
+  std::int64_t factor_fair_share = 0;
+  std::int64_t factor_priority = 1;  ///< for each step
+  std::int64_t factor_queue = 0;
+  std::int64_t factor_size = 0;
+  std::int64_t factor_cpu = 0;
+  std::int64_t factor_memory = 0;
+  std::int64_t factor_gpu = 0;
+  std::int64_t factor_max_age = 604'800'000'000'000;  ///< nanoseconds
+  bool factor_small_first = false;
+  dimension factor_usage = dim_gpu;  ///< of weights and usage of queues
   std::int64_t consolidation_queue_depth = 0;
   std::int64_t reclaim_queue_depth = 0;
   std::int64_t preempt_queue_depth = 0;

@@ -1,6 +1,9 @@
 // Small groups fill what is free while larger ones wait, and do not delay them.
+#include <optional>
+
 #include "actions/actions.hpp"
 #include "actions/job_queue.hpp"
+#include "actions/node_promises.hpp"
 #include "actions/placement.hpp"
 #include "actions/timetable.hpp"
 #include "session/members.hpp"
@@ -28,13 +31,41 @@ result<group_row> delayed_by(core& c, timetable& times, group_row group, bool wa
   }
 }
 
-}  // namespace
+/// Counts the groups that are looked at, from the first that does not start on.
+class looked_at {
+ public:
+  explicit looked_at(const core& c) : most_(c.options.backfill_groups) {}
+  [[nodiscard]] bool is_enough() const { return most_ != 0 && count_ >= most_; }
+  void add(bool starts) { count_ += !starts || count_ > 0 ? 1 : 0; }
 
-result<void> backfill(core& c) {
-  job_queue queue(c, static_cast<std::size_t>(c.options.allocate_queue_depth));
-  if (auto done = queue.fill(groups_to_start(c)); !done) return done;
+ private:
+  std::int64_t most_;
+  std::int64_t count_ = 0;
+};
+
+/// A group that has its place starts, unless a part says no. What else of it waits competes again.
+result<void> start(core& c, job_queue& queue, group_row group, bool waits, bool had_started) {
+  result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
+  if (!starts) return starts.failure();
+  if (!*starts) return {};
+  if (auto done = commit_group(c, group, waits, had_started); !done) return done;
+  if (work::count_pods(c, group, &model::sub_counts::pending) > 0) return queue.push(group);
+  return {};
+}
+
+failure held_back(group_row group, group_row by) {
+  failure why;
+  why.group = group;
+  why.what = constraint::reservation;
+  why.head = by;
+  return why;
+}
+
+/// Reservations are times.
+result<void> backfill_around_times(core& c, job_queue& queue) {
   timetable times(c, static_cast<std::size_t>(c.options.backfill_reservations));
-  while (!queue.empty()) {
+  looked_at looked(c);
+  while (!queue.empty() && !looked.is_enough()) {
     if (auto on = c.go_on(); !on) return on;
     result<group_row> next = queue.pop();
     if (!next) return next.failure();
@@ -47,31 +78,71 @@ result<void> backfill(core& c) {
     if (!*placed) {
       c.failures.push_back(why);
       times.add(why);
+      looked.add(false);
       continue;
     }
     const bool waits = work::must_wait_as_a_whole(c, group);
     if (waits) c.convert_to_pipelined(group);
     const result<group_row> delayed = delayed_by(c, times, group, waits, had_started);
     if (!delayed) return delayed.failure();
+    looked.add(*delayed == no_row);
     if (*delayed != no_row) {
       c.rollback(0);
-      why = {};
-      why.group = group;
-      why.what = constraint::reservation;
-      why.head = *delayed;
-      c.failures.push_back(why);
+      c.failures.push_back(held_back(group, *delayed));
       times.add(group);
       continue;
     }
-    result<bool> starts = waits ? result<bool>(true) : permit_start(c, group);
-    if (!starts) return starts.failure();
-    if (!*starts) continue;
-    if (auto done = commit_group(c, group, waits, had_started); !done) return done;
-    if (work::count_pods(c, group, &model::sub_counts::pending) > 0) {
-      if (auto done = queue.push(group); !done) return done;
-    }
+    if (auto done = start(c, queue, group, waits, had_started); !done) return done;
   }
   return {};
+}
+
+/// Reservations are nodes.
+result<void> backfill_around_nodes(core& c, job_queue& queue) {
+  node_promises promises(c, static_cast<std::size_t>(c.options.backfill_reservations));
+  looked_at looked(c);
+  while (!queue.empty() && !looked.is_enough()) {
+    if (auto on = c.go_on(); !on) return on;
+    result<group_row> next = queue.pop();
+    if (!next) return next.failure();
+    const group_row group = *next;
+    ++c.statistics.back().groups_tried;
+    failure why;
+    const bool had_started = work::count_pods(c, group, &model::sub_counts::holding) > 0;
+    result<bool> placed = place_group(c, group, {}, why);
+    if (!placed) return placed.failure();
+    bool may_wait = !*placed && lacks_room(c, why);
+    const std::optional<work::node_set> open = *placed ? promises.open_to(group) : std::nullopt;
+    if (open) {
+      c.rollback(0);
+      placing how;
+      how.among = &*open;
+      placed = place_group(c, group, how, why);
+      if (!placed) return placed.failure();
+      if (!*placed) why = held_back(group, promises.in_the_way_of(group));
+      may_wait = !*placed && !work::is_satisfied(c, c.state().groups[group].first_sub);
+    }
+    looked.add(*placed);
+    if (!*placed) {
+      c.failures.push_back(why);
+      if (!may_wait) continue;
+      if (auto done = promises.add(group); !done) return done;
+      continue;
+    }
+    const bool waits = work::must_wait_as_a_whole(c, group);
+    if (waits) c.convert_to_pipelined(group);
+    if (auto done = start(c, queue, group, waits, had_started); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+result<void> backfill(core& c) {
+  job_queue queue(c, static_cast<std::size_t>(c.options.allocate_queue_depth));
+  if (auto done = queue.fill(groups_to_start(c)); !done) return done;
+  return c.options.backfill_promises == promise_kind::nodes ? backfill_around_nodes(c, queue)
+                                                            : backfill_around_times(c, queue);
 }
 
 }  // namespace kaisched::actions

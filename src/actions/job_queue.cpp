@@ -534,6 +534,8 @@ const policy::kai_standing& job_queue::standing_of(std::uint32_t n) const {
 
 /// Inner queues are compared with their own amounts, but with the group of their best leaf.
 bool job_queue::serves_before(std::uint32_t a, std::uint32_t b) const {
+  if (c_.options.one_order && what_ == serving::groups)
+    return entry_before(top_of(nodes_[leaf_of(a)]), top_of(nodes_[leaf_of(b)]));
   if (!c_.has_proportion) {
     const model::queue_info& x = (*c_.state().queues)[nodes_[a].queue];
     const model::queue_info& y = (*c_.state().queues)[nodes_[b].queue];

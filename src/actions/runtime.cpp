@@ -29,6 +29,17 @@ void evict_group(core& c, group_row group) {
 
 }  // namespace
 
+std::int64_t expected_end(const core& c, group_row group, std::int64_t started) {
+  const std::int64_t estimate = c.state().group_extras[group].runtime_estimate;
+  if (estimate < 0 || started == unset) return unset;
+  return std::max(c.now, later_by(started, estimate));
+}
+
+std::int64_t expected_end(const core& c, group_row group) {
+  const bool runs = work::count_pods(c, group, &model::sub_counts::holding) > 0;
+  return expected_end(c, group, runs ? c.last_start(group) : c.now);
+}
+
 requeue_delay requeue_delay_of(const core& c, group_row group) {
   const std::int64_t evicted = c.last_eviction(group);
   if (evicted == unset) return {};

@@ -16,6 +16,11 @@ namespace kaisched::actions {
   return time > last - duration ? last : time + duration;
 }
 
+/// When a group is expected to have ended that starts or started then, not before now; `unset` if nobody knows.
+[[nodiscard]] std::int64_t expected_end(const work::core& c, group_row group, std::int64_t started);
+/// The same for a group that holds something. One that only has claims starts with them.
+[[nodiscard]] std::int64_t expected_end(const work::core& c, group_row group);
+
 /// How long a group waits after an eviction.
 struct requeue_delay {
   std::int64_t delay = 0;

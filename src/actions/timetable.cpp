@@ -14,19 +14,6 @@ namespace {
 using work::core;
 using work::failure;
 
-/// When a group is expected to have ended, not before now; `unset` if nobody knows.
-std::int64_t end_of(const core& c, group_row group, std::int64_t started) {
-  const std::int64_t estimate = c.state().group_extras[group].runtime_estimate;
-  if (estimate < 0 || started == unset) return unset;
-  return std::max(c.now, later_by(started, estimate));
-}
-
-/// The same for a group that holds something. One that only has claims starts with them.
-std::int64_t end_of(const core& c, group_row group) {
-  const bool runs = work::count_pods(c, group, &model::sub_counts::holding) > 0;
-  return end_of(c, group, runs ? c.last_start(group) : c.now);
-}
-
 void finish(core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
@@ -73,13 +60,6 @@ std::int64_t devices_there(const core& c) {
   return sum;
 }
 
-/// The group lacks its gang, and room for it that there can be.
-bool lacks_room(core& c, const failure& of) {
-  return of.what == constraint::none && of.pod != no_row &&
-         !work::is_satisfied(c, c.state().groups[of.group].first_sub) &&
-         (!c.has_predicates || policy::judge_cluster(c.access, c.state().class_of(of.pod)).what == constraint::none);
-}
-
 /// Time goes on in the statement: groups end, and those with reservations begin.
 class course {
  public:
@@ -87,7 +67,7 @@ class course {
   course(core& c, const std::vector<reservation>& made, group_row apart) : c_(c), start_(c.depth()), apart_(apart) {
     for (const group_row g : c_.groups_in_order()) {
       if (g != apart && work::count_pods(c_, g, &model::sub_counts::active_allocated) > 0)
-        steps_.push_back({end_of(c_, g), g, false, 0});
+        steps_.push_back({expected_end(c_, g), g, false, 0});
     }
     for (const reservation& one : made) {
       if (one.start == unset) continue;
@@ -167,7 +147,7 @@ class course {
 
   /// Who takes no time is told to begin before it ends.
   [[nodiscard]] std::int64_t end_after(group_row group, std::int64_t when) const {
-    const std::int64_t end = when == unset ? unset : end_of(c_, group, when);
+    const std::int64_t end = when == unset ? unset : expected_end(c_, group, when);
     return end == unset || end > when ? end : later_by(when, 1);
   }
 
@@ -234,6 +214,12 @@ class course {
 
 }  // namespace
 
+bool lacks_room(core& c, const failure& of) {
+  return of.what == constraint::none && of.pod != no_row &&
+         !work::is_satisfied(c, c.state().groups[of.group].first_sub) &&
+         (!c.has_predicates || policy::judge_cluster(c.access, c.state().class_of(of.pod)).what == constraint::none);
+}
+
 void timetable::add(group_row group) {
   failure of;
   of.group = group;
@@ -259,7 +245,9 @@ result<void> timetable::make_more() {
     }
     const result<reservation> found = time->find(group);
     if (!found) return found.failure();
-    if (found->group != no_row) {
+    const std::int64_t window = c_.options.backfill_window;
+    const bool is_near = window == 0 || (found->start != unset && found->start <= later_by(c_.now, window));
+    if (found->group != no_row && is_near) {
       made_.push_back(*found);
       time->add(*found);
     }
@@ -289,7 +277,7 @@ result<group_row> timetable::delayed_by(group_row group, bool had_started) {
   const bool starts_now = std::all_of(c_.log.begin(), c_.log.end(), [](const work::operation& op) {
     return op.kind == work::operation_kind::allocate;
   });
-  const std::int64_t end = starts_now ? end_of(c_, group, had_started ? c_.last_start(group) : c_.now) : unset;
+  const std::int64_t end = starts_now ? expected_end(c_, group, had_started ? c_.last_start(group) : c_.now) : unset;
   if (end != unset && end <= first) return group_row{no_row};
   return course(c_, made_, group).go_on(0, group, end);
 }

@@ -14,6 +14,9 @@
 
 namespace kaisched::actions {
 
+/// The group lacks its gang, and room for it that there can be.
+[[nodiscard]] bool lacks_room(work::core& c, const work::failure& of);
+
 /// A group that waits, and from when on it has a place.
 struct reservation {
   group_row group = no_row;

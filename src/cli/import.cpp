@@ -26,6 +26,7 @@ using io::json_value;
 
 struct import_arguments {
   std::string file;
+  std::string cluster;
 };
 
 std::string text_of(json_value of, std::string_view key) {
@@ -54,7 +55,9 @@ result<imported_policy> import_document(json_value root, std::string_view source
   if (find_member(root, "tiers", kept) != nullptr) return import_volcano(root);
   return error{
       status::argument,
-      fmt::format("{}: neither a SchedulingShard, nor a KubeSchedulerConfiguration, nor tiers of Volcano", source),
+      fmt::format(
+          "{}: neither a SchedulingShard, nor a KubeSchedulerConfiguration, nor tiers of Volcano, nor a slurm.conf",
+          source),
       {}};
 }
 
@@ -75,23 +78,34 @@ result<void> check_options(const imported_policy& made) {
   return {};
 }
 
-int import_file(const import_arguments& told, console& to) {
-  result<std::string> text = io::read_file(told.file);
-  if (!text) return to.fail(text.failure());
-  result<io::json_document> document = io::parse_yaml(*text, told.file);
-  if (!document) return to.fail(document.failure());
-  std::string source = told.file;
+/// What the text is, and from where it is: some are in a ConfigMap.
+result<imported_policy> import_text(const std::string& text, std::string& source) {
+  if (is_slurm_configuration(text)) return import_slurm(text);
+  result<io::json_document> document = io::parse_yaml(text, source);
+  if (!document) return document.failure();
   if (std::optional<std::string> inner = text_in_config_map(document->root())) {
     source += " (data)";
     document = io::parse_yaml(*inner, source);
-    if (!document) return to.fail(document.failure());
+    if (!document) return document.failure();
   }
-  result<imported_policy> made = import_document(document->root(), source);
+  return import_document(document->root(), source);
+}
+
+int import_file(const import_arguments& told, console& to) {
+  result<std::string> text = io::read_file(told.file);
+  if (!text) return to.fail(text.failure());
+  std::string source = told.file;
+  result<imported_policy> made = import_text(*text, source);
   if (!made) return to.fail(made.failure());
   if (auto good = check_options(*made); !good) {
     error why = good.failure();
     why.message.insert(0, source + ": ");
     return to.fail(why);
+  }
+  if (!told.cluster.empty()) {
+    if (made->cluster.empty())
+      return to.fail(error{status::argument, fmt::format("{}: says nothing of nodes", source), {}});
+    if (auto done = io::write_file(told.cluster, made->cluster); !done) return to.fail(done.failure());
   }
   if (to.shows_report()) {
     to.out().line(fmt::format("# {}, {}", source, made->of));
@@ -115,12 +129,15 @@ void add_import(command_list& to) {
   command& c = to.add("import", group::decide, "Turn the configuration of another scheduler into options");
   auto& told = c.keep<import_arguments>();
   c.explain(
-      "Reads a SchedulingShard of KAI, a scheduler configuration of Volcano (also in its ConfigMap) or a "
-      "KubeSchedulerConfiguration, and prints the preset and options that come nearest as YAML, as they stand under "
+      "Reads a SchedulingShard of KAI, a scheduler configuration of Volcano (also in its ConfigMap), a "
+      "KubeSchedulerConfiguration or a slurm.conf, and prints the preset and options that come nearest as YAML, as "
+      "they stand under "
       "`engine` in the configuration of kaisched-kubernetes. What nothing here does is listed, with its line.");
   c.position("FILE", &told.file, file_name({"yaml", "yml", "json", "conf"}),
              "The configuration; - is the standard input")
       .required();
+  c.option("--cluster", &told.cluster, file_name({"ks"}),
+           "Write the nodes, partitions and switches of a slurm.conf as a scenario");
   c.add_example("kaisched import volcano-scheduler.conf > engine.yaml");
   c.runs([&told](console& out) { return import_file(told, out); });
 }

@@ -18,6 +18,7 @@ struct imported_policy {
   std::string_view of;                                       ///< whose configuration it is
   std::vector<std::pair<std::string, std::string>> options;  ///< the preset first
   std::vector<std::string> unmapped;                         ///< `12: binpack: nobody reads weight.x`, with lines
+  std::string cluster;                                       ///< a scenario of what it says of nodes; or empty
 
   void set(std::string_view option, std::string value) { options.emplace_back(option, std::move(value)); }
   void leave_out(io::json_value what, std::string_view why);
@@ -30,7 +31,12 @@ struct imported_policy {
 /// A KubeSchedulerConfiguration; of several profiles the first.
 [[nodiscard]] result<imported_policy> import_kube_scheduler(io::json_value root);
 
-// What the three ask of values.
+/// A slurm.conf; gres.conf and topology.conf may follow in the same text.
+[[nodiscard]] imported_policy import_slurm(std::string_view text);
+/// The text is one of these files.
+[[nodiscard]] bool is_slurm_configuration(std::string_view text);
+
+// What the others ask of values.
 /// A member of an object, or nothing.
 [[nodiscard]] const io::json_value* find_member(io::json_value of, std::string_view key, io::json_value& kept);
 /// Text of a scalar; empty for anything else.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <kaisched/options.hpp>
+#include <kaisched/quantity.hpp>
 #include <kaisched/table.hpp>
 
 #include "base/nearest.hpp"
@@ -49,11 +50,28 @@ constexpr std::array tier_bundles{
 constexpr std::string_view batch_parts =
     "predicates,priority,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,topology";
 
+/// One order of all groups, by points; devices that are free are taken of the fullest node.
+constexpr std::string_view multifactor_parts =
+    "predicates,multifactor,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,topology";
+
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
+    option_info{"backfill.end_window", option_type::number, "0", 0, 1e9, "",
+                "seconds: with backfill.promises=nodes, ends that come at most as long after the first are looked at "
+                "together, those up to twice as long after it next, and so on; 0: each for itself"},
+    option_info{"backfill.groups", option_type::integer, "0", 0, 1e9, "",
+                "groups that backfill looks at, from the first that does not start on; 0 is all"},
+    option_info{"backfill.promises", option_type::choice, "times", 0, 0, "nodes times",
+                "what a reservation holds: a time at which there is a place, or whole nodes from then on for as long "
+                "as the group is expected to run"},
     option_info{"backfill.reservations", option_type::integer, "1", 0, 1e9, "",
                 "groups that wait for others to end and get a time that nobody behind them may delay: 1 is EASY "
                 "backfill, 0 all (conservative backfill)"},
+    option_info{"backfill.resolution", option_type::number, "0", 0, 1e9, "",
+                "seconds: with backfill.promises=nodes, promises begin and end at multiples of it, rounded down; 0: at "
+                "any time"},
+    option_info{"backfill.window", option_type::number, "0", 0, 1e9, "",
+                "seconds from now on within which reservations begin; who would begin later has none; 0: no bound"},
     option_info{"consolidation.max_victims", option_type::integer, "-2", -2, 1e9, "",
                 "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off, -2 is 16 "
                 "in compat and all in strict"},
@@ -95,6 +113,29 @@ constexpr std::array options{
     option_info{"mode", option_type::choice, "strict", 0, 0, "compat strict",
                 "compat: as the reference, floating point and defects included; strict: exact arithmetic and the "
                 "documented repairs"},
+    option_info{"multifactor.age", option_type::integer, "0", 0, 4294967295.0, "",
+                "of the part multifactor: points for having waited for multifactor.max_age or longer, in proportion "
+                "for less"},
+    option_info{"multifactor.cpu", option_type::integer, "0", 0, 4294967295.0, "",
+                "the same: points for asking for all cpu of the cluster, in proportion for less"},
+    option_info{"multifactor.fair_share", option_type::integer, "0", 0, 4294967295.0, "",
+                "the same: points for being in the queue that has used least of its share, by Fair Tree"},
+    option_info{"multifactor.gpu", option_type::integer, "0", 0, 4294967295.0, "",
+                "the same: points for asking for all GPUs of the cluster, in proportion for less"},
+    option_info{"multifactor.max_age", option_type::number, "604800", 1, 1e9, "",
+                "seconds after which waiting longer adds no more points"},
+    option_info{"multifactor.memory", option_type::integer, "0", 0, 4294967295.0, "",
+                "the same: points for asking for all memory of the cluster, in proportion for less"},
+    option_info{"multifactor.priority", option_type::integer, "1", 0, 1e9, "",
+                "the same: points for each step of the group's priority"},
+    option_info{"multifactor.queue", option_type::integer, "0", 0, 4294967295.0, "",
+                "the same: points for being in the queue of the highest priority, in proportion for less"},
+    option_info{"multifactor.size", option_type::integer, "0", 0, 4294967295.0, "",
+                "the same: points for as many pods as nodes and all cpu, in proportion for less"},
+    option_info{"multifactor.small_first", option_type::boolean, "false", 0, 0, "",
+                "multifactor.size is for small groups, not for large ones"},
+    option_info{"multifactor.usage", option_type::choice, "gpu", 0, 0, "cpu gpu memory",
+                "whose over-quota weights and usage of queues multifactor.fair_share looks at"},
     option_info{"numa.ignore", option_type::list, "", 0, 0, "",
                 "resources that the part numa does not align, whatever the zones of nodes report"},
     option_info{"numa.reconstruct", option_type::boolean, "true", 0, 0, "",
@@ -104,6 +145,8 @@ constexpr std::array options{
         "on_invalid", option_type::choice, "reject", 0, 0, "reject quarantine",
         "what a cluster does about a bad row: reject the whole delta, or leave out the row and what depends on it",
         option_target::cluster},
+    option_info{"one_order", option_type::boolean, "false", 0, 0, "",
+                "groups of all queues are served in one order, by their own keys; else queues are chosen first"},
     option_info{"packing.scores", option_type::choice, "integer", 0, 0, "integer raw",
                 "of the parts fgd, least_waste, dot_product, best_fit, gpu_packing and gpu_clustering: cut to integers "
                 "from 0 to 100, "
@@ -120,8 +163,8 @@ constexpr std::array options{
     option_info{"preset", option_type::choice, "kai-0.17", 0, 0,
                 "coscheduling coscheduling-2026.08 fluxion-conservative fluxion-conservative-2026.08 fluxion-easy "
                 "fluxion-easy-2026.08 hami hami-binpack hami-binpack-2.10 hami-spread hami-spread-2.10 kai kai-0.17 "
-                "kube-default kube-default-1.36 kube-gang kube-gang-1.36 volcano-ai volcano-ai-2026.08 "
-                "volcano-default volcano-default-2026.08",
+                "kube-default kube-default-1.36 kube-gang kube-gang-1.36 slurm-backfill slurm-backfill-22.05 "
+                "volcano-ai volcano-ai-2026.08 volcano-default volcano-default-2026.08",
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
                 "weight of historical usage in the division of over-quota resources"},
@@ -162,11 +205,20 @@ constexpr std::array options{
 };
 
 constexpr std::array integers{
+    std::pair{std::string_view("backfill.groups"), &policy_options::backfill_groups},
     std::pair{std::string_view("backfill.reservations"), &policy_options::backfill_reservations},
     std::pair{std::string_view("consolidation.max_victims"), &policy_options::consolidation_victims},
     std::pair{std::string_view("least_waste.reserve"), &policy_options::waste_reserve},
     std::pair{std::string_view("least_waste.scarcity"), &policy_options::waste_scarcity},
     std::pair{std::string_view("load.target"), &policy_options::load_target},
+    std::pair{std::string_view("multifactor.age"), &policy_options::factor_age},
+    std::pair{std::string_view("multifactor.cpu"), &policy_options::factor_cpu},
+    std::pair{std::string_view("multifactor.fair_share"), &policy_options::factor_fair_share},
+    std::pair{std::string_view("multifactor.gpu"), &policy_options::factor_gpu},
+    std::pair{std::string_view("multifactor.memory"), &policy_options::factor_memory},
+    std::pair{std::string_view("multifactor.priority"), &policy_options::factor_priority},
+    std::pair{std::string_view("multifactor.queue"), &policy_options::factor_queue},
+    std::pair{std::string_view("multifactor.size"), &policy_options::factor_size},
     std::pair{std::string_view("queue_depth.allocate"), &policy_options::allocate_queue_depth},
     std::pair{std::string_view("queue_depth.consolidation"), &policy_options::consolidation_queue_depth},
     std::pair{std::string_view("queue_depth.preempt"), &policy_options::preempt_queue_depth},
@@ -176,8 +228,12 @@ constexpr std::array integers{
     std::pair{std::string_view("topology_steps"), &policy_options::topology_steps},
 };
 constexpr std::array seconds{
+    std::pair{std::string_view("backfill.end_window"), &policy_options::backfill_end_window},
+    std::pair{std::string_view("backfill.resolution"), &policy_options::backfill_resolution},
+    std::pair{std::string_view("backfill.window"), &policy_options::backfill_window},
     std::pair{std::string_view("min_runtime.preempt"), &policy_options::min_runtime_preempt},
     std::pair{std::string_view("min_runtime.reclaim"), &policy_options::min_runtime_reclaim},
+    std::pair{std::string_view("multifactor.max_age"), &policy_options::factor_max_age},
     std::pair{std::string_view("requeue_delay"), &policy_options::requeue_delay},
     std::pair{std::string_view("staleness_grace"), &policy_options::staleness_grace},
 };
@@ -186,7 +242,9 @@ constexpr std::array numbers{
     std::pair{std::string_view("reclaim.saturation_multiplier"), &policy_options::saturation_multiplier},
 };
 constexpr std::array flags{
+    std::pair{std::string_view("multifactor.small_first"), &policy_options::factor_small_first},
     std::pair{std::string_view("numa.reconstruct"), &policy_options::numa_reconstruct},
+    std::pair{std::string_view("one_order"), &policy_options::one_order},
     std::pair{std::string_view("reclaim.moves"), &policy_options::reclaim_moves},
     std::pair{std::string_view("reference_path"), &policy_options::reference_path},
     std::pair{std::string_view("repartition.drain"), &policy_options::repartition_drain},
@@ -210,11 +268,12 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 10> presets{"coscheduling-2026.08", "fluxion-conservative-2026.08",
-                                                   "fluxion-easy-2026.08", "hami-binpack-2.10",
-                                                   "hami-spread-2.10",     "kai-0.17",
-                                                   "kube-default-1.36",    "kube-gang-1.36",
-                                                   "volcano-ai-2026.08",   "volcano-default-2026.08"};
+constexpr std::array<std::string_view, 11> presets{"coscheduling-2026.08",   "fluxion-conservative-2026.08",
+                                                   "fluxion-easy-2026.08",   "hami-binpack-2.10",
+                                                   "hami-spread-2.10",       "kai-0.17",
+                                                   "kube-default-1.36",      "kube-gang-1.36",
+                                                   "slurm-backfill-22.05",   "volcano-ai-2026.08",
+                                                   "volcano-default-2026.08"};
 
 /// Names without a version are those of the newest one.
 struct preset_alias {
@@ -231,6 +290,7 @@ constexpr std::array preset_aliases{
     preset_alias{"kai", "kai-0.17"},
     preset_alias{"kube-default", "kube-default-1.36"},
     preset_alias{"kube-gang", "kube-gang-1.36"},
+    preset_alias{"slurm-backfill", "slurm-backfill-22.05"},
     preset_alias{"volcano-ai", "volcano-ai-2026.08"},
     preset_alias{"volcano-default", "volcano-default-2026.08"},
 };
@@ -344,6 +404,10 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     *this = std::move(*fresh);
   } else if (name == "mode") {
     mode = value == "compat" ? decision_mode::compat : decision_mode::strict;
+  } else if (name == "backfill.promises") {
+    backfill_promises = value == "nodes" ? promise_kind::nodes : promise_kind::times;
+  } else if (name == "multifactor.usage") {
+    factor_usage = value == "cpu" ? dim_cpu : value == "memory" ? dim_memory : dim_gpu;
   } else if (name == "language") {
     text_language = value == "zh" ? language::chinese : language::english;
   } else if (name == "load.strategy") {
@@ -399,6 +463,9 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "mode") return std::string(mode == decision_mode::compat ? "compat" : "strict");
   if (name == "devices.order")
     return std::string(device_order == device_order_rule::in_order ? "in_order" : "together");
+  if (name == "backfill.promises") return std::string(backfill_promises == promise_kind::nodes ? "nodes" : "times");
+  if (name == "multifactor.usage")
+    return std::string(factor_usage == dim_cpu ? "cpu" : factor_usage == dim_memory ? "memory" : "gpu");
   if (name == "language") return std::string(text_language == language::chinese ? "zh" : "en");
   if (name == "load.strategy") return std::string(load == load_strategy::risk ? "risk" : "packing");
   if (name == "devices.settings") return join_names(device_settings);
@@ -443,6 +510,25 @@ result<policy_options> preset(std::string_view name) {
     o.parts = base::split_names(batch_parts);
     o.actions = {"allocate", "backfill"};
     o.backfill_reservations = name == "fluxion-easy-2026.08" ? 1 : 0;
+    return o;
+  }
+  if (name == "slurm-backfill-22.05") {
+    constexpr std::int64_t second = 1'000'000'000;
+    o.preset = name;
+    o.parts = split_names(multifactor_parts);
+    o.actions = {"allocate", "backfill"};
+    o.one_order = true;
+    o.backfill_reservations = 0;
+    o.backfill_promises = promise_kind::nodes;
+    o.backfill_window = 86'400 * second;
+    o.backfill_resolution = 60 * second;
+    o.backfill_end_window = 30 * second;
+    o.backfill_groups = 500;
+    o.factor_age = 1000;
+    o.factor_fair_share = 10'000;
+    o.factor_size = 1000;
+    o.factor_queue = 1000;
+    o.factor_priority = 100;
     return o;
   }
   for (const tier_bundle& one : tier_bundles) {

@@ -37,6 +37,7 @@ std::unique_ptr<policy_part> make_sjf(const policy_options&);
 std::unique_ptr<policy_part> make_srtf(const policy_options&);
 std::unique_ptr<policy_part> make_srsf(const policy_options&);
 std::unique_ptr<policy_part> make_completion_rate(const policy_options&);
+std::unique_ptr<policy_part> make_multifactor(const policy_options&);
 std::unique_ptr<policy_part> make_user_fairness(const policy_options&);
 // Nodes.
 std::unique_ptr<policy_part> make_predicates(const policy_options&);

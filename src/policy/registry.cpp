@@ -32,6 +32,8 @@ std::span<const part_entry> built_in_parts() noexcept {
                  "nodes and devices where least of the GPUs will be left over, scarce nodes last"},
       part_entry{"load", make_load, "nodes by their measured utilisation"},
       part_entry{"minruntime", make_minimum_runtime, "minimum runtime of victims, as queues promise it"},
+      part_entry{"multifactor", make_multifactor,
+                 "groups with the most points first, for age, use of shares, size and priorities"},
       part_entry{"nodeavailability", make_node_availability, "nodes where the pod can start now first"},
       part_entry{"nodeplacement", make_node_placement, "binpack or spread, by GPUs or by CPU"},
       part_entry{"nominatednode", make_nominated_node, "the node that was promised to the pod first"},

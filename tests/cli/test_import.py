@@ -58,6 +58,35 @@ profiles:
     args: {minCandidateNodesPercentage: 25, minCandidateNodesAbsolute: 7}
 """
 
+SLURM = """# a comment
+ClusterName=lab
+SlurmctldHost=head
+SchedulerType=sched/backfill
+SchedulerParameters=bf_window=2880,bf_resolution=300,bf_max_job_test=1000,bf_continue
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory,CR_LLN
+PriorityType=priority/multifactor
+PriorityWeightAge=1000 # the same line
+PriorityWeightFairshare=20000
+PriorityWeightQOS=5000
+PriorityMaxAge=3-12
+PriorityFavorSmall=YES
+PriorityWeightTRES=CPU=100,GRES/gpu=3000,License/x=1
+PreemptType=preempt/none
+PreemptMode=OFF
+TopologyPlugin=topology/tree
+NodeName=DEFAULT State=UNKNOWN
+NodeName=n[01-03],m7 Sockets=2 CoresPerSocket=8 \\
+  ThreadsPerCore=2 RealMemory=512000 Gres=gpu:a100:4(S:0-1) Feature=ib,nvme
+NodeName=login CPUs=4
+PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE PriorityJobFactor=10
+PartitionName=gpu Nodes=n[01-03] MaxTime=2-0 PriorityTier=5
+NodeName=n[01-03] Name=gpu Type=a100 File=/dev/nvidia[0-3]
+SwitchName=top Switches=leaf[1-2]
+SwitchName=leaf1 Nodes=n[01-02]
+SwitchName=leaf2 Nodes=n03,m7
+"""
+
 
 class Import(Case):
     def told(self, text):
@@ -109,6 +138,45 @@ class Import(Case):
         self.assertEqual(len(told["left_out"]), 2)
         gangs = self.told(KUBE.replace("    score:", "    multiPoint:\n      enabled: [{name: Coscheduling}]\n    score:"))
         self.assertEqual(gangs["options"]["preset"], "coscheduling")
+
+    def test_slurm(self):
+        told = self.told(SLURM)
+        self.assertEqual(
+            told["options"],
+            {"preset": "slurm-backfill", "multifactor.age": "1000", "multifactor.cpu": "100", "multifactor.fair_share": "20000", "multifactor.gpu": "3000",
+             "multifactor.max_age": "302400", "multifactor.priority": "1", "multifactor.queue": "0", "multifactor.size": "0", "multifactor.small_first": "true",
+             "backfill.groups": "1000", "backfill.resolution": "300", "backfill.window": "172800", "placement.cpu": "spread", "placement.gpu": "spread"},
+        )  # fmt: skip
+        self.assertEqual(
+            [": ".join(one.split(": ")[:2]) for one in told["left_out"]],
+            ["5: SchedulerParameters", "11: PriorityWeightQOS", "14: PriorityWeightTRES", "17: TopologyPlugin", "18: NodeName", "23: Nodes", "23: MaxTime", "23: PriorityTier"],
+        )  # fmt: skip
+        # First come, first served, where the plug-in is not named.
+        basic = self.told(SLURM.replace("PriorityType=priority/multifactor", ""))["options"]
+        self.assertEqual((basic["multifactor.age"], basic["multifactor.fair_share"], "multifactor.gpu" in basic), ("0", "0", False))
+        for wrong in ("-1", "1e3", "99999999999999999999", ""):
+            told = self.told(SLURM.replace("bf_window=2880", f"bf_window={wrong}"))
+            self.assertNotIn("backfill.window", told["options"])
+            self.assertIn("5: bf_window: not a number that can be used", told["left_out"])
+
+    def test_slurm_nodes(self):
+        ks = self.file("nodes.ks", "")
+        self.ok("import", self.file("slurm.conf", SLURM), "--cluster", ks)
+        with open(ks, encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        self.assertEqual(lines[:2], ["scenario 1", "topology switches levels=[slurm.switch/2,slurm.switch/1] primary"])
+        self.assertEqual(
+            lines[2],
+            "node n01 cpu=32 memory=512000Mi pods=1000 gpu=4 labels={nvidia.com/gpu.product=a100,slurm.feature/ib=true,slurm.feature/nvme=true,"
+            "slurm.switch/1=leaf1,slurm.switch/2=top}",
+        )
+        self.assertEqual(
+            [line.split()[:3] for line in lines[3:]],
+            [["node", "n02", "cpu=32"], ["node", "n03", "cpu=32"], ["node", "m7", "cpu=32"], ["node", "login", "cpu=4"],
+             ["queue", "batch", "priority=10"], ["queue", "gpu", "priority=1"]],
+        )  # fmt: skip
+        self.assertEqual(json.loads(self.ok("run", ks, "--json"))["schema"], "kaisched-run/1")
+        self.assertIn("says nothing of nodes", self.fails(2, "import", self.file("v.yaml", VOLCANO), "--cluster", ks))
 
     def test_what_comes_out_is_an_engine(self):
         out = self.ok("import", self.file("c.yaml", SHARD))

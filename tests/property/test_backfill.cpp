@@ -166,7 +166,13 @@ TEST_CASE("with estimates that hold the head starts as soon as without those beh
     const std::string actions = draw(0, 1) == 0 ? "backfill" : "allocate,backfill";
     RC_ASSERT(e.set("actions", actions).ok());
     RC_ASSERT(e.set("mode", draw(0, 1) == 0 ? "strict" : "compat").ok());
-    world w = random_world(draw(0, 2) > 0);
+    const bool promises_nodes = draw(0, 2) == 0;
+    world w = random_world(!promises_nodes && draw(0, 2) > 0);
+    if (promises_nodes) {  // who gives no estimate is promised nothing
+      RC_ASSERT(e.set("backfill.promises", "nodes").ok());
+      RC_ASSERT(e.set("backfill.reservations", draw(0, 1) == 0 ? "0" : "1").ok());
+      for (job& one : w.jobs) one.estimated = true;
+    }
     std::map<std::size_t, std::optional<std::int64_t>> promised;
     while (first_waiting(w)) {
       world before = w;

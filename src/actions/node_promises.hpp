@@ -1,0 +1,66 @@
+#pragma once
+/// @file
+/// Nodes that are promised to groups that wait: a table of time slots, each with the nodes that nobody has been
+/// promised.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <kaisched/ids.hpp>
+#include <kaisched/result.hpp>
+
+#include "session/core.hpp"
+
+namespace kaisched::actions {
+
+/// Reservations of whole nodes, as batch systems make them: the nodes where a group is expected to start are closed to
+/// everybody behind it for as long as it is expected to run. Cheaper than reservations of times alone, and stricter:
+/// what a group leaves of its nodes is closed as well.
+class node_promises {
+ public:
+  /// @param most promises; 0: all
+  node_promises(work::core& c, std::size_t most);
+
+  /// Nodes that a group may use which would start now; none where all are open. The group must have left before a
+  /// promise begins: one that ends at that very moment is in its way.
+  [[nodiscard]] std::optional<work::node_set> open_to(group_row group) const;
+  /// The first group whose nodes are promised while this one would run, if it starts now; `no_row` if there is none.
+  [[nodiscard]] group_row in_the_way_of(group_row group) const;
+  /// Promises nodes to a group that does not start now: the earliest that it can have, as far as is known when those
+  /// who hold them end. Nothing, where that is not known or beyond the window. The statement is empty before and after.
+  [[nodiscard]] result<void> add(group_row group);
+
+ private:
+  struct slot {
+    std::int64_t begin;
+    std::int64_t end;
+    work::node_set open;
+  };
+  struct promise {
+    group_row group;
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  /// When and where a group has a place.
+  struct place_found {
+    std::int64_t when;
+    work::node_set nodes;
+  };
+
+  [[nodiscard]] std::int64_t end_of(group_row group, std::int64_t start) const;
+  [[nodiscard]] std::int64_t rounded(std::int64_t time) const;
+  [[nodiscard]] work::node_set open_between(std::int64_t begin, std::int64_t end) const;
+  [[nodiscard]] std::int64_t next_change(std::int64_t after, std::int64_t end) const;
+  [[nodiscard]] result<std::optional<place_found>> first_place(group_row group, const work::node_set& among);
+  [[nodiscard]] bool overlaps(const work::node_set& nodes, std::int64_t begin, std::int64_t end) const;
+  void split(std::int64_t time);
+
+  work::core& c_;
+  std::size_t most_;
+  std::vector<slot> slots_;  ///< in order, without gaps, from now on for ever
+  std::vector<promise> made_;
+};
+
+}  // namespace kaisched::actions
