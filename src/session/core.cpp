@@ -65,6 +65,7 @@ core::core(const core& other)
       evicted_groups(other.evicted_groups),
       held_groups(other.held_groups),
       evicted_here(other.evicted_here),
+      cell_places(other.cell_places),
       placed_here(other.placed_here),
       abandoned(other.abandoned),
       evicted_twice(other.evicted_twice),
@@ -648,6 +649,8 @@ void core::commit() {
       d.numa_zones = zones.zones_of_pod(op.pod);
       if (claims.used()) d.claim_devices = claims.devices_of(state(), op.pod);
       if (vendors.used()) d.device_grants = vendors.grants_of(op.pod, d.node);
+      if (const auto cell = cell_places.find(op.pod); cell != cell_places.end())
+        d.device_grants.push_back(cell->second);
       if (op.kind == operation_kind::allocate) {
         set_status(op.pod, pod_status::binding);
         tell(op.pod, live.pod_node[op.pod], pod_status::allocated);

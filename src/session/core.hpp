@@ -86,6 +86,7 @@ struct failure {
   std::int64_t have = 0;
   std::vector<domain_shortage> domains;  ///< the most room first; empty: these are not what is missing
   std::int64_t pieces_tried = 0;         ///< not 0: after so many pieces of domains no further ones were tried
+  std::string cell;                      ///< the level of cells that the queue has too few of
 };
 
 /// Pods of one group, of which most have few.
@@ -364,6 +365,8 @@ class core {
   /// By pod: 0, or 1 + the position in the statement of the eviction that has not been committed. Empty before the
   /// first eviction.
   std::vector<std::uint32_t> evicted_here;
+
+  std::map<pod_row, std::string> cell_places;  ///< of pods that were placed in cells: what decisions say of it
 
   /// By pod, `compat` only, empty before the first: placed by a statement that stands and not evicted by one since. KAI
   /// takes such a pod for startable again when it is evicted with its stale gang.

@@ -558,7 +558,8 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_NUMA_ALIGNMENT = 24,  ///< the NUMA zones of the node cannot align the pod
   KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25,  ///< claims may not be used, or the node has no devices for them
   KAISCHED_CONSTRAINT_TOPOLOGY = 26,        ///< no domain has room for all pods that must be together
-  KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27    ///< devices shared by the rules of their vendor do not suffice
+  KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27,   ///< devices shared by the rules of their vendor do not suffice
+  KAISCHED_CONSTRAINT_CELL = 28             ///< the cells that a virtual cluster owns do not suffice
 };
 
 /// Where a constraint applies.
