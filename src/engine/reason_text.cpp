@@ -123,12 +123,8 @@ std::string stray_text(const core& c, language in, const reason& why) {
 
 /// Which cells, the group was told when it was tried.
 std::string cell_text(const core& c, language in, const reason& why) {
-  std::string_view cell;
-  for (const work::failure& one : c.failures) {
-    if (one.group == why.group) cell = one.cell;
-  }
-  return say(in, cells_short, 1, fmt::arg("queue", c.base.name(why.subject)), fmt::arg("cell", cell),
-             fmt::arg("need", why.need), fmt::arg("have", why.have));
+  return say(in, cells_short, 1, fmt::arg("queue", c.base.name(why.subject)),
+             fmt::arg("cell", c.missing_cell(why.group)), fmt::arg("need", why.need), fmt::arg("have", why.have));
 }
 
 std::string domain_text(language in, const reason& why) {

@@ -86,7 +86,6 @@ struct failure {
   std::int64_t have = 0;
   std::vector<domain_shortage> domains;  ///< the most room first; empty: these are not what is missing
   std::int64_t pieces_tried = 0;         ///< not 0: after so many pieces of domains no further ones were tried
-  std::string cell;                      ///< the level of cells that the queue has too few of
 };
 
 /// Pods of one group, of which most have few.
@@ -304,6 +303,16 @@ class core {
   [[nodiscard]] std::int64_t last_eviction(group_row group) const;
   void note_start(group_row group);
 
+  // ---- cells
+  /// Where a pod that is placed is in cells: decisions say it.
+  void note_cell_place(pod_row pod, std::string place) { cell_places_[pod] = std::move(place); }
+  /// The level of cells that the queue of a group has too few of; empty: these are not what is missing.
+  void note_missing_cell(group_row group, std::string level) { missing_cells_[group] = std::move(level); }
+  [[nodiscard]] std::string_view missing_cell(group_row group) const {
+    const auto known = missing_cells_.find(group);
+    return known == missing_cells_.end() ? std::string_view() : std::string_view(known->second);
+  }
+
   // ---- sub-groups
   [[nodiscard]] const model::sub_counts& counts(sub_group_row sub) const { return live.counts[sub]; }
 
@@ -365,8 +374,6 @@ class core {
   /// By pod: 0, or 1 + the position in the statement of the eviction that has not been committed. Empty before the
   /// first eviction.
   std::vector<std::uint32_t> evicted_here;
-
-  std::map<pod_row, std::string> cell_places;  ///< of pods that were placed in cells: what decisions say of it
 
   /// By pod, `compat` only, empty before the first: placed by a statement that stands and not evicted by one since. KAI
   /// takes such a pod for startable again when it is evicted with its stale gang.
@@ -459,6 +466,8 @@ class core {
   bool counts_instances_ = false;  ///< `compat`: some resource is an instance of divided GPUs
   const model::cluster_state* state_ = nullptr;
   std::shared_ptr<const model::cluster_state> extended_;  ///< with what divisions have made; null: the snapshot
+  std::map<pod_row, std::string> cell_places_;
+  std::map<group_row, std::string> missing_cells_;
 };
 
 /// An amount in KAI's unit of a quota dimension: devices, milli-cores, bytes.

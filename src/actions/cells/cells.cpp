@@ -138,7 +138,7 @@ class decider {
       const cell_shortage shortage = world_.clusters.shortage_of(asked);
       why.what = constraint::cell;
       why.queue = c_.state().groups[group].queue;
-      why.cell = shortage.level;
+      c_.note_missing_cell(group, shortage.level);
       why.need = shortage.need;
       why.have = shortage.have;
     } else {
@@ -226,7 +226,7 @@ class decider {
     const policy::cells::group_facts facts = cells::facts_of(c_, world_, group);
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (const auto place = world_.clusters.told(at, i, facts.cluster))
-        c_.cell_places[own[i]] = model::text_of(*place);
+        c_.note_cell_place(own[i], model::text_of(*place));
     }
     if (!waits) {
       result<bool> starts = permit_start(c_, group);

@@ -68,7 +68,7 @@ class virtual_clusters::matcher {
     if (!trial_) trial_.emplace(in_.free_cells), reserved_ = in_.reserved;
     for (level l = cell.at; l <= of_.top(); ++l) {
       const std::set<number> free = trial_->free_at(l);
-      for (const number one : in_order(l, {free.begin(), free.end()})) {
+      for (const number one : in_order(l, {free.begin(), free.end()}, l > cell.at)) {
         if (allocate(l, one, cell.at, virtual_cell, gpus)) return true;
       }
     }
@@ -78,22 +78,25 @@ class virtual_clusters::matcher {
   [[nodiscard]] number place_of(number virtual_gpu) const { return places_.at(virtual_gpu); }
 
  private:
-  /// Cells with fewer GPUs that have failed first, then those that fewer would have to leave.
-  [[nodiscard]] std::vector<number> in_order(level l, std::vector<number> cells) const {
-    std::ranges::sort(cells, {},
-                      [&](number cell) { return std::tuple(in_.bad[l][cell], in_.occupied[l][cell], cell); });
+  /// Cells with fewer GPUs that have failed first, then those that fewer would have to leave. Of cells that are to be
+  /// split those with more that have failed: healthy ones stay whole.
+  [[nodiscard]] std::vector<number> in_order(level l, std::vector<number> cells, bool splits) const {
+    std::ranges::sort(cells, {}, [&](number cell) {
+      const auto bad = static_cast<std::int64_t>(in_.bad[l][cell]);
+      return std::tuple(splits ? -bad : bad, in_.occupied[l][cell], cell);
+    });
     return cells;
   }
-  [[nodiscard]] std::vector<number> parts_of(level l, number cell) const {
+  [[nodiscard]] std::vector<number> parts_of(level l, number cell, bool splits) const {
     std::vector<number> parts;
     for (number part = cell * of_.fan[l]; part < (cell + 1) * of_.fan[l]; ++part) parts.push_back(part);
-    return in_order(l - 1, std::move(parts));
+    return in_order(l - 1, std::move(parts), splits);
   }
 
   /// Takes a cell of a level out of a free one, if the others still get theirs.
   bool allocate(level l, number cell, level at, number virtual_cell, std::span<const number> gpus) {
     if (l > at) {
-      return std::ranges::any_of(parts_of(l, cell),
+      return std::ranges::any_of(parts_of(l, cell, l - 1 > at),
                                  [&](number part) { return allocate(l - 1, part, at, virtual_cell, gpus); });
     }
     if (!match(at, virtual_cell, cell, gpus, false)) return false;
@@ -133,20 +136,27 @@ class virtual_clusters::matcher {
       }
       begin = end;
     }
-    std::vector<number> parts = parts_of(l, cell);
+    std::vector<number> parts = parts_of(l, cell, false);
     std::erase_if(parts, [&](number part) { return in_.bound[l - 1][part].cell != nothing; });
     if (parts.size() < open.size()) return false;
-    // Maximum matching by augmenting paths, the first parts first.
+    // Maximum matching by augmenting paths; the first part that is free, before others have to move.
     std::vector<std::size_t> taken_by(parts.size(), open.size());
     std::vector<std::uint8_t> seen;
     const auto augment = [&](const auto& self, std::size_t i) -> bool {
+      const auto fits = [&](std::size_t p) {
+        return match(l - 1, open[i].virtual_cell, parts[p], open[i].gpus, false);
+      };
       for (std::size_t p = 0; p < parts.size(); ++p) {
-        if (seen[p] != 0 || !match(l - 1, open[i].virtual_cell, parts[p], open[i].gpus, false)) continue;
+        if (taken_by[p] != open.size() || !fits(p)) continue;
+        taken_by[p] = i;
+        return true;
+      }
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        if (seen[p] != 0 || !fits(p)) continue;
         seen[p] = 1;
-        if (taken_by[p] == open.size() || self(self, taken_by[p])) {
-          taken_by[p] = i;
-          return true;
-        }
+        if (!self(self, taken_by[p])) continue;
+        taken_by[p] = i;
+        return true;
       }
       return false;
     };
