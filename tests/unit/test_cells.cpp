@@ -154,6 +154,24 @@ TEST_CASE("who owns a node gets one, though others have come first, and they lea
   CHECK(missing.have == 0);
 }
 
+TEST_CASE("a pod that the host has put on other GPUs of its node stays in the cell that it was told") {
+  const texts none;
+  const std::vector<node_facts> nodes{node(0, {}, 4, 2), node(1, {}, 4, 2)};
+  virtual_clusters all(make_chains(none, nodes), {{{0, 1, 1}}});  // a socket and a node
+  // It was told GPUs of two sockets and has those of one.
+  const virtual_clusters::held_pod pod{{{0, 4}, {0, 5}}, model::cell_place{"node", 0, {0, 2}}};
+  REQUIRE(all.hold(1, {0, 0, false}, std::vector{pod}));
+  CHECK(all.unused(0, 0, 2) == 0);
+  CHECK(all.unused(0, 0, 1) == 1);
+  // Another group cannot have GPUs of that cell elsewhere: it is in the socket.
+  const virtual_clusters::held_pod other{{{0, 0}}, model::cell_place{"node", 0, {1}}};
+  REQUIRE(all.hold(2, {0, 0, false}, std::vector{other}));
+  CHECK(all.unused(0, 0, 1) == 0);
+  const virtual_clusters::held_pod third{{{0, 2}}, std::nullopt};
+  CHECK_FALSE(all.hold(3, {0, 0, false}, std::vector{third}));
+  CHECK(all.is_safe());
+}
+
 TEST_CASE("a cell that has failed is shown to who owns it, and what is healthy in it can be used") {
   virtual_clusters all(two_racks(), {{{0, 0, 2}}});
   all.spoil({0, 0});

@@ -195,55 +195,75 @@ number virtual_clusters::virtual_below(number cluster, number chain, level top, 
   return at;
 }
 
-bool virtual_clusters::bind_told(number cluster, const held_pod& pod, std::vector<held_gpu>& to) {
+/// The owned cell that a pod was told, or `nothing`.
+number virtual_clusters::told_owner(number cluster, const held_pod& pod) const {
   const number chain = pod.gpus.front().chain;
   const virtual_chain& mine = virtual_of(cluster, chain);
   const level at = chains_[chain].level_named(pod.told->level);
   const auto cell = std::ranges::find_if(
       mine.cells, [&](const owned_cell& one) { return one.at == at && one.serial == pod.told->cell; });
-  if (at == nothing || cell == mine.cells.end() || pod.told->positions.size() != pod.gpus.size()) return false;
+  return cell == mine.cells.end() ? nothing : static_cast<number>(cell - mine.cells.begin());
+}
+
+/// Exactly as the pod was told.
+bool virtual_clusters::bind_told(number cluster, const held_pod& pod, std::vector<held_gpu>& to) {
+  const number chain = pod.gpus.front().chain;
+  const virtual_chain& mine = virtual_of(cluster, chain);
+  const number owner = told_owner(cluster, pod);
+  if (owner == nothing || pod.told->positions.size() != pod.gpus.size()) return false;
   for (std::size_t i = 0; i < pod.gpus.size(); ++i) {
-    if (pod.told->positions[i] >= chains_[chain].size[at]) return false;
-    const number virtual_gpu = cell->first + pod.told->positions[i];
+    if (pod.told->positions[i] >= chains_[chain].size[mine.cells[owner].at]) return false;
+    const number virtual_gpu = mine.cells[owner].first + pod.told->positions[i];
     if (mine.holder[virtual_gpu] != nothing || !bind(cluster, chain, virtual_gpu, pod.gpus[i].gpu)) return false;
     to.push_back({pod.gpus[i], virtual_gpu});
   }
   return true;
 }
 
-bool virtual_clusters::bind_somewhere(number cluster, const held_pod& pod, std::vector<held_gpu>& to) {
+/// Somewhere in an owned cell, which is around the GPUs or has no place yet.
+bool virtual_clusters::bind_in(number cluster, const held_pod& pod, number owner, std::vector<held_gpu>& to) {
+  const number chain = pod.gpus.front().chain;
+  const virtual_chain& mine = virtual_of(cluster, chain);
+  const owned_cell& cell = mine.cells[owner];
+  const std::uint32_t size = chains_[chain].size[cell.at];
+  const number place = pod.gpus.front().gpu / size;
+  const number known = mine.bound[cell.at][cell.first / size];
+  const bool in_one = std::ranges::all_of(pod.gpus, [&](const gpu_ref& gpu) { return gpu.gpu / size == place; });
+  if (!in_one || (known != nothing && known != place)) return false;
+  for (const gpu_ref& gpu : pod.gpus) {
+    const bool has_place = mine.bound[cell.at][cell.first / size] != nothing;
+    const number virtual_gpu =
+        has_place ? virtual_below(cluster, chain, cell.at, gpu.gpu) : cell.first + gpu.gpu % size;
+    if (mine.holder[virtual_gpu] != nothing || !bind(cluster, chain, virtual_gpu, gpu.gpu)) return false;
+    to.push_back({gpu, virtual_gpu});
+  }
+  return true;
+}
+
+/// In the cell that the pod was told, else in one that is around the GPUs already, else in the smallest that can be.
+bool virtual_clusters::bind_near(number cluster, const held_pod& pod, std::vector<held_gpu>& to) {
   const number chain = pod.gpus.front().chain;
   const virtual_chain& mine = virtual_of(cluster, chain);
   const physical_chain& in = physical_[chain];
   const auto& size = chains_[chain].size;
-  const level end = chains_[chain].top() + 1;
   const number first = pod.gpus.front().gpu;
-  const auto in_one = [&](level l) {
-    return std::ranges::all_of(pod.gpus, [&](const gpu_ref& gpu) { return gpu.gpu / size[l] == first / size[l]; });
-  };
-  const auto is_mine = [&](level l) {
+  if (const number owner = pod.told ? told_owner(cluster, pod) : nothing; owner != nothing) {
+    const std::size_t before = to.size();
+    if (bind_in(cluster, pod, owner, to)) return true;
+    if (to.size() != before) return false;
+  }
+  for (level l = chains_[chain].top() + 1; l-- > 0;) {
     const virtual_ref& known = in.bound[l][first / size[l]];
-    return known.cluster == cluster && known.cell != nothing;
-  };
-  level at = end;  // in a cell that is bound already
-  for (level l = 0; l < end; ++l) {
-    if (is_mine(l) && in_one(l)) at = l;
+    if (known.cell == nothing) continue;
+    return known.cluster == cluster && bind_in(cluster, pod, mine.owner[known.cell * size[l]], to);
   }
-  std::size_t next = 0;
-  for (level l = 0; l < end && at == end; ++l) {  // or in the smallest that can be
-    if (!in_one(l) || !in.free_cells.is_free(l, first / size[l])) continue;
-    const number cell = first_unbound(cluster, chain, l);
-    if (cell == nothing || !bind(cluster, chain, cell * size[l] + first % size[l], first)) continue;
-    to.push_back({pod.gpus[next++], cell * size[l] + first % size[l]});
-    at = l;
+  for (level l = 0; l <= chains_[chain].top(); ++l) {
+    const number cell = in.free_cells.is_free(l, first / size[l]) ? first_unbound(cluster, chain, l) : nothing;
+    const std::size_t before = to.size();
+    if (cell != nothing && bind_in(cluster, pod, mine.owner[cell * size[l]], to)) return true;
+    if (to.size() != before) return false;
   }
-  if (at == end) return false;
-  for (; next < pod.gpus.size(); ++next) {
-    const number virtual_gpu = virtual_below(cluster, chain, at, pod.gpus[next].gpu);
-    if (mine.holder[virtual_gpu] != nothing || !bind(cluster, chain, virtual_gpu, pod.gpus[next].gpu)) return false;
-    to.push_back({pod.gpus[next], virtual_gpu});
-  }
-  return true;
+  return false;
 }
 
 /// What of an owned cell is bound is what its groups use and what has failed; nothing if no group uses it.
@@ -355,22 +375,23 @@ void virtual_clusters::put(number group, const group_facts& facts, bool guarante
 }
 
 bool virtual_clusters::hold(number group, const group_facts& facts, std::span<const held_pod> pods) {
-  std::vector<held_gpu> bound;
-  const bool good = std::ranges::all_of(pods, [&](const held_pod& pod) {
-    const bool in_one =
-        std::ranges::all_of(pod.gpus, [&](const gpu_ref& gpu) { return gpu.chain == pod.gpus.front().chain; });
-    if (pod.gpus.empty()) return true;
-    if (!in_one) return false;
-    return pod.told ? bind_told(facts.cluster, pod, bound) : bind_somewhere(facts.cluster, pod, bound);
-  });
-  if (good) {
-    put(group, facts, true, std::move(bound));
-    return true;
+  for (const bool exactly : {true, false}) {
+    std::vector<held_gpu> bound;
+    const bool good = std::ranges::all_of(pods, [&](const held_pod& pod) {
+      const bool in_one =
+          std::ranges::all_of(pod.gpus, [&](const gpu_ref& gpu) { return gpu.chain == pod.gpus.front().chain; });
+      if (pod.gpus.empty() || !in_one) return in_one;
+      return pod.told && exactly ? bind_told(facts.cluster, pod, bound) : bind_near(facts.cluster, pod, bound);
+    });
+    if (good) {
+      put(group, facts, true, std::move(bound));
+      return true;
+    }
+    std::set<std::pair<number, number>> touched;
+    for (const held_gpu& gpu : bound)
+      touched.emplace(gpu.at.chain, virtual_of(facts.cluster, gpu.at.chain).owner[gpu.virtual_gpu]);
+    for (const auto& [chain, owner] : touched) rebuild(facts.cluster, chain, owner);
   }
-  std::set<std::pair<number, number>> touched;
-  for (const held_gpu& gpu : bound)
-    touched.emplace(gpu.at.chain, virtual_of(facts.cluster, gpu.at.chain).owner[gpu.virtual_gpu]);
-  for (const auto& [chain, owner] : touched) rebuild(facts.cluster, chain, owner);
   return false;
 }
 

@@ -91,8 +91,9 @@ class virtual_clusters {
     std::vector<gpu_ref> gpus;
     std::optional<cell_place> told;  ///< in the order of the GPUs
   };
-  /// The group runs in cells of its virtual cluster: in those that its pods were told, else in the smallest that are
-  /// free. False, and nothing has changed, if these are not to be had.
+  /// The group runs in cells of its virtual cluster: where its pods were told, else (hosts may name other GPUs of a
+  /// node) anywhere in these cells, else in the smallest that are free. False, and nothing has changed, if these are
+  /// not to be had.
   [[nodiscard]] bool hold(number group, const group_facts& facts, std::span<const held_pod> pods);
   /// The group runs outside of cells.
   void hold_anyway(number group, const group_facts& facts, std::span<const held_pod> pods);
@@ -187,7 +188,9 @@ class virtual_clusters {
 
   [[nodiscard]] bool bind(number cluster, number chain, number virtual_gpu, number gpu);
   [[nodiscard]] bool bind_told(number cluster, const held_pod& pod, std::vector<held_gpu>& to);
-  [[nodiscard]] bool bind_somewhere(number cluster, const held_pod& pod, std::vector<held_gpu>& to);
+  [[nodiscard]] number told_owner(number cluster, const held_pod& pod) const;
+  [[nodiscard]] bool bind_in(number cluster, const held_pod& pod, number owner, std::vector<held_gpu>& to);
+  [[nodiscard]] bool bind_near(number cluster, const held_pod& pod, std::vector<held_gpu>& to);
   [[nodiscard]] number first_unbound(number cluster, number chain, level at) const;
   [[nodiscard]] number virtual_below(number cluster, number chain, level top, number gpu) const;
   void rebuild(number cluster, number chain, number owner);
