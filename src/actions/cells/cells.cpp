@@ -125,7 +125,7 @@ class decider {
     const policy::cells::group_facts facts = cells::facts_of(c_, world_, group);
     request asked;
     asked.cluster = facts.cluster;
-    asked.guaranteed = cells::is_guaranteed(c_, group);
+    asked.guaranteed = cells::is_guaranteed(c_, group) && !world_.clusters.is_guest(group);
     asked.priority = facts.priority;
     for (const pod_row pod : pods) asked.pods.push_back(cells::gpus_of(c_.state().class_of(pod)));
     asked.nodes = std::ranges::find(open, 0) == open.end() ? nullptr : &open;

@@ -407,6 +407,11 @@ void virtual_clusters::hold_anyway(number group, const group_facts& facts, std::
   }
 }
 
+bool virtual_clusters::is_guest(number group) const {
+  const auto known = groups_.find(group);
+  return known != groups_.end() && !known->second.guaranteed;
+}
+
 void virtual_clusters::settle() {
   for (number cluster = 0; cluster < clusters_.size(); ++cluster) {
     for (number k = 0; k < chains_.size(); ++k) {

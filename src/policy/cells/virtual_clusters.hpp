@@ -97,6 +97,8 @@ class virtual_clusters {
   [[nodiscard]] bool hold(number group, const group_facts& facts, std::span<const held_pod> pods);
   /// The group runs outside of cells.
   void hold_anyway(number group, const group_facts& facts, std::span<const held_pod> pods);
+  /// The group runs outside of cells, and so do those of its pods that are still to come.
+  [[nodiscard]] bool is_guest(number group) const;
   /// Everybody is there: virtual clusters see which of their cells have failed.
   void settle();
 
