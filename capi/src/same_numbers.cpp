@@ -140,7 +140,8 @@ SAME(KAISCHED_CONSTRAINT_NUMA_ALIGNMENT, constraint::numa_alignment);
 SAME(KAISCHED_CONSTRAINT_RESOURCE_CLAIM, constraint::resource_claim);
 SAME(KAISCHED_CONSTRAINT_TOPOLOGY, constraint::topology);
 SAME(KAISCHED_CONSTRAINT_VENDOR_DEVICE, constraint::vendor_device);
-static_assert(KAISCHED_CONSTRAINT_VENDOR_DEVICE + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_CELL, constraint::cell);
+static_assert(KAISCHED_CONSTRAINT_CELL + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);

@@ -70,8 +70,9 @@ enum class constraint : std::uint8_t {
   resource_claim = 25,        ///< claims of the pod may not be used, or the node has no devices for them
   topology = 26,              ///< no domain of the topology has room for all pods that must be together
   vendor_device = 27,         ///< the devices that are shared by the rules of their vendor do not suffice
+  cell = 28,                  ///< the cells that a virtual cluster owns do not suffice
 };
-inline constexpr std::uint8_t constraint_count = 28;
+inline constexpr std::uint8_t constraint_count = 29;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.
@@ -114,10 +115,12 @@ struct decision {
   device_set devices{};                      ///< for repartition the device that is divided
   std::uint64_t numa_zones = 0;              ///< bit i: NUMA zone i of the node
   std::vector<std::string> claim_devices{};  ///< `claim=driver/pool/device`, in the order of the pod's claims
-  std::vector<std::string> device_grants{};  ///< `container=0,device=ID,...`, of devices that vendors' rules share
-  std::vector<std::string> layout{};         ///< repartition: `profile@start` of all instances that the device has then
-  std::vector<std::string> gone{};           ///< repartition: those that it has no more
-  std::int64_t drain_cost = 0;               ///< repartition: milli-GPU of the instances that pods have to leave
+  /// `container=0,device=ID,...`, of devices that vendors' rules share; `cell=rack,number=0,gpus=0+1`, where the pod is
+  /// in the cells of its virtual cluster.
+  std::vector<std::string> device_grants{};
+  std::vector<std::string> layout{};  ///< repartition: `profile@start` of all instances that the device has then
+  std::vector<std::string> gone{};    ///< repartition: those that it has no more
+  std::int64_t drain_cost = 0;        ///< repartition: milli-GPU of the instances that pods have to leave
 
   friend bool operator==(const decision&, const decision&) = default;
 };

@@ -151,7 +151,11 @@ struct policy_options {
   std::vector<std::string> tier_actions;             ///< what it runs, in order
   std::vector<std::string> tier_settings;            ///< `plugin.key=value`
   language text_language = language::english;
-  bool reference_path = false;  ///< scan all nodes for every pod instead of using the indexes
+  bool reference_path = false;             ///< scan all nodes for every pod instead of using the indexes
+  std::vector<std::string> cell_topology;  ///< whose domains are cells, one; empty: the primary one
+  std::vector<std::string> owned_cells;    ///< `queue:level:count`; empty: by quota
+  std::int64_t opportunistic_below = 0;    ///< priority from which on groups are guaranteed their cells
+  bool lazy_preemption = false;            ///< who loses his cells goes on outside of them
 
   /// Sets one option from text. The error names the option, what was expected and, for a wrong name, the nearest one.
   result<void> set(std::string_view name, std::string_view value);

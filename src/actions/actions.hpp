@@ -39,6 +39,9 @@ result<void> backfill(work::core& c);
 /// Tiers of plug-ins vote on what starts and who leaves: options `tiers` and `tiers.*`.
 result<void> decide_in_tiers(work::core& c);
 
+/// Groups in the cells that their queues own, others on what is idle: options `cells.*`.
+result<void> decide_in_cells(work::core& c);
+
 /// Plans which devices are divided anew for groups that ask for instances which no node has free.
 result<void> repartition(work::core& c);
 

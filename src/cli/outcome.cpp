@@ -258,6 +258,7 @@ int weight_of(constraint what) {
       return 0;
     case constraint::queue_limit:
     case constraint::queue_quota:
+    case constraint::cell:
       return 1;
     case constraint::resource:
     case constraint::resource_busy:
@@ -351,6 +352,8 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
       return fmt::format("{} is at its {} limit", queue, name_of(from, why.dim));
     case constraint::queue_quota:
       return fmt::format("{} has no {} quota left for jobs that may not be evicted", queue, name_of(from, why.dim));
+    case constraint::cell:
+      return fmt::format("{} has too few free cells", queue);
     case constraint::queue_missing:
       return "the queue does not exist, or has child queues";
     case constraint::gang_incomplete:

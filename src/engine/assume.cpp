@@ -12,6 +12,7 @@
 #include "base/mask.hpp"
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
+#include "model/cell_place.hpp"
 #include "model/cluster_impl.hpp"
 
 namespace kaisched {
@@ -25,6 +26,13 @@ bool starts(decision_kind kind) { return kind == decision_kind::bind || kind == 
 bool claims_place(decision_kind kind) { return kind == decision_kind::pipeline || kind == decision_kind::move; }
 bool leaves(decision_kind kind) {
   return kind == decision_kind::evict || kind == decision_kind::move || kind == decision_kind::migrate;
+}
+
+/// Without what decisions say of cells.
+std::vector<std::string> vendor_grants_of(const decision& d) {
+  std::vector<std::string> grants = d.device_grants;
+  std::erase_if(grants, [](const std::string& one) { return model::parse_cell_place(one).has_value(); });
+  return grants;
 }
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
@@ -324,7 +332,7 @@ class referee {
     }
     const bool same = again_->zones.zones_of_pod(d.pod) == d.numa_zones &&
                       (!again_->claims.used() || again_->claims.devices_of(is_, d.pod) == d.claim_devices) &&
-                      (!again_->vendors.used() || again_->vendors.grants_of(d.pod, row) == d.device_grants);
+                      (!again_->vendors.used() || again_->vendors.grants_of(d.pod, row) == vendor_grants_of(d));
     if (!same) blame_node(d.node, "pod " + pod + " would get other zones or devices than were decided");
     return {};
   }

@@ -11,6 +11,7 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "model/vendor_devices.hpp"
+#include "policy/cells/ownership.hpp"
 #include "policy/placement/expected_pods.hpp"
 
 namespace kaisched {
@@ -53,6 +54,10 @@ constexpr std::string_view batch_parts =
 /// One order of all groups, by points; devices that are free are taken of the fullest node.
 constexpr std::string_view multifactor_parts =
     "predicates,multifactor,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,topology";
+/// Cells say where GPUs are used; pods without whole ones go where they leave most together.
+constexpr std::string_view cell_parts =
+    "predicates,priority,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,dynamicresources,"
+    "topology";
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
@@ -72,6 +77,18 @@ constexpr std::array options{
                 "any time"},
     option_info{"backfill.window", option_type::number, "0", 0, 1e9, "",
                 "seconds from now on within which reservations begin; who would begin later has none; 0: no bound"},
+    option_info{"cells.lazy_preemption", option_type::boolean, "false", 0, 0, "",
+                "of the action cells: who loses his cells to a higher priority of his queue goes on outside of them, "
+                "until others need the GPUs"},
+    option_info{"cells.opportunistic_below", option_type::integer, "0", -1e15, 1e15, "",
+                "of the action cells: preemptible groups of a lower priority use what is idle and leave when cells are "
+                "needed; all others are guaranteed the cells of their queue"},
+    option_info{"cells.owned", option_type::list, "", 0, 0, "",
+                "of the action cells: cells that leaf queues own, queue:level:count or queue:level:count:product; "
+                "without any each owns what its GPU quota is worth, the largest cells first"},
+    option_info{"cells.topology", option_type::list, "", 0, 0, "",
+                "of the action cells: the topology whose domains are cells; without it the primary one, or the first "
+                "by name"},
     option_info{"consolidation.max_victims", option_type::integer, "-2", -2, 1e9, "",
                 "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off, -2 is 16 "
                 "in compat and all in strict"},
@@ -161,10 +178,11 @@ constexpr std::array options{
     option_info{"placement.gpu", option_type::choice, "binpack", 0, 0, "binpack spread",
                 "placement of pods with GPUs, by free GPUs"},
     option_info{"preset", option_type::choice, "kai-0.17", 0, 0,
-                "coscheduling coscheduling-2026.08 fluxion-conservative fluxion-conservative-2026.08 fluxion-easy "
-                "fluxion-easy-2026.08 hami hami-binpack hami-binpack-2.10 hami-spread hami-spread-2.10 kai kai-0.17 "
-                "kube-default kube-default-1.36 kube-gang kube-gang-1.36 slurm-backfill slurm-backfill-22.05 "
-                "volcano-ai volcano-ai-2026.08 volcano-default volcano-default-2026.08",
+                "coscheduling coscheduling-2026.08 fluxion-conservative fluxion-conservative-2026.08 "
+                "fluxion-easy fluxion-easy-2026.08 hami hami-binpack hami-binpack-2.10 hami-spread "
+                "hami-spread-2.10 hived hived-2020 kai kai-0.17 kube-default kube-default-1.36 kube-gang "
+                "kube-gang-1.36 slurm-backfill slurm-backfill-22.05 volcano-ai volcano-ai-2026.08 "
+                "volcano-default volcano-default-2026.08",
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
                 "weight of historical usage in the division of over-quota resources"},
@@ -207,6 +225,7 @@ constexpr std::array options{
 constexpr std::array integers{
     std::pair{std::string_view("backfill.groups"), &policy_options::backfill_groups},
     std::pair{std::string_view("backfill.reservations"), &policy_options::backfill_reservations},
+    std::pair{std::string_view("cells.opportunistic_below"), &policy_options::opportunistic_below},
     std::pair{std::string_view("consolidation.max_victims"), &policy_options::consolidation_victims},
     std::pair{std::string_view("least_waste.reserve"), &policy_options::waste_reserve},
     std::pair{std::string_view("least_waste.scarcity"), &policy_options::waste_scarcity},
@@ -243,6 +262,7 @@ constexpr std::array numbers{
 };
 constexpr std::array flags{
     std::pair{std::string_view("multifactor.small_first"), &policy_options::factor_small_first},
+    std::pair{std::string_view("cells.lazy_preemption"), &policy_options::lazy_preemption},
     std::pair{std::string_view("numa.reconstruct"), &policy_options::numa_reconstruct},
     std::pair{std::string_view("one_order"), &policy_options::one_order},
     std::pair{std::string_view("reclaim.moves"), &policy_options::reclaim_moves},
@@ -253,6 +273,8 @@ constexpr std::array flags{
 };
 constexpr std::array name_lists{
     std::pair{std::string_view("actions"), &policy_options::actions},
+    std::pair{std::string_view("cells.owned"), &policy_options::owned_cells},
+    std::pair{std::string_view("cells.topology"), &policy_options::cell_topology},
     std::pair{std::string_view("numa.ignore"), &policy_options::numa_ignore},
     std::pair{std::string_view("parts"), &policy_options::parts},
     std::pair{std::string_view("tiers"), &policy_options::tiers},
@@ -268,11 +290,17 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 11> presets{"coscheduling-2026.08",   "fluxion-conservative-2026.08",
-                                                   "fluxion-easy-2026.08",   "hami-binpack-2.10",
-                                                   "hami-spread-2.10",       "kai-0.17",
-                                                   "kube-default-1.36",      "kube-gang-1.36",
-                                                   "slurm-backfill-22.05",   "volcano-ai-2026.08",
+constexpr std::array<std::string_view, 12> presets{"coscheduling-2026.08",
+                                                   "fluxion-conservative-2026.08",
+                                                   "fluxion-easy-2026.08",
+                                                   "hami-binpack-2.10",
+                                                   "hami-spread-2.10",
+                                                   "hived-2020",
+                                                   "kai-0.17",
+                                                   "kube-default-1.36",
+                                                   "kube-gang-1.36",
+                                                   "slurm-backfill-22.05",
+                                                   "volcano-ai-2026.08",
                                                    "volcano-default-2026.08"};
 
 /// Names without a version are those of the newest one.
@@ -287,6 +315,7 @@ constexpr std::array preset_aliases{
     preset_alias{"hami", "hami-binpack-2.10"},
     preset_alias{"hami-binpack", "hami-binpack-2.10"},
     preset_alias{"hami-spread", "hami-spread-2.10"},
+    preset_alias{"hived", "hived-2020"},
     preset_alias{"kai", "kai-0.17"},
     preset_alias{"kube-default", "kube-default-1.36"},
     preset_alias{"kube-gang", "kube-gang-1.36"},
@@ -427,6 +456,12 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
         return error{status::argument, "option fgd.pods: " + good.failure().message, {}};
     }
     fgd_pods = std::move(pods);
+  } else if (name == "cells.owned") {
+    std::vector<std::string> owned = base::split_names(value);
+    for (const std::string& one : owned) {
+      if (const auto good = policy::cells::parse_ownership(one); !good) return good.failure();
+    }
+    owned_cells = std::move(owned);
   } else if (const auto names = member_of(name_lists, name); names != nullptr) {
     this->*names = base::split_names(value);
   } else if (name == "las_2d.limits") {
@@ -501,6 +536,7 @@ result<policy_options> preset(std::string_view name) {
   if (name == "hami-binpack-2.10" || name == "hami-spread-2.10") {
     o.preset = name;
     o.parts = base::split_names(hami_parts);
+    o.one_order = true;
     o.device_order = device_order_rule::in_order;
     o.device_settings = {name == "hami-spread-2.10" ? "node_policy=spread" : "node_policy=binpack"};
     return o;
@@ -508,6 +544,7 @@ result<policy_options> preset(std::string_view name) {
   if (name == "fluxion-conservative-2026.08" || name == "fluxion-easy-2026.08") {
     o.preset = name;
     o.parts = base::split_names(batch_parts);
+    o.one_order = true;
     o.actions = {"allocate", "backfill"};
     o.backfill_reservations = name == "fluxion-easy-2026.08" ? 1 : 0;
     return o;
@@ -515,7 +552,7 @@ result<policy_options> preset(std::string_view name) {
   if (name == "slurm-backfill-22.05") {
     constexpr std::int64_t second = 1'000'000'000;
     o.preset = name;
-    o.parts = split_names(multifactor_parts);
+    o.parts = base::split_names(multifactor_parts);
     o.actions = {"allocate", "backfill"};
     o.one_order = true;
     o.backfill_reservations = 0;
@@ -529,6 +566,12 @@ result<policy_options> preset(std::string_view name) {
     o.factor_size = 1000;
     o.factor_queue = 1000;
     o.factor_priority = 100;
+    return o;
+  }
+  if (name == "hived-2020") {
+    o.preset = name;
+    o.parts = base::split_names(cell_parts);
+    o.actions = {"cells"};
     return o;
   }
   for (const tier_bundle& one : tier_bundles) {

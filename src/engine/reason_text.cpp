@@ -75,6 +75,8 @@ constexpr wording limit_passed("queue '{queue}' would pass its limit: asks for {
 constexpr wording quota_passed(
     "queue '{queue}' would pass its quota for non-preemptible groups: asks for {need}, {have} left",
     "队列“{queue}”会超过不可抢占 Pod 组的配额：请求 {need}，剩余 {have}");
+constexpr wording cells_short("queue '{queue}' has too few free cells '{cell}' of its own: needs {need}, has {have}",
+                              "队列“{queue}”自有的空闲单元“{cell}”不足：需要 {need}，有 {have}");
 constexpr wording queue_has_children("queue '{queue}' has child queues and holds no groups itself",
                                      "队列“{queue}”有子队列，自身不接收 Pod 组");
 constexpr wording pods_missing("the gang needs {need} pods, {have} exist", "成组需要 {need} 个 Pod，只存在 {have} 个");
@@ -117,6 +119,12 @@ std::string stray_text(const core& c, language in, const reason& why) {
   std::string said = in_none ? say(in, stray_in_none, 1, fmt::arg("pod", pod))
                              : say(in, stray, 1, fmt::arg("pod", pod), fmt::arg("sub", sub));
   return why.need == 1 ? said : say(in, more_strays, why.need, fmt::arg("said", said), fmt::arg("need", why.need));
+}
+
+/// Which cells, the group was told when it was tried.
+std::string cell_text(const core& c, language in, const reason& why) {
+  return say(in, cells_short, 1, fmt::arg("queue", c.base.name(why.subject)),
+             fmt::arg("cell", c.missing_cell(why.group)), fmt::arg("need", why.need), fmt::arg("have", why.have));
 }
 
 std::string domain_text(language in, const reason& why) {
@@ -199,6 +207,8 @@ std::string reason_text(const core& c, const reason& why) {
       return amounts(limit_passed);
     case constraint::queue_quota:
       return amounts(quota_passed);
+    case constraint::cell:
+      return cell_text(c, in, why);
     case constraint::queue_missing:
       return say(in, queue_has_children, 1, fmt::arg("queue", c.base.name(why.subject)));
     case constraint::gang_incomplete:

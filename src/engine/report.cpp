@@ -235,7 +235,8 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     all.push_back(incomplete(c, group));
     return;
   }
-  if (f != nullptr && (f->what == constraint::queue_limit || f->what == constraint::queue_quota)) {
+  if (f != nullptr &&
+      (f->what == constraint::queue_limit || f->what == constraint::queue_quota || f->what == constraint::cell)) {
     all.push_back(queue_reason(c, *f));
     return;
   }

@@ -56,7 +56,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "numa_alignment",
                                                                         "resource_claim",
                                                                         "topology",
-                                                                        "vendor_device"};
+                                                                        "vendor_device",
+                                                                        "cell"};
   return pick(names, c);
 }
 

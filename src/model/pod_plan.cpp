@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "model/account.hpp"
+#include "model/cell_place.hpp"
 #include "model/edit.hpp"
 
 namespace kaisched::model {
@@ -244,6 +245,7 @@ result<void> edit::plan_zones(const table_reader& t, std::uint64_t row, pod_plan
   }
   if (t.has(col::pod_device_grants)) {
     for (const std::string_view text : split_list(t.text(col::pod_device_grants, row))) {
+      if (parse_cell_place(text)) continue;
       const result<vendor_grant> one = parse_vendor_grant(text);
       if (!one) return fail_pod(t, row, col::pod_device_grants, status::argument, one.failure().message);
     }

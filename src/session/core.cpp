@@ -85,7 +85,9 @@ core::core(const core& other)
       frees(other.frees),
       order_(other.order_),
       state_(other.extended_ == nullptr ? &base.state() : other.extended_.get()),
-      extended_(other.extended_) {
+      extended_(other.extended_),
+      cell_places_(other.cell_places_),
+      missing_cells_(other.missing_cells_) {
   connect();
   if (other.changes() == other.surveyed_at_) survey_ = other.survey_;
   surveyed_at_ = changes();
@@ -648,6 +650,8 @@ void core::commit() {
       d.numa_zones = zones.zones_of_pod(op.pod);
       if (claims.used()) d.claim_devices = claims.devices_of(state(), op.pod);
       if (vendors.used()) d.device_grants = vendors.grants_of(op.pod, d.node);
+      if (const auto cell = cell_places_.find(op.pod); cell != cell_places_.end())
+        d.device_grants.push_back(cell->second);
       if (op.kind == operation_kind::allocate) {
         set_status(op.pod, pod_status::binding);
         tell(op.pod, live.pod_node[op.pod], pod_status::allocated);

@@ -303,6 +303,16 @@ class core {
   [[nodiscard]] std::int64_t last_eviction(group_row group) const;
   void note_start(group_row group);
 
+  // ---- cells
+  /// Where a pod that is placed is in cells: decisions say it.
+  void note_cell_place(pod_row pod, std::string place) { cell_places_[pod] = std::move(place); }
+  /// The level of cells that the queue of a group has too few of; empty: these are not what is missing.
+  void note_missing_cell(group_row group, std::string level) { missing_cells_[group] = std::move(level); }
+  [[nodiscard]] std::string_view missing_cell(group_row group) const {
+    const auto known = missing_cells_.find(group);
+    return known == missing_cells_.end() ? std::string_view() : std::string_view(known->second);
+  }
+
   // ---- sub-groups
   [[nodiscard]] const model::sub_counts& counts(sub_group_row sub) const { return live.counts[sub]; }
 
@@ -456,6 +466,8 @@ class core {
   bool counts_instances_ = false;  ///< `compat`: some resource is an instance of divided GPUs
   const model::cluster_state* state_ = nullptr;
   std::shared_ptr<const model::cluster_state> extended_;  ///< with what divisions have made; null: the snapshot
+  std::map<pod_row, std::string> cell_places_;
+  std::map<group_row, std::string> missing_cells_;
 };
 
 /// An amount in KAI's unit of a quota dimension: devices, milli-cores, bytes.

@@ -670,6 +670,33 @@ TEST_CASE("decisions become objects again") {
   CHECK(has(row(again, "team/part"), R"("status": "binding", "node": "n1", "devices": [1])"));
 }
 
+TEST_CASE("where a pod is in cells is an annotation, and is read from it") {
+  const std::string asks = R"("resources": {"requests": {"nvidia.com/gpu": 1}})";
+  const std::string gpu_node = node("n1", R"("cpu": "64", "memory": "64Gi", "nvidia.com/gpu": 2, "pods": 110)");
+  const std::string text = list({gpu_node, pod("p", {R"(, "uid": "u1")", "", R"("phase": "Pending")", asks})});
+  const result<kube::translation> read = kube::translate_json(text, "c.json");
+  REQUIRE(read.ok());
+  result<cluster> built = io::build_cluster(read->input, "reject");
+  REQUIRE(built.ok());
+  engine decides(preset("hived").value());
+  result<session> run = decides.run(built->take_snapshot(), read->input.now);
+  REQUIRE(run.ok());
+  const auto items =
+      nlohmann::json::parse(*kube::format_actions(*run, read->names, kube::binding_form::kubernetes)).at("items");
+  REQUIRE(items.size() == 2);
+  const nlohmann::json annotations = items.at(0).at("metadata").at("annotations");
+  CHECK(items.at(0).at("kind") == "Pod");
+  CHECK(items.at(1).at("kind") == "Binding");
+  CHECK(annotations.dump() == R"({"kaisched.io/cell":"cell=node,number=0,gpus=0"})");
+  const auto again = [&](const std::string& told) {
+    return row(tables({gpu_node, pod("p", {R"(, "annotations": {"kaisched.io/cell": ")" + told + R"("})",
+                                           R"(, "nodeName": "n1")", R"("phase": "Running")", asks})}),
+               "team/p");
+  };
+  CHECK(has(again("cell=node,number=0,gpus=0"), R"("device_grants": ["cell=node,number=0,gpus=0"])"));
+  CHECK_FALSE(has(again("cell=node"), "device_grants"));
+}
+
 TEST_CASE("a new shared device has a name that no other one of its node has") {
   // Which device an older group is on nobody knows: it is taken to be on the last one, whatever its name.
   const std::string taken = kube::gpu_group_name("n1", 0);

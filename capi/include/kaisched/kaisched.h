@@ -558,7 +558,8 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_NUMA_ALIGNMENT = 24,  ///< the NUMA zones of the node cannot align the pod
   KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25,  ///< claims may not be used, or the node has no devices for them
   KAISCHED_CONSTRAINT_TOPOLOGY = 26,        ///< no domain has room for all pods that must be together
-  KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27    ///< devices shared by the rules of their vendor do not suffice
+  KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27,   ///< devices shared by the rules of their vendor do not suffice
+  KAISCHED_CONSTRAINT_CELL = 28             ///< the cells that a virtual cluster owns do not suffice
 };
 
 /// Where a constraint applies.
@@ -1015,8 +1016,9 @@ enum kaisched_pod_column {
   /// string_list, default empty. Annotations that the rules of vendors read: types and ids to use or avoid, policies.
   /// [key=value]
   KAISCHED_POD_COL_ANNOTATIONS = 30,
-  /// string_list, default empty. What a pod on a node has of its vendor_devices, as decisions say it. Empty: not known,
-  /// the session takes what it would give. [container=0,device=ID,memory=...,...]
+  /// string_list, default empty. What a pod on a node has of its vendor_devices, and where it is in cells
+  /// (cell=LEVEL,number=0,gpus=0+1), as decisions say it. Empty: not known, the session takes what it would give.
+  /// [container=0,device=ID,memory=...,...]
   KAISCHED_POD_COL_DEVICE_GRANTS = 31,
   /// string_list, default empty. Instances of divided devices that the pod uses on its node; empty if unknown: all of
   /// their profile that nobody else uses stay as they are. [device/profile@start]
@@ -1203,8 +1205,8 @@ enum kaisched_decision_column {
   /// string_list. How each of the devices is shared: the column sharing of the table device, or unknown; empty if
   /// nothing is said of the node's devices. [modes]
   KAISCHED_DECISION_COL_SHARING = 15,
-  /// string_list. What each container gets of each of the node's vendor_devices; empty for evict.
-  /// [container=0,device=ID,memory=...,...]
+  /// string_list. What each container gets of each of the node's vendor_devices, and where the pod is in cells; empty
+  /// for evict. [container=0,device=ID,memory=...,...]
   KAISCHED_DECISION_COL_DEVICE_GRANTS = 16,
   /// string_list. Of repartition: all instances that the device has then, by start. [profile@start]
   KAISCHED_DECISION_COL_LAYOUT = 17,

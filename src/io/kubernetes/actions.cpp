@@ -19,6 +19,7 @@
 #include "io/kubernetes/claim_actions.hpp"
 #include "io/kubernetes/grant_annotations.hpp"
 #include "io/kubernetes/hami.hpp"
+#include "model/cell_place.hpp"
 #include "model/state.hpp"
 #include "model/vendor_devices.hpp"
 
@@ -102,6 +103,12 @@ class action_list {
     for (const auto& [key, text] : *read) metadata["annotations"][key] = text;
     add({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}});
     return {};
+  }
+  /// Where the pod is in the cells of its queue: the next session has to know.
+  void tell_cell(std::string_view pod, std::string_view place) {
+    json metadata = metadata_of(pod);
+    metadata["annotations"] = {{cell_annotation, place}};
+    add({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}});
   }
   void evict(std::string_view pod) {
     add({{"apiVersion", "policy/v1"}, {"kind", "Eviction"}, {"metadata", metadata_of(pod)}});
@@ -235,7 +242,11 @@ result<std::string> format_actions(const session& from, const object_names& name
     const auto kind = static_cast<decision_kind>(rows.find(col::decision_kind)->values<std::uint8_t>(rows.rows)[row]);
     switch (kind) {
       case decision_kind::bind: {
-        const std::vector<std::string_view> grants = split_list(rows.find(col::decision_device_grants)->string(row));
+        std::vector<std::string_view> grants = split_list(rows.find(col::decision_device_grants)->string(row));
+        for (const std::string_view text : grants) {
+          if (model::parse_cell_place(text)) list.tell_cell(pod, text);
+        }
+        std::erase_if(grants, [](std::string_view text) { return model::parse_cell_place(text).has_value(); });
         std::set<std::string> granted;
         for (const std::string_view text : grants) {
           result<model::vendor_grant> one = model::parse_vendor_grant(text);

@@ -20,6 +20,7 @@ inline constexpr std::string_view hami_scheduler = "hami-scheduler";
 inline constexpr std::string_view hami_cordoned = "hami.io/device-cordon";   ///< of nodes: ids of devices
 inline constexpr std::string_view hami_assigned_node = "hami.io/vgpu-node";  ///< of pods, a label as well
 inline constexpr std::string_view hami_assigned_time = "hami.io/vgpu-time";  ///< of pods: s since 1970
+inline constexpr std::string_view cell_annotation = "kaisched.io/cell";      ///< of pods: where they are in cells
 inline constexpr std::string_view hami_bind_phase = "hami.io/bind-phase";    ///< of pods: allocating, success, failed
 
 /// One device that a plugin has registered.

@@ -14,6 +14,7 @@
 #include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/quantity.hpp"
 #include "io/kubernetes/resources.hpp"
+#include "model/cell_place.hpp"
 #include "policy/devices/device.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -224,6 +225,10 @@ void read_pod(object& of, std::optional<membership>& known_group, pod_context& c
   row.request = effective_requests(of, spec);
   const bool hami = of.text(spec, "schedulerName") == hami_scheduler;
   context.shared.read_pod(of, spec, hami, row);
+  if (const std::string_view cell = of.annotation(cell_annotation).value_or("");
+      holds_node(row.status) && model::parse_cell_place(cell)) {
+    row.device_grants.emplace_back(cell);
+  }
   if (row.device_requests.empty()) {
     read_hami_request(of, spec, row);
     read_sharing(of, row);
