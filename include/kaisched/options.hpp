@@ -90,9 +90,9 @@ struct policy_options {
   placement_strategy cpu_placement = placement_strategy::binpack;
   placement_strategy domain_placement = placement_strategy::binpack;  ///< of domains of a topology, in strict
   device_choice devices = device_choice::index;                       ///< in strict
-  double fair_share_k = 1.0;              ///< weight of history in the division of over-quota resources
-  double saturation_multiplier = 1.0;     ///< of a reclaimer's saturation, compared with that of its siblings
-  std::int64_t allocate_queue_depth = 0;  ///< groups per queue that the action looks at; 0 = all
+  double fair_share_k = 1.0;               ///< weight of history in the division of over-quota resources
+  double saturation_multiplier = 1.0;      ///< of a reclaimer's saturation, compared with that of its siblings
+  std::int64_t allocate_queue_depth = 0;   ///< groups per queue that the action looks at; 0 = all
   std::int64_t backfill_reservations = 1;  ///< groups that wait for others to end and have a time; 0 = all
   std::int64_t consolidation_queue_depth = 0;
   std::int64_t reclaim_queue_depth = 0;
@@ -123,6 +123,7 @@ struct policy_options {
   std::int64_t waste_scarcity = 100;  ///< percent of what others need of scarce nodes that counts for it
   std::vector<std::int64_t> las_limits{3250, 7200};  ///< GPU seconds, rising, of the part `las_2d`
   bool raw_scores = false;                           ///< parts that pack do not cut their scores to integers
+  std::vector<std::string> admission_settings;       ///< of the action `admission`: `key=value`, `queue.NAME.key=value`
   std::vector<std::string> tiers;                    ///< of the action `tiers`: plug-ins joined by `+`
   std::vector<std::string> tier_actions;             ///< what it runs, in order
   std::vector<std::string> tier_settings;            ///< `plugin.key=value`

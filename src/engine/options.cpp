@@ -45,12 +45,19 @@ constexpr std::array tier_bundles{
                 "enqueue,allocate,backfill", ""},
 };
 
+/// Quotas decide who starts; nodes are chosen as kube-scheduler does, the emptiest first.
+constexpr std::string_view admitted_parts =
+    "predicates,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,dynamicresources";
+constexpr std::string_view admission_rules = "within_queue=lower_priority,reclaim_within_cohort=any";
+
 /// Batch queues: one after the other by priority and age, and who does not delay them in between.
 constexpr std::string_view batch_parts =
     "predicates,priority,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,topology";
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
+    option_info{"admission.settings", option_type::list, "", 0, 0, "",
+                "of the action admission: key=value for all queues, queue.NAME.key=value for one"},
     option_info{"backfill.reservations", option_type::integer, "1", 0, 1e9, "",
                 "groups that wait for others to end and get a time that nobody behind them may delay: 1 is EASY "
                 "backfill, 0 all (conservative backfill)"},
@@ -120,7 +127,8 @@ constexpr std::array options{
     option_info{"preset", option_type::choice, "kai-0.17", 0, 0,
                 "coscheduling coscheduling-2026.08 fluxion-conservative fluxion-conservative-2026.08 fluxion-easy "
                 "fluxion-easy-2026.08 hami hami-binpack hami-binpack-2.10 hami-spread hami-spread-2.10 kai kai-0.17 "
-                "kube-default kube-default-1.36 kube-gang kube-gang-1.36 volcano-ai volcano-ai-2026.08 "
+                "kube-default kube-default-1.36 kube-gang kube-gang-1.36 kueue-classical kueue-classical-2026.08 "
+                "kueue-fair kueue-fair-2026.08 volcano-ai volcano-ai-2026.08 "
                 "volcano-default volcano-default-2026.08",
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
@@ -195,6 +203,7 @@ constexpr std::array flags{
 };
 constexpr std::array name_lists{
     std::pair{std::string_view("actions"), &policy_options::actions},
+    std::pair{std::string_view("admission.settings"), &policy_options::admission_settings},
     std::pair{std::string_view("numa.ignore"), &policy_options::numa_ignore},
     std::pair{std::string_view("parts"), &policy_options::parts},
     std::pair{std::string_view("tiers"), &policy_options::tiers},
@@ -210,11 +219,12 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 10> presets{"coscheduling-2026.08", "fluxion-conservative-2026.08",
-                                                   "fluxion-easy-2026.08", "hami-binpack-2.10",
-                                                   "hami-spread-2.10",     "kai-0.17",
-                                                   "kube-default-1.36",    "kube-gang-1.36",
-                                                   "volcano-ai-2026.08",   "volcano-default-2026.08"};
+constexpr std::array<std::string_view, 12> presets{"coscheduling-2026.08",    "fluxion-conservative-2026.08",
+                                                   "fluxion-easy-2026.08",    "hami-binpack-2.10",
+                                                   "hami-spread-2.10",        "kai-0.17",
+                                                   "kube-default-1.36",       "kube-gang-1.36",
+                                                   "kueue-classical-2026.08", "kueue-fair-2026.08",
+                                                   "volcano-ai-2026.08",      "volcano-default-2026.08"};
 
 /// Names without a version are those of the newest one.
 struct preset_alias {
@@ -231,6 +241,8 @@ constexpr std::array preset_aliases{
     preset_alias{"kai", "kai-0.17"},
     preset_alias{"kube-default", "kube-default-1.36"},
     preset_alias{"kube-gang", "kube-gang-1.36"},
+    preset_alias{"kueue-classical", "kueue-classical-2026.08"},
+    preset_alias{"kueue-fair", "kueue-fair-2026.08"},
     preset_alias{"volcano-ai", "volcano-ai-2026.08"},
     preset_alias{"volcano-default", "volcano-default-2026.08"},
 };
@@ -457,6 +469,16 @@ result<policy_options> preset(std::string_view name) {
     o.parts = split_names(batch_parts);
     o.actions = {"allocate", "backfill"};
     o.backfill_reservations = name == "fluxion-easy-2026.08" ? 1 : 0;
+    return o;
+  }
+  if (name == "kueue-classical-2026.08" || name == "kueue-fair-2026.08") {
+    o.preset = name;
+    o.parts = split_names(admitted_parts);
+    o.actions = {"admission"};
+    o.admission_settings = split_names(admission_rules);
+    if (name == "kueue-fair-2026.08") o.admission_settings.emplace_back("fair_sharing=true");
+    o.gpu_placement = placement_strategy::spread;
+    o.cpu_placement = placement_strategy::spread;
     return o;
   }
   for (const tier_bundle& one : tier_bundles) {
