@@ -193,7 +193,7 @@ class Import(Case):
         told = self.told(KUEUE)
         lines = ["scenario 1", "option preset=kueue-classical", f"option admission.settings=[{told['options']['admission.settings']}]"]
         lines += told["rows"]
-        lines += ["node n gpu=8 labels={pool=reserved,rack=r,kubernetes.io/hostname=n}", "pod_group g[1-9] queue=vision", "pod g[1-9]-0 group=g[1-9] gpu=1"]
+        lines += ["node n gpu=8 pods=110 labels={pool=reserved,rack=r,kubernetes.io/hostname=n}", "pod_group g[1-9] queue=vision", "pod g[1-9]-0 group=g[1-9] gpu=1"]
         lines += ["run", "expect counts bind=4 unschedulable=5", ""]  # of reserved ones nobody lends anything
         self.ok("test", self.file("c.ks", "\n".join(lines)))
 

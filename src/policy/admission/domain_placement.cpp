@@ -116,6 +116,7 @@ class place_finder {
       search_.by_level.push_back(ledger_.at_level(level));
     const resource_vector requests = with_pod(workers_.requests);
     const resource_vector of_leader = leader_ != nullptr ? with_pod(leader_->requests) : resource_vector{};
+    resource_vector left;
     for (std::size_t i = 0; i < ledger_.leaves().size(); ++i) {
       const domain_ledger::one_leaf& leaf = ledger_.leaves()[i];
       ++stats_.leaves;
@@ -125,13 +126,14 @@ class place_finder {
         continue;
       }
       if (i < workers_.scores.size()) mine.score = workers_.scores[i];
-      const std::string path = domain_id(ledger_.domains()[leaf.domain].values);
-      if (!only_below.empty() && path != only_below && !path.starts_with(only_below + ",")) {
+      if (!only_below.empty() && !is_below(leaf, only_below)) {
         ++stats_.outside;
         continue;
       }
-      resource_vector left = ledger_.remaining(static_cast<std::uint32_t>(i), as_if_empty);
-      if (const auto more = assumed.find(leaf.id); more != assumed.end()) take(left, more->second);
+      ledger_.remaining(static_cast<std::uint32_t>(i), as_if_empty, left);
+      if (!assumed.empty()) {
+        if (const auto more = assumed.find(leaf.id); more != assumed.end()) take(left, more->second);
+      }
       const count_in_capacity counted = count_in(requests, left);
       mine.pods = counted.count;
       if (counted.count == 0 && counted.bounding >= 0) ++stats_.bounding_resources[counted.bounding];
@@ -141,6 +143,11 @@ class place_finder {
       }
       mine.pods_with_leader = count_in(requests, left).count;
     }
+  }
+
+  [[nodiscard]] bool is_below(const domain_ledger::one_leaf& leaf, const std::string& domain) const {
+    const std::string path = domain_id(ledger_.domains()[leaf.domain].values);
+    return path == domain || path.starts_with(domain + ",");
   }
 
   resource_vector with_pod(const resource_vector& requests) const {
