@@ -147,6 +147,7 @@ struct policy_options {
   std::int64_t waste_scarcity = 100;  ///< percent of what others need of scarce nodes that counts for it
   std::vector<std::int64_t> las_limits{3250, 7200};  ///< GPU seconds, rising, of the part `las_2d`
   bool raw_scores = false;                           ///< parts that pack do not cut their scores to integers
+  std::vector<std::string> admission_settings;       ///< of the action `admission`: `key=value`, `queue.NAME.key=value`
   std::vector<std::string> tiers;                    ///< of the action `tiers`: plug-ins joined by `+`
   std::vector<std::string> tier_actions;             ///< what it runs, in order
   std::vector<std::string> tier_settings;            ///< `plugin.key=value`

@@ -86,6 +86,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"repartition", action_kind::repartition, repartition, true},
       action_entry{"tiers", action_kind::allocate, decide_in_tiers},
       action_entry{"cells", action_kind::allocate, decide_in_cells},
+      action_entry{"admission", action_kind::allocate, admit_by_quota},
   };
   return entries;
 }

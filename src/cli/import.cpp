@@ -47,6 +47,25 @@ std::optional<std::string> text_in_config_map(json_value root) {
   return std::nullopt;
 }
 
+/// Objects of all documents, those in lists included.
+std::vector<json_value> objects_in(json_value documents) {
+  std::vector<json_value> all;
+  for (const json_value one : documents) {
+    json_value kept = one;
+    const json_value* const items = find_member(one, "items", kept);
+    if (items == nullptr || !items->is(json_kind::array)) {
+      if (one.is(json_kind::object)) all.push_back(one);
+      continue;
+    }
+    for (const json_value item : *items) all.push_back(item);
+  }
+  return all;
+}
+
+bool is_of_kueue(json_value object) {
+  return text_of(object, "apiVersion").find("kueue.x-k8s.io/") != std::string::npos;
+}
+
 result<imported_policy> import_document(json_value root, std::string_view source) {
   json_value kept = root;
   const std::string kind = text_of(root, "kind");
@@ -56,7 +75,8 @@ result<imported_policy> import_document(json_value root, std::string_view source
   return error{
       status::argument,
       fmt::format(
-          "{}: neither a SchedulingShard, nor a KubeSchedulerConfiguration, nor tiers of Volcano, nor a slurm.conf",
+          "{}: neither a SchedulingShard, nor a KubeSchedulerConfiguration, nor tiers of Volcano, nor objects of "
+          "Kueue, nor a slurm.conf",
           source),
       {}};
 }
@@ -81,6 +101,10 @@ result<void> check_options(const imported_policy& made) {
 /// What the text is, and from where it is: some are in a ConfigMap.
 result<imported_policy> import_text(const std::string& text, std::string& source) {
   if (is_slurm_configuration(text)) return import_slurm(text);
+  result<io::json_document> documents = io::parse_yaml_stream(text, source);
+  if (!documents) return documents.failure();
+  const std::vector<json_value> objects = objects_in(documents->root());
+  if (std::ranges::any_of(objects, is_of_kueue)) return import_kueue(objects);
   result<io::json_document> document = io::parse_yaml(text, source);
   if (!document) return document.failure();
   if (std::optional<std::string> inner = text_in_config_map(document->root())) {
@@ -114,11 +138,16 @@ int import_file(const import_arguments& told, console& to) {
       io::append_yaml_string(line, value);
       to.out().line(line);
     }
+    if (!made->rows.empty()) to.out().line("# Queues and topologies, as statements of a scenario:");
+    for (const std::string& one : made->rows) to.out().line("#   " + one);
     if (!made->unmapped.empty()) to.out().line("# Left out, by line:");
     for (const std::string& one : made->unmapped) to.out().line("#   " + one);
   }
-  json report{
-      {"schema", "kaisched-import/1"}, {"from", made->of}, {"options", json::object()}, {"left_out", made->unmapped}};
+  json report{{"schema", "kaisched-import/1"},
+              {"from", made->of},
+              {"options", json::object()},
+              {"rows", made->rows},
+              {"left_out", made->unmapped}};
   for (const auto& [option, value] : made->options) report["options"][option] = value;
   return to.finish(report);
 }
@@ -130,7 +159,9 @@ void add_import(command_list& to) {
   auto& told = c.keep<import_arguments>();
   c.explain(
       "Reads a SchedulingShard of KAI, a scheduler configuration of Volcano (also in its ConfigMap), a "
-      "KubeSchedulerConfiguration or a slurm.conf, and prints the preset and options that come nearest as YAML, as "
+      "KubeSchedulerConfiguration, objects of Kueue or a slurm.conf, and prints the preset and options that come "
+      "nearest "
+      "as YAML, as "
       "they stand under "
       "`engine` in the configuration of kaisched-kubernetes. What nothing here does is listed, with its line.");
   c.position("FILE", &told.file, file_name({"yaml", "yml", "json", "conf"}),

@@ -17,6 +17,7 @@ namespace kaisched::cli {
 struct imported_policy {
   std::string_view of;                                       ///< whose configuration it is
   std::vector<std::pair<std::string, std::string>> options;  ///< the preset first
+  std::vector<std::string> rows;                             ///< statements of a scenario: queues, topologies
   std::vector<std::string> unmapped;                         ///< `12: binpack: nobody reads weight.x`, with lines
   std::string cluster;                                       ///< a scenario of what it says of nodes; or empty
 
@@ -36,7 +37,10 @@ struct imported_policy {
 /// The text is one of these files.
 [[nodiscard]] bool is_slurm_configuration(std::string_view text);
 
-// What the others ask of values.
+/// Objects of Kueue: ClusterQueue, Cohort, LocalQueue, ResourceFlavor, Topology, Configuration.
+[[nodiscard]] result<imported_policy> import_kueue(const std::vector<io::json_value>& objects);
+
+// What they ask of values.
 /// A member of an object, or nothing.
 [[nodiscard]] const io::json_value* find_member(io::json_value of, std::string_view key, io::json_value& kept);
 /// Text of a scalar; empty for anything else.

@@ -351,7 +351,8 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
     case constraint::queue_limit:
       return fmt::format("{} is at its {} limit", queue, name_of(from, why.dim));
     case constraint::queue_quota:
-      return fmt::format("{} has no {} quota left for jobs that may not be evicted", queue, name_of(from, why.dim));
+      return fmt::format("{} has no {} quota left{}", queue, name_of(from, why.dim),
+                         from.view().group_preemptible(why.group) ? "" : " for jobs that may not be evicted");
     case constraint::cell:
       return fmt::format("{} has too few free cells", queue);
     case constraint::queue_missing:

@@ -47,6 +47,11 @@ constexpr std::array tier_bundles{
                 "enqueue,allocate,backfill", ""},
 };
 
+/// Quotas decide who starts; nodes are chosen as kube-scheduler does, the emptiest first.
+constexpr std::string_view admitted_parts =
+    "predicates,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,dynamicresources";
+constexpr std::string_view admission_rules = "within_queue=lower_priority,reclaim_within_cohort=any";
+
 /// Batch queues: one after the other by priority and age, and who does not delay them in between.
 constexpr std::string_view batch_parts =
     "predicates,priority,fifo,nodeavailability,resourcetype,gpupack,nodeplacement,topology";
@@ -61,6 +66,8 @@ constexpr std::string_view cell_parts =
 
 constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
+    option_info{"admission.settings", option_type::list, "", 0, 0, "",
+                "of the action admission: key=value for all queues, queue.NAME.key=value for one"},
     option_info{"backfill.end_window", option_type::number, "0", 0, 1e9, "",
                 "seconds: with backfill.promises=nodes, ends that come at most as long after the first are looked at "
                 "together, those up to twice as long after it next, and so on; 0: each for itself"},
@@ -181,8 +188,9 @@ constexpr std::array options{
                 "coscheduling coscheduling-2026.08 fluxion-conservative fluxion-conservative-2026.08 "
                 "fluxion-easy fluxion-easy-2026.08 hami hami-binpack hami-binpack-2.10 hami-spread "
                 "hami-spread-2.10 hived hived-2020 kai kai-0.17 kube-default kube-default-1.36 kube-gang "
-                "kube-gang-1.36 slurm-backfill slurm-backfill-22.05 volcano-ai volcano-ai-2026.08 "
-                "volcano-default volcano-default-2026.08",
+                "kube-gang-1.36 kueue-classical kueue-classical-2026.08 kueue-fair kueue-fair-2026.08 "
+                "slurm-backfill slurm-backfill-22.05 volcano-ai volcano-ai-2026.08 volcano-default "
+                "volcano-default-2026.08",
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
                 "weight of historical usage in the division of over-quota resources"},
@@ -273,6 +281,7 @@ constexpr std::array flags{
 };
 constexpr std::array name_lists{
     std::pair{std::string_view("actions"), &policy_options::actions},
+    std::pair{std::string_view("admission.settings"), &policy_options::admission_settings},
     std::pair{std::string_view("cells.owned"), &policy_options::owned_cells},
     std::pair{std::string_view("cells.topology"), &policy_options::cell_topology},
     std::pair{std::string_view("numa.ignore"), &policy_options::numa_ignore},
@@ -290,7 +299,7 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 12> presets{"coscheduling-2026.08",
+constexpr std::array<std::string_view, 14> presets{"coscheduling-2026.08",
                                                    "fluxion-conservative-2026.08",
                                                    "fluxion-easy-2026.08",
                                                    "hami-binpack-2.10",
@@ -299,6 +308,8 @@ constexpr std::array<std::string_view, 12> presets{"coscheduling-2026.08",
                                                    "kai-0.17",
                                                    "kube-default-1.36",
                                                    "kube-gang-1.36",
+                                                   "kueue-classical-2026.08",
+                                                   "kueue-fair-2026.08",
                                                    "slurm-backfill-22.05",
                                                    "volcano-ai-2026.08",
                                                    "volcano-default-2026.08"};
@@ -319,6 +330,8 @@ constexpr std::array preset_aliases{
     preset_alias{"kai", "kai-0.17"},
     preset_alias{"kube-default", "kube-default-1.36"},
     preset_alias{"kube-gang", "kube-gang-1.36"},
+    preset_alias{"kueue-classical", "kueue-classical-2026.08"},
+    preset_alias{"kueue-fair", "kueue-fair-2026.08"},
     preset_alias{"slurm-backfill", "slurm-backfill-22.05"},
     preset_alias{"volcano-ai", "volcano-ai-2026.08"},
     preset_alias{"volcano-default", "volcano-default-2026.08"},
@@ -572,6 +585,16 @@ result<policy_options> preset(std::string_view name) {
     o.preset = name;
     o.parts = base::split_names(cell_parts);
     o.actions = {"cells"};
+    return o;
+  }
+  if (name == "kueue-classical-2026.08" || name == "kueue-fair-2026.08") {
+    o.preset = name;
+    o.parts = base::split_names(admitted_parts);
+    o.actions = {"admission"};
+    o.admission_settings = base::split_names(admission_rules);
+    if (name == "kueue-fair-2026.08") o.admission_settings.emplace_back("fair_sharing=true");
+    o.gpu_placement = placement_strategy::spread;
+    o.cpu_placement = placement_strategy::spread;
     return o;
   }
   for (const tier_bundle& one : tier_bundles) {

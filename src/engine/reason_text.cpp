@@ -77,6 +77,8 @@ constexpr wording quota_passed(
     "队列“{queue}”会超过不可抢占 Pod 组的配额：请求 {need}，剩余 {have}");
 constexpr wording cells_short("queue '{queue}' has too few free cells '{cell}' of its own: needs {need}, has {have}",
                               "队列“{queue}”自有的空闲单元“{cell}”不足：需要 {need}，有 {have}");
+constexpr wording quota_used("queue '{queue}' has not that much quota left: asks for {need}, {have} left",
+                             "队列“{queue}”的剩余配额不足：请求 {need}，剩余 {have}");
 constexpr wording queue_has_children("queue '{queue}' has child queues and holds no groups itself",
                                      "队列“{queue}”有子队列，自身不接收 Pod 组");
 constexpr wording pods_missing("the gang needs {need} pods, {have} exist", "成组需要 {need} 个 Pod，只存在 {have} 个");
@@ -206,7 +208,7 @@ std::string reason_text(const core& c, const reason& why) {
     case constraint::queue_limit:
       return amounts(limit_passed);
     case constraint::queue_quota:
-      return amounts(quota_passed);
+      return amounts(c.state().groups[why.group].preemptible ? quota_used : quota_passed);
     case constraint::cell:
       return cell_text(c, in, why);
     case constraint::queue_missing:

@@ -87,6 +87,56 @@ SwitchName=leaf1 Nodes=n[01-02]
 SwitchName=leaf2 Nodes=n03,m7
 """
 
+KUEUE = """apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: on-demand}
+spec: {nodeLabels: {pool: reserved}, topologyName: net}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: cheap}
+spec: {nodeLabels: {pool: spot}, nodeTaints: [{key: spot, effect: NoSchedule}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: net}
+spec: {levels: [{nodeLabel: rack}, {nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Cohort
+metadata: {name: research}
+spec:
+  parentName: org
+  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: cheap, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]
+---
+apiVersion: v1
+kind: List
+items:
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: ClusterQueue
+  metadata: {name: vision}
+  spec:
+    cohortName: research
+    namespaceSelector: {}
+    queueingStrategy: StrictFIFO
+    preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority, maxPriorityThreshold: 50}}
+    flavorFungibility: {whenCanBorrow: TryNextFlavor, whenCanPreempt: MayStopSearch}
+    fairSharing: {weight: 2}
+    admissionChecks: [prov]
+    resourceGroups:
+    - coveredResources: [cpu, nvidia.com/gpu, example.com/nic]
+      flavors:
+      - name: on-demand
+        resources:
+        - {name: cpu, nominalQuota: 500m}
+        - {name: nvidia.com/gpu, nominalQuota: 4, borrowingLimit: 2, lendingLimit: 1}
+        - {name: example.com/nic, nominalQuota: 1}
+- apiVersion: kueue.x-k8s.io/v1beta2
+  kind: LocalQueue
+  metadata: {name: team, namespace: a}
+  spec: {clusterQueue: vision}
+"""
+
 
 class Import(Case):
     def told(self, text):
@@ -177,6 +227,42 @@ class Import(Case):
         )  # fmt: skip
         self.assertEqual(json.loads(self.ok("run", ks, "--json"))["schema"], "kaisched-run/1")
         self.assertIn("says nothing of nodes", self.fails(2, "import", self.file("v.yaml", VOLCANO), "--cluster", ks))
+    def test_kueue(self):
+        told = self.told(KUEUE)
+        options = told["options"]
+        self.assertEqual((told["from"], options["preset"]), ("Kueue", "kueue-classical"))
+        self.assertEqual(
+            options["admission.settings"].split(","),
+            ["topology=net", "flavor_label=pool", "flavors=spot+reserved", "queue.research.nominal.gpu.spot=8", "queue.vision.order=strict",
+             "queue.vision.within_queue=lower_priority", "queue.vision.reclaim_within_cohort=any", "queue.vision.borrow_within_cohort=lower_priority",
+             "queue.vision.borrow_highest_priority=50", "queue.vision.when_can_borrow=next", "queue.vision.when_can_preempt=stop",
+             "queue.vision.nominal.cpu.reserved=500m", "queue.vision.nominal.gpu.reserved=4", "queue.vision.borrowing.gpu.reserved=2",
+             "queue.vision.lending.gpu.reserved=1", "queue.vision.nominal.cpu.spot=0", "queue.vision.borrowing.cpu.spot=0",
+             "queue.vision.nominal.gpu.spot=0", "queue.vision.borrowing.gpu.spot=0",
+             "queue.org.nominal.cpu.spot=0", "queue.org.nominal.gpu.spot=0", "queue.org.nominal.cpu.reserved=0", "queue.org.nominal.gpu.reserved=0",
+             "queue.research.nominal.cpu.spot=0", "queue.research.nominal.cpu.reserved=0", "queue.research.nominal.gpu.reserved=0"],
+        )  # fmt: skip
+        self.assertEqual(
+            told["rows"],
+            ["topology net levels=[rack,kubernetes.io/hostname]", "queue org", "queue research parent=org",
+             "queue vision over_quota_weight.gpu=2 parent=research"],
+        )  # fmt: skip
+        self.assertEqual([one.split(": ", 1)[1] for one in told["left_out"]],
+                         ["nodeTaints: taints of nodes say it", "admissionChecks: nothing here does this for vision",
+                          "example.com/nic of vision has no quota here", "LocalQueue team: groups name the queue vision"])  # fmt: skip
+        shares = "---\napiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nfairSharing: {preemptionStrategies: [LessThanInitialShare]}\n"
+        told = self.told(KUEUE + shares)
+        self.assertEqual(told["options"]["preset"], "kueue-fair")
+        self.assertEqual(told["options"]["admission.settings"].split(",")[0], "fair_sharing=true")
+        self.assertIn("share_strategies=below_initial_share", told["options"]["admission.settings"])
+
+    def test_the_queues_of_kueue_are_a_scenario(self):
+        told = self.told(KUEUE)
+        lines = ["scenario 1", "option preset=kueue-classical", f"option admission.settings=[{told['options']['admission.settings']}]"]
+        lines += told["rows"]
+        lines += ["node n gpu=8 pods=110 labels={pool=reserved,rack=r,kubernetes.io/hostname=n}", "pod_group g[1-9] queue=vision", "pod g[1-9]-0 group=g[1-9] gpu=1"]
+        lines += ["run", "expect counts bind=4 unschedulable=5", ""]  # of reserved ones nobody lends anything
+        self.ok("test", self.file("c.ks", "\n".join(lines)))
 
     def test_what_comes_out_is_an_engine(self):
         out = self.ok("import", self.file("c.yaml", SHARD))

@@ -202,11 +202,12 @@ class one_cycle {
 
   /// Whether the assignment has room once all victims, its own and those told before, are gone.
   room room_for(std::size_t i) {
-    std::vector<bool> gone = told_;
-    for (const quota_victim& one : made_.heads[i].victims) gone[one.workload] = true;
-    for (std::size_t w = 0; w < gone.size(); ++w) {
-      if (gone[w]) state_.remove(w);
+    std::vector<std::size_t> gone = all_told_;
+    for (const quota_victim& one : made_.heads[i].victims) {
+      if (!told_[one.workload]) gone.push_back(one.workload);
     }
+    std::sort(gone.begin(), gone.end());
+    for (const std::size_t w : gone) state_.remove(w);
     const node_id queue = queues_[heads_[i].queue].node;
     const head_result& head = made_.heads[i];
     const bool quota =
@@ -215,9 +216,7 @@ class one_cycle {
           return std::max(amount(), state_.tree.available(queue, one.cell)) >= one.value;
         });
     const bool places = !quota || rules_.places == nullptr || rules_.places->has_room(i, head.assignment, head.places);
-    for (std::size_t w = 0; w < gone.size(); ++w) {
-      if (gone[w]) state_.restore(w);
-    }
+    for (const std::size_t w : gone) state_.restore(w);
     return !quota ? room::no_quota : places ? room::enough : room::no_places;
   }
 
@@ -238,22 +237,20 @@ class one_cycle {
     if (!as_if_gone) return look(i, nominated);
     const std::vector<bool> hidden = state_.hidden;
     state_.hidden.resize(state_.running.size());
-    for (std::size_t w = 0; w < told_.size(); ++w) {
-      if (!told_[w]) continue;
+    for (const std::size_t w : all_told_) {
       state_.hidden[w] = true;
       state_.remove(w);
     }
     look(i, nominated);
     state_.hidden = hidden;
-    for (std::size_t w = 0; w < told_.size(); ++w) {
-      if (told_[w]) state_.restore(w);
-    }
+    for (const std::size_t w : all_told_) state_.restore(w);
     if (head.assignment.mode() == assignment_mode::fit) head.assignment.overall = assignment_mode::deferred_fit;
   }
 
   /// A running variant of the same job in the same queue, of a better or of a worse flavor.
   std::optional<std::size_t> sibling(std::size_t i, bool better) const {
     const variant& own = heads_[i].as_variant;
+    if (own.job.empty()) return std::nullopt;
     for (std::size_t w = 0; w < state_.running.size(); ++w) {
       const running_workload& other = state_.running[w];
       if (other.queue != queues_[heads_[i].queue].node || !own.is_sibling_of(other.as_variant)) continue;
@@ -299,7 +296,10 @@ class one_cycle {
     }
     if (overlaps(head)) return cycle_outcome::overlap;
     if (room_for(i) != room::enough) return cycle_outcome::crowded_out;
-    for (const quota_victim& one : head.victims) told_[one.workload] = true;
+    for (const quota_victim& one : head.victims) {
+      told_[one.workload] = true;
+      all_told_.push_back(one.workload);
+    }
     take(i, head.assignment.usage);
     if (mode == assignment_mode::preempt) return cycle_outcome::preempts;
     head.sibling = sibling(i, false);
@@ -313,6 +313,7 @@ class one_cycle {
   std::span<const cycle_head> heads_;
   const cycle_rules& rules_;
   std::vector<bool> told_;
+  std::vector<std::size_t> all_told_;  ///< the same as a list
   cycle_result made_;
 };
 

@@ -82,9 +82,14 @@ void domain_ledger::use(const std::string& leaf, const resource_vector& amounts,
 }
 
 resource_vector domain_ledger::remaining(std::uint32_t leaf, bool as_if_empty) const {
-  resource_vector left = leaves_[leaf].free;
-  for (std::size_t i = 0; i < resources_ && !as_if_empty; ++i) left[i] -= leaves_[leaf].used[i];
+  resource_vector left;
+  remaining(leaf, as_if_empty, left);
   return left;
+}
+
+void domain_ledger::remaining(std::uint32_t leaf, bool as_if_empty, resource_vector& left) const {
+  left = leaves_[leaf].free;
+  for (std::size_t i = 0; i < resources_ && !as_if_empty; ++i) left[i] -= leaves_[leaf].used[i];
 }
 
 domain_assignment truncated(const domain_assignment& all, std::int64_t count) {

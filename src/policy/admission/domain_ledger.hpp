@@ -67,6 +67,8 @@ class domain_ledger {
   /// Adds or takes what pods use; places that do not exist (any more) are left out.
   void use(const std::string& leaf, const resource_vector& amounts, bool add);
   [[nodiscard]] resource_vector remaining(std::uint32_t leaf, bool as_if_empty) const;
+  /// The same into a list that is used again.
+  void remaining(std::uint32_t leaf, bool as_if_empty, resource_vector& left) const;
 
  private:
   std::vector<std::string> levels_;

@@ -53,6 +53,16 @@ void fill_back(quota_state& state, const victim_query& query, std::vector<quota_
   }
 }
 
+/// Workloads that may be candidates, by queue.
+std::vector<std::vector<std::size_t>> by_queue(const quota_state& state) {
+  std::vector<std::vector<std::size_t>> made(state.tree.size());
+  for (std::size_t i = 0; i < state.running.size(); ++i) {
+    const node_id queue = state.running[i].queue;
+    if (queue != no_node && !state.is_hidden(i)) made[queue].push_back(i);
+  }
+  return made;
+}
+
 void restore_all(quota_state& state, const std::vector<quota_victim>& victims) {
   for (const quota_victim& one : victims) state.restore(one.workload);
 }
@@ -81,7 +91,8 @@ victim_reason reason_of(candidate_kind kind) {
 
 class priority_victims {
  public:
-  priority_victims(quota_state& state, const victim_query& query) : state_(state), query_(query) {}
+  priority_victims(quota_state& state, const victim_query& query)
+      : state_(state), query_(query), of_queue_(by_queue(state)) {}
 
   std::vector<quota_victim> run() {
     collect();
@@ -147,8 +158,7 @@ class priority_victims {
   }
 
   void collect_queue(node_id queue, node_id common, bool advantage, list& into) {
-    for (std::size_t i = 0; i < state_.running.size(); ++i) {
-      if (state_.running[i].queue != queue || state_.is_hidden(i)) continue;
+    for (const std::size_t i : of_queue_[queue]) {
       if (const std::optional<candidate_kind> kind = kind_of(state_.running[i], advantage))
         into.push_back({i, common, *kind});
     }
@@ -190,6 +200,7 @@ class priority_victims {
 
   quota_state& state_;
   const victim_query& query_;
+  std::vector<std::vector<std::size_t>> of_queue_;
   list advantage_;
   list by_priority_;
   list same_queue_;
@@ -321,10 +332,10 @@ class share_victims {
   std::vector<std::size_t> collect() const {
     const quota_tree& tree = state_.tree;
     std::vector<std::size_t> found;
+    const std::vector<std::vector<std::size_t>> of_queue = by_queue(state_);
     const auto collect_queue = [&](node_id queue, victim_policy policy) {
-      for (std::size_t i = 0; i < state_.running.size(); ++i) {
+      for (const std::size_t i : of_queue[queue]) {
         const running_workload& one = state_.running[i];
-        if (one.queue != queue || state_.is_hidden(i)) continue;
         if (allows(policy, query_, one) && uses_any(one, query_.cells)) found.push_back(i);
       }
     };
