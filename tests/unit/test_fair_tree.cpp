@@ -77,14 +77,15 @@ TEST_CASE("whole sum: a hair below an integer is not one") {
 }
 
 TEST_CASE("whole sum: as by a common denominator") {
-  std::mt19937 draw(1);  // NOLINT: the same cases every time
+  std::mt19937 dice(1);  // NOLINT: the same cases every time
+  const auto draw = [&](std::int64_t below) { return static_cast<std::int64_t>(dice()) % below; };
   for (int round = 0; round < 2000; ++round) {
     std::vector<summand> all;
     kaisched::base::int128 over = 0;
     kaisched::base::int128 under = 1;
-    for (std::uint32_t i = draw() % 6; i > 0; --i) {
-      const std::int64_t a = draw() % 2000;
-      const std::int64_t b = 1 + draw() % 1000;
+    for (std::int64_t i = draw(6); i > 0; --i) {
+      const std::int64_t a = draw(2000);
+      const std::int64_t b = 1 + draw(1000);
       all.push_back({a, b});
       over = over * b + a * under;
       under *= b;
