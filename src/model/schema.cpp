@@ -299,10 +299,11 @@ constexpr std::array pod_columns{
         "request are then only what queues and the node are charged."},
     column_info{col::pod_annotations, "annotations", ct::string_list, cs::ragged, false, ek::none, "key=value", "",
                 "Annotations that the rules of vendors read: types and ids to use or avoid, policies."},
-    column_info{col::pod_device_grants, "device_grants", ct::string_list, cs::ragged, false, ek::none,
-                "container=0,device=ID,memory=...,...", "",
-                "What a pod on a node has of its vendor_devices, and where it is in cells (cell=LEVEL,number=0,gpus=0+1), "
-                "as decisions say it. Empty: not known, the session takes what it would give."},
+    column_info{
+        col::pod_device_grants, "device_grants", ct::string_list, cs::ragged, false, ek::none,
+        "container=0,device=ID,memory=...,...", "",
+        "What a pod on a node has of its vendor_devices, and where it is in cells (cell=LEVEL,number=0,gpus=0+1), "
+        "as decisions say it. Empty: not known, the session takes what it would give."},
     column_info{
         col::pod_mig_instances, "mig_instances", ct::string_list, cs::ragged, false, ek::none, "device/profile@start",
         "",
@@ -473,10 +474,11 @@ constexpr std::array decision_columns{
         col::decision_sharing, "sharing", ct::string_list, cs::ragged, false, ek::none, "modes", "",
         "How each of the devices is shared: the column sharing of the table device, or unknown; empty if nothing is "
         "said of the node's devices."},
-    column_info{col::decision_device_grants, "device_grants", ct::string_list, cs::ragged, false, ek::none,
-                "container=0,device=ID,memory=...,...", "",
-                "What each container gets of each of the node's vendor_devices, and where the pod is in cells; empty for "
-                "evict."},
+    column_info{
+        col::decision_device_grants, "device_grants", ct::string_list, cs::ragged, false, ek::none,
+        "container=0,device=ID,memory=...,...", "",
+        "What each container gets of each of the node's vendor_devices, and where the pod is in cells; empty for "
+        "evict."},
     column_info{col::decision_layout, "layout", ct::string_list, cs::ragged, false, ek::none, "profile@start", "",
                 "Of repartition: all instances that the device has then, by start."},
     column_info{col::decision_gone, "gone", ct::string_list, cs::ragged, false, ek::none, "profile@start", "",

@@ -140,14 +140,20 @@ class inventory {
     const auto names = pods.texts(KAISCHED_POD_COL_NAME);
     const auto held = pods.text_lists(KAISCHED_POD_COL_DEVICE_GRANTS);
     for (std::size_t i = 0; i < pods.rows(); ++i) {
-      if (auto grants = held[i]; !grants.empty()) grants_[std::string(names[i])] = std::move(grants);
+      keep_grants(names[i], held[i]);
     }
     const abi::table decisions = seen_.session.table(KAISCHED_TABLE_DECISION);
     const auto decided = decisions.texts(KAISCHED_DECISION_COL_POD_NAME);
     const auto given = decisions.text_lists(KAISCHED_DECISION_COL_DEVICE_GRANTS);
     for (std::size_t i = 0; i < decisions.rows(); ++i) {
-      if (auto grants = given[i]; !grants.empty()) grants_[std::string(decided[i])] = std::move(grants);
+      keep_grants(decided[i], given[i]);
     }
+  }
+
+  /// Places in cells are no devices.
+  void keep_grants(std::string_view pod, std::vector<std::string_view> grants) {
+    std::erase_if(grants, [](std::string_view one) { return one.starts_with("cell="); });
+    if (!grants.empty()) grants_[std::string(pod)] = std::move(grants);
   }
 
   void read_placements() {

@@ -87,9 +87,11 @@ class action_list {
     } else {
       for (json& one : claims_.claims(pod, node)) add(std::move(one));
       if (!devices.empty() && asked_by(pod).shared) add(shared_devices(pod, node, devices, share));
+      json metadata = metadata_of(pod);
+      if (!cell_.empty()) metadata["annotations"] = {{cell_annotation, cell_}};
       add({{"apiVersion", "v1"},
            {"kind", "Binding"},
-           {"metadata", metadata_of(pod)},
+           {"metadata", std::move(metadata)},
            {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}});
     }
   }
@@ -104,8 +106,11 @@ class action_list {
     add({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}});
     return {};
   }
-  /// Where the pod is in the cells of its queue: the next session has to know.
+  /// Where the pod that is bound next is in the cells of its queue: the next session has to know. A binding hands its
+  /// annotations on to the pod.
   void tell_cell(std::string_view pod, std::string_view place) {
+    cell_ = place;
+    if (place.empty() || form_ != binding_form::kai) return;
     json metadata = metadata_of(pod);
     metadata["annotations"] = {{cell_annotation, place}};
     add({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}});
@@ -214,6 +219,7 @@ class action_list {
   const claim_actions& claims_;
   binding_form form_;
   std::map<std::string, device_request, std::less<>> requests_;
+  std::string_view cell_;
   json items_ = json::array();
 };
 
@@ -243,9 +249,9 @@ result<std::string> format_actions(const session& from, const object_names& name
     switch (kind) {
       case decision_kind::bind: {
         std::vector<std::string_view> grants = split_list(rows.find(col::decision_device_grants)->string(row));
-        for (const std::string_view text : grants) {
-          if (model::parse_cell_place(text)) list.tell_cell(pod, text);
-        }
+        const auto cell = std::ranges::find_if(
+            grants, [](std::string_view text) { return model::parse_cell_place(text).has_value(); });
+        list.tell_cell(pod, cell == grants.end() ? std::string_view() : *cell);
         std::erase_if(grants, [](std::string_view text) { return model::parse_cell_place(text).has_value(); });
         std::set<std::string> granted;
         for (const std::string_view text : grants) {

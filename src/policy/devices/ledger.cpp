@@ -262,7 +262,7 @@ held_share device_ledger::told_grants(const model::cluster_state& s, pod_row pod
   made.asking = asking_at(pod, at);
   if (made.asking == nullptr) made.asking = std::make_shared<const devices::pod>();
   for (const std::string_view text : split_list(s.told_of(pod).device_grants)) {
-    if (model::parse_cell_place(text)) continue;  // nothing of a vendor
+    if (model::parse_cell_place(text)) continue;                              // nothing of a vendor
     const model::vendor_grant one = model::parse_vendor_grant(text).value();  // read when the pod came
     const auto of = std::find_if(at.now.devices.begin(), at.now.devices.end(),
                                  [&](const devices::device& d) { return d.id == one.device; });
