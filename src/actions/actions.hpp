@@ -39,6 +39,9 @@ result<void> backfill(work::core& c);
 /// Tiers of plug-ins vote on what starts and who leaves: options `tiers` and `tiers.*`.
 result<void> decide_in_tiers(work::core& c);
 
+/// Queues take turns, one pod each time: option `turns.settings`.
+result<void> take_turns(work::core& c);
+
 /// Plans which devices are divided anew for groups that ask for instances which no node has free.
 result<void> repartition(work::core& c);
 

@@ -85,6 +85,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"runtimelimit", action_kind::runtime_limit, limit_runtime},
       action_entry{"repartition", action_kind::repartition, repartition, true},
       action_entry{"tiers", action_kind::allocate, decide_in_tiers},
+      action_entry{"turns", action_kind::allocate, take_turns},
   };
   return entries;
 }
