@@ -475,9 +475,9 @@ result<policy_options> preset(std::string_view name) {
   for (const turn_bundle& one : turn_bundles) {
     if (one.preset != name) continue;
     o.preset = name;
-    o.parts = split_names(tiered_parts);
+    o.parts = base::split_names(tiered_parts);
     o.actions = {"turns"};
-    o.turn_settings = split_names(one.settings);
+    o.turn_settings = base::split_names(one.settings);
     return o;
   }
   std::string known;

@@ -233,11 +233,18 @@ class victim_finder {
   }
 
   // ---- nodes
+  /// Kept for somebody else; pods of a gang that is not complete share what they get.
+  [[nodiscard]] bool is_kept_from(const node_state& node) const {
+    if (node.reserved_for == no_row || node.reserved_for == query_.ask) return false;
+    const ask_state& keeper = cluster_.asks[node.reserved_for];
+    return keeper.status != ask_status::held || keeper.app != cluster_.asks[query_.ask].app;
+  }
+
   std::optional<solution> best_node() {
     std::vector<solution> found;
     for (row node = 0; node < cluster_.nodes.size(); ++node) {
       const node_state& about = cluster_.nodes[node];
-      if (about.reserved_for != no_row && about.reserved_for != query_.ask) continue;
+      if (is_kept_from(about)) continue;
       if (!fits(request_, about.total) || !query_.accepts(node)) continue;
       if (fits(request_, about.available)) {
         if (!query_.nodes_tried) found.push_back({node, {}});
