@@ -51,7 +51,7 @@ struct known_setting {
 bool is_flag(std::string_view value) { return value == "true" || value == "false"; }
 
 constexpr std::array known_settings{
-    known_setting{"apps.most", reach::queues, "an integer from 1 to 1e9",
+    known_setting{"apps.most", reach::queues_or_all, "an integer from 1 to 1e9",
                   [](std::string_view v) { return integer_in(v, 1, 1e9).has_value(); }},
     known_setting{"apps.order", reach::queues_or_all, "fifo or fair",
                   [](std::string_view v) { return v == "fifo" || v == "fair"; }},
@@ -63,7 +63,7 @@ constexpr std::array known_settings{
                   [](std::string_view v) { return number_in(v, 0, most_seconds).has_value(); }},
     known_setting{"preemption.opted_out", reach::everywhere, "never or last",
                   [](std::string_view v) { return v == "never" || v == "last"; }},
-    known_setting{"preemption.policy", reach::queues, "default, fence or disabled",
+    known_setting{"preemption.policy", reach::queues_or_all, "default, fence or disabled",
                   [](std::string_view v) { return v == "default" || v == "fence" || v == "disabled"; }},
     known_setting{"priority.fence", reach::queues, "true or false", is_flag},
     known_setting{"priority.offset", reach::queues, "an integer from -1e9 to 1e9",
@@ -90,7 +90,6 @@ result<void> check_prefixed(const turn_setting& one) {
   }
   const auto limit = limit_of(one.key);
   if (!limit) return bad_setting(one, "a limit is limit.USER:RESOURCE@QUEUE or limit.USER:apps@QUEUE");
-  if (one.queue.empty()) return bad_setting(one, "a limit is that of a queue");
   const bool good = limit->second == apps_suffix ? integer_in(one.value, 1, 1e9).has_value()
                                                  : number_in(one.value, 0, most_amount).has_value();
   if (!good) return bad_value(one, "an amount");
