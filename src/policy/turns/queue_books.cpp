@@ -58,7 +58,7 @@ void queue_books::count_nodes() {
 void queue_books::rank_names() {
   std::vector<row> sorted(cluster_.queues.size());
   for (row q = 0; q < sorted.size(); ++q) sorted[q] = q;
-  std::ranges::stable_sort(sorted, {}, [&](row q) -> const std::string& { return cluster_.queues[q].name; });
+  std::ranges::sort(sorted, {}, [&](row q) -> const std::string& { return cluster_.queues[q].name; });
   ranks_.resize(sorted.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) ranks_[sorted[i]] = static_cast<std::int64_t>(i);
 }
