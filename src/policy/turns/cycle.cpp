@@ -1,6 +1,7 @@
 #include "policy/turns/cycle.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "policy/turns/preemption.hpp"
@@ -28,6 +29,7 @@ void turn_taker::open() {
   std::ranges::sort(sorted, {}, [&](row app) -> const std::string& { return cluster_.apps[app].name; });
   app_ranks_.resize(sorted.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) app_ranks_[sorted[i]] = static_cast<std::int64_t>(i);
+  any_coming_ = std::ranges::any_of(cluster_.nodes, [](const node_state& node) { return !node.coming.empty(); });
   for (row app = 0; app < cluster_.apps.size(); ++app) activate(app);
 }
 
@@ -173,6 +175,10 @@ bool turn_taker::try_app(row app) {
     book.why = ask_refusal{book.open.empty() ? no_row : book.open.front(), std::nullopt, true};
     return false;
   }
+  if (!may_begin(app)) {
+    book.why = ask_refusal{book.open.front(), std::nullopt, false};
+    return false;
+  }
   while (book.at < book.open.size()) {
     const row ask = book.open[book.at];
     if (cluster_.asks[ask].status == ask_status::pending && try_ask(ask)) return true;
@@ -180,6 +186,24 @@ bool turn_taker::try_app(row app) {
     ++book.at;
   }
   return false;
+}
+
+/// False: a gang of several of which nobody holds anything, and the nodes have too few places for what it lacks. It
+/// would give back whatever it got.
+bool turn_taker::may_begin(row app) {
+  const app_book& book = apps_[app];
+  if (book.begun != 0 || book.open.size() < 2 || is_complete(app)) return true;
+  std::map<row, std::int64_t> lacking;
+  for (const row ask : book.open) {
+    const ask_state& one = cluster_.asks[ask];
+    if (reserved_[ask] != no_row) return true;
+    const bool others_may_leave =
+        any_coming_ || !no_victims_.contains({cluster_.apps[app].queue, one.kind, one.priority});
+    if (others_may_leave && may_preempt(ask)) return true;
+    ++lacking[one.kind];
+  }
+  return std::ranges::all_of(lacking,
+                             [&](const auto& one) { return nodes_.places(one.first, one.second) >= one.second; });
 }
 
 bool turn_taker::try_ask(row ask) {

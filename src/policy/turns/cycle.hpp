@@ -115,6 +115,7 @@ class turn_taker {
 
   bool take_turn(row queue);
   bool try_app(row app);
+  bool may_begin(row app);
   bool try_ask(row ask);
   bool try_nodes(row ask);
   bool place(row ask, row node);
@@ -144,6 +145,7 @@ class turn_taker {
   std::vector<bool> has_preempted_;                          ///< by ask: it has looked for victims
   std::vector<bool> nothing_to_keep_;                        ///< by kind: no node can be kept
   std::set<std::tuple<row, row, std::int64_t>> no_victims_;  ///< by queue, kind and priority
+  bool any_coming_ = false;                                  ///< some node has something that is being released
   std::uint64_t turn_ = 0;
   std::uint64_t progress_ = 0;  ///< gangs that have started or are out
   std::uint64_t progress_at_return_ = 0;

@@ -7,7 +7,11 @@
 namespace kaisched::policy::turns {
 
 node_index::node_index(const cluster_state& cluster)
-    : cluster_(cluster), versions_(cluster.nodes.size()), ranks_(cluster.nodes.size()), heaps_(cluster.kinds.size()) {
+    : cluster_(cluster),
+      versions_(cluster.nodes.size()),
+      ranks_(cluster.nodes.size()),
+      heaps_(cluster.kinds.size()),
+      too_few_(cluster.kinds.size()) {
   for (const node_state& node : cluster.nodes) scores_.push_back(node_score(node, cluster.order));
   std::vector<row> sorted(cluster.nodes.size());
   for (row node = 0; node < sorted.size(); ++node) sorted[node] = node;
@@ -36,6 +40,24 @@ void node_index::push(kind_heap& to, row kind, row node) {
   if (!takes(kind, node)) return;
   to.nodes.push_back({scores_[node], ranks_[node], static_cast<std::uint32_t>(node), versions_[node]});
   std::push_heap(to.nodes.begin(), to.nodes.end());
+}
+
+std::int64_t node_index::places(row kind, std::int64_t enough) {
+  place_count& known = too_few_[kind];
+  if (known.seen == changes_.size() + 1) return known.count;
+  const amounts& request = cluster_.kinds[kind].request;
+  std::int64_t sum = 0;
+  for (row node = 0; node < cluster_.nodes.size(); ++node) {
+    if (!takes(kind, node)) continue;
+    std::int64_t here = enough;
+    for (std::size_t d = 0; d < request.size(); ++d) {
+      if (request[d] > 0) here = std::min(here, cluster_.nodes[node].available[d] / request[d]);
+    }
+    sum += here;
+    if (sum >= enough) return sum;
+  }
+  known = {changes_.size() + 1, sum};
+  return sum;
 }
 
 row node_index::first(row kind) {

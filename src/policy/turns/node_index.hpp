@@ -21,6 +21,9 @@ class node_index {
   [[nodiscard]] row first(row kind);
   /// The node has room, does not refuse the kind and is not kept for anybody.
   [[nodiscard]] bool takes(row kind, row node) const;
+  /// How many asks of a kind have room, each alone; counted up to `enough`. What was too little is remembered until
+  /// something changes.
+  [[nodiscard]] std::int64_t places(row kind, std::int64_t enough);
   /// A node has changed: what it has, or for whom it is kept.
   void changed(row node);
   /// The node refuses the kind from now on, whatever it has.
@@ -55,6 +58,11 @@ class node_index {
   std::vector<row> changes_;
   std::vector<kind_heap> heaps_;
   std::set<std::pair<row, row>> refused_;
+  struct place_count {
+    std::size_t seen = 0;  ///< 1 + of the changes; 0: never
+    std::int64_t count = 0;
+  };
+  std::vector<place_count> too_few_;  ///< by kind
 };
 
 }  // namespace kaisched::policy::turns
