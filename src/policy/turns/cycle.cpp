@@ -358,7 +358,7 @@ bool turn_taker::finish(row app) {
 void turn_taker::reserve(row ask) {
   const ask_state& one = cluster_.asks[ask];
   if (cluster_.reservation_delay < 0 || reserved_[ask] != no_row || nothing_to_keep_[one.kind] ||
-      cluster_.now - one.created <= cluster_.reservation_delay)
+      cluster_.age(ask) <= cluster_.reservation_delay)
     return;
   row best = no_row;
   std::tuple<double, double, std::uint32_t> least{};
@@ -392,7 +392,7 @@ void turn_taker::unreserve(row ask) {
 // ---- preemption
 bool turn_taker::may_preempt(row ask) const {
   return cluster_.preempts && !has_preempted_[ask] &&
-         cluster_.now - cluster_.asks[ask].created >= cluster_.queue_of(ask).rules.preemption_delay;
+         cluster_.age(ask) >= cluster_.queue_of(ask).rules.preemption_delay;
 }
 
 bool turn_taker::preempt(row ask, bool nodes_tried) {

@@ -76,6 +76,12 @@ class queue_trial {
   std::vector<entry> done_;
 };
 
+/// A priority to which offsets can be added.
+std::int64_t bounded(std::int64_t priority) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  return std::clamp(priority, -most, most);
+}
+
 /// All that is said of what is asked for is at least 0.
 bool is_within(const amounts& request, const bounds& remaining) {
   for (std::size_t d = 0; d < request.size(); ++d) {
@@ -135,7 +141,7 @@ class victim_finder {
   void collect() {
     candidates_.clear();
     std::map<row, std::int64_t> on_path;
-    std::int64_t priority = cluster_.asks[query_.ask].priority;
+    std::int64_t priority = bounded(cluster_.asks[query_.ask].priority);
     row q = queue_;
     for (;; q = cluster_.queues[q].parent) {
       const queue_state& queue = cluster_.queues[q];
@@ -192,7 +198,7 @@ class victim_finder {
       for (const row one : cluster_.apps[app].asks) {
         const ask_state& about = cluster_.asks[one];
         if (about.status != ask_status::running || about.protected_always) continue;
-        if (shares_dimension(one) && (fenced || about.priority <= priority)) candidates_.push_back(one);
+        if (shares_dimension(one) && (fenced || bounded(about.priority) <= priority)) candidates_.push_back(one);
       }
     }
   }

@@ -4,6 +4,12 @@
 
 namespace kaisched::policy::turns {
 
+std::int64_t cluster_state::age(row ask) const {
+  std::int64_t age = 0;
+  if (!__builtin_sub_overflow(now, asks[ask].created, &age)) return age;
+  return now > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+}
+
 bool fits(const amounts& request, const amounts& available) {
   for (std::size_t d = 0; d < request.size(); ++d) {
     if (request[d] > std::max<std::int64_t>(available[d], 0)) return false;

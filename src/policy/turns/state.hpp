@@ -143,6 +143,8 @@ struct cluster_state {
   std::int64_t now = 0;
 
   [[nodiscard]] const amounts& request(row ask) const { return kinds[asks[ask].kind].request; }
+  /// How long an ask has waited, in ns; at most as much as a number holds.
+  [[nodiscard]] std::int64_t age(row ask) const;
   [[nodiscard]] const queue_state& queue_of(row ask) const { return queues[apps[asks[ask].app].queue]; }
 };
 
