@@ -151,6 +151,7 @@ struct policy_options {
   std::vector<std::string> tiers;                    ///< of the action `tiers`: plug-ins joined by `+`
   std::vector<std::string> tier_actions;             ///< what it runs, in order
   std::vector<std::string> tier_settings;            ///< `plugin.key=value`
+  std::vector<std::string> turn_settings;            ///< of the action `turns`: `key=value` or `key@queue=value`
   language text_language = language::english;
   bool reference_path = false;             ///< scan all nodes for every pod instead of using the indexes
   std::vector<std::string> cell_topology;  ///< whose domains are cells, one; empty: the primary one

@@ -43,6 +43,8 @@ result<void> decide_in_tiers(work::core& c);
 result<void> decide_in_cells(work::core& c);
 /// The heads of all queues take quota, or tell others to leave, in cycles: option `admission.settings`.
 result<void> admit_by_quota(work::core& c);
+/// Queues take turns, one pod each time: option `turns.settings`.
+result<void> take_turns(work::core& c);
 
 /// Plans which devices are divided anew for groups that ask for instances which no node has free.
 result<void> repartition(work::core& c);

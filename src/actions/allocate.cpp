@@ -87,6 +87,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"tiers", action_kind::allocate, decide_in_tiers},
       action_entry{"cells", action_kind::allocate, decide_in_cells},
       action_entry{"admission", action_kind::allocate, admit_by_quota},
+      action_entry{"turns", action_kind::allocate, take_turns},
   };
   return entries;
 }

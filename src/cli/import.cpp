@@ -27,6 +27,7 @@ using io::json_value;
 struct import_arguments {
   std::string file;
   std::string cluster;
+  std::string queues;
 };
 
 std::string text_of(json_value of, std::string_view key) {
@@ -35,14 +36,17 @@ std::string text_of(json_value of, std::string_view key) {
   return found == nullptr ? std::string{} : scalar_text(*found);
 }
 
-/// The text in a ConfigMap that is a configuration of Volcano.
+/// The text in a ConfigMap that is a configuration of Volcano or YuniKorn.
 std::optional<std::string> text_in_config_map(json_value root) {
   json_value kept = root;
   if (text_of(root, "kind") != "ConfigMap") return std::nullopt;
   const json_value* const data = find_member(root, "data", kept);
   if (data == nullptr) return std::nullopt;
   for (const json_value one : *data) {
-    if (scalar_text(one).find("tiers:") != std::string::npos) return scalar_text(one);
+    const std::string text = scalar_text(one);
+    for (const std::string_view sign : {"tiers:", "partitions:"}) {
+      if (text.find(sign) != std::string::npos) return text;
+    }
   }
   return std::nullopt;
 }
@@ -72,13 +76,12 @@ result<imported_policy> import_document(json_value root, std::string_view source
   if (kind == "SchedulingShard") return import_kai_shard(root);
   if (kind == "KubeSchedulerConfiguration") return import_kube_scheduler(root);
   if (find_member(root, "tiers", kept) != nullptr) return import_volcano(root);
-  return error{
-      status::argument,
-      fmt::format(
-          "{}: neither a SchedulingShard, nor a KubeSchedulerConfiguration, nor tiers of Volcano, nor objects of "
-          "Kueue, nor a slurm.conf",
-          source),
-      {}};
+  if (find_member(root, "partitions", kept) != nullptr) return import_yunikorn(root);
+  return error{status::argument,
+               fmt::format("{}: neither a SchedulingShard, nor a KubeSchedulerConfiguration, nor tiers of Volcano, nor "
+                           "partitions of YuniKorn, nor objects of Kueue, nor a slurm.conf",
+                           source),
+               {}};
 }
 
 /// What the options mean has to be known here: sessions are opened with them.
@@ -96,6 +99,24 @@ result<void> check_options(const imported_policy& made) {
   const result<session> opened = with->open(cluster().take_snapshot(), 0);
   if (!opened) return opened.failure();
   return {};
+}
+
+/// Rows of queues, as in a cluster file.
+json queue_rows(const imported_policy& made) {
+  json rows = json::array();
+  const auto amounts = [](const imported_queue::amounts& of) {
+    json all = json::object();
+    for (const auto& [name, amount] : of) all[std::string(name)] = amount;
+    return all;
+  };
+  for (const imported_queue& one : made.queues) {
+    json row{{"name", one.name}};
+    if (!one.parent.empty()) row["parent"] = one.parent;
+    if (!one.quota.empty()) row["quota"] = amounts(one.quota);
+    if (!one.limit.empty()) row["limit"] = amounts(one.limit);
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 /// What the text is, and from where it is: some are in a ConfigMap.
@@ -116,6 +137,9 @@ result<imported_policy> import_text(const std::string& text, std::string& source
 }
 
 int import_file(const import_arguments& told, console& to) {
+  if (!told.queues.empty()) {
+    if (auto claimed = to.claim("--queues", told.queues); !claimed) return to.fail(claimed.failure(), exit_usage);
+  }
   result<std::string> text = io::read_file(told.file);
   if (!text) return to.fail(text.failure());
   std::string source = told.file;
@@ -131,6 +155,11 @@ int import_file(const import_arguments& told, console& to) {
       return to.fail(error{status::argument, fmt::format("{}: says nothing of nodes", source), {}});
     if (auto done = io::write_file(told.cluster, made->cluster); !done) return to.fail(done.failure());
   }
+  const json queues = queue_rows(*made);
+  if (!told.queues.empty()) {
+    const std::string lines = json{{"schema", "kaisched-cluster/1"}, {"queue", queues}}.dump(1) + "\n";
+    if (auto written = to.write(told.queues, lines); !written) return to.fail(written.failure(), exit_failure);
+  }
   if (to.shows_report()) {
     to.out().line(fmt::format("# {}, {}", source, made->of));
     for (const auto& [option, value] : made->options) {
@@ -140,6 +169,8 @@ int import_file(const import_arguments& told, console& to) {
     }
     if (!made->rows.empty()) to.out().line("# Queues and topologies, as statements of a scenario:");
     for (const std::string& one : made->rows) to.out().line("#   " + one);
+    if (!queues.empty() && told.queues.empty())
+      to.out().line(fmt::format("# {} queues, which --queues FILE writes as a cluster file", queues.size()));
     if (!made->unmapped.empty()) to.out().line("# Left out, by line:");
     for (const std::string& one : made->unmapped) to.out().line("#   " + one);
   }
@@ -149,6 +180,7 @@ int import_file(const import_arguments& told, console& to) {
               {"rows", made->rows},
               {"left_out", made->unmapped}};
   for (const auto& [option, value] : made->options) report["options"][option] = value;
+  if (!queues.empty()) report["queues"] = queues;
   return to.finish(report);
 }
 
@@ -159,17 +191,18 @@ void add_import(command_list& to) {
   auto& told = c.keep<import_arguments>();
   c.explain(
       "Reads a SchedulingShard of KAI, a scheduler configuration of Volcano (also in its ConfigMap), a "
-      "KubeSchedulerConfiguration, objects of Kueue or a slurm.conf, and prints the preset and options that come "
-      "nearest "
-      "as YAML, as "
-      "they stand under "
+      "queues.yaml of YuniKorn (likewise), a KubeSchedulerConfiguration, objects of Kueue or a slurm.conf, and prints "
+      "the preset and options that come nearest as YAML, as they stand under "
       "`engine` in the configuration of kaisched-kubernetes. What nothing here does is listed, with its line.");
   c.position("FILE", &told.file, file_name({"yaml", "yml", "json", "conf"}),
              "The configuration; - is the standard input")
       .required();
   c.option("--cluster", &told.cluster, file_name({"ks"}),
            "Write the nodes, partitions and switches of a slurm.conf as a scenario");
+  c.option("--queues", &told.queues, file_name({"json"}),
+           "Write the queues of the configuration as a cluster file; - is the standard output");
   c.add_example("kaisched import volcano-scheduler.conf > engine.yaml");
+  c.add_example("kaisched import queues.yaml --queues queues.json > engine.yaml", "options, and the tree of queues");
   c.runs([&told](console& out) { return import_file(told, out); });
 }
 

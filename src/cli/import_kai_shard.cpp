@@ -1,6 +1,5 @@
 // SchedulingShard of KAI -> options of the preset kai.
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,26 +16,6 @@ namespace {
 
 using io::json_kind;
 using io::json_value;
-
-/// Seconds of a Go duration (1h30m, 90s, 250ms).
-std::optional<double> seconds_of(std::string_view text) {
-  double sum = 0;
-  if (text.empty()) return std::nullopt;
-  while (!text.empty()) {
-    double number = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failure != std::errc{}) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    std::size_t letters = 0;
-    while (letters < text.size() && text[letters] >= 'a' && text[letters] <= 'z') ++letters;
-    const std::string_view unit = text.substr(0, letters);
-    const double seconds = unit == "h" ? 3600 : unit == "m" ? 60 : unit == "s" ? 1 : unit == "ms" ? 0.001 : 0;
-    if (seconds == 0 && number != 0) return std::nullopt;
-    sum += number * seconds;
-    text.remove_prefix(letters);
-  }
-  return sum;
-}
 
 class shard_import {
  public:

@@ -276,7 +276,7 @@ class slurm_import {
         {"mem", "multifactor.memory"},
         {"gres/gpu", "multifactor.gpu"},
     }};
-    for (const std::string& entry : comma_names(one.value)) {
+    for (const std::string& entry : base::split_names(one.value)) {
       const std::size_t equals = std::min(entry.size(), entry.find('='));
       const std::string name = in_lower_case(std::string_view(entry).substr(0, equals));
       const auto found = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == name; });
@@ -290,7 +290,7 @@ class slurm_import {
   }
 
   void add_parameters(const slurm_line& line, const slurm_field& one) {
-    for (const std::string& entry : comma_names(one.value)) {
+    for (const std::string& entry : base::split_names(one.value)) {
       const std::size_t equals = std::min(entry.size(), entry.find('='));
       const std::string name = in_lower_case(std::string_view(entry).substr(0, equals));
       const slurm_field as_field{name, name, equals == entry.size() ? "" : entry.substr(equals + 1)};
@@ -316,7 +316,7 @@ class slurm_import {
   static std::pair<std::int64_t, std::string> gpus_of(std::string_view gres) {
     std::int64_t count = 0;
     std::string type;
-    for (const std::string& entry : comma_names(gres)) {
+    for (const std::string& entry : base::split_names(gres)) {
       const std::vector<std::string_view> parts =
           parts_between(std::string_view(entry).substr(0, entry.find('(')), ':');
       if (in_lower_case(parts.front()) != "gpu") continue;
@@ -354,7 +354,7 @@ class slurm_import {
     }
     for (const std::string_view key : {"feature", "features"}) {
       if (const std::string* const told = line.find(key)) {
-        for (const std::string& name : comma_names(*told)) {
+        for (const std::string& name : base::split_names(*told)) {
           if (is_plain_name(name)) labels.push_back(fmt::format("slurm.feature/{}=true", name));
         }
       }

@@ -1,5 +1,7 @@
 #include "cli/imports.hpp"
 
+#include <charconv>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,6 +37,25 @@ std::string scalar_text(io::json_value of) {
       break;
   }
   return {};
+}
+
+std::optional<double> seconds_of(std::string_view text) {
+  double sum = 0;
+  if (text.empty()) return std::nullopt;
+  while (!text.empty()) {
+    double number = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failure != std::errc{}) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    std::size_t letters = 0;
+    while (letters < text.size() && text[letters] >= 'a' && text[letters] <= 'z') ++letters;
+    const std::string_view unit = text.substr(0, letters);
+    const double seconds = unit == "h" ? 3600 : unit == "m" ? 60 : unit == "s" ? 1 : unit == "ms" ? 0.001 : 0;
+    if (seconds == 0 && number != 0) return std::nullopt;
+    sum += number * seconds;
+    text.remove_prefix(letters);
+  }
+  return sum;
 }
 
 std::string joined(const std::vector<std::string>& names, std::string_view between) {

@@ -2,6 +2,8 @@
 /// @file
 /// Configurations of other schedulers -> options.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +15,15 @@
 
 namespace kaisched::cli {
 
+/// A queue of a configuration; amounts as in cluster files.
+struct imported_queue {
+  using amounts = std::vector<std::pair<std::string_view, std::int64_t>>;  ///< by resource
+  std::string name;
+  std::string parent;  ///< empty: none
+  amounts quota;
+  amounts limit;
+};
+
 /// What a configuration became, and what of it nothing here does.
 struct imported_policy {
   std::string_view of;                                       ///< whose configuration it is
@@ -20,6 +31,7 @@ struct imported_policy {
   std::vector<std::string> rows;                             ///< statements of a scenario: queues, topologies
   std::vector<std::string> unmapped;                         ///< `12: binpack: nobody reads weight.x`, with lines
   std::string cluster;                                       ///< a scenario of what it says of nodes; or empty
+  std::vector<imported_queue> queues;                        ///< where the configuration has some
 
   void set(std::string_view option, std::string value) { options.emplace_back(option, std::move(value)); }
   void leave_out(io::json_value what, std::string_view why);
@@ -31,6 +43,8 @@ struct imported_policy {
 [[nodiscard]] result<imported_policy> import_kai_shard(io::json_value root);
 /// A KubeSchedulerConfiguration; of several profiles the first.
 [[nodiscard]] result<imported_policy> import_kube_scheduler(io::json_value root);
+/// A queues.yaml of YuniKorn; of several partitions the first.
+[[nodiscard]] result<imported_policy> import_yunikorn(io::json_value root);
 
 /// A slurm.conf; gres.conf and topology.conf may follow in the same text.
 [[nodiscard]] imported_policy import_slurm(std::string_view text);
@@ -45,6 +59,8 @@ struct imported_policy {
 [[nodiscard]] const io::json_value* find_member(io::json_value of, std::string_view key, io::json_value& kept);
 /// Text of a scalar; empty for anything else.
 [[nodiscard]] std::string scalar_text(io::json_value of);
+/// Seconds of a Go duration (1h30m, 90s, 250ms).
+[[nodiscard]] std::optional<double> seconds_of(std::string_view text);
 [[nodiscard]] std::string joined(const std::vector<std::string>& names, std::string_view between = ",");
 
 }  // namespace kaisched::cli

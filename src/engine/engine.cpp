@@ -10,6 +10,7 @@
 #include "policy/admission/settings.hpp"
 #include "policy/parts.hpp"
 #include "policy/tiers/catalog.hpp"
+#include "policy/turns/settings.hpp"
 
 namespace kaisched {
 
@@ -65,6 +66,7 @@ struct engine::impl {
     const auto tiered = policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
     if (!tiered) return tiered.failure();
     if (const auto good = admission::make_admission_setup(options.admission_settings); !good) return good.failure();
+    if (const auto turns = policy::turns::make_turn_plan(options.turn_settings); !turns) return turns.failure();
     const auto is_tiers = [](const std::string& action) { return action == "tiers"; };
     all->keeps_gangs = tiered->keeps_gangs || std::ranges::none_of(options.actions, is_tiers);
     return std::shared_ptr<const work::policy_setup>(std::move(all));

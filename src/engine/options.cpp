@@ -51,6 +51,15 @@ constexpr std::array tier_bundles{
 constexpr std::string_view admitted_parts =
     "predicates,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,dynamicresources";
 constexpr std::string_view admission_rules = "within_queue=lower_priority,reclaim_within_cohort=any";
+/// Queues that take turns decide about amounts as well.
+struct turn_bundle {
+  std::string_view preset;
+  std::string_view settings;
+};
+constexpr std::array turn_bundles{
+    turn_bundle{"yunikorn-default-2026.07", ""},
+    turn_bundle{"yunikorn-pack-2026.07", "nodes.order=binpacking,nodes.weight.gpu=1"},
+};
 
 /// Batch queues: one after the other by priority and age, and who does not delay them in between.
 constexpr std::string_view batch_parts =
@@ -190,7 +199,8 @@ constexpr std::array options{
                 "hami-spread-2.10 hived hived-2020 kai kai-0.17 kube-default kube-default-1.36 kube-gang "
                 "kube-gang-1.36 kueue-classical kueue-classical-2026.08 kueue-fair kueue-fair-2026.08 "
                 "slurm-backfill slurm-backfill-22.05 volcano-ai volcano-ai-2026.08 volcano-default "
-                "volcano-default-2026.08",
+                "volcano-default-2026.08 yunikorn-default yunikorn-default-2026.07 yunikorn-pack "
+                "yunikorn-pack-2026.07",
                 "bundle of options; setting it resets all others"},
     option_info{"proportion.k", option_type::number, "1", 0, 1e6, "",
                 "weight of historical usage in the division of over-quota resources"},
@@ -228,6 +238,8 @@ constexpr std::array options{
                 "plugin.key=value for plug-ins of tiers, plugin.at.point=false where one is not asked"},
     option_info{"topology_steps", option_type::integer, "1000", -1, 1e15, "",
                 "domains that are tried for the members of one chunk in strict; -1 is all"},
+    option_info{"turns.settings", option_type::list, "", 0, 0, "",
+                "of the action turns: key=value for all queues, key@queue=value for one and those below it"},
 };
 
 constexpr std::array integers{
@@ -289,6 +301,7 @@ constexpr std::array name_lists{
     std::pair{std::string_view("tiers"), &policy_options::tiers},
     std::pair{std::string_view("tiers.actions"), &policy_options::tier_actions},
     std::pair{std::string_view("tiers.settings"), &policy_options::tier_settings},
+    std::pair{std::string_view("turns.settings"), &policy_options::turn_settings},
 };
 constexpr double nanoseconds = 1e9;
 
@@ -299,7 +312,7 @@ auto member_of(const Members& members, std::string_view name) -> decltype(member
   return found == members.end() ? nullptr : found->second;
 }
 
-constexpr std::array<std::string_view, 14> presets{"coscheduling-2026.08",
+constexpr std::array<std::string_view, 16> presets{"coscheduling-2026.08",
                                                    "fluxion-conservative-2026.08",
                                                    "fluxion-easy-2026.08",
                                                    "hami-binpack-2.10",
@@ -312,7 +325,9 @@ constexpr std::array<std::string_view, 14> presets{"coscheduling-2026.08",
                                                    "kueue-fair-2026.08",
                                                    "slurm-backfill-22.05",
                                                    "volcano-ai-2026.08",
-                                                   "volcano-default-2026.08"};
+                                                   "volcano-default-2026.08",
+                                                   "yunikorn-default-2026.07",
+                                                   "yunikorn-pack-2026.07"};
 
 /// Names without a version are those of the newest one.
 struct preset_alias {
@@ -335,6 +350,8 @@ constexpr std::array preset_aliases{
     preset_alias{"slurm-backfill", "slurm-backfill-22.05"},
     preset_alias{"volcano-ai", "volcano-ai-2026.08"},
     preset_alias{"volcano-default", "volcano-default-2026.08"},
+    preset_alias{"yunikorn-default", "yunikorn-default-2026.07"},
+    preset_alias{"yunikorn-pack", "yunikorn-pack-2026.07"},
 };
 
 std::string number_text(double value) {
@@ -605,6 +622,14 @@ result<policy_options> preset(std::string_view name) {
     o.tiers = base::split_names(one.tiers);
     o.tier_actions = base::split_names(one.actions);
     o.tier_settings = base::split_names(one.settings);
+    return o;
+  }
+  for (const turn_bundle& one : turn_bundles) {
+    if (one.preset != name) continue;
+    o.preset = name;
+    o.parts = base::split_names(tiered_parts);
+    o.actions = {"turns"};
+    o.turn_settings = base::split_names(one.settings);
     return o;
   }
   std::string known;

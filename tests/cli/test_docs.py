@@ -30,6 +30,7 @@ class Examples(Case):
         (self.folder / "clusters" / "one.yaml").write_bytes((self.folder / "cluster.yaml").read_bytes())
         self.file("nodes.csv", "name,gpu_model,gpu_count,cpu_milli,memory_mib\nn,T4,2,8000,8192\n")
         self.file("volcano-scheduler.conf", "actions: enqueue, allocate, backfill\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n")
+        self.file("queues.yaml", "partitions:\n- name: default\n  queues: [{name: root, queues: [{name: team, maxapplications: 3}]}]\n")
         self.file("log.swf", "1 0 0 60 4 -1 -1 4 120 -1 1 1 1 1 1 -1 -1 -1\n")
         self.file("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1000,1024,1,500\n")
 

@@ -138,6 +138,38 @@ items:
 """
 
 
+YUNIKORN = """partitions:
+- name: default
+  placementrules: [{name: tag, value: namespace, create: true}]
+  nodesortpolicy:
+    type: binpacking
+    resourceweights: {vcore: 1, nvidia.com/gpu: 4}
+  preemption: {enabled: false}
+  queues:
+  - name: root
+    submitacl: '*'
+    properties: {application.sort.policy: fair, priority.offset: "3"}
+    queues:
+    - name: research
+      parent: true
+      resources:
+        guaranteed: {vcore: 10, memory: 10Gi, nvidia.com/gpu: 8}
+        max: {vcore: 20500m, pods: 100}
+      maxapplications: 5
+      limits:
+      - limit: each
+        users: [ann, "*"]
+        groups: [lab]
+        maxresources: {nvidia.com/gpu: 2, vcore: 1500m}
+        maxapplications: 3
+      queues:
+      - name: vision
+        properties: {preemption.delay: 1m30s, preemption.policy: fence, priority.offset: "-2", priority.policy: fence, application.sort.policy: stateaware, quota.preemption.delay: 1h}
+    - name: product
+- name: other
+"""
+
+
 class Import(Case):
     def told(self, text):
         return json.loads(self.ok("import", self.file("c.yaml", text), "--json"))
@@ -264,6 +296,38 @@ class Import(Case):
         lines += ["run", "expect counts bind=4 unschedulable=5", ""]  # of reserved ones nobody lends anything
         self.ok("test", self.file("c.ks", "\n".join(lines)))
 
+    def test_yunikorn(self):
+        told = self.told(YUNIKORN)
+        options = told["options"]
+        self.assertEqual((told["from"], options["preset"]), ("YuniKorn", "yunikorn-default"))
+        self.assertEqual(
+            options["turns.settings"].split(","),
+            ["nodes.order=binpacking", "nodes.weight.cpu=1", "nodes.weight.gpu=4", "nodes.weight.memory=0", "preemption=false", "apps.order=fair",
+             "apps.most@research=5", "limit.ann:apps@research=3", "limit.ann:gpu@research=2", "limit.ann:cpu@research=1.5", "limit.*:apps@research=3",
+             "limit.*:gpu@research=2", "limit.*:cpu@research=1.5", "preemption.delay@research.vision=90", "preemption.policy@research.vision=fence",
+             "priority.offset@research.vision=-2", "priority.fence@research.vision=true", "apps.order@research.vision=fifo"],
+        )  # fmt: skip
+        self.assertEqual(
+            [one.split(": ")[1] for one in told["left_out"]],
+            ["placementrules", "submitacl", "priority.offset", "pods", "groups", "quota.preemption.delay", "another partition"],
+        )
+        self.assertEqual(
+            told["queues"],
+            [{"name": "research", "quota": {"cpu": 10000, "memory": 10 << 30, "gpu": 8000}, "limit": {"cpu": 20500}}, {"name": "research.vision", "parent": "research"},
+             {"name": "product"}],
+        )  # fmt: skip
+        self.assertNotIn("queues", self.told(VOLCANO))
+
+    def test_queues_of_yunikorn_are_a_cluster_file(self):
+        inner = "\n".join("    " + line for line in YUNIKORN.splitlines())
+        text = f"apiVersion: v1\nkind: ConfigMap\ndata:\n  log.level: info\n  queues.yaml: |\n{inner}\n"
+        queues = self.file("queues.json", "")
+        out = self.ok("import", self.file("c.yaml", text), "--queues", queues)
+        self.assertIn("\npreset: yunikorn-default\n", out)
+        self.assertNotIn("# 3 queues", out)
+        self.assertIn("# 3 queues", self.ok("import", self.file("c.yaml", text)))
+        self.assertIn("3 queues", self.ok("check", queues))
+
     def test_what_comes_out_is_an_engine(self):
         out = self.ok("import", self.file("c.yaml", SHARD))
         self.assertIn("\nqueue_depth.reclaim:", out)
@@ -273,6 +337,7 @@ class Import(Case):
         self.assertIn("neither a SchedulingShard", self.fails(2, "import", self.file("c.yaml", "a: 1\n")))
         wrong = VOLCANO.replace("binpack.weight: 10", "binpack.weight: much")
         self.assertIn("'binpack.weight=much': 'much' is not an integer", self.fails(2, "import", self.file("c.yaml", wrong)))
+        self.assertIn("'many' is not an integer", self.fails(2, "import", self.file("c.yaml", YUNIKORN.replace("maxapplications: 5", "maxapplications: many"))))
         self.assertIn("'gang' stands there twice", self.fails(2, "import", self.file("c.yaml", VOLCANO.replace("name: priority", "name: gang"))))
 
 

@@ -198,9 +198,9 @@ std::vector<std::string> lines_of(const input& from) {
 }
 
 std::string line_of_preset(const input& from, std::uint64_t number) {
-  static constexpr std::array presets{"volcano-default", "volcano-ai",   "kube-default",
-                                      "kube-gang",       "coscheduling", "hived",
-                                      "kueue-classical", "kueue-fair",   "slurm-backfill"};
+  static constexpr std::array presets{
+      "volcano-default", "volcano-ai", "kube-default",   "kube-gang",        "coscheduling", "hived",
+      "kueue-classical", "kueue-fair", "slurm-backfill", "yunikorn-default", "yunikorn-pack"};
   const char* const name = presets[number % presets.size()];
   const session s = must(engine(must(preset(name))).run(build(from.tables).take_snapshot(), from.now));
   must(s.check());

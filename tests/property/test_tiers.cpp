@@ -1,5 +1,5 @@
-// Random clusters under tiers of plug-ins: gangs start as a whole, sums stay right, and neither the order of rows nor a
-// second run changes anything.
+// Random clusters under tiers of plug-ins and under queues that take turns: gangs start as a whole, sums stay right, no
+// queue that takes turns gets more than it may, and neither the order of rows nor a second run changes anything.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -50,12 +50,12 @@ struct drawing {
   std::vector<drawn_pod> pods;
 };
 
-drawing drawn() {
+drawing drawn(int most_nodes = 8, int most_groups = 12) {
   drawing made;
-  made.nodes = draw(2, 8);
+  made.nodes = draw(2, most_nodes);
   for (int q = draw(1, 4); q > 0; --q) made.queues.push_back("q" + std::to_string(q));
   std::vector<std::int64_t> free(static_cast<std::size_t>(made.nodes), 8);
-  for (int g = draw(1, 12); g > 0; --g) {
+  for (int g = draw(1, most_groups); g > 0; --g) {
     drawn_group group;
     group.name = "g" + std::to_string(g);
     group.queue = made.queues[static_cast<std::size_t>(draw(0, static_cast<int>(made.queues.size()) - 1))];
@@ -84,7 +84,8 @@ drawing drawn() {
   return made;
 }
 
-cluster cluster_of(const drawing& from) {
+/// `quota`, `limit`: of each queue, in milli-GPU; -1: none.
+cluster cluster_of(const drawing& from, std::int64_t quota = 8000, std::int64_t limit = -1) {
   cluster c;
   got(c.apply(add(kind::topology, {"name", "levels"}).add({"net", texts{"zone", "rack"}})));
   auto nodes = add(kind::node, {"name", "capacity", "labels"});
@@ -98,10 +99,11 @@ cluster cluster_of(const drawing& from) {
     nodes.add({"n" + std::to_string(n), numbers{64000, 1 << 30, 8000, 110},
                texts{"zone", labels[at], "rack", labels[at + 1]}});
   }
-  auto queues = add(kind::queue, {"name", "quota", "over_quota_weight"});
+  auto queues = add(kind::queue, {"name", "quota", "limit", "over_quota_weight"});
   int weight = 0;
   for (const std::string& name : from.queues) {
-    queues.add({name, numbers{16000, -1, 8000}, numbers{1000, 1000, 1000 * (1 + weight++ % 2)}});
+    queues.add(
+        {name, numbers{16000, -1, quota}, numbers{-1, -1, limit}, numbers{1000, 1000, 1000 * (1 + weight++ % 2)}});
   }
   auto groups = add(kind::pod_group, {"name", "queue", "min_member", "priority", "created", "preemptible", "topology",
                                       "required_level"});
@@ -166,6 +168,50 @@ TEST_CASE("tiers start gangs as a whole, whatever they vote, and the same ones i
     }
     RC_ASSERT(got(e.run(s, now)).digest() == made.digest());
     cluster other = cluster_of(reversed(from));
+    RC_ASSERT(got(e.run(other.take_snapshot(), now)).digest() == made.digest());
+  });
+  CHECK(good);
+}
+
+TEST_CASE("queues that take turns start gangs as a whole, and no queue gets more than it may") {
+  const bool good = rc::check("turns", [] {
+    engine e;
+    got(e.set("preset", draw(0, 1) == 0 ? "yunikorn-default" : "yunikorn-pack"));
+    if (draw(0, 2) == 0) got(e.set("turns.settings", "apps.order=fair,reservation.delay=-1,preemption.delay=0"));
+    if (draw(0, 3) == 0) got(e.set("turns.settings", "apps.priority=false,preemption.opted_out=last"));
+    const std::int64_t quota = 1000 * draw(2, 9);
+    const std::int64_t limit = draw(0, 2) == 0 ? -1 : 1000 * draw(2, 16);
+    drawing from = drawn(2, 24);
+    for (drawn_group& one : from.groups) one.level.clear();  // such groups wait
+    cluster c = cluster_of(from, quota, limit);
+    const snapshot s = c.take_snapshot();
+    const session made = got(e.run(s, now));
+    got(made.check());
+    const std::map<std::string, int> count = started(made, s, from);
+    for (const drawn_group& one : from.groups) {
+      const auto found = count.find(one.name);
+      if (found != count.end()) RC_ASSERT(found->second >= one.min);
+    }
+    // By queue: what stands before, and what it gets.
+    std::map<std::string, std::string> queue_of;
+    std::map<std::string, std::int64_t> holds;
+    std::map<std::string, const drawn_pod*> pods;
+    for (const drawn_group& one : from.groups) queue_of[one.name] = one.queue;
+    for (const drawn_pod& one : from.pods) {
+      pods[one.name] = &one;
+      if (one.runs) holds[queue_of[one.group]] += one.gpu;
+    }
+    std::map<std::string, std::int64_t> gets;
+    for (const decision& one : made.decisions()) {
+      const drawn_pod& pod = *pods.at(std::string(s.pod_name(one.pod)));
+      if (one.kind == decision_kind::evict) holds[queue_of[pod.group]] -= pod.gpu;
+      if (one.kind == decision_kind::bind || one.kind == decision_kind::pipeline) gets[queue_of[pod.group]] += pod.gpu;
+    }
+    for (const auto& [queue, amount] : gets) {
+      if (limit != -1 && amount > 0) RC_ASSERT(holds[queue] + amount <= limit);
+    }
+    RC_ASSERT(got(e.run(s, now)).digest() == made.digest());
+    cluster other = cluster_of(reversed(from), quota, limit);
     RC_ASSERT(got(e.run(other.take_snapshot(), now)).digest() == made.digest());
   });
   CHECK(good);

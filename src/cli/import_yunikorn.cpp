@@ -1,0 +1,226 @@
+// queues.yaml of YuniKorn -> turns and queues.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/imports.hpp"
+#include "io/kubernetes/quantity.hpp"
+
+namespace kaisched::cli {
+
+namespace {
+
+using io::json_kind;
+using io::json_value;
+
+/// A resource as YuniKorn and as settings and cluster files name it.
+struct yunikorn_resource {
+  std::string_view there;
+  std::string_view here;
+  int decimals;  ///< of the unit of cluster files
+};
+constexpr yunikorn_resource yunikorn_resources[] = {
+    {"vcore", "cpu", 3}, {"memory", "memory", 0}, {"nvidia.com/gpu", "gpu", 3}};
+
+const yunikorn_resource* known_resource(std::string_view name) {
+  const auto* const found = std::ranges::find(yunikorn_resources, name, &yunikorn_resource::there);
+  return found == std::end(yunikorn_resources) ? nullptr : found;
+}
+
+class yunikorn_import {
+ public:
+  result<imported_policy> read(json_value root) {
+    made_.of = "YuniKorn";
+    made_.set("preset", "yunikorn-default");
+    for (const json_value one : root) {
+      if (one.key() == "partitions" && one.is(json_kind::array)) {
+        bool first = true;
+        for (const json_value partition : one) {
+          if (first) {
+            read_partition(partition);
+          } else {
+            made_.leave_out(partition, "another partition");
+          }
+          first = false;
+        }
+      } else if (one.key() != "checksum") {
+        made_.leave_out(one, "nothing here does this");
+      }
+    }
+    if (!settings_.empty()) made_.set("turns.settings", joined(settings_));
+    return std::move(made_);
+  }
+
+ private:
+  void read_partition(json_value partition) {
+    for (const json_value one : partition) {
+      const std::string_view key = one.key();
+      if (key == "name") continue;
+      if (key == "queues" && one.is(json_kind::array)) {
+        for (const json_value queue : one) read_queue(queue, "", "");
+      } else if (key == "nodesortpolicy") {
+        read_node_order(one);
+      } else if (key == "preemption" && one.is(json_kind::object)) {
+        for (const json_value flag : one) {
+          if (flag.key() != "enabled") {
+            made_.leave_out(flag, "nobody leaves for a maximum that is lowered");
+          } else if (scalar_text(flag) == "false") {
+            settings_.emplace_back("preemption=false");
+          }
+        }
+      } else if (key == "limits") {
+        read_limits(one, "");
+      } else {
+        made_.leave_out(one, key == "placementrules" ? "groups name their queues" : "nothing here does this");
+      }
+    }
+  }
+
+  void read_node_order(json_value told) {
+    json_value kept = told;
+    if (const json_value* const type = find_member(told, "type", kept))
+      settings_.push_back(fmt::format("nodes.order={}", scalar_text(*type)));
+    const json_value* const weights = find_member(told, "resourceweights", kept);
+    if (weights == nullptr || !weights->is(json_kind::object)) return;
+    std::vector<std::string> named;
+    for (const json_value one : *weights) {
+      const yunikorn_resource* const known = known_resource(one.key());
+      named.emplace_back(known == nullptr ? one.key() : known->here);
+      settings_.push_back(fmt::format("nodes.weight.{}={}", named.back(), scalar_text(one)));
+    }
+    for (const std::string_view usual : {"cpu", "memory"}) {  // weights of its own replace these
+      if (!named.empty() && std::ranges::find(named, usual) == named.end())
+        settings_.push_back(fmt::format("nodes.weight.{}=0", usual));
+    }
+  }
+
+  /// Names of queues are theirs below the root, with dots. `where`: `@queue`, or nothing for the root.
+  void read_queue(json_value told, const std::string& parent, std::string_view above) {
+    json_value kept = told;
+    const json_value* const named = find_member(told, "name", kept);
+    const std::string own = named == nullptr ? "" : scalar_text(*named);
+    const bool is_root = parent.empty() && above.empty() && own == "root";
+    std::string name = is_root ? "" : parent.empty() ? own : parent + "." + own;
+    const std::string where = is_root ? "" : "@" + name;
+    if (!is_root) {
+      imported_queue& queue = made_.queues.emplace_back();
+      queue.name = name;
+      queue.parent = parent;
+    }
+    const std::size_t at = made_.queues.size() - 1;
+    const json_value* children = nullptr;
+    json_value below = told;
+    for (const json_value one : told) {
+      const std::string_view key = one.key();
+      if (key == "name" || key == "parent") continue;
+      if (key == "queues") {
+        children = find_member(told, "queues", below);
+      } else if (key == "resources" && !is_root) {
+        read_resources(one, made_.queues[at]);
+      } else if (key == "maxapplications") {
+        if (scalar_text(one) != "0") settings_.push_back(fmt::format("apps.most{}={}", where, scalar_text(one)));
+      } else if (key == "properties" && one.is(json_kind::object)) {
+        for (const json_value property : one) read_property(property, where);
+      } else if (key == "limits") {
+        read_limits(one, where);
+      } else {
+        made_.leave_out(
+            one, key == "submitacl" || key == "adminacl" ? "who may submit is not asked" : "nothing here does this");
+      }
+    }
+    if (children == nullptr || !children->is(json_kind::array)) return;
+    for (const json_value child : *children) read_queue(child, name, "root");
+  }
+
+  void read_resources(json_value told, imported_queue& queue) {
+    if (!told.is(json_kind::object)) return;
+    for (const json_value one : told) {
+      if ((one.key() != "guaranteed" && one.key() != "max") || !one.is(json_kind::object)) {
+        made_.leave_out(one, "nothing here does this");
+        continue;
+      }
+      imported_queue::amounts& to = one.key() == "max" ? queue.limit : queue.quota;
+      for (const json_value amount : one) {
+        const yunikorn_resource* const known = known_resource(amount.key());
+        if (known == nullptr) {
+          made_.leave_out(amount, "queues have quotas and limits of cpu, memory and GPUs");
+          continue;
+        }
+        const io::kubernetes::quantity read = io::kubernetes::parse_quantity(scalar_text(amount), known->decimals);
+        if (read.fault != io::kubernetes::quantity_fault::none || read.amount < 0) {
+          made_.leave_out(amount, "that is no amount");
+        } else {
+          to.emplace_back(known->here, read.amount);
+        }
+      }
+    }
+  }
+
+  void read_property(json_value told, const std::string& where) {
+    const std::string_view key = told.key();
+    const std::string value = scalar_text(told);
+    const auto set = [&](std::string_view setting, std::string_view to) {
+      settings_.push_back(fmt::format("{}{}={}", setting, where, to));
+    };
+    if (key == "application.sort.policy") return set("apps.order", value == "stateaware" ? "fifo" : value);
+    if (key == "application.sort.priority") return set("apps.priority", value == "disabled" ? "false" : "true");
+    if (key == "preemption.policy") return set("preemption.policy", value);
+    if (key == "preemption.delay") {
+      const std::optional<double> seconds = seconds_of(value);
+      if (seconds) return set("preemption.delay", fmt::format("{}", *seconds));
+      return made_.leave_out(told, "that is no duration");
+    }
+    const bool of_priority = key == "priority.policy" || key == "priority.offset";
+    if (of_priority && where.empty()) return made_.leave_out(told, "nobody is beside the root");
+    if (key == "priority.policy") return set("priority.fence", value == "fence" ? "true" : "false");
+    if (key == "priority.offset") return set("priority.offset", value);
+    made_.leave_out(told, "nothing here does this");
+  }
+
+  void read_limits(json_value told, const std::string& where) {
+    if (!told.is(json_kind::array)) return;
+    for (const json_value limit : told) {
+      json_value kept = limit;
+      if (const json_value* const groups = find_member(limit, "groups", kept))
+        made_.leave_out(*groups, "groups of users are not known");
+      std::vector<std::string> users;
+      if (const json_value* const named = find_member(limit, "users", kept); named != nullptr) {
+        for (const json_value user : *named) users.push_back(scalar_text(user));
+      }
+      for (const std::string& user : users) add_limits(limit, user, where);
+    }
+  }
+
+  void add_limits(json_value limit, const std::string& user, const std::string& where) {
+    json_value kept = limit;
+    if (const json_value* const apps = find_member(limit, "maxapplications", kept);
+        apps != nullptr && scalar_text(*apps) != "0")
+      settings_.push_back(fmt::format("limit.{}:apps{}={}", user, where, scalar_text(*apps)));
+    const json_value* const amounts = find_member(limit, "maxresources", kept);
+    if (amounts == nullptr || !amounts->is(json_kind::object)) return;
+    for (const json_value one : *amounts) {
+      const yunikorn_resource* const known = known_resource(one.key());
+      const io::kubernetes::quantity read =
+          io::kubernetes::parse_quantity(scalar_text(one), known == nullptr ? 0 : known->decimals);
+      if (known == nullptr) {
+        made_.leave_out(one, "users have limits of cpu, memory and GPUs");
+      } else if (read.fault != io::kubernetes::quantity_fault::none || read.amount < 0) {
+        made_.leave_out(one, "that is no amount");
+      } else {
+        const double shown = static_cast<double>(read.amount) / (known->decimals == 3 ? 1000.0 : 1.0);
+        settings_.push_back(fmt::format("limit.{}:{}{}={}", user, known->here, where, shown));
+      }
+    }
+  }
+
+  imported_policy made_;
+  std::vector<std::string> settings_;
+};
+
+}  // namespace
+
+result<imported_policy> import_yunikorn(io::json_value root) { return yunikorn_import().read(root); }
+
+}  // namespace kaisched::cli
