@@ -22,7 +22,7 @@ AUDIT = """apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
-- {level: Metadata, userGroups: ["system:serviceaccounts:kube-system"]}
+- {level: Metadata, userGroups: ["system:serviceaccounts"]}
 - {level: None}
 """
 QUICK = "period: 500ms\nsettle: 100ms\n"  # cycles
