@@ -22,7 +22,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2] / "examples" / "kubernetes" / "lab"
 VERSION = "v1.36.3"  # of k8s.io/kubernetes in go.mod; the server wants to know its own
 PLURALS = {"PriorityClass": "priorityclasses", "Topology": "topologies", "StorageClass": "storageclasses", "DeviceClass": "deviceclasses",
-           "NetworkPolicy": "networkpolicies"}  # fmt: skip
+           "NetworkPolicy": "networkpolicies", "RuntimeClass": "runtimeclasses"}  # fmt: skip
 
 
 UNSIGNED = ssl.create_default_context()  # for servers that have signed their certificate themselves

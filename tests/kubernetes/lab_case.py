@@ -198,7 +198,7 @@ class LabCase(unittest.TestCase):
     def overdrawn(self):
         """(node, resource) of which pods that have not ended hold more than there is."""
         held = {}
-        for one in self.lab.pods().values():
+        for one in self.lab.items("/api/v1/pods"):
             if one["spec"].get("nodeName") and one.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
                 held.setdefault(one["spec"]["nodeName"], Counter()).update(requests_of(one))
         has = {one["metadata"]["name"]: one["status"]["allocatable"] for one in self.lab.items("/api/v1/nodes")}

@@ -87,7 +87,9 @@ class Kubelets(threading.Thread):
             self.api.put("pods", {**one, "status": {"phase": "Running"}})
 
 
-class ShareCase(Case):
+class Book:
+    """Who has which part of which device."""
+
     def reservations(self, api):
         with api.lock:
             return {groups_of(one)[0]: one for one in api.objects["pods"].values() if is_reservation(one)}
@@ -95,10 +97,6 @@ class ShareCase(Case):
     def users(self, api):
         with api.lock:
             return {name: one for name, one in api.objects["pods"].items() if not is_reservation(one)}
-
-    def bound(self, api, *names):
-        pods = self.users(api)
-        return all(pods[f"team/{name}"]["spec"].get("nodeName") for name in names)
 
     def map_of(self, api, name, part=""):
         return api.get("configmaps", f"team/{name}-bcdfghj-shared-gpu-0{part}")
@@ -111,7 +109,7 @@ class ShareCase(Case):
         used = {}
         for name, one in self.users(api).items():
             on = one["spec"].get("nodeName")
-            if not on or not one["metadata"]["annotations"].get("runai/shared-gpu-configmap"):
+            if not on or not one["metadata"].get("annotations", {}).get("runai/shared-gpu-configmap"):
                 continue
             groups = groups_of(one)
             self.assertTrue(groups, name)
@@ -123,6 +121,12 @@ class ShareCase(Case):
                 used[group] = used.get(group, 0) + round(100 * float(data["GPU_PORTION"]))
         self.assertLessEqual(max(used.values(), default=0), 100, used)
         return used
+
+
+class ShareCase(Book, Case):
+    def bound(self, api, *names):
+        pods = self.users(api)
+        return all(pods[f"team/{name}"]["spec"].get("nodeName") for name in names)
 
     def condition(self, api, name, kind="PodBound"):
         return next((one for one in api.get("pods", f"team/{name}")["status"].get("conditions", []) if one["type"] == kind), None)
