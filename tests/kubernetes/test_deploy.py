@@ -91,6 +91,7 @@ class Deploy(unittest.TestCase):
                 **values["config"], "server": {"listen": "127.0.0.1:0", "token_file": "t", "usage_token_file": "u"},
                 "extender": {"listen": "127.0.0.1:0", **values["extender"]["settings"]},
                 "webhook": {"listen": "127.0.0.1:0", "certificate": "c", "key": "k", **values["webhook"]["settings"]},
+                "scaling": {"image": "i", "namespace": values["scaling"]["namespace"], **values["scaling"]["settings"]},
                 "sharing": {"image": "i", "namespace": values["reservation"]["namespace"], **values["reservation"]["settings"]},
             }  # fmt: skip
             file = Path(folder) / "config.yaml"

@@ -5,6 +5,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.error
@@ -30,6 +31,7 @@ ALL = {
     "node": {"enabled": True, "args": ["--ignore-xids=62"], "runtimeClassName": "nvidia", "nodeSelector": SELECTOR, "affinity": AFFINITY,
              "agent": {"group": 3000, "metricsFolder": "/var/lib/node_exporter"}},
     "reservation": {"enabled": True, "namespace": "reserved", "settings": {"runtime_class": ""}},
+    "scaling": {"enabled": True, "namespace": "scaling", "settings": {"cool_down": "10s"}},
     "podMonitor": {"enabled": True, "labels": {"release": "prometheus"}}, "dashboard": {"enabled": True},
     "networkPolicy": {"from": PEER, "apiServer": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "egress": [{"to": PEER, "ports": [{"port": 9090}]}]},
     "nodeSelector": SELECTOR, "tolerations": TOLERATIONS, "affinity": AFFINITY,
@@ -114,11 +116,15 @@ class Chart(LabCase):
         self.assertEqual(rules_of(objects, "ClusterRole", release), expected)
         if release == "all":
             self.assertEqual(rules_of(objects, "Role", "all-usage"), self.plain("rbac-usage.yaml"))
-        self.assertEqual(len(everything), {"plain": 1, "all": 5, "less": 4}[release])
+            self.assertEqual(rules_of(objects, "Role", "all-scaling"), self.plain("rbac-scaling.yaml"))
+        self.assertEqual(len(everything), {"plain": 1, "all": 6, "less": 4}[release])
 
     def plain(self, file):
         """The rules of the first role of a manifest."""
-        first = (KUBERNETES / file).read_text().split("\n---\n")[0]
+        first = next(one for one in (KUBERNETES / file).read_text().split("\n---\n") if "Role\n" in one)
+        space = re.search("namespace: ([a-z-]+)}", first)
+        if space:
+            first = first.replace(space[1], "team")
         kind = "clusterroles" if "kind: ClusterRole\n" in first else "namespaces/team/roles"
         made = self.lab.send("POST", f"/apis/rbac.authorization.k8s.io/v1/{kind}?dryRun=All&fieldValidation=Strict", first.encode(), "application/yaml")
         return made["rules"]

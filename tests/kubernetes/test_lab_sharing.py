@@ -14,6 +14,7 @@ from test_sharing import DEVICE, NAMESPACE, Book, groups_of, is_reservation, sha
 
 WITHIN = 2  # seconds
 SHARING = f"period: 300ms\nsettle: 100ms\nexplain_period: 100ms\nsharing: {{image: 'example.com/kaisched:1', allocation_timeout: {WITHIN}s}}\n"
+STAND_INS = "kai-scale-adjust"
 SLICE = "nvidia.com/mig-1g.10gb"
 
 
@@ -88,16 +89,18 @@ class Sharing(Book, LabCase):
     def setUpClass(cls):
         super().setUpClass()
         rights = "/apis/rbac.authorization.k8s.io/v1"
-        for text in (KUBERNETES / "rbac-sharing.yaml").read_text().split("\n---\n")[1:]:
+        documents = [(KUBERNETES / f"rbac-{name}.yaml").read_text().split("\n---\n") for name in ("sharing", "scaling")]
+        for text in documents[0][1:] + documents[1]:
             kind, space = re.search(r"(?m)^kind: (\w+)", text)[1], re.search(r"namespace: ([\w-]+)", text)
             found = {"apiVersion": re.search(r"(?m)^apiVersion: (\S+)", text)[1], "kind": kind, "metadata": {"namespace": space and space[1]}}
             cls.lab.send("POST", cls.lab.collection(found), text.encode(), "application/yaml")
         cls.lab.create({"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}, "handler": "nvidia"})
         cls.kubeconfig = cls.account("sharer", "rbac.yaml", "rbac-sharing.yaml")
-        cls.lab.ask("POST", f"{rights}/namespaces/{NAMESPACE}/rolebindings", {
-            "metadata": {"name": "sharer"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "kaisched-kubernetes-sharing"},
-            "subjects": [{"kind": "ServiceAccount", "name": "sharer", "namespace": "kube-system"}],
-        })  # fmt: skip
+        for name, space in (("sharing", NAMESPACE), ("scaling", STAND_INS)):
+            cls.lab.ask("POST", f"{rights}/namespaces/{space}/rolebindings", {
+                "metadata": {"name": "sharer"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": f"kaisched-kubernetes-{name}"},
+                "subjects": [{"kind": "ServiceAccount", "name": "sharer", "namespace": "kube-system"}],
+            })  # fmt: skip
         asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
         account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{NAMESPACE}"
         cls.reporter = cls.lab.ask("POST", f"{account}/token", asked)["status"]["token"]
@@ -105,7 +108,7 @@ class Sharing(Book, LabCase):
     def tearDown(self):
         super().tearDown()
         now = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
-        for path in (f"{NAMESPACE}/pods", "team/configmaps"):  # nobody collects them here
+        for path in (f"{NAMESPACE}/pods", f"{STAND_INS}/pods", "team/configmaps"):  # nobody collects them here
             self.lab.ask("DELETE", f"/api/v1/namespaces/{path}", now)
         self.assertEqual([what for what, status in self.asked("sharer") if status in (401, 403)], [])
 
@@ -183,6 +186,17 @@ class Sharing(Book, LabCase):
             self.assertEqual(list(self.book().values()), [90, 90])
             self.assertEqual(len(self.reserved()), 2)
             self.assertEqual(self.said().count("team/second: bound to"), 1)
+
+    def test_pods_that_an_autoscaler_sees(self):
+        """One stands in for two halves until a node has come; then they start, and it has held nothing."""
+        self.create(node("n0", 0), queue("default-queue", -1), shared("a"), shared("b"))
+        with Kubelets(self):
+            self.begin(SHARING + "scaling: {image: 'example.com/pause:1'}\n")
+            self.until(lambda: [condition(one, "PodScheduled").get("reason") for one in self.lab.items(f"/api/v1/namespaces/{STAND_INS}/pods")] == ["Unschedulable"])
+            self.create(node("n1", 1))
+            self.until(lambda: set(self.lab.bound()) == {"a", "b"})
+            self.until(lambda: not self.lab.items(f"/api/v1/namespaces/{STAND_INS}/pods"))
+            self.assertEqual(list(self.book().values()), [100])
 
     def sliced(self, name, count):
         made = node(name, 0)
