@@ -182,6 +182,9 @@ class Deploy(unittest.TestCase):
         for package in packages - {"libdoctest-dev", "librapidcheck-dev"}:  # of the tests
             self.assertTrue(any(one in text for one in package.split("|")), package)
         subprocess.run(["bash", "-n", DEPLOY / "build_image.sh"], check=True)
+        roots = (DEPLOY / "build_image.sh").read_text()
+        for step in re.findall(r"(?m)^([A-Z]+) ", text):  # which --roots carries out as well
+            self.assertRegex(roots, rf"(?m)^ +([A-Z]+ \| )*{step}( \| [A-Z]+)*\)")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ in_root() { # ROOT FOLDER COMMAND
 }
 
 build_roots() { # FOLDER
+  ((EUID == 0)) || die "--roots needs root"
   command -v debootstrap >/dev/null || die "debootstrap is not installed"
   local folder=$1 root='' work=/ from word rest step
   local -a words
