@@ -57,7 +57,8 @@ void name_namespaces(json& affinity, const std::string& name_space) {
       for (json& weighted : terms) {
         if (!weighted.is_object()) continue;
         json& term = weighted.contains("podAffinityTerm") ? weighted["podAffinityTerm"] : weighted;
-        if (!term.contains("namespaces") && !term.contains("namespaceSelector")) term["namespaces"] = {name_space};
+        if (!term.contains("namespaces") && !term.contains("namespaceSelector"))
+          term["namespaces"] = json::array({name_space});
       }
     }
   }
