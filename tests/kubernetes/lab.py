@@ -21,7 +21,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "examples" / "kubernetes" / "lab"
 VERSION = "v1.36.3"  # of k8s.io/kubernetes in go.mod; the server wants to know its own
-PLURALS = {"PriorityClass": "priorityclasses", "Topology": "topologies", "StorageClass": "storageclasses", "DeviceClass": "deviceclasses"}
+PLURALS = {"PriorityClass": "priorityclasses", "Topology": "topologies", "StorageClass": "storageclasses", "DeviceClass": "deviceclasses",
+           "NetworkPolicy": "networkpolicies", "RuntimeClass": "runtimeclasses"}  # fmt: skip
 
 
 UNSIGNED = ssl.create_default_context()  # for servers that have signed their certificate themselves
@@ -33,32 +34,37 @@ class Absent(Exception):
     """Why there is no lab here."""
 
 
-def build():
-    """The program of the lab. What is built is kept by its sources, outside of the tree, so that it is built once."""
+def build_program(source, name, flags=()):
+    """A program of Go. What is built is kept by its sources, outside of the tree, so that it is built once."""
     go = os.environ.get("KAISCHED_GO") or shutil.which("go")
     if not go:
         raise Absent("go absent")
-    sources = [SOURCE / "go.mod", SOURCE / "go.sum", *sorted(SOURCE.glob("*.go"))]
+    sources = [source / "go.mod", source / "go.sum", *sorted(source.glob("*.go"))]
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kaisched"
-    program = cache / f"lab-{digest}"
+    program = cache / f"{name}-{digest}"
     if program.exists():
         return program
     environment = {**os.environ, "GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
-    listed = subprocess.run([go, "list", "-deps", "."], cwd=SOURCE, env=environment, capture_output=True, text=True)
+    listed = subprocess.run([go, "list", "-deps", "."], cwd=source, env=environment, capture_output=True, text=True)
     if listed.returncode:
-        raise Absent(f"ask for these modules once with (cd {SOURCE} && go mod download): {listed.stderr.strip()[-300:]}")
+        raise Absent(f"ask for these modules once with (cd {source} && go mod download): {listed.stderr.strip()[-300:]}")
     cache.mkdir(parents=True, exist_ok=True)
-    major, minor, _ = VERSION[1:].split(".")
-    version = "k8s.io/component-base/version.git"
-    flags = f"-s -w -X {version}Version={VERSION} -X {version}Major={major} -X {version}Minor={minor}"
-    with open(cache / "lab.lock", "w") as lock:  # whoever comes second finds it built
+    with open(cache / f"{name}.lock", "w") as lock:  # whoever comes second finds it built
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not program.exists():
-            unfinished = cache / f".lab-{digest}.{os.getpid()}"
-            subprocess.run([go, "build", "-trimpath", "-ldflags", flags, "-o", unfinished, "."], cwd=SOURCE, env=environment, check=True)
+            unfinished = cache / f".{name}-{digest}.{os.getpid()}"
+            ldflags = " ".join(["-s -w", *flags])
+            subprocess.run([go, "build", "-trimpath", "-ldflags", ldflags, "-o", unfinished, "."], cwd=source, env=environment, check=True)
             unfinished.rename(program)
     return program
+
+
+def build():
+    """The program of the lab."""
+    major, minor, _ = VERSION[1:].split(".")
+    version = "k8s.io/component-base/version.git"
+    return build_program(SOURCE, "lab", (f"-X {version}Version={VERSION}", f"-X {version}Major={major}", f"-X {version}Minor={minor}"))
 
 
 def find():

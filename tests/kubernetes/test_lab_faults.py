@@ -27,13 +27,14 @@ class Replicas(LabCase):
 
     def test_the_leader_dies_in_the_middle_of_a_gang(self):
         """The other replica, which has waited, binds the rest, and nothing twice."""
-        replicas = [self.start(), self.start()]
+        for _ in range(2):
+            self.start()
         self.until(lambda: "all objects are read" in self.said())
         mine, pods = gang("g", "q", 48)
         self.create(*(node(f"n{i}") for i in range(6)), queue("q", -1), mine, *pods)
         self.until(lambda: ": bound to " in self.said())
         leads = next(i for i, log in enumerate(self.logs) if ": bound to " in log.read_text())
-        replicas[leads].kill()
+        self.processes[leads].kill()
         self.until_bound("g", 48)
         self.assertIn("all objects are read", self.logs[1 - leads].read_text())
         self.assert_sound()

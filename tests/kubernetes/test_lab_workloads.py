@@ -1,6 +1,7 @@
 """kaisched-kubernetes with the real controllers: pods that jobs, deployments and others make, kubelets that kwok plays. One ctest
 entry per class."""
 
+import time
 from collections import Counter
 
 from clusters import gang, group, node, pod, queue
@@ -79,6 +80,9 @@ class Controllers(LabCase):
         waits = (set(self.lab.pods()) - self.running()).pop()
         self.until_explained()
         self.assert_sound()
+        # Times of creation are whole seconds, and of two pods with the same one the first by name starts.
+        created = self.lab.pods()[waits]["metadata"]["creationTimestamp"]
+        self.until(lambda: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) > created)
         self.remove(self.lab.pods()[self.running().pop()])
         self.until(lambda: len(self.lab.pods()) == 3 and waits in self.running() and len(self.running()) == 2)
         self.create(node("n1", 1))

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import unittest
 
-from clusters import node, pod
+from clusters import group, node, pod
 from fake_api import FakeApi
 from test_program import Case
 from test_webhook import GUARD, WebhookCase, mounts, variables
@@ -87,7 +87,9 @@ class Kubelets(threading.Thread):
             self.api.put("pods", {**one, "status": {"phase": "Running"}})
 
 
-class ShareCase(Case):
+class Book:
+    """Who has which part of which device."""
+
     def reservations(self, api):
         with api.lock:
             return {groups_of(one)[0]: one for one in api.objects["pods"].values() if is_reservation(one)}
@@ -95,10 +97,6 @@ class ShareCase(Case):
     def users(self, api):
         with api.lock:
             return {name: one for name, one in api.objects["pods"].items() if not is_reservation(one)}
-
-    def bound(self, api, *names):
-        pods = self.users(api)
-        return all(pods[f"team/{name}"]["spec"].get("nodeName") for name in names)
 
     def map_of(self, api, name, part=""):
         return api.get("configmaps", f"team/{name}-bcdfghj-shared-gpu-0{part}")
@@ -111,7 +109,7 @@ class ShareCase(Case):
         used = {}
         for name, one in self.users(api).items():
             on = one["spec"].get("nodeName")
-            if not on or not one["metadata"]["annotations"].get("runai/shared-gpu-configmap"):
+            if not on or not one["metadata"].get("annotations", {}).get("runai/shared-gpu-configmap"):
                 continue
             groups = groups_of(one)
             self.assertTrue(groups, name)
@@ -123,6 +121,12 @@ class ShareCase(Case):
                 used[group] = used.get(group, 0) + round(100 * float(data["GPU_PORTION"]))
         self.assertLessEqual(max(used.values(), default=0), 100, used)
         return used
+
+
+class ShareCase(Book, Case):
+    def bound(self, api, *names):
+        pods = self.users(api)
+        return all(pods[f"team/{name}"]["spec"].get("nodeName") for name in names)
 
     def condition(self, api, name, kind="PodBound"):
         return next((one for one in api.get("pods", f"team/{name}")["status"].get("conditions", []) if one["type"] == kind), None)
@@ -447,6 +451,142 @@ class Crash(ShareCase):
                 second.kill()
 
 
+class Scaling(ShareCase):
+    """Pods that stand in for those that ask for parts, so that an autoscaler sees what they need."""
+
+    STAND_INS = SHARING + "scaling: {image: example.com/pause:1, cool_down: 0s}\n"
+    SPACE = "kai-scale-adjust"
+
+    def stand_ins(self, api):
+        """By name of the pod that they stand in for."""
+        with api.lock:
+            mine = [one for one in api.objects["pods"].values() if one["metadata"]["namespace"] == self.SPACE]
+            return {one["metadata"]["annotations"]["shared-gpu-pod-name"]: one for one in mine if one["spec"]["schedulerName"] == "kaisched-scaling"}
+
+    def until_they_stand(self, api, *names):
+        """The stand-ins are these, and a cycle later still."""
+        self.assert_until(api, lambda: set(self.stand_ins(api)) == set(names))
+        self.until_a_cycle(api)
+        self.assertEqual(set(self.stand_ins(api)), set(names))
+
+    def until_a_cycle(self, api):
+        """Whatever is bound, a pod that starts was decided after now."""
+        name = f"tick-{api.version}"
+        api.put("pods", pod(name, 0))
+        self.assert_until(api, lambda: self.bound(api, name))
+        name = f"tick-{api.version}"
+        api.put("pods", pod(name, 0))
+        self.assert_until(api, lambda: self.bound(api, name))
+
+    def devices(self, api):
+        return {name: int(one["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"]) for name, one in self.stand_ins(api).items()}
+
+    def test_as_many_devices_as_all_of_them_need(self):
+        """Three halves: two devices. When nodes have come the pods start, and the stand-ins go."""
+        with FakeApi() as api, Kubelets(api):
+            self.fill(api, gpus=0)
+            for name in "abc":
+                api.put("pods", shared(name))
+            self.start(api, self.STAND_INS)
+            self.until_they_stand(api, "a", "b")
+            one = self.stand_ins(api)["a"]
+            self.assertEqual(one["metadata"]["labels"], {"app": "scaling-pod", "hami.io/webhook": "ignore"})
+            self.assertEqual(one["metadata"]["annotations"]["shared-gpu-pod-namespace"], "team")
+            container = one["spec"]["containers"][0]
+            self.assertEqual(container["resources"], {"requests": {"cpu": "1", "nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}})
+            self.assertEqual((container["image"], set(container)), ("example.com/pause:1", {"name", "image", "resources"}))
+            told = one["status"]["conditions"][0]
+            self.assertEqual((told["type"], told["status"], told["reason"]), ("PodScheduled", "False", "Unschedulable"))
+            self.assertIn("pod team/a", told["message"])
+            api.put("nodes", node("n1", 2))
+            self.assert_until(api, lambda: self.bound(api, *"abc"))
+            self.until_they_stand(api)
+            self.assertEqual(sorted(self.check_book(api).values()), [50, 100])
+            self.assertEqual({name: on for name, on in api.pods().items() if name.startswith(self.SPACE)}, {})
+
+    def test_where_the_pod_may_run_and_what_it_asks_for(self):
+        term = {"topologyKey": "zone", "labelSelector": {}}
+        affinity = {
+            "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []},
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{**term}, {**term, "namespaces": ["other"]}],
+                                "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": {**term}}]},
+        }  # fmt: skip
+        one = shared("a" * 253, "0.3", devices=2)
+        one["spec"].update({"nodeSelector": {"kind": "gpu"}, "tolerations": [{"operator": "Exists"}], "affinity": affinity})
+        one["spec"]["initContainers"] = [{"name": "first", "image": "none", "resources": {"requests": {"memory": "1Gi"}}, "restartPolicy": "Always"}]
+        one["spec"]["containers"].append({"name": "log", "image": "none", "resources": {"requests": {"cpu": "2"}}})
+        with FakeApi() as api:
+            self.fill(api, gpus=0)
+            api.put("pods", one)
+            self.start(api, self.STAND_INS)
+            self.assert_until(api, lambda: self.stand_ins(api))
+            made = next(iter(self.stand_ins(api).values()))
+            self.assertLessEqual(len(made["metadata"]["name"]), 253)
+            spec = made["spec"]
+            self.assertEqual([spec[key] for key in ("nodeSelector", "tolerations")], [{"kind": "gpu"}, [{"operator": "Exists"}]])
+            required, preferred = (spec["affinity"]["podAntiAffinity"][f"{word}DuringSchedulingIgnoredDuringExecution"] for word in ("required", "preferred"))
+            self.assertEqual([one["namespaces"] for one in required], [["team"], ["other"]])
+            self.assertEqual(preferred[0]["podAffinityTerm"]["namespaces"], ["team"])
+            self.assertEqual([one["resources"]["requests"] for one in spec["containers"]], [{"cpu": "1", "nvidia.com/gpu": "2"}, {"cpu": "2"}])
+            self.assertEqual([(one["resources"]["requests"], one["restartPolicy"]) for one in spec["initContainers"]], [({"memory": "1Gi"}, "Always")])
+            names = [one["name"] for part in ("containers", "initContainers") for one in spec[part]]
+            self.assertEqual(len(names), len(set(names)))
+
+    def test_several_devices_and_amounts_of_memory(self):
+        """a counts as 0.1 of a device, b as 0.4 on two: one for a would do for both, but has not two devices."""
+        with FakeApi() as api:
+            self.fill(api, gpus=0)
+            api.put("pods", shared("a", memory="1000"))
+            api.put("pods", shared("b", "0.2", devices=2))
+            api.put("pods", shared("c", memory="1000"))
+            self.start(api, self.STAND_INS)
+            self.until_they_stand(api, "a", "b")
+            self.assertEqual(self.devices(api), {"a": 1, "b": 2})
+
+    def test_a_pod_that_is_gone_and_one_of_its_name(self):
+        with FakeApi() as api:
+            self.fill(api, gpus=0)
+            api.put("pods", shared("a"))
+            theirs = pod("theirs", 1, scheduler="kai-scheduler")
+            theirs["metadata"].update({"namespace": self.SPACE, "labels": {"app": "scaling-pod"}})
+            api.put("pods", theirs)
+            self.start(api, self.STAND_INS.replace("0s", "2s"))
+            self.assert_until(api, lambda: self.stand_ins(api))
+            first = self.stand_ins(api)["a"]
+            api.delete("pods", "team/a")
+            api.put("pods", shared("a"))
+            self.assert_until(api, lambda: "a" in self.stand_ins(api) and self.stand_ins(api)["a"]["metadata"]["uid"] != first["metadata"]["uid"])
+            removal, = api.asked("DELETE", self.SPACE)
+            self.assertEqual(removal.body["preconditions"]["uid"], first["metadata"]["uid"])
+            self.assertGreater(api.asked("POST", self.SPACE)[-1].at - removal.at, 1.9)  # cool_down
+            self.assertIn(f"{self.SPACE}/theirs", api.pods())
+
+    def test_pods_for_which_a_larger_cluster_does_nothing(self):
+        """Groups that wait for pods of theirs, groups that want no larger cluster, whole GPUs, and programs without the section."""
+        for config in (self.STAND_INS, SHARING):
+            with self.subTest(config), FakeApi() as api:
+                self.fill(api, gpus=0)
+                for name, spec in (("few", {"minMember": 3}), ("stays", {"minMember": 1, "markUnschedulable": False})):
+                    api.put("podgroups", group(name, "q", spec.pop("minMember"), **spec))
+                    api.put("pods", shared(f"{name}-0", group=name))
+                api.put("pods", pod("whole"))
+                if config == SHARING:
+                    api.put("pods", shared("plain"))
+                self.start(api, config)
+                self.assert_until(api, lambda: self.condition(api, "whole", "PodScheduled"))
+                self.until_they_stand(api)
+
+    def test_what_was_not_said_is_said_later(self):
+        with FakeApi() as api:
+            self.fill(api, gpus=0)
+            api.put("pods", shared("a"))
+            api.fail("POST", f"{self.SPACE}/pods", 500)
+            api.fail("PATCH", f"{self.SPACE}/pods/", 500)
+            self.start(api, self.STAND_INS)
+            self.assert_until(api, lambda: "conditions" in self.stand_ins(api).get("a", {}).get("status", {}))
+            self.assertEqual([len(api.asked(method, self.SPACE)) for method in ("POST", "PATCH", "DELETE")], [2, 2, 0])
+
+
 class Settings(ShareCase):
     def test_fields(self):
         for text, expected in (
@@ -454,6 +594,10 @@ class Settings(ShareCase):
             ("sharing: {image: a, allocation_timeout: 10ms}", "sharing.allocation_timeout: at least 1000 ms"),
             ("sharing: {image: a, orphans: adopt}", 'sharing.orphans: expected delete or keep, found "adopt"'),
             ("sharing: {image: a, imgae: b}", "sharing.imgae: unknown field"),
+            ("scaling: {}", "scaling: image: is missing"),
+            ("scaling: {image: a, memory_percent: 0}", "scaling.memory_percent: expected a number from 1 to 100"),
+            ("scaling: {image: a, cool_down: soon}", "scaling.cool_down: expected a time"),
+            ("scaling: {image: a, namespace: ''}", "scaling.namespace: may not be empty"),
         ):  # fmt: skip
             done = self.run_program("--config", self.config(text + "\n"))
             self.assertEqual(done.returncode, 2)

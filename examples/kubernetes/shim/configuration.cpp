@@ -42,6 +42,7 @@ const fields<configuration>& known_fields() {
       {"load", [](configuration& to, const YAML::Node& value) { read_load(value, to.load); }},
       {"usage", [](configuration& to, const YAML::Node& value) { read_usage(value, to.usage); }},
       {"sharing", [](configuration& to, const YAML::Node& value) { read_sharing(value, to.sharing); }},
+      {"scaling", [](configuration& to, const YAML::Node& value) { read_scaling(value, to.scaling); }},
       {"webhook", [](configuration& to, const YAML::Node& value) { read_webhook(value, to.webhook); }},
       {"log",
        [](configuration& to, const YAML::Node& value) {

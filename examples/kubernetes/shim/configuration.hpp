@@ -15,6 +15,7 @@
 #include "extender_fields.hpp"
 #include "journal.hpp"
 #include "load_fields.hpp"
+#include "scaling_fields.hpp"
 #include "server_fields.hpp"
 #include "sharing_fields.hpp"
 #include "usage_fields.hpp"
@@ -45,6 +46,7 @@ struct configuration {
   load_settings load;          ///< without addresses nothing is measured
   usage_settings usage;        ///< not enabled: the past does not count
   sharing_settings sharing;    ///< without an image nobody gets parts of GPUs
+  scaling_settings scaling;    ///< without an image nothing stands in for pods that ask for parts of GPUs
   log_form log = log_form::text;
   bool dry_run = false;
   bool once = false;

@@ -53,7 +53,9 @@ executor::executor(const configuration& by, const credentials& as, object_store&
           by.sharing, by.scheduler_name, store, [this](const request& what) { return send_in_time(what); }, log_),
       binder_(store, [this](const request& what) { return send_in_time(what); }),
       events_([this](const request& what) { return send(what); }, log_),
-      explainer_(by, store, events_, [this](const request& what) { return send(what); }, log_) {
+      explainer_(
+          by, store, events_, [this](const request& what) { return send(what); }, log_),
+      scaling_(by, store, [this](const request& what) { return send_in_time(what); }, log_) {
   binder_.add(
       std::make_unique<claim_reservation>(store, [this](const request& what) { return send_in_time(what); }, log_));
   binder_.add(std::make_unique<gpu_sharing>(
@@ -97,8 +99,19 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
   const std::chrono::milliseconds most = by_.once ? std::chrono::hours(1) : most_explaining;
   const auto until = std::chrono::steady_clock::now() + most;
   done.explained = explainer_.finish(go_on_, until);
+  if (by_.scaling.enabled()) show_needs();
   events_.send(go_on_, std::max(until, std::chrono::steady_clock::now() + most / 4));
   return done;
+}
+
+void executor::show_needs() {
+  try {
+    scaling_.sync(*what_, when_, go_on_);
+  } catch (const cancelled&) {
+    return;
+  } catch (const json::exception& fault) {  // an object that is not what it should be
+    log_(fmt::format("pods that stand in: {}", fault.what()));
+  }
 }
 
 bool executor::is_behind() const noexcept { return explainer_.is_behind() || !events_.is_empty(); }

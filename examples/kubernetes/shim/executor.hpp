@@ -24,6 +24,7 @@
 #include "http_client.hpp"
 #include "object_store.hpp"
 #include "reservations.hpp"
+#include "scaling_pods.hpp"
 
 namespace shim {
 
@@ -71,6 +72,8 @@ class executor {
   void go_on_binding(tally& to);
   /// Reservations without users go, and so do users without a reservation.
   void sync_reservations(tally& to);
+  /// What autoscalers are shown, as far as the time for it goes.
+  void show_needs();
   /// Says what has become of a binding.
   void settle(const bind_result& result, tally& to);
   void evict(const std::string& pod, tally& to);
@@ -95,6 +98,7 @@ class executor {
   binder binder_;
   event_list events_;
   explainer explainer_;
+  scaling_pods scaling_;
   // Of this cycle.
   const decision* what_ = nullptr;
   std::function<bool()> go_on_;

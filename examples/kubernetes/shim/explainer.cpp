@@ -74,13 +74,12 @@ std::string message_of(const std::vector<std::pair<std::string, std::string>>& r
   return message;
 }
 
-/// Whether whoever scales a cluster may take the pods of the group for a reason to.
+}  // namespace
+
 bool marks_pods(const json& group) {
   const json::json_pointer path("/spec/markUnschedulable");
   return !group.contains(path) || group[path] != json(false);
 }
-
-}  // namespace
 
 explainer::explainer(const configuration& by, object_store& store, event_list& events, send_function send,
                      log_function log)

@@ -23,6 +23,9 @@
 
 namespace shim {
 
+/// Whether whoever scales a cluster may take the pods of the group for a reason to.
+[[nodiscard]] bool marks_pods(const nlohmann::json& group);
+
 class explainer {
  public:
   using send_function = std::function<response(const request&)>;

@@ -115,16 +115,20 @@ step gpu_sharing::label(const binding& of, const json& decided, const json& pod)
     }
   }
   if (is_there) return {};
+  const response answer = patch_metadata(of, std::move(metadata));
+  return answer.ok() ? step{} : trouble("labels", answer);
+}
+
+response gpu_sharing::patch_metadata(const binding& of, json metadata) {
   metadata["uid"] = of.uid;
   request what;
   what.method = "PATCH";
   what.target = place_of(pod_key, of.pod);
   what.content_type = merge;
   what.body = json{{"metadata", std::move(metadata)}}.dump();
-  const response answer = send_(what);
-  if (!answer.ok()) return trouble("labels", answer);
-  store_.put_newer(resource_of(pod_key), json::parse(answer.body));
-  return {};
+  response answer = send_(what);
+  if (answer.ok()) store_.put_newer(resource_of(pod_key), json::parse(answer.body));
+  return answer;
 }
 
 json gpu_sharing::limits(const binding& of, const json& pod, const json& container, const std::string& portion) const {
@@ -223,18 +227,10 @@ void gpu_sharing::undo(const binding& of) {
     const map_names maps = shared_map_names(pod, fraction_container(pod));
     drop_map(of, maps.variables);
     drop_map(of, maps.capabilities);
-    json metadata{{"uid", of.uid},
-                  {"annotations", {{"received-resource-type", nullptr}, {portion_annotation, nullptr}}}};
+    json metadata{{"annotations", {{"received-resource-type", nullptr}, {portion_annotation, nullptr}}}};
     for (const std::string& key : labels) metadata["labels"][key] = nullptr;
-    request what;
-    what.method = "PATCH";
-    what.target = place_of(pod_key, of.pod);
-    what.content_type = merge;
-    what.body = json{{"metadata", std::move(metadata)}}.dump();
-    const response answer = send_(what);
-    if (answer.ok()) {
-      store_.put_newer(resource_of(pod_key), json::parse(answer.body));
-    } else if (answer.status != 404) {
+    const response answer = patch_metadata(of, std::move(metadata));
+    if (!answer.ok() && answer.status != 404) {
       log_(fmt::format("pod {}: labels: {}", of.pod, server_words(answer)));
     }
   } catch (const cancelled&) {

@@ -35,6 +35,8 @@ class gpu_sharing final : public preparation {
   };
   [[nodiscard]] devices reserve(const binding& of, const std::vector<std::string>& groups, const nlohmann::json& pod);
   step label(const binding& of, const nlohmann::json& decided, const nlohmann::json& pod);
+  /// Labels and annotations of the pod, as it was decided about.
+  response patch_metadata(const binding& of, nlohmann::json metadata);
   step tell_container(const binding& of, const nlohmann::json& decided, const nlohmann::json& pod,
                       const std::vector<std::string>& names);
   /// Keys of the config map with the limits of the container. Errors: bad_input if nobody knows them.

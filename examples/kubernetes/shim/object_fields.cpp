@@ -47,4 +47,10 @@ json section(const json& of, const char* pointer) {
 
 json annotations_of(const json& object) { return section(object, "/metadata/annotations"); }
 
+std::uint64_t digest(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char one : text) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3U;
+  return hash;
+}
+
 }  // namespace shim

@@ -2,7 +2,9 @@
 /// @file
 /// Parts of objects of the API server, which may lack any of them.
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -16,6 +18,9 @@ namespace shim {
 
 /// Fields somewhere in an object, or none.
 [[nodiscard]] nlohmann::json section(const nlohmann::json& of, const char* pointer);
+
+/// FNV-1a: the same everywhere and always, for names that are found again.
+[[nodiscard]] std::uint64_t digest(std::string_view text);
 
 /// Fields of the annotations, or none.
 [[nodiscard]] nlohmann::json annotations_of(const nlohmann::json& object);

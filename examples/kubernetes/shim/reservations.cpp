@@ -1,7 +1,6 @@
 #include "reservations.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -20,13 +19,6 @@ constexpr const char* reservation_app = "kai-resource-reservation";  // as the e
 constexpr std::string_view bind_request_key = "scheduling.run.ai/BindRequest";
 
 bool is_over(const std::string& phase) { return phase == "Succeeded" || phase == "Failed"; }
-
-/// FNV-1a: the same everywhere and always, because others look for the name as well.
-std::uint64_t digest(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char one : text) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3U;
-  return hash;
-}
 
 /// UUIDs stand in variables, between commas.
 bool is_device_name(const std::string& text) {

@@ -44,6 +44,14 @@ sharing:
 {{ toYaml . | indent 2 }}
 {{- end }}
 {{- end }}
+{{- if .Values.scaling.enabled }}
+scaling:
+  image: {{ .Values.scaling.image | quote }}
+  namespace: {{ .Values.scaling.namespace }}
+{{- with .Values.scaling.settings }}
+{{ toYaml . | indent 2 }}
+{{- end }}
+{{- end }}
 {{- if .Values.webhook.enabled }}
 webhook:
   listen: 0.0.0.0:{{ .Values.webhook.port }}
