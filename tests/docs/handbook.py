@@ -12,7 +12,7 @@ NEEDS = ["GPU model", "GPU memory", "NUMA", "MIG", "Barrier of several pods",
 POINTS = {"QueueSort", "PreFilter", "Filter", "PostFilter", "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind"}
 TABLES = {"nodes": "node", "pods": "pod", "groups": "pod_group", "queues": "queue", "devices": "device"}
 SPAN = r"\[?`[^`]+`(?:\]\([^)]*\))?"
-TYPED = re.compile(rf"\b(part|option|action|column|status|decision)s? ({SPAN}(?:(?:, | and ){SPAN})*)(?: of (\w+))?")
+TYPED = re.compile(rf"\b(part|option|action|column|status|decision|preset)s? ({SPAN}(?:(?:, | and ){SPAN})*)(?: of (\w+))?")
 
 
 @dataclass
@@ -46,6 +46,7 @@ def known_to(program: str) -> Known:
         "column": set().union(*columns.values()),
         "status": listed("pod", "status"),
         "decision": listed("decision", "kind"),
+        "preset": set(options["preset"]["values"]),
         "value": {value for option in options.values() for value in option.get("values", [])},
     }
     return Known(names, columns, set(re.split(r",\s*", options["parts"]["default"])))
@@ -97,7 +98,13 @@ def faults(text: str, known: Known, root: Path) -> list[str]:
 
 def unknown(cell: str, known: Known) -> list[str]:
     """Words of a cell that name nothing, or nothing of the kind that the word before says."""
-    found = [f"{word} is no name of anything" for word in code(cell) if "/" not in word and word not in known.every()]
+    return [f"{word} is no name of anything" for word in code(cell) if "/" not in word and word not in known.every()] \
+        + misnamed(cell, known)
+
+
+def misnamed(cell: str, known: Known) -> list[str]:
+    """Words of a cell that are not of the kind that the word before says."""
+    found = []
     for kind, words, of in TYPED.findall(cell):
         there = known.columns[TABLES[of]] if kind == "column" and of in TABLES else known.names[kind]
         found += [f"{word} is no {kind}{f' of {of}' if kind == 'column' and of in TABLES else ''}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages do what they say: test_docs.py [Tool|Pages|Programs|Commands|Handbook], arguments are those of unittest.
+"""The pages do what they say: test_docs.py [Tool|Pages|Programs|Commands|Handbook|Features], arguments are those of unittest.
 
 KAISCHED_PROGRAM names the program `kaisched`, KAISCHED_SNIPPETS the folder of the compiled C and C++ snippets.
 """
@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import codes
+import features
 import handbook
 import peers
 from compiled import LANGUAGES, headers, programs, source
@@ -324,6 +325,44 @@ class Handbook(unittest.TestCase):
                 self.assertIn(right, self.text)
                 found = handbook.faults(self.text.replace(right, wrong), self.known, ROOT)
                 self.assertTrue(any(complaint in line for line in found), found)
+
+
+class Features(unittest.TestCase):
+    """Rows of the features: what is there has tests, what is missing is said, what is not there has a reason."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.known = handbook.known_to(os.environ["KAISCHED_PROGRAM"])
+        cls.text = (ROOT / features.PAGE).read_text(encoding="utf-8")
+
+    def test_rows(self):
+        self.assertGreater(len(features.rows(self.text)), 80)
+        self.assertEqual(features.faults(self.text, self.known, ROOT), [])
+
+    def test_wrong_rows_are_noticed(self):
+        for right, wrong, complaint in [
+            ("| queues in a tree | yes |", "| queues in a tree | no |", "queues in a tree: no, and something shows it"),
+            ("| queues in a tree | yes |", "| queues in a tree | maybe |", "queues in a tree: maybe is no answer"),
+            ("| queues in a tree | yes |", "| gangs of gangs | yes |", "gangs of gangs: stands twice"),
+            ("queues/tree.ks", "queues/bush.ks", "queues/bush.ks is no file that tests run"),
+            ("unit/test_choice.cpp", "docs/codes.py", "../tests/docs/codes.py is no file that tests run"),
+            ("abi/part_cases.c", "abi/case_support.h", "../tests/abi/case_support.h is no file that tests run"),
+            ("| [sizes](../tests/scenarios/gangs/sizes.ks) |", "| - |", "a minimum for every role: nothing shows it"),
+            ("Missing: a search for victims", "There is no search", "disruption budgets: it does not say what is missing"),
+            ("no table has hours: ", "no table has hours | ", "windows of time: has 6 cells, not 5"),
+            ("`parent` of queues", "`parent` of nodes", "queues in a tree: parent is no column of nodes"),
+            ("action [`preempt`]", "action [`age`]", "age is no action"),
+            ("| Slurm; partly Fluxion |", "| Slurm; partly Slurm |", "blocks, rings, tori: Slurm stands twice"),
+            ("| Slurm; partly Fluxion |", "| Nomad |", "blocks, rings, tori: Nomad is none of the other systems"),
+            (" features: ", " features: 1 maybe, ", "the rows are "),
+        ]:
+            with self.subTest(wrong):
+                self.assertIn(right, self.text)
+                found = features.faults(self.text.replace(right, wrong), self.known, ROOT)
+                self.assertTrue(any(complaint in line for line in found), found)
+        reason = re.search(r"^\| windows of time \| no \| (.*?) \| - \|", self.text, re.M)[1]
+        found = features.faults(self.text.replace(reason, "not there"), self.known, ROOT)
+        self.assertIn("windows of time: no without a reason", found)
 
 
 if __name__ == "__main__":
