@@ -29,6 +29,7 @@ void cycle_runner::make_lines() {
     const waiting_workload& one = world_.waiting[i];
     lives_[i].shape = shapes.try_emplace(shape_of(one), static_cast<std::uint32_t>(shapes.size())).first->second;
     lines_[one.queue].members.push_back(i);
+    waiting_of_.emplace(one.group, i);
   }
   for (line& of : lines_) {
     std::ranges::stable_sort(of.members, [&](std::size_t a, std::size_t b) {
@@ -117,6 +118,7 @@ bool cycle_runner::run_one() {
 }
 
 void cycle_runner::settle(std::size_t number, std::size_t workload, adm::head_result& result) {
+  if (lives_[workload].taken_back) return;  // its group was told to leave in this very cycle
   remember(workload, result);
   const bool left = adm::has_flavors_left(result.assignment.progress);
   switch (result.outcome) {
@@ -167,6 +169,7 @@ void cycle_runner::admit(std::size_t number, std::size_t workload, adm::head_res
   of.active.erase(lives_[workload].place);
   if (of.sticky == lives_[workload].place) of.sticky.reset();
   lives_[workload].admitted = true;
+  lives_[workload].running = world_.state.running.size() - 1;
   step_of_.push_back(steps_.size());
   steps_.push_back({workload, {}, std::move(result.assignment), std::move(result.places)});
   moved_ = true;
@@ -180,6 +183,7 @@ void cycle_runner::tell(std::size_t workload, adm::head_result& result) {
       take_back(one.workload);
     } else if (!world_.state.running[one.workload].evicted) {
       world_.state.running[one.workload].evicted = true;
+      withdraw(world_.running[one.workload]);
       victims.push_back(one);
     }
   }
@@ -201,6 +205,18 @@ void cycle_runner::take_back(std::size_t running) {
   lives_[step.workload].taken_back = true;
   moved_ = true;
   wake(world_.state.tree.root(one.queue));
+}
+
+/// A group that leaves does not grow.
+void cycle_runner::withdraw(group_row group) {
+  const auto found = waiting_of_.find(group);
+  if (found == waiting_of_.end()) return;
+  life& of = lives_[found->second];
+  if (of.admitted) return take_back(of.running);
+  of.taken_back = true;
+  line& in = lines_[world_.waiting[found->second].queue];
+  in.active.erase(of.place);
+  if (in.sticky == of.place) in.sticky.reset();
 }
 
 /// What comes free is of use to all of the tree.

@@ -55,7 +55,8 @@ class cycle_runner {
   };
   /// What is known about a workload that waits.
   struct life {
-    std::size_t place = 0;  ///< in its line
+    std::size_t place = 0;    ///< in its line
+    std::size_t running = 0;  ///< workload of the state, once it is admitted
     std::uint32_t shape = 0;
     bool admitted = false;
     bool taken_back = false;
@@ -70,6 +71,7 @@ class cycle_runner {
   void admit(std::size_t number, std::size_t workload, adm::head_result& result);
   void tell(std::size_t workload, adm::head_result& result);
   void take_back(std::size_t running);
+  void withdraw(group_row group);
   void wake(adm::node_id root);
   void put_aside(std::size_t workload);
   void remember(std::size_t workload, const adm::head_result& result);
@@ -82,6 +84,7 @@ class cycle_runner {
   session_places* places_;
   std::vector<line> lines_;
   std::vector<life> lives_;
+  std::map<group_row, std::size_t> waiting_of_;  ///< workloads that wait, by group
   std::vector<admission_step> steps_;
   std::size_t first_new_;             ///< workloads of the state from here on were admitted here
   std::vector<std::size_t> step_of_;  ///< by workload of the state, of those
