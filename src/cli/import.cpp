@@ -27,7 +27,6 @@ using io::json_value;
 struct import_arguments {
   std::string file;
   std::string cluster;
-  std::string queues;
 };
 
 std::string text_of(json_value of, std::string_view key) {
@@ -101,24 +100,6 @@ result<void> check_options(const imported_policy& made) {
   return {};
 }
 
-/// Rows of queues, as in a cluster file.
-json queue_rows(const imported_policy& made) {
-  json rows = json::array();
-  const auto amounts = [](const imported_queue::amounts& of) {
-    json all = json::object();
-    for (const auto& [name, amount] : of) all[std::string(name)] = amount;
-    return all;
-  };
-  for (const imported_queue& one : made.queues) {
-    json row{{"name", one.name}};
-    if (!one.parent.empty()) row["parent"] = one.parent;
-    if (!one.quota.empty()) row["quota"] = amounts(one.quota);
-    if (!one.limit.empty()) row["limit"] = amounts(one.limit);
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 /// What the text is, and from where it is: some are in a ConfigMap.
 result<imported_policy> import_text(const std::string& text, std::string& source) {
   if (is_slurm_configuration(text)) return import_slurm(text);
@@ -137,8 +118,8 @@ result<imported_policy> import_text(const std::string& text, std::string& source
 }
 
 int import_file(const import_arguments& told, console& to) {
-  if (!told.queues.empty()) {
-    if (auto claimed = to.claim("--queues", told.queues); !claimed) return to.fail(claimed.failure(), exit_usage);
+  if (!told.cluster.empty()) {
+    if (auto claimed = to.claim("--cluster", told.cluster); !claimed) return to.fail(claimed.failure(), exit_usage);
   }
   result<std::string> text = io::read_file(told.file);
   if (!text) return to.fail(text.failure());
@@ -151,14 +132,11 @@ int import_file(const import_arguments& told, console& to) {
     return to.fail(why);
   }
   if (!told.cluster.empty()) {
-    if (made->cluster.empty())
-      return to.fail(error{status::argument, fmt::format("{}: says nothing of nodes", source), {}});
-    if (auto done = io::write_file(told.cluster, made->cluster); !done) return to.fail(done.failure());
-  }
-  const json queues = queue_rows(*made);
-  if (!told.queues.empty()) {
-    const std::string lines = json{{"schema", "kaisched-cluster/1"}, {"queue", queues}}.dump(1) + "\n";
-    if (auto written = to.write(told.queues, lines); !written) return to.fail(written.failure(), exit_failure);
+    if (made->rows.empty())
+      return to.fail(
+          error{status::argument, fmt::format("{}: says nothing of nodes, queues or topologies", source), {}});
+    const std::string rows = fmt::format("scenario 1\n{}\n", joined(made->rows, "\n"));
+    if (auto written = to.write(told.cluster, rows); !written) return to.fail(written.failure(), exit_failure);
   }
   if (to.shows_report()) {
     to.out().line(fmt::format("# {}, {}", source, made->of));
@@ -167,10 +145,9 @@ int import_file(const import_arguments& told, console& to) {
       io::append_yaml_string(line, value);
       to.out().line(line);
     }
-    if (!made->rows.empty()) to.out().line("# Queues and topologies, as statements of a scenario:");
-    for (const std::string& one : made->rows) to.out().line("#   " + one);
-    if (!queues.empty() && told.queues.empty())
-      to.out().line(fmt::format("# {} queues, which --queues FILE writes as a cluster file", queues.size()));
+    if (!made->rows.empty() && told.cluster.empty())
+      to.out().line(fmt::format("# {} nodes, queues and topologies, which --cluster FILE writes as a scenario",
+                                made->rows.size()));
     if (!made->unmapped.empty()) to.out().line("# Left out, by line:");
     for (const std::string& one : made->unmapped) to.out().line("#   " + one);
   }
@@ -180,7 +157,6 @@ int import_file(const import_arguments& told, console& to) {
               {"rows", made->rows},
               {"left_out", made->unmapped}};
   for (const auto& [option, value] : made->options) report["options"][option] = value;
-  if (!queues.empty()) report["queues"] = queues;
   return to.finish(report);
 }
 
@@ -198,11 +174,9 @@ void add_import(command_list& to) {
              "The configuration; - is the standard input")
       .required();
   c.option("--cluster", &told.cluster, file_name({"ks"}),
-           "Write the nodes, partitions and switches of a slurm.conf as a scenario");
-  c.option("--queues", &told.queues, file_name({"json"}),
-           "Write the queues of the configuration as a cluster file; - is the standard output");
+           "Write what it says of nodes, queues and topologies as a scenario; - is the standard output");
   c.add_example("kaisched import volcano-scheduler.conf > engine.yaml");
-  c.add_example("kaisched import queues.yaml --queues queues.json > engine.yaml", "options, and the tree of queues");
+  c.add_example("kaisched import queues.yaml --cluster queues.ks > engine.yaml", "options, and the tree of queues");
   c.runs([&told](console& out) { return import_file(told, out); });
 }
 

@@ -105,14 +105,6 @@ std::vector<std::string> host_ranges(std::string_view list) {
   return all;
 }
 
-/// A scenario file can have it as a name without quotes.
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.' || c == '[' || c == ']';
-  });
-}
-
 struct slurm_field {
   std::string key;  ///< in lower case
   std::string shown;
@@ -210,7 +202,7 @@ class slurm_import {
     weights_.try_emplace("multifactor.priority", "1");
     for (const auto& [option, value] : weights_) made_.set(option, value);
     for (auto& [option, value] : options_) made_.set(option, value);
-    write_cluster();
+    add_rows();
     return std::move(made_);
   }
 
@@ -449,36 +441,34 @@ class slurm_import {
     return levels;
   }
 
-  void write_cluster() {
+  void add_rows() {
     if (nodes_.empty()) return;
-    std::string& text = made_.cluster;
-    text = "scenario 1\n";
     std::map<std::string, std::vector<std::string>> switches;
     const std::size_t levels = label_switches(switches);
     if (levels > 0) {
       std::vector<std::string> keys;
       for (std::size_t i = levels; i > 0; --i) keys.push_back(fmt::format("slurm.switch/{}", i));
-      text += fmt::format("topology switches levels=[{}] primary\n", joined(keys));
+      made_.rows.push_back(fmt::format("topology switches levels=[{}] primary", joined(keys)));
     }
     for (const node_entry& one : nodes_) {
       const std::vector<std::string> names = switches.empty() ? std::vector<std::string>{} : names_in(one.names);
       if (names.empty()) {
-        text += line_of(one.names, one, {});
+        made_.rows.push_back(row_of(one.names, one, {}));
         continue;
       }
       for (const std::string& name : names) {
         const auto found = switches.find(name);
-        text += line_of(name, one, found == switches.end() ? std::vector<std::string>{} : found->second);
+        made_.rows.push_back(row_of(name, one, found == switches.end() ? std::vector<std::string>{} : found->second));
       }
     }
-    for (const std::string& one : queues_) text += one + "\n";
+    for (const std::string& one : queues_) made_.rows.push_back(one);
   }
 
-  static std::string line_of(const std::string& name, const node_entry& node, const std::vector<std::string>& path) {
+  static std::string row_of(const std::string& name, const node_entry& node, const std::vector<std::string>& path) {
     std::vector<std::string> labels = node.labels;
     for (std::size_t i = 0; i < path.size(); ++i) labels.push_back(fmt::format("slurm.switch/{}={}", i + 1, path[i]));
     const std::string told = labels.empty() ? "" : fmt::format(" labels={{{}}}", joined(labels));
-    return fmt::format("node {} {}{}\n", name, node.columns, told);
+    return fmt::format("node {} {}{}", name, node.columns, told);
   }
 
   imported_policy made_;

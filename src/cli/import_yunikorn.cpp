@@ -104,12 +104,9 @@ class yunikorn_import {
     const bool is_root = parent.empty() && above.empty() && own == "root";
     std::string name = is_root ? "" : parent.empty() ? own : parent + "." + own;
     const std::string where = is_root ? "" : "@" + name;
-    if (!is_root) {
-      imported_queue& queue = made_.queues.emplace_back();
-      queue.name = name;
-      queue.parent = parent;
-    }
-    const std::size_t at = made_.queues.size() - 1;
+    if (!is_root && !is_plain_name(name)) return made_.leave_out(told, "that is no name of a queue");
+    const std::size_t at = made_.rows.size();
+    if (!is_root) made_.rows.push_back(fmt::format("queue {}{}{}", name, parent.empty() ? "" : " parent=", parent));
     const json_value* children = nullptr;
     json_value below = told;
     for (const json_value one : told) {
@@ -118,7 +115,7 @@ class yunikorn_import {
       if (key == "queues") {
         children = find_member(told, "queues", below);
       } else if (key == "resources" && !is_root) {
-        read_resources(one, made_.queues[at]);
+        read_resources(one, made_.rows[at]);
       } else if (key == "maxapplications") {
         if (scalar_text(one) != "0") settings_.push_back(fmt::format("apps.most{}={}", where, scalar_text(one)));
       } else if (key == "properties" && one.is(json_kind::object)) {
@@ -134,14 +131,14 @@ class yunikorn_import {
     for (const json_value child : *children) read_queue(child, name, "root");
   }
 
-  void read_resources(json_value told, imported_queue& queue) {
+  void read_resources(json_value told, std::string& row) {
     if (!told.is(json_kind::object)) return;
     for (const json_value one : told) {
       if ((one.key() != "guaranteed" && one.key() != "max") || !one.is(json_kind::object)) {
         made_.leave_out(one, "nothing here does this");
         continue;
       }
-      imported_queue::amounts& to = one.key() == "max" ? queue.limit : queue.quota;
+      const std::string_view column = one.key() == "max" ? "limit" : "quota";
       for (const json_value amount : one) {
         const yunikorn_resource* const known = known_resource(amount.key());
         if (known == nullptr) {
@@ -152,7 +149,8 @@ class yunikorn_import {
         if (read.fault != io::kubernetes::quantity_fault::none || read.amount < 0) {
           made_.leave_out(amount, "that is no amount");
         } else {
-          to.emplace_back(known->here, read.amount);
+          const bool is_milli = known->here != "memory";  // thousandths of cores and GPUs
+          row += fmt::format(" {}.{}={}{}", column, known->here, read.amount, is_milli ? "m" : "");
         }
       }
     }

@@ -1,5 +1,6 @@
 #include "cli/imports.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -56,6 +57,13 @@ std::optional<double> seconds_of(std::string_view text) {
     text.remove_prefix(letters);
   }
   return sum;
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.' || c == '[' || c == ']';
+  });
 }
 
 std::string joined(const std::vector<std::string>& names, std::string_view between) {

@@ -15,23 +15,12 @@
 
 namespace kaisched::cli {
 
-/// A queue of a configuration; amounts as in cluster files.
-struct imported_queue {
-  using amounts = std::vector<std::pair<std::string_view, std::int64_t>>;  ///< by resource
-  std::string name;
-  std::string parent;  ///< empty: none
-  amounts quota;
-  amounts limit;
-};
-
 /// What a configuration became, and what of it nothing here does.
 struct imported_policy {
   std::string_view of;                                       ///< whose configuration it is
   std::vector<std::pair<std::string, std::string>> options;  ///< the preset first
-  std::vector<std::string> rows;                             ///< statements of a scenario: queues, topologies
+  std::vector<std::string> rows;                             ///< statements of a scenario: topologies, nodes, queues
   std::vector<std::string> unmapped;                         ///< `12: binpack: nobody reads weight.x`, with lines
-  std::string cluster;                                       ///< a scenario of what it says of nodes; or empty
-  std::vector<imported_queue> queues;                        ///< where the configuration has some
 
   void set(std::string_view option, std::string value) { options.emplace_back(option, std::move(value)); }
   void leave_out(io::json_value what, std::string_view why);
@@ -61,6 +50,8 @@ struct imported_policy {
 [[nodiscard]] std::string scalar_text(io::json_value of);
 /// Seconds of a Go duration (1h30m, 90s, 250ms).
 [[nodiscard]] std::optional<double> seconds_of(std::string_view text);
+/// A scenario can have it as a name, or a range of names, without quotes.
+[[nodiscard]] bool is_plain_name(std::string_view name);
 [[nodiscard]] std::string joined(const std::vector<std::string>& names, std::string_view between = ",");
 
 }  // namespace kaisched::cli

@@ -412,14 +412,18 @@ result<double> parse_number(const option_info& o, std::string_view value) {
 }
 
 result<void> check_choice(const option_info& o, std::string_view value) {
-  std::string_view rest = o.choices;
-  while (!rest.empty()) {
-    const std::size_t blank = rest.find(' ');
-    if (rest.substr(0, blank) == value) return {};
-    if (blank == std::string_view::npos) break;
-    rest.remove_prefix(blank + 1);
+  constexpr std::size_t most_shown = 120;  // errors have 256 bytes in C
+  std::vector<std::string_view> choices;
+  for (std::string_view rest = o.choices; !rest.empty();) {
+    choices.push_back(rest.substr(0, rest.find(' ')));
+    if (choices.back() == value) return {};
+    rest.remove_prefix(std::min(rest.size(), choices.back().size() + 1));
   }
-  return bad_value(o.name, value, "one of: " + std::string(o.choices));
+  if (o.choices.size() <= most_shown) return bad_value(o.name, value, "one of: " + std::string(o.choices));
+  const std::string_view nearest = base::nearest_name(value, choices);
+  return bad_value(o.name, value,
+                   "one of its " + std::to_string(choices.size()) + " values, such as " + std::string(o.fallback) +
+                       (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
 }
 
 result<void> set_limits(std::vector<std::int64_t>& target, std::string_view value) {

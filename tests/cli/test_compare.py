@@ -39,6 +39,9 @@ class Compare(Case):
         said = self.ok("compare", file, "--presets", "kai,kube-default")
         self.assertIn("large: waits under kube-default-1.36", said)
         self.assertIn("there is no preset 'kia'", self.fails(2, "compare", file, "--presets", "kia"))
+        self.assertRegex(
+            self.fails(2, "run", file, "--set", "preset=kube-gan"), r"'kube-gan' is not one of its \d+ values, such as kai-0.17; did you mean 'kube-gang'\?"
+        )
         self.assertIn("'kai' is told twice", self.fails(2, "compare", file, "--presets", "kai-0.17,kai"))
         self.assertIn("--presets is about a cluster", self.fails(2, "compare", file, "--presets", "kai", "--policies", "fifo"))
 
@@ -53,7 +56,7 @@ class Compare(Case):
     def test_presets_are_policies(self):
         names = [word for word in self.ok("compare", "--presets", "all", self.file("empty.json", cluster(NODE, QUEUE))).split() if "-2" in word or "-1" in word or "-0" in word]
         self.assertIn("volcano-ai-2026.08", names)
-        told = self.told("--nodes", "2x2", "--policies", ",".join([*names, "kube-default", "fifo"]))
+        told = self.told("--nodes", "2x2", "--equal-quotas", "--policies", ",".join([*names, "kube-default", "fifo"]))  # owners of nothing wait for ever
         self.assertEqual([one["policy"] for one in told["policies"]], [*names, "kube-default", "fifo"])
         self.assertEqual([one["ended"] for one in told["policies"]], [4] * (len(names) + 2))
         by_name = {one["policy"]: one for one in told["policies"]}

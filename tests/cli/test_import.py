@@ -258,7 +258,7 @@ class Import(Case):
              ["queue", "batch", "priority=10"], ["queue", "gpu", "priority=1"]],
         )  # fmt: skip
         self.assertEqual(json.loads(self.ok("run", ks, "--json"))["schema"], "kaisched-run/1")
-        self.assertIn("says nothing of nodes", self.fails(2, "import", self.file("v.yaml", VOLCANO), "--cluster", ks))
+        self.assertIn("says nothing of nodes, queues", self.fails(2, "import", self.file("v.yaml", VOLCANO), "--cluster", ks))
     def test_kueue(self):
         told = self.told(KUEUE)
         options = told["options"]
@@ -312,20 +312,22 @@ class Import(Case):
             ["placementrules", "submitacl", "priority.offset", "pods", "groups", "quota.preemption.delay", "another partition"],
         )
         self.assertEqual(
-            told["queues"],
-            [{"name": "research", "quota": {"cpu": 10000, "memory": 10 << 30, "gpu": 8000}, "limit": {"cpu": 20500}}, {"name": "research.vision", "parent": "research"},
-             {"name": "product"}],
+            told["rows"],
+            [f"queue research quota.cpu=10000m quota.memory={10 << 30} quota.gpu=8000m limit.cpu=20500m", "queue research.vision parent=research",
+             "queue product"],
         )  # fmt: skip
-        self.assertNotIn("queues", self.told(VOLCANO))
+        self.assertEqual(self.told(VOLCANO)["rows"], [])
+        odd = self.told(YUNIKORN.replace("name: product", "name: 'a product'"))
+        self.assertEqual((len(odd["rows"]), odd["left_out"][-2].split(": ")[-1]), (2, "that is no name of a queue"))
 
-    def test_queues_of_yunikorn_are_a_cluster_file(self):
+    def test_queues_of_yunikorn_are_a_scenario(self):
         inner = "\n".join("    " + line for line in YUNIKORN.splitlines())
         text = f"apiVersion: v1\nkind: ConfigMap\ndata:\n  log.level: info\n  queues.yaml: |\n{inner}\n"
-        queues = self.file("queues.json", "")
-        out = self.ok("import", self.file("c.yaml", text), "--queues", queues)
+        queues = self.file("queues.ks", "")
+        out = self.ok("import", self.file("c.yaml", text), "--cluster", queues)
         self.assertIn("\npreset: yunikorn-default\n", out)
-        self.assertNotIn("# 3 queues", out)
-        self.assertIn("# 3 queues", self.ok("import", self.file("c.yaml", text)))
+        self.assertNotIn("# 3 nodes", out)
+        self.assertIn("# 3 nodes, queues and topologies", self.ok("import", self.file("c.yaml", text)))
         self.assertIn("3 queues", self.ok("check", queues))
 
     def test_what_comes_out_is_an_engine(self):
