@@ -65,6 +65,7 @@ class Kubelets(threading.Thread):
         here = one["spec"].get("nodeName")
         if not here or one.get("status", {}).get("phase") in ("Running", "Failed", "Succeeded"):
             return
+        kept = one.get("status", {})  # conditions that a scheduler has set
         others = [p for p in self.api.objects["pods"].values() if p["spec"].get("nodeName") == here]
         if is_reservation(one):
             if one["metadata"]["uid"] not in self.tried and self.says:
@@ -79,12 +80,12 @@ class Kubelets(threading.Thread):
             given = {p["metadata"].get("annotations", {}).get(DEVICE) for p in others if is_reservation(p)}
             free = [f"GPU-{here}-{i}" for i in range(wholes, capacity) if f"GPU-{here}-{i}" not in given]
             if said is False or not free:
-                return self.api.put("pods", {**one, "status": {"phase": "Failed", "reason": "UnexpectedAdmissionError"}})
+                return self.api.put("pods", {**one, "status": {**kept, "phase": "Failed", "reason": "UnexpectedAdmissionError"}})
             notes = {**one["metadata"].get("annotations", {}), DEVICE: said if isinstance(said, str) else free[0]}
-            return self.api.put("pods", {**one, "metadata": {**one["metadata"], "annotations": notes}, "status": {"phase": "Running"}})
+            return self.api.put("pods", {**one, "metadata": {**one["metadata"], "annotations": notes}, "status": {**kept, "phase": "Running"}})
         if all(ref["valueFrom"]["configMapKeyRef"]["name"] in {m["metadata"]["name"] for m in self.api.objects["configmaps"].values()}
                for ref in one["spec"]["containers"][0].get("env", [])):  # fmt: skip
-            self.api.put("pods", {**one, "status": {"phase": "Running"}})
+            self.api.put("pods", {**one, "status": {**kept, "phase": "Running"}})
 
 
 class Book:
