@@ -64,7 +64,7 @@ class Case(unittest.TestCase):
     def log(self):
         return (self.folder / "stderr").read_text()
 
-    def assert_until(self, api, condition, seconds=60):
+    def assert_until(self, api, condition, seconds=180):
         self.assertTrue(api.until(condition, seconds), f"{api.pods()}\n{self.log() if hasattr(self, 'errors') else ''}")
 
     def fill(self, api, nodes=1, gpus=8, quota=-1):
