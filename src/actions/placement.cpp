@@ -316,4 +316,24 @@ result<void> commit_group(core& c, group_row group, bool waits, bool had_started
   return c.verify();
 }
 
+bool other_pods_allow(const work::core& c, pod_row pod, node_row node) {
+  if (!c.has_predicates || policy::ignores_other_pods(c.access, c.state().class_of(pod))) return true;
+  constraint verdict = constraint::none;
+  policy::pod_verdicts(c.access, pod, std::span(&node, 1), std::span(&verdict, 1));
+  return verdict == constraint::none;
+}
+
+bool put_on(work::core& c, pod_row pod, node_row node, bool starts) {
+  if (!other_pods_allow(c, pod, node)) return false;
+  const std::optional<work::place> found =
+      work::place_on(c, pod, node, starts ? policy::free_amount::idle : policy::free_amount::idle_or_releasing);
+  if (!found || (starts && found->must_wait)) return false;
+  if (starts) {
+    c.allocate(pod, node, found->devices, found->groups);
+  } else {
+    c.pipeline(pod, node, found->devices, found->groups);
+  }
+  return true;
+}
+
 }  // namespace kaisched::actions

@@ -192,11 +192,7 @@ class decider {
 
   bool put(pod_row pod, node_row node, std::uint64_t mask, bool waits) {
     const model::pod_class& ask = c_.state().class_of(pod);
-    if (c_.has_predicates && !policy::ignores_other_pods(c_.access, ask)) {
-      constraint verdict = constraint::none;
-      policy::pod_verdicts(c_.access, pod, std::span(&node, 1), std::span(&verdict, 1));
-      if (verdict != constraint::none) return false;
-    }
+    if (!other_pods_allow(c_, pod, node)) return false;
     const policy::free_amount amount = waits ? policy::free_amount::idle_or_releasing : policy::free_amount::idle;
     const std::optional<work::place> found = work::place_on(c_, pod, node, amount);
     if (!found || (!waits && found->must_wait)) return false;

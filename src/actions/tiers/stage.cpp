@@ -76,7 +76,7 @@ class performer {
       const pod_row pod = world_.pods[one.task];
       if (one.what == deed::evict) {
         c_.evict(pod);
-      } else if (!place(pod, static_cast<node_row>(one.node), one.what == deed::allocate)) {
+      } else if (!put_on(c_, pod, static_cast<node_row>(one.node), one.what == deed::allocate)) {
         c_.rollback(0);
         work::failure why;
         why.group = group;
@@ -99,23 +99,6 @@ class performer {
       if (!*starts) return {};
     }
     return commit_group(c_, group, waits, had_started);
-  }
-
-  bool place(pod_row pod, node_row node, bool starts) {
-    if (c_.has_predicates && !policy::ignores_other_pods(c_.access, c_.state().class_of(pod))) {
-      constraint verdict = constraint::none;
-      policy::pod_verdicts(c_.access, pod, std::span(&node, 1), std::span(&verdict, 1));
-      if (verdict != constraint::none) return false;
-    }
-    const std::optional<work::place> found =
-        work::place_on(c_, pod, node, starts ? policy::free_amount::idle : policy::free_amount::idle_or_releasing);
-    if (!found || (starts && found->must_wait)) return false;
-    if (starts) {
-      c_.allocate(pod, node, found->devices, found->groups);
-    } else {
-      c_.pipeline(pod, node, found->devices, found->groups);
-    }
-    return true;
   }
 
   work::core& c_;

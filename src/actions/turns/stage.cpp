@@ -27,7 +27,7 @@ class turn_host final : public policy::turns::host {
 
   bool accepts(policy::turns::row ask, policy::turns::row node) override {
     const pod_row pod = world_.pods[ask];
-    if (!others_accept(pod, static_cast<node_row>(node))) return false;
+    if (!other_pods_allow(c_, pod, static_cast<node_row>(node))) return false;
     const std::optional<work::place> found =
         work::place_on(c_, pod, static_cast<node_row>(node), policy::free_amount::idle);
     return found && !found->must_wait;
@@ -48,7 +48,7 @@ class turn_host final : public policy::turns::host {
  private:
   result<start_answer> place_all(group_row group, std::span<const placement> all, bool had_started) {
     for (const placement& one : all) {
-      if (place_one(one)) continue;
+      if (put_on(c_, world_.pods[one.ask], static_cast<node_row>(one.node), !one.waits)) continue;
       c_.rollback(0);
       return start_answer{start_answer::outcome::no_place, one.ask};
     }
@@ -59,29 +59,6 @@ class turn_host final : public policy::turns::host {
     if (!*starts) return start_answer{start_answer::outcome::refused, policy::turns::no_row};
     if (auto done = commit_group(c_, group, waits, had_started); !done) return done.failure();
     return start_answer{};
-  }
-
-  /// Ports and neighbours, which turns do not look at.
-  bool others_accept(pod_row pod, node_row node) {
-    if (!c_.has_predicates || policy::ignores_other_pods(c_.access, c_.state().class_of(pod))) return true;
-    constraint verdict = constraint::none;
-    policy::pod_verdicts(c_.access, pod, std::span(&node, 1), std::span(&verdict, 1));
-    return verdict == constraint::none;
-  }
-
-  bool place_one(const placement& one) {
-    const pod_row pod = world_.pods[one.ask];
-    const auto node = static_cast<node_row>(one.node);
-    if (!others_accept(pod, node)) return false;
-    const std::optional<work::place> found =
-        work::place_on(c_, pod, node, one.waits ? policy::free_amount::idle_or_releasing : policy::free_amount::idle);
-    if (!found || (found->must_wait && !one.waits)) return false;
-    if (one.waits) {
-      c_.pipeline(pod, node, found->devices, found->groups);
-    } else {
-      c_.allocate(pod, node, found->devices, found->groups);
-    }
-    return true;
   }
 
   work::core& c_;
