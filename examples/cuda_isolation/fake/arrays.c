@@ -1,6 +1,8 @@
-/* Arrays: what texture hardware reads. They take whole granules. */
+/* Arrays: what texture hardware reads. They take whole granules; a card tells what one needs only of those that have no
+ * memory yet. */
 #include <stdlib.h>
 
+#include "../shim/array_layout.h"
 #include "fake.h"
 
 struct CUarray_st {
@@ -13,6 +15,7 @@ struct CUmipmappedArray_st {
   CUDA_ARRAY3D_DESCRIPTOR description;
   CUdevice device;
   uint64_t size;
+  unsigned levels;
 };
 #define ALIGNMENT ((uint64_t)65536)
 
@@ -22,13 +25,6 @@ static unsigned element(CUarray_format format) {
   return format == 0x03 || format == 0x0a || format == 0x20 ? 4 : 0;
 }
 
-static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR* description, unsigned level) {
-  uint64_t width = description->Width >> level, height = description->Height >> level,
-           depth = description->Depth >> level;
-  uint64_t bytes = (width > 0 ? width : 1) * (height > 0 ? height : 1) * (depth > 0 ? depth : 1);
-  return bytes * element(description->Format) * description->NumChannels;
-}
-
 static bool sane(const CUDA_ARRAY3D_DESCRIPTOR* description) {
   unsigned channels = description->NumChannels;
   return description->Width > 0 && element(description->Format) != 0 &&
@@ -36,12 +32,19 @@ static bool sane(const CUDA_ARRAY3D_DESCRIPTOR* description) {
          description->Height < 1u << 20 && description->Depth < 1u << 14;
 }
 
-static uint64_t padded(uint64_t bytes) { return (bytes + FAKE_GRANULE - 1) / FAKE_GRANULE * FAKE_GRANULE; }
+static uint64_t padded(const CUDA_ARRAY3D_DESCRIPTOR* description, unsigned levels) {
+  uint64_t bytes = array_bytes(description, element(description->Format) * description->NumChannels, levels);
+  return (bytes + FAKE_GRANULE - 1) / FAKE_GRANULE * FAKE_GRANULE;
+}
+
+static uint64_t taken(const CUDA_ARRAY3D_DESCRIPTOR* description, unsigned levels) {
+  return array_is_unbacked(description) ? 0 : padded(description, levels);
+}
 
 FAKE_EXPORT CUresult cuArray3DCreate_v2(CUarray* out, const CUDA_ARRAY3D_DESCRIPTOR* description) {
   ENTER_CONTEXT(cuArray3DCreate_v2);
   if (out == NULL || description == NULL || !sane(description)) return CUDA_ERROR_INVALID_VALUE;
-  uint64_t size = padded(bytes_of(description, 0));
+  uint64_t size = taken(description, 1);
   if (!fake_charge(fake_physical(context->device), size)) return CUDA_ERROR_OUT_OF_MEMORY;
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -69,7 +72,8 @@ FAKE_EXPORT CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS
   ENTER(cuArrayGetMemoryRequirements);
   if (out == NULL || array == NULL) return CUDA_ERROR_INVALID_VALUE;
   if (fake_physical(device) < 0) return CUDA_ERROR_INVALID_DEVICE;
-  *out = (CUDA_ARRAY_MEMORY_REQUIREMENTS){array->size, ALIGNMENT, {0}};
+  if (!array_is_unbacked(&array->description)) return CUDA_ERROR_INVALID_VALUE;
+  *out = (CUDA_ARRAY_MEMORY_REQUIREMENTS){padded(&array->description, 1), ALIGNMENT, {0}};
   return CUDA_SUCCESS;
 }
 
@@ -78,13 +82,11 @@ FAKE_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray* out, const CUDA_AR
   ENTER_CONTEXT(cuMipmappedArrayCreate);
   if (out == NULL || description == NULL || levels == 0 || levels > 20 || !sane(description))
     return CUDA_ERROR_INVALID_VALUE;
-  uint64_t size = 0;
-  for (unsigned level = 0; level < levels; level++) size += bytes_of(description, level);
-  size = padded(size);
+  uint64_t size = taken(description, levels);
   if (!fake_charge(fake_physical(context->device), size)) return CUDA_ERROR_OUT_OF_MEMORY;
   *out = calloc(1, sizeof **out);
   if (*out == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-  **out = (struct CUmipmappedArray_st){*description, context->device, size};
+  **out = (struct CUmipmappedArray_st){*description, context->device, size, levels};
   return CUDA_SUCCESS;
 }
 
@@ -101,6 +103,7 @@ FAKE_EXPORT CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQ
   ENTER(cuMipmappedArrayGetMemoryRequirements);
   if (out == NULL || array == NULL) return CUDA_ERROR_INVALID_VALUE;
   if (fake_physical(device) < 0) return CUDA_ERROR_INVALID_DEVICE;
-  *out = (CUDA_ARRAY_MEMORY_REQUIREMENTS){array->size, ALIGNMENT, {0}};
+  if (!array_is_unbacked(&array->description)) return CUDA_ERROR_INVALID_VALUE;
+  *out = (CUDA_ARRAY_MEMORY_REQUIREMENTS){padded(&array->description, array->levels), ALIGNMENT, {0}};
   return CUDA_SUCCESS;
 }

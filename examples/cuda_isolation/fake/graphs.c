@@ -22,7 +22,7 @@ struct exec_node {
 struct CUgraphExec_st {
   size_t count;
   CUdevice device;
-  uint64_t bytes; /* of its memory nodes, in granules */
+  uint64_t bytes; /* of its memory nodes, in the steps that a card takes */
   bool reserved;
   bool keeps; /* allocates what it does not free: a trim leaves that alone */
   struct CUgraphExec_st* next;
@@ -192,6 +192,8 @@ FAKE_EXPORT CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* ou
   return CUDA_ERROR_INVALID_VALUE;
 }
 
+static uint64_t grown(uint64_t bytes) { return (bytes + FAKE_POOL_GROWTH - 1) / FAKE_POOL_GROWTH * FAKE_POOL_GROWTH; }
+
 static CUresult instantiate(CUgraphExec* out, CUgraph graph) {
   struct CUctx_st* context = fake_context();
   if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
@@ -199,12 +201,18 @@ static CUresult instantiate(CUgraphExec* out, CUgraph graph) {
   struct CUgraphExec_st* exec = calloc(1, sizeof *exec + graph->count * sizeof exec->node[0]);
   if (exec == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
   exec->device = context->device;
+  uint64_t small = 0; /* nodes below a step share steps */
   for (const struct CUgraphNode_st* node = graph->first; node != NULL; node = node->next) {
     if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
       exec->node[exec->count++] = (struct exec_node){
           node->kernel.func, (uint64_t)node->kernel.gridDimX * node->kernel.gridDimY * node->kernel.gridDimZ};
     } else if (node->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
-      exec->bytes += (node->memory.bytesize + FAKE_GRANULE - 1) / FAKE_GRANULE * FAKE_GRANULE;
+      uint64_t wanted = (node->memory.bytesize + FAKE_GRANULE - 1) / FAKE_GRANULE * FAKE_GRANULE;
+      if (wanted < FAKE_POOL_GROWTH) {
+        small += wanted;
+      } else {
+        exec->bytes += grown(wanted);
+      }
       const struct CUgraphNode_st* other = node->next;
       while (other != NULL && (other->type != CU_GRAPH_NODE_TYPE_MEM_FREE || other->memory.dptr != node->memory.dptr)) {
         other = other->next;
@@ -212,6 +220,7 @@ static CUresult instantiate(CUgraphExec* out, CUgraph graph) {
       exec->keeps = exec->keeps || other == NULL;
     }
   }
+  exec->bytes += grown(small);
   fake_process_lock();
   exec->next = executables;
   executables = exec;

@@ -1,4 +1,5 @@
-/* Arrays. The driver says what one needs once it is there; before, it is format and extent in whole granules. */
+/* Arrays. What one takes follows from its description; drivers that tell it once the array is there are believed. */
+#include "array_layout.h"
 #include "guard.h"
 
 /* Bytes of one channel: at most 4; formats of compressed blocks and of video take less than that. */
@@ -16,22 +17,15 @@ static uint64_t channel(CUarray_format format) {
   }
 }
 
-static uint64_t extent(size_t wanted) { return wanted > 0 ? wanted : 1; }
-
-static uint64_t expected(const CUDA_ARRAY3D_DESCRIPTOR* description, bool levels) {
-  uint64_t bytes = channel(description->Format) * extent(description->NumChannels);
-  if (__builtin_mul_overflow(bytes, extent(description->Width), &bytes) ||
-      __builtin_mul_overflow(bytes, extent(description->Height), &bytes) ||
-      __builtin_mul_overflow(bytes, extent(description->Depth), &bytes)) {
-    return UINT64_MAX;
-  }
-  if (levels && bytes < UINT64_MAX / 2) bytes *= 2; /* each level is at most half of the one before */
-  return guard_round(bytes, GUARD_GRANULE);
+static uint64_t expected(const CUDA_ARRAY3D_DESCRIPTOR* description, unsigned levels) {
+  if (array_is_unbacked(description)) return 0;
+  uint64_t channels = description->NumChannels > 0 ? description->NumChannels : 1;
+  return guard_round(array_bytes(description, channel(description->Format) * channels, levels), GUARD_GRANULE);
 }
 
 static void note(enum guard_kind kind, uint64_t handle, uint64_t needs, CUdevice device, struct guard_claim* claim) {
   if (claim->card < 0) return;
-  uint64_t bytes = needs == 0 ? claim->bytes : guard_round(needs, GUARD_GRANULE);
+  uint64_t bytes = needs == 0 || claim->bytes == 0 ? claim->bytes : guard_round(needs, GUARD_GRANULE);
   struct guard_record record = {.bytes = bytes, .card = claim->card, .device = device};
   guard_put(kind, handle, &record);
   guard_keep(claim, bytes);
@@ -62,13 +56,13 @@ static CUresult created(CUresult result, CUarray* out, CUdevice device, struct g
                                      .NumChannels = description->NumChannels,                                 \
                                      __VA_ARGS__};                                                            \
     struct guard_claim claim;                                                                                 \
-    CUresult result = guard_claim(&claim, device, expected(&whole, false));                                   \
+    CUresult result = guard_claim(&claim, device, expected(&whole, 1));                                       \
     return result != CUDA_SUCCESS ? result : created(guard_real.name(out, description), out, device, &claim); \
   }
 CREATE(cuArrayCreate_v2, CUDA_ARRAY_DESCRIPTOR, .Depth = 0)
 CREATE(cuArrayCreate, CUDA_ARRAY_DESCRIPTOR_v1, .Depth = 0)
-CREATE(cuArray3DCreate_v2, CUDA_ARRAY3D_DESCRIPTOR, .Depth = description->Depth)
-CREATE(cuArray3DCreate, CUDA_ARRAY3D_DESCRIPTOR_v1, .Depth = description->Depth)
+CREATE(cuArray3DCreate_v2, CUDA_ARRAY3D_DESCRIPTOR, .Depth = description->Depth, .Flags = description->Flags)
+CREATE(cuArray3DCreate, CUDA_ARRAY3D_DESCRIPTOR_v1, .Depth = description->Depth, .Flags = description->Flags)
 
 GUARD_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray* out, const CUDA_ARRAY3D_DESCRIPTOR* description,
                                              unsigned int levels) {
@@ -78,7 +72,7 @@ GUARD_EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray* out, const CUDA_A
     return guard_real.cuMipmappedArrayCreate(out, description, levels);
   }
   struct guard_claim claim;
-  CUresult result = guard_claim(&claim, device, expected(description, true));
+  CUresult result = guard_claim(&claim, device, expected(description, levels));
   if (result != CUDA_SUCCESS) return result;
   result = guard_real.cuMipmappedArrayCreate(out, description, levels);
   if (result != CUDA_SUCCESS) {

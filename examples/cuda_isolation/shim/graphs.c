@@ -4,8 +4,16 @@
 
 #include "guard.h"
 
-/* Bytes of its memory nodes and time of its kernels, children included. */
-static void weigh(CUgraph graph, unsigned depth, uint64_t* bytes, int64_t* time) {
+static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+/* What a graph may take: memory nodes of a step of growth and more each have steps of their own, smaller ones share
+ * some; and the time of its kernels. Children included. */
+struct weight {
+  uint64_t large, small;
+  int64_t time;
+};
+
+static void weigh(CUgraph graph, unsigned depth, struct weight* sum) {
   size_t count = 0;
   if (depth > 16 || guard_real.cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS || count == 0) return;
   CUgraphNode* nodes = calloc(count, sizeof *nodes);
@@ -18,14 +26,18 @@ static void weigh(CUgraph graph, unsigned depth, uint64_t* bytes, int64_t* time)
     guard_real.cuGraphNodeGetType(nodes[i], &type);
     if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
         guard_real.cuGraphMemAllocNodeGetParams(nodes[i], &memory) == CUDA_SUCCESS) {
-      *bytes += guard_round(memory.bytesize, GUARD_GRANULE);
+      if (memory.bytesize >= GUARD_GROWTH) {
+        sum->large = plus(sum->large, guard_round(memory.bytesize, GUARD_GROWTH));
+      } else {
+        sum->small = plus(sum->small, guard_round(memory.bytesize, GUARD_GRANULE));
+      }
     } else if (type == CU_GRAPH_NODE_TYPE_KERNEL && guard_real.cuGraphKernelNodeGetParams_v2 != NULL &&
                guard_real.cuGraphKernelNodeGetParams_v2(nodes[i], &kernel) == CUDA_SUCCESS) {
-      *time += guard_expected((uint64_t)(uintptr_t)(kernel.func != NULL ? (void*)kernel.func : (void*)kernel.kern),
-                              (uint64_t)kernel.gridDimX * kernel.gridDimY * kernel.gridDimZ);
+      sum->time += guard_expected((uint64_t)(uintptr_t)(kernel.func != NULL ? (void*)kernel.func : (void*)kernel.kern),
+                                  (uint64_t)kernel.gridDimX * kernel.gridDimY * kernel.gridDimZ);
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                guard_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) {
-      weigh(child, depth + 1, bytes, time);
+      weigh(child, depth + 1, sum);
     }
   }
   free(nodes);
@@ -34,12 +46,11 @@ static void weigh(CUgraph graph, unsigned depth, uint64_t* bytes, int64_t* time)
 /* An executable graph is remembered as something to allocate and something to launch. */
 static CUresult instantiated(CUresult result, CUgraphExec* out, CUgraph graph) {
   if (result != CUDA_SUCCESS || !guard_on() || out == NULL || guard_real.cuGraphGetNodes == NULL) return result;
-  uint64_t bytes = 0;
-  int64_t time = 0;
-  weigh(graph, 0, &bytes, &time);
-  struct guard_record record = {.bytes = bytes, .card = -1};
+  struct weight sum = {0, 0, 0};
+  weigh(graph, 0, &sum);
+  struct guard_record record = {.bytes = plus(sum.large, guard_round(sum.small, GUARD_GROWTH)), .card = -1};
   guard_put(GUARD_GRAPH, (uint64_t)(uintptr_t)*out, &record);
-  guard_learn((uint64_t)(uintptr_t)*out, time);
+  guard_learn((uint64_t)(uintptr_t)*out, sum.time);
   return result;
 }
 

@@ -15,6 +15,7 @@
 
 #define GUARD_EXPORT __attribute__((visibility("default")))
 #define GUARD_GRANULE (UINT64_C(2) << 20)
+#define GUARD_GROWTH (UINT64_C(32) << 20) /* steps in which pools grow, and the memory of graphs */
 
 /* ---- the driver itself ---- */
 union guard_driver {

@@ -3,8 +3,6 @@
  * grow. */
 #include "guard.h"
 
-#define GROWTH (UINT64_C(32) << 20)
-
 /* Keys of pools are their addresses; memory of graphs, one pool per device, has those below 64. */
 static CUresult reserved(uint64_t key, uint64_t* out) {
   if (key >= GUARD_GRAPH_POOL + KL_DEVICES_MAX) {
@@ -119,7 +117,7 @@ static void give_room(CUmemoryPool pool, uint64_t size) {
 
 /* Growth is admitted, or there is room. */
 static CUresult claim_for(struct guard_claim* claim, CUmemoryPool pool, CUdevice device, uint64_t size, bool* room) {
-  CUresult result = guard_claim(claim, device, guard_round(size, GROWTH));
+  CUresult result = guard_claim(claim, device, guard_round(size, GUARD_GROWTH));
   *room = result == CUDA_ERROR_OUT_OF_MEMORY && take_room(pool, size);
   return *room ? guard_claim(claim, device, 0) : result;
 }

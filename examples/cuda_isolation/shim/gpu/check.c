@@ -1,9 +1,10 @@
 /* What run_on_gpu.sh runs, on a card or on the fake driver.
  *
- *   check fill CLASS STEP         allocates STEP bytes at a time until it is refused, in CLASS: alloc, managed, async,
- * pool, vmm, graph or array; says so, holds all of it until its input ends, frees it, and takes one step again check
- * work MICROSECONDS SECONDS HOW   kernels of that length for that time; HOW: stream or graph check hold BYTES SECONDS
- * one allocation, and a message once it is there
+ *   check fill CLASS STEP MOST      allocates STEP bytes at a time until it is refused or has MOST, in CLASS: alloc,
+ *                                   managed, async, pool, vmm, graph or array; says so, holds all of it until its
+ *                                   input ends, frees it, and takes one step again
+ *   check work MICROSECONDS SECONDS HOW   kernels of that length for that time; HOW: stream or graph
+ *   check hold BYTES SECONDS        one allocation, and a message once it is there
  *
  * Prints one line of JSON at the end. */
 #include <dlfcn.h>
@@ -181,13 +182,15 @@ static void give(const char* class, size_t at, size_t size) {
   }
 }
 
-static int fill(const char* class, size_t step) {
+/* Never beyond `most`: a card that is asked for more managed memory than it has may hang, so a limit that does not hold
+ * must show without that. */
+static int fill(const char* class, size_t step, size_t most) {
   CUmemPoolProps properties = {.allocType = 1, .location = {1, 0}};
   size_t count = 0, available = 0, total = 0;
   CUresult result = CUDA_SUCCESS;
   must(cuda.cuMemPoolCreate(&pool, &properties), "cuMemPoolCreate");
   must(cuda.cuMemGetInfo_v2(&available, &total), "cuMemGetInfo");
-  while (count < MOST && (result = take(class, count, step)) == CUDA_SUCCESS) count++;
+  while (count < MOST && (count + 1) * step <= most && (result = take(class, count, step)) == CUDA_SUCCESS) count++;
   puts("filled");
   fflush(stdout);
   while (getchar() != EOF) { /* others fill what is left, and whoever started us adds up what all hold */
@@ -259,8 +262,8 @@ int main(int count, char** arguments) {
   open_driver();
   must(cuda.cuDevicePrimaryCtxRetain(&context, 0), "cuDevicePrimaryCtxRetain");
   must(cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-  if (strcmp(arguments[1], "fill") == 0 && count == 4) {
-    return fill(arguments[2], strtoull(arguments[3], NULL, 10));
+  if (strcmp(arguments[1], "fill") == 0 && count == 5) {
+    return fill(arguments[2], strtoull(arguments[3], NULL, 10), strtoull(arguments[4], NULL, 10));
   }
   if (strcmp(arguments[1], "work") == 0 && count == 5) {
     return work(arguments[2], strtod(arguments[3], NULL), strcmp(arguments[4], "graph") == 0);
