@@ -5,6 +5,8 @@
 
 #include "accountability/gangs.hpp"
 
+namespace of_test_exactness {
+
 using namespace kaisched;
 using test::must;
 using test::numbers;
@@ -161,3 +163,5 @@ TEST_CASE("several kinds of pods: most impossible gangs have a certificate") {
   CHECK(in_one_rack.impossible > 1000);
   CHECK(in_one_rack.proven * 100 >= in_one_rack.impossible * 98);
 }
+
+}  // namespace of_test_exactness

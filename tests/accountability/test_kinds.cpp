@@ -4,6 +4,8 @@
 
 #include "accountability/gangs.hpp"
 
+namespace of_test_kinds {
+
 using namespace kaisched;
 using test::builder;
 using test::must;
@@ -328,3 +330,5 @@ TEST_CASE("errors: an open statement, a row without a group") {
   REQUIRE(must(over.allocate(test::pod_by_name(over.base(), "g-0"), 0)));
   CHECK(over.certify(test::group_by_name(over.base(), "g")).failure().code == status::state);
 }
+
+}  // namespace of_test_kinds

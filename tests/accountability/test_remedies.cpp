@@ -14,6 +14,8 @@
 #include "model/state.hpp"
 #include "support.hpp"
 
+namespace of_test_remedies {
+
 using namespace kaisched;
 using test::builder;
 using test::must;
@@ -415,3 +417,5 @@ TEST_CASE("one kind of change, or two together, are told exactly where trying ev
   MESSAGE(needed[0], " need one kind, ", needed[1], " two, ", needed[2], " more");
   CHECK(std::min({needed[0], needed[1], needed[2]}) > 0);
 }
+
+}  // namespace of_test_remedies

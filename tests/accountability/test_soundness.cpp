@@ -5,6 +5,8 @@
 
 #include "accountability/gangs.hpp"
 
+namespace of_test_soundness {
+
 using namespace kaisched;
 using test::must;
 
@@ -85,3 +87,5 @@ TEST_CASE("gangs with topologies, trees and kinds of pods") {
 TEST_CASE("clusters with parts of devices, pod affinity, ports, overcommitted nodes and more") {
   judge_all(random_rows);
 }
+
+}  // namespace of_test_soundness

@@ -7,6 +7,8 @@
 #include "devices/cards.hpp"
 #include "policy/devices/fleet.hpp"
 
+namespace of_test_fleet {
+
 using namespace kaisched::devices;
 using namespace kaisched::devices::test;
 
@@ -132,3 +134,5 @@ TEST_CASE("weights that cannot be read place nothing and say so") {
   REQUIRE(nodes.reasons(asking).size() == 1);
   CHECK(nodes.reasons(asking)[0].find("device scoring weights") != std::string::npos);
 }
+
+}  // namespace of_test_fleet

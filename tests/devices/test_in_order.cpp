@@ -5,6 +5,8 @@
 #include "devices/cards.hpp"
 #include "policy/devices/node_score.hpp"
 
+namespace of_test_in_order {
+
 using namespace kaisched::devices;
 using namespace kaisched::devices::test;
 
@@ -178,3 +180,5 @@ TEST_CASE("H13: weights of scores need all three, none negative, one positive") 
     CHECK_FALSE(parse_score_weights(text));
   }
 }
+
+}  // namespace of_test_in_order

@@ -8,6 +8,8 @@
 #include "devices/cards.hpp"
 #include "policy/devices/links.hpp"
 
+namespace of_test_links {
+
 using namespace kaisched::devices;
 using namespace kaisched::devices::test;
 
@@ -116,3 +118,5 @@ TEST_CASE("islands, hops and cuts of two quads with one bridge") {
   CHECK(link_cut(set, links) == 15 * 20 + 120);
   CHECK(link_cut(grants_of_cards(1), links) == 0);
 }
+
+}  // namespace of_test_links

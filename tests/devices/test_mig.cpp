@@ -8,6 +8,8 @@
 #include "devices/cards.hpp"
 #include "policy/devices/mig.hpp"
 
+namespace of_test_mig {
+
 using namespace kaisched::devices;
 using namespace kaisched::devices::test;
 
@@ -226,3 +228,5 @@ TEST_CASE("H18: one container may have several instances of one device") {
   CHECK(place_in_order(vendors(), where, one(ask(2, 10000, 0)), policies, {}).reason ==
         "1/1 AllocatedCardsInsufficientRequest, 1/1 CardMigTopologyInfeasible");
 }
+
+}  // namespace of_test_mig

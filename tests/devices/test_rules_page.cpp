@@ -9,6 +9,8 @@
 
 #include "io/vendors/vendor_reader.hpp"
 
+namespace of_test_rules_page {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,3 +54,5 @@ TEST_CASE("files on the page can be read") {
   }
   CHECK(count == 2);
 }
+
+}  // namespace of_test_rules_page

@@ -13,6 +13,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_sessions {
+
 using namespace kaisched;
 using devices::test::draw;
 using test::must;
@@ -221,3 +223,5 @@ TEST_CASE("a catalog grows by the text of a vendor") {
   const engine none;
   CHECK(must(none.run(c.take_snapshot(), 0)).decisions().empty());
 }
+
+}  // namespace of_test_sessions

@@ -9,6 +9,8 @@
 #include "devices/cards.hpp"
 #include "policy/devices/solve.hpp"
 
+namespace of_test_solve {
+
 using namespace kaisched::devices;
 using namespace kaisched::devices::test;
 
@@ -254,3 +256,5 @@ TEST_CASE("quotas hold over all containers together") {
   asking.containers.push_back({ask(1, 1, 0)});
   CHECK_FALSE(solve(vendors(), where, asking, policies_named("spread"), {quota}).placed.fits);
 }
+
+}  // namespace of_test_solve

@@ -6,6 +6,8 @@
 #include "policy/devices/admission.hpp"
 #include "policy/devices/requests.hpp"
 
+namespace of_test_vendor_files {
+
 using namespace kaisched;
 using namespace kaisched::devices;
 using namespace kaisched::devices::test;
@@ -188,3 +190,5 @@ TEST_CASE("H30: Ascend rounds memory to its templates, several devices are whole
   CHECK(admitted(2, 16384) == -1);
   CHECK(admitted(2, 65536) == 65536);
 }
+
+}  // namespace of_test_vendor_files

@@ -7,6 +7,8 @@
 #include "benchmarks/memory_use.hpp"
 #include "benchmarks/scenarios.hpp"
 
+namespace of_test_memory {
+
 using namespace kaisched::bench;
 
 TEST_CASE("a row of the model takes as many bytes as the docs say, or fewer") {
@@ -49,3 +51,5 @@ TEST_CASE("the steady state of a session: what a further decision, or group trie
     CHECK(allocations_per_step(name, 200) <= most.at(name));
   }
 }
+
+}  // namespace of_test_memory

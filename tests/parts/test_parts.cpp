@@ -2,6 +2,8 @@
 #include "parts/part/cheap_first.hpp"
 #include "support.hpp"
 
+namespace of_test_parts {
+
 using namespace kaisched;
 using test::builder;
 using test::must;
@@ -65,3 +67,5 @@ TEST_CASE("a part that fails stops the session with its name") {
   CHECK(ran.failure().code == status::plugin);
   CHECK(ran.failure().message == "part 'broken' gave a score that is not finite");
 }
+
+}  // namespace of_test_parts

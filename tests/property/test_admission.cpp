@@ -12,6 +12,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_admission {
+
 using namespace kaisched;
 using test::add;
 using test::draw;
@@ -227,3 +229,5 @@ TEST_CASE("quotas that lend and borrow are kept, and the same groups are admitte
   });
   CHECK(good);
 }
+
+}  // namespace of_test_admission

@@ -13,6 +13,8 @@
 #include "draws.hpp"
 #include "policy/claims/allocator.hpp"
 
+namespace of_test_allocator {
+
 using namespace kaisched;
 using policy::allocation_answer;
 using policy::allocation_outcome;
@@ -343,3 +345,5 @@ TEST_CASE("one claim gets the first devices that are possible, or none are") {
 TEST_CASE("claims of one pod get devices together") {
   CHECK(rc::check([] { check(drawn(2, 4)); }));
 }
+
+}  // namespace of_test_allocator

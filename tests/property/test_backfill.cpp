@@ -12,6 +12,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_backfill {
+
 using namespace kaisched;
 using test::add;
 using test::draw;
@@ -283,3 +285,5 @@ TEST_CASE("on one node groups start when conservative backfill says by the book"
   });
   CHECK(held);
 }
+
+}  // namespace of_test_backfill

@@ -14,6 +14,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_bad_rows {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -420,3 +422,5 @@ TEST_CASE("changes with faults keep the place of pods and nothing else") {
     }
   }));
 }
+
+}  // namespace of_test_bad_rows

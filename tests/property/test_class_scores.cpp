@@ -7,6 +7,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_class_scores {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -113,3 +115,5 @@ TEST_CASE("what is kept per class decides what asking about all nodes decides") 
   });
   CHECK(good);
 }
+
+}  // namespace of_test_class_scores

@@ -14,6 +14,8 @@
 #include "policy/devices/division_plan.hpp"
 #include "policy/devices/mig.hpp"
 
+namespace of_test_divisions {
+
 using namespace kaisched::devices;
 using kaisched::test::draw;
 
@@ -374,3 +376,5 @@ TEST_CASE("plans are proven in large clusters") {
   }
   CHECK(found == 6);
 }
+
+}  // namespace of_test_divisions

@@ -12,6 +12,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_explanations {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -335,3 +337,5 @@ TEST_CASE("the steps of a division add up to the fair shares, and to what there 
   });
   CHECK(good);
 }
+
+}  // namespace of_test_explanations

@@ -8,6 +8,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_full_clusters {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -125,3 +127,5 @@ TEST_CASE("forks of a session find what the session would find, before it runs a
   });
   CHECK(good);
 }
+
+}  // namespace of_test_full_clusters

@@ -7,9 +7,11 @@
 
 #include "draws.hpp"
 #include "files/cluster_file.hpp"
-#include "io/cluster_json.hpp"
 #include "files/cluster_yaml.hpp"
+#include "io/cluster_json.hpp"
 #include "support.hpp"
+
+namespace of_test_io_forms {
 
 using namespace kaisched;
 using test::draw;
@@ -234,3 +236,5 @@ TEST_CASE("JSON, YAML and scenarios keep every byte of a cluster") {
     RC_ASSERT(*io::format_cluster_json(from_statements, 11) == json);
   }));
 }
+
+}  // namespace of_test_io_forms

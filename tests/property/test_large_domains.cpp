@@ -8,6 +8,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_large_domains {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -85,3 +87,5 @@ TEST_CASE("in large domains the fast ways decide what the reference way decides"
   });
   CHECK(good);
 }
+
+}  // namespace of_test_large_domains

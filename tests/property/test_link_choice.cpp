@@ -14,6 +14,8 @@
 #include "io/scenario/scenario.hpp"
 #include "support.hpp"
 
+namespace of_test_link_choice {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -137,3 +139,5 @@ TEST_CASE("devices have the best links of all that are free") {
   });
   CHECK(good);
 }
+
+}  // namespace of_test_link_choice

@@ -16,6 +16,8 @@
 #include "io/kubernetes/translation.hpp"
 #include "support.hpp"
 
+namespace of_test_object_cache {
+
 using namespace kaisched;
 using io::kubernetes::object_cache;
 using test::draw;
@@ -331,3 +333,5 @@ TEST_CASE("what was known of a pod before all were read together does not count 
     here.compare(start);
   }));
 }
+
+}  // namespace of_test_object_cache

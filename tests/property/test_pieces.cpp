@@ -15,6 +15,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_pieces {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -537,3 +539,5 @@ TEST_CASE("victims make pieces free for many members of one group in a large tor
     }
   }
 }
+
+}  // namespace of_test_pieces

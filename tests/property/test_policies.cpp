@@ -10,6 +10,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_policies {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -156,3 +158,5 @@ TEST_CASE("of the users of a queue nobody is ahead by more than one job while ot
   });
   CHECK(good);
 }
+
+}  // namespace of_test_policies

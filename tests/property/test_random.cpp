@@ -11,6 +11,8 @@
 #include "model/state.hpp"
 #include "support.hpp"
 
+namespace of_test_random {
+
 using namespace kaisched;
 using test::builder;
 using test::draw;
@@ -346,3 +348,5 @@ TEST_CASE("what is taken into a cluster that has moved fits, and every commit is
     }
   }));
 }
+
+}  // namespace of_test_random

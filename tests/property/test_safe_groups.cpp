@@ -12,6 +12,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_safe_groups {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -101,3 +103,5 @@ TEST_CASE("cores stay where they are, and budgets of disruption hold") {
   });
   CHECK(good);
 }
+
+}  // namespace of_test_safe_groups

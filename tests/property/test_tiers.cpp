@@ -11,6 +11,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_tiers {
+
 using namespace kaisched;
 using test::add;
 using test::draw;
@@ -216,3 +218,5 @@ TEST_CASE("queues that take turns start gangs as a whole, and no queue gets more
   });
   CHECK(good);
 }
+
+}  // namespace of_test_tiers

@@ -11,6 +11,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_topology {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -228,3 +230,5 @@ TEST_CASE("one member takes the tightest domain, and as few of the preferred lev
   });
   CHECK(good);
 }
+
+}  // namespace of_test_topology

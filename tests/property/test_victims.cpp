@@ -16,6 +16,8 @@
 #include "session/members.hpp"
 #include "support.hpp"
 
+namespace of_test_victims {
+
 using namespace kaisched;
 using test::add;
 using test::draw;
@@ -382,3 +384,5 @@ TEST_CASE("on unchanged demand sessions come to rest, and nobody is evicted for 
   });
   CHECK(held);
 }
+
+}  // namespace of_test_victims

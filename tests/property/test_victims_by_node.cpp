@@ -9,6 +9,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_victims_by_node {
+
 using namespace kaisched;
 using test::draw;
 using test::got;
@@ -74,3 +76,5 @@ TEST_CASE("nodes that become large enough are found in the order of victims") {
   });
   CHECK(good);
 }
+
+}  // namespace of_test_victims_by_node

@@ -13,6 +13,8 @@
 #include "simulation/job_list.hpp"
 #include "simulation/workload_csv.hpp"
 
+namespace of_test_workload_forms {
+
 using namespace kaisched;
 using namespace kaisched::simulation;
 using test::draw;
@@ -107,3 +109,5 @@ TEST_CASE("times and decimals survive their texts") {
   });
   CHECK(passed);
 }
+
+}  // namespace of_test_workload_forms

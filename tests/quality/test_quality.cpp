@@ -4,6 +4,8 @@
 #include "benchmarks/quality/table.hpp"
 #include "support.hpp"
 
+namespace of_test_quality {
+
 using namespace kaisched;
 using namespace kaisched::test;
 namespace quality = kaisched::bench::quality;
@@ -33,3 +35,5 @@ TEST_CASE("names and data that are not there") {
   CHECK(must(quality::play_table({{}, {"itp-1"}, {}, 1})).rows.empty());
   CHECK(quality::play_table({"/nowhere", {"itp-1"}, {}, 1}).failure().message.find("/nowhere") != std::string::npos);
 }
+
+}  // namespace of_test_quality

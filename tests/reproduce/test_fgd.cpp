@@ -6,6 +6,8 @@
 #include "benchmarks/fgd/table.hpp"
 #include "support.hpp"
 
+namespace of_test_fgd {
+
 using namespace kaisched;
 using namespace kaisched::bench;
 using test::must;
@@ -86,3 +88,5 @@ TEST_CASE("files with other bytes are refused, and wrong names are named") {
   what.policies = {"Random"};
   CHECK(fgd::reproduce(what).failure().message == "there is no policy 'Random'");
 }
+
+}  // namespace of_test_fgd

@@ -11,6 +11,8 @@
 #include "benchmarks/muri/table.hpp"
 #include "support.hpp"
 
+namespace of_test_muri {
+
 using namespace kaisched;
 using namespace kaisched::bench;
 using test::must;
@@ -376,3 +378,5 @@ TEST_CASE("jobs that share GPUs end sooner than under the published policy that 
   REQUIRE(other.runs.size() == 1);
   CHECK(other.runs[0].mean.ours == made.runs[0].mean.ours);
 }
+
+}  // namespace of_test_muri

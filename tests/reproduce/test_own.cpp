@@ -9,6 +9,8 @@
 #include "benchmarks/fgd/own.hpp"
 #include "support.hpp"
 
+namespace of_test_own {
+
 using namespace kaisched;
 using namespace kaisched::bench;
 using test::must;
@@ -140,3 +142,5 @@ TEST_CASE("wrong requests and bounds are named") {
   std::filesystem::remove(file);
   CHECK_FALSE(fgd::reproduce(what).ok());
 }
+
+}  // namespace of_test_own

@@ -7,6 +7,8 @@
 #include "pollux_support.hpp"
 #include "support.hpp"
 
+namespace of_test_pollux {
+
 using namespace kaisched;
 using namespace kaisched::bench;
 using test::must;
@@ -255,3 +257,5 @@ TEST_CASE("of this table, too, files with other bytes are refused and wrong name
   what.policies = {"pollux"};
   CHECK(pollux::reproduce(what).failure().message == "there is no policy 'pollux'");
 }
+
+}  // namespace of_test_pollux

@@ -6,6 +6,8 @@
 #include "pollux_support.hpp"
 #include "support.hpp"
 
+namespace of_test_pollux_plain {
+
 using namespace kaisched;
 using namespace kaisched::bench;
 using test::must;
@@ -215,3 +217,5 @@ TEST_CASE("sessions decide as plain loops do") {
   CHECK(waited > 300);      // clusters are short of GPUs
   CHECK(moved_again > 60);  // and jobs lose theirs on the way
 }
+
+}  // namespace of_test_pollux_plain

@@ -6,6 +6,8 @@
 #include "benchmarks/shockwave/rounds.hpp"
 #include "support.hpp"
 
+namespace of_test_rounds {
+
 using namespace kaisched;
 using namespace kaisched::bench::shockwave;
 using test::must;
@@ -254,3 +256,5 @@ TEST_CASE("what is wrong with a job or an option has a name") {
   options.gpus_per_node = 0;
   CHECK(told(plain_job(10, 1, 1), options).find("gpus_per_node: 0 is not 1 to ") == 0);
 }
+
+}  // namespace of_test_rounds

@@ -6,6 +6,8 @@
 #include "benchmarks/shockwave/table.hpp"
 #include "support.hpp"
 
+namespace of_test_shockwave {
+
 using namespace kaisched;
 using namespace kaisched::bench;
 using test::must;
@@ -115,3 +117,5 @@ TEST_CASE("other bytes are refused and wrong names are named") {
   REQUIRE_FALSE(speeds.ok());
   CHECK(speeds.failure().message.find("tacc_throughputs.json: its SHA-256 is ") == 0);
 }
+
+}  // namespace of_test_shockwave

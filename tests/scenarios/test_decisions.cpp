@@ -14,6 +14,8 @@
 #include "benchmarks/adapter.hpp"
 #include "benchmarks/scenarios.hpp"
 
+namespace of_test_decisions {
+
 namespace {
 
 using namespace kaisched;
@@ -116,3 +118,5 @@ TEST_CASE("the indexes decide as the scan of all nodes does") {
     CHECK(events_of(input, run(input, false)) == events_of(input, run(input, true)));
   }
 }
+
+}  // namespace of_test_decisions

@@ -13,6 +13,8 @@
 #include "benchmarks/divided_cluster.hpp"
 #include "support.hpp"
 
+namespace of_test_divided_clusters {
+
 using namespace kaisched;
 using test::must;
 
@@ -74,3 +76,5 @@ TEST_CASE("divided clusters: the same figures make the same cluster, another see
   form.seed = 2;
   CHECK(snapshot_of(form).digest() != one);
 }
+
+}  // namespace of_test_divided_clusters

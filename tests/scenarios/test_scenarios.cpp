@@ -16,6 +16,8 @@
 
 #include "benchmarks/scenarios.hpp"
 
+namespace of_test_scenarios {
+
 namespace {
 
 namespace bench = kaisched::bench;
@@ -279,3 +281,5 @@ TEST_CASE("scenarios: the gang of 512 pods fills one zone exactly") {
   CHECK(required.nodes.back() == bench::scenario_node{"n00511", 8, "z3", "b31", "r255"});
   CHECK(bench::canonical_text(required).starts_with("node n00000 8 b0 r0 z0\n"));
 }
+
+}  // namespace of_test_scenarios

@@ -5,6 +5,8 @@
 #include "simulation/metrics.hpp"
 #include "simulation/play_support.hpp"
 
+namespace of_test_comparison {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -112,3 +114,5 @@ TEST_CASE("a watcher that fails ends the play") {
   REQUIRE(!r);
   CHECK(r.failure().message == "enough");
 }
+
+}  // namespace of_test_comparison

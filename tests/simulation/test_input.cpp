@@ -7,6 +7,8 @@
 
 #include "simulation/play_support.hpp"
 
+namespace of_test_input {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -80,3 +82,5 @@ TEST_CASE("bad plays") {
   CHECK(refusal([&](play&, options& o) { o.horizon = -7; }).starts_with("option horizon: -7 ns"));
   CHECK(refusal([&](play&, options& o) { o.most_sessions_at_once = 0; }).starts_with("option most_sessions_at_once"));
 }
+
+}  // namespace of_test_input

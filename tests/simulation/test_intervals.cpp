@@ -11,6 +11,8 @@
 #include "simulation/intervals.hpp"
 #include "simulation/play_support.hpp"
 
+namespace of_test_intervals {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -128,3 +130,5 @@ TEST_CASE("intervals and samples of queues add up to the timeline") {
   });
   CHECK(holds);
 }
+
+}  // namespace of_test_intervals

@@ -6,6 +6,8 @@
 
 #include "simulation/play_support.hpp"
 
+namespace of_test_jobs {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -363,3 +365,5 @@ TEST_CASE("stays of pods on nodes are noted, those that go on at the end as well
   CHECK(run.stays[2].gpus == whole_device);
   CHECK(played(nodes_with({1}), what).stays.empty());
 }
+
+}  // namespace of_test_jobs

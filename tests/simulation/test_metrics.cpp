@@ -9,6 +9,8 @@
 #include "simulation/plain_cluster.hpp"
 #include "simulation/play_support.hpp"
 
+namespace of_test_metrics {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -157,3 +159,5 @@ TEST_CASE("plain clusters") {
     CHECK(text_of(bad).find("expected nodes as NUMBERxGPUS") != std::string::npos);
   }
 }
+
+}  // namespace of_test_metrics

@@ -3,6 +3,8 @@
 
 #include "simulation/play_support.hpp"
 
+namespace of_test_nodes {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -87,3 +89,5 @@ TEST_CASE("outages that touch are one") {
   CHECK(at(r.jobs[1].first_start) == 45);
   for (const sim::sample& s : r.timeline) CHECK(s.gpus_held <= s.gpus_there);
 }
+
+}  // namespace of_test_nodes

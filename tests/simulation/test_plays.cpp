@@ -11,6 +11,8 @@
 #include "property/draws.hpp"
 #include "simulation/play_support.hpp"
 
+namespace of_test_plays {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -175,3 +177,5 @@ TEST_CASE("a session a second decides as a session per change, where everything 
     RC_ASSERT(at_once.jobs == each_second.jobs);
   }));
 }
+
+}  // namespace of_test_plays

@@ -4,6 +4,8 @@
 #include "simulation/metrics.hpp"
 #include "simulation/play_support.hpp"
 
+namespace of_test_pools {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -155,3 +157,5 @@ TEST_CASE("GPUs that are free in pieces, and with the wrong queue") {
   CHECK(m.fragmentation > 0);
   CHECK(m.idle_though_asked > 0);
 }
+
+}  // namespace of_test_pools

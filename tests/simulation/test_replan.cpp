@@ -4,6 +4,8 @@
 #include "model/state.hpp"
 #include "simulation/play_support.hpp"
 
+namespace of_test_replan {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -98,3 +100,5 @@ TEST_CASE("estimates that are drawn are too long by a factor that is bounded") {
     CHECK(estimate <= 300 * second);
   }
 }
+
+}  // namespace of_test_replan

@@ -4,6 +4,8 @@
 #include "simulation/play_support.hpp"
 #include "simulation/usage_meter.hpp"
 
+namespace of_test_usage {
+
 using namespace kaisched;
 using namespace kaisched::test;
 
@@ -72,3 +74,5 @@ TEST_CASE("who has had more of the last days gets less") {
   CHECK(gpu_time_of_b("1", 0) == gpu_time_of_b("0", day));
   CHECK(gpu_time_of_b("1", day) > gpu_time_of_b("1", 0));
 }
+
+}  // namespace of_test_usage

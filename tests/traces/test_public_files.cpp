@@ -20,6 +20,8 @@
 #include "simulation/traces/traces.hpp"
 #include "simulation/workload_csv.hpp"
 
+namespace of_test_public_files {
+
 using namespace kaisched;
 using namespace kaisched::simulation;
 
@@ -179,3 +181,5 @@ TEST_CASE("lingjun") {
   REQUIRE(built.ok());
   CHECK(built->take_snapshot().count(entity_kind::node) == 847);
 }
+
+}  // namespace of_test_public_files

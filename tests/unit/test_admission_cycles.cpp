@@ -13,6 +13,8 @@
 #include "policy/admission/local_usage.hpp"
 #include "policy/admission/scan_memory.hpp"
 
+namespace of_test_admission_cycles {
+
 using namespace kaisched::admission;
 
 namespace {
@@ -296,3 +298,5 @@ TEST_CASE("whose victims were told before looks again as if these were gone") {
   CHECK(result.heads[1].outcome == cycle_outcome::deferred);
   CHECK(result.heads[1].looked_as_if_gone);
 }
+
+}  // namespace of_test_admission_cycles

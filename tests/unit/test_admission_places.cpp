@@ -9,6 +9,8 @@
 
 #include "policy/admission/domain_ledger.hpp"
 
+namespace of_test_admission_places {
+
 using namespace kaisched::admission;
 
 namespace {
@@ -103,3 +105,5 @@ TEST_CASE("even spreading takes the fewest domains with the least left over") {
   CHECK(spread_slices(domains, 10, 0, 1, 4, chosen));
   CHECK(domains[1].counts.slices + domains[2].counts.slices == 10);
 }
+
+}  // namespace of_test_admission_places

@@ -13,6 +13,8 @@
 #include "policy/admission/quota_tree.hpp"
 #include "policy/admission/quota_victims.hpp"
 
+namespace of_test_admission_quota {
+
 using namespace kaisched::admission;
 
 namespace {
@@ -232,3 +234,5 @@ TEST_CASE("a tournament sends up the smallest share") {
   CHECK(tournament.next(cohort.state.tree) == std::size_t{0});
   CHECK(!tournament.next(cohort.state.tree));
 }
+
+}  // namespace of_test_admission_quota

@@ -8,6 +8,8 @@
 
 #include "policy/claims/allocator.hpp"
 
+namespace of_test_allocator {
+
 using namespace kaisched;
 using model::attribute_kind;
 using policy::allocation_answer;
@@ -461,3 +463,5 @@ TEST_CASE("a claim has 32 devices at most") {
   CHECK(w.ask({claim({asks(16)}), claim({asks(17)})}).given.size() == 33);
   CHECK(w.given(claim({asks_all()})) == "too many: all devices are 33; a claim can have 32");
 }
+
+}  // namespace of_test_allocator

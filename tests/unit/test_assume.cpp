@@ -9,6 +9,8 @@
 #include "service_cluster.hpp"
 #include "support.hpp"
 
+namespace of_test_assume {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -607,3 +609,5 @@ TEST_CASE("a cluster that goes on from a snapshot trusts a session over it, and 
   must(later.run("allocate"));
   CHECK_FALSE(must(third.assume(later)).empty());
 }
+
+}  // namespace of_test_assume

@@ -8,6 +8,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_bad_input {
+
 using namespace kaisched;
 using test::add;
 using test::builder;
@@ -749,3 +751,5 @@ TEST_CASE("clusters that lack something are clusters") {
   CHECK(rejected(c, {add(kind::pod_group, {"name", "queue"}).add({"g", "q"})}) ==
         "table 0 (pod_group, add), row 0, column queue: there is no queue 'q'");
 }
+
+}  // namespace of_test_bad_input

@@ -10,6 +10,8 @@
 #include "files/cluster_file.hpp"
 #include "io/synthetic.hpp"
 
+namespace of_test_candidates {
+
 using namespace kaisched;
 
 namespace {
@@ -130,3 +132,5 @@ TEST_CASE("the first of the table is where the pod was put, for every policy") {
   CHECK(places > 500);
   CHECK(claims > 10);
 }
+
+}  // namespace of_test_candidates

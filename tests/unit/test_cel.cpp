@@ -10,6 +10,8 @@
 #include "model/exact_quantity.hpp"
 #include "model/semantic_version.hpp"
 
+namespace of_test_cel {
+
 using namespace kaisched;
 using model::attribute_kind;
 using model::cel_answer;
@@ -246,8 +248,8 @@ TEST_CASE("quantities") {
   CHECK_FALSE(model::parse_exact_quantity("e3").has_value());
   CHECK(model::text_of(*model::parse_exact_quantity("-1500m")) == "-1.5");
   CHECK(model::text_of(*model::parse_exact_quantity("10Gi")) == "10737418240");
-  CHECK(model::text_of({1}) == "0.000000001");
-  CHECK(model::text_of({}) == "0");
+  CHECK(model::text_of(model::exact_quantity{1}) == "0.000000001");
+  CHECK(model::text_of(model::exact_quantity{}) == "0");
 }
 
 TEST_CASE("versions") {
@@ -382,3 +384,5 @@ TEST_CASE("texts, nesting and work have bounds") {
   CHECK(one.evaluate(device, needed).is == cel_answer::kind::no);
   CHECK(one.evaluate(device, needed - 1).is == cel_answer::kind::error);
 }
+
+}  // namespace of_test_cel

@@ -6,6 +6,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_choice {
+
 using namespace kaisched;
 using test::add;
 using test::builder;
@@ -166,3 +168,5 @@ TEST_CASE("places that an action made, and places of those who had to move") {
   const session waits = ran(taken(b));
   CHECK(waits.choice(pod_of(waits, "train-0")).failure().message == "pod 'train-0' was not placed by this session");
 }
+
+}  // namespace of_test_choice

@@ -5,6 +5,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_claims {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -146,3 +148,5 @@ TEST_CASE("faults of columns about claims") {
         std::string::npos);
   must(c.apply(change(kind::pod, {"name", "claimed_gpus"}).add({"x", 1})));
 }
+
+}  // namespace of_test_claims

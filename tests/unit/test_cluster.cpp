@@ -4,6 +4,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_cluster {
+
 using namespace kaisched;
 using test::builder;
 using test::must;
@@ -324,3 +326,5 @@ TEST_CASE("raw rows of lists of numbers are counted in numbers") {
   CHECK(t.view().columns[0].list(0).size() == 3);
   CHECK_THROWS_AS(links.push_raw("odd"), std::invalid_argument);
 }
+
+}  // namespace of_test_cluster

@@ -4,6 +4,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_cluster_bystanders {
+
 using namespace kaisched;
 using test::add;
 using test::builder;
@@ -139,3 +141,5 @@ TEST_CASE("labels of a pod without a group count in the namespace without a name
   const session run = must(engine().run(c.take_snapshot(), 0));
   CHECK(test::lines(run) == std::vector<std::string>{"bind here-0 n2", "bind there-0 n1"});
 }
+
+}  // namespace of_test_cluster_bystanders

@@ -3,6 +3,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_cluster_constraints {
+
 using namespace kaisched;
 using test::add;
 using test::builder;
@@ -245,3 +247,5 @@ TEST_CASE("policies of nodes, zones and quality of service of pods") {
   const snapshot moved = c.take_snapshot();
   CHECK(moved.state().told_of(test::pod_by_name(moved, "run-0")).numa_zones == 0);
 }
+
+}  // namespace of_test_cluster_constraints

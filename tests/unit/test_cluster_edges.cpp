@@ -3,6 +3,8 @@
 #include "model/state.hpp"
 #include "support.hpp"
 
+namespace of_test_cluster_edges {
+
 using namespace kaisched;
 using test::builder;
 using test::must;
@@ -275,3 +277,5 @@ TEST_CASE("many pods that belong to no pod set leave in one delta") {
   CHECK(again.state().live_pods == strays);
   CHECK(counted_right(again));
 }
+
+}  // namespace of_test_cluster_edges

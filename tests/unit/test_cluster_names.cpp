@@ -2,6 +2,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_cluster_names {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -44,3 +46,5 @@ TEST_CASE("names and texts stay when those of others are cleared away") {
   must(c.apply(test::change(kind::pod, {"name", "labels"}).add({"p", texts{"app", "trainer-with-a-label"}})));
   CHECK(c.take_snapshot().digest() == digest);
 }
+
+}  // namespace of_test_cluster_names

@@ -4,6 +4,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_cluster_quarantine {
+
 using namespace kaisched;
 using test::add;
 using test::builder;
@@ -403,3 +405,5 @@ TEST_CASE("a good delta is the same in both modes") {
   }
   CHECK(strict.take_snapshot().save() == quarantines.take_snapshot().save());
 }
+
+}  // namespace of_test_cluster_quarantine

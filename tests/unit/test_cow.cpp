@@ -10,6 +10,8 @@
 
 #include "base/cow.hpp"
 
+namespace of_test_cow {
+
 namespace {
 
 using kaisched::base::cow;
@@ -135,3 +137,5 @@ TEST_CASE("objects: copies and what is undone") {
   CHECK(*one == std::vector<int>{9});
   CHECK(*copy == std::vector<int>{1, 2});
 }
+
+}  // namespace of_test_cow

@@ -13,6 +13,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_device_claims {
+
 using namespace kaisched;
 using test::add;
 using test::must;
@@ -249,3 +251,5 @@ TEST_CASE("what is wrong with objects is told") {
   CHECK(
       has(fault(slice + claim_json, R"("matchAttribute")", R"("likeAttribute")"), "expected it or distinctAttribute"));
 }
+
+}  // namespace of_test_device_claims

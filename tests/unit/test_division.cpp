@@ -6,6 +6,8 @@
 #include "policy/entitlement/kai_division.hpp"
 #include "support.hpp"
 
+namespace of_test_division {
+
 using namespace kaisched;
 
 namespace {
@@ -120,3 +122,5 @@ TEST_CASE("strict: long runs of units equal unit by unit") {
   const integers units = exact(7300, {{1, 5000}, {1, 2600}}, 1000);
   CHECK(units == integers{4700, 2600});
 }
+
+}  // namespace of_test_division

@@ -5,6 +5,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_eigen {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -76,3 +78,5 @@ TEST_CASE("what is no matrix has no rows") {
   CHECK(share_matrix(must(two_queues().to_table(kind::decision)).view(), col::decision_device_share).rows() == 0);
   CHECK(matrix_of(std::span<const std::int64_t>{}, 0).size() == 0);
 }
+
+}  // namespace of_test_eigen

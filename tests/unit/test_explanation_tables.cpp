@@ -11,6 +11,8 @@
 #include "files/cluster_file.hpp"
 #include "support.hpp"
 
+namespace of_test_explanation_tables {
+
 using namespace kaisched;
 using test::must;
 using strings = std::vector<std::string>;
@@ -220,3 +222,5 @@ TEST_CASE("steps of a share, and forecasts with who would be displaced") {
   CHECK_FALSE(texts(would, col::forecast_reasons)[0].empty());
   CHECK(texts(would, col::forecast_text)[0] == s.text(report, report.groups[0]));
 }
+
+}  // namespace of_test_explanation_tables

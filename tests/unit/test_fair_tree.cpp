@@ -9,6 +9,8 @@
 #include "policy/ordering/fair_tree.hpp"
 #include "policy/ordering/whole_sum.hpp"
 
+namespace of_test_fair_tree {
+
 namespace {
 
 using namespace kaisched::policy;
@@ -93,3 +95,5 @@ TEST_CASE("whole sum: as by a common denominator") {
     CHECK(whole_sum(all) == static_cast<std::int64_t>(over / under));
   }
 }
+
+}  // namespace of_test_fair_tree

@@ -4,6 +4,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_group_lists {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -86,3 +88,5 @@ TEST_CASE("gangs in part, budgets and priorities follow every change") {
   CHECK(taken.state().budget_groups->empty());
   CHECK(taken.state().preemptible_priorities[1].empty());
 }
+
+}  // namespace of_test_group_lists

@@ -5,6 +5,8 @@
 
 #include "io/anonymise.hpp"
 
+namespace of_test_io_anonymise {
+
 using namespace kaisched;
 
 TEST_CASE("of every text of an input table it is known what it is") {
@@ -17,3 +19,5 @@ TEST_CASE("of every text of an input table it is known what it is") {
     }
   }
 }
+
+}  // namespace of_test_io_anonymise

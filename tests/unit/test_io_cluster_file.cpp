@@ -11,6 +11,8 @@
 #include "files/cluster_file.hpp"
 #include "io/files.hpp"
 
+namespace of_test_io_cluster_file {
+
 using namespace kaisched;
 
 namespace {
@@ -97,3 +99,5 @@ TEST_CASE("texts that are no UTF-8 never come to be written") {
   cluster built;
   CHECK(built.apply(queues).failure().message == "table 0 (queue, add), row 0, column name: is not UTF-8 at byte 1");
 }
+
+}  // namespace of_test_io_cluster_file

@@ -10,6 +10,8 @@
 #include "io/table_text.hpp"
 #include "support.hpp"
 
+namespace of_test_io_decisions {
+
 using namespace kaisched;
 using test::builder;
 using test::must;
@@ -208,3 +210,5 @@ TEST_CASE("files are read by their endings, and the digest is compared at once")
   std::filesystem::remove(path + ".csv");
   CHECK(io::read_decisions(path + ".json").failure().code == status::not_found);
 }
+
+}  // namespace of_test_io_decisions

@@ -19,6 +19,8 @@
 #include "io/table_text.hpp"
 #include "model/state.hpp"
 
+namespace of_test_io_json {
+
 using namespace kaisched;
 
 namespace {
@@ -278,3 +280,5 @@ TEST_CASE("messages are short and printable, whatever the text holds") {
   for (int i = 0; i < 40; ++i) pies += "π";
   CHECK(fault_in("\"now\": \"a" + pies + "\"").ends_with("π\"..."));
 }
+
+}  // namespace of_test_io_json

@@ -15,6 +15,8 @@
 #include "io/kubernetes/actions.hpp"
 #include "io/kubernetes/translation.hpp"
 
+namespace of_test_io_kubernetes {
+
 using namespace kaisched;
 namespace kube = kaisched::io::kubernetes;
 
@@ -778,3 +780,5 @@ TEST_CASE("shapes of levels and positions of nodes are annotations") {
   CHECK(fault_of({placed("rack=1, =2")}).find("expected name=value, found '=2'") != std::string::npos);
   CHECK(fault_of({placed("rack")}).find("kaisched.io/position") != std::string::npos);
 }
+
+}  // namespace of_test_io_kubernetes

@@ -16,6 +16,8 @@
 #include "io/kubernetes/translation.hpp"
 #include "support.hpp"
 
+namespace of_test_io_kubernetes_claims {
+
 using namespace kaisched;
 namespace kube = kaisched::io::kubernetes;
 using nlohmann::json;
@@ -371,3 +373,5 @@ TEST_CASE("devices of claims go to the API server and are read back") {
   CHECK(row_of(tables, "pod", "team/p").at("status") == "binding");
   CHECK(row_of(tables, "pod", "team/p").at("claimed_gpus") == 2);
 }
+
+}  // namespace of_test_io_kubernetes_claims

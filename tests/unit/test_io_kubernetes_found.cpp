@@ -12,6 +12,8 @@
 
 #include "unit/hami_objects.hpp"
 
+namespace of_test_io_kubernetes_found {
+
 using namespace kaisched;
 using namespace kaisched::hami_objects;
 
@@ -395,3 +397,5 @@ TEST_CASE("GPUs that are asked for in amounts are not devices of others") {
   CHECK(row_in(read_objects({dcu, chosen}), "node", "dcu").at("labels") == json{{"kaisched.io/other-devices", "true"}});
   CHECK_FALSE(row_in(read_objects({dcu, asking("p", {{"hygon.com/dcunum", 1}})}), "node", "dcu").contains("labels"));
 }
+
+}  // namespace of_test_io_kubernetes_found

@@ -6,6 +6,8 @@
 
 #include "grouped_text.hpp"
 
+namespace of_test_io_kubernetes_gangs {
+
 using namespace grouping_test;
 
 namespace {
@@ -357,3 +359,5 @@ TEST_CASE("grouping: a pod group that is there has the pod, whatever its annotat
   CHECK(text.of_pod("job-master-0", "sub_group") == "default");
   CHECK(text.of_pod("job-master-0", "group") == "team/pg-job-u-job");
 }
+
+}  // namespace of_test_io_kubernetes_gangs

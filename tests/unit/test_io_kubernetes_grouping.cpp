@@ -6,6 +6,8 @@
 
 #include "grouped_text.hpp"
 
+namespace of_test_io_kubernetes_grouping {
+
 using namespace grouping_test;
 
 namespace {
@@ -205,3 +207,5 @@ TEST_CASE("grouping: owners that are not there") {
       .pod("job-0", "batch/v1 Job job");
   CHECK(holds(same.group("pg-job-u-job"), R"("queue": "a")"));
 }
+
+}  // namespace of_test_io_kubernetes_grouping

@@ -16,6 +16,8 @@
 #include "io/kubernetes/hami.hpp"
 #include "unit/hami_objects.hpp"
 
+namespace of_test_io_kubernetes_hami {
+
 using namespace kaisched;
 using namespace kaisched::io::kubernetes;
 using namespace kaisched::hami_objects;
@@ -500,3 +502,5 @@ TEST_CASE("decisions become annotations, and these the same grants") {
   }
   CHECK(bound > 100);
 }
+
+}  // namespace of_test_io_kubernetes_hami

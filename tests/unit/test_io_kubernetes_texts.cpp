@@ -9,6 +9,8 @@
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/quantity.hpp"
 
+namespace of_test_io_kubernetes_texts {
+
 using namespace kaisched::io::kubernetes;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE("durations are those of Go") {
     CHECK_FALSE(parse_duration(text));
   }
 }
+
+}  // namespace of_test_io_kubernetes_texts

@@ -6,6 +6,8 @@
 
 #include "grouped_text.hpp"
 
+namespace of_test_io_kubernetes_volumes {
+
 using namespace grouping_test;
 
 namespace {
@@ -179,3 +181,5 @@ TEST_CASE("volumes: who runs is not held back, but stays where its volumes are")
   CHECK(obstacle_of(text).empty());
   CHECK(text.of_pod("p", "status") == "running");
 }
+
+}  // namespace of_test_io_kubernetes_volumes

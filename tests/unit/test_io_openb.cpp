@@ -11,6 +11,8 @@
 #include "io/cluster_json.hpp"
 #include "io/openb.hpp"
 
+namespace of_test_io_openb {
+
 using namespace kaisched;
 
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("a trace keeps its digest as JSON and as YAML") {
   CHECK(io::build_cluster(*io::parse_cluster_json(json, "c.json"))->take_snapshot().digest() == first.digest());
   CHECK(io::build_cluster(*io::parse_cluster_yaml(yaml, "c.yaml"))->take_snapshot().digest() == first.digest());
 }
+
+}  // namespace of_test_io_openb

@@ -15,6 +15,8 @@
 #include "io/synthetic.hpp"
 #include "support.hpp"
 
+namespace of_test_io_schema {
+
 using namespace kaisched;
 using nlohmann::json;
 using test::must;
@@ -164,3 +166,5 @@ TEST_CASE("document and reader accept the same outlines and values") {
   CHECK_FALSE(validator(rules).accepts(json::parse("[]")));
   CHECK_FALSE(validator(rules).accepts(json::parse("{}")));
 }
+
+}  // namespace of_test_io_schema

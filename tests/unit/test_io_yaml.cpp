@@ -15,6 +15,8 @@
 #include "io/synthetic.hpp"
 #include "io/yaml_string.hpp"
 
+namespace of_test_io_yaml {
+
 using namespace kaisched;
 
 namespace {
@@ -263,3 +265,5 @@ TEST_CASE("the two clusters in the documentation are one") {
   const snapshot documented = read_yaml(block("```yaml\n"));
   CHECK(documented.digest() == read_json(block("```json\n")).digest());
 }
+
+}  // namespace of_test_io_yaml

@@ -6,6 +6,8 @@
 
 #include "policy/topology/kai_domains.hpp"
 
+namespace of_test_kai_domains {
+
 using namespace kaisched;
 using namespace kaisched::policy::topology;
 
@@ -43,3 +45,5 @@ TEST_CASE("every node counts with its own room, whatever its neighbours have") {
   CHECK(cores_and_gpus(3) == std::array<double, 2>{8, 0});
   CHECK(cores_and_gpus(5) == std::array<double, 2>{11, 4});
 }
+
+}  // namespace of_test_kai_domains

@@ -6,6 +6,8 @@
 
 #include "support.hpp"
 
+namespace of_test_language {
+
 using namespace kaisched;
 using test::builder;
 using test::must;
@@ -100,3 +102,5 @@ TEST_CASE("the language is an option like others: it has a name, a default and t
   CHECK(must(e.get("language")) == "zh");
   CHECK(e.set("language", "de").failure().message.find("en zh") != std::string::npos);
 }
+
+}  // namespace of_test_language

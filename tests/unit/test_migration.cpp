@@ -3,6 +3,8 @@
 #include "service_cluster.hpp"
 #include "support.hpp"
 
+namespace of_test_migration {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -103,3 +105,5 @@ TEST_CASE("budgets, surges and outdated pods are kept, and wrong ones refused") 
   CHECK_FALSE(c.apply(change(kind::pod, {"name", "outdated"}).add({"serve-1", 2})).ok());
   CHECK(c.take_snapshot().digest() == s.digest());
 }
+
+}  // namespace of_test_migration

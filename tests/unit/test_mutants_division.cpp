@@ -7,6 +7,8 @@
 #include "policy/entitlement/kai_division.hpp"
 #include "support.hpp"
 
+namespace of_test_mutants_division {
+
 using namespace kaisched;
 using base::int128;
 using policy::exact_queue;
@@ -358,3 +360,5 @@ TEST_CASE("compat: a tree divides the parent's share, whatever the children may 
   CHECK(share(1) == doubles{2, 1, 1, 6});
   CHECK(share(2) == doubles{10, 1, 9, 10});
 }
+
+}  // namespace of_test_mutants_division

@@ -4,6 +4,8 @@
 #include "base/heap.hpp"
 #include "support.hpp"
 
+namespace of_test_mutants_heap {
+
 using namespace kaisched;
 
 namespace {
@@ -116,3 +118,5 @@ TEST_CASE("a heap that is full drops what stands in the last place") {
   h.push(7, 0, before);  // 0: no limit
   CHECK(h.size() == 4);
 }
+
+}  // namespace of_test_mutants_heap

@@ -6,6 +6,8 @@
 #include "policy/ordering/kai_queue_order.hpp"
 #include "support.hpp"
 
+namespace of_test_mutants_order {
+
 using namespace kaisched;
 using policy::exact_queue;
 using policy::exact_share;
@@ -365,3 +367,5 @@ TEST_CASE("compat: entitlements decide only where one is at most the other in ev
   for (kai_share& s : b.shares) s = {-1, -1, 1, 100, 0, 0, 0, 4};
   CHECK(compare() == -1);  // both unlimited: age
 }
+
+}  // namespace of_test_mutants_order

@@ -1,6 +1,8 @@
 // What a part sees of a session, and what becomes of a part that fails.
 #include "support.hpp"
 
+namespace of_test_mutants_parts {
+
 using namespace kaisched;
 using test::builder;
 using test::lines;
@@ -300,3 +302,5 @@ TEST_CASE("a search for victims that is cancelled in the middle leaves nothing b
     CHECK(ran_through);
   }
 }
+
+}  // namespace of_test_mutants_parts

@@ -1,6 +1,8 @@
 // Scores of nodes where rounding could decide.
 #include "support.hpp"
 
+namespace of_test_node_choice {
+
 using namespace kaisched;
 
 namespace {
@@ -31,3 +33,5 @@ TEST_CASE("strict: equal parts of two nodes are equal scores, and the name decid
 TEST_CASE("compat: the index finds the node of the largest sum, though the parts alone are ordered otherwise") {
   CHECK(spread("compat", "false") == spread("compat", "true"));
 }
+
+}  // namespace of_test_node_choice

@@ -7,6 +7,8 @@
 #include "policy/placement/node_groups.hpp"
 #include "policy/reclaim/revocable_zones.hpp"
 
+namespace of_test_node_groups {
+
 using namespace kaisched::policy;
 
 namespace {
@@ -130,3 +132,5 @@ TEST_CASE("revocable zones: how many may leave at once") {
   CHECK(most_leaving({5, 5, 0}, {{}, "-9223372036854775808"}) == 1'000'000'005);
   CHECK(most_leaving({5, 5, 0}, {"99999999999999999%", {}}) == 5'000'000'0);
 }
+
+}  // namespace of_test_node_groups

@@ -10,6 +10,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_numa {
+
 using namespace kaisched;
 using kind = table_kind;
 using model::numa_policy;
@@ -330,3 +332,5 @@ TEST_CASE("containers are texts of a certain form") {
   }
   must(c.apply(change(kind::pod, {"name", "containers"}).add({"p", texts{"", "sidecar:", "init:cpu=1,gpu=0"}})));
 }
+
+}  // namespace of_test_numa

@@ -2,6 +2,8 @@
 #include "model/state.hpp"
 #include "support.hpp"
 
+namespace of_test_one_group {
+
 using namespace kaisched;
 using test::builder;
 using test::lines;
@@ -82,3 +84,5 @@ TEST_CASE("what cannot be run for a group is an error") {
   must(s.run("allocate"));
   CHECK(lines(s) == strings{"bind first-0 n2"});
 }
+
+}  // namespace of_test_one_group

@@ -6,6 +6,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_ordering_parts {
+
 using namespace kaisched;
 using kind = table_kind;
 using policy::dominant_share;
@@ -188,3 +190,5 @@ TEST_CASE("a choice that would need too large a table is left to the remaining G
   CHECK(order(500) == strings{"long", "short"});
   CHECK(order(999) == strings{"short", "long"});
 }
+
+}  // namespace of_test_ordering_parts

@@ -10,6 +10,8 @@
 #include "session/class_scores.hpp"
 #include "support.hpp"
 
+namespace of_test_packing_parts {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -463,3 +465,5 @@ TEST_CASE("the order of changes: the last first, and each node once") {
   CHECK(since(then) == std::vector<node_row>{0});
   CHECK(since(start) == std::vector<node_row>{0, 3, 2});
 }
+
+}  // namespace of_test_packing_parts

@@ -2,6 +2,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_pod_devices {
+
 using namespace kaisched;
 using test::must;
 using test::rows;
@@ -82,3 +84,5 @@ TEST_CASE("resource dimensions count by name in the digest") {
   CHECK(with("x/b", "x/a", test::numbers{9, 9, 0, 9, 2, 1}).digest() == one.digest());
   CHECK(with("x/b", "x/a", test::numbers{9, 9, 0, 9, 1, 2}).digest() != one.digest());
 }
+
+}  // namespace of_test_pod_devices

@@ -4,6 +4,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_policy_columns {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -220,3 +222,5 @@ TEST_CASE("shapes of levels and positions of nodes") {
   CHECK(written(again, kind::topology, col::topology_shapes) == std::vector<std::string>{"rack", "mesh:2x3"});
   CHECK(again.take_snapshot().to_table(kind::node).value().view().rows == 3U);
 }
+
+}  // namespace of_test_policy_columns

@@ -4,6 +4,8 @@
 #include "policy/ordering/exact_queue_order.hpp"
 #include "support.hpp"
 
+namespace of_test_queue_order {
+
 using namespace kaisched;
 using policy::exact_queue;
 
@@ -82,3 +84,5 @@ TEST_CASE("a queue with children stands with its best group also after a group o
   const session s = test::must(test::make_engine({"mode", "strict"}).run(b.take(), 0));
   CHECK(test::lines(s) == std::vector<std::string>{"bind x-0 n", "bind y-0 n", "bind z-0 n", "bind w-0 n"});
 }
+
+}  // namespace of_test_queue_order

@@ -11,6 +11,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_remedies {
+
 using namespace kaisched;
 using test::builder;
 using test::must;
@@ -256,3 +258,5 @@ TEST_CASE("what was asked before changes no answer: after another commit, in a f
   CHECK(std::all_of(all.begin(), all.end(), [&](const remedy_report& one) { return one.remedies == all[0].remedies; }));
   CHECK(says(said(moved, "large"), two));
 }
+
+}  // namespace of_test_remedies

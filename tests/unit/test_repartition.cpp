@@ -13,6 +13,8 @@
 #include "session/core.hpp"
 #include "support.hpp"
 
+namespace of_test_repartition {
+
 using namespace kaisched;
 using test::must;
 
@@ -223,3 +225,5 @@ TEST_CASE("instances in use stay, in clusters of all kinds") {
   CHECK(divisions > 30);
   CHECK(moves > 0);
 }
+
+}  // namespace of_test_repartition

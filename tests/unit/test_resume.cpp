@@ -9,6 +9,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_resume {
+
 using namespace kaisched;
 using test::must;
 using test::rows;
@@ -165,3 +167,5 @@ TEST_CASE("names survive previews that would leave most of them behind") {
   CHECK(c.find(entity_kind::pod_group, name(0)).ok());
   CHECK_FALSE(c.find(entity_kind::pod_group, name(1)).ok());
 }
+
+}  // namespace of_test_resume

@@ -12,6 +12,8 @@
 #include "io/scenario/text.hpp"
 #include "support.hpp"
 
+namespace of_test_scenario {
+
 using namespace kaisched;
 using namespace kaisched::io;
 using kaisched::test::must;
@@ -543,3 +545,5 @@ TEST_CASE("a line that asks for a decision") {
                              }};
   static_cast<void>(play_scenario(parsed(text), setup));
 }
+
+}  // namespace of_test_scenario

@@ -6,6 +6,8 @@
 
 #include "model/selector.hpp"
 
+namespace of_test_selector {
+
 using namespace kaisched;
 
 namespace {
@@ -47,3 +49,5 @@ TEST_CASE("half a selector is refused, not cut") {
     CHECK(parsed.failure().message.find(std::string(text)) != std::string::npos);
   }
 }
+
+}  // namespace of_test_selector

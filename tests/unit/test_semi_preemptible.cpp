@@ -2,6 +2,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_semi_preemptible {
+
 using namespace kaisched;
 using kind = table_kind;
 using test::add;
@@ -120,3 +122,5 @@ TEST_CASE("every operation of a session keeps the count, and undoing it brings t
   must(s.rollback(committed));
   CHECK(s.state_digest() == placed);
 }
+
+}  // namespace of_test_semi_preemptible

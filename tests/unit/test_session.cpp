@@ -1,6 +1,8 @@
 // Statements, forks, allocate, reasons.
 #include "support.hpp"
 
+namespace of_test_session {
+
 using namespace kaisched;
 using test::builder;
 using test::lines;
@@ -329,3 +331,5 @@ TEST_CASE("a promised node is taken before a better one") {
     CHECK(lines(must(e.run(c.take_snapshot(), 0))) == strings{"bind g-0 n2"});
   }
 }
+
+}  // namespace of_test_session

@@ -11,6 +11,8 @@
 
 #include "base/sha256.hpp"
 
+namespace of_test_sha256 {
+
 namespace {
 
 using kaisched::base::sha256;
@@ -79,3 +81,5 @@ TEST_CASE("sha256: hexadecimal form") {
   value[31] = 0xa9;
   CHECK(sha256::hex(value) == "0f" + std::string(60, '0') + "a9");
 }
+
+}  // namespace of_test_sha256

@@ -8,6 +8,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_share_steps {
+
 using namespace kaisched;
 using test::add;
 using test::builder;
@@ -236,3 +238,5 @@ TEST_CASE("without the part that divides there are no steps, and without a queue
   CHECK(must(s.share_steps(0)).empty());
   CHECK(s.share_steps(7).failure().code == status::argument);
 }
+
+}  // namespace of_test_share_steps

@@ -8,6 +8,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_victim_account {
+
 using namespace kaisched;
 using test::add;
 using test::builder;
@@ -241,3 +243,5 @@ TEST_CASE("stale gangs and runtime limits take whole groups, for nobody") {
   }
   CHECK(must(s.passes(group_of(s, "long"), 3)).empty());
 }
+
+}  // namespace of_test_victim_account

@@ -24,6 +24,8 @@
 #include "policy/topology/network_scores.hpp"
 #include "support.hpp"
 
+namespace of_test_volcano_rules {
+
 using namespace kaisched;
 using policy::absent_resource;
 using policy::resource_list;
@@ -349,3 +351,5 @@ TEST_CASE("hints are merged to the narrowest set that all prefer") {
   CHECK_FALSE(policy::merge_hints(hint_policy::restricted, 3, anywhere).admitted);
   CHECK(policy::merge_hints(hint_policy::none, 3, anywhere).admitted);
 }
+
+}  // namespace of_test_volcano_rules

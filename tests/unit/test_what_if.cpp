@@ -9,6 +9,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_what_if {
+
 using namespace kaisched;
 using test::builder;
 using test::must;
@@ -182,3 +184,5 @@ TEST_CASE("what no empty cluster would start is never started, whoever runs with
   CHECK(asked(s, submission("new", "top", 1)).groups.front().knowledge == start_knowledge::never);
   CHECK(asked(s, submission("new", "q", 1)).groups.front().knowledge == start_knowledge::no_estimate);
 }
+
+}  // namespace of_test_what_if

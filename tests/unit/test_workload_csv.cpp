@@ -8,6 +8,8 @@
 #include "simulation/job_list.hpp"
 #include "simulation/workload_csv.hpp"
 
+namespace of_test_workload_csv {
+
 using namespace kaisched;
 using namespace kaisched::simulation;
 
@@ -243,3 +245,5 @@ TEST_CASE("all times move together") {
   CHECK(made.jobs[1].submit == 20 * s);
   CHECK(made.jobs[1].deadline == unknown_time);
 }
+
+}  // namespace of_test_workload_csv

@@ -15,6 +15,8 @@
 #include "simulation/workload_figures.hpp"
 #include "simulation/workload_model.hpp"
 
+namespace of_test_workload_model {
+
 using namespace kaisched;
 using namespace kaisched::simulation;
 
@@ -240,3 +242,5 @@ TEST_CASE("figures of a small workload") {
   CHECK(figures_of(*read_workload_csv({"jobs.csv", "submit,run_time,gpus\n0,10,1\n10,5,1\n10,0,1\n"})).most_gpus ==
         1000);
 }
+
+}  // namespace of_test_workload_model

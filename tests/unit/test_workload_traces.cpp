@@ -13,6 +13,8 @@
 #include "simulation/traces/lingjun.hpp"
 #include "simulation/traces/traces.hpp"
 
+namespace of_test_workload_traces {
+
 using namespace kaisched;
 using namespace kaisched::simulation;
 
@@ -353,3 +355,5 @@ TEST_CASE("lingjun: hosts with three levels of switches") {
   REQUIRE(twice.ok());
   CHECK(begins(io::build_cluster(*twice).failure().message, "h.csv:3: "));
 }
+
+}  // namespace of_test_workload_traces

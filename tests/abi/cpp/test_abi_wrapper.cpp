@@ -9,6 +9,8 @@
 
 #include <kaisched/abi.hpp>
 
+namespace of_test_abi_wrapper {
+
 using namespace kaisched::abi;
 
 namespace {
@@ -337,3 +339,5 @@ TEST_CASE("the library describes itself") {
   CHECK(loaded_version() == kaisched_version_string());
   CHECK(loaded_abi_version() == KAISCHED_ABI_VERSION);
 }
+
+}  // namespace of_test_abi_wrapper

@@ -6,6 +6,8 @@
 #include <kaisched/kaisched.h>
 #include <kaisched/kaisched.hpp>
 
+namespace of_test_c_header {
+
 TEST_CASE("C and C++ headers live in one unit and mean the same library") {
   CHECK(std::string(kaisched_version_string()) == kaisched::version_string);
   CHECK(noexcept(kaisched_abi_version()));
@@ -25,3 +27,5 @@ TEST_CASE("digests do not depend on the interface") {
   kaisched_snapshot_release(snapshot);
   kaisched_cluster_destroy(cluster);
 }
+
+}  // namespace of_test_c_header

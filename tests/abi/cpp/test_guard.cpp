@@ -7,6 +7,8 @@
 
 #include "../../../capi/src/guard.hpp"
 
+namespace of_test_guard {
+
 using kaisched::result;
 using kaisched::capi::deliver;
 using kaisched::capi::fitting_prefix;
@@ -76,3 +78,5 @@ TEST_CASE("buffers get all or nothing") {
   CHECK(deliver("abcd", false, buffer, sizeof buffer, nullptr).ok());
   CHECK(buffer[3] == 'd');
 }
+
+}  // namespace of_test_guard

@@ -7,6 +7,8 @@
 
 #include <kaisched/kaisched.h>
 
+namespace of_test_parts {
+
 namespace {
 
 int what_is_thrown = 0;
@@ -80,3 +82,5 @@ TEST_CASE("an exception of a part becomes an error of the call") {
   part.destroy = end;
   CHECK(opened(part, 1).empty());
 }
+
+}  // namespace of_test_parts

@@ -10,6 +10,8 @@
 
 #include <kaisched/kaisched.h>
 
+namespace of_test_threads {
+
 namespace {
 
 constexpr std::array<std::uint32_t, 8> input_kinds{
@@ -117,3 +119,5 @@ TEST_CASE("engines in two threads do not disturb each other") {
   compat.join();
   CHECK(faults == 0);
 }
+
+}  // namespace of_test_threads

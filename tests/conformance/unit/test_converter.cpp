@@ -11,6 +11,8 @@
 #include "conformance/kubernetes_texts.hpp"
 #include "conformance/unsupported.hpp"
 
+namespace of_test_converter {
+
 namespace {
 
 using namespace kaisched;
@@ -174,3 +176,5 @@ TEST_CASE("plug-ins become parts in their order; those that were not opened or d
   CHECK(options == expected);
   CHECK_THROWS_AS((void)kai_options(one, {"a", "predicates", "proportion", "nodeplacement"}), unsupported);
 }
+
+}  // namespace of_test_converter

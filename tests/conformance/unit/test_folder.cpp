@@ -10,6 +10,8 @@
 
 #include "conformance/folder.hpp"
 
+namespace of_test_folder {
+
 namespace {
 
 using namespace kaisched::conformance;
@@ -92,3 +94,5 @@ TEST_CASE("the text ends with the counts") {
   CHECK(found.to_json()["by_feature"]["gang"] == nlohmann::ordered_json({{"passed", 1}, {"failed", 1}}));
   CHECK(found.to_json()["failures"].size() == 2);
 }
+
+}  // namespace of_test_folder

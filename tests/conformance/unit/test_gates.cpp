@@ -11,6 +11,8 @@
 #include "conformance/folder.hpp"
 #include "conformance/schemas.hpp"
 
+namespace of_test_gates {
+
 namespace {
 
 using namespace kaisched::conformance;
@@ -178,3 +180,5 @@ TEST_CASE("calls are refused for a wrong answer and for an unknown kind") {
   CHECK(refusing_gates(json::parse(R"({"schema": "kai-call/1", "kind": "guess", "in": {}, "out": {}})")) ==
         "unsupported");
 }
+
+}  // namespace of_test_gates
