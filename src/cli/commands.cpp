@@ -13,6 +13,8 @@
   X(check)                   \
   X(test)                    \
   X(minimise)                \
+  X(replay)                  \
+  X(bisect)                  \
   X(generate)                \
   X(convert)                 \
   X(anonymise)               \

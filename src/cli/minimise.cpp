@@ -3,12 +3,10 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -19,14 +17,13 @@
 #include "cli/input.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
+#include "cli/scratch_file.hpp"
 #include "io/files.hpp"
 #include "io/scenario/scenario.hpp"
 
 namespace kaisched::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 struct minimise_arguments {
   input_arguments input;
@@ -39,25 +36,6 @@ struct minimise_arguments {
   std::uint64_t trials = 100'000;
 };
 
-/// A file that is gone when it is no longer needed.
-class scratch_file {
- public:
-  scratch_file() : path_((fs::temp_directory_path() / "kaisched-XXXXXX.ks").string()) {
-    const int file = mkstemps(path_.data(), static_cast<int>(io::scenario_ending.size()));
-    if (file >= 0) close(file);
-  }
-  ~scratch_file() {
-    std::error_code ignored;
-    fs::remove(path_, ignored);
-  }
-  scratch_file(const scratch_file&) = delete;
-  scratch_file& operator=(const scratch_file&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// What is to stay true of the scenario.
 class condition {
  public:
@@ -66,7 +44,7 @@ class condition {
 
   [[nodiscard]] bool holds(const io::scenario& one) const {
     if (!told_.keeps.empty()) return keeps_decision(one);
-    if (!against_.empty()) return digests(one, with_) != digests(one, against_);
+    if (!against_.empty()) return io::decided_lines(one, with_) != io::decided_lines(one, against_);
     if (!told_.command.empty()) return command_succeeds(one);
     return fails(one);
   }
@@ -80,17 +58,6 @@ class condition {
                                    }};
     static_cast<void>(io::play_scenario(one, setup));
     return found;
-  }
-
-  static std::vector<std::string> digests(const io::scenario& one, const io::scenario_settings& with) {
-    std::vector<std::string> all;
-    // Modes and paths are part of the digest; the decisions alone are compared.
-    const io::scenario_setup setup{with, [&](const session& ran, std::size_t) {
-                                     const auto lines = io::expected_decisions(ran);
-                                     all.push_back(lines ? fmt::format("{}", fmt::join(*lines, "\n")) : "");
-                                   }};
-    static_cast<void>(io::play_scenario(one, setup));
-    return all;
   }
 
   [[nodiscard]] bool fails(const io::scenario& one) const {

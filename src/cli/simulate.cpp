@@ -19,6 +19,7 @@
 #include "cli/play_details.hpp"
 #include "cli/play_figures.hpp"
 #include "cli/progress.hpp"
+#include "cli/recorded.hpp"
 #include "simulation/metrics.hpp"
 #include "simulation/outcome_csv.hpp"
 
@@ -39,6 +40,7 @@ struct simulate_arguments {
   play_arguments play;
   std::string jobs_file;
   std::string timeline_file;
+  std::string recording;
   bool details = false;
 };
 
@@ -136,8 +138,23 @@ int simulate(const simulate_arguments& told, console& to) {
   ready->options.notes_changes = told.details;
   const snapshot first = ready->over.take_snapshot();
   const auto begun = std::chrono::steady_clock::now();
-  const result<run_result> run = simulation::simulate(ready->over, what, with, ready->options);
+  std::optional<recording_file> record;
+  if (!told.recording.empty()) {
+    result<recording_file> made = recording_file::create(told.recording);
+    if (!made) return to.fail(made.failure(), exit_failure);
+    record.emplace(std::move(*made));
+  }
+  simulation::session_watcher watcher;
+  if (record) {
+    watcher = [&](const session& held, std::int64_t now) {
+      return record->add(with, held, ready->options.begin + now);
+    };
+  }
+  const result<run_result> run = simulation::simulate(ready->over, what, with, ready->options, watcher);
   if (!run) return to.fail(run.failure());
+  if (record) {
+    if (auto written = record->finish(); !written) return to.fail(written.failure(), exit_failure);
+  }
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   shown.finish();
   for (const auto& [file, text] : {std::pair{&told.jobs_file, simulation::format_outcomes(what.jobs, *run)},
@@ -199,6 +216,8 @@ void add_simulate(command_list& to) {
            "Jobs of several pods ask for nodes that are together at this level of the topology");
   c.heading("Output");
   c.option("--jobs", &told.jobs_file, file_name({"csv"}), "What became of each job, as CSV").writes();
+  c.option("--record", &told.recording, file_name({"kr"}), "Every session, to be decided again by `kaisched replay`")
+      .writes();
   c.flag("--details", told.details,
          "The JSON has jobs, nodes, queues and all changes as well: `kaisched report` draws them");
   c.option("--timeline", &told.timeline_file, file_name({"csv"}), "GPUs and jobs after every change, as CSV").writes();

@@ -3,7 +3,7 @@
 import csv
 import json
 
-from support import Case, main
+from support import PROGRAM, Case, kaisched, main
 
 JOBS = "job,submit,run_time,queue,gpus,priority\na,0,100,x,1,50\nb,30,50,x,1,80\nc,40,10,y,1,50\n"
 
@@ -61,6 +61,52 @@ class Play(Case):
         self.assertEqual([row["start"] for row in rows], ["0", "30", "80"])
         last = list(csv.DictReader(timeline.read_text().splitlines()))[-1]
         self.assertEqual((last["time"], last["gpus_held"], last["jobs_waiting"]), ("100", "0", "0"))
+
+    def recorded(self, *words):
+        path = self.folder / "jobs.kr"
+        self.ok("simulate", self.file("jobs.csv", JOBS), "--nodes", "2x1", "--record", path, *words, "-q")
+        return path
+
+    def test_recording(self):
+        path = self.recorded()
+        told = json.loads(self.ok("replay", path, "--json"))
+        self.assertEqual((told["schema"], told["sessions"], told["equal"]), ("kaisched-replay/1", 4, 4))
+        digests = self.ok("replay", path, "--digests", "-", "-q").splitlines()
+        self.assertEqual([line.split()[0] for line in digests], ["1", "2", "3", "4"])
+        self.assertIn("4 of 4 sessions decided as recorded", self.ok("replay", path))
+        whole = path.read_bytes()
+        cut = self.folder / "cut.kr"
+        cut.write_bytes(whole[:-1])
+        self.assertEqual(json.loads(self.ok("replay", cut, "--json"))["truncated"], True)
+        damaged = bytearray(whole)
+        damaged[len(damaged) // 2] ^= 1
+        cut.write_bytes(damaged)
+        self.assertIn("is damaged", self.fails(2, "replay", cut))
+        self.assertIn("kaisched-recording/1", self.fails(2, "replay", self.file("jobs.csv", JOBS)))
+        self.assertIn("not there", self.fails(2, "replay", self.folder / "not there"))
+
+    def test_other_options(self):
+        path, small = self.recorded("--actions", "allocate"), self.folder / "small.ks"
+        done = kaisched("replay", path, "--set", "actions=stalegangeviction", "--json")
+        told = json.loads(done.stdout)
+        self.assertEqual((done.returncode, told["first_difference"]["session"]), (1, 1))
+        self.assertIn("bind a-0", told["first_difference"]["recorded"])
+        done = kaisched("bisect", path, "--set", "actions=stalegangeviction", "--out", small, "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["first"]["session"]), (1, 1))
+        self.assertIn("expect bind", small.read_text())
+        self.ok("test", small)
+        self.assertEqual(kaisched("test", small, "--set", "actions=stalegangeviction").returncode, 1)
+        self.assertEqual(json.loads(self.ok("bisect", path, "--json"))["first"], None)
+        self.assertIn("two sides", self.fails(2, "bisect", path, "--out", small))
+
+    def test_another_program(self):
+        path, small = self.recorded(), self.folder / "small.ks"
+        self.ok("bisect", path, "--program", PROGRAM)
+        done = kaisched("bisect", path, "--program", PROGRAM, "--set", "actions=stalegangeviction", "--out", small)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.ok("test", small)
+        self.assertIn("replay ended with status 127", kaisched("bisect", path, "--program", "nowhere").stderr)
+        self.assertIn("it tells no digest of session 1", self.fails(2, "bisect", path, "--program", "false"))
 
     def test_faults(self):
         jobs = self.file("jobs.csv", JOBS)

@@ -7,6 +7,8 @@
 #include <rapidcheck.h>
 
 #include "draws.hpp"
+#include "io/recording.hpp"
+#include "io/scenario/scenario.hpp"
 #include "model/account.hpp"
 #include "model/state.hpp"
 #include "support.hpp"
@@ -249,6 +251,51 @@ TEST_CASE("saving and loading between two sessions changes no decision") {
     const snapshot next = c.take_snapshot();
     const snapshot loaded = got(snapshot::load(next.save()));
     RC_ASSERT(got(e.run(next, 1)).digest() == got(e.run(loaded, 1)).digest());
+  }));
+}
+
+TEST_CASE("a recording gives every session again, over the states that it was over") {
+  CHECK(rc::check([] {
+    const builder b = random_cluster();
+    cluster c;
+    apply(c, b);
+    std::string bytes;
+    io::recorder writes([&](std::string_view more) -> result<void> {
+      bytes += more;
+      return {};
+    });
+    std::vector<std::pair<std::string, std::string>> digests;  // of state and session
+    engine e;
+    for (int i = 0; i < 6; ++i) {
+      if (draw(0, 3) == 0) got(e.set("placement.gpu", draw(0, 1) == 0 ? "spread" : "binpack"));
+      const session s = got(e.run(c.take_snapshot(), i));
+      got(writes.add(e, s, i));
+      digests.emplace_back(s.base().digest(), s.digest());
+      if (draw(0, 1) == 0) carry_out(c, s);
+      static_cast<void>(c.apply(random_delta(b)));
+    }
+    io::recording reads = got(io::recording::open(bytes));
+    for (const auto& [state, digest] : digests) {
+      RC_ASSERT(got(reads.next()));
+      RC_ASSERT(reads.state().digest() == state);
+      RC_ASSERT(reads.session().digest == digest);
+      engine again;
+      got(io::configure(again, reads.session()));
+      const session s = got(again.run(reads.state(), reads.session().now));
+      RC_ASSERT(s.digest() == digest);
+      RC_ASSERT(got(io::expected_decisions(s)) == reads.session().decisions);
+    }
+    RC_ASSERT(!got(reads.next()));
+    RC_ASSERT(!reads.truncated());
+
+    // However much of it is there: the sessions before the end, and no more.
+    const std::string part = bytes.substr(0, static_cast<std::size_t>(draw(0, static_cast<int>(bytes.size()))));
+    result<io::recording> rest = io::recording::open(part);
+    if (!rest) return;
+    std::size_t sessions = 0;
+    while (got(rest->next())) ++sessions;
+    RC_ASSERT(sessions <= digests.size());
+    RC_ASSERT(rest->truncated() || sessions == digests.size() || sessions == rest->session().number);
   }));
 }
 

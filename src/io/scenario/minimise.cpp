@@ -277,4 +277,17 @@ result<minimised> minimise_scenario(const scenario& from, const minimise_setup& 
   return minimiser(from, how).run();
 }
 
+std::vector<std::string> decided_lines(const scenario& from, const scenario_settings& with) {
+  std::vector<std::string> all;
+  const scenario_setup setup{with, [&](const session& ran, std::size_t) {
+                               const auto lines = expected_decisions(ran);
+                               std::string text;
+                               for (const std::string& line : lines ? *lines : std::vector<std::string>{})
+                                 text += line + "\n";
+                               all.push_back(std::move(text));
+                             }};
+  static_cast<void>(play_scenario(from, setup));
+  return all;
+}
+
 }  // namespace kaisched::io

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <kaisched/result.hpp>
 
@@ -33,5 +34,9 @@ struct minimised {
 
 /// The smallest scenario that was found. Error if the scenario is not interesting to begin with.
 [[nodiscard]] result<minimised> minimise_scenario(const scenario& from, const minimise_setup& how);
+
+/// What each session of a scenario decides with other options: a text for each, decisions a line. Modes and paths,
+/// which are part of digests, are not.
+[[nodiscard]] std::vector<std::string> decided_lines(const scenario& from, const scenario_settings& with);
 
 }  // namespace kaisched::io

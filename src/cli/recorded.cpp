@@ -1,0 +1,139 @@
+#include "cli/recorded.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/scenario/scenario.hpp"
+
+namespace kaisched::cli {
+
+struct recording_file::open_file {
+  std::string path;
+  std::FILE* file = nullptr;
+
+  explicit open_file(std::string to) : path(std::move(to)), file(std::fopen(path.c_str(), "wb")) {}
+  ~open_file() {
+    if (file != nullptr) static_cast<void>(std::fclose(file));
+  }
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+
+  [[nodiscard]] error failed() const {
+    return {status::argument, fmt::format("{}: {}", path, std::generic_category().message(errno)), {}};
+  }
+};
+
+recording_file::state::state(std::shared_ptr<open_file> to)
+    : file(std::move(to)), writes([f = file.get()](std::string_view bytes) -> result<void> {
+        if (std::fwrite(bytes.data(), 1, bytes.size(), f->file) != bytes.size()) return f->failed();
+        return {};
+      }) {}
+
+recording_file::recording_file(std::unique_ptr<state> body) : body_(std::move(body)) {}
+
+result<recording_file> recording_file::create(const std::string& path) {
+  auto file = std::make_shared<open_file>(path);
+  if (file->file == nullptr) return file->failed();
+  return recording_file(std::make_unique<state>(std::move(file)));
+}
+
+result<void> recording_file::finish() {
+  if (std::fflush(body_->file->file) != 0) return body_->file->failed();
+  return {};
+}
+
+std::optional<std::size_t> decided_again::difference() const {
+  const auto [a, b] =
+      std::mismatch(decisions.begin(), decisions.end(), recorded.decisions.begin(), recorded.decisions.end());
+  if (a == decisions.end() && b == recorded.decisions.end()) return std::nullopt;
+  return static_cast<std::size_t>(a - decisions.begin());
+}
+
+std::string decided_again::line(const std::vector<std::string>& of, std::size_t at) {
+  constexpr std::string_view prefix = "expect ";
+  if (at >= of.size()) return "nothing more";
+  return of[at].starts_with(prefix) ? of[at].substr(prefix.size()) : of[at];
+}
+
+bool tells_anything(const policy_arguments& told) {
+  return !told.preset.empty() || !told.mode.empty() || !told.placement.empty() || !told.actions.empty() ||
+         !told.settings.empty();
+}
+
+namespace {
+
+/// The options of a session, then what is told besides: `--set` wins.
+policy_arguments joined(const io::recorded_session& of, const policy_arguments& besides) {
+  policy_arguments all = besides;
+  if (!besides.preset.empty()) return all;  // another preset replaces all that was set
+  all.preset = of.preset;
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : of.options) settings.push_back(fmt::format("{}={}", name, value));
+  if (!besides.mode.empty()) settings.push_back("mode=" + besides.mode);
+  if (!besides.actions.empty()) settings.push_back("actions=" + besides.actions);
+  if (!besides.placement.empty()) {
+    settings.push_back("placement.gpu=" + besides.placement);
+    settings.push_back("placement.cpu=" + besides.placement);
+  }
+  settings.insert(settings.end(), besides.settings.begin(), besides.settings.end());
+  all.mode = all.actions = all.placement = {};
+  all.settings = std::move(settings);
+  return all;
+}
+
+}  // namespace
+
+result<io::scenario_settings> settings_of(const io::recorded_session& of, const policy_arguments& besides) {
+  const policy_arguments all = joined(of, besides);
+  std::vector<std::string> texts{"preset=" + all.preset};
+  if (!all.mode.empty()) texts.push_back("mode=" + all.mode);
+  if (!all.actions.empty()) texts.push_back("actions=" + all.actions);
+  if (!all.placement.empty()) {
+    texts.push_back("placement.gpu=" + all.placement);
+    texts.push_back("placement.cpu=" + all.placement);
+  }
+  texts.insert(texts.end(), all.settings.begin(), all.settings.end());
+  return io::read_settings(texts);
+}
+
+result<replayed> decide_again(const std::string& bytes, const policy_arguments& besides,
+                              const std::function<bool(const decided_again&, io::recording&)>& see) {
+  result<io::recording> from = io::recording::open(bytes);
+  if (!from) return from.take_failure();
+  replayed all;
+  std::optional<engine> with;
+  std::string preset;
+  std::vector<std::pair<std::string, std::string>> options;
+  for (;;) {
+    const result<bool> more = from->next();
+    if (!more) return more.failure();
+    if (!*more) break;
+    const io::recorded_session& recorded = from->session();
+    const auto about = [&](const error& why) {
+      return error{why.code, fmt::format("session {}: {}", recorded.number, why.message), {}};
+    };
+    if (!with || preset != recorded.preset || options != recorded.options) {
+      result<engine> made = make_engine(joined(recorded, besides));
+      if (!made) return about(made.failure());
+      with.emplace(std::move(*made));
+      preset = recorded.preset;
+      options = recorded.options;
+    }
+    const result<kaisched::session> ran = with->run(from->state(), recorded.now);
+    if (!ran) return about(ran.failure());
+    result<std::vector<std::string>> lines = io::expected_decisions(*ran);
+    if (!lines) return about(lines.failure());
+    ++all.sessions;
+    if (!see({recorded, ran->digest(), std::move(*lines)}, *from)) break;
+  }
+  all.truncated = from->truncated();
+  return all;
+}
+
+}  // namespace kaisched::cli

@@ -1,0 +1,68 @@
+#pragma once
+/// @file
+/// Recordings of sessions on the command line: written while sessions are held, and decided again.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kaisched/engine.hpp>
+#include <kaisched/result.hpp>
+#include <kaisched/session.hpp>
+
+#include "cli/policy_arguments.hpp"
+#include "io/recording.hpp"
+#include "io/scenario/scenario.hpp"
+
+namespace kaisched::cli {
+
+/// A file that sessions are appended to as they are held.
+class recording_file {
+ public:
+  /// Makes the file anew. Error: it cannot be written.
+  static result<recording_file> create(const std::string& path);
+  result<void> add(const engine& with, const session& of, std::int64_t now) { return body_->writes.add(with, of, now); }
+  /// Everything is on its way to the disk.
+  result<void> finish();
+  [[nodiscard]] std::uint64_t sessions() const { return body_->writes.sessions(); }
+
+ private:
+  struct open_file;
+  struct state {
+    explicit state(std::shared_ptr<open_file> to);
+    std::shared_ptr<open_file> file;
+    io::recorder writes;
+  };
+  explicit recording_file(std::unique_ptr<state> body);
+  std::unique_ptr<state> body_;
+};
+
+/// A session of a recording that was decided once more.
+struct decided_again {
+  const io::recorded_session& recorded;
+  std::string digest;                  ///< now
+  std::vector<std::string> decisions;  ///< now, as a scenario expects them
+  /// Place of the first decision that differs; none if all are equal.
+  [[nodiscard]] std::optional<std::size_t> difference() const;
+  /// A decision, or what stands where there is none.
+  [[nodiscard]] static std::string line(const std::vector<std::string>& of, std::size_t at);
+};
+
+struct replayed {
+  std::uint64_t sessions = 0;
+  bool truncated = false;
+};
+/// Decides all sessions again, by their own options and those that are told besides, until `see` says false.
+[[nodiscard]] result<replayed> decide_again(const std::string& bytes, const policy_arguments& besides,
+                                            const std::function<bool(const decided_again&, io::recording&)>& see);
+
+/// True if anything is told.
+[[nodiscard]] bool tells_anything(const policy_arguments& told);
+/// Options of a recorded session, and what is told besides, as settings of a scenario.
+[[nodiscard]] result<io::scenario_settings> settings_of(const io::recorded_session& of,
+                                                        const policy_arguments& besides);
+
+}  // namespace kaisched::cli

@@ -1,0 +1,534 @@
+#include "io/recording.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <kaisched/options.hpp>
+#include <kaisched/schema.hpp>
+
+#include "base/bytes.hpp"
+#include "base/name_map.hpp"
+#include "base/sha256.hpp"
+#include "io/scenario/scenario.hpp"
+
+namespace kaisched::io {
+
+namespace {
+
+/// Records: a tag, the length of what follows, the first bytes of its SHA-256, and that.
+constexpr char tag_options = 'O';
+constexpr char tag_whole = 'W';    ///< bytes of `snapshot::save`
+constexpr char tag_changes = 'C';  ///< tables to apply, in order
+constexpr char tag_session = 'S';
+constexpr std::size_t check_size = 8;
+constexpr std::size_t head_size = 1 + 8 + check_size;
+
+std::string first_line() { return std::string(recording_schema) + "\n"; }
+
+void put_u64(std::string& to, std::uint64_t value) {
+  for (int i = 0; i < 8; ++i) to.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+}
+
+std::optional<std::uint64_t> take_u64(std::string_view& from) {
+  if (from.size() < 8) return std::nullopt;
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(from[i])) << (8 * i);
+  }
+  from.remove_prefix(8);
+  return value;
+}
+
+void put_text(std::string& to, std::string_view text) {
+  put_u64(to, text.size());
+  to += text;
+}
+
+std::optional<std::string_view> take_text(std::string_view& from) {
+  const std::optional<std::uint64_t> size = take_u64(from);
+  if (!size || *size > from.size()) return std::nullopt;
+  const std::string_view text = from.substr(0, static_cast<std::size_t>(*size));
+  from.remove_prefix(text.size());
+  return text;
+}
+
+std::string check_of(std::string_view payload) {
+  base::sha256 hash;
+  hash.update(payload);
+  const auto bytes = hash.finish();
+  return {reinterpret_cast<const char*>(bytes.data()), check_size};
+}
+
+// ---- differences of tables
+
+/// Bytes of a value of a row.
+std::string_view value_of(const column_view& column, std::uint64_t row) {
+  const auto* data = static_cast<const char*>(column.data);
+  const std::size_t size = value_size(column.type);
+  if (is_ragged(column.type)) {
+    return {data + column.offsets[row] * size, (column.offsets[row + 1] - column.offsets[row]) * size};
+  }
+  return {data + row * column.width * size, column.width * size};
+}
+
+/// The columns that name a row: the required references and names at the front of a schema.
+std::vector<std::uint32_t> key_columns(table_kind kind) {
+  switch (kind) {
+    case table_kind::device:
+      return {col::device_node, col::device_index};
+    case table_kind::sub_group:
+      return {col::sub_group_group, col::sub_group_name};
+    case table_kind::numa_zone:
+      return {col::numa_zone_node, col::numa_zone_name};
+    case table_kind::device_quota:
+      return {col::device_quota_namespace, col::device_quota_vendor};
+    default:
+      return {1};
+  }
+}
+
+/// Rows by what names them.
+class keyed_rows {
+ public:
+  static constexpr std::uint32_t none = base::name_map::none;
+
+  keyed_rows(const table_view& of, std::span<const std::uint32_t> keys) {
+    keys_.reserve(static_cast<std::size_t>(of.rows));
+    rows_.reserve(static_cast<std::size_t>(of.rows));
+    for (std::uint64_t row = 0; row < of.rows; ++row) {
+      std::string joined;
+      for (const std::uint32_t id : keys) {
+        if (const column_view* column = of.find(id); column != nullptr) put_text(joined, value_of(*column, row));
+      }
+      keys_.push_back(std::move(joined));
+    }
+    for (std::size_t row = 0; row < keys_.size(); ++row) rows_.insert(keys_[row], static_cast<std::uint32_t>(row));
+  }
+  [[nodiscard]] const std::string& key(std::uint64_t row) const { return keys_[static_cast<std::size_t>(row)]; }
+  [[nodiscard]] std::uint32_t find(std::string_view key) const { return rows_.find(key); }
+
+ private:
+  std::vector<std::string> keys_;  // the map borrows them
+  base::name_map rows_;
+};
+
+bool same_form(const table_view& a, const table_view& b) {
+  if (a.column_count != b.column_count) return false;
+  for (std::uint32_t i = 0; i < a.column_count; ++i) {
+    if (a.columns[i].id != b.columns[i].id || a.columns[i].width != b.columns[i].width) return false;
+  }
+  return true;
+}
+
+bool same_bytes(const table_view& a, const table_view& b) {
+  if (a.rows != b.rows) return false;
+  for (std::uint32_t i = 0; i < a.column_count; ++i) {
+    const column_view& x = a.columns[i];
+    const column_view& y = b.columns[i];
+    const bool ragged = is_ragged(x.type);
+    const std::uint64_t values = ragged ? x.offsets[a.rows] : a.rows * x.width;
+    if (ragged && !std::equal(x.offsets, x.offsets + a.rows + 1, y.offsets)) return false;
+    if (values > 0 && std::memcmp(x.data, y.data, static_cast<std::size_t>(values) * value_size(x.type)) != 0)
+      return false;
+  }
+  return true;
+}
+
+bool same_row(const table_view& a, std::uint64_t in_a, const table_view& b, std::uint64_t in_b) {
+  for (std::uint32_t i = 0; i < a.column_count; ++i) {
+    if (value_of(a.columns[i], in_a) != value_of(b.columns[i], in_b)) return false;
+  }
+  return true;
+}
+
+void push_value(table::column& to, const column_view& from, std::uint64_t row) {
+  const std::string_view bytes = value_of(from, row);
+  if (is_ragged(from.type)) {
+    if (from.type == column_type::i64_list) {
+      to.push_list(from.list(row));
+    } else {
+      to.push_raw(bytes);
+    }
+    return;
+  }
+  const std::size_t size = value_size(from.type);
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
+    switch (from.type) {
+      case column_type::u8:
+        to.push(static_cast<std::uint8_t>(bytes[at]));
+        break;
+      case column_type::u32: {
+        std::uint32_t value = 0;
+        std::memcpy(&value, bytes.data() + at, size);
+        to.push(value);
+        break;
+      }
+      case column_type::f64: {
+        double value = 0;
+        std::memcpy(&value, bytes.data() + at, size);
+        to.push(value);
+        break;
+      }
+      case column_type::u64: {
+        std::uint64_t value = 0;
+        std::memcpy(&value, bytes.data() + at, size);
+        to.push(value);
+        break;
+      }
+      default: {
+        std::int64_t value = 0;
+        std::memcpy(&value, bytes.data() + at, size);
+        to.push(value);
+      }
+    }
+  }
+}
+
+/// Some rows of a table, with all columns or those that name them.
+std::optional<table> some_rows(const table_view& from, std::span<const std::uint64_t> rows, table_op op,
+                               std::span<const std::uint32_t> only) {
+  if (rows.empty()) return std::nullopt;
+  table some(static_cast<table_kind>(from.kind), op);
+  for (std::uint32_t i = 0; i < from.column_count; ++i) {
+    const column_view& column = from.columns[i];
+    if (!only.empty() && std::find(only.begin(), only.end(), column.id) == only.end()) continue;
+    table::column& to = some.add(column.id, column.type, is_ragged(column.type) ? 0 : column.width);
+    for (const std::uint64_t row : rows) push_value(to, column, row);
+  }
+  return some;
+}
+
+/// What makes one table the other: rows that go, that come, that change.
+struct table_changes {
+  std::optional<table> gone;
+  std::optional<table> come;
+  std::optional<table> other;
+};
+
+/// The columns that name rows, and those in which some of these rows have changed.
+std::vector<std::uint32_t> changed_columns(const table_view& before, const keyed_rows& old_rows,
+                                           const keyed_rows& new_rows, const table_view& after,
+                                           std::span<const std::uint64_t> rows, std::span<const std::uint32_t> keys) {
+  std::vector<std::uint32_t> changed(keys.begin(), keys.end());
+  for (std::uint32_t i = 0; i < after.column_count; ++i) {
+    const column_view& column = after.columns[i];
+    if (std::find(keys.begin(), keys.end(), column.id) != keys.end()) continue;
+    const bool differs = std::any_of(rows.begin(), rows.end(), [&](std::uint64_t row) {
+      return value_of(before.columns[i], old_rows.find(new_rows.key(row))) != value_of(column, row);
+    });
+    if (differs) changed.push_back(column.id);
+  }
+  return changed;
+}
+
+table_changes changes_between(const table_view& before, const table_view& after) {
+  if (same_bytes(before, after)) return {};
+  const std::vector<std::uint32_t> keys = key_columns(static_cast<table_kind>(before.kind));
+  const keyed_rows old_rows(before, keys);
+  const keyed_rows new_rows(after, keys);
+  std::vector<std::uint64_t> gone;
+  std::vector<std::uint64_t> come;
+  std::vector<std::uint64_t> other;
+  std::vector<bool> stays(static_cast<std::size_t>(before.rows), false);
+  for (std::uint64_t row = 0; row < after.rows; ++row) {
+    const std::uint32_t found = old_rows.find(new_rows.key(row));
+    if (found == keyed_rows::none) {
+      come.push_back(row);
+      continue;
+    }
+    stays[found] = true;
+    if (!same_row(before, found, after, row)) other.push_back(row);
+  }
+  for (std::uint64_t row = 0; row < before.rows; ++row) {
+    if (!stays[static_cast<std::size_t>(row)]) gone.push_back(row);
+  }
+  return {some_rows(before, gone, table_op::remove, keys), some_rows(after, come, table_op::add, {}),
+          some_rows(after, other, table_op::change, changed_columns(before, old_rows, new_rows, after, other, keys))};
+}
+
+// ---- texts that repeat those of the session before
+
+constexpr char copies = 'K';
+constexpr char says = 'L';
+
+std::string encode(const std::vector<std::string>& before, const std::vector<std::string>& now) {
+  base::name_map places;
+  for (std::size_t i = 0; i < before.size(); ++i) places.insert(before[i], static_cast<std::uint32_t>(i));
+  std::string bytes;
+  for (std::size_t i = 0; i < now.size();) {
+    const std::size_t found = places.find(now[i]);
+    if (found == base::name_map::none) {
+      bytes.push_back(says);
+      put_text(bytes, now[i++]);
+      continue;
+    }
+    std::size_t length = 0;
+    while (i + length < now.size() && found + length < before.size() && now[i + length] == before[found + length]) {
+      ++length;
+    }
+    bytes.push_back(copies);
+    put_u64(bytes, found);
+    put_u64(bytes, length);
+    i += length;
+  }
+  return bytes;
+}
+
+std::optional<std::vector<std::string>> decode(const std::vector<std::string>& before, std::string_view bytes) {
+  std::vector<std::string> now;
+  while (!bytes.empty()) {
+    const char what = bytes.front();
+    bytes.remove_prefix(1);
+    if (what == says) {
+      const std::optional<std::string_view> text = take_text(bytes);
+      if (!text) return std::nullopt;
+      now.emplace_back(*text);
+      continue;
+    }
+    const std::optional<std::uint64_t> first = take_u64(bytes);
+    const std::optional<std::uint64_t> length = take_u64(bytes);
+    if (what != copies || !first || !length || *first > before.size() || *length > before.size() - *first) {
+      return std::nullopt;
+    }
+    now.insert(now.end(), before.begin() + static_cast<std::ptrdiff_t>(*first),
+               before.begin() + static_cast<std::ptrdiff_t>(*first + *length));
+  }
+  return now;
+}
+
+result<std::string> options_of(const engine& with) {
+  const result<std::string> preset = with.get("preset");
+  if (!preset) return preset.failure();
+  engine plain;
+  if (auto set = plain.set("preset", *preset); !set) return set.failure();
+  std::string bytes;
+  put_text(bytes, *preset);
+  for (const option_info& option : option_list()) {
+    if (option.applies_to != option_target::engine || option.name == "preset") continue;
+    const result<std::string> value = with.get(option.name);
+    if (!value) return value.failure();
+    const result<std::string> usual = plain.get(option.name);
+    if (usual && *usual == *value) continue;
+    put_text(bytes, option.name);
+    put_text(bytes, *value);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// ---- recorder
+
+result<void> recorder::write(char tag, std::string_view payload) {
+  std::string head(1, tag);
+  put_u64(head, payload.size());
+  head += check_of(payload);
+  if (auto done = to_(head); !done) return broken_ = std::move(done);
+  if (auto done = to_(payload); !done) return broken_ = std::move(done);
+  return {};
+}
+
+result<void> recorder::add_options(const engine& with) {
+  result<std::string> bytes = options_of(with);
+  if (!bytes) return bytes.take_failure();
+  if (sessions_ > 0 && *bytes == options_) return {};
+  options_ = std::move(*bytes);
+  return write(tag_options, options_);
+}
+
+result<void> recorder::add_whole(const snapshot& state) {
+  const std::string bytes = state.save();
+  const result<snapshot> loaded = snapshot::load(bytes);
+  if (!loaded) return loaded.failure();
+  mirror_ = cluster(*loaded);
+  ++whole_states_;
+  return write(tag_whole, bytes);
+}
+
+/// False if rows alone do not make the one state the other.
+result<bool> recorder::add_changes(const snapshot& state) {
+  std::vector<table> tables;
+  std::vector<table> gone;
+  std::vector<table> rest;
+  std::size_t at = 0;
+  for (const table_info& info : schema()) {
+    if (!info.input) continue;
+    result<table> rows = state.to_table(info.kind);
+    if (!rows) return rows.failure();
+    if (at < tables_.size()) {
+      const table_view before = tables_[at].view();
+      const table_view after = rows->view();
+      if (!same_form(before, after)) return false;
+      table_changes changes = changes_between(before, after);
+      if (info.kind == table_kind::resource && (changes.gone || changes.come || changes.other)) return false;
+      if (changes.gone) gone.push_back(std::move(*changes.gone));
+      if (changes.come) rest.push_back(std::move(*changes.come));
+      if (changes.other) rest.push_back(std::move(*changes.other));
+    }
+    tables.push_back(std::move(*rows));
+    ++at;
+  }
+  const bool first = tables_.empty();
+  tables_ = std::move(tables);
+  if (first) return false;
+  std::reverse(gone.begin(), gone.end());  // who is referred to goes last
+  gone.insert(gone.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+  if (gone.empty()) return true;
+  if (auto applied = mirror_.apply(gone); !applied) return false;
+  std::string bytes;
+  for (const table& one : gone) base::append_table(bytes, one.view());
+  if (mirror_.take_snapshot().digest() != state.digest()) return false;
+  if (auto written = write(tag_changes, bytes); !written) return written.failure();
+  return true;
+}
+
+result<void> recorder::add_state(const snapshot& state) {
+  const result<bool> changed = add_changes(state);
+  if (!changed) return changed.failure();
+  return *changed ? result<void>{} : add_whole(state);
+}
+
+result<void> recorder::add(const engine& with, const session& of, std::int64_t now) {
+  if (!broken_) return broken_;
+  if (sessions_ == 0 && whole_states_ == 0) {
+    if (auto done = to_(first_line()); !done) return broken_ = std::move(done);
+  }
+  result<std::vector<std::string>> decisions = expected_decisions(of);
+  if (!decisions) return decisions.take_failure();
+  if (auto done = add_options(with); !done) return done;
+  if (auto done = add_state(of.base()); !done) return done;
+  std::string bytes;
+  put_u64(bytes, static_cast<std::uint64_t>(now));
+  put_text(bytes, of.digest());
+  bytes += encode(decisions_, *decisions);
+  decisions_ = std::move(*decisions);
+  ++sessions_;
+  return write(tag_session, bytes);
+}
+
+// ---- recording
+
+result<recording> recording::open(std::string_view bytes) {
+  const std::string line = first_line();
+  if (!bytes.starts_with(line)) {
+    return error{status::argument, fmt::format("the bytes do not start with '{}'", recording_schema), {}};
+  }
+  recording made(bytes);
+  made.at_ = line.size();
+  return made;
+}
+
+error recording::damaged(std::string_view what) const {
+  return {status::argument, fmt::format("the record that ends at byte {} is damaged: {}", at_, what), {}};
+}
+
+result<bool> recording::take(char& tag, std::string_view& payload) {
+  std::string_view rest = bytes_.substr(at_);
+  if (rest.empty()) return false;
+  if (rest.size() < head_size) {
+    truncated_ = true;
+    return false;
+  }
+  tag = rest.front();
+  rest.remove_prefix(1);
+  const std::uint64_t size = *take_u64(rest);
+  const std::string_view check = rest.substr(0, check_size);
+  rest.remove_prefix(check_size);
+  if (size > rest.size()) {
+    truncated_ = true;
+    return false;
+  }
+  payload = rest.substr(0, static_cast<std::size_t>(size));
+  at_ += head_size + payload.size();
+  if (check_of(payload) != check) return damaged("its checksum is another one");
+  return true;
+}
+
+result<void> recording::read_options(std::string_view payload) {
+  session_.options.clear();
+  const std::optional<std::string_view> preset = take_text(payload);
+  if (!preset) return damaged("no preset");
+  session_.preset = *preset;
+  while (!payload.empty()) {
+    const std::optional<std::string_view> name = take_text(payload);
+    const std::optional<std::string_view> value = take_text(payload);
+    if (!name || !value) return damaged("an option without a value");
+    session_.options.emplace_back(*name, *value);
+  }
+  return {};
+}
+
+result<void> recording::read_whole(std::string_view payload) {
+  const result<snapshot> loaded = snapshot::load(payload);
+  if (!loaded) return damaged(loaded.failure().message);
+  cluster_ = cluster(*loaded);
+  return {};
+}
+
+result<void> recording::read_changes(std::string_view payload) {
+  std::vector<base::stored_table> stored;
+  while (!payload.empty()) {
+    result<base::stored_table> one = base::take_table(payload);
+    if (!one) return damaged(one.failure().message);
+    stored.push_back(std::move(*one));
+  }
+  std::vector<table_view> views;
+  for (base::stored_table& one : stored) {
+    one.view.columns = one.columns.data();
+    views.push_back(one.view);
+  }
+  if (auto applied = cluster_.apply(views); !applied) return damaged(applied.failure().message);
+  return {};
+}
+
+result<void> recording::read_session(std::string_view payload) {
+  const std::optional<std::uint64_t> now = take_u64(payload);
+  const std::optional<std::string_view> digest = take_text(payload);
+  if (!now || !digest) return damaged("no time or no digest");
+  std::optional<std::vector<std::string>> decisions = decode(session_.decisions, payload);
+  if (!decisions) return damaged("its decisions");
+  session_.now = static_cast<std::int64_t>(*now);
+  session_.digest = *digest;
+  session_.decisions = std::move(*decisions);
+  ++session_.number;
+  return {};
+}
+
+result<bool> recording::next() {
+  for (;;) {
+    char tag = 0;
+    std::string_view payload;
+    const result<bool> taken = take(tag, payload);
+    if (!taken || !*taken) return taken;
+    result<void> done;
+    if (tag == tag_options) {
+      done = read_options(payload);
+    } else if (tag == tag_whole) {
+      done = read_whole(payload);
+    } else if (tag == tag_changes) {
+      done = read_changes(payload);
+    } else if (tag == tag_session) {
+      done = read_session(payload);
+      if (done) return true;
+    } else {
+      done = damaged(fmt::format("unknown tag {}", static_cast<int>(static_cast<unsigned char>(tag))));
+    }
+    if (!done) return done.failure();
+  }
+}
+
+result<void> configure(engine& to, const recorded_session& of) {
+  if (auto set = to.set("preset", of.preset); !set) return set;
+  for (const auto& [name, value] : of.options) {
+    if (auto set = to.set(name, value); !set) return set;
+  }
+  return {};
+}
+
+}  // namespace kaisched::io

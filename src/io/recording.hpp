@@ -1,0 +1,106 @@
+#pragma once
+/// @file
+/// Sessions of a host as a stream of bytes, and back: what was decided over what, at which time and by which options,
+/// so that another process or build can decide again and compare (format `kaisched-recording/1`, docs/recordings.md).
+/// After the idea of deterministic replay from logged inputs, as in ReVirt (Dunlap et al., OSDI 2002): decisions are a
+/// function of cluster, time and options, so these are all that has to be kept.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kaisched/cluster.hpp>
+#include <kaisched/engine.hpp>
+#include <kaisched/result.hpp>
+#include <kaisched/session.hpp>
+#include <kaisched/snapshot.hpp>
+
+namespace kaisched::io {
+
+inline constexpr std::string_view recording_schema = "kaisched-recording/1";
+
+/// Takes bytes in their order; an error ends the recording.
+using byte_sink = std::function<result<void>(std::string_view)>;
+
+/// Writes sessions as they are decided. Between two sessions only the rows that differ are written; whatever led to
+/// them (deltas, decisions taken in, reports) need not be told. Each state is checked against the one that a reader
+/// will have (SHA-256), and written whole where it would differ.
+/// Cost of a session: all tables of the cluster once, and their digest. Threads: exclusive use.
+class recorder {
+ public:
+  explicit recorder(byte_sink to) : to_(std::move(to)) {}
+
+  /// Appends one session. @param with the engine that made it; parts and catalogs that the host has registered are not
+  /// in the recording, only their names. @param now as it was given to the engine.
+  /// Errors: those of the sink, after which every call fails the same way; a session with an open statement.
+  result<void> add(const engine& with, const session& of, std::int64_t now);
+
+  [[nodiscard]] std::uint64_t sessions() const { return sessions_; }
+  /// Sessions before which the cluster was written whole, the first one among them.
+  [[nodiscard]] std::uint64_t whole_states() const { return whole_states_; }
+
+ private:
+  result<void> write(char tag, std::string_view payload);
+  result<void> add_options(const engine& with);
+  result<void> add_state(const snapshot& state);
+  result<bool> add_changes(const snapshot& state);
+  result<void> add_whole(const snapshot& state);
+
+  byte_sink to_;
+  result<void> broken_;
+  std::uint64_t sessions_ = 0;
+  std::uint64_t whole_states_ = 0;
+  cluster mirror_;  ///< what a reader has
+  std::vector<table> tables_;
+  std::string options_;
+  std::vector<std::string> decisions_;
+};
+
+/// One session of a recording.
+struct recorded_session {
+  std::uint64_t number = 0;  ///< from 1
+  std::int64_t now = 0;
+  std::string digest;                  ///< of the session
+  std::vector<std::string> decisions;  ///< as a scenario expects them, in order
+  std::string preset;
+  std::vector<std::pair<std::string, std::string>> options;  ///< those that differ from the preset
+};
+
+/// Goes through a recording from its beginning. Every length and checksum is checked. Threads: exclusive use.
+class recording {
+ public:
+  /// The bytes have to live as long as the recording. Error: they are no recording.
+  static result<recording> open(std::string_view bytes);
+
+  /// Goes to the next session. False at the end; `truncated` says whether the file stops within a record, as that of a
+  /// host that was killed does. Errors: a record that is damaged, with its offset.
+  result<bool> next();
+  [[nodiscard]] const recorded_session& session() const { return session_; }
+  /// The cluster that the session decided over.
+  [[nodiscard]] snapshot state() { return cluster_.take_snapshot(); }
+  [[nodiscard]] bool truncated() const { return truncated_; }
+
+ private:
+  explicit recording(std::string_view bytes) : bytes_(bytes) {}
+  result<bool> take(char& tag, std::string_view& payload);
+  result<void> read_session(std::string_view payload);
+  result<void> read_options(std::string_view payload);
+  result<void> read_changes(std::string_view payload);
+  result<void> read_whole(std::string_view payload);
+  [[nodiscard]] error damaged(std::string_view what) const;
+
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  bool truncated_ = false;
+  recorded_session session_;
+  cluster cluster_;
+};
+
+/// Sets preset and options of a recorded session. Errors: an option, or a part, that this build or engine does not
+/// have.
+[[nodiscard]] result<void> configure(engine& to, const recorded_session& of);
+
+}  // namespace kaisched::io

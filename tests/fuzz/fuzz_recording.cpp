@@ -1,0 +1,53 @@
+// Any bytes as a recording: an error that says why, or sessions over clusters that can be saved.
+#include <algorithm>
+
+#include "base/sha256.hpp"
+#include "io/recording.hpp"
+#include "source.hpp"
+
+namespace {
+
+/// With the right checksum in every record, so that not all that is wrong ends there.
+std::string signed_again(std::string bytes) {
+  constexpr std::size_t head = 17;
+  std::size_t at = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+  while (bytes.size() - at >= head) {
+    std::uint64_t size = 0;
+    for (std::size_t i = 0; i < 8; ++i) {
+      size |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[at + 1 + i])) << (8 * i);
+    }
+    if (size > bytes.size() - at - head) break;
+    kaisched::base::sha256 hash;
+    hash.update(std::string_view(bytes).substr(at + head, static_cast<std::size_t>(size)));
+    const auto sum = hash.finish();
+    for (std::size_t i = 0; i < 8; ++i) bytes[at + 9 + i] = static_cast<char>(sum[i]);
+    at += head + static_cast<std::size_t>(size);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace kaisched;
+  std::string bytes(fuzz::as_text(data, size));
+  if (size > 0 && data[size - 1] % 2 == 0) bytes = signed_again(std::move(bytes));
+  result<io::recording> opened = io::recording::open(bytes);
+  if (!opened) {
+    fuzz::ensure(!opened.failure().message.empty(), "an error says why");
+    return 0;
+  }
+  std::uint64_t sessions = 0;
+  for (;;) {
+    const result<bool> more = opened->next();
+    if (!more) {
+      fuzz::ensure(!more.failure().message.empty(), "an error says why");
+      return 0;
+    }
+    if (!*more) break;
+    fuzz::ensure(opened->session().number == ++sessions, "sessions are counted");
+    const snapshot state = opened->state();
+    fuzz::ensure(fuzz::sure(snapshot::load(state.save())).digest() == state.digest(), "saving keeps the digest");
+  }
+  return 0;
+}
