@@ -19,6 +19,7 @@
 
 #include "io/kubernetes/object_cache.hpp"
 #include "io/kubernetes/translation.hpp"
+#include "io/recording.hpp"
 #include "tables.hpp"
 
 struct kaisched_engine {
@@ -78,6 +79,21 @@ struct kaisched_answers {
 
   kaisched::capi::output_table table;
   std::vector<std::uint64_t> first;  ///< by question, and the end
+};
+
+struct kaisched_recorder {
+  std::string bytes;  ///< of the last session
+  kaisched::io::recorder body{[this](std::string_view more) -> kaisched::result<void> {
+    bytes += more;
+    return {};
+  }};
+};
+
+struct kaisched_recording {
+  explicit kaisched_recording(std::string given) : bytes(std::move(given)) {}
+
+  std::string bytes;
+  std::optional<kaisched::io::recording> body;  ///< borrows the bytes
 };
 
 struct kaisched_object_cache {

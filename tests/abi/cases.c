@@ -483,6 +483,92 @@ static void object_cache(void) {
   kaisched_snapshot_release(second);
 }
 
+/* What a session decided over what, as bytes, and decided again. */
+static void recordings(void) {
+  static const char nothing[] = "kaisched-cluster/1\n";
+  kaisched_recorder* recorder = (kaisched_recorder*)&failures;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDER_CREATE, kaisched_recorder_create, NULL);
+  OK(kaisched_recorder_create(&recorder, NULL));
+  kaisched_engine* engine = NULL;
+  kaisched_cluster* cluster = NULL;
+  kaisched_snapshot* snapshot = NULL;
+  kaisched_session* session = NULL;
+  OK(kaisched_engine_create(KAISCHED_ABI_VERSION, NULL, 0, &engine, NULL));
+  OK(kaisched_engine_set(engine, "placement.gpu", "spread", NULL));
+  OK(kaisched_cluster_create(&cluster, NULL));
+  OK(kaisched_cluster_snapshot(cluster, &snapshot, NULL));
+  OK(kaisched_run(engine, snapshot, 7, &session, NULL));
+  const void* bytes = &failures;
+  size_t size = 1;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDER_ADD, kaisched_recorder_add, NULL, engine, session, 7, &bytes, &size);
+  CHECK(bytes == NULL && size == 0);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDER_ADD, kaisched_recorder_add, recorder, NULL, session, 7, &bytes,
+         &size);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDER_ADD, kaisched_recorder_add, recorder, engine, NULL, 7, &bytes,
+         &size);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDER_ADD, kaisched_recorder_add, recorder, engine, session, 7, NULL,
+         &size);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDER_ADD, kaisched_recorder_add, recorder, engine, session, 7, &bytes,
+         NULL);
+  OK(kaisched_recorder_add(recorder, engine, session, 7, &bytes, &size, NULL));
+
+  kaisched_recording* recording = (kaisched_recording*)&failures;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_OPEN, kaisched_recording_open, NULL, 0, &recording);
+  CHECK(recording == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_OPEN, kaisched_recording_open, bytes, size, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_OPEN, kaisched_recording_open, nothing, sizeof nothing - 1,
+         &recording);
+  OK(kaisched_recording_open(bytes, size, &recording, NULL));
+  kaisched_recorder_destroy(recorder);
+  kaisched_recorder_destroy(NULL);
+
+  kaisched_snapshot* again = (kaisched_snapshot*)&failures;
+  char digest[KAISCHED_DIGEST_SIZE];
+  char recorded[KAISCHED_DIGEST_SIZE];
+  EXPECT(KAISCHED_E_STATE, KAISCHED_FN_RECORDING_SNAPSHOT, kaisched_recording_snapshot, recording, &again);
+  CHECK(again == NULL);
+  EXPECT(KAISCHED_E_STATE, KAISCHED_FN_RECORDING_CONFIGURE, kaisched_recording_configure, recording, engine);
+  EXPECT(KAISCHED_E_STATE, KAISCHED_FN_RECORDING_DIGEST, kaisched_recording_digest, recording, recorded,
+         sizeof recorded, NULL);
+  int32_t more = 7;
+  int64_t now = 0;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_NEXT, kaisched_recording_next, NULL, &more, &now);
+  CHECK(more == 0);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_NEXT, kaisched_recording_next, recording, NULL, &now);
+  OK(kaisched_recording_next(recording, &more, &now, NULL));
+  CHECK(more == 1 && now == 7);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_SNAPSHOT, kaisched_recording_snapshot, NULL, &again);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_SNAPSHOT, kaisched_recording_snapshot, recording, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_CONFIGURE, kaisched_recording_configure, NULL, engine);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_CONFIGURE, kaisched_recording_configure, recording, NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_DIGEST, kaisched_recording_digest, NULL, recorded, sizeof recorded,
+         NULL);
+
+  kaisched_engine* other = NULL;
+  kaisched_session* decided = NULL;
+  OK(kaisched_engine_create(KAISCHED_ABI_VERSION, NULL, 0, &other, NULL));
+  OK(kaisched_recording_configure(recording, other, NULL));
+  char option[16];
+  OK(kaisched_engine_get(other, "placement.gpu", option, sizeof option, NULL, NULL));
+  CHECK(strcmp(option, "spread") == 0);
+  OK(kaisched_recording_snapshot(recording, &again, NULL));
+  OK(kaisched_run(other, again, now, &decided, NULL));
+  OK(kaisched_session_digest(decided, digest, sizeof digest, NULL, NULL));
+  OK(kaisched_recording_digest(recording, recorded, sizeof recorded, NULL, NULL));
+  CHECK(strcmp(digest, recorded) == 0);
+  OK(kaisched_recording_next(recording, &more, NULL, NULL));
+  CHECK(more == 0);
+  kaisched_recording_close(recording);
+  kaisched_recording_close(NULL);
+  kaisched_session_close(decided);
+  kaisched_session_close(session);
+  kaisched_snapshot_release(again);
+  kaisched_snapshot_release(snapshot);
+  kaisched_cluster_destroy(cluster);
+  kaisched_engine_destroy(other);
+  kaisched_engine_destroy(engine);
+}
+
 /* Objects of Kubernetes become a cluster, and its decisions become objects again. */
 static void objects(void) {
   static const char text[] =
@@ -664,6 +750,7 @@ static const named_case cases[] = {
     {"results", results},           {"engines", engines},           {"vendors", devices_of_vendors},
     {"independence", independence}, {"quarantine", quarantine},     {"objects", objects},
     {"object_cache", object_cache},
+    {"recordings", recordings},
 };
 
 int main(int argc, char** argv) { return run_cases(cases, sizeof cases / sizeof cases[0], argc, argv); }

@@ -410,6 +410,43 @@ class object_cache : public detail::handle<kaisched_object_cache, kaisched_objec
   }
 };
 
+/// Writes sessions as bytes, see kaisched_recorder_add.
+class recorder : public detail::handle<kaisched_recorder, kaisched_recorder_destroy> {
+ public:
+  recorder() : handle(detail::made<kaisched_recorder*>(kaisched_recorder_create)) {}
+
+  /// What follows the bytes of the sessions before; lives until the next call.
+  [[nodiscard]] std::string_view add(const engine& with, const session& of, std::int64_t now_ns) {
+    const void* bytes = nullptr;
+    std::size_t size = 0;
+    detail::call(kaisched_recorder_add, get(), with.get(), of.get(), now_ns, &bytes, &size);
+    return {static_cast<const char*>(bytes), size};
+  }
+};
+
+/// Reads sessions back, one by one.
+class recording : public detail::handle<kaisched_recording, kaisched_recording_close> {
+ public:
+  explicit recording(std::string_view bytes)
+      : handle(detail::made<kaisched_recording*>(kaisched_recording_open, bytes.data(), bytes.size())) {}
+
+  /// False at the end.
+  [[nodiscard]] bool next() {
+    std::int32_t more = 0;
+    detail::call(kaisched_recording_next, get(), &more, &now_);
+    return more != 0;
+  }
+  [[nodiscard]] std::int64_t now() const { return now_; }
+  [[nodiscard]] abi::snapshot snapshot() {
+    return abi::snapshot(detail::made<kaisched_snapshot*>(kaisched_recording_snapshot, get()));
+  }
+  void configure(engine& to) const { detail::call(kaisched_recording_configure, get(), to.get()); }
+  [[nodiscard]] std::string digest() const { return detail::text(kaisched_recording_digest, get()); }
+
+ private:
+  std::int64_t now_ = 0;
+};
+
 /// Engine, cluster, snapshot and run in one call.
 [[nodiscard]] inline session solve(const options& from, const std::vector<table>& tables, std::int64_t now_ns) {
   const std::vector<kaisched_kv> given = from.pairs();

@@ -76,7 +76,9 @@ typedef struct kaisched_answers kaisched_answers;    ///< answers to questions a
 typedef struct kaisched_objects kaisched_objects;    ///< objects of Kubernetes as tables, immutable
 /// Objects of Kubernetes that change one by one, and the cluster that they make.
 typedef struct kaisched_object_cache kaisched_object_cache;
-typedef struct kaisched_staging kaisched_staging;  ///< an input table in memory of the library
+typedef struct kaisched_recorder kaisched_recorder;    ///< writes sessions as bytes
+typedef struct kaisched_recording kaisched_recording;  ///< reads them back, one by one
+typedef struct kaisched_staging kaisched_staging;      ///< an input table in memory of the library
 
 /// 0: the call ran; negative: it did not. One of kaisched_status_code.
 typedef int32_t kaisched_status;
@@ -437,7 +439,14 @@ enum kaisched_function {
   KAISCHED_FN_OBJECT_CACHE_CREATE = 100,
   KAISCHED_FN_OBJECT_CACHE_PUT = 101,
   KAISCHED_FN_OBJECT_CACHE_REMOVE = 102,
-  KAISCHED_FN_OBJECT_CACHE_SNAPSHOT = 103
+  KAISCHED_FN_OBJECT_CACHE_SNAPSHOT = 103,
+  KAISCHED_FN_RECORDER_CREATE = 110,
+  KAISCHED_FN_RECORDER_ADD = 111,
+  KAISCHED_FN_RECORDING_OPEN = 112,
+  KAISCHED_FN_RECORDING_NEXT = 113,
+  KAISCHED_FN_RECORDING_SNAPSHOT = 114,
+  KAISCHED_FN_RECORDING_CONFIGURE = 115,
+  KAISCHED_FN_RECORDING_DIGEST = 116
 };
 
 /// Type of the values of a column.
@@ -2232,6 +2241,61 @@ KAISCHED_API kaisched_status kaisched_object_cache_remove(kaisched_object_cache*
 KAISCHED_API kaisched_status kaisched_object_cache_snapshot(kaisched_object_cache* cache, int64_t now,
                                                             kaisched_snapshot** snapshot, kaisched_objects** objects,
                                                             kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- recordings: what was decided over what, to be decided again ---------------------------------------------------
+
+/// Makes a recorder that has written nothing.
+/// @param out receives the recorder, to be given back with kaisched_recorder_destroy.
+KAISCHED_API kaisched_status kaisched_recorder_create(kaisched_recorder** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives a recorder back. NULL is fine.
+KAISCHED_API void kaisched_recorder_destroy(kaisched_recorder* recorder) KAISCHED_NOEXCEPT;
+
+/// Adds a session: the bytes that follow those of the sessions before (format `kaisched-recording/1`,
+/// docs/recordings.md). All of them one after the other are a recording; one that ends early is read up to there.
+/// Between two sessions only rows that differ are written. Cost: all tables of the cluster and their digest.
+/// @param engine the one that opened the session. Parts that were registered are recorded by name alone.
+/// @param now_ns as it was given to kaisched_run or kaisched_session_open.
+/// @param bytes receives the bytes, which belong to the recorder and live until the next call with it.
+/// @param size receives their number.
+/// Errors: KAISCHED_E_STATE for a session with an open statement. Threads: exclusive use of the recorder.
+KAISCHED_API kaisched_status kaisched_recorder_add(kaisched_recorder* recorder, const kaisched_engine* engine,
+                                                   const kaisched_session* session, int64_t now_ns, const void** bytes,
+                                                   size_t* size, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Opens a recording before its first session.
+/// @param bytes the recording; it is copied.
+/// @param out receives the recording, to be given back with kaisched_recording_close.
+/// Errors: KAISCHED_E_ARGUMENT for bytes that are none.
+KAISCHED_API kaisched_status kaisched_recording_open(const void* bytes, size_t size, kaisched_recording** out,
+                                                     kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives a recording back. Snapshots that came of it stay valid. NULL is fine.
+KAISCHED_API void kaisched_recording_close(kaisched_recording* recording) KAISCHED_NOEXCEPT;
+
+/// Goes to the next session.
+/// @param more receives 1, or 0 at the end, also where the last record is not whole.
+/// @param now_ns receives the time of the session; may be NULL.
+/// Errors: KAISCHED_E_ARGUMENT for a record that is damaged, with its place.
+KAISCHED_API kaisched_status kaisched_recording_next(kaisched_recording* recording, int32_t* more, int64_t* now_ns,
+                                                     kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// The cluster that the session decided over.
+/// @param out receives the snapshot with one reference, to be given back with kaisched_snapshot_release.
+/// Errors: KAISCHED_E_STATE before the first session.
+KAISCHED_API kaisched_status kaisched_recording_snapshot(kaisched_recording* recording, kaisched_snapshot** out,
+                                                         kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Sets preset and options of an engine to those of the session. Errors: KAISCHED_E_STATE before the first session,
+/// KAISCHED_E_NOT_FOUND for an option that this build does not have.
+KAISCHED_API kaisched_status kaisched_recording_configure(const kaisched_recording* recording, kaisched_engine* engine,
+                                                          kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes the digest that the session had (kaisched_session_digest). Errors: KAISCHED_E_STATE before the first session.
+/// See "Texts" above for `buffer`, `capacity` and `needed`.
+KAISCHED_API kaisched_status kaisched_recording_digest(const kaisched_recording* recording, char* buffer,
+                                                       size_t capacity, size_t* needed,
+                                                       kaisched_error* err) KAISCHED_NOEXCEPT;
 
 #ifdef __cplusplus
 }
