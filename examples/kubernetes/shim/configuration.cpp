@@ -43,6 +43,7 @@ const fields<configuration>& known_fields() {
       {"usage", [](configuration& to, const YAML::Node& value) { read_usage(value, to.usage); }},
       {"sharing", [](configuration& to, const YAML::Node& value) { read_sharing(value, to.sharing); }},
       {"scaling", [](configuration& to, const YAML::Node& value) { read_scaling(value, to.scaling); }},
+      {"recording", [](configuration& to, const YAML::Node& value) { read_recording(value, to.recording); }},
       {"webhook", [](configuration& to, const YAML::Node& value) { read_webhook(value, to.webhook); }},
       {"log",
        [](configuration& to, const YAML::Node& value) {
@@ -79,6 +80,8 @@ configuration read_configuration(const std::filesystem::path& file) {
   resolve_paths(to.webhook, file.parent_path());
   resolve_paths(to.usage.prometheus, file.parent_path());
   resolve_paths(to.load.prometheus, file.parent_path());
+  if (to.recording.file.is_relative() && to.recording.enabled())
+    to.recording.file = file.parent_path() / to.recording.file;
   if (to.kubeconfig.is_relative() && !to.kubeconfig.empty()) to.kubeconfig = file.parent_path() / to.kubeconfig;
   return to;
 }

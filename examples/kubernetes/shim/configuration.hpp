@@ -17,6 +17,7 @@
 #include "load_fields.hpp"
 #include "scaling_fields.hpp"
 #include "server_fields.hpp"
+#include "session_recording.hpp"
 #include "sharing_fields.hpp"
 #include "usage_fields.hpp"
 #include "webhook_fields.hpp"
@@ -46,7 +47,8 @@ struct configuration {
   load_settings load;          ///< without addresses nothing is measured
   usage_settings usage;        ///< not enabled: the past does not count
   sharing_settings sharing;    ///< without an image nobody gets parts of GPUs
-  scaling_settings scaling;    ///< without an image nothing stands in for pods that ask for parts of GPUs
+  recording_settings recording;
+  scaling_settings scaling;  ///< without an image nothing stands in for pods that ask for parts of GPUs
   log_form log = log_form::text;
   bool dry_run = false;
   bool once = false;

@@ -87,7 +87,10 @@ abi::options reading_options(const configuration& by) {
 
 }  // namespace
 
-decider::decider(const configuration& by) : engine_(by.engine), objects_(reading_options(by)) {}
+decider::decider(const configuration& by, std::function<void(const std::string&)> log)
+    : engine_(by.engine), objects_(reading_options(by)) {
+  if (by.recording.enabled()) recording_.emplace(by.recording, std::move(log));
+}
 
 void decider::take(const std::vector<object_change>& changes) {
   for (const object_change& one : changes) {
@@ -114,7 +117,9 @@ decision decider::decide(const std::vector<object_change>& changes, std::int64_t
   const auto [snapshot, objects] = objects_.take(now);
 
   decision out;
-  out.seen = run(abi::engine(engine_), snapshot, now, began);
+  const abi::engine engine(engine_);
+  out.seen = run(engine, snapshot, now, began);
+  if (recording_) recording_->add(engine, out.seen->session, now);
   const abi::session& session = out.seen->session;
   nlohmann::json list = nlohmann::json::parse(objects.actions(session, "kubernetes"));
   for (nlohmann::json& one : list["items"]) out.actions.push_back(std::move(one));

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "configuration.hpp"
 #include "group_times.hpp"
 #include "object_store.hpp"
+#include "session_recording.hpp"
 
 namespace shim {
 
@@ -53,7 +56,8 @@ struct decision {
 /// Keeps the engine's cluster in step with the objects.
 class decider {
  public:
-  explicit decider(const configuration& by);
+  /// @param log for what has no place in a decision.
+  decider(const configuration& by, std::function<void(const std::string&)> log);
 
   /// One session over the objects as they are with these changes.
   /// @param changes all since the last call, as object_store::take_changes gives them. @param now nanoseconds since
@@ -65,6 +69,7 @@ class decider {
 
   kaisched::abi::options engine_;
   kaisched::abi::object_cache objects_;
+  std::optional<session_recording> recording_;
   std::map<std::string, std::string> unread_;  ///< objects that are none for the engine, and why
 };
 

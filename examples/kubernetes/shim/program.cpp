@@ -59,7 +59,7 @@ program::program(configuration by, const credentials& as, reflector_options watc
     : by_(completed(std::move(by), as)),
       out_(std::move(out)),
       store_(by_.scheduler_name, by_.sharing.enabled()),
-      decider_(by_),
+      decider_(by_, out_.log),
       executor_(by_, as, store_, out_.log),
       watches_(as, store_, completed(watching, by_), out_.log) {
   if (by_.election.enabled && !by_.dry_run) {
