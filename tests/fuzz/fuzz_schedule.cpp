@@ -1,5 +1,5 @@
-// Any bytes as a small cluster that the engine decides: no invariant breaks, whichever actions run, indexes decide as the
-// scan of all nodes, nobody starts whom a certificate excludes, and what is decided can be said again from a saved
+// Any bytes as a small cluster that the engine decides: no invariant breaks, whichever actions run, indexes decide as
+// the scan of all nodes, nobody starts whom a certificate excludes, and what is decided can be said again from a saved
 // snapshot.
 #include <algorithm>
 #include <vector>
