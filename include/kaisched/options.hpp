@@ -84,6 +84,13 @@ enum class promise_kind : std::uint8_t {
   nodes,  ///< whole nodes, from a time on for as long as the group is expected to run
 };
 
+/// What sessions verify of themselves while they run. They are never part of a decision or a digest.
+enum class invariant_level : std::uint8_t {
+  off,
+  cheap,  ///< after every statement, what it has changed
+  full,   ///< besides, everything counted again
+};
+
 /// In which sentences are told. They are never part of a decision or a digest.
 enum class language : std::uint8_t { english, chinese };
 
@@ -152,6 +159,7 @@ struct policy_options {
   std::vector<std::string> tier_actions;             ///< what it runs, in order
   std::vector<std::string> tier_settings;            ///< `plugin.key=value`
   std::vector<std::string> turn_settings;            ///< of the action `turns`: `key=value` or `key@queue=value`
+  invariant_level invariants = invariant_level::off;
   language text_language = language::english;
   bool reference_path = false;             ///< scan all nodes for every pod instead of using the indexes
   std::vector<std::string> cell_topology;  ///< whose domains are cells, one; empty: the primary one

@@ -207,7 +207,7 @@ class session {
 
   /// Verifies the invariants of the session against a full recount: nothing newly over capacity, sums of queues equal
   /// the sums of their pods, counts of gangs equal their pods. Error `internal` names the first violation.
-  /// Runs by itself after every commit in builds with KAISCHED_CHECKS.
+  /// Runs by itself after commits with the option invariants=full, and in builds with KAISCHED_CHECKS.
   [[nodiscard]] result<void> check() const;
   /// SHA-256 over the working state (amounts, counts, orders): equal before an operation and after its undo.
   [[nodiscard]] std::string state_digest() const;

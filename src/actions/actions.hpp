@@ -15,7 +15,8 @@ struct action_entry {
   std::string_view name;
   action_kind kind;
   result<void> (*run)(work::core& c);
-  bool asks_groups = false;  ///< for groups that wait: it can be run for one of them
+  bool asks_groups = false;   ///< for groups that wait: it can be run for one of them
+  bool keeps_bounds = false;  ///< starts nobody beyond limits and quotas of queues, if the policy has `proportion`
 };
 
 /// All actions, in the order in which a scheduler usually runs them.

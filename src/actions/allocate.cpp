@@ -76,12 +76,12 @@ result<void> allocate(core& c) {
 
 std::span<const action_entry> action_list() noexcept {
   static constexpr std::array entries{
-      action_entry{"allocate", action_kind::allocate, allocate, true},
-      action_entry{"consolidation", action_kind::consolidation, consolidation, true},
-      action_entry{"reclaim", action_kind::reclaim, reclaim, true},
-      action_entry{"preempt", action_kind::preempt, preempt, true},
+      action_entry{"allocate", action_kind::allocate, allocate, true, true},
+      action_entry{"consolidation", action_kind::consolidation, consolidation, true, true},
+      action_entry{"reclaim", action_kind::reclaim, reclaim, true, true},
+      action_entry{"preempt", action_kind::preempt, preempt, true, true},
       action_entry{"stalegangeviction", action_kind::stale_gang_eviction, evict_stale_gangs},
-      action_entry{"backfill", action_kind::backfill, backfill},
+      action_entry{"backfill", action_kind::backfill, backfill, false, true},
       action_entry{"runtimelimit", action_kind::runtime_limit, limit_runtime},
       action_entry{"repartition", action_kind::repartition, repartition, true},
       action_entry{"tiers", action_kind::allocate, decide_in_tiers},

@@ -121,6 +121,9 @@ constexpr std::array options{
                 "classes of pods that fgd and least_waste expect, as "
                 "cpu=3000:gpus=1:share=500:where=label=A|B:weight=2 with cpu "
                 "in milli-cores and share in milli-GPU; without them those of the pods of the cluster"},
+    option_info{"invariants", option_type::choice, "off", 0, 0, "cheap full off",
+                "what sessions verify of themselves: cheap, what every committed statement has changed; full, "
+                "everything counted again as well; what is wrong is an error, and no decision depends on it"},
     option_info{"language", option_type::choice, "en", 0, 0, "en zh",
                 "language of the sentences in reasons and explanations: English or Chinese; no decision depends on it"},
     option_info{"las_2d.limits", option_type::list, "3250,7200", 0, 0, "",
@@ -442,6 +445,17 @@ result<void> set_limits(std::vector<std::int64_t>& target, std::string_view valu
   return {};
 }
 
+std::string_view name_of(invariant_level level) {
+  switch (level) {
+    case invariant_level::off:
+      break;
+    case invariant_level::cheap:
+      return "cheap";
+    case invariant_level::full:
+      return "full";
+  }
+  return "off";
+}
 std::string_view name_of(placement_strategy s) { return s == placement_strategy::spread ? "spread" : "binpack"; }
 
 }  // namespace
@@ -471,6 +485,10 @@ result<void> policy_options::set(std::string_view name, std::string_view value) 
     backfill_promises = value == "nodes" ? promise_kind::nodes : promise_kind::times;
   } else if (name == "multifactor.usage") {
     factor_usage = value == "cpu" ? dim_cpu : value == "memory" ? dim_memory : dim_gpu;
+  } else if (name == "invariants") {
+    invariants = value == "full"    ? invariant_level::full
+                 : value == "cheap" ? invariant_level::cheap
+                                    : invariant_level::off;
   } else if (name == "language") {
     text_language = value == "zh" ? language::chinese : language::english;
   } else if (name == "load.strategy") {
@@ -535,6 +553,7 @@ result<std::string> policy_options::get(std::string_view name) const {
   if (name == "backfill.promises") return std::string(backfill_promises == promise_kind::nodes ? "nodes" : "times");
   if (name == "multifactor.usage")
     return std::string(factor_usage == dim_cpu ? "cpu" : factor_usage == dim_memory ? "memory" : "gpu");
+  if (name == "invariants") return std::string(name_of(invariants));
   if (name == "language") return std::string(text_language == language::chinese ? "zh" : "en");
   if (name == "load.strategy") return std::string(load == load_strategy::risk ? "risk" : "packing");
   if (name == "devices.settings") return join_names(device_settings);

@@ -52,6 +52,7 @@ result<void> session::run_for(std::string_view action, group_row group) {
       return error{status::argument, "action '" + std::string(action) + "' is not for groups that wait", {}};
     c.action = entry.kind;
     c.only_group = group;
+    c.keeps_bounds = entry.keeps_bounds && c.has_proportion;
     c.statistics.push_back({});
     c.statistics.back().action = entry.kind;
     const std::uint64_t sets_before = c.sets_tried;
@@ -67,10 +68,9 @@ result<void> session::run_for(std::string_view action, group_row group) {
     c.statistics.back().simulations = c.sets_tried - sets_before;
     c.action = action_kind::none;
     c.only_group = no_row;
+    c.keeps_bounds = false;
     c.renew_survey();
-#ifdef KAISCHED_CHECKS
-    if (done) done = c.check();
-#endif
+    if (done && c.counts_again()) done = c.check();
     return done;
   }
   std::string message = "there is no action '" + std::string(action) + "'";
@@ -144,8 +144,7 @@ result<bool> session::pipeline(pod_row pod, node_row node) {
     return error{
         status::state, "pod '" + std::string(c.state().pod_names[pod]) + "' is neither pending nor evicted here", {}};
   }
-  const std::optional<work::place> found =
-      work::place_on(c, pod, node, policy::free_amount::idle_or_releasing);
+  const std::optional<work::place> found = work::place_on(c, pod, node, policy::free_amount::idle_or_releasing);
   if (!found) return false;
   const bool same_node = status_now == pod_status::releasing && c.live.pod_node[pod] == (*c.state().nodes)[node]->slot;
   if (same_node && model::can_take(c.state(), c.live, c.state().class_of(pod), node, c.live.pod_devices[pod]) &&

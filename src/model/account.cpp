@@ -223,6 +223,12 @@ void charge_node(const cluster_state& s, live_state& live, const pod_class& c, n
   charge_devices_of(s, live, c, row, status, devices, sign);
 }
 
+void charge_sums(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
+                 const device_set& devices, std::int64_t sign) {
+  charge_row(s, live, c, row, status, sign, gpu_charge::in_parts);
+  charge_devices_of(s, live, c, row, status, devices, sign);
+}
+
 void charge_node_anew(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status from,
                       pod_status to, const device_set& devices) {
   const free_amounts before = amounts_of(s, live, row);

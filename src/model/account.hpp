@@ -20,6 +20,10 @@ namespace kaisched::model {
 void charge_node(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
                  const device_set& devices, std::int64_t sign);
 
+/// `charge_node` for sums by which nobody orders nodes: these orders stay as they are.
+void charge_sums(const cluster_state& s, live_state& live, const pod_class& c, node_row row, pod_status status,
+                 const device_set& devices, std::int64_t sign);
+
 /// Charges GPUs of a node as if a pod of this status held them; a negative amount takes a charge back.
 void charge_gpus(const cluster_state& s, live_state& live, node_row row, pod_status status, std::int64_t amount);
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/sha256.hpp"
+#include "session/change_ledger.hpp"
 #include "session/core.hpp"
 #include "session/members.hpp"
 
@@ -13,11 +14,7 @@ using model::quota_vector;
 
 namespace {
 
-#ifdef KAISCHED_CHECKS
-constexpr std::uint32_t small_cluster = 1024;  ///< pods and nodes up to which checked builds look after every step
-#endif
-
-error violated(const std::string& what) { return {status::internal, "invariant violated: " + what, {}}; }
+constexpr std::uint32_t small_cluster = 1024;  ///< pods and nodes up to which everything is counted after every step
 
 template <class T>
 void add_bytes(base::sha256& hash, const std::vector<T>& values) {
@@ -39,13 +36,9 @@ std::vector<quota_vector> expected_allocation(const core& c, const model::live_s
   };
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     if (!s.pods[p].live || s.pods[p].sub == no_row) continue;
-    const auto before = static_cast<pod_status>(s.live.pod_state[p]);
     const auto now = static_cast<pod_status>(c.live.pod_state[p]);
-    if (counts_otherwise && model::is_in(now, model::holding)) add(p, 1);
-    const std::int64_t sign = now == before                     ? 0
-                              : now == pod_status::pipelined    ? 1
-                              : before == pod_status::pipelined ? -1
-                                                                : 0;
+    const std::int64_t held = model::is_in(now, model::holding) ? 1 : 0;
+    const std::int64_t sign = times_counted(c, p, now) - (counts_otherwise ? 0 : held);
     if (sign != 0) add(p, sign);
   }
   for (const pod_row p : c.evicted_twice) add(p, -1);
@@ -59,10 +52,7 @@ std::vector<bool> nodes_promised_twice(const core& c) {
   const model::cluster_state& s = c.state();
   std::vector<bool> nodes(s.node_count(), false);
   const auto mark = [&](pod_row p, std::uint32_t slot) {
-    const auto before = static_cast<pod_status>(s.live.pod_state[p]);
-    const bool was_there =
-        s.live.pod_node[p] == slot && model::is_in(before, model::active_used) && before != pod_status::pipelined;
-    if (slot != no_row && !was_there) nodes[(*s.node_row_of_slot)[slot]] = true;
+    if (leaves_without_having_been_there(c, p, slot)) nodes[(*s.node_row_of_slot)[slot]] = true;
   };
   for (pod_row p = 0; p < s.pod_slots; ++p) {
     if (s.pods[p].live && static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing)
@@ -76,29 +66,10 @@ std::vector<bool> nodes_promised_twice(const core& c) {
 }
 
 result<void> check_capacity(const core& c) {
-  const model::cluster_state& s = c.state();
   const std::vector<bool> exempt = nodes_promised_twice(c);
-  for (std::size_t i = 0; i < s.capacity->size(); ++i) {
-    const std::int64_t idle = (*c.live.idle)[i];
-    const std::int64_t free = idle + (*c.live.releasing)[i];
-    const std::int64_t idle_before = (*s.live.idle)[i];
-    const std::int64_t free_before = idle_before + (*s.live.releasing)[i];
-    const auto where = [&] {
-      return "node '" + (*s.nodes)[i / s.dims()]->name + "', " + (*s.dimensions)[i % s.dims()].name;
-    };
-    if (exempt[i / s.dims()]) continue;
-    if (idle < std::min<std::int64_t>(0, idle_before)) return violated(where() + " is newly over capacity");
-    if (free < std::min<std::int64_t>(0, free_before)) return violated(where() + " is newly promised twice");
-  }
-  const bool any_exempt = std::find(exempt.begin(), exempt.end(), true) != exempt.end();
-  for (std::size_t d = 0; !any_exempt && d < c.live.device_free->size(); ++d) {
-    const std::int64_t free = (*c.live.device_free)[d];
-    const std::int64_t later = free + (*c.live.device_releasing)[d];
-    const std::int64_t free_before = (*s.live.device_free)[d];
-    const std::int64_t later_before = free_before + (*s.live.device_releasing)[d];
-    if (free < std::min<std::int64_t>(0, free_before) || later < std::min<std::int64_t>(0, later_before)) {
-      return violated("device row " + std::to_string(d) + " is newly over capacity");
-    }
+  for (node_row row = 0; row < c.state().node_count(); ++row) {
+    if (exempt[row]) continue;
+    if (auto done = check_capacity_of(c, row); !done) return done;
   }
   return {};
 }
@@ -136,8 +107,7 @@ result<void> check_zones(const core& c) {
 }
 
 /// A group that got something must have its gangs complete, unless it lost something too: who has lost pods may get
-/// some back, and a gang that was broken may be moved. Exceptions of `compat`: groups with `min_sub_group`, which KAI
-/// starts partly, and gangs that were broken before, which it completes as far as their pods go when they are victims.
+/// some back, and a gang that was broken may be moved.
 result<void> check_gangs(const core& c) {
   if (!c.setup->keeps_gangs) return {};
   std::vector<bool> lost(c.state().group_slots, false);
@@ -147,21 +117,8 @@ result<void> check_gangs(const core& c) {
   for (const decision& d : c.decisions) {
     if (d.action == action_kind::none) continue;  // the host's own operations may start a part of a gang
     if ((d.kind != decision_kind::bind && d.kind != decision_kind::pipeline) || lost[d.group]) continue;
-    const model::group_core& g = c.state().groups[d.group];
-    bool optional_members = false;
-    bool incomplete_before = false;
-    bool active_before = false;
-    for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
-      const model::sub_info& info = c.state().subs[sub];
-      const std::uint32_t before = c.state().live.counts[sub].active_allocated;
-      optional_members = optional_members || (info.is_set && info.min != unset);
-      incomplete_before = incomplete_before || (!info.is_set && static_cast<std::int64_t>(before) < info.min);
-      active_before = active_before || before > 0;
-    }
-    if (c.compat() && (optional_members || (incomplete_before && active_before))) continue;
-    if (!is_satisfied(c, g.first_sub)) {
+    if (has_broken_gang(c, d.group))
       return violated("gang of pod group '" + std::string(c.state().group_names[d.group]) + "' is broken");
-    }
   }
   return {};
 }
@@ -222,7 +179,95 @@ result<void> check_chunks(const core& c) {
   return {};
 }
 
+/// The first element in which two columns differ, or -1.
+std::ptrdiff_t first_difference(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return at == a.end() && other == b.end() ? -1 : at - a.begin();
+}
+
+result<void> compare_nodes(const core& c, const std::vector<std::int64_t>& counted,
+                           const std::vector<std::int64_t>& kept, std::string_view what) {
+  const std::ptrdiff_t at = first_difference(counted, kept);
+  if (at < 0) return {};
+  const auto dims = static_cast<std::ptrdiff_t>(c.state().dims());
+  return violated(text_of_node(c, static_cast<node_row>(at / dims)) + ", " +
+                  (*c.state().dimensions)[static_cast<std::size_t>(at % dims)].name + ": " + std::string(what) +
+                  " amounts differ from its pods");
+}
+
+result<void> compare_devices(const core& c, const std::vector<std::int64_t>& counted,
+                             const std::vector<std::int64_t>& kept) {
+  const std::ptrdiff_t at = first_difference(counted, kept);
+  if (at < 0) return {};
+  return violated(text_of_device(c, static_cast<device_row>(at)) + ": amounts differ from its pods");
+}
+
 }  // namespace
+
+error violated(const std::string& what) { return {status::internal, "invariant violated: " + what, {}}; }
+
+std::string text_of_node(const core& c, node_row row) { return "node '" + (*c.state().nodes)[row]->name + "'"; }
+
+std::string text_of_device(const core& c, device_row device) {
+  const std::vector<device_row>& first = *c.state().first_device;
+  const auto row = static_cast<node_row>(std::upper_bound(first.begin(), first.end(), device) - first.begin() - 1);
+  return "device " + std::to_string(device - first[row]) + " of " + text_of_node(c, row);
+}
+
+bool leaves_without_having_been_there(const core& c, pod_row p, std::uint32_t slot) {
+  const model::live_state& before = c.state().live;
+  const auto status = static_cast<pod_status>(before.pod_state[p]);
+  const bool was_there =
+      before.pod_node[p] == slot && model::is_in(status, model::active_used) && status != pod_status::pipelined;
+  return slot != no_row && !was_there;
+}
+
+/// Claims made in the session count, those of earlier ones do not, and who had one and has lost it has given it back.
+std::int64_t times_counted(const core& c, pod_row p, pod_status now) {
+  const auto before = static_cast<pod_status>(c.state().live.pod_state[p]);
+  const std::int64_t holds = model::is_in(now, model::holding) ? 1 : 0;
+  if (now == before) return holds;
+  return now == pod_status::pipelined ? holds + 1 : before == pod_status::pipelined ? holds - 1 : holds;
+}
+
+result<void> check_capacity_of(const core& c, node_row row) {
+  const model::cluster_state& s = c.state();
+  const std::size_t first = static_cast<std::size_t>(row) * s.dims();
+  for (std::size_t i = first; i < first + s.dims(); ++i) {
+    const std::int64_t idle = (*c.live.idle)[i];
+    const std::int64_t free = idle + (*c.live.releasing)[i];
+    const std::int64_t idle_before = (*s.live.idle)[i];
+    const std::int64_t free_before = idle_before + (*s.live.releasing)[i];
+    const auto where = [&] { return text_of_node(c, row) + ", " + (*s.dimensions)[i - first].name; };
+    if (idle < std::min<std::int64_t>(0, idle_before)) return violated(where() + " is newly over capacity");
+    if (free < std::min<std::int64_t>(0, free_before)) return violated(where() + " is newly promised twice");
+  }
+  for (device_row d = (*s.first_device)[row]; d < (*s.first_device)[row + 1]; ++d) {
+    const std::int64_t free = (*c.live.device_free)[d];
+    const std::int64_t later = free + (*c.live.device_releasing)[d];
+    const std::int64_t free_before = (*s.live.device_free)[d];
+    const std::int64_t later_before = free_before + (*s.live.device_releasing)[d];
+    if (free < std::min<std::int64_t>(0, free_before) || later < std::min<std::int64_t>(0, later_before))
+      return violated(text_of_device(c, d) + " is newly over capacity");
+  }
+  return {};
+}
+
+bool has_broken_gang(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  bool optional_members = false;
+  bool incomplete_before = false;
+  bool active_before = false;
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
+    const model::sub_info& info = c.state().subs[sub];
+    const std::uint32_t before = c.state().live.counts[sub].active_allocated;
+    optional_members = optional_members || (info.is_set && info.min != unset);
+    incomplete_before = incomplete_before || (!info.is_set && static_cast<std::int64_t>(before) < info.min);
+    active_before = active_before || before > 0;
+  }
+  if (c.compat() && (optional_members || (incomplete_before && active_before))) return false;
+  return !is_satisfied(c, g.first_sub);
+}
 
 result<void> core::check() const {
   if (auto done = check_lists(state()); !done) return done;
@@ -248,13 +293,14 @@ result<void> core::check() const {
   // KAI's books of shared devices cannot be counted again: what they say depends on what has been tried.
   // Nor can those of devices that several pods have: who of them is charged depends on who came first.
   const bool has_books = groups.is_open() || claims.used();
-  if (!has_books && *copy.live.idle != *live.idle) return violated("idle amounts of nodes differ from their pods");
-  if (!has_books && *copy.live.releasing != *live.releasing)
-    return violated("releasing amounts of nodes differ from their pods");
-  if (*copy.live.device_free != *live.device_free || *copy.live.device_releasing != *live.device_releasing ||
-      *copy.live.device_claims != *live.device_claims) {
-    return violated("amounts of devices differ from their pods");
+  if (!has_books) {
+    if (auto done = compare_nodes(*this, *copy.live.idle, *live.idle, "idle"); !done) return done;
+    if (auto done = compare_nodes(*this, *copy.live.releasing, *live.releasing, "releasing"); !done) return done;
   }
+  if (auto done = compare_devices(*this, *copy.live.device_free, *live.device_free); !done) return done;
+  if (auto done = compare_devices(*this, *copy.live.device_releasing, *live.device_releasing); !done) return done;
+  if (const std::ptrdiff_t at = first_difference(*copy.live.device_claims, *live.device_claims); at >= 0)
+    return violated(text_of_node(*this, static_cast<node_row>(at)) + ": claims on devices differ from its pods");
   model::live_state mine = live;
   mine.settle_orders();
   copy.live.settle_orders();
@@ -262,10 +308,14 @@ result<void> core::check() const {
     return violated("an order of nodes differs from their amounts");
   }
   for (sub_group_row sub = 0; sub < state().sub_slots; ++sub) {
-    if (!(copy.live.counts[sub] == live.counts[sub])) return violated("counts of a pod set differ from its pods");
+    if (copy.live.counts[sub] == live.counts[sub]) continue;
+    return violated("pod group '" + std::string(state().group_names[state().subs[sub].group]) +
+                    "': counts of a pod set differ from its pods");
   }
-  if (expected_allocation(*this, copy.live) != *live.queue_allocated) {
-    return violated("the sum of a queue differs from its pods");
+  const std::vector<quota_vector> expected = expected_allocation(*this, copy.live);
+  for (queue_row q = 0; q < expected.size(); ++q) {
+    if (expected[q] != (*live.queue_allocated)[q])
+      return violated("queue '" + (*state().queues)[q].name + "': its sum differs from its pods");
   }
   if (auto done = check_zones(*this); !done) return done;
   if (const std::string fault = vendors.used() ? vendors.fault() : std::string{}; !fault.empty())
@@ -278,19 +328,25 @@ result<void> core::check() const {
   return log.empty() && !abandoned ? check_gangs(*this) : result<void>{};
 }
 
-result<void> core::verify() const {
+bool core::counts_again() const {
 #ifdef KAISCHED_CHECKS
-  if (state().pod_slots + state().node_count() <= small_cluster || commits % 64 == 0) return check();
+  return true;
+#else
+  return options.invariants == invariant_level::full;
 #endif
+}
+
+result<void> core::verify() {
+  if (auto done = ledger_.verify(*this); !done || !counts_again()) return done;
+  if (state().pod_slots + state().node_count() <= small_cluster || commits % 64 == 0) return check();
   return {};
 }
 
 std::string core::digest_for_checks() const {
-#ifdef KAISCHED_CHECKS
+  if (!counts_again()) return {};
   // An undo in KAI's books of shared devices and of claims is not always exact.
   if (!groups.is_open() && !(compat() && claims.used()) && state().pod_slots + state().node_count() <= small_cluster)
     return state_digest();
-#endif
   return {};
 }
 

@@ -84,6 +84,7 @@ core::core(const core& other)
       commits(other.commits),
       frees(other.frees),
       order_(other.order_),
+      ledger_(other.ledger_),
       state_(other.extended_ == nullptr ? &base.state() : other.extended_.get()),
       extended_(other.extended_),
       cell_places_(other.cell_places_),
@@ -163,6 +164,7 @@ result<void> core::open() {
   statistics.push_back({});
   choice.open(*this);
   access.node_changed_at = choice.changed_at();
+  if (options.invariants != invariant_level::off || counts_again()) ledger_.open(live);
   return {};
 }
 
@@ -592,6 +594,7 @@ void core::convert_to_pipelined(group_row group) {
 void core::commit() {
   if (log.empty()) return;
   ++commits;
+  ledger_.note(log);
   boost::container::small_vector<pod_row, 64> moved;     // one decision each instead of an eviction and a claim
   boost::container::small_vector<pod_row, 64> migrated;  // or a start
   for (const operation& op : log) {
@@ -665,6 +668,7 @@ void core::commit() {
 
 void core::abandon() {
   abandoned = true;
+  ledger_.note(log);
   for (const operation& op : log) {
     if (op.undone || op.kind == operation_kind::unevict || op.kind == operation_kind::divide) continue;
     note_placed(op.pod, true);

@@ -30,6 +30,7 @@
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
 #include "policy/topology/domain_tree.hpp"
+#include "session/change_ledger.hpp"
 #include "session/domain_books.hpp"
 #include "session/group_order.hpp"
 #include "session/node_choice.hpp"
@@ -174,6 +175,8 @@ class core {
   void finish(pod_row pod);
   /// Divides a device anew. What is made can be claimed, and starts nobody in this session.
   void divide(division what);
+  /// Charges amounts with what a division has changed.
+  void charge_division(model::live_state& to, const division& what, std::int64_t sign) const;
   /// The division that the device had last in this session, or null.
   [[nodiscard]] const division* division_of(node_row node, std::uint32_t device) const;
   /// Error if the host has cancelled the action, or all steps that it may take are taken. Asked before each step that
@@ -318,10 +321,13 @@ class core {
 
   /// Recounts everything and compares.
   [[nodiscard]] result<void> check() const;
-  /// `check` after a commit, in builds with KAISCHED_CHECKS; large clusters are looked at after every 64th commit.
-  [[nodiscard]] result<void> verify() const;
+  /// After a commit: what it has changed, and `check` if everything is counted again, of large clusters after every
+  /// 64th commit. Nothing with the option `invariants` off.
+  [[nodiscard]] result<void> verify();
+  /// With invariants=full, and in builds with KAISCHED_CHECKS.
+  [[nodiscard]] bool counts_again() const;
   [[nodiscard]] std::string state_digest() const;
-  /// `state_digest` of small clusters in builds with KAISCHED_CHECKS, else empty: an undo must bring it back.
+  /// `state_digest` of small clusters if everything is counted again, else empty: an undo must bring it back.
   [[nodiscard]] std::string digest_for_checks() const;
 
   /// Nodes by what they have free, those with least first. Valid until something is placed or leaves.
@@ -395,6 +401,7 @@ class core {
   std::vector<failure> failures;           ///< one per group that was tried in vain, last one counts
   std::vector<eviction_attempt> attempts;  ///< of the actions that evict, as they ended
   group_row only_group = no_row;           ///< while an action runs for one group alone
+  bool keeps_bounds = false;               ///< while an action runs that respects limits and quotas of queues
   std::uint64_t sets_tried = 0;            ///< of victims, since the session opened
   std::vector<action_statistics> statistics;
   action_kind action = action_kind::none;
@@ -410,7 +417,6 @@ class core {
     if ((capabilities & part_hears_changes) != 0) tell_parts(pod, node, before);
   }
   void tell_parts(pod_row pod, std::uint32_t node, pod_status before);
-  void charge_division(model::live_state& to, const division& what, std::int64_t sign) const;
   void find_gpu_memories();
   [[nodiscard]] std::int64_t gpus_in_instances(const std::vector<std::int64_t>& amounts, node_row row) const;
   [[nodiscard]] std::int64_t idle_gpus(node_row row) const;
@@ -463,6 +469,7 @@ class core {
   std::shared_ptr<base::first_made<group_order>> order_ = std::make_shared<base::first_made<group_order>>();
   std::shared_ptr<base::first_made<survey>> survey_ = std::make_shared<base::first_made<survey>>();
   std::uint64_t surveyed_at_ = 0;  ///< `changes` that the survey is of
+  change_ledger ledger_;
   bool counts_instances_ = false;  ///< `compat`: some resource is an instance of divided GPUs
   const model::cluster_state* state_ = nullptr;
   std::shared_ptr<const model::cluster_state> extended_;  ///< with what divisions have made; null: the snapshot

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages do what they say: test_docs.py [Tool|Pages|Programs|Commands|Handbook|Features], arguments are those of unittest.
+"""The pages do what they say: test_docs.py [Tool|Pages|Programs|Commands|Handbook|Features|Guarantees], arguments are those of unittest.
 
 KAISCHED_PROGRAM names the program `kaisched`, KAISCHED_SNIPPETS the folder of the compiled C and C++ snippets.
 """
@@ -17,6 +17,7 @@ from urllib.parse import unquote
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import codes
 import features
+import guarantees
 import handbook
 import peers
 from compiled import LANGUAGES, headers, programs, source
@@ -363,6 +364,35 @@ class Features(unittest.TestCase):
         reason = re.search(r"^\| windows of time \| no \| (.*?) \| - \|", self.text, re.M)[1]
         found = features.faults(self.text.replace(reason, "not there"), self.known, ROOT)
         self.assertIn("windows of time: no without a reason", found)
+
+
+class Guarantees(unittest.TestCase):
+    """Rows of the guarantees name sources, property tests and fuzz targets that exist, and have a section that says all."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.text = (ROOT / guarantees.PAGE).read_text(encoding="utf-8")
+
+    def test_rows(self):
+        self.assertGreaterEqual(len(guarantees.rows(self.text)), 10)
+        self.assertEqual(guarantees.faults(self.text, ROOT), [])
+
+    def test_wrong_rows_are_noticed(self):
+        for right, wrong, complaint in [
+            ("| G2 |", "| G12 |", "row 2: is not G2 with 5 cells"),
+            ("(#g1-gangs-are-whole)", "(#g1-gangs)", "G1: its promise leads to no section"),
+            ("src/model/quarantine.cpp", "src/model/quarantines.cpp", "G8: src/model/quarantines.cpp is no source"),
+            ("../src/engine/certificates.cpp", "testing.md", "G10: testing.md is no source"),
+            ("property/test_tiers.cpp", "property/test_ties.cpp", "G1: tests/property/test_ties.cpp is no property test"),
+            ("accountability/test_soundness.cpp", "unit/test_cow.cpp", "G10: tests/unit/test_cow.cpp is no property test"),
+            ("fuzz/fuzz_scenario.cpp", "fuzz/driver.cpp", "G6: tests/fuzz/driver.cpp is no fuzz target"),
+            ("[fuzz_scenario](../tests/fuzz/fuzz_scenario.cpp) |", "- |", "G6: a fuzz target is missing"),
+            ("**Promise.** If `certify`", "If `certify`", "G10: its section lacks Promise."),
+        ]:
+            with self.subTest(wrong):
+                self.assertIn(right, self.text)
+                found = guarantees.faults(self.text.replace(right, wrong), ROOT)
+                self.assertIn(complaint, found)
 
 
 if __name__ == "__main__":

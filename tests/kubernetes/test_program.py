@@ -1,6 +1,7 @@
 """kaisched-kubernetes against an API server of this folder: credentials, lists and watches, decisions and what becomes of
 them, faults of the server. One ctest entry per class."""
 
+import json
 import os
 import re
 import shutil
@@ -332,6 +333,35 @@ class Decisions(Case):
             api.delete("podgroups", "team/first")
             api.put("pods", pod("alone", 2))
             self.assert_until(api, lambda: api.pods().get("team/alone") == "n0")
+
+    def test_sessions_are_recorded(self):
+        if "KAISCHED_PROGRAM" not in os.environ:
+            self.skipTest("the program kaisched is not built")
+        recording = self.folder / "sessions.kr"
+        recording.write_text("of another process")
+
+        def replayed(*words):
+            words = [os.environ["KAISCHED_PROGRAM"], "replay", recording, "--json", *words]
+            done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            return json.loads(done.stdout)
+
+        with FakeApi() as api:
+            self.fill(api, nodes=2, gpus=2)
+            for name in ("first", "second"):
+                self.add_gang(api, name, "q", 2)
+            self.once(api, config=f"recording: {{file: {recording.name}}}\n")
+            self.assertEqual((self.folder / "sessions.kr.1").read_text(), "of another process")
+            told = replayed()
+            self.assertEqual((told["equal"], told["truncated"]), (told["sessions"], False))
+            self.assertGreaterEqual(told["sessions"], 1)
+            self.assertEqual(replayed("--set", "actions=stalegangeviction")["first_difference"]["session"], 1)
+
+            # A place that cannot be written ends the recording, and nothing else.
+            self.add_gang(api, "third", "q", 1)
+            done = self.once(api, config="recording: {file: /proc/sessions.kr}\n")
+            self.assertIn("sessions are not recorded: /proc/sessions.kr", done.stderr)
+            self.assertEqual(self.run_program("--config", self.config("recording: {most_mib: 0}\n")).returncode, 2)
 
     def test_an_object_that_nobody_can_read_stops_nobody(self):
         with FakeApi() as api:
