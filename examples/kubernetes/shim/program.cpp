@@ -50,6 +50,7 @@ configuration completed(configuration by, const credentials& as) {
 reflector_options completed(reflector_options of, const configuration& by) {
   of.page_size = by.page_size;
   of.absent_wait = by.discovery_period;
+  of.reads_budgets = by.budgets == budget_use::respect;
   return of;
 }
 
