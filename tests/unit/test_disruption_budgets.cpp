@@ -54,10 +54,10 @@ std::vector<std::string> evicted(const session& s) {
   return names;
 }
 
-std::string_view budget_of(const cluster& c, std::string_view pod) {
+std::string budget_of(cluster& c, std::string_view pod) {
   const snapshot s = c.take_snapshot();
   for (pod_row p = 0; p < s.state().pod_slots; ++p) {
-    if (s.state().pods[p].live && s.pod_name(p) == pod) return s.state().told_of(p).budget;
+    if (s.state().pods[p].live && s.pod_name(p) == pod) return std::string(s.state().told_of(p).budget);
   }
   return "(no pod)";
 }
