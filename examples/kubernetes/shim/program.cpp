@@ -59,7 +59,7 @@ reflector_options completed(reflector_options of, const configuration& by) {
 program::program(configuration by, const credentials& as, reflector_options watching, output out)
     : by_(completed(std::move(by), as)),
       out_(std::move(out)),
-      store_(by_.scheduler_name, by_.sharing.enabled()),
+      store_(by_.scheduler_name, by_.sharing.enabled(), by_.budgets == budget_use::respect),
       decider_(by_),
       executor_(by_, as, store_, out_.log),
       watches_(as, store_, completed(watching, by_), out_.log) {
