@@ -141,7 +141,8 @@ SAME(KAISCHED_CONSTRAINT_RESOURCE_CLAIM, constraint::resource_claim);
 SAME(KAISCHED_CONSTRAINT_TOPOLOGY, constraint::topology);
 SAME(KAISCHED_CONSTRAINT_VENDOR_DEVICE, constraint::vendor_device);
 SAME(KAISCHED_CONSTRAINT_CELL, constraint::cell);
-static_assert(KAISCHED_CONSTRAINT_CELL + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_DISRUPTION_BUDGET, constraint::disruption_budget);
+static_assert(KAISCHED_CONSTRAINT_DISRUPTION_BUDGET + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);
@@ -188,6 +189,7 @@ SAME(KAISCHED_TABLE_DEVICE_CLASS, table_kind::device_class);
 SAME(KAISCHED_TABLE_RESOURCE_SLICE, table_kind::resource_slice);
 SAME(KAISCHED_TABLE_SLICE_DEVICE, table_kind::slice_device);
 SAME(KAISCHED_TABLE_CLAIM_REQUEST, table_kind::claim_request);
+SAME(KAISCHED_TABLE_DISRUPTION_BUDGET, table_kind::disruption_budget);
 SAME(KAISCHED_TABLE_DECISION, table_kind::decision);
 SAME(KAISCHED_TABLE_REASON, table_kind::reason);
 SAME(KAISCHED_TABLE_QUEUE_SHARE, table_kind::queue_share);
@@ -319,6 +321,7 @@ SAME(KAISCHED_POD_COL_DEVICE_REQUESTS, col::pod_device_requests);
 SAME(KAISCHED_POD_COL_ANNOTATIONS, col::pod_annotations);
 SAME(KAISCHED_POD_COL_DEVICE_GRANTS, col::pod_device_grants);
 SAME(KAISCHED_POD_COL_MIG_INSTANCES, col::pod_mig_instances);
+SAME(KAISCHED_POD_COL_DISRUPTION_BUDGET, col::pod_disruption_budget);
 
 SAME(KAISCHED_NUMA_ZONE_COL_NODE, col::numa_zone_node);
 SAME(KAISCHED_NUMA_ZONE_COL_NAME, col::numa_zone_name);
@@ -380,6 +383,8 @@ SAME(KAISCHED_CLAIM_REQUEST_COL_ALL, col::claim_request_all);
 SAME(KAISCHED_CLAIM_REQUEST_COL_ADMIN, col::claim_request_admin);
 SAME(KAISCHED_CLAIM_REQUEST_COL_TOLERATIONS, col::claim_request_tolerations);
 SAME(KAISCHED_CLAIM_REQUEST_COL_CAPACITIES, col::claim_request_capacities);
+SAME(KAISCHED_DISRUPTION_BUDGET_COL_NAME, col::disruption_budget_name);
+SAME(KAISCHED_DISRUPTION_BUDGET_COL_ALLOWED, col::disruption_budget_allowed);
 
 SAME(KAISCHED_DECISION_COL_KIND, col::decision_kind);
 SAME(KAISCHED_DECISION_COL_POD, col::decision_pod);

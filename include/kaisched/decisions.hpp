@@ -71,8 +71,9 @@ enum class constraint : std::uint8_t {
   topology = 26,              ///< no domain of the topology has room for all pods that must be together
   vendor_device = 27,         ///< the devices that are shared by the rules of their vendor do not suffice
   cell = 28,                  ///< the cells that a virtual cluster owns do not suffice
+  disruption_budget = 29,     ///< pods that would have to leave or move are more than their budget allows
 };
-inline constexpr std::uint8_t constraint_count = 29;
+inline constexpr std::uint8_t constraint_count = 30;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.
@@ -148,6 +149,7 @@ struct eviction_attempt {
   std::uint64_t sets = 0;     ///< sets of victims that were tried
   std::uint64_t refused = 0;  ///< of these, made room but were refused by the rules of the action
   bool spared = false;        ///< a group was left alone because of its minimum runtime
+  std::string budget{};       ///< a disruption budget that did not let pods go; empty: none was in the way
 
   friend bool operator==(const eviction_attempt&, const eviction_attempt&) = default;
 };

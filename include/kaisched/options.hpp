@@ -142,6 +142,7 @@ struct policy_options {
   bool repartition_drain = false;                 ///< `repartition` may move pods out of the way
   std::int64_t repartition_steps = 200'000;       ///< of the exact search for layouts, per group; `unlimited`
   bool signatures = true;                         ///< groups like one that has just failed are not searched victims for
+  bool respect_disruption_budgets = false;        ///< no more pods of a budget leave or move than it allows
   bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node
   bool numa_reconstruct = true;          ///< what zones have free follows from their pods, not from what nodes report
   std::vector<std::string> numa_ignore;  ///< resources that are not aligned

@@ -29,6 +29,7 @@ enum class table_kind : std::uint32_t {
   resource_slice = 13,
   slice_device = 14,
   claim_request = 15,
+  disruption_budget = 16,
   decision = 32,       ///< output of a session
   reason = 33,         ///< output of a session: why pods wait
   queue_share = 34,    ///< output of a session: quota, fair share and allocation per queue
@@ -203,6 +204,7 @@ enum pod : std::uint32_t {
   pod_annotations = 30,
   pod_device_grants = 31,
   pod_mig_instances = 32,
+  pod_disruption_budget = 33,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,
@@ -271,6 +273,10 @@ enum claim_request : std::uint32_t {
   claim_request_admin = 10,
   claim_request_tolerations = 11,
   claim_request_capacities = 12,
+};
+enum disruption_budget : std::uint32_t {
+  disruption_budget_name = 1,
+  disruption_budget_allowed = 2,
 };
 enum decision : std::uint32_t {
   decision_kind = 1,
@@ -347,6 +353,7 @@ enum attempt : std::uint32_t {
   attempt_sets = 5,
   attempt_refused = 6,
   attempt_spared = 7,
+  attempt_budget = 8,
 };
 enum sharing_group : std::uint32_t {
   sharing_group_name = 1,

@@ -37,8 +37,9 @@ enum class spared_reason : std::uint8_t {
   minimum_runtime = 6,     ///< it has not run for as long as it is promised
   part = 7,                ///< a part of the policy spares it
   not_needed = 8,          ///< it might have lost pods: what others gave was enough, or its pods would not have helped
+  disruption_budget = 9,   ///< a budget allows no more of the pods that it would lose first to leave or move
 };
-inline constexpr std::uint8_t spared_reason_count = 9;
+inline constexpr std::uint8_t spared_reason_count = 10;
 [[nodiscard]] std::string_view spared_reason_name(spared_reason r) noexcept;
 
 /// A group and how many of its pods something happened to.

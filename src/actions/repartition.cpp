@@ -282,6 +282,10 @@ class divider {
       const known_device& known = nodes_->nodes[one.node].devices[one.device];
       for (const std::size_t i : one.gone) {
         if (known.users[i] == no_row) continue;
+        if (c_.budgets.refuses(known.users[i])) {
+          met.users.push_back(known.users[i]);
+          return false;
+        }
         moved.emplace_back(known.users[i], nodes_->nodes[one.node].row);
         c_.evict(known.users[i]);
       }

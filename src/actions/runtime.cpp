@@ -64,6 +64,7 @@ result<void> limit_runtime(core& c) {
     // The last start of a group that only has claims was that of an earlier run.
     if (work::count_pods(c, group, &model::sub_counts::holding) == 0) continue;
     evict_group(c, group);
+    if (!c.keeps_budgets()) continue;
     c.commit();
     if (auto sound = c.verify(); !sound) return sound;
   }

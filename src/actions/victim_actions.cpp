@@ -393,6 +393,9 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
       continue;
     }
     one.rules.refused = &told.refused;
+    work::budget_refusal over_budget;
+    one.rules.over_budget = &over_budget;
+    if (c.budgets.used()) one.rules.all_may_lose = false;
     if (judges.used()) {
       if (auto done = judges.ask(group); !done) return done;
       one.rules.may_lose = [may_lose = std::move(one.rules.may_lose), &judges](group_row g) {
@@ -409,6 +412,12 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
                                                          : look_for_victims(c, search, group, one.rules, told);
     if (!found) return found.failure();
     told.sets = c.sets_tried - sets_before;
+    if (over_budget.budget != no_row) told.budget = c.budget_name(over_budget.budget);
+    if (*found == search_outcome::solved) {
+      c.forget_budget(group);
+    } else if (over_budget.budget != no_row) {
+      c.note_budget(group, over_budget);
+    }
     remember(c, group,
              *found == search_outcome::solved ? attempt_outcome::placed
              : told.sets == 0                 ? attempt_outcome::no_victims
@@ -675,6 +684,7 @@ result<void> evict_stale_gangs(core& c) {
     for (const pod_row p : pods_of(c, group)) {
       if (is_active(c, p)) c.evict(p);
     }
+    if (!c.keeps_budgets()) continue;
     c.commit();
     if (auto sound = c.verify(); !sound) return sound;
   }

@@ -297,7 +297,7 @@ result<bool> victim_builder::advance() {
     return std::binary_search(recorded_pods_.begin(), recorded_pods_.end(), p);
   };
   if (const placed_pod& lone = kept_.lone_pods[group]; whole && lone.pod != no_row) {
-    if (is_recorded(lone.pod)) return false;
+    if (is_recorded(lone.pod) || budgets_refuse(c_, rules_, std::span(&lone.pod, 1))) return false;
     offer(group, lone);
     return true;
   }
@@ -312,6 +312,7 @@ result<bool> victim_builder::advance() {
     }
     return false;
   }
+  if (budgets_refuse(c_, rules_, unit)) return false;  // nor what comes after it
   if (std::vector<pod_row> rest = left_without(c_, pods, unit); !rest.empty()) {
     if (auto done = queue_.push(group, std::move(rest)); !done) return done.failure();
   }

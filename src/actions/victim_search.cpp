@@ -255,8 +255,11 @@ class search {
     }
     victim_builder from(kept_, rules_, group_, recorded_, nodes, free_gpus_there);
     victim_rehearsal rehearsal(kept_, from, nodes, group_);
-    const auto attempt = [&](const victim_set& chosen) -> result<bool> {
+    victim_set allowed;
+    const auto attempt = [&](const victim_set& offered) -> result<bool> {
       if (auto on = c_.go_on(); !on) return on.failure();
+      if (c_.budgets.used() && !leave_to_budgets(from, offered, allowed)) return false;
+      const victim_set& chosen = c_.budgets.used() ? allowed : offered;
       if (!kept_.plays_all && from.too_small(chosen.units)) return false;
       if (chosen.again.empty() && rehearsal.all_return(chosen.units)) {
         count_set();
@@ -287,6 +290,21 @@ class search {
     result<bool> solved = hopeless ? false : gang_ ? multi_node(from, tries) : node_local(c_, from, tries);
     c_.drop_part();
     return solved;
+  }
+
+  /// What budgets let go of a set beside the recorded victims, in the order in which it was offered. False: nothing.
+  bool leave_to_budgets(const victim_builder& from, const victim_set& offered, victim_set& to) const {
+    work::disruption_draft draft(c_.budgets);
+    for (const victim_unit& one : recorded_) (void)draft.take(one.pods);
+    to = offered;
+    std::set<group_row> ended;  // groups that lose nothing more
+    std::erase_if(to.units, [&](std::uint32_t i) {
+      const victim_unit one = from.unit_at(i);
+      if (!ended.contains(one.group) && draft.take(one.pods)) return false;
+      if (ended.insert(one.group).second) tell_budget(rules_, draft.refusal());
+      return true;
+    });
+    return !to.units.empty() || offered.units.empty() || !offered.again.empty();
   }
 
   /// Some group that may be taken from has pods on several nodes.
@@ -354,7 +372,7 @@ class search {
     }
     result<bool> placed = place_all(what, nodes);
     if (!placed) return placed;
-    if (!*placed || !accepted(rules_, what)) {
+    if (!*placed || !accepted(c_, rules_, what)) {
       c_.rollback(start);
       for (node_row row = 0; kept_.plays_all && row < c_.state().node_count(); ++row) kept_.note_node(c_, row);
       return false;

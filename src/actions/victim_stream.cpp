@@ -52,6 +52,7 @@ result<victim_unit> victim_stream::next() {
       queue_.popped_pods().empty() ? pods_of(c_, *group) : std::move(queue_.popped_pods());
   victim_unit unit{*group, next_unit(c_, *group, pods)};
   if (unit.pods.empty()) return unit;
+  if (budgets_refuse(c_, *rules_, unit.pods)) return victim_unit{*group, {}};
   if (std::vector<pod_row> rest = left_without(c_, pods, unit.pods); !rest.empty()) {
     if (auto done = queue_.push(*group, std::move(rest)); !done) return done.failure();
   }

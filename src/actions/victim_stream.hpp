@@ -30,6 +30,7 @@ class victim_stream {
   /// Begins with the groups that `offer_victims` gives.
   result<void> open(victim_search_state& kept, const victim_rules& rules, group_row waiting,
                     const std::function<bool(queue_row)>& from_queue) {
+    rules_ = &rules;
     return offer_victims(queue_, kept, rules, waiting, from_queue);
   }
   [[nodiscard]] bool empty() const { return queue_.empty(); }
@@ -38,6 +39,7 @@ class victim_stream {
 
  private:
   work::core& c_;
+  const victim_rules* rules_ = nullptr;
   job_queue queue_;
 };
 

@@ -23,7 +23,7 @@ result<bool> victim_trial::run(std::span<const victim_unit> units) {
   was_placed_ = *placed;
   if (*placed) {
     if (auto done = place_again(units); !done) return done.failure();
-    if (accepted(rules_, {waiting_, {}, {units.begin(), units.end()}})) return true;
+    if (accepted(c_, rules_, {waiting_, {}, {units.begin(), units.end()}})) return true;
   }
   c_.rollback(start);
   return false;

@@ -49,6 +49,12 @@ std::vector<pod_row> pods_in(std::span<const victim_unit> units) {
 void join(std::vector<victim_unit>& units) { join_units(units); }
 void join(unit_list& units) { join_units(units); }
 
+bool budgets_refuse(const core& c, const victim_rules& rules, std::span<const pod_row> pods) {
+  const std::optional<work::budget_refusal> refused = c.budgets.refuses(pods);
+  if (refused) tell_budget(rules, *refused);
+  return refused.has_value();
+}
+
 bool has_pods_to_lose(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   if (!g.live || work::count_pods(c, group, &model::sub_counts::active_allocated) == 0) return false;

@@ -76,15 +76,27 @@ struct victim_rules {
   std::function<bool(const scenario&)> accepts;
   /// Counts those that are not accepted; may be null.
   std::uint64_t* refused = nullptr;
+  /// The first disruption budget that was in the way; may be null.
+  work::budget_refusal* over_budget = nullptr;
   /// `strict`: losing this unit could be accepted. What is refused for a unit alone is refused for more.
   std::function<bool(const victim_unit&)> may_be_lost;
   /// `strict`: a set that is refused could be accepted with more victims.
   bool more_may_help = false;
 };
 
+/// Tells the first disruption budget that was in the way.
+inline void tell_budget(const victim_rules& rules, const work::budget_refusal& why) {
+  if (rules.over_budget != nullptr && rules.over_budget->budget == no_row) *rules.over_budget = why;
+}
+
+/// Budgets do not let these pods go beside those that have gone, which is told.
+[[nodiscard]] bool budgets_refuse(const work::core& c, const victim_rules& rules, std::span<const pod_row> pods);
+
 /// Asks whether the outcome of a simulation is accepted, and counts.
-[[nodiscard]] inline bool accepted(const victim_rules& rules, const scenario& what) {
-  const bool good = rules.accepts(what);
+[[nodiscard]] inline bool accepted(const work::core& c, const victim_rules& rules, const scenario& what) {
+  const bool in_budget = c.budgets.holds();
+  if (!in_budget) tell_budget(rules, c.budgets.overdraft());
+  const bool good = in_budget && rules.accepts(what);
   if (!good && rules.refused != nullptr) ++*rules.refused;
   return good;
 }

@@ -59,6 +59,7 @@ json attempts_json(const decided& ran, group_row group) {
                     {"sets", one.sets},
                     {"refused", one.refused},
                     {"spared", one.spared},
+                    {"budget", one.budget},
                     {"text", ran.over.text(one)}});
   }
   return list;

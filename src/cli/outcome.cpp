@@ -272,6 +272,7 @@ int weight_of(constraint what) {
     case constraint::numa_alignment:
     case constraint::resource_claim:
     case constraint::vendor_device:
+    case constraint::disruption_budget:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -371,6 +372,8 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
       return "the job was evicted and waits for its delay";
     case constraint::topology:
       return "no domain of the topology has room for all its pods";
+    case constraint::disruption_budget:
+      return "a disruption budget lets no more pods go";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

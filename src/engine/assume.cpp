@@ -286,7 +286,12 @@ class referee {
     const bool divides = std::any_of(commit.begin(), commit.end(),
                                      [](const decision& d) { return d.kind == decision_kind::repartition; });
     for (const decision& d : commit) {
-      if (leaves(d.kind)) again_->evict(d.pod);
+      if (!leaves(d.kind)) continue;
+      if (again_->budgets.refuses(d.pod)) {
+        blame_group(d.group, "disruption budget '" + std::string(is_.told_of(d.pod).budget) + "' allows less now");
+        return {};
+      }
+      again_->evict(d.pod);
     }
     for (const decision& d : commit) {
       if (!starts(d.kind) && !claims_place(d.kind)) continue;

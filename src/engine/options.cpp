@@ -224,6 +224,9 @@ constexpr std::array options{
                 "steps that the exact search for layouts takes for one plan; -1 is all"},
     option_info{"requeue_delay", option_type::number, "0", 0, 1e9, "",
                 "seconds for which a group is not served after an eviction, where it says nothing"},
+    option_info{"respect_disruption_budgets", option_type::boolean, "false", 0, 0, "",
+                "nobody makes more pods of a disruption budget leave or move than it allows; false: budgets are not "
+                "looked at"},
     option_info{"restrict_node_scheduling", option_type::boolean, "false", 0, 0, "",
                 "GPU pods need nodes labelled gpu-worker, other pods nodes labelled cpu-worker"},
     option_info{"search_steps", option_type::integer, "200000", -1, 1e15, "",
@@ -291,6 +294,7 @@ constexpr std::array flags{
     std::pair{std::string_view("reclaim.moves"), &policy_options::reclaim_moves},
     std::pair{std::string_view("reference_path"), &policy_options::reference_path},
     std::pair{std::string_view("repartition.drain"), &policy_options::repartition_drain},
+    std::pair{std::string_view("respect_disruption_budgets"), &policy_options::respect_disruption_budgets},
     std::pair{std::string_view("restrict_node_scheduling"), &policy_options::restrict_node_scheduling},
     std::pair{std::string_view("signatures"), &policy_options::signatures},
 };

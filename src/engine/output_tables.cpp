@@ -195,6 +195,7 @@ table attempt_table(const core& c) {
     w[col::attempt_sets].push(one.sets);
     w[col::attempt_refused].push(one.refused);
     w[col::attempt_spared].push(static_cast<std::uint8_t>(one.spared ? 1 : 0));
+    w[col::attempt_budget].push(std::string_view(one.budget));
   }
   return w.take();
 }

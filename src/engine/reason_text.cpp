@@ -89,6 +89,10 @@ constexpr wording delayed("was evicted and waits for {need} s, {have} s have pas
                           "曾被驱逐，需等待 {need} 秒，已过 {have} 秒");
 constexpr wording not_all("every pod fits somewhere, but not all that must start together",
                           "每个 Pod 单独都有位置，但必须一起启动的放不下全部");
+constexpr wording budget_used(
+    "{need} pod would have to leave or move of which disruption budget '{budget}' allows {have}",
+    "{need} pods would have to leave or move of which disruption budget '{budget}' allows {have}",
+    "需要 {need} 个 Pod 离开或移动，而中断预算“{budget}”只允许 {have} 个");
 constexpr wording nobody_tried("a node would take its first pod, but no action has tried to start the group",
                                "有节点可以接收它的第一个 Pod，但没有动作尝试启动该组");
 constexpr wording part_refused("there is a place, but a part of the policy does not let the group start now",
@@ -232,6 +236,11 @@ std::string reason_text(const core& c, const reason& why) {
       return say(in, nobody_tried, 1);
     case constraint::topology:
       return domain_text(in, why);
+    case constraint::disruption_budget: {
+      const work::budget_refusal* const budget = c.budget_in_the_way(why.group);
+      return say(in, budget_used, why.need, fmt::arg("need", why.need), fmt::arg("have", why.have),
+                 fmt::arg("budget", budget == nullptr ? std::string_view{} : c.budget_name(budget->budget)));
+    }
     case constraint::plugin:
       return say(in, part_refused, 1);
     case constraint::reservation:

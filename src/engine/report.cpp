@@ -340,6 +340,15 @@ std::vector<decision> waiting_groups(const core& c) {
   return waiting;
 }
 
+/// A budget that was in the way when room was to be made.
+void add_budget_reason(const core& c, group_row group, std::vector<reason>& all) {
+  const work::budget_refusal* const why = c.budget_in_the_way(group);
+  if (why == nullptr) return;
+  all.push_back(group_reason(group, constraint::disruption_budget, reason_scope::cluster));
+  all.back().need = why->need;
+  all.back().have = why->have;
+}
+
 std::vector<reason> reasons_of(const core& c, std::span<const decision> waiting) {
   std::vector<const work::failure*> last(c.state().group_slots, nullptr);
   for (const work::failure& f : c.failures) last[f.group] = &f;
@@ -347,6 +356,7 @@ std::vector<reason> reasons_of(const core& c, std::span<const decision> waiting)
   std::vector<reason> all;
   for (const decision& d : waiting) {
     if (has_pending(c, d.group)) add_reasons(c, d.group, last[d.group], nodes, all);
+    add_budget_reason(c, d.group, all);
     add_stray_reason(c, d.group, all);
   }
   return all;

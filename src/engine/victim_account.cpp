@@ -80,7 +80,8 @@ class bystanders {
     if (action_ == action_kind::preempt && theirs.priority >= mine.priority) return spared_reason::priority;
     if (verdicts_ != nullptr && !may_reclaim_from(group)) return spared_reason::queue_within_share;
     if (actions::keeps_promise(c_, action_, waiting_, group)) return spared_reason::minimum_runtime;
-    return judges_.spare(group) ? spared_reason::part : spared_reason::not_needed;
+    if (judges_.spare(group)) return spared_reason::part;
+    return budgets_hold(group) ? spared_reason::disruption_budget : spared_reason::not_needed;
   }
 
  private:
@@ -95,6 +96,14 @@ class bystanders {
       for (std::uint32_t r = 0; r < quota_dimensions; ++r) amount[r] += one[r];
     }
     return verdicts_->may_take_alone(leaf, amount);
+  }
+
+  /// All that the group would lose first stays where it is.
+  [[nodiscard]] bool budgets_hold(group_row group) const {
+    if (!c_.budgets.used()) return false;
+    actions::victim_chains chains(c_);
+    const std::vector<actions::victim_unit>& units = chains.of(group);
+    return !units.empty() && c_.budgets.refuses(units.front().pods).has_value();
   }
 
   core& c_;

@@ -25,8 +25,8 @@ constexpr std::array<std::string_view, victim_rule_count> victim_rule_names{"",
                                                                             "youngest",
                                                                             "in_solution"};
 constexpr std::array<std::string_view, spared_reason_count> spared_names{
-    "",     "not_preemptible", "own_queue", "other_queue", "priority", "queue_within_share", "minimum_runtime",
-    "part", "not_needed"};
+    "",     "not_preemptible", "own_queue",        "other_queue", "priority", "queue_within_share", "minimum_runtime",
+    "part", "not_needed",      "disruption_budget"};
 
 constexpr std::array<wording, victim_rule_count> victim_sayings{
     wording("", ""),
@@ -53,7 +53,9 @@ constexpr std::array<wording, spared_reason_count> spared_sayings{
     wording("of a queue that does not hold so much beyond its share", "其队列超出份额的部分没有这么多"),
     wording("within the runtime that it is promised", "仍在承诺的最短运行时间内"),
     wording("spared by a part of the policy", "被策略的某个部件保护"),
-    wording("not needed where it stands in the order of victims", "按驱逐顺序轮不到它")};
+    wording("not needed where it stands in the order of victims", "按驱逐顺序轮不到它"),
+    wording("its disruption budget allows no more of its pods to leave or move",
+            "它的中断预算不允许它的更多 Pod 离开或移动")};
 
 constexpr wording protected_from_others(
     "Had {group} been protected, {waiting} would have got a place for {pods} pod all the same, from {victims}.",
@@ -107,6 +109,7 @@ constexpr std::array<wording, static_cast<std::size_t>(attempt_saying::count)> a
     wording("no pods that may move would free enough in the right places{spared}",
             "没有可以移动的 Pod 能在合适的位置腾出足够的空间{spared}")};
 constexpr wording spared_by_runtime("; a minimum runtime protects others", "；另有组受最短运行时间保护");
+constexpr wording held_by_budget("; disruption budget '{budget}' protects pods", "；中断预算“{budget}”保护着一些 Pod");
 
 constexpr wording tried_in_vain("{sets} set of victims was tried without making room{spared}",
                                 "{sets} sets of victims were tried without making room{spared}",
@@ -193,7 +196,8 @@ std::string session::text(const eviction_attempt& one) const {
   const language in = impl_->core.options.text_language;
   const queue_row queue = view().group_queue(one.group);
   const attempt_saying saying = attempt_saying_of(one, view().group_preemptible(one.group));
-  const std::string spared = one.spared ? say(in, spared_by_runtime, 1) : std::string();
+  std::string spared = one.spared ? say(in, spared_by_runtime, 1) : std::string();
+  if (!one.budget.empty()) spared += say(in, held_by_budget, 1, fmt::arg("budget", one.budget));
   const wording& words = saying != attempt_saying::count ? attempt_sayings[static_cast<std::size_t>(saying)]
                          : one.refused == 0              ? tried_in_vain
                                                          : tried_and_refused;

@@ -102,6 +102,7 @@ constexpr std::array column_roles{
     column_role{"pod", "annotations", role::words},
     column_role{"pod", "device_grants", role::words},
     column_role{"pod", "mig_instances", role::words},
+    column_role{"pod", "disruption_budget", role::name},
     column_role{"numa_zone", "node", role::name},
     column_role{"numa_zone", "name", role::kept},
     column_role{"resource_claim", "name", role::name},
@@ -139,6 +140,7 @@ constexpr std::array column_roles{
     column_role{"claim_request", "selectors", role::expressions},
     column_role{"claim_request", "tolerations", role::taints},
     column_role{"claim_request", "capacities", role::kept},
+    column_role{"disruption_budget", "name", role::name},
 };
 
 const column_role* find_role(const table_info& of, const column_info& column) {

@@ -67,6 +67,8 @@ result<void> edit::one_table(const table_reader& t) {
       return slice_devices(t);
     case table_kind::claim_request:
       return claim_requests(t);
+    case table_kind::disruption_budget:
+      return disruption_budgets(t);
     default:
       return error{status::unsupported, "not an input table", {}};
   }
@@ -290,6 +292,7 @@ void edit::compact_names() {
       pod_told& told = s_.told.write(extra.told);
       told.device_grants = fresh->add(told.device_grants);
       told.mig_instances = fresh->add(told.mig_instances);
+      told.budget = fresh->add(told.budget);
     }
     if (extra.sub_name != implied_pod_set) extra.sub_name = fresh->add(extra.sub_name);
   }

@@ -141,6 +141,8 @@ class edit {
   result<void> read_vendor_devices(const table_reader& t, std::uint64_t row, node_info& node) const;
   result<void> device_quotas(const table_reader& t);
   result<void> one_quota(const table_reader& t, std::uint64_t row);
+  result<void> disruption_budgets(const table_reader& t);
+  result<void> one_budget(const table_reader& t, std::uint64_t row);
   result<void> numa_zones(const table_reader& t);
   result<void> one_zone(const table_reader& t, std::uint64_t row, node_info& node) const;
   void widen(std::uint32_t dims);

@@ -166,6 +166,8 @@ bool edit::exists(const quarantine_key& key) const {
     case table_kind::device_quota:
       return any(*s_.device_quotas,
                  [&](const device_quota_info& q) { return q.name_space == key.owner && q.vendor == key.name; });
+    case table_kind::disruption_budget:
+      return any(*s_.disruption_budgets, [&](const disruption_budget_info& b) { return b.name == key.name; });
     default:
       return false;
   }

@@ -155,7 +155,7 @@ void edit::put_told(pod_row p, const pod_told& what) {
   }
   pod_told& own = s_.told.write(row);
   own.numa_zones = what.numa_zones;
-  for (const auto field : {&pod_told::device_grants, &pod_told::mig_instances}) {
+  for (const auto field : {&pod_told::device_grants, &pod_told::mig_instances, &pod_told::budget}) {
     if (own.*field == what.*field) continue;
     discard(own.*field);
     own.*field = s_.names->add(what.*field);
@@ -182,7 +182,7 @@ void edit::put_pod(pod_plan plan, pod_row p) {
   extra.created = plan.created;
   extra.priority = plan.priority;
   extra.nominated = plan.nominated;
-  put_told(p, {plan.zones, plan.device_grants, plan.instances});
+  put_told(p, {plan.zones, plan.device_grants, plan.instances, plan.budget});
   pod_core& pod = s_.pods.write(p);
   pod.group = plan.group;
   pod.leader = plan.leader;

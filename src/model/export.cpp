@@ -194,6 +194,15 @@ table export_quotas(const cluster_state& s) {
   return w.take();
 }
 
+table export_budgets(const cluster_state& s) {
+  schema_writer w(table_kind::disruption_budget, table_op::add, s.dims());
+  for (const disruption_budget_info& budget : *s.disruption_budgets) {
+    w.put(col::disruption_budget_name, std::string_view(budget.name));
+    w.put(col::disruption_budget_allowed, budget.allowed);
+  }
+  return w.take();
+}
+
 table export_claims(const cluster_state& s) {
   schema_writer w(table_kind::resource_claim, table_op::add, s.dims());
   const auto rows = rows_by_name(
@@ -396,6 +405,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put_raw(col::pod_annotations, ask.annotations);
   w.put_raw(col::pod_device_grants, told.device_grants);
   w.put_raw(col::pod_mig_instances, told.mig_instances);
+  w.put(col::pod_disruption_budget, told.budget);
 }
 
 table export_pods(const cluster_state& s, const dimension_order& order) {
@@ -450,6 +460,8 @@ table export_table(const cluster_state& s, table_kind kind, dimensions_by by) {
       return export_slice_devices(s);
     case table_kind::claim_request:
       return export_claim_requests(s);
+    case table_kind::disruption_budget:
+      return export_budgets(s);
     default:
       return export_pods(s, order);
   }

@@ -57,7 +57,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "resource_claim",
                                                                         "topology",
                                                                         "vendor_device",
-                                                                        "cell"};
+                                                                        "cell",
+                                                                        "disruption_budget"};
   return pick(names, c);
 }
 

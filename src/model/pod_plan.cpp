@@ -54,6 +54,7 @@ pod_plan edit::present_plan(pod_row p) const {
   plan.zones = s_.told_of(p).numa_zones;
   plan.device_grants = s_.told_of(p).device_grants;
   plan.instances = s_.told_of(p).mig_instances;
+  plan.budget = s_.told_of(p).budget;
   plan.leader = s_.pods[p].leader;
   plan.outdated = s_.pods[p].outdated;
   plan.known_class = s_.pods[p].pod_class;
@@ -103,6 +104,12 @@ result<void> edit::plan_details(const table_reader& t, std::uint64_t row, pod_pl
   if (t.has(col::pod_leader)) {
     if (t.u8(col::pod_leader, row) > 1) return fail_pod(t, row, col::pod_leader, status::argument, "must be 0 or 1");
     plan.leader = t.u8(col::pod_leader, row) != 0;
+  }
+  if (t.has(col::pod_disruption_budget)) {
+    plan.budget = t.text(col::pod_disruption_budget, row);
+    if (!plan.budget.empty()) {
+      if (auto good = check_name(t, row, col::pod_disruption_budget); !good) return good;
+    }
   }
   if (t.has(col::pod_outdated)) {
     if (t.u8(col::pod_outdated, row) > 1)

@@ -28,6 +28,7 @@ struct pod_plan {
   std::uint64_t zones = 0;
   std::string_view device_grants;
   std::string_view instances;            ///< of divided devices, as given
+  std::string_view budget;               ///< name of the disruption budget
   class_row known_class = no_row;        ///< its class now, or the one it will join
   std::optional<pod_class> fresh_class;  ///< the class it will join, if there is none yet
   pod_status status = pod_status::pending;

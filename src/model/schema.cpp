@@ -309,6 +309,16 @@ constexpr std::array pod_columns{
         "",
         "Instances of divided devices that the pod uses on its node; empty if unknown: all of their profile that "
         "nobody else uses stay as they are."},
+    column_info{col::pod_disruption_budget, "disruption_budget", ct::string, cs::ragged, false, ek::none,
+                "disruption budget", "",
+                "Disruption budget that the pod counts in, for the option respect_disruption_budgets; empty: none. A "
+                "budget may appear later than its pods, and bounds nothing until then."},
+};
+constexpr std::array disruption_budget_columns{
+    column_info{col::disruption_budget_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name, unique in the cluster, such as namespace/name."},
+    column_info{col::disruption_budget_allowed, "allowed", ct::i64, cs::one, false, ek::none, "pods", "0",
+                "How many of the pods that name the budget may be made to leave or move now."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},
@@ -569,6 +579,8 @@ constexpr std::array attempt_columns{
                 "Of these, made room but were refused by the rules of the action."},
     column_info{col::attempt_spared, "spared", ct::u8, cs::one, true, ek::none, "0 or 1", "",
                 "1: a group was left alone because of its minimum runtime."},
+    column_info{col::attempt_budget, "budget", ct::string, cs::ragged, true, ek::none, "disruption budget", "",
+                "A disruption budget that did not let pods go; empty: none was in the way."},
 };
 constexpr std::array sharing_group_columns{
     column_info{col::sharing_group_name, "name", ct::string, cs::ragged, true, ek::none, "node/device", "",
@@ -889,6 +901,8 @@ constexpr std::array tables{
                resource_slice_columns},
     table_info{table_kind::slice_device, "slice_device", true, "Devices of slices.", slice_device_columns},
     table_info{table_kind::claim_request, "claim_request", true, "Requests of resource claims.", claim_request_columns},
+    table_info{table_kind::disruption_budget, "disruption_budget", true,
+               "How many pods that belong together may leave or move at once.", disruption_budget_columns},
     table_info{table_kind::decision, "decision", false, "Decisions of a session.", decision_columns},
     table_info{table_kind::reason, "reason", false, "Why pod groups wait.", reason_columns},
     table_info{table_kind::queue_share, "queue_share", false, "Shares of queues.", queue_share_columns},

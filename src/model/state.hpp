@@ -278,14 +278,17 @@ struct pod_extra {
   std::uint32_t told = no_row;       ///< row of `pod_told`
 };
 
-/// What the host has told of the place of a pod on its node. Few pods have such a row.
+/// What the host has told of the place of a pod on its node, and of what guards it there. Few pods have such a row.
 struct pod_told {
   std::uint64_t numa_zones = 0;      ///< bit i: zone i of the node; 0: unknown
   std::string_view device_grants;    ///< of vendor devices, as given
   std::string_view mig_instances;    ///< as given; empty: unknown
+  std::string_view budget;           ///< name of its disruption budget; empty: none
   std::uint32_t next_free = no_row;  ///< of a row that no pod has: the next such row
 
-  [[nodiscard]] bool says_nothing() const { return numa_zones == 0 && device_grants.empty() && mig_instances.empty(); }
+  [[nodiscard]] bool says_nothing() const {
+    return numa_zones == 0 && device_grants.empty() && mig_instances.empty() && budget.empty();
+  }
 };
 
 /// A claim of devices.
@@ -311,6 +314,12 @@ struct device_quota_info {
   std::int64_t memory = unlimited;
   std::int64_t cores = unlimited;
   std::int64_t slots = unlimited;
+};
+
+/// How many pods that name it may be made to leave or move now.
+struct disruption_budget_info {
+  std::string name;
+  std::int64_t allowed = 0;
 };
 
 /// Rows by name, shared until one is written.
@@ -434,7 +443,8 @@ struct cluster_state : cluster_counts {
   named_rows<slice_device_info> slice_devices;
   named_rows<claim_request_info> claim_requests;
 
-  base::cow<std::vector<device_quota_info>> device_quotas;  ///< by namespace and vendor
+  base::cow<std::vector<device_quota_info>> device_quotas;            ///< by namespace and vendor
+  base::cow<std::vector<disruption_budget_info>> disruption_budgets;  ///< by name
 
   base::cow<quarantine_list> quarantine;  ///< no part of the digest
 
@@ -450,7 +460,7 @@ struct cluster_state : cluster_counts {
     act(pending_groups), act(stray_groups), act(partial_groups), act(budget_groups);
     act(subs), act(pods), act(pod_extras), act(told), act(pod_names), act(classes);
     act(claims), act(device_classes), act(resource_slices), act(slice_devices), act(claim_requests);
-    act(device_quotas), act(quarantine);
+    act(device_quotas), act(disruption_budgets), act(quarantine);
     live.each_column(act);
   }
 

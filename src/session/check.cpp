@@ -373,6 +373,7 @@ std::string core::state_digest() const {
   add_bytes(hash, zones.available());
   add_bytes(hash, zones.idle());
   if (claims.used()) hash.update(claims.digest());
+  hash.update(std::as_bytes(budgets.left()));
   if (vendors.used()) hash.update(vendors.digest());
   for (pod_row p = 0; zones.used() && p < state().pod_slots; ++p) {
     for (const policy::zone_share& one : zones.placement_at(p)) {

@@ -46,6 +46,7 @@ core::core(const core& other)
       claims(other.claims),
       vendors(other.vendors),
       saved_claims(other.saved_claims),
+      budgets(other.budgets),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
       topologies(other.topologies),
@@ -88,7 +89,8 @@ core::core(const core& other)
       state_(other.extended_ == nullptr ? &base.state() : other.extended_.get()),
       extended_(other.extended_),
       cell_places_(other.cell_places_),
-      missing_cells_(other.missing_cells_) {
+      missing_cells_(other.missing_cells_),
+      budget_refusals_(other.budget_refusals_) {
   connect();
   if (other.changes() == other.surveyed_at_) survey_ = other.survey_;
   surveyed_at_ = changes();
@@ -153,6 +155,7 @@ result<void> core::open() {
   if (has("numa")) zones.open(state(), options);
   open_claims();
   if (auto done = vendors.open(state(), options, setup->catalog); !done) return done;
+  if (options.respect_disruption_budgets) budgets.open(state());
   connect();
   for (const auto& [name, make] : setup->parts) {
     std::unique_ptr<policy_part> part = make(options);
@@ -439,6 +442,7 @@ void core::release_in_place(pod_row pod, std::uint32_t mark) {
     claims.leave_behind(pod, saved_claims[log[mark - 1].old_claims]);
   }
   charge_core_of(pod);
+  budgets.charge(pod);
   mark_evicted(pod, mark);
   tell(pod, live.pod_node[pod], old);
 }
@@ -464,8 +468,16 @@ void core::restore_evicted(const operation& op) {
   zones.charge(op.pod, row, 1);
   if (compat() && claims.has_claims(op.pod) && claims.decides()) claims.allocate(op.pod, row, false);
   charge_core_of(op.pod);
+  budgets.restore(op.pod);
   mark_evicted(op.pod, 0);
   tell(op.pod, op.old_node, pod_status::releasing);
+}
+
+bool core::keeps_budgets(group_row waiting) {
+  if (budgets.holds()) return true;
+  if (waiting != no_row) note_budget(waiting, budgets.overdraft());
+  rollback(0);
+  return false;
 }
 
 std::uint32_t core::eviction_of(pod_row pod) const {

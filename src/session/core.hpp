@@ -31,6 +31,7 @@
 #include "policy/ordering/kai_queue_order.hpp"
 #include "policy/topology/domain_tree.hpp"
 #include "session/change_ledger.hpp"
+#include "session/disruption_ledger.hpp"
 #include "session/domain_books.hpp"
 #include "session/group_order.hpp"
 #include "session/node_choice.hpp"
@@ -316,6 +317,21 @@ class core {
     return known == missing_cells_.end() ? std::string_view() : std::string_view(known->second);
   }
 
+  // ---- disruption budgets
+  /// A budget was in the way when room was to be made for the group.
+  void note_budget(group_row group, const budget_refusal& why) { budget_refusals_[group] = why; }
+  void forget_budget(group_row group) { budget_refusals_.erase(group); }
+  /// The one that was last; null: none was.
+  [[nodiscard]] const budget_refusal* budget_in_the_way(group_row group) const {
+    const auto known = budget_refusals_.find(group);
+    return known == budget_refusals_.end() ? nullptr : &known->second;
+  }
+  [[nodiscard]] std::string_view budget_name(std::uint32_t budget) const {
+    return (*state().disruption_budgets)[budget].name;
+  }
+  /// Takes the statement back if more pods leave or move than budgets allow, and tells so for a group, if any.
+  [[nodiscard]] bool keeps_budgets(group_row waiting = no_row);
+
   // ---- sub-groups
   [[nodiscard]] const model::sub_counts& counts(sub_group_row sub) const { return live.counts[sub]; }
 
@@ -348,6 +364,7 @@ class core {
   policy::claim_ledger claims;
   policy::device_ledger vendors;                   ///< of devices that are shared by the rules of their vendors
   std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
+  disruption_ledger budgets;                       ///< with the option `respect_disruption_budgets`
   bool has_proportion = false;
   bool has_predicates = false;
 
@@ -475,6 +492,7 @@ class core {
   std::shared_ptr<const model::cluster_state> extended_;  ///< with what divisions have made; null: the snapshot
   std::map<pod_row, std::string> cell_places_;
   std::map<group_row, std::string> missing_cells_;
+  std::map<group_row, budget_refusal> budget_refusals_;
 };
 
 /// An amount in KAI's unit of a quota dimension: devices, milli-cores, bytes.

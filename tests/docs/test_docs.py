@@ -58,7 +58,7 @@ class Tool(unittest.TestCase):
         header = "enum class a : int {\n  none = 0,  ///< no, nothing = 7\n  one,\n  nine = 9,\n};\n"
         self.assertEqual(codes.enumerators(header, "a"), [("none", 0), ("one", 1), ("nine", 9)])
         known = codes.known_in(ROOT)
-        self.assertEqual(len(known["constraint"]), 29)
+        self.assertEqual(len(known["constraint"]), 30)
         text = (ROOT / codes.PAGE).read_text(encoding="utf-8")
         for right, wrong, complaint in [
             ("| `taint` | 6 |", "| `taint` | 7 |", "constraint: taint 6 is missing"),
@@ -349,7 +349,7 @@ class Features(unittest.TestCase):
             ("unit/test_choice.cpp", "docs/codes.py", "../tests/docs/codes.py is no file that tests run"),
             ("abi/part_cases.c", "abi/case_support.h", "../tests/abi/case_support.h is no file that tests run"),
             ("| [sizes](../tests/scenarios/gangs/sizes.ks) |", "| - |", "a minimum for every role: nothing shows it"),
-            ("Missing: a search for victims", "There is no search", "disruption budgets: it does not say what is missing"),
+            ("Missing: groups of users", "There are no groups", "limits of users and of groups of users: it does not say what is missing"),
             ("no table has hours: ", "no table has hours | ", "windows of time: has 6 cells, not 5"),
             ("`parent` of queues", "`parent` of nodes", "queues in a tree: parent is no column of nodes"),
             ("action [`preempt`]", "action [`age`]", "age is no action"),

@@ -254,7 +254,7 @@ class Lab:
             "/apis/apps/v1/namespaces/team/deployments", "/apis/apps/v1/namespaces/team/replicasets", "/apis/apps/v1/namespaces/team/statefulsets",
             "/apis/batch/v1/namespaces/team/jobs", "/apis/scheduling.run.ai/v2alpha2/namespaces/team/podgroups", "/apis/scheduling.run.ai/v2/queues",
             "/apis/kai.scheduler/v1alpha1/topologies", "/api/v1/namespaces/team/pods", "/api/v1/nodes",
-            "/apis/events.k8s.io/v1/namespaces/team/events",
+            "/apis/events.k8s.io/v1/namespaces/team/events", "/apis/policy/v1/namespaces/team/poddisruptionbudgets",
         ):  # fmt: skip
             self.ask("DELETE", path, now)
         mine = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"  # the server has one of its own there

@@ -203,6 +203,62 @@ class Budgets(CompatCase):
                 self.assertLessEqual(len(api.asked("POST", f"pods/a{i}-0/eviction")), 1)
 
 
+    def budget(self, name, ready, allowed):
+        return {
+            "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": "team"},
+            "spec": {"selector": {"matchLabels": {"app": name}}},
+            "status": {"disruptionsAllowed": allowed, "desiredHealthy": ready - allowed, "currentHealthy": ready, "expectedPods": ready},
+        }  # fmt: skip
+
+    def guarded(self, api, web, db):
+        """Two services of four pods, one pod a group, and a gang of three that is entitled to their GPUs."""
+        api.served.add("poddisruptionbudgets")
+        self.cluster(api, "9")
+        for i in range(8):
+            one = api.get("pods", f"team/a{i}-0")
+            one["metadata"]["labels"] = {"app": "web" if i < 4 else "db"}
+            one["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+            api.put("pods", one)
+        api.put("poddisruptionbudgets", self.budget("web", 4, web))
+        api.put("poddisruptionbudgets", self.budget("db", 4, db))
+
+    def gone_of(self, api):
+        gone = self.gone(api)
+        return len(gone & {f"team/a{i}-0" for i in range(4)}), len(gone & {f"team/a{i}-0" for i in range(4, 8)})
+
+    def test_victims_are_chosen_within_budgets(self):
+        for allowed in ((1, 2), (2, 1), (0, 3)):
+            with self.subTest(allowed), FakeApi() as api:
+                self.guarded(api, *allowed)
+                self.start(api, RUNS + "disruption_budgets: respect\n")
+                self.assert_until(api, lambda: len(self.gone(api)) >= 3)
+                self.cycles_of_nothing(api)  # the status of the budgets is that of before
+                self.assertEqual(self.gone_of(api), allowed)
+                for name in self.gone(api):
+                    api.delete("pods", name)
+                self.assert_until(api, lambda: all(api.pods()[f"team/b-{i}"] for i in range(3)))
+
+    def test_who_waits_is_told_the_budget(self):
+        with FakeApi() as api:
+            self.guarded(api, 0, 2)
+            self.start(api, RUNS + "disruption_budgets: respect\n")
+            self.assert_until(api, lambda: self.group_conditions(api, "b"))
+            self.cycles_of_nothing(api)
+            self.assertEqual(self.gone(api), set())
+            self.assertIn("disruption budget 'team/", self.group_conditions(api, "b")[0]["message"])
+            api.put("poddisruptionbudgets", self.budget("web", 4, 1))
+            self.assert_until(api, lambda: len(self.gone(api)) >= 3)
+            self.cycles_of_nothing(api)
+            self.assertEqual(self.gone_of(api), (1, 2))
+
+    def test_budgets_are_not_read_unless_it_is_asked_for(self):
+        with FakeApi() as api:
+            self.guarded(api, 0, 0)
+            self.start(api, RUNS)
+            self.assert_until(api, lambda: len(self.gone(api)) >= 3)
+            self.assertEqual(api.asked("GET", "poddisruptionbudgets"), [])
+
+
 class Scaling(CompatCase):
     """What cluster-autoscaler and Karpenter look for: pods whose PodScheduled is False with the reason Unschedulable."""
 

@@ -46,7 +46,7 @@ class Rights(LabCase):
     def test_the_role_is_enough_and_not_more(self):
         """All kinds exist; pods are bound, deleted, evicted, promised, explained. Nothing that is asked is forbidden, and what the
         role allows is used."""
-        own = ("batch", "apps", "scheduling.k8s.io", "storage.k8s.io", "resource.k8s.io")
+        own = ("batch", "apps", "policy", "scheduling.k8s.io", "storage.k8s.io", "resource.k8s.io")
         kinds = [(kind, *version.split("/"), plural) for kind, version, plural in self.watched() if "/" in version]
         there = {(g, plural) for g, plural in (("scheduling.run.ai", "queues"), ("scheduling.run.ai", "podgroups"), ("kai.scheduler", "topologies"))}
         for kind, api_group, version, plural in kinds:
@@ -58,7 +58,7 @@ class Rights(LabCase):
         kubeconfig = self.account("kaisched", "rbac.yaml")
         for turn, eviction in enumerate(("delete", "evict")):
             with self.subTest(eviction=eviction):
-                self.reclaim(f"r{turn}", kubeconfig, f"eviction: {eviction}\n{QUICK}")
+                self.reclaim(f"r{turn}", kubeconfig, f"eviction: {eviction}\ndisruption_budgets: respect\n{QUICK}")
         asked = list(self.asked("kaisched"))
         self.assertEqual([what for what, status in asked if status in (401, 403)], [])
         used = {what for what, status in asked if status < 300 or status == 101}

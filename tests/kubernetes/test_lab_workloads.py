@@ -114,6 +114,34 @@ class Controllers(LabCase):
         self.assert_sound()
         self.assertEqual(len(set(self.bound("a").values()) | set(self.bound("b").values())), 1)
 
+    def test_a_budget_holds_pods_and_lets_them_go(self):
+        """The same with a budget, whose status the controller writes: while both pods have to stay nobody moves, and who waits
+        is told."""
+        self.create(node("n0"), node("n1"), queue("q", -1))
+        budget = {
+            "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "both", "namespace": "team"},
+            "spec": {"minAvailable": 2, "selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["a", "b"]}]}},
+        }  # fmt: skip
+        place = self.lab.place(budget)
+        self.create(budget, deployment("a", 1, 4, labels=FREE))
+        self.start(QUICK + "disruption_budgets: respect\neviction: evict\n")
+        self.until(lambda: len(self.running("a")) == 1)
+        first = next(iter(self.bound("a").values()))
+        self.lab.patch(f"/api/v1/nodes/{first}", {"spec": {"unschedulable": True}})
+        self.create(deployment("b", 1, 4, labels=FREE))
+        self.until(lambda: len(self.running("b")) == 1)
+        self.lab.patch(f"/api/v1/nodes/{first}", {"spec": {"unschedulable": None}})
+        self.until(lambda: self.lab.ask("GET", place)["status"].get("currentHealthy") == 2)
+        there = self.running()
+        self.create(group("large", "q", 1), pod("large-0", 8, group="large"))
+        self.until(lambda: "disruption budget 'team/both' allows 0" in condition(self.lab.pods()["large-0"], "PodScheduled").get("message", ""))
+        self.until_quiet()
+        self.assertEqual(self.running(), there)
+        self.lab.patch(place, {"spec": {"minAvailable": 1}})
+        self.until(lambda: "large-0" in self.running() and len(self.running()) == 3)
+        self.assertEqual(len(there & self.running()), 1)
+        self.assert_sound()
+
     def test_a_job_of_volcano(self):
         """minAvailable 4 of 6 pods: none with 3 GPUs, 5 with 5."""
         self.lab.create(definition("batch.volcano.sh", "v1alpha1", "Job", "jobs"))

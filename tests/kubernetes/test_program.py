@@ -95,6 +95,8 @@ class Configuration(Case):
         self.refused("period: soon\n", ":1: period: expected a time", '"soon"')
         self.refused("period: 10ms\n", "period: at least 100 ms")
         self.refused("eviction: politely\n", "eviction: expected delete or evict")
+        self.refused("disruption_budgets: true\n", ":1: disruption_budgets: expected ignore or respect")
+        self.refused("engine: {respect_disruption_budgets: true}\n", ":1: engine: respect_disruption_budgets: it is disruption_budgets: respect that says so")
         self.refused("page_size: 0\n", "page_size: expected a number from 1 to 10000")
         self.refused("scheduler_name: ''\n", "scheduler_name: may not be empty")
         self.refused("settle: [1s]\n", "settle: expected one value")

@@ -122,6 +122,7 @@ drawn draw_pod() {
   if (one_in(10)) made.metadata += R"(, "deletionTimestamp": "2026-01-01T20:39:00Z")";
   std::string status =
       fmt::format(R"("phase": "{}")", placed ? pick({"Running", "Running", "Pending", "Succeeded"}) : "Pending");
+  if (one_in(2)) status += R"(, "conditions": [{"type": "Ready", "status": "True"}])";
   if (!placed && one_in(4)) status += fmt::format(R"(, "nominatedNodeName": "n{}")", draw(0, 5));
   made.rest =
       fmt::format(R"(, "spec": {{{}}}, "status": {{{}}})", one_in(15) ? R"("containers": "none")" : spec, status);
@@ -130,7 +131,17 @@ drawn draw_pod() {
 
 /// What groups and places of pods follow from.
 drawn draw_surroundings() {
-  switch (draw(0, 5)) {
+  switch (draw(0, 6)) {
+    case 6: {
+      drawn made{"policy/v1", "PodDisruptionBudget", pick({"team", "team-b"}), fmt::format("d{}", draw(0, 2))};
+      made.rest = fmt::format(R"(, "spec": {{"selector": {}{}}}, "status": {{"disruptionsAllowed": {}{}}})",
+                              pick({R"({"matchLabels": {"app": "a"}})",
+                                    R"({"matchExpressions": [{"key": "app", "operator": "In", "values": ["a", "b"]}]})",
+                                    "{}", R"({"matchExpressions": [{"key": "app", "operator": "About"}]})"}),
+                              maybe(4, R"(, "unhealthyPodEvictionPolicy": "AlwaysAllow")"), draw(-1, 3),
+                              maybe(2, R"(, "desiredHealthy": 1)"));
+      return made;
+    }
     case 0:
     case 1: {
       drawn made{"kubeflow.org/v1", "PyTorchJob", "team", fmt::format("j{}", draw(0, 2))};

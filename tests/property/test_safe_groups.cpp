@@ -104,4 +104,71 @@ TEST_CASE("cores stay where they are, and budgets of disruption hold") {
   CHECK(good);
 }
 
+namespace {
+
+/// Some pods are in budgets. @param most that a budget allows
+void add_budgets(cluster& c, int most) {
+  const int budgets = draw(1, 3);
+  for (int b = 0; b < budgets; ++b)
+    got(c.apply(add(kind::disruption_budget, {"name", "allowed"}).add({"b" + std::to_string(b), draw(0, most)})));
+  const snapshot s = c.take_snapshot();
+  test::rows named = test::change(kind::pod, {"name", "disruption_budget"});
+  for (pod_row p = 0; p < s.state().pod_slots; ++p) {
+    // One that does not exist, too.
+    if (draw(0, 3) > 0) named.add({std::string(s.pod_name(p)), "b" + std::to_string(draw(0, budgets))});
+  }
+  got(c.apply(named));
+}
+
+bool takes_away(const decision& d) {
+  return d.kind == decision_kind::evict || d.kind == decision_kind::move || d.kind == decision_kind::migrate;
+}
+
+}  // namespace
+
+TEST_CASE("no session takes more pods of a budget than it allows, and one that allows all changes nothing") {
+  std::size_t held = 0;
+  std::size_t taken = 0;
+  const bool good = rc::check("budgets", [&] {
+    cluster c = contended();
+    const bool wide = draw(0, 4) == 0;
+    add_budgets(c, wide ? 0 : 2);
+    if (wide) {
+      for (const model::disruption_budget_info& one : *c.take_snapshot().state().disruption_budgets)
+        got(c.apply(test::change(kind::disruption_budget, {"name", "allowed"}).add({one.name, 1000})));
+    }
+    const snapshot s = c.take_snapshot();
+    engine e;
+    got(e.set("actions", "allocate,consolidation,reclaim,preempt,stalegangeviction"));
+    got(e.set("mode", draw(0, 1) == 0 ? "strict" : "compat"));
+    const std::string unbounded = got(e.run(s, 0)).digest();
+    got(e.set("respect_disruption_budgets", "true"));
+    const session ran = got(e.run(s, 0));
+    got(ran.check());
+    if (wide) RC_ASSERT(ran.digest() == unbounded);
+    got(e.set("reference_path", "true"));
+    RC_ASSERT(got(e.run(s, 0)).digest() == ran.digest());
+
+    const model::cluster_state& state = s.state();
+    std::map<std::string_view, std::set<pod_row>> gone;
+    for (const decision& d : ran.decisions()) {
+      const auto was = takes_away(d) ? static_cast<pod_status>(state.live.pod_state[d.pod]) : pod_status::pending;
+      if (model::is_in(was, model::holding)) gone[state.told_of(d.pod).budget].insert(d.pod);
+    }
+    for (const model::disruption_budget_info& one : *state.disruption_budgets) {
+      RC_ASSERT(static_cast<std::int64_t>(gone[one.name].size()) <= one.allowed);
+      taken += gone[one.name].size();
+    }
+    for (const reason& why : ran.reasons()) {
+      if (why.what != constraint::disruption_budget) continue;
+      ++held;
+      RC_ASSERT(!wide);
+      RC_ASSERT(why.need > why.have);
+      RC_ASSERT(ran.text(why).find("disruption budget 'b") != std::string::npos);
+    }
+  });
+  CHECK(good);
+  CHECK(held > 0);
+  CHECK(taken > 0);
+}
 }  // namespace of_test_safe_groups

@@ -559,16 +559,17 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_GATED = 16,                 ///< pods are gated
   KAISCHED_CONSTRAINT_PLUGIN = 17,                ///< a plug-in refused the node
   KAISCHED_CONSTRAINT_SUB_GROUP_MISSING = 18,     ///< pods name a sub-group that does not exist or that has children
-  KAISCHED_CONSTRAINT_NOT_TRIED = 19,       ///< a node would take the pod, but no action has tried to start the group
-  KAISCHED_CONSTRAINT_RESERVATION = 20,     ///< the group at the head of the queue order would start later
-  KAISCHED_CONSTRAINT_REQUEUE_DELAY = 21,   ///< the group was evicted and waits for its delay
-  KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT = 22,  ///< a queue would pass its limit for the GPUs of the node
-  KAISCHED_CONSTRAINT_DEVICE_KIND = 23,     ///< devices of another kind: divided or not, or their memory is not known
-  KAISCHED_CONSTRAINT_NUMA_ALIGNMENT = 24,  ///< the NUMA zones of the node cannot align the pod
-  KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25,  ///< claims may not be used, or the node has no devices for them
-  KAISCHED_CONSTRAINT_TOPOLOGY = 26,        ///< no domain has room for all pods that must be together
-  KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27,   ///< devices shared by the rules of their vendor do not suffice
-  KAISCHED_CONSTRAINT_CELL = 28             ///< the cells that a virtual cluster owns do not suffice
+  KAISCHED_CONSTRAINT_NOT_TRIED = 19,         ///< a node would take the pod, but no action has tried to start the group
+  KAISCHED_CONSTRAINT_RESERVATION = 20,       ///< the group at the head of the queue order would start later
+  KAISCHED_CONSTRAINT_REQUEUE_DELAY = 21,     ///< the group was evicted and waits for its delay
+  KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT = 22,    ///< a queue would pass its limit for the GPUs of the node
+  KAISCHED_CONSTRAINT_DEVICE_KIND = 23,       ///< devices of another kind: divided or not, or their memory is not known
+  KAISCHED_CONSTRAINT_NUMA_ALIGNMENT = 24,    ///< the NUMA zones of the node cannot align the pod
+  KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25,    ///< claims may not be used, or the node has no devices for them
+  KAISCHED_CONSTRAINT_TOPOLOGY = 26,          ///< no domain has room for all pods that must be together
+  KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27,     ///< devices shared by the rules of their vendor do not suffice
+  KAISCHED_CONSTRAINT_CELL = 28,              ///< the cells that a virtual cluster owns do not suffice
+  KAISCHED_CONSTRAINT_DISRUPTION_BUDGET = 29  ///< pods that would have to leave or move are more than a budget allows
 };
 
 /// Where a constraint applies.
@@ -675,6 +676,8 @@ enum kaisched_table_kind {
   KAISCHED_TABLE_SLICE_DEVICE = 14,
   /// input: Requests of resource claims.
   KAISCHED_TABLE_CLAIM_REQUEST = 15,
+  /// input: How many pods that belong together may leave or move at once.
+  KAISCHED_TABLE_DISRUPTION_BUDGET = 16,
   /// output: Decisions of a session.
   KAISCHED_TABLE_DECISION = 32,
   /// output: Why pod groups wait.
@@ -1031,7 +1034,10 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_DEVICE_GRANTS = 31,
   /// string_list, default empty. Instances of divided devices that the pod uses on its node; empty if unknown: all of
   /// their profile that nobody else uses stay as they are. [device/profile@start]
-  KAISCHED_POD_COL_MIG_INSTANCES = 32
+  KAISCHED_POD_COL_MIG_INSTANCES = 32,
+  /// string, default empty. Disruption budget that the pod counts in, for the option respect_disruption_budgets; empty:
+  /// none. A budget may appear later than its pods, and bounds nothing until then. [disruption budget]
+  KAISCHED_POD_COL_DISRUPTION_BUDGET = 33
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
@@ -1178,6 +1184,14 @@ enum kaisched_claim_request_column {
   /// string_list, default empty. What a device must have; of one that several share, what the request takes.
   /// [[domain/]name=amount]
   KAISCHED_CLAIM_REQUEST_COL_CAPACITIES = 12
+};
+
+/// Columns of KAISCHED_TABLE_DISRUPTION_BUDGET.
+enum kaisched_disruption_budget_column {
+  /// string, required. Name, unique in the cluster, such as namespace/name. [name]
+  KAISCHED_DISRUPTION_BUDGET_COL_NAME = 1,
+  /// i64, default 0. How many of the pods that name the budget may be made to leave or move now. [pods]
+  KAISCHED_DISRUPTION_BUDGET_COL_ALLOWED = 2
 };
 
 /// Columns of KAISCHED_TABLE_DECISION.
@@ -1354,7 +1368,9 @@ enum kaisched_attempt_column {
   /// u64. Of these, made room but were refused by the rules of the action.
   KAISCHED_ATTEMPT_COL_REFUSED = 6,
   /// u8. 1: a group was left alone because of its minimum runtime. [0 or 1]
-  KAISCHED_ATTEMPT_COL_SPARED = 7
+  KAISCHED_ATTEMPT_COL_SPARED = 7,
+  /// string. A disruption budget that did not let pods go; empty: none was in the way. [disruption budget]
+  KAISCHED_ATTEMPT_COL_BUDGET = 8
 };
 
 /// Columns of KAISCHED_TABLE_SHARING_GROUP.

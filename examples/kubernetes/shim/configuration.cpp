@@ -24,6 +24,10 @@ const fields<configuration>& known_fields() {
          to.eviction =
              one_of<eviction_form>(value, {{"delete", eviction_form::remove}, {"evict", eviction_form::evict}});
        }},
+      {"disruption_budgets",
+       [](configuration& to, const YAML::Node& value) {
+         to.budgets = one_of<budget_use>(value, {{"ignore", budget_use::ignore}, {"respect", budget_use::respect}});
+       }},
       {"page_size", [](configuration& to, const YAML::Node& value) { to.page_size = number(value, 1, 10000); }},
       {"discovery_period",
        [](configuration& to, const YAML::Node& value) { to.discovery_period = duration(value, 100ms); }},
@@ -50,7 +54,12 @@ const fields<configuration>& known_fields() {
          to.log = one_of<log_form>(value, {{"text", log_form::text}, {"json", log_form::json}});
        }},
       {"engine",
-       [](configuration& to, const YAML::Node& value) { to.engine = engine_options(value, configuration{}.engine); }},
+       [](configuration& to, const YAML::Node& value) {
+         // The engine would respect budgets that nobody reads.
+         if (value.IsMap() && value["respect_disruption_budgets"])
+           throw bad_input("respect_disruption_budgets: it is disruption_budgets: respect that says so");
+         to.engine = engine_options(value, configuration{}.engine);
+       }},
   };
   return all;
 }
@@ -75,6 +84,7 @@ configuration read_configuration(const std::filesystem::path& file) {
   } catch (const bad_input& fault) {
     throw bad_input(fmt::format("{}: {}", file.string(), fault.what()));
   }
+  if (to.budgets == budget_use::respect) to.engine.add("respect_disruption_budgets", "true");
   resolve_paths(to.server, file.parent_path());
   resolve_paths(to.extender, file.parent_path());
   resolve_paths(to.webhook, file.parent_path());

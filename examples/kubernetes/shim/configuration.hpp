@@ -26,6 +26,8 @@ namespace shim {
 
 enum class eviction_form { remove, evict };  ///< DELETE of the pod, as KAI does it; or the API that heeds budgets
 
+enum class budget_use { ignore, respect };  ///< whether PodDisruptionBudgets count when victims are chosen
+
 struct configuration {
   std::string scheduler_name = "kaisched";
   std::filesystem::path kubeconfig;  ///< empty: see find_credentials
@@ -35,6 +37,7 @@ struct configuration {
   std::chrono::milliseconds explain_period =
       std::chrono::seconds(30);  ///< how often a new reason of one pod is written
   eviction_form eviction = eviction_form::remove;
+  budget_use budgets = budget_use::ignore;
   unsigned page_size = 500;
   std::chrono::milliseconds discovery_period = std::chrono::minutes(1);  ///< between two looks which kinds are served
   election_settings election;

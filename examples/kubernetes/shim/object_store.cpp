@@ -49,6 +49,19 @@ void prune(json& object) {
   }
 }
 
+/// Of the conditions of a pod whether it is ready, if anything.
+void prune_conditions(json& status, bool keeps_readiness) {
+  json kept = json::array();
+  const json* const conditions = part_of(status, "conditions");
+  if (keeps_readiness && conditions != nullptr && conditions->is_array()) {
+    for (const json& one : *conditions) {
+      if (text_at(one, "/type") == "Ready") kept.push_back({{"type", "Ready"}, {"status", text_at(one, "/status")}});
+    }
+  }
+  drop(status, "conditions");
+  if (!kept.empty()) status["conditions"] = std::move(kept);
+}
+
 bool is_annotated(const json& object, const char* key) {
   const json& metadata = object["metadata"];
   return metadata.contains("annotations") && metadata["annotations"].contains(key);
@@ -150,7 +163,7 @@ object_store::entry object_store::read(const resource& of, json one) const {
   drop(seen["metadata"], "resourceVersion");
   if (is_pod(of)) {
     // What is said about it, by this program as well.
-    if (json* const status = part_of(seen, "status")) drop(*status, "conditions");
+    if (json* const status = part_of(seen, "status")) prune_conditions(*status, keeps_readiness_);
     const bool ours = text_at(one, "/spec/schedulerName") == scheduler_name_;
     if (!ours) {  // it only uses its node, whatever group it names
       seen["spec"]["schedulerName"] = another_scheduler;

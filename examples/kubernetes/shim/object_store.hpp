@@ -42,8 +42,9 @@ struct object_change {
 class object_store final : public sink {
  public:
   /// @param scheduler_name pods of other schedulers only use their nodes. @param shares whether pods get parts of GPUs.
-  explicit object_store(std::string scheduler_name, bool shares = false)
-      : scheduler_name_(std::move(scheduler_name)), shares_(shares) {}
+  /// @param keeps_readiness whether pods that are ready are told from others, which budgets need.
+  explicit object_store(std::string scheduler_name, bool shares = false, bool keeps_readiness = false)
+      : scheduler_name_(std::move(scheduler_name)), shares_(shares), keeps_readiness_(keeps_readiness) {}
 
   void replace(const resource& of, std::vector<nlohmann::json> all) override;
   void put(const resource& of, nlohmann::json one) override;
@@ -168,6 +169,7 @@ class object_store final : public sink {
 
   std::string scheduler_name_;
   bool shares_;
+  bool keeps_readiness_;
   mutable std::mutex mutex_;
   mutable std::condition_variable wake_;
   std::map<std::string, entries, std::less<>> kinds_;                       ///< by key, of those that have been listed

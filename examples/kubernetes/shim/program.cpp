@@ -50,6 +50,7 @@ configuration completed(configuration by, const credentials& as) {
 reflector_options completed(reflector_options of, const configuration& by) {
   of.page_size = by.page_size;
   of.absent_wait = by.discovery_period;
+  of.reads_budgets = by.budgets == budget_use::respect;
   return of;
 }
 
@@ -58,7 +59,7 @@ reflector_options completed(reflector_options of, const configuration& by) {
 program::program(configuration by, const credentials& as, reflector_options watching, output out)
     : by_(completed(std::move(by), as)),
       out_(std::move(out)),
-      store_(by_.scheduler_name, by_.sharing.enabled()),
+      store_(by_.scheduler_name, by_.sharing.enabled(), by_.budgets == budget_use::respect),
       decider_(by_, out_.log),
       executor_(by_, as, store_, out_.log),
       watches_(as, store_, completed(watching, by_), out_.log) {

@@ -12,7 +12,7 @@ namespace shim {
 
 namespace {
 
-constexpr std::array<resource, 49> watched{{
+constexpr std::array<resource, 50> watched{{
     {"Node", "v1", "nodes", true},
     {"PriorityClass", "scheduling.k8s.io/v1", "priorityclasses", true},
     {"Queue", "scheduling.run.ai/v2", "queues", false},
@@ -64,6 +64,8 @@ constexpr std::array<resource, 49> watched{{
     {"ResourceSlice", "resource.k8s.io/v1", "resourceslices", false},
     {"ResourceClaimTemplate", "resource.k8s.io/v1", "resourceclaimtemplates", false},
     {"ResourceClaim", "resource.k8s.io/v1", "resourceclaims", false},
+    // How many pods that belong together may leave at once.
+    {"PodDisruptionBudget", "policy/v1", "poddisruptionbudgets", false},
     {"BindRequest", "scheduling.run.ai/v1alpha2", "bindrequests", false},
     {"Pod", "v1", "pods", true},
 }};

@@ -90,7 +90,8 @@ void watches::look() {
       one->is_over = false;
     }
     if (one->reads != nullptr) continue;
-    if (served.contains(one->of.key())) {
+    const bool wanted = options_.reads_budgets || one->of.key() != budget_key;
+    if (wanted && served.contains(one->of.key())) {
       begin(*one);
     } else {
       to_.replace(one->of, {});

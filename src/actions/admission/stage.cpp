@@ -48,7 +48,7 @@ class step_performer {
         }
       }
     }
-    c_.commit();
+    if (c_.keeps_budgets(world_.waiting[step.workload].group)) c_.commit();
     c_.action = action_kind::allocate;
     return c_.verify();
   }

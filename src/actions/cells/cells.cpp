@@ -165,6 +165,7 @@ class decider {
                    const placement& at) {
     const bool waits = world_.clusters.must_wait(at);
     for (const std::uint32_t victim : world_.clusters.victims(at)) evict_all(victim);
+    if (!c_.keeps_budgets(group)) return c_.state().node_count();
     const policy::cells::chain& of = world_.clusters.chains()[at.chain];
     for (std::size_t i = 0; i < own.size(); ++i) {
       const node_row node = of.gpus[at.pods[i].gpus.front()].node;

@@ -85,6 +85,12 @@ class performer {
         return {};
       }
     }
+    if (!c_.keeps_budgets(group)) {
+      work::failure why;
+      why.group = group;
+      c_.failures.push_back(why);
+      return {};
+    }
     // A part of a gang: backfill may bring the pods that ask for nothing, which count as there before. Room that
     // preempt has promised to some of a gang holds for one session in Volcano, and would stay here.
     if (!evicts && c_.setup->keeps_gangs && !work::is_satisfied(c_, c_.state().groups[group].first_sub)) {

@@ -334,7 +334,7 @@ class world_maker {
     task.status = status_of(status(p));
     task.job = job;
     task.sub_job = sub_job;
-    task.preemptable = s_.groups[g].preemptible;
+    task.preemptable = s_.groups[g].preemptible && !c_.budgets.refuses(p);
     task.best_effort = task.request.is_empty();
     task.gated = status(p) == pod_status::gated;
     task.critical = s_.group_extras[g].name_space == "kube-system";

@@ -40,7 +40,9 @@ class turn_host final : public policy::turns::host {
     if (!victims.empty()) c_.action = action_kind::reclaim;
     ++c_.statistics.back().groups_tried;
     for (const policy::turns::row victim : victims) c_.evict(world_.pods[victim]);
-    result<start_answer> answer = place_all(group, all, had_started);
+    result<start_answer> answer = c_.keeps_budgets(group)
+                                      ? place_all(group, all, had_started)
+                                      : start_answer{start_answer::outcome::refused, policy::turns::no_row};
     c_.action = before;
     return answer;
   }

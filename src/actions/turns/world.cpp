@@ -197,7 +197,8 @@ class turn_world_maker {
     const std::uint32_t slot = c_.live.pod_node[p];
     ask.status = ask_status::running;
     ask.node = slot == kaisched::no_row ? nothing : (*s_.node_row_of_slot)[slot];
-    ask.protected_always = ask.protected_always || ask.node == nothing || status(p) == pod_status::pipelined;
+    ask.protected_always = ask.protected_always || ask.node == nothing || status(p) == pod_status::pipelined ||
+                           c_.budgets.refuses(p).has_value();
     made_.cluster.apps[app].runs = true;
   }
 

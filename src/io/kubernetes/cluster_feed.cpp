@@ -106,6 +106,16 @@ std::vector<Row> rows_of_names(const std::map<std::string, Row, std::less<>>& al
   return rows;
 }
 
+/// Those of the names that the cluster has.
+std::set<std::string, std::less<>> known_budgets(const std::vector<model::disruption_budget_info>& all,
+                                                 const std::set<std::string, std::less<>>& of) {
+  std::set<std::string, std::less<>> found;
+  for (const model::disruption_budget_info& one : all) {
+    if (of.contains(one.name)) found.insert(one.name);
+  }
+  return found;
+}
+
 void append(std::vector<table>& to, cluster_input from) {
   for (table& one : from.tables) {
     if (one.rows() > 0) to.push_back(std::move(one));
@@ -124,6 +134,7 @@ result<snapshot> cluster_feed::update(cluster_records now, std::vector<std::stri
   note_nodes(std::move(now.nodes), what);
   note_groups(std::move(now.groups), std::move(now.sub_groups), what);
   note_pods(std::move(now.pods), read_again, what);
+  note_budgets(std::move(now.disruption_budgets), what);
   const bool has_twins = !rare_.nodes.empty() || !rare_.groups.empty();
   if (!is_loaded_ || !same_rare || has_twins || dimensions() != dimensions_ || !touch_left_out(what)) return load();
   touch_dependents(what);
@@ -137,6 +148,7 @@ void cluster_feed::restart() noexcept {
   groups_.clear();
   subs_.clear();
   pods_.clear();
+  budgets_.clear();
   pods_by_node_.clear();
   pods_by_group_.clear();
   device_users_.clear();
@@ -231,6 +243,19 @@ void cluster_feed::note_pods(std::vector<pod_record> now, const std::vector<std:
   }
 }
 
+/// Rows of pods name budgets, whether these are there or not.
+void cluster_feed::note_budgets(std::vector<disruption_budget_record> now, touched& to) {
+  auto before = std::exchange(budgets_, {});
+  for (disruption_budget_record& row : now) {
+    const auto was = before.find(row.name);
+    if (was == before.end() || !(was->second == row)) to.budgets.insert(row.name);
+    if (was != before.end()) before.erase(was);
+    std::string name = row.name;
+    budgets_.emplace(std::move(name), std::move(row));
+  }
+  for (const auto& [name, row] : before) to.budgets.insert(name);
+}
+
 void cluster_feed::touch_pod(const std::string& name, touched& to) {
   to.pods.insert(name);
   const auto row = pods_.find(name);
@@ -254,6 +279,9 @@ bool cluster_feed::touch_left_out(touched& to) {
         break;
       case table_kind::sub_group:
         to.groups.insert(key.owner);
+        break;
+      case table_kind::disruption_budget:
+        to.budgets.insert(key.name);
         break;
       default:
         break;  // of a kind whose rows are as they were
@@ -324,6 +352,9 @@ bool cluster_feed::apply(const touched& what) {
                                    known(table_kind::pod_group, entity_kind::pod_group, what.groups)));
   tables.push_back(
       names_to_remove(table_kind::node, col::node_name, known(table_kind::node, entity_kind::node, what.nodes)));
+  tables.push_back(names_to_remove(table_kind::disruption_budget, col::disruption_budget_name,
+                                   known_budgets(*cluster_.take_snapshot().state().disruption_budgets, what.budgets)));
+  append(tables, budget_tables(rows_of_names(budgets_, what.budgets)));
   append(tables, node_tables(rows_of_names(nodes_, what.nodes), dimensions_));
   std::vector<sub_group_record> subs;
   for (const std::string& name : what.groups) {
@@ -359,6 +390,7 @@ result<snapshot> cluster_feed::load() {
   put_first(all.groups, groups_);
   for (const auto& [name, rows] : subs_) all.sub_groups.insert(all.sub_groups.end(), rows.begin(), rows.end());
   for (const auto& [name, row] : pods_) all.pods.push_back(row);
+  for (const auto& [name, row] : budgets_) all.disruption_budgets.push_back(row);
   if (auto done = cluster_.apply(tables_of(std::move(all), {}).tables); !done) return done.take_failure();
   is_loaded_ = true;
   return cluster_.take_snapshot();

@@ -43,11 +43,13 @@ class cluster_feed {
     names pods;
     names used_queues;   ///< whose history is another one
     names loaded_nodes;  ///< of whose GPUs something else was measured
+    names budgets;
   };
 
   void note_nodes(std::vector<node_record> now, touched& to);
   void note_groups(std::vector<pod_group_record> groups, std::vector<sub_group_record> subs, touched& to);
   void note_pods(std::vector<pod_record> now, const std::vector<std::string>& read_again, touched& to);
+  void note_budgets(std::vector<disruption_budget_record> now, touched& to);
   void count_in(const pod_record& pod, int sign);
   /// Takes note of a pod that goes in again, with those that share its choice of devices.
   void touch_pod(const std::string& name, touched& to);
@@ -70,6 +72,7 @@ class cluster_feed {
   std::map<std::string, pod_group_record, std::less<>> groups_;
   std::map<std::string, std::vector<sub_group_record>, std::less<>> subs_;  ///< by group
   std::map<std::string, pod_record, std::less<>> pods_;
+  std::map<std::string, disruption_budget_record, std::less<>> budgets_;
   names_by_name pods_by_node_;  ///< that are there or are promised to be
   names_by_name pods_by_group_;
   names_by_name device_users_;  ///< by node: the cluster chooses devices for those that do not say which

@@ -41,7 +41,8 @@ void read_known_pod(object& of, pod_memory* memory, bool remembers, pod_context&
   if (memory->is_plain && allows_memory(context) && is_same_place(*memory, context)) {
     group = context.groups.of(of, memory->finished);
     const bool same_volumes = !memory->has_row || context.volumes.of(of) == memory->volumes;
-    if (*group == memory->group && same_volumes && !of.failed()) {
+    const bool same_budget = !memory->has_row || context.budgets.of(of) == memory->budget;
+    if (*group == memory->group && same_volumes && same_budget && !of.failed()) {
       context.asks_node_names = context.asks_node_names || memory->asks_node_names;
       memory->is_kept = true;
       return;
@@ -54,6 +55,7 @@ void read_known_pod(object& of, pod_memory* memory, bool remembers, pod_context&
   memory->group = std::move(*group);  // NOLINT(bugprone-unchecked-optional-access): reading asks for it
   memory->has_row = to.pods.size() > rows;
   memory->volumes = memory->has_row ? context.volumes.of(of) : volume_needs{};
+  memory->budget = memory->has_row ? context.budgets.of(of) : std::string{};
   const std::string_view phase = of.text(of.section(of.root(), "status"), "phase");
   memory->finished = phase == "Succeeded" || phase == "Failed";
   memory->asks_node_names = context.asks_node_names;

@@ -27,6 +27,7 @@ struct pod_memory {
   std::string nominated;
   membership group;
   volume_needs volumes;  ///< with a row; nobody looks at volumes of other pods
+  std::string budget;    ///< likewise
 };
 
 /// Reads a pod unless it makes the row of the last time. @param memory null: it is read.

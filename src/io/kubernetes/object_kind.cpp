@@ -10,7 +10,7 @@ object_kind kind_of(const object& of) {
     std::string_view group, kind;
     object_kind what;
   };
-  constexpr std::array<known_kind, 17> known{{
+  constexpr std::array<known_kind, 18> known{{
       {"", "Node", object_kind::node},
       {"", "Pod", object_kind::pod},
       {"scheduling.run.ai", "Queue", object_kind::queue},
@@ -28,6 +28,7 @@ object_kind kind_of(const object& of) {
       {"", "PersistentVolume", object_kind::volume},
       {"storage.k8s.io", "StorageClass", object_kind::storage_class},
       {"", "ConfigMap", object_kind::config_map},
+      {"policy", "PodDisruptionBudget", object_kind::disruption_budget},
   }};
   const bool has_version = find(of.root(), "apiVersion").has_value();
   for (const known_kind& one : known) {

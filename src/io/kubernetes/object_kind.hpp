@@ -28,8 +28,9 @@ enum class object_kind : std::uint8_t {
   volume,
   storage_class,
   config_map,
+  disruption_budget,
 };
-inline constexpr std::size_t object_kinds = 18;
+inline constexpr std::size_t object_kinds = 19;
 
 /// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
 /// the group.

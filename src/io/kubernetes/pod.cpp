@@ -265,6 +265,7 @@ void read_pod(object& of, std::optional<membership>& known_group, pod_context& c
   }
   row.qos = of.text(status, "qosClass");
   if (row.qos.empty()) row.qos = qos_of(of, spec);
+  row.disruption_budget = context.budgets.of(of);
   if (!group.obstacle.empty()) row.obstacle = base::printable(group.obstacle, longest_message);
   if (of.failed()) {
     context.gpu_groups.erase(to.pods.size());

@@ -14,6 +14,7 @@
 
 #include "io/kubernetes/bind_request.hpp"
 #include "io/kubernetes/claim.hpp"
+#include "io/kubernetes/disruption_budgets.hpp"
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/pod_group.hpp"
 #include "io/kubernetes/records.hpp"
@@ -31,6 +32,7 @@ struct pod_context {
   shared_devices& shared;
   claim_book& claims;
   const volume_book& volumes;
+  const budget_book& budgets;
   std::set<std::string, std::less<>> nodes;                            ///< names of the nodes of the pool
   std::map<std::string, std::vector<std::string>, std::less<>> zones;  ///< names of NUMA zones by node, in their order
   std::map<std::pair<std::string, std::string>, std::int64_t> device_indices;  ///< by node and hardware identifier

@@ -201,6 +201,13 @@ void add_device_quotas(cluster_input& to, const std::vector<device_quota_record>
   writer.finish(to, source);
 }
 
+void add_budgets(cluster_input& to, const std::vector<disruption_budget_record>& rows, std::string_view source) {
+  table_writer<disruption_budget_record> writer(table_kind::disruption_budget, rows);
+  writer.text(col::disruption_budget_name, &disruption_budget_record::name);
+  writer.integer(col::disruption_budget_allowed, &disruption_budget_record::allowed);
+  writer.finish(to, source);
+}
+
 void add_zones(cluster_input& to, const std::vector<numa_zone_record>& rows, std::span<const std::string> dimensions,
                std::string_view source) {
   table_writer<numa_zone_record> writer(table_kind::numa_zone, rows);
@@ -339,6 +346,8 @@ void add_pods(cluster_input& to, const std::vector<pod_record>& rows, std::span<
   writer.texts(col::pod_device_requests, &pod_record::device_requests);
   writer.texts(col::pod_annotations, &pod_record::annotations);
   writer.texts(col::pod_device_grants, &pod_record::device_grants);
+  if (std::any_of(rows.begin(), rows.end(), [](const pod_record& one) { return !one.disruption_budget.empty(); }))
+    writer.text(col::pod_disruption_budget, &pod_record::disruption_budget);
   writer.finish(to, source);
 }
 
@@ -387,6 +396,12 @@ table load_table(const std::vector<node_record>& rows) {
   return made;
 }
 
+cluster_input budget_tables(const std::vector<disruption_budget_record>& rows) {
+  cluster_input made;
+  add_budgets(made, rows, {});
+  return made;
+}
+
 cluster_input group_tables(const std::vector<pod_group_record>& groups,
                            const std::vector<sub_group_record>& sub_groups) {
   cluster_input made;
@@ -413,6 +428,7 @@ cluster_input tables_of(cluster_records rows, std::string_view source) {
   add_devices(made, rows.nodes, source);
   add_zones(made, rows.zones, dimensions, source);
   add_device_quotas(made, rows.device_quotas, source);
+  if (!rows.disruption_budgets.empty()) add_budgets(made, rows.disruption_budgets, source);
   add_claims(made, rows.claims, !rows.claim_requests.empty(), source);
   if (!rows.device_classes.empty() || !rows.resource_slices.empty()) add_device_pools(made, rows, source);
   add_groups(made, rows.groups, source);

@@ -98,6 +98,13 @@ struct device_quota_record {
   friend bool operator==(const device_quota_record&, const device_quota_record&) = default;
 };
 
+struct disruption_budget_record {
+  std::uint32_t line = 0;
+  std::string name;
+  std::int64_t allowed = 0;
+  friend bool operator==(const disruption_budget_record&, const disruption_budget_record&) = default;
+};
+
 struct numa_zone_record {
   std::uint32_t line = 0;
   std::string node;
@@ -268,6 +275,7 @@ struct pod_record {
   std::vector<std::string> device_requests;
   std::vector<std::string> annotations;
   std::vector<std::string> device_grants;
+  std::string disruption_budget;
   friend bool operator==(const pod_record&, const pod_record&) = default;
 };
 
@@ -278,6 +286,7 @@ struct cluster_records {
   std::vector<node_record> nodes;
   std::vector<numa_zone_record> zones;
   std::vector<device_quota_record> device_quotas;
+  std::vector<disruption_budget_record> disruption_budgets;
   std::vector<claim_record> claims;
   std::vector<device_class_record> device_classes;
   std::vector<resource_slice_record> resource_slices;
@@ -322,6 +331,7 @@ void put_parents_first(std::vector<Row>& rows) {
 [[nodiscard]] cluster_input node_tables(const std::vector<node_record>& rows, std::span<const std::string> dimensions);
 /// What was measured of GPUs of nodes that have any: rows that change those of node_tables.
 [[nodiscard]] table load_table(const std::vector<node_record>& rows);
+[[nodiscard]] cluster_input budget_tables(const std::vector<disruption_budget_record>& rows);
 [[nodiscard]] cluster_input group_tables(const std::vector<pod_group_record>& groups,
                                          const std::vector<sub_group_record>& sub_groups);
 [[nodiscard]] cluster_input pod_tables(const std::vector<pod_record>& rows, std::span<const std::string> dimensions);

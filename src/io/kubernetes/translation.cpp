@@ -19,6 +19,7 @@
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/device_pools.hpp"
+#include "io/kubernetes/disruption_budgets.hpp"
 #include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/kai_snapshot.hpp"
 #include "io/kubernetes/known_pods.hpp"
@@ -159,12 +160,17 @@ class translator {
     for (object* one : all(object_kind::volume)) volumes.read_volume(*one);
     for (object* one : all(object_kind::volume_claim)) volumes.read_claim(*one);
     for (const object* one : all(object_kind::config_map)) volumes.read_config_map(*one);
+    budget_book budgets;
+    for (object* one : all(object_kind::disruption_budget)) budgets.read(*one);
+    for (const object* one : all(object_kind::pod)) budgets.count(*one);
+    budgets.finish(rows_.disruption_budgets);
     pod_context context{settings_,
                         bindings,
                         groups,
                         shared_,
                         claims,
                         volumes,
+                        budgets,
                         {},
                         {},
                         {},
