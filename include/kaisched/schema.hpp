@@ -203,6 +203,7 @@ enum pod : std::uint32_t {
   pod_annotations = 30,
   pod_device_grants = 31,
   pod_mig_instances = 32,
+  pod_node_preferences = 33,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,

@@ -309,6 +309,11 @@ constexpr std::array pod_columns{
         "",
         "Instances of divided devices that the pod uses on its node; empty if unknown: all of their profile that "
         "nobody else uses stay as they are."},
+    column_info{
+        col::pod_node_preferences, "node_preferences", ct::string_list, cs::ragged, false, ek::none,
+        "weight: label selector", "",
+        "Preferred node affinity: the weight of each selector that a node matches, 1 to 100, counts for it. Read "
+        "by the plug-in nodeorder of tiers."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},

@@ -1022,7 +1022,10 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_DEVICE_GRANTS = 31,
   /// string_list, default empty. Instances of divided devices that the pod uses on its node; empty if unknown: all of
   /// their profile that nobody else uses stay as they are. [device/profile@start]
-  KAISCHED_POD_COL_MIG_INSTANCES = 32
+  KAISCHED_POD_COL_MIG_INSTANCES = 32,
+  /// string_list, default empty. Preferred node affinity: the weight of each selector that a node matches, 1 to 100,
+  /// counts for it. Read by the plug-in nodeorder of tiers. [weight: label selector]
+  KAISCHED_POD_COL_NODE_PREFERENCES = 33
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
