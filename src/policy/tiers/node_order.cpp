@@ -140,6 +140,7 @@ class node_order final : public plugin {
   /// 0 for the least that one of the nodes has, 100 for the most; 0 if that is the same.
   static std::vector<std::int64_t> between_least_and_most(const std::vector<std::int64_t>& amounts,
                                                           const std::vector<row>& nodes) {
+    if (nodes.empty()) return {};
     const auto [least, most] = std::ranges::minmax(nodes, {}, [&](row node) { return amounts[node]; });
     const std::int64_t span = amounts[most] - amounts[least];
     std::vector<std::int64_t> points;

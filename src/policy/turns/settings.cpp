@@ -218,7 +218,7 @@ class rule_maker {
     });
     if (found == rules.limits.end()) {
       rules.limits.push_back(
-          {std::string(limit.holder), limit.of_group, bounds(to_.unit.size(), undefined), undefined});
+          {std::string(limit.holder), bounds(to_.unit.size(), undefined), undefined, limit.of_group});
       found = rules.limits.end() - 1;
     }
     const double value = *number_in(one.value, 0, most_amount);

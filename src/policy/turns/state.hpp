@@ -37,10 +37,10 @@ enum class preemption_policy : std::uint8_t {
 
 /// What users, or all users of a group together, may hold in a queue and below it.
 struct user_limit {
-  std::string user;       ///< `*`: each one that no other limit of the queue names
-  bool of_group = false;  ///< `user` is a group of users
+  std::string user;  ///< `*`: each one that no other limit of the queue names
   bounds most;
   std::int64_t apps = undefined;  ///< that hold something
+  bool of_group = false;          ///< `user` is a group of users
 };
 
 /// By what a queue is served.
