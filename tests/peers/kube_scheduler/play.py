@@ -55,6 +55,8 @@ def draw_nodes(draw, count):
             "cpu": draw.choice((4000, 8000, 8000, 15500, 32000)), "memory": draw.choice((8 * GI, 16 * GI, 31 * GI + 12345, 64 * GI)),
             "gpu": draw.choice((0, 0, 2, 4, 8)), "pods": draw.choice((110, 110, 3, 5, 9)),
         }  # fmt: skip
+        if has["pods"] < 10:
+            labels["room"] = "little"
         taints = [key for key in EFFECTS if draw.random() < 0.13]
         nodes.append({"name": f"n{i:02}", "labels": labels, "has": has, "taints": taints, "closed": draw.random() < 0.05})
     return nodes
@@ -82,6 +84,8 @@ def draw_pod(draw, i):
         pod["tolerates"] = [key for key in EFFECTS if draw.random() < 0.5]
     if draw.random() < 0.15:
         pod["selector"] = {"zone": draw.choice("abc")}
+    elif not any(asks.values()):
+        pod["selector"] = {"room": "little"}
     if draw.random() < 0.25:
         pod["affinity"] = [draw_terms(draw, 2) for _ in range(draw.randint(1, 2))]
     if draw.random() < 0.25:
