@@ -117,8 +117,9 @@ result<void> check_prefixed(const turn_setting& one) {
   const auto limit = limit_of(one.key);
   if (!limit) {
     return bad_setting(one,
-                       "a limit is limit.USER:RESOURCE@QUEUE or limit.USER:apps@QUEUE, that of a group of users "
-                       "group_limit.GROUP:RESOURCE@QUEUE");
+                       one.key.starts_with(group_limit_prefix)
+                           ? "a limit of a group is group_limit.GROUP:RESOURCE@QUEUE or group_limit.GROUP:apps@QUEUE"
+                           : "a limit is limit.USER:RESOURCE@QUEUE or limit.USER:apps@QUEUE");
   }
   const bool good = limit->resource == apps_suffix ? integer_in(one.value, 1, 1e9).has_value()
                                                    : number_in(one.value, 0, most_amount).has_value();
