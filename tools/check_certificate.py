@@ -29,7 +29,7 @@ IMPLIED = "default"  # the only pod set of a group without sub-groups
 # What pods ask for: pods with equal values of these columns are of one kind.
 ASK = {"request": {}, "device_count": 0, "node_selector": {}, "node_affinity": [], "tolerations": [], "affinity": [],
        "anti_affinity": [], "host_ports": [], "obstacle": "", "gpu_memory": 0, "claims": [], "containers": [],
-       "claimed_gpus": 0, "qos": "", "sharing": "", "device_requests": [], "annotations": {}}
+       "claimed_gpus": 0, "qos": "", "sharing": "", "device_requests": [], "annotations": {}, "node_preferences": []}
 COLUMNS = {
     "pod": set(ASK) | set("name group sub_group status node devices created priority leader labels nominated_node "
                           "numa_zones outdated device_grants mig_instances".split()),

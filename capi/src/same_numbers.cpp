@@ -322,6 +322,7 @@ SAME(KAISCHED_POD_COL_ANNOTATIONS, col::pod_annotations);
 SAME(KAISCHED_POD_COL_DEVICE_GRANTS, col::pod_device_grants);
 SAME(KAISCHED_POD_COL_MIG_INSTANCES, col::pod_mig_instances);
 SAME(KAISCHED_POD_COL_DISRUPTION_BUDGET, col::pod_disruption_budget);
+SAME(KAISCHED_POD_COL_NODE_PREFERENCES, col::pod_node_preferences);
 
 SAME(KAISCHED_NUMA_ZONE_COL_NODE, col::numa_zone_node);
 SAME(KAISCHED_NUMA_ZONE_COL_NAME, col::numa_zone_name);

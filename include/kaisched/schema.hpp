@@ -205,6 +205,7 @@ enum pod : std::uint32_t {
   pod_device_grants = 31,
   pod_mig_instances = 32,
   pod_disruption_budget = 33,
+  pod_node_preferences = 34,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,

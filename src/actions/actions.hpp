@@ -3,7 +3,9 @@
 /// The actions of a session.
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <kaisched/result.hpp>
 
@@ -39,6 +41,14 @@ result<void> backfill(work::core& c);
 
 /// Tiers of plug-ins vote on what starts and who leaves: options `tiers` and `tiers.*`.
 result<void> decide_in_tiers(work::core& c);
+/// What each of these plug-ins says of nodes for a pod that waits.
+struct plugin_points {
+  std::vector<std::string> plugins;         ///< that score nodes, in their order
+  std::vector<std::vector<double>> points;  ///< by plug-in, then by place in `nodes`
+};
+/// `nodes`: those that are compared with each other. `without`: a plug-in that is not asked.
+[[nodiscard]] result<plugin_points> points_in_tiers(const work::core& c, pod_row pod, std::span<const node_row> nodes,
+                                                    std::string_view without);
 
 /// Groups in the cells that their queues own, others on what is idle: options `cells.*`.
 result<void> decide_in_cells(work::core& c);

@@ -32,13 +32,20 @@ class kube_import {
     }
     made_.set("preset", gangs_ ? "coscheduling" : "kube-default");
     if (most_) std::swap(fit_, packed_);
-    std::vector<std::string> settings{"jobs.one_queue=true"};
-    if (!gangs_) settings.insert(settings.end(), {"jobs.by_pod=true", "preempt.trials=true"});
+    std::vector<std::string> settings{"jobs.one_queue=true", "nodeorder.balanced_gpus=false",
+                                      "nodeorder.scales_affinity=true"};
+    if (!gangs_) {
+      settings.insert(settings.end(), {"jobs.by_pod=true", "preempt.trials=true", "preempt.by_start=true",
+                                       "preempt.for_nothing=true", "preempt.most_nodes=1000000"});
+    }
+    settings.push_back("nodeorder.taints=" + taints_);
+    settings.push_back("nodeorder.affinity=" + affinity_);
+    settings.push_back("nodeorder.pods=" + pods_);
     settings.push_back("nodeorder.least=" + fit_);
     settings.push_back("nodeorder.most=" + packed_);
     settings.push_back("nodeorder.balanced=" + balanced_);
     if (!gangs_ && !percent_.empty()) settings.push_back("preempt.percent_of_nodes=" + percent_);
-    if (!gangs_ && !fewest_.empty()) settings.push_back("preempt.fewest_nodes=" + fewest_);
+    if (!gangs_) settings.push_back("preempt.fewest_nodes=" + fewest_);
     made_.set("tiers.settings", joined(settings));
     return std::move(made_);
   }
@@ -80,6 +87,12 @@ class kube_import {
       fit_ = weight;
     } else if (name == "NodeResourcesBalancedAllocation" && scores) {
       balanced_ = weight;
+    } else if (name == "TaintToleration" && scores) {
+      taints_ = weight;
+    } else if (name == "NodeAffinity" && scores) {
+      affinity_ = weight;
+    } else if (name == "InterPodAffinity" && scores) {
+      pods_ = weight;
     } else {
       made_.leave_out(one, fmt::format("{}: plug-in {}", point, name));
     }
@@ -89,6 +102,9 @@ class kube_import {
     const bool scores = point == "score" || point == "multiPoint";
     if (scores && (name == "NodeResourcesFit" || name == "*")) fit_ = "0";
     if (scores && (name == "NodeResourcesBalancedAllocation" || name == "*")) balanced_ = "0";
+    if (scores && (name == "TaintToleration" || name == "*")) taints_ = "0";
+    if (scores && (name == "NodeAffinity" || name == "*")) affinity_ = "0";
+    if (scores && (name == "InterPodAffinity" || name == "*")) pods_ = "0";
     if (!scores) made_.leave_out(one, fmt::format("{}: {} stays", point, name));
   }
 
@@ -132,8 +148,11 @@ class kube_import {
   std::string fit_ = "1";
   std::string packed_ = "0";
   std::string balanced_ = "1";
+  std::string taints_ = "3";
+  std::string affinity_ = "2";
+  std::string pods_ = "2";
   std::string percent_;
-  std::string fewest_;
+  std::string fewest_ = "100";
 };
 
 }  // namespace

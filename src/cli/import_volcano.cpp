@@ -32,6 +32,8 @@ const std::map<std::string, std::string, std::less<>>& settings_by_argument() {
       {"nodeorder/leastrequested.weight", "least"},
       {"nodeorder/mostrequested.weight", "most"},
       {"nodeorder/balancedresource.weight", "balanced"},
+      {"nodeorder/nodeaffinity.weight", "affinity"},
+      {"nodeorder/tainttoleration.weight", "taints"},
       {"overcommit/overcommit-factor", "factor"},
       {"preempt/enableTopologyAwarePreemption", "trials"},
       {"preempt/minCandidateNodesPercentage", "percent_of_nodes"},

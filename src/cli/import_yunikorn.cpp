@@ -181,21 +181,24 @@ class yunikorn_import {
     if (!told.is(json_kind::array)) return;
     for (const json_value limit : told) {
       json_value kept = limit;
-      if (const json_value* const groups = find_member(limit, "groups", kept))
-        made_.leave_out(*groups, "groups of users are not known");
+      if (const json_value* const groups = find_member(limit, "groups", kept); groups != nullptr) {
+        for (const json_value group : *groups) add_limits(limit, "group_limit." + scalar_text(group), where);
+        made_.leave_out(*groups, "who is in them: users.GROUP=USER+USER");
+      }
       std::vector<std::string> users;
       if (const json_value* const named = find_member(limit, "users", kept); named != nullptr) {
         for (const json_value user : *named) users.push_back(scalar_text(user));
       }
-      for (const std::string& user : users) add_limits(limit, user, where);
+      for (const std::string& user : users) add_limits(limit, "limit." + user, where);
     }
   }
 
-  void add_limits(json_value limit, const std::string& user, const std::string& where) {
+  /// `of`: the setting, with whom it is about.
+  void add_limits(json_value limit, const std::string& of, const std::string& where) {
     json_value kept = limit;
     if (const json_value* const apps = find_member(limit, "maxapplications", kept);
         apps != nullptr && scalar_text(*apps) != "0")
-      settings_.push_back(fmt::format("limit.{}:apps{}={}", user, where, scalar_text(*apps)));
+      settings_.push_back(fmt::format("{}:apps{}={}", of, where, scalar_text(*apps)));
     const json_value* const amounts = find_member(limit, "maxresources", kept);
     if (amounts == nullptr || !amounts->is(json_kind::object)) return;
     for (const json_value one : *amounts) {
@@ -208,7 +211,7 @@ class yunikorn_import {
         made_.leave_out(one, "that is no amount");
       } else {
         const double shown = static_cast<double>(read.amount) / (known->decimals == 3 ? 1000.0 : 1.0);
-        settings_.push_back(fmt::format("limit.{}:{}{}={}", user, known->here, where, shown));
+        settings_.push_back(fmt::format("{}:{}{}={}", of, known->here, where, shown));
       }
     }
   }

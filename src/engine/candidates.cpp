@@ -1,8 +1,10 @@
 // How the nodes stand for one pod, in the state in which the question came up.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
+#include "actions/actions.hpp"
 #include "engine/replay.hpp"
 #include "engine/session_impl.hpp"
 
@@ -12,6 +14,47 @@ namespace {
 
 using policy::free_amount;
 using work::core;
+
+/// Where the action tiers decides nobody asks the parts for scores: its plug-ins have their own, and nodes on which the
+/// pod starts at once come before all others.
+result<void> add_tier_scores(const core& c, pod_row pod, std::string_view without, candidate_table& to) {
+  constexpr double before_all = 1e9;
+  constexpr std::string_view starts_now = "starts_now";
+  std::array<std::size_t, 2> count{};
+  std::vector<std::vector<double>> columns;
+  for (const bool now : {true, false}) {
+    std::vector<std::size_t> places;
+    std::vector<node_row> rows;
+    for (std::size_t i = 0; i < to.nodes.size(); ++i) {
+      if (to.nodes[i].refusal.what != constraint::none || to.nodes[i].starts_now != now) continue;
+      places.push_back(i);
+      rows.push_back(to.nodes[i].node);
+    }
+    count[now ? 0 : 1] = rows.size();
+    result<actions::plugin_points> said = actions::points_in_tiers(c, pod, rows, without);
+    if (!said) return said.failure();
+    if (now) {
+      to.parts = std::move(said->plugins);
+      columns.assign(to.parts.size() + 1, std::vector<double>(to.nodes.size(), 0.0));
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      for (std::size_t p = 0; p < said->points.size(); ++p) columns[p][places[i]] = said->points[p][i];
+      columns.back()[places[i]] = now ? before_all : 0;
+    }
+  }
+  if (count[0] > 0 && count[1] > 0 && without != starts_now) {
+    to.parts.emplace_back(starts_now);
+  } else {
+    columns.pop_back();
+  }
+  for (std::size_t i = 0; i < to.nodes.size(); ++i) {
+    for (const std::vector<double>& column : columns) {
+      to.scores.push_back(column[i]);
+      to.nodes[i].score += column[i];
+    }
+  }
+  return {};
+}
 
 result<void> add_scores(core& c, pod_row pod, std::span<const node_row> rows, std::string_view without,
                         candidate_table& to) {
@@ -107,7 +150,9 @@ result<candidate_table> nodes_for(core& c, pod_row pod, std::string_view without
   candidate_table table;
   table.nodes.resize(rows.size());
   if (auto done = add_verdicts(c, pod, rows, table); !done) return done.failure();
-  if (auto done = add_scores(c, pod, rows, without, table); !done) return done.failure();
+  const bool in_tiers = std::ranges::find(c.options.actions, "tiers") != c.options.actions.end();
+  if (auto done = in_tiers ? add_tier_scores(c, pod, without, table) : add_scores(c, pod, rows, without, table); !done)
+    return done.failure();
   sort(table);
   return table;
 }

@@ -34,11 +34,18 @@ struct tier_bundle {
   std::string_view settings;
 };
 constexpr std::array tier_bundles{
-    tier_bundle{"coscheduling-2026.08", "priority+gang+predicates+nodeorder", "allocate", "jobs.one_queue=true"},
+    tier_bundle{"coscheduling-2026.08", "priority+gang+predicates+nodeorder", "allocate",
+                "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.pods=2"},
     tier_bundle{"kube-default-1.36", "priority+predicates+nodeorder", "allocate,backfill,preempt",
-                "jobs.one_queue=true,jobs.by_pod=true,preempt.trials=true"},
+                "jobs.one_queue=true,jobs.by_pod=true,"
+                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.pods=2,"
+                "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
+                "preempt.by_start=true,preempt.for_nothing=true"},
     tier_bundle{"kube-gang-1.36", "priority+gang+predicates+nodeorder", "allocate,backfill,preempt",
-                "jobs.one_queue=true,gang.at.preemptable=false,preempt.trials=true"},
+                "jobs.one_queue=true,gang.at.preemptable=false,"
+                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.pods=2,"
+                "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
+                "preempt.by_start=true,preempt.for_nothing=true"},
     tier_bundle{"volcano-ai-2026.08", "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware",
                 "allocate,preempt,reclaim,backfill",
                 "gang.at.preemptable=false,capacity.at.hierarchy=true,binpack.weight=10,"

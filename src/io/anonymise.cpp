@@ -29,6 +29,7 @@ enum class role : std::uint8_t {
   by_level,          ///< label key, anything, ...
   selectors,         ///< each a label selector
   affinities,        ///< topology key: label selector
+  preferences,       ///< weight: label selector
   taints,            ///< and tolerations
   devices,           ///< driver/pool/device, perhaps behind a request and =
   devices_of_class,  ///< class=driver/pool/device
@@ -87,6 +88,7 @@ constexpr std::array column_roles{
     column_role{"pod", "node", role::name},
     column_role{"pod", "node_selector", role::labels},
     column_role{"pod", "node_affinity", role::selectors},
+    column_role{"pod", "node_preferences", role::preferences},
     column_role{"pod", "tolerations", role::taints},
     column_role{"pod", "affinity", role::affinities},
     column_role{"pod", "anti_affinity", role::affinities},
@@ -214,6 +216,8 @@ class renamer {
         return selector(of);
       case role::affinities:
         return affinity(of);
+      case role::preferences:
+        return preference(of);
       case role::taints:
         return taint(of);
       case role::devices:
@@ -288,6 +292,11 @@ class renamer {
   std::string affinity(std::string_view of) {
     const result<model::affinity_term> read = model::parse_affinity_term(of);
     return read ? fmt::format("{}: {}", key(read->topology_key), selector_text(read->pods)) : std::string(of);
+  }
+
+  std::string preference(std::string_view of) {
+    const result<model::node_preference> read = model::parse_node_preference(of);
+    return read ? fmt::format("{}: {}", read->weight, selector_text(read->nodes)) : std::string(of);
   }
 
   /// `key=value:Effect` and its shorter forms.

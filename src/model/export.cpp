@@ -387,6 +387,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put_flag(col::pod_outdated, pod.outdated);
   w.put_raw(col::pod_node_selector, ask.node_selector);
   w.put_raw(col::pod_node_affinity, ask.node_affinity);
+  w.put_raw(col::pod_node_preferences, ask.node_preferences);
   w.put_raw(col::pod_tolerations, ask.tolerations);
   w.put_raw(col::pod_affinity, ask.affinity);
   w.put_raw(col::pod_anti_affinity, ask.anti_affinity);

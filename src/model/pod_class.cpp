@@ -153,11 +153,11 @@ std::string pod_ask::key() const {
   key += '|';
   if (node_selector.empty() && node_affinity.empty() && tolerations.empty() && affinity.empty() &&
       anti_affinity.empty() && host_ports.empty() && obstacle.empty() && claims.empty() && containers.empty() &&
-      claimed_gpus == 0 && device_requests.empty() && annotations.empty()) {
+      claimed_gpus == 0 && device_requests.empty() && annotations.empty() && node_preferences.empty()) {
     return key;
   }
-  for (const std::string* text :
-       {&node_selector, &node_affinity, &tolerations, &affinity, &anti_affinity, &host_ports, &obstacle, &claims}) {
+  for (const std::string* text : {&node_selector, &node_affinity, &tolerations, &affinity, &anti_affinity, &host_ports,
+                                  &obstacle, &claims, &node_preferences}) {
     append_text(key, *text);
   }
   const bool asks_vendors = !device_requests.empty() || !annotations.empty();
@@ -180,10 +180,31 @@ bool pod_class::matches_labels(const label_list& labels) const {
          });
 }
 
+namespace {
+
+bool any_tolerates(const std::vector<toleration>& tolerations, const taint& t) {
+  return std::any_of(tolerations.begin(), tolerations.end(), [&](const toleration& x) { return x.tolerates(t); });
+}
+
+}  // namespace
+
 bool pod_class::tolerates(const std::vector<taint>& taints) const {
   return std::all_of(taints.begin(), taints.end(), [&](const taint& t) {
-    return t.effect == taint_effect::prefer_no_schedule ||
-           std::any_of(tolerations.begin(), tolerations.end(), [&](const toleration& x) { return x.tolerates(t); });
+    return t.effect == taint_effect::prefer_no_schedule || any_tolerates(tolerations, t);
+  });
+}
+
+std::int64_t pod_class::preference_for(const label_list& labels) const {
+  std::int64_t sum = 0;
+  for (const node_preference& one : node_preferences) {
+    if (!one.nodes.requirements.empty() && one.nodes.matches(labels)) sum += one.weight;
+  }
+  return sum;
+}
+
+std::int64_t pod_class::soft_taints(const std::vector<taint>& taints) const {
+  return std::count_if(taints.begin(), taints.end(), [&](const taint& t) {
+    return t.effect == taint_effect::prefer_no_schedule && !any_tolerates(tolerations, t);
   });
 }
 
@@ -205,7 +226,8 @@ std::optional<pod_class> make_pod_class(pod_ask ask, ask_fault& fault) {
                    parsed(col::pod_affinity, c.ask.affinity, parse_affinity_term, c.affinity) &&
                    parsed(col::pod_anti_affinity, c.ask.anti_affinity, parse_affinity_term, c.anti_affinity) &&
                    parsed(col::pod_host_ports, c.ask.host_ports, parse_host_port, c.host_ports) &&
-                   parsed(col::pod_containers, c.ask.containers, parse_container, c.containers);
+                   parsed(col::pod_containers, c.ask.containers, parse_container, c.containers) &&
+                   parsed(col::pod_node_preferences, c.ask.node_preferences, parse_node_preference, c.node_preferences);
   if (!all) return std::nullopt;
   result<std::vector<vendor_request>> requests = parse_vendor_requests(c.ask.device_requests);
   result<std::vector<std::pair<std::string, std::string>>> annotations = parse_annotations(c.ask.annotations);

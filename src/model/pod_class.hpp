@@ -52,6 +52,7 @@ struct pod_ask {
   sharing_mode sharing = sharing_mode::unknown;
   std::string device_requests;
   std::string annotations;
+  std::string node_preferences;
 
   /// Byte string that is equal exactly for equal asks.
   [[nodiscard]] std::string key() const;
@@ -77,6 +78,7 @@ struct pod_class {
   std::vector<container_ask> containers;        ///< in their order; empty: one with the request of the pod
   std::vector<vendor_request> device_requests;  ///< by container
   std::vector<std::pair<std::string, std::string>> annotations;
+  std::vector<node_preference> node_preferences;
 
   [[nodiscard]] std::int64_t requests(std::uint32_t d) const { return d < ask.request.size() ? ask.request[d] : 0; }
   /// Devices, as a whole or in part.
@@ -93,6 +95,10 @@ struct pod_class {
   [[nodiscard]] bool matches_labels(const label_list& labels) const;
   /// True if every taint that keeps pods away is tolerated.
   [[nodiscard]] bool tolerates(const std::vector<taint>& taints) const;
+  /// The weights of its preferences that labels match.
+  [[nodiscard]] std::int64_t preference_for(const label_list& labels) const;
+  /// How many taints that keep nobody away it does not tolerate.
+  [[nodiscard]] std::int64_t soft_taints(const std::vector<taint>& taints) const;
 };
 
 /// Why an ask makes no sense, and the column that says so.

@@ -313,6 +313,11 @@ constexpr std::array pod_columns{
                 "disruption budget", "",
                 "Disruption budget that the pod counts in, for the option respect_disruption_budgets; empty: none. A "
                 "budget may appear later than its pods, and bounds nothing until then."},
+    column_info{
+        col::pod_node_preferences, "node_preferences", ct::string_list, cs::ragged, false, ek::none,
+        "weight: label selector", "",
+        "Preferred node affinity: the weight of each selector that a node matches, 1 to 100, counts for it. Read "
+        "by the plug-in nodeorder of tiers."},
 };
 constexpr std::array disruption_budget_columns{
     column_info{col::disruption_budget_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",

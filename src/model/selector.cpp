@@ -232,6 +232,16 @@ result<affinity_term> parse_affinity_term(std::string_view text) {
   return affinity_term{std::string(key), std::move(*pods)};
 }
 
+result<node_preference> parse_node_preference(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const auto weight = to_integer<std::int64_t>(trim(text.substr(0, colon == std::string_view::npos ? 0 : colon)));
+  if (!weight || *weight < 1 || *weight > 100)
+    return bad_word("node preference", text, "weight: label selector, with a weight from 1 to 100");
+  result<selector> nodes = parse_selector(text.substr(colon + 1));
+  if (!nodes) return nodes.failure();
+  return node_preference{*weight, std::move(*nodes)};
+}
+
 bool host_port::conflicts(const host_port& other) const {
   return port == other.port && protocol == other.protocol &&
          (address.empty() || other.address.empty() || address == other.address);

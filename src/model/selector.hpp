@@ -71,6 +71,14 @@ struct affinity_term {
 /// `topology key: selector`.
 [[nodiscard]] result<affinity_term> parse_affinity_term(std::string_view text);
 
+/// What a node that matches is worth.
+struct node_preference {
+  std::int64_t weight = 1;  ///< 1 .. 100
+  selector nodes;
+};
+/// `weight: selector`.
+[[nodiscard]] result<node_preference> parse_node_preference(std::string_view text);
+
 struct host_port {
   std::string address;  ///< empty: every address
   std::string protocol;

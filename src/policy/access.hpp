@@ -97,6 +97,8 @@ enum class free_amount : std::uint8_t { idle, idle_or_releasing };
 /// Host ports and pod affinity: what pods on nodes decide. One verdict per node.
 void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
                   std::span<constraint> verdicts);
+/// By node, how many terms of the required affinity of pods on nodes select the pod in their domain there. Empty: none.
+[[nodiscard]] std::vector<std::int64_t> pull_of_other_pods(const session_access& a, pod_row pod);
 /// `pod_verdicts` has nothing to say about pods of this class.
 [[nodiscard]] bool ignores_other_pods(const session_access& a, const model::pod_class& c);
 

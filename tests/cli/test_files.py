@@ -152,6 +152,7 @@ pod:
     request: {gpu: 1000, cpu: 1000}
     node_selector: {secret/key: hush}
     node_affinity: ["zone in (east,west),!banned,cores>8,spot=yes,tier notin (gold),nvidia.com/gpu.product=A100"]
+    node_preferences: ["7: zone in (east),cores>9"]
     affinity: ["zone: app in (web)"]
     labels: {app: web}
     tolerations: ["team=blue:NoSchedule", "spot", "*:NoExecute"]
@@ -168,7 +169,7 @@ resource_claim:
                      "gold", "banned", "secret", "hush", "web", "GPU-7", "claim", "tree", "fast", "dev-1", "volume"):
             self.assertNotRegex(text.replace("resource_claim", "").replace("claimable", ""), rf"\b{word}\b")
         for kept in ("kubernetes.io/hostname: " + known["alpha"], "nvidia.com/gpu.product", "A100", "ring:4", "NoSchedule",
-                     f"{known['zone']} in ({known['east']},{known['west']})", f"{known['cores']}>8", "drv", "*:NoExecute"):
+                     f"{known['zone']} in ({known['east']},{known['west']})", f"{known['cores']}>8", f"7: {known['zone']} in ({known['east']}),{known['cores']}>9", "drv", "*:NoExecute"):
             self.assertIn(kept, text)
         self.assertEqual(sorted(known, key=known.get), sorted(known))
         self.check_decisions(path)

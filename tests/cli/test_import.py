@@ -14,7 +14,7 @@ tiers:
     enabledHierarchy: true
     arguments: {ancestorReclaimLevel: 1}
   - name: nodeorder
-    arguments: {leastrequested.weight: 2, nodeaffinity.weight: 3}
+    arguments: {leastrequested.weight: 2, nodeaffinity.weight: 3, podaffinity.weight: 3}
   - name: binpack
     arguments:
       binpack.weight: 10
@@ -49,7 +49,7 @@ percentageOfNodesToScore: 30
 profiles:
 - plugins:
     score:
-      enabled: [{name: NodeResourcesFit, weight: 5}, {name: ImageLocality, weight: 2}]
+      enabled: [{name: NodeResourcesFit, weight: 5}, {name: ImageLocality, weight: 2}, {name: NodeAffinity, weight: 4}]
       disabled: [{name: NodeResourcesBalancedAllocation}]
   pluginConfig:
   - name: NodeResourcesFit
@@ -182,13 +182,13 @@ class Import(Case):
         self.assertEqual(options["tiers.actions"], "enqueue,allocate")
         self.assertEqual(
             options["tiers.settings"].split(","),
-            ["gang.at.preemptable=false", "capacity.at.hierarchy=true", "capacity.ancestor_levels=1", "nodeorder.least=2", "binpack.weight=10",
+            ["gang.at.preemptable=false", "capacity.at.hierarchy=true", "capacity.ancestor_levels=1", "nodeorder.least=2", "nodeorder.affinity=3", "binpack.weight=10",
              "binpack.resources.nvidia.com/gpu=7", "binpack.resources.example.com/foo=1", "resource-strategy-fit.weight=4",
              "resource-strategy-fit.resources.nvidia.com/gpu=most:2", "resource-strategy-fit.resources.cpu=least:1", "resource-strategy-fit.scarce.weight=10",
              "resource-strategy-fit.scarce.resources.nvidia.com/gpu=3", "preempt.trials=true", "preempt.percent_of_nodes=20"],
         )  # fmt: skip
         self.assertEqual(
-            told["left_out"], ["1: actions: there is no action shuffle", "11: nodeaffinity.weight: nodeorder does not read it", "22: there is no plug-in usage"]
+            told["left_out"], ["1: actions: there is no action shuffle", "11: podaffinity.weight: nodeorder does not read it", "22: there is no plug-in usage"]
         )
 
     def test_its_config_map(self):
@@ -215,7 +215,8 @@ class Import(Case):
         self.assertEqual(told["options"]["preset"], "kube-default")
         self.assertEqual(
             told["options"]["tiers.settings"],
-            "jobs.one_queue=true,jobs.by_pod=true,preempt.trials=true,nodeorder.least=0,nodeorder.most=5,nodeorder.balanced=0,preempt.percent_of_nodes=25,preempt.fewest_nodes=7",
+            "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,jobs.by_pod=true,preempt.trials=true,preempt.by_start=true,preempt.for_nothing=true,"
+            "preempt.most_nodes=1000000,nodeorder.taints=3,nodeorder.affinity=4,nodeorder.pods=2,nodeorder.least=0,nodeorder.most=5,nodeorder.balanced=0,preempt.percent_of_nodes=25,preempt.fewest_nodes=7",
         )
         self.assertEqual(len(told["left_out"]), 2)
         gangs = self.told(KUBE.replace("    score:", "    multiPoint:\n      enabled: [{name: Coscheduling}]\n    score:"))
@@ -303,7 +304,7 @@ class Import(Case):
         self.assertEqual(
             options["turns.settings"].split(","),
             ["nodes.order=binpacking", "nodes.weight.cpu=1", "nodes.weight.gpu=4", "nodes.weight.memory=0", "preemption=false", "apps.order=fair",
-             "apps.most@research=5", "limit.ann:apps@research=3", "limit.ann:gpu@research=2", "limit.ann:cpu@research=1.5", "limit.*:apps@research=3",
+             "apps.most@research=5", "group_limit.lab:apps@research=3", "group_limit.lab:gpu@research=2", "group_limit.lab:cpu@research=1.5", "limit.ann:apps@research=3", "limit.ann:gpu@research=2", "limit.ann:cpu@research=1.5", "limit.*:apps@research=3",
              "limit.*:gpu@research=2", "limit.*:cpu@research=1.5", "preemption.delay@research.vision=90", "preemption.policy@research.vision=fence",
              "priority.offset@research.vision=-2", "priority.fence@research.vision=true", "apps.order@research.vision=fifo"],
         )  # fmt: skip

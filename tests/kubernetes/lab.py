@@ -154,7 +154,7 @@ class Lab:
                  "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", f"--server-address=127.0.0.1:{free_port()}",
                  "--node-lease-duration-seconds=40", *flags)  # fmt: skip
 
-    def start_scheduler(self, extenders=(), **more):
+    def start_scheduler(self, extenders=(), flags=(), **more):
         """kube-scheduler as it comes, once it has read everything. @return the port on which it tells its metrics to everybody."""
         port = free_port()
         file = self.folder / "scheduler.json"
@@ -163,7 +163,7 @@ class Lab:
             "clientConnection": {"kubeconfig": str(self.kubeconfig), **more}, "extenders": list(extenders),
         }))  # fmt: skip
         self.run("scheduler", "scheduler", f"--config={file}", "--bind-address=127.0.0.1", f"--secure-port={port}",
-                 f"--cert-dir={self.folder / 'scheduler'}", "--authorization-always-allow-paths=/readyz,/metrics")  # fmt: skip
+                 f"--cert-dir={self.folder / 'scheduler'}", "--authorization-always-allow-paths=/readyz,/metrics", *flags)  # fmt: skip
         until = time.monotonic() + 120
         while time.monotonic() < until and self.parts["scheduler"].poll() is None:
             with contextlib.suppress(OSError), urllib.request.urlopen(f"https://127.0.0.1:{port}/readyz", timeout=30, context=UNSIGNED):

@@ -380,6 +380,10 @@ TEST_CASE("constraints of pods become short texts") {
      {"key": "c", "operator": "Exists"}, {"key": "d", "operator": "DoesNotExist"}, {"key": "e", "operator": "Gt", "values": ["5"]}]},
     {}]}}})"),
       R"("node_affinity": ["a in (x,y),b notin (),c,!d,e>5", "none,!none"])"));
+  CHECK(has(with(R"("affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+    {"weight": 7, "preference": {"matchExpressions": [{"key": "a", "operator": "In", "values": ["x"]}, {"key": "b", "operator": "Exists"}]}},
+    {"weight": 9, "preference": {}}]}})"),
+            R"("node_preferences": ["7: a in (x),b"])"));
   CHECK(has(with(R"("affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
     {"topologyKey": "zone", "labelSelector": {"matchLabels": {"a": "1"}}, "namespaces": ["team"]}, {"topologyKey": "host"}]}})"),
             R"("affinity": ["zone: a=1", "host: none,!none"])"));
@@ -560,6 +564,11 @@ TEST_CASE("faults name the object and the path") {
         "c.json:3: Pod team/p: spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
         "nodeSelectorTerms[0].matchExpressions[0].operator: expected In, NotIn, Exists, DoesNotExist, Gt or Lt, found "
         "\"Like\"");
+  CHECK(fault_of({queue, pod("p", {of_group,
+                                   R"(, "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution":
+    [{"weight": 0, "preference": {}}]}})"})}) ==
+        "c.json:3: Pod team/p: spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: "
+        "expected 1 to 100");
   CHECK(
       fault_of({pod(
           "p",

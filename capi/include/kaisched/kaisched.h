@@ -1037,7 +1037,10 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_MIG_INSTANCES = 32,
   /// string, default empty. Disruption budget that the pod counts in, for the option respect_disruption_budgets; empty:
   /// none. A budget may appear later than its pods, and bounds nothing until then. [disruption budget]
-  KAISCHED_POD_COL_DISRUPTION_BUDGET = 33
+  KAISCHED_POD_COL_DISRUPTION_BUDGET = 33,
+  /// string_list, default empty. Preferred node affinity: the weight of each selector that a node matches, 1 to 100,
+  /// counts for it. Read by the plug-in nodeorder of tiers. [weight: label selector]
+  KAISCHED_POD_COL_NODE_PREFERENCES = 34
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.

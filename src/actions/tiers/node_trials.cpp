@@ -60,14 +60,38 @@ class rehearsal {
   std::vector<row> gone_;
 };
 
+/// The least important first.
+std::vector<row> in_order_of_leaving(const session& of, row task, const std::vector<row>& allowed, bool by_start) {
+  std::vector<row> order = of.in_victim_order(allowed, task);
+  if (!by_start) return order;
+  const auto& tasks = of.cluster().tasks;
+  std::ranges::stable_sort(order, [&](row left, row right) {
+    if (tasks[left].pod_priority != tasks[right].pod_priority)
+      return tasks[left].pod_priority < tasks[right].pod_priority;
+    return tasks[left].started > tasks[right].started;
+  });
+  return order;
+}
+
+/// When the first of the most important victims started.
+std::int64_t first_start(const policy::tiers::cluster_state& cluster, const std::vector<row>& victims) {
+  const std::int64_t highest = cluster.tasks[victims.front()].pod_priority;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const row victim : victims) {
+    const policy::tiers::task_state& one = cluster.tasks[victim];
+    if (one.pod_priority == highest) first = std::min(first, one.started);
+  }
+  return first;
+}
+
 }  // namespace
 
-std::optional<node_trial> try_node(session& of, row task, row node, const std::vector<row>& allowed) {
+std::optional<node_trial> try_node(session& of, row task, row node, const std::vector<row>& allowed, bool by_start) {
   node_trial made{node, {}};
   std::vector<row> potential;
   rehearsal trial(of);
   const auto has_room = [&] { return has_place(of, task, node); };
-  for (const row victim : of.in_victim_order(allowed, task)) {
+  for (const row victim : in_order_of_leaving(of, task, allowed, by_start)) {
     potential.push_back(victim);
     trial.take(victim);
     if (has_room()) break;
@@ -81,13 +105,16 @@ std::optional<node_trial> try_node(session& of, row task, row node, const std::v
   return made;
 }
 
-const node_trial& gentlest(const policy::tiers::cluster_state& cluster, std::span<const node_trial> trials) {
+const node_trial& gentlest(const policy::tiers::cluster_state& cluster, std::span<const node_trial> trials,
+                           bool by_start) {
   const auto weight = [&](const node_trial& one) {
     // No priority may make a victim count for less than none.
     constexpr std::int64_t above_all = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1;
     std::int64_t sum = 0;
     for (const row victim : one.victims) sum += cluster.tasks[victim].pod_priority + above_all;
-    return std::tuple(cluster.tasks[one.victims.front()].pod_priority, sum, one.victims.size());
+    // The later one is the smaller.
+    const std::int64_t start = by_start ? ~first_start(cluster, one.victims) : 0;
+    return std::tuple(cluster.tasks[one.victims.front()].pod_priority, sum, one.victims.size(), start);
   };
   return *std::ranges::min_element(trials, {}, weight);
 }

@@ -20,13 +20,14 @@ struct node_trial {
 
 /// The task has a place on the node: its queue allows it, there will be room, and nothing refuses it.
 [[nodiscard]] bool has_place(const policy::tiers::session& of, row task, row node);
-/// nullopt: it would not fit, or no task has to go. The session is the same afterwards.
+/// nullopt: it would not fit, or no task has to go. The session is the same afterwards. `by_start`: tasks matter by the
+/// priority of their pods, then by how early they started, and not as jobs and tasks are ordered.
 /// @pre could_make_room of all `allowed` victims
 [[nodiscard]] std::optional<node_trial> try_node(policy::tiers::session& of, row task, row node,
-                                                 const std::vector<row>& allowed);
-/// The node whose most important victim matters least, then by the sum of what they matter, then by their number, then
-/// the first. @pre not empty
+                                                 const std::vector<row>& allowed, bool by_start);
+/// The node whose most important victim matters least, then by the sum of what they matter, then by their number, with
+/// `by_start` then the one whose most important victims started last, then the first. @pre not empty
 [[nodiscard]] const node_trial& gentlest(const policy::tiers::cluster_state& cluster,
-                                         std::span<const node_trial> trials);
+                                         std::span<const node_trial> trials, bool by_start);
 
 }  // namespace kaisched::actions::tiers

@@ -113,7 +113,7 @@ class preemption {
   [[nodiscard]] bool is_candidate(row victim, row task, preempted whose) const {
     const task_state& one = of(victim);
     if ((one.status != task_status::bound && one.status != task_status::running) || !one.preemptable) return false;
-    if (of(task).best_effort && !one.best_effort) return false;
+    if (of(task).best_effort && !one.best_effort && !settings_.for_nothing) return false;
     if (whose == preempted::own_job) return one.job == of(task).job;
     const auto& jobs = session_.cluster().jobs;
     return one.job != of(task).job && (settings_.any_queue || jobs[one.job].queue == jobs[of(task).job].queue);
@@ -142,10 +142,11 @@ class preemption {
       if (!could_ever_make_room(session_, task, node)) continue;
       const std::vector<row> allowed = allowed_on(task, node, whose);
       if (!could_make_room(session_, task, node, allowed)) continue;
-      if (std::optional<node_trial> one = try_node(session_, task, node, allowed)) found.push_back(std::move(*one));
+      std::optional<node_trial> one = try_node(session_, task, node, allowed, settings_.by_start);
+      if (one) found.push_back(std::move(*one));
     }
     if (found.empty()) return false;
-    const node_trial& best = gentlest(session_.cluster(), found);
+    const node_trial& best = gentlest(session_.cluster(), found, settings_.by_start);
     for (const row victim : best.victims) made.evict(victim);
     made.pipeline(task, best.node);
     return true;

@@ -133,6 +133,10 @@ void note_failures(work::core& c, const policy::tiers::session& of, const tiered
   }
 }
 
+result<tier_setup> setup_of(const policy_options& options) {
+  return policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+}
+
 result<void> run_one(performer& by, policy::tiers::session& of, const tier_setup& setup, tiered_action action) {
   switch (action) {
     case tiered_action::enqueue:
@@ -152,10 +156,33 @@ result<void> run_one(performer& by, policy::tiers::session& of, const tier_setup
 
 }  // namespace
 
+result<plugin_points> points_in_tiers(const work::core& c, pod_row pod, std::span<const node_row> nodes,
+                                      std::string_view without) {
+  result<tier_setup> setup = setup_of(c.options);
+  if (!setup) return setup.failure();
+  result<tiered_world> world = tiers::world_of(c, setup->jobs, false);
+  if (!world) return world.failure();
+  const auto task = static_cast<policy::tiers::row>(std::ranges::find(world->pods, pod) - world->pods.begin());
+  const policy::tiers::session of(std::move(world->cluster), std::move(setup->tiers));
+  const std::vector<policy::tiers::row> rows(nodes.begin(), nodes.end());
+  plugin_points made;
+  for (const policy::tiers::tier& tier : of.tiers()) {
+    for (const policy::tiers::placed_plugin& one : tier) {
+      const bool asked = one.does->scores_nodes() &&
+                         one.on.test(static_cast<std::size_t>(policy::tiers::point::node_order)) &&
+                         one.does->name() != without;
+      if (!asked) continue;
+      made.plugins.emplace_back(one.does->name());
+      std::vector<double>& points = made.points.emplace_back(rows.size(), 0.0);
+      // Pods without a group are nobody's task.
+      if (task < of.cluster().tasks.size() && !rows.empty()) one.does->score_nodes(of, task, rows, points);
+    }
+  }
+  return made;
+}
+
 result<void> decide_in_tiers(work::core& c) {
-  const policy_options& options = c.options;
-  result<tier_setup> setup =
-      policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+  result<tier_setup> setup = setup_of(c.options);
   if (!setup) return setup.failure();
   const bool enqueues = std::ranges::find(setup->actions, tiered_action::enqueue) != setup->actions.end();
   result<tiered_world> world = tiers::world_of(c, setup->jobs, enqueues);

@@ -331,6 +331,8 @@ class world_maker {
     task.pod_priority = s_.groups[g].priority;
     task.priority = s_.pod_extras[p].priority == unset ? s_.groups[g].priority : s_.pod_extras[p].priority;
     task.created = s_.pod_extras[p].created;
+    const std::int64_t start = s_.group_extras[g].last_start;
+    task.started = start == unset ? task.created : start;
     task.status = status_of(status(p));
     task.job = job;
     task.sub_job = sub_job;
@@ -349,7 +351,45 @@ class world_maker {
     if (task.status != task_status::pending || task.gated) return;
     const answers& said = answers_of(p);
     task.refusals = said.refusals;
-    task.kind = said.kind;
+    const wishes& own = wishes_of(s_.pods[p].pod_class);
+    task.avoids = own.avoids;
+    task.prefers = own.prefers;
+    task.pulled = pull_on(g, p);
+    if (task.avoids == nullptr && task.prefers == nullptr && task.pulled == nullptr) task.kind = said.kind;
+  }
+
+  using amounts_by_node = std::shared_ptr<const std::vector<std::int64_t>>;
+  /// Pods of one namespace with the same labels are all the same to others.
+  amounts_by_node pull_on(group_row g, pod_row pod) {
+    if (!c_.has_predicates || s_.pods_with_affinity == 0) return nullptr;
+    const auto [at, is_new] = pulls_.try_emplace({s_.group_extras[g].name_space, s_.pod_extras[pod].labels});
+    if (!is_new) return at->second;
+    std::vector<std::int64_t> found = policy::pull_of_other_pods(c_.access, pod);
+    if (!found.empty()) at->second = std::make_shared<const std::vector<std::int64_t>>(std::move(found));
+    return at->second;
+  }
+
+  /// What pods of a class would rather have, by node; null: it is all the same.
+  struct wishes {
+    amounts_by_node avoids;
+    amounts_by_node prefers;
+  };
+  const wishes& wishes_of(class_row of_class) {
+    const auto [at, is_new] = wishes_.try_emplace(of_class);
+    if (!is_new || !c_.has_predicates) return at->second;
+    const model::pod_class& ask = *s_.classes[of_class];
+    const auto by_node = [&](auto amount) {
+      std::vector<std::int64_t> amounts;
+      amounts.reserve(s_.node_count());
+      for (const auto& node : *s_.nodes) amounts.push_back(amount(*node));
+      const bool any = std::ranges::any_of(amounts, [](std::int64_t one) { return one > 0; });
+      return any ? std::make_shared<const std::vector<std::int64_t>>(std::move(amounts)) : nullptr;
+    };
+    if (s_.nodes_with_taints > 0)
+      at->second.avoids = by_node([&](const auto& node) { return ask.soft_taints(node.taints); });
+    if (!ask.node_preferences.empty())
+      at->second.prefers = by_node([&](const auto& node) { return ask.preference_for(node.labels); });
+    return at->second;
   }
 
   /// What nodes say to a pod, and the number of all pods that ask for the same and hear the same.
@@ -436,6 +476,8 @@ class world_maker {
   std::map<std::pair<class_row, std::vector<node_refusal>>, answers> kinds_;
   std::map<class_row, const answers*> by_class_;
   std::map<class_row, std::vector<node_refusal>> for_good_;
+  std::map<class_row, wishes> wishes_;
+  std::map<std::pair<std::string_view, std::string_view>, amounts_by_node> pulls_;  ///< by namespace and labels
 };
 
 }  // namespace

@@ -65,19 +65,26 @@ std::vector<std::string> expression_texts(object& of, json_value holder) {
 }
 
 constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr std::string_view preferred_terms = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/// One term of a selector of nodes; empty if it has no requirements.
+std::string term_text(object& of, json_value term, bool& asks_names) {
+  std::vector<std::string> parts = expression_texts(of, term);
+  for (const json_value one : of.items(term, "matchFields")) {
+    if (of.text(one, "key") != node_name_label) of.fail(one, "key", "expected metadata.name");
+    parts.push_back(expression_text(of, one, std::string(node_name_label)));
+    asks_names = true;
+  }
+  return fmt::format("{}", fmt::join(parts, ","));
+}
 
 /// The terms of a selector of nodes, one text each.
 std::vector<std::string> term_texts(object& of, json_value selector, bool& asks_names) {
   std::vector<std::string> texts;
   for (const json_value term : of.items(selector, "nodeSelectorTerms")) {
-    std::vector<std::string> parts = expression_texts(of, term);
-    for (const json_value one : of.items(term, "matchFields")) {
-      if (of.text(one, "key") != node_name_label) of.fail(one, "key", "expected metadata.name");
-      parts.push_back(expression_text(of, one, std::string(node_name_label)));
-      asks_names = true;
-    }
+    std::string text = term_text(of, term, asks_names);
     // A term without requirements matches no node; an empty selector would match them all.
-    texts.push_back(parts.empty() ? std::string(no_match) : fmt::format("{}", fmt::join(parts, ",")));
+    texts.push_back(text.empty() ? std::string(no_match) : std::move(text));
   }
   return texts;
 }
@@ -128,6 +135,21 @@ std::string selector_text(object& of, member selector) {
 std::vector<std::string> node_affinity_texts(object& of, member affinity, bool& asks_names) {
   const member required = of.section(of.section(affinity, "nodeAffinity"), required_terms);
   return required ? node_terms_texts(of, *required, asks_names) : std::vector<std::string>{};
+}
+
+std::vector<std::string> node_preference_texts(object& of, member affinity, bool& asks_names) {
+  std::vector<std::string> texts;
+  for (const json_value one : of.items(of.section(affinity, "nodeAffinity"), preferred_terms)) {
+    const std::int64_t weight = of.integer(one, "weight").value_or(0);
+    if (weight < 1 || weight > 100) {
+      of.fail(one, "weight", "expected 1 to 100");
+      continue;
+    }
+    const member term = of.section(one, "preference");
+    const std::string text = term ? term_text(of, *term, asks_names) : std::string();
+    if (!text.empty()) texts.push_back(fmt::format("{}: {}", weight, text));
+  }
+  return texts;
 }
 
 std::vector<std::string> node_terms_texts(object& of, json_value selector, bool& asks_names) {

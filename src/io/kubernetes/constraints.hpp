@@ -28,6 +28,8 @@ inline constexpr std::string_view no_match = "none,!none";
 [[nodiscard]] std::string selector_text(object& of, member selector);
 /// The required terms of `nodeAffinity`, one selector each. `asks_names` is set if one is about names of nodes.
 [[nodiscard]] std::vector<std::string> node_affinity_texts(object& of, member affinity, bool& asks_names);
+/// The preferred terms of `nodeAffinity` as weight: selector. Those without requirements are worth nothing.
+[[nodiscard]] std::vector<std::string> node_preference_texts(object& of, member affinity, bool& asks_names);
 
 /// {nodeSelectorTerms}, one selector each; without any nothing matches.
 [[nodiscard]] std::vector<std::string> node_terms_texts(object& of, json_value selector, bool& asks_names);

@@ -157,6 +157,7 @@ void read_constraints(object& of, member spec, pod_context& context, pod_record&
   const member affinity = of.section(spec, "affinity");
   row.node_selector = label_texts_of(of, spec, "nodeSelector");
   row.node_affinity = node_affinity_texts(of, affinity, context.asks_node_names);
+  row.node_preferences = node_preference_texts(of, affinity, context.asks_node_names);
   for (const json_value one : of.items(spec, "tolerations")) {
     if (std::string text = toleration_text(of, one); !text.empty()) row.tolerations.push_back(std::move(text));
   }

@@ -332,6 +332,7 @@ void add_pods(cluster_input& to, const std::vector<pod_record>& rows, std::span<
   writer.flag(col::pod_leader, &pod_record::leader);
   writer.texts(col::pod_node_selector, &pod_record::node_selector);
   writer.texts(col::pod_node_affinity, &pod_record::node_affinity);
+  writer.texts(col::pod_node_preferences, &pod_record::node_preferences);
   writer.texts(col::pod_tolerations, &pod_record::tolerations);
   writer.texts(col::pod_affinity, &pod_record::affinity);
   writer.texts(col::pod_anti_affinity, &pod_record::anti_affinity);

@@ -261,6 +261,7 @@ struct pod_record {
   bool leader = false;
   label_texts node_selector;
   std::vector<std::string> node_affinity;
+  std::vector<std::string> node_preferences;
   std::vector<std::string> tolerations;
   std::vector<std::string> affinity;
   std::vector<std::string> anti_affinity;

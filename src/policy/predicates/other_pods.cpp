@@ -1,7 +1,9 @@
 // Host ports and required pod (anti-)affinity, with Kubernetes' semantics: pods that are leaving are still there, pods
 // that hold a claim are there already.
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "policy/access.hpp"
 
@@ -141,6 +143,27 @@ void judge_ports(const session_access& a, pod_row pod, std::span<const node_row>
 }
 
 }  // namespace
+
+std::vector<std::int64_t> pull_of_other_pods(const session_access& a, pod_row pod) {
+  const cluster_state& s = *a.state;
+  if (s.pods_with_affinity == 0) return {};
+  std::map<std::pair<std::string_view, std::string_view>, std::int64_t> by_domain;
+  for_pods_on_nodes(a, [&](pod_row other, node_row row) {
+    for (const affinity_term& term : s.class_of(other).affinity) {
+      if (!selects(s, term, other, pod)) continue;
+      if (const std::string* value = domain(s, row, term)) ++by_domain[{term.topology_key, *value}];
+    }
+  });
+  if (by_domain.empty()) return {};
+  std::vector<std::int64_t> pull(s.node_count(), 0);
+  for (node_row row = 0; row < pull.size(); ++row) {
+    for (const auto& [where, count] : by_domain) {
+      const std::string* value = model::find_label((*s.nodes)[row]->labels, where.first);
+      if (value != nullptr && *value == where.second) pull[row] += count;
+    }
+  }
+  return pull;
+}
 
 bool ignores_other_pods(const session_access& a, const model::pod_class& c) {
   return a.state->pods_with_affinity == 0 && c.host_ports.empty();

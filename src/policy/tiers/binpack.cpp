@@ -15,6 +15,7 @@ class binpack final : public plugin {
 
   [[nodiscard]] std::string_view name() const override { return "binpack"; }
 
+  [[nodiscard]] bool scores_nodes() const override { return true; }
   void score_nodes(const session& of, row task, const std::vector<row>& nodes,
                    std::vector<double>& scores) const override {
     const resource_list& request = of.cluster().tasks[task].request;

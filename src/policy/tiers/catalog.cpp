@@ -187,7 +187,9 @@ constexpr std::array<std::pair<std::string_view, maker>, 12> all_plugins{{
     {"network-topology-aware", made_network},
     {"nodeorder",
      [](settings_of& of) {
-       return make_node_order({of.integer("least", 1, 0), of.integer("most", 0, 0), of.integer("balanced", 1, 0)});
+       return make_node_order({of.integer("least", 1, 0), of.integer("most", 0, 0), of.integer("balanced", 1, 0),
+                               of.flag("balanced_gpus", true), of.integer("taints", 3, 0), of.integer("affinity", 2, 0),
+                               of.integer("pods", 0, 0), of.flag("scales_affinity", false)});
      }},
     {"overcommit", [](settings_of& of) { return make_overcommit(of.number("factor", 1.2, 1)); }},
     {"predicates", [](settings_of&) { return make_predicates(); }},
@@ -272,6 +274,8 @@ result<void> add_actions(const tier_plan& plan, std::vector<setting>& settings, 
   to.preemption.fewest_nodes = preempt.integer("fewest_nodes", 1, 1);
   to.preemption.most_nodes = preempt.integer("most_nodes", 100, 1);
   to.preemption.any_queue = preempt.flag("any_queue", false);
+  to.preemption.by_start = preempt.flag("by_start", false);
+  to.preemption.for_nothing = preempt.flag("for_nothing", false);
   settings_of jobs(settings, "jobs", fault);
   to.jobs.one_queue = jobs.flag("one_queue", false);
   to.jobs.by_pod = jobs.flag("by_pod", false);

@@ -31,7 +31,9 @@ struct preemption_settings {
   std::int64_t percent_of_nodes = 10;  ///< that the trials must find
   std::int64_t fewest_nodes = 1;
   std::int64_t most_nodes = 100;
-  bool any_queue = false;  ///< jobs of other queues may lose tasks as well
+  bool any_queue = false;    ///< jobs of other queues may lose tasks as well
+  bool by_start = false;     ///< trials: of equal tasks those leave that started last
+  bool for_nothing = false;  ///< tasks that ask for nothing may take from those that ask for something
 };
 /// What jobs are made of.
 struct job_plan {

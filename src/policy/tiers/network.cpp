@@ -76,6 +76,7 @@ class network final : public plugin {
 
   [[nodiscard]] bool judges_by_kind(const session& of) const override { return of.cluster().domains.all().empty(); }
 
+  [[nodiscard]] bool scores_nodes() const override { return true; }
   void score_nodes(const session& of, row task, const std::vector<row>& nodes,
                    std::vector<double>& scores) const override {
     const cluster_state& cluster = of.cluster();

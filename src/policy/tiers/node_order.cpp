@@ -1,9 +1,11 @@
-// The plug-in nodeorder: what it says by amounts of cpu and memory. Preferences for labels and images are no part.
+// The plug-in nodeorder: what it says by amounts of cpu and memory, and by taints and labels of nodes. Images are no
+// part.
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "policy/tiers/plugins.hpp"
 #include "policy/tiers/session.hpp"
@@ -44,13 +46,14 @@ std::int64_t fullness_of_node(const resource_list& used, const resource_list& ca
   return count == 0 ? 0 : (cpu.points + memory.points) / count;
 }
 
-/// The three resources whose parts are held against each other.
+/// The resources whose parts are held against each other; the first two always count.
 constexpr std::array<std::string_view, 3> balanced_names{"cpu", "memory", "nvidia.com/gpu"};
 
 /// 100 if all resources are used in equal parts. `asked`: a device counts only for tasks that ask for it.
-std::int64_t evenness(const resource_list& used, const resource_list& capacity, const resource_list& asked) {
+std::int64_t evenness(const resource_list& used, const resource_list& capacity, const resource_list& asked,
+                      std::size_t resources) {
   std::vector<double> parts;
-  for (const std::string_view name : balanced_names) {
+  for (const std::string_view name : std::span(balanced_names).first(resources)) {
     const double most = capacity.get(name);
     const bool counts = name == balanced_names[0] || name == balanced_names[1] || asked.get(name) > 0;
     if (most > 0 && counts) parts.push_back(std::min(used.get(name) / most, 1.0));
@@ -68,10 +71,11 @@ std::int64_t evenness(const resource_list& used, const resource_list& capacity, 
 }
 
 /// By what the task changes: 75 if nothing.
-std::int64_t balance_of_node(const resource_list& used, const resource_list& capacity, const resource_list& asked) {
+std::int64_t balance_of_node(const resource_list& used, const resource_list& capacity, const resource_list& asked,
+                             std::size_t resources) {
   resource_list with = used;
   with.add(asked);
-  const std::int64_t change = evenness(with, capacity, asked) - evenness(used, capacity, asked);
+  const std::int64_t change = evenness(with, capacity, asked, resources) - evenness(used, capacity, asked, resources);
   return 50 + (50 + change) / 2;
 }
 
@@ -81,10 +85,14 @@ class node_order final : public plugin {
 
   [[nodiscard]] std::string_view name() const override { return "nodeorder"; }
 
+  [[nodiscard]] bool scores_nodes() const override { return true; }
   void score_nodes(const session& of, row task, const std::vector<row>& nodes,
                    std::vector<double>& scores) const override {
     const cluster_state& cluster = of.cluster();
-    const resource_list request = at_least_usual(cluster.tasks[task].request);
+    const resource_list& asked = cluster.tasks[task].request;
+    const resource_list request = at_least_usual(asked);
+    const std::size_t resources = weights_.balanced_gpus ? balanced_names.size() : balanced_names.size() - 1;
+    const bool balances = weights_.balanced_gpus ? !cluster.tasks[task].best_effort : asked.cpu > 0 || asked.memory > 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const node_state& node = cluster.nodes[nodes[i]];
       resource_list used = request;
@@ -94,16 +102,59 @@ class node_order final : public plugin {
         used.add(at_least_usual(cluster.tasks[other].request));
         asked_for.add(cluster.tasks[other].request);
       }
-      if (!cluster.tasks[task].best_effort) {
-        scores[i] += static_cast<double>(weights_.balanced *
-                                         balance_of_node(asked_for, node.allocatable, cluster.tasks[task].request));
+      if (balances) {
+        scores[i] +=
+            static_cast<double>(weights_.balanced * balance_of_node(asked_for, node.allocatable, asked, resources));
       }
       scores[i] += static_cast<double>(weights_.least_requested * fullness_of_node(used, node.allocatable, true) +
                                        weights_.most_requested * fullness_of_node(used, node.allocatable, false));
     }
+    if (cluster.tasks[task].avoids != nullptr) {
+      // 100 without such taints, 0 with most of them.
+      const std::vector<std::int64_t> points = parts_of_most(*cluster.tasks[task].avoids, nodes);
+      add(scores, weights_.taints, points.size(), [&](std::size_t i) { return 100 - points[i]; });
+    }
+    if (cluster.tasks[task].prefers != nullptr) {
+      const std::vector<std::int64_t>& prefers = *cluster.tasks[task].prefers;
+      const std::vector<std::int64_t> points =
+          weights_.scales_affinity ? parts_of_most(prefers, nodes) : std::vector<std::int64_t>();
+      add(scores, weights_.affinity, nodes.size(),
+          [&](std::size_t i) { return weights_.scales_affinity ? points[i] : prefers[nodes[i]]; });
+    }
+    if (cluster.tasks[task].pulled != nullptr) {
+      const std::vector<std::int64_t> points = between_least_and_most(*cluster.tasks[task].pulled, nodes);
+      add(scores, weights_.pods, points.size(), [&](std::size_t i) { return points[i]; });
+    }
   }
 
  private:
+  /// Of the most that one of the nodes has, in whole hundredths.
+  static std::vector<std::int64_t> parts_of_most(const std::vector<std::int64_t>& amounts,
+                                                 const std::vector<row>& nodes) {
+    std::int64_t most = 0;
+    for (const row node : nodes) most = std::max(most, amounts[node]);
+    std::vector<std::int64_t> parts;
+    for (const row node : nodes) parts.push_back(most == 0 ? 0 : 100 * amounts[node] / most);
+    return parts;
+  }
+  /// 0 for the least that one of the nodes has, 100 for the most; 0 if that is the same.
+  static std::vector<std::int64_t> between_least_and_most(const std::vector<std::int64_t>& amounts,
+                                                          const std::vector<row>& nodes) {
+    if (nodes.empty()) return {};
+    const auto [least, most] = std::ranges::minmax(nodes, {}, [&](row node) { return amounts[node]; });
+    const std::int64_t span = amounts[most] - amounts[least];
+    std::vector<std::int64_t> points;
+    for (const row node : nodes) {
+      const auto above = static_cast<double>(amounts[node] - amounts[least]);
+      points.push_back(span == 0 ? 0 : static_cast<std::int64_t>(100 * (above / static_cast<double>(span))));
+    }
+    return points;
+  }
+  template <class Points>
+  static void add(std::vector<double>& scores, std::int64_t weight, std::size_t count, const Points& points) {
+    for (std::size_t i = 0; i < count; ++i) scores[i] += static_cast<double>(weight * points(i));
+  }
+
   node_order_weights weights_;
 };
 

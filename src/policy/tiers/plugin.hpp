@@ -108,6 +108,8 @@ class plugin {
   [[nodiscard]] virtual node_refusal refuses(const session&, row /*task*/, row /*node*/) const {
     return node_refusal::none;
   }
+  /// It scores nodes.
+  [[nodiscard]] virtual bool scores_nodes() const { return false; }
   /// Adds its scores of nodes for a task; `scores` is by place in `nodes`.
   virtual void score_nodes(const session&, row /*task*/, const std::vector<row>& /*nodes*/,
                            std::vector<double>& /*scores*/) const {}

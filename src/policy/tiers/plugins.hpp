@@ -45,8 +45,14 @@ struct node_order_weights {
   std::int64_t least_requested = 1;
   std::int64_t most_requested = 0;
   std::int64_t balanced = 1;
+  bool balanced_gpus = true;  ///< equal parts of GPUs as well, for tasks that ask for some
+  std::int64_t taints = 3;
+  std::int64_t affinity = 2;
+  std::int64_t pods = 0;
+  bool scales_affinity = false;  ///< the node that is preferred most counts 100, others by their part of it
 };
-/// Nodes by how full they would be: emptier, fuller, or in equal parts of cpu and memory.
+/// Nodes by how full they would be: emptier, fuller, or in equal parts of cpu and memory; by their taints that keep
+/// nobody away, by what tasks prefer, and by tasks there that must be near such a one.
 [[nodiscard]] std::unique_ptr<plugin> make_node_order(node_order_weights weights);
 
 /// Jobs come in while what they need at least, and was promised to others, is no more than the cluster by a factor,

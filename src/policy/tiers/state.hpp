@@ -59,6 +59,7 @@ struct task_state {
   std::int64_t priority = 0;      ///< in its job
   std::int64_t pod_priority = 0;  ///< by the class of its pod
   std::int64_t created = 0;       ///< ns
+  std::int64_t started = 0;       ///< ns: when it last started, else when it was created
   task_status status = task_status::pending;
   row node = no_row;
   row job = no_row;
@@ -73,6 +74,12 @@ struct task_state {
   bool critical = false;  ///< of the system: never a victim
   /// By node, shared by tasks that ask alike; null: all take it.
   std::shared_ptr<const std::vector<node_refusal>> refusals;
+  /// By node, the taints that it should rather keep away from, what it prefers there, and how much others want it near;
+  /// shared likewise. Null: nothing anywhere. A task with any is of no kind, for what they are worth depends on all
+  /// nodes that are compared.
+  std::shared_ptr<const std::vector<std::int64_t>> avoids;
+  std::shared_ptr<const std::vector<std::int64_t>> prefers;
+  std::shared_ptr<const std::vector<std::int64_t>> pulled;
   std::string near;  ///< the domain that its sub-job had when a node was sought
 };
 

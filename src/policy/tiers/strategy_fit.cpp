@@ -18,6 +18,7 @@ class strategy_fit final : public plugin {
 
   [[nodiscard]] bool judges_by_kind(const session&) const override { return of_tasks_.empty(); }
 
+  [[nodiscard]] bool scores_nodes() const override { return true; }
   void score_nodes(const session& of, row task, const std::vector<row>& nodes,
                    std::vector<double>& scores) const override {
     const task_state& one = of.cluster().tasks[task];

@@ -73,17 +73,29 @@ std::optional<std::int64_t> queue_books::app_priority(row app) const {
   return app_waiting_[app].rbegin()->first;
 }
 
-const user_limit* queue_books::limit_of(row queue, const std::string& user) const {
-  const user_limit* found = nullptr;
-  for (const user_limit& one : cluster_.queues[queue].rules.limits) {
-    if (one.user == user) return &one;
-    if (one.user == everybody) found = &one;
+std::array<const user_limit*, 2> queue_books::limits_of(row queue, const std::string& user) const {
+  std::array<const user_limit*, 2> found{};
+  if (user.empty()) return found;
+  const std::vector<user_limit>& limits = cluster_.queues[queue].rules.limits;
+  for (const user_limit& one : limits) {
+    if (one.of_group || (one.user != user && one.user != everybody)) continue;
+    if (found[0] == nullptr || one.user == user) found[0] = &one;
+  }
+  for (const user_group& group : cluster_.user_groups) {
+    if (found[1] != nullptr || std::ranges::find(group.users, user) == group.users.end()) continue;
+    const auto limit =
+        std::ranges::find_if(limits, [&](const user_limit& one) { return one.of_group && one.user == group.name; });
+    if (limit != limits.end()) found[1] = &*limit;
   }
   return found;
 }
 
-queue_books::user_book& queue_books::user_of(row queue, const std::string& user) {
-  user_book& book = users_[{queue, user}];
+queue_books::holder queue_books::holder_of(row queue, const user_limit& limit, const std::string& user) {
+  return {queue, limit.of_group, limit.of_group ? limit.user : user};
+}
+
+queue_books::user_book& queue_books::book_of(const holder& who) {
+  user_book& book = users_[who];
   book.used.resize(cluster_.unit.size());
   return book;
 }
@@ -92,13 +104,14 @@ std::optional<queue_refusal> queue_books::refusal(row ask) const {
   const app_state& app = cluster_.apps[cluster_.asks[ask].app];
   const amounts& request = cluster_.request(ask);
   for (row q = app.queue; q != no_row && !app.user.empty(); q = cluster_.queues[q].parent) {
-    const user_limit* const limit = limit_of(q, app.user);
-    if (limit == nullptr) continue;
-    const auto book = users_.find({q, app.user});
-    for (std::size_t d = 0; d < request.size(); ++d) {
-      const std::int64_t used = book == users_.end() ? 0 : book->second.used[d];
-      if (limit->most[d] != undefined && request[d] > 0 && used + request[d] > limit->most[d])
-        return queue_refusal{q, d, request[d], limit->most[d] - used, true};
+    for (const user_limit* const limit : limits_of(q, app.user)) {
+      if (limit == nullptr) continue;
+      const auto book = users_.find(holder_of(q, *limit, app.user));
+      for (std::size_t d = 0; d < request.size(); ++d) {
+        const std::int64_t used = book == users_.end() ? 0 : book->second.used[d];
+        if (limit->most[d] != undefined && request[d] > 0 && used + request[d] > limit->most[d])
+          return queue_refusal{q, d, request[d], limit->most[d] - used, true};
+      }
     }
   }
   for (row q = app.queue; q != no_row; q = cluster_.queues[q].parent) {
@@ -117,10 +130,11 @@ bool queue_books::may_run(row app) const {
   for (row q = of.queue; q != no_row; q = cluster_.queues[q].parent) {
     const queue_state& queue = cluster_.queues[q];
     if (queue.rules.most_apps != undefined && queue.apps_running >= queue.rules.most_apps) return false;
-    const user_limit* const limit = of.user.empty() ? nullptr : limit_of(q, of.user);
-    if (limit == nullptr || limit->apps == undefined) continue;
-    const auto book = users_.find({q, of.user});
-    if ((book == users_.end() ? 0 : book->second.apps) >= limit->apps) return false;
+    for (const user_limit* const limit : limits_of(q, of.user)) {
+      if (limit == nullptr || limit->apps == undefined) continue;
+      const auto book = users_.find(holder_of(q, *limit, of.user));
+      if ((book == users_.end() ? 0 : book->second.apps) >= limit->apps) return false;
+    }
   }
   return true;
 }
@@ -157,7 +171,9 @@ void queue_books::charge(row ask, std::int64_t sign) {
   book(app.used);
   for (row q = app.queue; q != no_row; q = cluster_.queues[q].parent) {
     book(cluster_.queues[q].used);
-    if (!app.user.empty() && !cluster_.queues[q].rules.limits.empty()) book(user_of(q, app.user).used);
+    for (const user_limit* const limit : limits_of(q, app.user)) {
+      if (limit != nullptr) book(book_of(holder_of(q, *limit, app.user)).used);
+    }
   }
 }
 
@@ -165,7 +181,9 @@ void queue_books::charge_app(row app, std::int64_t sign) {
   const app_state& of = cluster_.apps[app];
   for (row q = of.queue; q != no_row; q = cluster_.queues[q].parent) {
     cluster_.queues[q].apps_running += sign;
-    if (!of.user.empty() && !cluster_.queues[q].rules.limits.empty()) user_of(q, of.user).apps += sign;
+    for (const user_limit* const limit : limits_of(q, of.user)) {
+      if (limit != nullptr) book_of(holder_of(q, *limit, of.user)).apps += sign;
+    }
   }
 }
 

@@ -5,10 +5,11 @@
 /// Source: apache/yunikorn-core, pkg/scheduler/objects/queue.go, pkg/scheduler/ugm. What a queue may take is the least
 /// of what it and all above it may; the top may have all nodes.
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "policy/turns/state.hpp"
@@ -63,15 +64,20 @@ class queue_books {
   void charge_app(row app, std::int64_t sign);
   void wait(row ask, std::int64_t sign);
   void count_priority(row queue, std::int64_t priority, std::int64_t sign);
-  [[nodiscard]] const user_limit* limit_of(row queue, const std::string& user) const;
-  [[nodiscard]] user_book& user_of(row queue, const std::string& user);
+  /// The limits of a queue that count for a user: his own, and that of the first of his groups that has one. Null:
+  /// none.
+  [[nodiscard]] std::array<const user_limit*, 2> limits_of(row queue, const std::string& user) const;
+  /// Who is counted for a limit in a queue.
+  using holder = std::tuple<row, bool, std::string>;
+  [[nodiscard]] static holder holder_of(row queue, const user_limit& limit, const std::string& user);
+  [[nodiscard]] user_book& book_of(const holder& who);
 
   cluster_state& cluster_;
   std::vector<bounds> fair_most_;
   std::vector<std::int64_t> ranks_;
-  std::vector<counts> waiting_;      ///< by queue: how many asks, by priority as the queue sees it
-  std::vector<counts> app_waiting_;  ///< by application
-  std::map<std::pair<row, std::string>, user_book> users_;  ///< where a queue has limits
+  std::vector<counts> waiting_;        ///< by queue: how many asks, by priority as the queue sees it
+  std::vector<counts> app_waiting_;    ///< by application
+  std::map<holder, user_book> users_;  ///< where a queue has limits
 };
 
 /// A priority as those see it that are beside a queue.

@@ -18,6 +18,8 @@ constexpr double most_seconds = 1e9;
 constexpr double most_amount = 9e15;
 constexpr std::string_view weight_prefix = "nodes.weight.";
 constexpr std::string_view limit_prefix = "limit.";
+constexpr std::string_view group_limit_prefix = "group_limit.";
+constexpr std::string_view users_prefix = "users.";
 constexpr std::string_view apps_suffix = "apps";
 
 error bad_setting(const turn_setting& of, std::string message) {
@@ -72,13 +74,31 @@ constexpr std::array known_settings{
                   [](std::string_view v) { return number_in(v, -1, most_seconds).has_value(); }},
 };
 
-/// `USER` and `RESOURCE` of a limit.
-std::optional<std::pair<std::string_view, std::string_view>> limit_of(std::string_view key) {
-  if (!key.starts_with(limit_prefix)) return std::nullopt;
-  key.remove_prefix(limit_prefix.size());
+/// Whom a limit is about, and of what.
+struct named_limit {
+  std::string_view holder;
+  std::string_view resource;
+  bool of_group = false;
+};
+std::optional<named_limit> limit_of(std::string_view key) {
+  const bool of_group = key.starts_with(group_limit_prefix);
+  if (!of_group && !key.starts_with(limit_prefix)) return std::nullopt;
+  key.remove_prefix(of_group ? group_limit_prefix.size() : limit_prefix.size());
   const std::size_t colon = key.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == key.size()) return std::nullopt;
-  return std::pair(key.substr(0, colon), key.substr(colon + 1));
+  return named_limit{key.substr(0, colon), key.substr(colon + 1), of_group};
+}
+
+/// Users joined by `+`; empty if one of them has no name.
+std::vector<std::string> users_in(std::string_view value) {
+  std::vector<std::string> users;
+  for (;;) {
+    const std::size_t plus = value.find('+');
+    if (value.substr(0, plus).empty()) return {};
+    users.emplace_back(value.substr(0, plus));
+    if (plus == std::string_view::npos) return users;
+    value.remove_prefix(plus + 1);
+  }
 }
 
 result<void> check_prefixed(const turn_setting& one) {
@@ -88,16 +108,29 @@ result<void> check_prefixed(const turn_setting& one) {
       return bad_value(one, "a number from 0 to 1e6");
     return {};
   }
+  if (one.key.starts_with(users_prefix)) {
+    if (!one.queue.empty()) return bad_setting(one, "groups of users are not those of a queue");
+    if (one.key.size() == users_prefix.size() || users_in(one.value).empty())
+      return bad_setting(one, "a group is users.GROUP=USER+USER");
+    return {};
+  }
   const auto limit = limit_of(one.key);
-  if (!limit) return bad_setting(one, "a limit is limit.USER:RESOURCE@QUEUE or limit.USER:apps@QUEUE");
-  const bool good = limit->second == apps_suffix ? integer_in(one.value, 1, 1e9).has_value()
-                                                 : number_in(one.value, 0, most_amount).has_value();
+  if (!limit) {
+    return bad_setting(one,
+                       one.key.starts_with(group_limit_prefix)
+                           ? "a limit of a group is group_limit.GROUP:RESOURCE@QUEUE or group_limit.GROUP:apps@QUEUE"
+                           : "a limit is limit.USER:RESOURCE@QUEUE or limit.USER:apps@QUEUE");
+  }
+  const bool good = limit->resource == apps_suffix ? integer_in(one.value, 1, 1e9).has_value()
+                                                   : number_in(one.value, 0, most_amount).has_value();
   if (!good) return bad_value(one, "an amount");
   return {};
 }
 
 result<void> check(const turn_setting& one) {
-  if (one.key.starts_with(weight_prefix) || one.key.starts_with(limit_prefix)) return check_prefixed(one);
+  for (const std::string_view prefix : {weight_prefix, limit_prefix, group_limit_prefix, users_prefix}) {
+    if (one.key.starts_with(prefix)) return check_prefixed(one);
+  }
   const auto* const known = std::ranges::find(known_settings, std::string_view(one.key), &known_setting::key);
   if (known == known_settings.end()) {
     std::vector<std::string_view> names;
@@ -118,6 +151,7 @@ class rule_maker {
       : plan_(plan), resource_(resource), to_(to) {}
 
   result<void> make() {
+    set_user_groups();
     for (row q = 0; q < to_.queues.size(); ++q) {
       inherit(q);
       for (const turn_setting& one : plan_.settings) {
@@ -160,24 +194,41 @@ class rule_maker {
     } else if (one.key == "priority.offset") {
       rules.priority_offset = static_cast<std::int64_t>(*number_in(one.value, -1e9, 1e9));
     } else if (const auto limit = limit_of(one.key)) {
-      return add_limit(rules, one, limit->first, limit->second);
+      return add_limit(rules, one, *limit);
     }
     return {};
   }
 
-  result<void> add_limit(queue_rules& rules, const turn_setting& one, std::string_view user, std::string_view what) {
-    auto found = std::ranges::find(rules.limits, user, &user_limit::user);
+  /// The last setting about a group counts; its place is that of the first.
+  void set_user_groups() {
+    for (const turn_setting& one : plan_.settings) {
+      if (!one.key.starts_with(users_prefix)) continue;
+      const std::string name = one.key.substr(users_prefix.size());
+      auto found = std::ranges::find(to_.user_groups, name, &user_group::name);
+      if (found == to_.user_groups.end()) {
+        to_.user_groups.push_back({name, {}});
+        found = to_.user_groups.end() - 1;
+      }
+      found->users = users_in(one.value);
+    }
+  }
+
+  result<void> add_limit(queue_rules& rules, const turn_setting& one, const named_limit& limit) {
+    auto found = std::ranges::find_if(rules.limits, [&](const user_limit& other) {
+      return other.user == limit.holder && other.of_group == limit.of_group;
+    });
     if (found == rules.limits.end()) {
-      rules.limits.push_back({std::string(user), bounds(to_.unit.size(), undefined), undefined});
+      rules.limits.push_back(
+          {std::string(limit.holder), bounds(to_.unit.size(), undefined), undefined, limit.of_group});
       found = rules.limits.end() - 1;
     }
     const double value = *number_in(one.value, 0, most_amount);
-    if (what == apps_suffix) {
+    if (limit.resource == apps_suffix) {
       found->apps = static_cast<std::int64_t>(value);
       return {};
     }
-    const std::optional<resource_unit> of = resource_(what);
-    if (!of) return bad_setting(one, "there is no resource '" + base::shown(what) + "'");
+    const std::optional<resource_unit> of = resource_(limit.resource);
+    if (!of) return bad_setting(one, "there is no resource '" + base::shown(limit.resource) + "'");
     found->most[of->dimension] = std::llround(std::min(value * of->unit, most_amount));
     return {};
   }

@@ -35,11 +35,12 @@ enum class preemption_policy : std::uint8_t {
   disabled,  ///< pods never leave
 };
 
-/// What users may hold in a queue and below it.
+/// What users, or all users of a group together, may hold in a queue and below it.
 struct user_limit {
   std::string user;  ///< `*`: each one that no other limit of the queue names
   bounds most;
   std::int64_t apps = undefined;  ///< that hold something
+  bool of_group = false;          ///< `user` is a group of users
 };
 
 /// By what a queue is served.
@@ -130,7 +131,14 @@ struct node_order {
   std::vector<double> weights;  ///< by dimension
 };
 
+/// Users that limits count together.
+struct user_group {
+  std::string name;
+  std::vector<std::string> users;
+};
+
 struct cluster_state {
+  std::vector<user_group> user_groups;
   std::vector<queue_state> queues;  ///< the first is the top of the tree; those above come before those below
   std::vector<app_state> apps;
   std::vector<ask_state> asks;
