@@ -225,7 +225,8 @@ class Peer:
                 raise RuntimeError(f"{pod['name']} is not decided: {now.get('status')}\n{self.lab.log('scheduler')[-3000:]}")
             time.sleep(0.01)
         points = {}
-        for plugin, on, score in re.findall(rf'"Plugin scored node for pod" pod="team/{pod["name"]}" plugin="(\w+)" node="(\w+)" score=(-?\d+)', self.said()):
+        scored = rf'"Plugin scored node for pod" pod="team/{pod["name"]}" plugin="(\w+)" node="(\w+)" score=(-?\d+)'
+        for plugin, on, score in re.findall(scored, self.said()):
             points.setdefault(on, {})[plugin] = int(score)
         left = {one["metadata"]["name"] for one in self.lab.items("/api/v1/namespaces/team/pods")}
         return node, sorted(set(there) - left), points
