@@ -344,7 +344,9 @@ std::vector<decision> waiting_groups(const core& c) {
 void add_budget_reason(const core& c, group_row group, std::vector<reason>& all) {
   const work::budget_refusal* const why = c.budget_in_the_way(group);
   if (why == nullptr) return;
+  const pod_row pod = first_pending(c, group);
   all.push_back(group_reason(group, constraint::disruption_budget, reason_scope::cluster));
+  all.back().pod = pod;
   all.back().need = why->need;
   all.back().have = why->have;
 }

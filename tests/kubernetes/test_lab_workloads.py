@@ -5,7 +5,7 @@ import time
 from collections import Counter
 
 from clusters import gang, group, node, pod, queue
-from lab_case import LabCase, condition, main
+from lab_case import QUICK, LabCase, condition, main
 
 FREE = {"kai.scheduler/preemptibility": "preemptible"}
 
