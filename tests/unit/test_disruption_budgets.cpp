@@ -132,9 +132,10 @@ TEST_CASE("what a session says of budgets") {
     const session waits = must(e.run(c.take_snapshot(), 0));
     CHECK(evicted(waits).empty());
     REQUIRE(waits.reasons().size() == 2);
-    const reason& budget = waits.reasons()[1];
+    const pod_row first = waits.reasons()[0].pod;
+    const reason budget = waits.reasons()[1];
     CHECK(budget.what == constraint::disruption_budget);
-    CHECK(budget.pod == waits.reasons()[0].pod);
+    CHECK(budget.pod == first);
     CHECK(constraint_name(budget.what) == "disruption_budget");
     CHECK(waits.text(budget) == "1 pod would have to leave or move of which disruption budget 'team/web' allows 0");
     REQUIRE(waits.attempts().size() == 1);
