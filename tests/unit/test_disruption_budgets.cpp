@@ -9,6 +9,8 @@
 #include "rows.hpp"
 #include "support.hpp"
 
+namespace of_test_disruption_budgets {
+
 using namespace kaisched;
 using grouping_test::grouped;
 using kind = table_kind;
@@ -298,3 +300,5 @@ TEST_CASE("pods that are not ready go where enough others are, and those that do
   CHECK(counts_in(with(R"("desiredHealthy": 2)"), "new").empty());
   CHECK(counts_in(with(R"("desiredHealthy": 1)"), "well") == "team/pdb");
 }
+
+}  // namespace of_test_disruption_budgets
