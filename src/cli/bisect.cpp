@@ -270,7 +270,7 @@ void add_bisect(command_list& to) {
   c.option("--trials", &told.trials, any_value("N"), "Most scenarios to try").between(1, 1e9);
   c.add_example(
       "kaisched workload generate jobs.csv --jobs 20 && kaisched simulate jobs.csv --nodes 4x8 --record jobs.kr && "
-      "kaisched bisect jobs.kr --placement spread --out parting.ks");
+      "kaisched bisect jobs.kr");
   c.runs([&told](console& out) { return bisect(told, out); });
 }
 

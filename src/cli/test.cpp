@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@
 #include "cli/console.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
+#include "io/cluster_json.hpp"
 #include "io/files.hpp"
 #include "io/scenario/scenario.hpp"
 
@@ -25,6 +28,7 @@ namespace fs = std::filesystem;
 struct test_arguments {
   std::vector<std::string> paths;     ///< files, or folders with `.ks` files
   std::vector<std::string> settings;  ///< option=value, over those of the files
+  std::string export_to;              ///< folder
   bool update = false;
   bool verbose = false;
 };
@@ -60,6 +64,81 @@ struct played_file {
   bool rewritten = false;
 };
 
+/// Writes what every session was asked, and what it decided, for programs that want to know what they would decide
+/// (docs/conformance-kit.md).
+class case_writer {
+ public:
+  case_writer(std::string folder, io::scenario_settings settings)
+      : folder_(std::move(folder)), settings_(std::move(settings)) {}
+
+  /// What follows belongs to this scenario.
+  void begin(const io::scenario& of, const std::string& path) {
+    of_ = &of;
+    path_ = path;
+    number_ = 0;
+  }
+  [[nodiscard]] const result<void>& state() const { return failed_; }
+  [[nodiscard]] std::size_t written() const { return written_; }
+
+  void add(const session& ran, std::size_t line) {
+    if (!failed_) return;
+    if (auto done = write(ran, line); !done) failed_ = std::move(done);
+  }
+
+ private:
+  result<void> write(const session& ran, std::size_t line) {
+    const result<std::string> cluster = io::format_cluster_json(ran.base(), ran.view().now());
+    if (!cluster) return cluster.failure();
+    json options = json::object();
+    for (const auto& [option, value] : options_at(line)) options[option] = value;
+    json decisions = json::array();
+    const snapshot& base = ran.base();
+    for (const decision& d : ran.decisions()) {
+      json one{{"kind", decision_kind_name(d.kind)}, {"commit", d.commit}};
+      if (d.group != no_row) one["group"] = base.group_name(d.group);
+      if (d.pod != no_row) one["pod"] = base.pod_name(d.pod);
+      if (d.node != no_row) one["node"] = base.node_name(d.node);
+      decisions.push_back(std::move(one));
+    }
+    const json text{{"schema", "kaisched-case/1"},
+                    {"scenario", path_},
+                    {"title", of_->title},
+                    {"rules", of_->rules},
+                    {"session", ++number_},
+                    {"options", std::move(options)},
+                    {"cluster", json::parse(*cluster)},
+                    {"decisions", std::move(decisions)}};
+    std::string name = path_;
+    std::replace(name.begin(), name.end(), '/', '-');
+    if (name.ends_with(io::scenario_ending)) name.resize(name.size() - io::scenario_ending.size());
+    ++written_;
+    return io::write_file((fs::path(folder_) / fmt::format("{}-{}.json", name, number_)).string(), json_text(text));
+  }
+
+  /// Options that hold for the session of a line; the last one of a name wins.
+  [[nodiscard]] io::scenario_settings options_at(std::size_t line) const {
+    io::scenario_settings all;
+    for (const io::scenario_step& step : of_->steps) {
+      if (step.first_line > line) break;
+      const io::scenario_settings* more = nullptr;
+      if (const auto* option = std::get_if<io::scenario_option>(&step.what)) more = &option->settings;
+      if (const auto* one = std::get_if<io::scenario_run>(&step.what); one != nullptr && step.first_line == line)
+        more = &one->settings;
+      if (more != nullptr) all.insert(all.end(), more->begin(), more->end());
+    }
+    all.insert(all.end(), settings_.begin(), settings_.end());
+    return all;
+  }
+
+  std::string folder_;
+  io::scenario_settings settings_;
+  const io::scenario* of_ = nullptr;
+  std::string path_;
+  std::size_t number_ = 0;
+  std::size_t written_ = 0;
+  result<void> failed_;
+};
+
 class runner {
  public:
   runner(const test_arguments& arguments, console& to) : arguments_(arguments), to_(to), out_(to.out()) {}
@@ -70,6 +149,13 @@ class runner {
     setup_.settings = std::move(*settings);
     const result<std::vector<std::string>> files = files_of(arguments_.paths);
     if (!files) return usage(files.failure().message);
+    if (!arguments_.export_to.empty()) {
+      std::error_code fault;
+      fs::create_directories(arguments_.export_to, fault);
+      if (fault) return usage(fmt::format("--export {}: {}", arguments_.export_to, fault.message()));
+      cases_.emplace(arguments_.export_to, setup_.settings);
+      setup_.observe = [this](const session& ran, std::size_t line) { cases_->add(ran, line); };
+    }
     for (const std::string& path : *files) {
       if (const int stop = play(path); stop != exit_ok) return stop;
     }
@@ -92,7 +178,9 @@ class runner {
     if (!text) return usage(text.failure().message);
     const result<io::scenario> parsed = io::parse_scenario(*text, path);
     if (!parsed) return usage(parsed.failure().message);
+    if (cases_) cases_->begin(*parsed, path);
     played_file one{path, parsed->title, parsed->rules, io::play_scenario(*parsed, setup_), false};
+    if (cases_ && !cases_->state()) return to_.fail(cases_->state().failure(), exit_failure);
     if (arguments_.update && one.outcome.updated != *text) {
       if (auto written = io::write_file(path, one.outcome.updated); !written) {
         print_error(written.failure().message);
@@ -163,6 +251,7 @@ class runner {
   console& to_;
   const terminal& out_;
   io::scenario_setup setup_;
+  std::optional<case_writer> cases_;
   std::vector<played_file> played_;
 };
 
@@ -174,6 +263,9 @@ void add_test(command_list& to) {
   c.position("PATH", &told.paths, file_name({"ks"}), "Scenario files (.ks), or folders with such files").required();
   c.flag("--update", told.update, "Write what was found into the expectations of the files");
   c.option("--set", &told.settings, option_setting(), "An option that wins over those of the files");
+  c.option("--export", &told.export_to, any_value("FOLDER"),
+           "Write every session as a case for other schedulers: its cluster, options and decisions")
+      .writes();
   c.flag("-v,--verbose", told.verbose, "Tell of every file, not only of failures");
   c.add_example("kaisched test tests/scenarios");
   c.runs([&told](console& out) { return runner(told, out).run(); });

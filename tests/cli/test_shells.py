@@ -18,7 +18,7 @@ class Offers(Case):
         return [line.split("\t")[0] for line in lines]
 
     def test_commands(self):
-        self.assertEqual(self.offered("r"), ["run", "report"])
+        self.assertEqual(self.offered("r"), ["run", "report", "replay"])
         self.assertIn("explain", self.offered(""))
         self.assertNotIn("__complete", self.offered(""))
         self.assertEqual(self.offered("help", "gen"), ["generate"])

@@ -349,7 +349,7 @@ class Features(unittest.TestCase):
             ("unit/test_choice.cpp", "docs/codes.py", "../tests/docs/codes.py is no file that tests run"),
             ("abi/part_cases.c", "abi/case_support.h", "../tests/abi/case_support.h is no file that tests run"),
             ("| [sizes](../tests/scenarios/gangs/sizes.ks) |", "| - |", "a minimum for every role: nothing shows it"),
-            ("Missing: groups of users", "There are no groups", "limits of users and of groups of users: it does not say what is missing"),
+            ("Missing: quota that is held", "There is quota that is held", "admission in two steps, the second by somebody outside: it does not say what is missing"),
             ("no table has hours: ", "no table has hours | ", "windows of time: has 6 cells, not 5"),
             ("`parent` of queues", "`parent` of nodes", "queues in a tree: parent is no column of nodes"),
             ("action [`preempt`]", "action [`age`]", "age is no action"),
