@@ -68,38 +68,27 @@ bool tells_anything(const policy_arguments& told) {
 
 namespace {
 
-/// The options of a session, then what is told besides: `--set` wins.
-policy_arguments joined(const io::recorded_session& of, const policy_arguments& besides) {
-  policy_arguments all = besides;
-  if (!besides.preset.empty()) return all;  // another preset replaces all that was set
-  all.preset = of.preset;
-  std::vector<std::string> settings;
-  for (const auto& [name, value] : of.options) settings.push_back(fmt::format("{}={}", name, value));
-  if (!besides.mode.empty()) settings.push_back("mode=" + besides.mode);
-  if (!besides.actions.empty()) settings.push_back("actions=" + besides.actions);
-  if (!besides.placement.empty()) {
-    settings.push_back("placement.gpu=" + besides.placement);
-    settings.push_back("placement.cpu=" + besides.placement);
+/// The options of a session, then what is told besides, as OPTION=VALUE. Another preset replaces all that was set.
+std::vector<std::string> joined(const io::recorded_session& of, const policy_arguments& besides) {
+  std::vector<std::string> all{"preset=" + (besides.preset.empty() ? of.preset : besides.preset)};
+  if (besides.preset.empty()) {
+    for (const auto& [name, value] : of.options) all.push_back(fmt::format("{}={}", name, value));
   }
-  settings.insert(settings.end(), besides.settings.begin(), besides.settings.end());
-  all.mode = all.actions = all.placement = {};
-  all.settings = std::move(settings);
+  const auto add = [&](std::string_view option, const std::string& value) {
+    if (!value.empty()) all.push_back(fmt::format("{}={}", option, value));
+  };
+  add("mode", besides.mode);
+  add("actions", besides.actions);
+  add("placement.gpu", besides.placement);
+  add("placement.cpu", besides.placement);
+  all.insert(all.end(), besides.settings.begin(), besides.settings.end());
   return all;
 }
 
 }  // namespace
 
 result<io::scenario_settings> settings_of(const io::recorded_session& of, const policy_arguments& besides) {
-  const policy_arguments all = joined(of, besides);
-  std::vector<std::string> texts{"preset=" + all.preset};
-  if (!all.mode.empty()) texts.push_back("mode=" + all.mode);
-  if (!all.actions.empty()) texts.push_back("actions=" + all.actions);
-  if (!all.placement.empty()) {
-    texts.push_back("placement.gpu=" + all.placement);
-    texts.push_back("placement.cpu=" + all.placement);
-  }
-  texts.insert(texts.end(), all.settings.begin(), all.settings.end());
-  return io::read_settings(texts);
+  return io::read_settings(joined(of, besides));
 }
 
 result<replayed> decide_again(const std::string& bytes, const policy_arguments& besides,
@@ -119,7 +108,8 @@ result<replayed> decide_again(const std::string& bytes, const policy_arguments& 
       return error{why.code, fmt::format("session {}: {}", recorded.number, why.message), {}};
     };
     if (!with || preset != recorded.preset || options != recorded.options) {
-      result<engine> made = make_engine(joined(recorded, besides));
+      result<engine> made = make_engine(
+          {.preset = {}, .mode = {}, .placement = {}, .actions = {}, .settings = joined(recorded, besides)});
       if (!made) return about(made.failure());
       with.emplace(std::move(*made));
       preset = recorded.preset;

@@ -396,11 +396,11 @@ result<void> recorder::add_state(const snapshot& state) {
 
 result<void> recorder::add(const engine& with, const session& of, std::int64_t now) {
   if (!broken_) return broken_;
+  result<std::vector<std::string>> decisions = expected_decisions(of);
+  if (!decisions) return decisions.take_failure();  // before anything is written
   if (sessions_ == 0 && whole_states_ == 0) {
     if (auto done = to_(first_line()); !done) return broken_ = std::move(done);
   }
-  result<std::vector<std::string>> decisions = expected_decisions(of);
-  if (!decisions) return decisions.take_failure();
   if (auto done = add_options(with); !done) return done;
   if (auto done = add_state(of.base()); !done) return done;
   std::string bytes;

@@ -75,6 +75,10 @@ class Play(Case):
         self.assertEqual([line.split()[0] for line in digests], ["1", "2", "3", "4"])
         self.assertIn("4 of 4 sessions decided as recorded", self.ok("replay", path))
         whole = path.read_bytes()
+        tags, at = "", whole.index(b"\n") + 1
+        while at < len(whole):
+            tags, at = tags + chr(whole[at]), at + 17 + int.from_bytes(whole[at + 1 : at + 9], "little")
+        self.assertEqual(tags, "OWSCSCSCS")  # the cluster once, then what has changed
         cut = self.folder / "cut.kr"
         cut.write_bytes(whole[:-1])
         self.assertEqual(json.loads(self.ok("replay", cut, "--json"))["truncated"], True)
