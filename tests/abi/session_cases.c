@@ -285,6 +285,17 @@ static void statements(void) {
   CHECK(placed == 0); /* four GPUs are left, it wants eight */
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_ALLOCATE, kaisched_session_allocate, one.session, one.x, one.n, &placed);
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_RUN, kaisched_session_run, one.session, "allocate"); /* it is open */
+  kaisched_recorder* recorder = NULL;
+  kaisched_engine* engine = NULL;
+  const void* bytes = NULL;
+  size_t size = 0;
+  OK(kaisched_recorder_create(&recorder, NULL));
+  OK(kaisched_engine_create(KAISCHED_ABI_VERSION, NULL, 0, &engine, NULL));
+  EXPECT(KAISCHED_E_STATE, KAISCHED_FN_RECORDER_ADD, kaisched_recorder_add, recorder, engine, one.session, 0, &bytes,
+         &size);
+  CHECK(bytes == NULL && size == 0);
+  kaisched_engine_destroy(engine);
+  kaisched_recorder_destroy(recorder);
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_EVICT, kaisched_session_evict, one.session, one.x);  /* roll it back */
   OK(kaisched_session_rollback(one.session, &start, NULL));
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_ROLLBACK, kaisched_session_rollback, one.session, &later);
