@@ -396,6 +396,9 @@ result<void> recorder::add_state(const snapshot& state) {
 
 result<void> recorder::add(const engine& with, const session& of, std::int64_t now) {
   if (!broken_) return broken_;
+  if (of.mark().depth != 0) {
+    return error{status::state, "the statement is open: commit it or roll it back", {}};  // no reader could replay it
+  }
   result<std::vector<std::string>> decisions = expected_decisions(of);
   if (!decisions) return decisions.take_failure();  // before anything is written
   if (sessions_ == 0 && whole_states_ == 0) {
