@@ -78,6 +78,31 @@ TEST_CASE("store: nothing is remembered for ever") {
   }
 }
 
+TEST_CASE("store: a watch that is behind takes nothing back") {
+  shim::object_store store("kaisched");
+  const auto named = [](const char* uid, const char* version, const char* of) {
+    json made = object_of("Pod", "a");
+    made["metadata"]["uid"] = uid;
+    made["metadata"]["resourceVersion"] = version;
+    made["metadata"]["labels"] = {{"of", of}};
+    return made;
+  };
+  const shim::resource& pods = shim::resource_of("Pod");
+  const auto known = [&] { return store.find("Pod", "team/a")["metadata"]["labels"]["of"].get<std::string>(); };
+  store.put(pods, named("one", "8", "list"));
+  store.put_newer(pods, named("one", "10", "answer"));
+  store.put(pods, named("one", "9", "watch"));  // of the change before
+  CHECK(known() == "answer");
+  store.put(pods, named("one", "10", "watch"));
+  CHECK(known() == "watch");
+  store.put_newer(pods, named("one", "9", "late answer"));
+  CHECK(known() == "watch");
+  store.put(pods, named("other", "3", "another of that name"));  // numbers of versions are of one server
+  CHECK(known() == "another of that name");
+  store.replace(pods, {named("other", "2", "restored")});  // a list is what there is
+  CHECK(known() == "restored");
+}
+
 TEST_CASE("grants: what is none") {
   using shim::hami::read_grants;
   const auto two = read_grants(";GPU-a,NVIDIA,10,20:GPU-b,NVIDIA,1,0,more:;");

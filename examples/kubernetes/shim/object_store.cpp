@@ -281,10 +281,18 @@ void object_store::replace(const resource& of, std::vector<json> all) {
 
 void object_store::put(const resource& of, json one) {
   const std::string name = name_of(one);
+  const std::string uid = text_at(one, "/metadata/uid");
+  const std::uint64_t version = number_of_version(one);
   std::string fault;
   entry now = made(of, std::move(one), fault);
   const std::scoped_lock lock(mutex_);
-  if (put_one(kinds_[of.key()], of, name, std::move(now), std::move(fault))) changed();
+  entries& in = kinds_[of.key()];
+  const auto known = in.find(name);
+  if (known != in.end() && text_at(known->second.object, "/metadata/uid") == uid &&
+      number_of_version(known->second.object) > version) {
+    return;
+  }
+  if (put_one(in, of, name, std::move(now), std::move(fault))) changed();
 }
 
 void object_store::put_newer(const resource& of, json one) {

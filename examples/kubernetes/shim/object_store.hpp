@@ -47,6 +47,7 @@ class object_store final : public sink {
       : scheduler_name_(std::move(scheduler_name)), shares_(shares), keeps_readiness_(keeps_readiness) {}
 
   void replace(const resource& of, std::vector<nlohmann::json> all) override;
+  /// What a watch tells. It is passed over if an answer of the server was faster and is newer: the watch will catch up.
   void put(const resource& of, nlohmann::json one) override;
   void remove(const resource& of, const nlohmann::json& one) override;
 
