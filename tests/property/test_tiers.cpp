@@ -175,6 +175,26 @@ TEST_CASE("tiers start gangs as a whole, whatever they vote, and the same ones i
   CHECK(good);
 }
 
+TEST_CASE("what was tried on a node for one pod is true for the pods like it until something changes") {
+  std::size_t evictions = 0;
+  const bool good = rc::check("trials", [&evictions] {
+    engine e;
+    got(e.set("preset", draw(0, 1) == 0 ? "kube-default" : "kube-gang"));
+    if (draw(0, 2) == 0) got(e.set("tiers.actions", "preempt,allocate"));
+    drawing from = drawn(6, 24);
+    for (drawn_group& one : from.groups) one.level.clear();  // such groups wait
+    cluster c = cluster_of(from);
+    const snapshot s = c.take_snapshot();
+    const session made = got(e.run(s, now));
+    got(made.check());
+    evictions += static_cast<std::size_t>(std::ranges::count(made.decisions(), decision_kind::evict, &decision::kind));
+    got(e.set("reference_path", "true"));
+    RC_ASSERT(got(e.run(s, now)).digest() == made.digest());
+  });
+  CHECK(good);
+  CHECK(evictions > 0);
+}
+
 TEST_CASE("queues that take turns start gangs as a whole, and no queue gets more than it may") {
   const bool good = rc::check("turns", [] {
     engine e;

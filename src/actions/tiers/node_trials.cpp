@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace kaisched::actions::tiers {
 
@@ -20,18 +21,31 @@ bool has_place(const session& of, row task, row node) {
 namespace {
 
 /// Tasks of a node that go and come back while places are looked for. Where no queue is limited only the node changes
-/// by it, and no plug-in has to hear of it.
+/// by it, and no plug-in has to hear of it; at the end it is as it was, and nobody has to ask about it again.
 class rehearsal {
  public:
-  explicit rehearsal(session& of) : session_(of), tells_(of.limits_queues()) {}
+  rehearsal(session& of, row node)
+      : session_(of),
+        node_(node),
+        tells_(of.limits_queues()),
+        changes_(of.cluster().nodes[node].changes),
+        releasing_(of.cluster().nodes[node].releasing) {}
   rehearsal(const rehearsal&) = delete;
   rehearsal& operator=(const rehearsal&) = delete;
   /// Who has gone comes back.
   ~rehearsal() {
     for (std::size_t i = gone_.size(); i-- > 0;) put_back(gone_[i]);
+    if (tells_) return;
+    policy::tiers::cluster_state& cluster = session_.cluster();
+    cluster.nodes[node_].changes = changes_;
+    cluster.nodes[node_].releasing = std::move(releasing_);
+    for (std::size_t i = job_changes_.size(); i-- > 0;)
+      cluster.jobs[job_changes_[i].first].changes = job_changes_[i].second;
   }
 
   void take(row task) {
+    const row job = session_.cluster().tasks[task].job;
+    job_changes_.emplace_back(job, session_.cluster().jobs[job].changes);
     session_.cluster().change_status(task, task_status::releasing);
     if (tells_) session_.task_deallocated(task);
     gone_.push_back(task);
@@ -56,7 +70,11 @@ class rehearsal {
   }
 
   session& session_;
+  row node_;
   bool tells_;
+  std::uint64_t changes_;
+  policy::resource_list releasing_;
+  std::vector<std::pair<row, std::uint64_t>> job_changes_;
   std::vector<row> gone_;
 };
 
@@ -89,7 +107,7 @@ std::int64_t first_start(const policy::tiers::cluster_state& cluster, const std:
 std::optional<node_trial> try_node(session& of, row task, row node, const std::vector<row>& allowed, bool by_start) {
   node_trial made{node, {}};
   std::vector<row> potential;
-  rehearsal trial(of);
+  rehearsal trial(of, node);
   const auto has_room = [&] { return has_place(of, task, node); };
   for (const row victim : in_order_of_leaving(of, task, allowed, by_start)) {
     potential.push_back(victim);
@@ -105,9 +123,10 @@ std::optional<node_trial> try_node(session& of, row task, row node, const std::v
   return made;
 }
 
-const node_trial& gentlest(const policy::tiers::cluster_state& cluster, std::span<const node_trial> trials,
+const node_trial& gentlest(const policy::tiers::cluster_state& cluster, std::span<const node_trial* const> trials,
                            bool by_start) {
-  const auto weight = [&](const node_trial& one) {
+  const auto weight = [&](const node_trial* of) {
+    const node_trial& one = *of;
     // No priority may make a victim count for less than none.
     constexpr std::int64_t above_all = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1;
     std::int64_t sum = 0;
@@ -116,7 +135,7 @@ const node_trial& gentlest(const policy::tiers::cluster_state& cluster, std::spa
     const std::int64_t start = by_start ? ~first_start(cluster, one.victims) : 0;
     return std::tuple(cluster.tasks[one.victims.front()].pod_priority, sum, one.victims.size(), start);
   };
-  return *std::ranges::min_element(trials, {}, weight);
+  return **std::ranges::min_element(trials, {}, weight);
 }
 
 }  // namespace kaisched::actions::tiers

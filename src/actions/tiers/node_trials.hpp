@@ -28,6 +28,6 @@ struct node_trial {
 /// The node whose most important victim matters least, then by the sum of what they matter, then by their number, with
 /// `by_start` then the one whose most important victims started last, then the first. @pre not empty
 [[nodiscard]] const node_trial& gentlest(const policy::tiers::cluster_state& cluster,
-                                         std::span<const node_trial> trials, bool by_start);
+                                         std::span<const node_trial* const> trials, bool by_start);
 
 }  // namespace kaisched::actions::tiers

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
+#include <tuple>
 
 #include "actions/tiers/node_trials.hpp"
 #include "actions/tiers/starving_jobs.hpp"
@@ -136,20 +139,66 @@ class preemption {
     const auto count = static_cast<std::int64_t>(nodes.size());
     const std::int64_t wanted = std::min(
         {std::max(count * settings_.percent_of_nodes / 100, settings_.fewest_nodes), settings_.most_nodes, count});
-    std::vector<node_trial> found;
+    std::deque<std::optional<node_trial>> own;  // of this task alone
+    std::vector<const node_trial*> found;
+    node_trials* const shared = shared_trials(task, whose);
     for (const row node : nodes) {
       if (static_cast<std::int64_t>(found.size()) >= wanted) break;
-      if (!could_ever_make_room(session_, task, node)) continue;
-      const std::vector<row> allowed = allowed_on(task, node, whose);
-      if (!could_make_room(session_, task, node, allowed)) continue;
-      std::optional<node_trial> one = try_node(session_, task, node, allowed, settings_.by_start);
-      if (one) found.push_back(std::move(*one));
+      const std::optional<node_trial>& one = shared != nullptr && !has_tasks_of(of(task).job, node)
+                                                 ? trial_of(*shared, task, node)
+                                                 : own.emplace_back(trial_on(task, node, whose));
+      if (one) found.push_back(&*one);
     }
     if (found.empty()) return false;
     const node_trial& best = gentlest(session_.cluster(), found, settings_.by_start);
     for (const row victim : best.victims) made.evict(victim);
     made.pipeline(task, best.node);
     return true;
+  }
+
+  [[nodiscard]] std::optional<node_trial> trial_on(row task, row node, preempted whose) {
+    if (!could_ever_make_room(session_, task, node)) return std::nullopt;
+    const std::vector<row> allowed = allowed_on(task, node, whose);
+    if (!could_make_room(session_, task, node, allowed)) return std::nullopt;
+    return try_node(session_, task, node, allowed, settings_.by_start);
+  }
+
+  /// What was tried on nodes for tasks that have the same answers.
+  struct known_trial {
+    std::optional<std::uint64_t> at;  ///< changes of the node and of the jobs there; none: never tried
+    std::optional<node_trial> made;
+  };
+  using node_trials = std::vector<known_trial>;  ///< by node
+  using taker =
+      std::tuple<row, row, std::int64_t, bool>;   ///< kind, queue, priority of the job, whether it asks for little
+  static constexpr std::size_t most_takers = 16;  ///< that are remembered at once
+
+  /// Null: nothing that was tried for others is true for the task.
+  [[nodiscard]] node_trials* shared_trials(row task, preempted whose) {
+    if (!settings_.remembers || whose == preempted::own_job || !goes_by_kind(task) || !session_.judges_victims_by_node() ||
+        session_.limits_queues()) {
+      return nullptr;
+    }
+    const auto& job = session_.cluster().jobs[of(task).job];
+    const taker key{of(task).kind, job.queue, job.priority, of(task).best_effort};
+    if (trials_.size() >= most_takers && !trials_.contains(key)) trials_.clear();
+    node_trials& all = trials_[key];
+    all.resize(session_.cluster().nodes.size());
+    return &all;
+  }
+  [[nodiscard]] bool has_tasks_of(row job, row node) const {
+    return std::ranges::any_of(session_.cluster().nodes[node].tasks,
+                               [&](const auto& there) { return of(there.first).job == job; });
+  }
+  const std::optional<node_trial>& trial_of(node_trials& all, row task, row node) {
+    // Counts only rise, so a sum is as before if all of them are.
+    std::uint64_t at = session_.cluster().nodes[node].changes;
+    for (const auto& [there, status] : session_.cluster().nodes[node].tasks) {
+      if (of(there).job != policy::tiers::no_row) at += session_.cluster().jobs[of(there).job].changes;
+    }
+    known_trial& known = all[node];
+    if (known.at != at) known = {at, trial_on(task, node, preempted::other_jobs)};
+    return known.made;
   }
 
   [[nodiscard]] std::vector<row> allowed_on(row task, row node, preempted whose) const {
@@ -183,6 +232,7 @@ class preemption {
   preemption_settings settings_;
   node_search search_;
   std::map<row, std::vector<row>> open_nodes_;  ///< by kind
+  std::map<taker, node_trials> trials_;
   std::map<row, task_heap> tasks_;
   decisions committed_;
 };

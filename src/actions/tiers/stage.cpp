@@ -134,7 +134,10 @@ void note_failures(work::core& c, const policy::tiers::session& of, const tiered
 }
 
 result<tier_setup> setup_of(const policy_options& options) {
-  return policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+  result<tier_setup> made =
+      policy::tiers::make_tier_setup({options.tiers, options.tier_settings, options.tier_actions});
+  if (made) made->preemption.remembers = !options.reference_path;
+  return made;
 }
 
 result<void> run_one(performer& by, policy::tiers::session& of, const tier_setup& setup, tiered_action action) {

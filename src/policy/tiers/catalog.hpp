@@ -34,6 +34,7 @@ struct preemption_settings {
   bool any_queue = false;    ///< jobs of other queues may lose tasks as well
   bool by_start = false;     ///< trials: of equal tasks those leave that started last
   bool for_nothing = false;  ///< tasks that ask for nothing may take from those that ask for something
+  bool remembers = true;     ///< what was tried for a task is not tried again for one like it
 };
 /// What jobs are made of.
 struct job_plan {

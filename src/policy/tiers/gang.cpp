@@ -16,6 +16,7 @@ int unready_first(bool left_ready, bool right_ready) {
 class gang final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "gang"; }
+  [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] order job_order(const session& of, row left, row right) const override {
     const cluster_state& cluster = of.cluster();

@@ -99,6 +99,9 @@ class plugin {
   [[nodiscard]] virtual victims preemptable(const session&, row /*task*/, const std::vector<row>&) const {
     return std::nullopt;
   }
+  /// Whom it allows to be taken from a node for a task of another job, and in which order, follows from the kind and the
+  /// queue of the task, the priority of its job, the node, and the jobs of the tasks there.
+  [[nodiscard]] virtual bool judges_victims_by_node() const { return false; }
   [[nodiscard]] virtual victims reclaimable(const session&, row /*task*/, const std::vector<row>&) const {
     return std::nullopt;
   }

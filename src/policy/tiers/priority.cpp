@@ -17,6 +17,7 @@ int higher_first(std::int64_t left, std::int64_t right) {
 class priority final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "priority"; }
+  [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] order job_order(const session& of, row left, row right) const override {
     return higher_first(of.cluster().jobs[left].priority, of.cluster().jobs[right].priority);
@@ -52,6 +53,7 @@ class priority final : public plugin {
 class conformance final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "conformance"; }
+  [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {
     std::vector<row> allowed;
@@ -67,6 +69,7 @@ class conformance final : public plugin {
 class predicates final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "predicates"; }
+  [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] node_refusal refuses(const session& of, row task, row node) const override {
     const task_state& one = of.cluster().tasks[task];

@@ -16,6 +16,7 @@ session::session(cluster_state cluster, std::vector<tier> tiers)
   for (const tier& of : tiers_) {
     for (const placed_plugin& one : of) {
       judges_by_kind_ = judges_by_kind_ && one.does->judges_by_kind(*this);
+      judges_victims_by_node_ = judges_victims_by_node_ && one.does->judges_victims_by_node();
       limits_queues_ =
           limits_queues_ || (one.does->limits_queues() && one.on.test(static_cast<std::size_t>(point::allocatable)));
     }

@@ -89,6 +89,8 @@ class session {
   [[nodiscard]] std::vector<double> node_scores(row task, const std::vector<row>& nodes) const;
   /// All plug-ins judge by kind.
   [[nodiscard]] bool judges_by_kind() const { return judges_by_kind_; }
+  /// All plug-ins judge victims by node.
+  [[nodiscard]] bool judges_victims_by_node() const { return judges_victims_by_node_; }
   /// Answers about all nodes for the kind of the task, asked again of those that have changed. A node that refuses has
   /// no room. @pre the task is of a kind, and `judges_by_kind`
   [[nodiscard]] node_answers& answers_for(row task);
@@ -114,6 +116,7 @@ class session {
   cluster_state cluster_;
   std::vector<tier> tiers_;
   bool judges_by_kind_ = true;
+  bool judges_victims_by_node_ = true;
   bool limits_queues_ = false;
   std::map<row, node_answers> answers_;  ///< by kind
 };

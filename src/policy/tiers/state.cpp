@@ -21,16 +21,17 @@ resource_list node_state::future_idle() const {
   return free;
 }
 
-void cluster_state::note_change(row node) {
-  ++nodes[node].changes;
-  if (changed.empty() || changed.back() != node) changed.push_back(node);
+void cluster_state::note_change(const task_state& task) {
+  ++nodes[task.node].changes;
+  if (task.job != no_row) ++jobs[task.job].changes;
+  if (changed.empty() || changed.back() != task.node) changed.push_back(task.node);
 }
 
 void cluster_state::charge(row task) {
   const task_state& of = tasks[task];
   node_state& on = nodes[of.node];
   on.tasks[task] = of.status;
-  note_change(of.node);
+  note_change(of);
   if (of.status == task_status::pipelined) return on.pipelined.add(of.request);
   if (of.status == task_status::releasing) on.releasing.add(of.request);
   on.idle.subtract(of.request);
@@ -44,7 +45,7 @@ void cluster_state::discharge(row task) {
   if (found == on.tasks.end()) return;
   const task_status status = found->second;
   on.tasks.erase(found);
-  note_change(of.node);
+  note_change(of);
   if (status == task_status::pipelined) return on.pipelined.subtract(of.request);
   if (status == task_status::releasing) on.releasing.subtract(of.request);
   on.idle.add(of.request);
@@ -59,7 +60,7 @@ void cluster_state::change_status(row task, task_status status) {
   if (status == task_status::releasing) on.releasing.add(of.request);
   charged = status;
   of.status = status;
-  note_change(of.node);
+  note_change(of);
 }
 
 resource_list cluster_state::total() const {

@@ -114,7 +114,8 @@ struct job_state {
   std::string allocated_domain;
   std::vector<row> tasks;
   std::vector<sub_job_state> sub_jobs;
-  std::set<row> unplaced;  ///< tasks that found no node in the attempt that goes on
+  std::uint64_t changes = 0;  ///< of tasks that come to nodes, leave them, or are charged there in another way
+  std::set<row> unplaced;     ///< tasks that found no node in the attempt that goes on
 };
 
 struct queue_state {
@@ -167,7 +168,7 @@ class cluster_state {
   [[nodiscard]] resource_list total() const;
 
  private:
-  void note_change(row node);
+  void note_change(const task_state& task);
 };
 
 /// Pods of a job or of a sub-job.
