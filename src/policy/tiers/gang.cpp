@@ -19,9 +19,7 @@ class gang final : public plugin {
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] order job_order(const session& of, row left, row right) const override {
-    const cluster_state& cluster = of.cluster();
-    return unready_first(is_gang_ready(counts_of(cluster, cluster.jobs[left])),
-                         is_gang_ready(counts_of(cluster, cluster.jobs[right])));
+    return unready_first(has_gang(of.cluster(), left), has_gang(of.cluster(), right));
   }
 
   [[nodiscard]] order sub_job_order(const session& of, const sub_job_state& left,
@@ -96,6 +94,23 @@ class gang final : public plugin {
   [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const override {
     return preemptable(of, task, candidates);
   }
+
+ private:
+  /// Orders are asked again and again while nothing changes.
+  struct known_gang {
+    std::uint64_t asked_at = 0;  ///< 1 + the changes of the job then; 0: never
+    bool is_ready = false;
+  };
+
+  bool has_gang(const cluster_state& cluster, row job) const {
+    if (known_.size() < cluster.jobs.size()) known_.resize(cluster.jobs.size());
+    known_gang& known = known_[job];
+    const std::uint64_t at = cluster.jobs[job].changes + 1;
+    if (known.asked_at != at) known = {at, is_gang_ready(counts_of(cluster, cluster.jobs[job]))};
+    return known.is_ready;
+  }
+
+  mutable std::vector<known_gang> known_;  ///< by job
 };
 
 }  // namespace
