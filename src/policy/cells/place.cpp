@@ -48,16 +48,23 @@ std::optional<std::vector<number>> pick_in(const std::vector<node_view>& nodes, 
 
 }  // namespace
 
-/// Finds where virtual GPUs are to be.
+/// Finds where virtual GPUs are to be. Free cells are taken meanwhile, and given back at the end.
 class virtual_clusters::matcher {
  public:
-  matcher(const virtual_clusters& all, const request& asked, number chain)
+  matcher(virtual_clusters& all, const request& asked, number chain)
       : all_(all),
         asked_(asked),
         chain_(chain),
         of_(all.chains_[chain]),
         in_(all.physical_[chain]),
-        mine_(all.virtual_of(asked.cluster, chain)) {}
+        mine_(all.virtual_of(asked.cluster, chain)),
+        free_(all.physical_[chain].free_cells),
+        reserved_(in_.reserved) {}
+  matcher(const matcher&) = delete;
+  matcher& operator=(const matcher&) = delete;
+  ~matcher() {
+    for (std::size_t i = taken_.size(); i-- > 0;) free_.give_back(taken_[i].first, taken_[i].second);
+  }
 
   /// For GPUs of one owned cell, rising.
   bool find(number owner, std::span<const number> gpus) {
@@ -65,11 +72,14 @@ class virtual_clusters::matcher {
     const number virtual_cell = cell.first / of_.size[cell.at];
     const number place = mine_.bound[cell.at][virtual_cell];
     if (place != nothing) return match(cell.at, virtual_cell, place, gpus, true);
-    if (!trial_) trial_.emplace(in_.free_cells), reserved_ = in_.reserved;
     for (level l = cell.at; l <= of_.top(); ++l) {
-      const std::set<number> free = trial_->free_at(l);
-      for (const number one : in_order(l, {free.begin(), free.end()}, l > cell.at)) {
-        if (allocate(l, one, cell.at, virtual_cell, gpus)) return true;
+      const bool splits = l > cell.at;
+      const std::set<number>& free = free_.free_at(l);
+      if (free.empty()) continue;
+      const number first = *std::ranges::min_element(free, {}, [&](number one) { return rank_of(l, one, splits); });
+      if (allocate(l, first, cell.at, virtual_cell, gpus)) return true;
+      for (const number one : in_order(l, {free.begin(), free.end()}, splits)) {
+        if (one != first && allocate(l, one, cell.at, virtual_cell, gpus)) return true;
       }
     }
     return false;
@@ -81,11 +91,12 @@ class virtual_clusters::matcher {
   /// Cells with fewer GPUs that have failed first, then those that fewer would have to leave. Of cells that are to be
   /// split those with more that have failed: healthy ones stay whole.
   [[nodiscard]] std::vector<number> in_order(level l, std::vector<number> cells, bool splits) const {
-    std::ranges::sort(cells, {}, [&](number cell) {
-      const auto bad = static_cast<std::int64_t>(in_.bad[l][cell]);
-      return std::tuple(splits ? -bad : bad, in_.occupied[l][cell], cell);
-    });
+    std::ranges::sort(cells, {}, [&](number cell) { return rank_of(l, cell, splits); });
     return cells;
+  }
+  [[nodiscard]] std::tuple<std::int64_t, std::uint32_t, number> rank_of(level l, number cell, bool splits) const {
+    const auto bad = static_cast<std::int64_t>(in_.bad[l][cell]);
+    return {splits ? -bad : bad, in_.occupied[l][cell], cell};
   }
   [[nodiscard]] std::vector<number> parts_of(level l, number cell, bool splits) const {
     std::vector<number> parts;
@@ -100,11 +111,14 @@ class virtual_clusters::matcher {
                                  [&](number part) { return allocate(l - 1, part, at, virtual_cell, gpus); });
     }
     if (!match(at, virtual_cell, cell, gpus, false)) return false;
-    trial_->take(at, cell);
+    free_.take(at, cell);
     --reserved_[at];
-    if (trial_->holds(reserved_)) return match(at, virtual_cell, cell, gpus, true);
+    if (free_.holds(reserved_)) {
+      taken_.emplace_back(at, cell);
+      return match(at, virtual_cell, cell, gpus, true);
+    }
     ++reserved_[at];
-    trial_->give_back(at, cell);
+    free_.give_back(at, cell);
     return false;
   }
 
@@ -178,8 +192,9 @@ class virtual_clusters::matcher {
   const chain& of_;
   const physical_chain& in_;
   const virtual_chain& mine_;
-  std::optional<buddies> trial_;
+  buddies& free_;
   std::vector<std::uint32_t> reserved_;
+  std::vector<std::pair<level, number>> taken_;  ///< level, cell
   std::map<number, number> places_;
 };
 
@@ -187,11 +202,6 @@ class virtual_clusters::matcher {
 bool virtual_clusters::may_use(const request& asked, number chain, level at, number cell) const {
   const struct chain& of = chains_[chain];
   return asked.nodes == nullptr || (*asked.nodes)[of.gpus[cell * of.size[at]].node] != 0;
-}
-
-bool virtual_clusters::gives_way(number group, std::int64_t priority) const {
-  const group_facts& of = groups_.at(group).facts;
-  return !of.fixed && of.priority < priority;
 }
 
 /// Virtual GPUs for each pod. @param takes those of groups of lower priority as well.

@@ -76,6 +76,7 @@ void virtual_clusters::spoil(gpu_ref gpu) {
   if (state.bad) return;
   if (state.is_free()) --in.free[gpu.gpu / of.size[of.node]];
   state.bad = true;
+  ++in.bad_gpus;
   for (level l = 0; l <= of.top(); ++l) ++in.bad[l][gpu.gpu / of.size[l]];
 }
 
@@ -322,8 +323,8 @@ void virtual_clusters::show_bad(number cluster, number chain, level at, number v
 void virtual_clusters::show_doomed(number cluster, number chain) {
   physical_chain& in = physical_[chain];
   const struct chain& of = chains_[chain];
+  if (in.bad_gpus == 0) return;
   for (level l = of.top() + 1; l-- > 0;) {
-    if (std::ranges::all_of(in.bad.back(), [](std::uint32_t bad) { return bad == 0; })) return;
     for (number cell = first_unbound(cluster, chain, l); cell != nothing; cell = first_unbound(cluster, chain, l)) {
       std::uint32_t healthy = 0;
       std::vector<number> bad;
@@ -367,6 +368,8 @@ void virtual_clusters::put(number group, const group_facts& facts, bool guarante
   group_state& state = groups_[group];
   state.facts = facts;
   state.guaranteed = guaranteed;
+  if (yields_.size() <= group) yields_.resize(group + std::size_t{1}, never_yields);
+  yields_[group] = facts.fixed ? never_yields : facts.priority;
   for (const held_gpu& gpu : gpus) {
     charge(gpu.at.chain, gpu.at.gpu, group, guaranteed);
     if (guaranteed) charge_virtual(facts.cluster, gpu, group);

@@ -9,6 +9,7 @@
 /// use, on nothing else.
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -145,6 +146,7 @@ class virtual_clusters {
     std::vector<std::uint32_t> guaranteed;             ///< GPUs, by node
     std::vector<std::uint32_t> reserved;               ///< cells that are owned and not bound, by level
     buddies free_cells;
+    std::uint32_t bad_gpus = 0;
   };
   /// One cell that is owned.
   struct owned_cell {
@@ -186,7 +188,7 @@ class virtual_clusters {
     return clusters_[cluster][chain];
   }
   [[nodiscard]] bool may_use(const request& asked, number chain, level at, number cell) const;
-  [[nodiscard]] bool gives_way(number group, std::int64_t priority) const;
+  [[nodiscard]] bool gives_way(number group, std::int64_t priority) const { return yields_[group] < priority; }
 
   [[nodiscard]] bool bind(number cluster, number chain, number virtual_gpu, number gpu);
   [[nodiscard]] bool bind_told(number cluster, const held_pod& pod, std::vector<held_gpu>& to);
@@ -215,6 +217,8 @@ class virtual_clusters {
   std::vector<physical_chain> physical_;
   std::vector<std::vector<virtual_chain>> clusters_;  ///< by cluster and chain
   std::map<number, group_state> groups_;
+  static constexpr std::int64_t never_yields = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> yields_;  ///< by group: to those of higher priority than this
 };
 
 }  // namespace kaisched::policy::cells
