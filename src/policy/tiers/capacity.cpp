@@ -43,6 +43,7 @@ class capacity final : public plugin {
   explicit capacity(std::int64_t reclaim_levels) : reclaim_levels_(std::max<std::int64_t>(reclaim_levels, 0)) {}
 
   [[nodiscard]] std::string_view name() const override { return "capacity"; }
+  [[nodiscard]] points orders() const override { return points_at({point::queue_order}); }
 
   void open(const session& of, const points& on) override {
     const cluster_state& cluster = of.cluster();

@@ -16,6 +16,7 @@ constexpr double share_slack = 0.000001;
 class drf final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "drf"; }
+  [[nodiscard]] points orders() const override { return points_at({point::job_order}); }
 
   void open(const session& of, const points&) override {
     total_ = of.cluster().total();

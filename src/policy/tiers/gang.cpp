@@ -16,6 +16,7 @@ int unready_first(bool left_ready, bool right_ready) {
 class gang final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "gang"; }
+  [[nodiscard]] points orders() const override { return points_at({point::job_order, point::sub_job_order}); }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] order job_order(const session& of, row left, row right) const override {

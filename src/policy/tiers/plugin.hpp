@@ -7,6 +7,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,6 +46,11 @@ enum class point : std::uint8_t {
 };
 inline constexpr std::size_t point_count = static_cast<std::size_t>(point::task_order) + 1;
 using points = std::bitset<point_count>;
+[[nodiscard]] inline points points_at(std::initializer_list<point> all) {
+  points made;
+  for (const point one : all) made.set(static_cast<std::size_t>(one));
+  return made;
+}
 
 enum class vote : std::uint8_t { reject, abstain, permit };
 /// Below 0: the left one first. 0: this plug-in does not say.
@@ -66,6 +72,8 @@ class plugin {
   virtual void task_allocated(const session& /*of*/, row /*task*/) {}
   virtual void task_deallocated(const session& /*of*/, row /*task*/) {}
 
+  /// At which of the points of orders it says something; elsewhere it is not asked.
+  [[nodiscard]] virtual points orders() const { return points().set(); }
   [[nodiscard]] virtual order job_order(const session&, row, row) const { return std::nullopt; }
   [[nodiscard]] virtual order sub_job_order(const session&, const sub_job_state&, const sub_job_state&) const {
     return std::nullopt;
@@ -99,8 +107,8 @@ class plugin {
   [[nodiscard]] virtual victims preemptable(const session&, row /*task*/, const std::vector<row>&) const {
     return std::nullopt;
   }
-  /// Whom it allows to be taken from a node for a task of another job, and in which order, follows from the kind and the
-  /// queue of the task, the priority of its job, the node, and the jobs of the tasks there.
+  /// Whom it allows to be taken from a node for a task of another job, and in which order, follows from the kind and
+  /// the queue of the task, the priority of its job, the node, and the jobs of the tasks there.
   [[nodiscard]] virtual bool judges_victims_by_node() const { return false; }
   [[nodiscard]] virtual victims reclaimable(const session&, row /*task*/, const std::vector<row>&) const {
     return std::nullopt;

@@ -17,6 +17,9 @@ int higher_first(std::int64_t left, std::int64_t right) {
 class priority final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "priority"; }
+  [[nodiscard]] points orders() const override {
+    return points_at({point::job_order, point::sub_job_order, point::task_order});
+  }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] order job_order(const session& of, row left, row right) const override {
@@ -53,6 +56,7 @@ class priority final : public plugin {
 class conformance final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "conformance"; }
+  [[nodiscard]] points orders() const override { return {}; }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {
@@ -69,6 +73,7 @@ class conformance final : public plugin {
 class predicates final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "predicates"; }
+  [[nodiscard]] points orders() const override { return {}; }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
   [[nodiscard]] node_refusal refuses(const session& of, row task, row node) const override {

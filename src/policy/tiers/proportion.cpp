@@ -66,6 +66,7 @@ class water_fill {
 class proportion final : public plugin {
  public:
   [[nodiscard]] std::string_view name() const override { return "proportion"; }
+  [[nodiscard]] points orders() const override { return points_at({point::queue_order}); }
 
   void open(const session& of, const points&) override {
     const cluster_state& cluster = of.cluster();

@@ -10,6 +10,15 @@ namespace kaisched::policy::tiers {
 session::session(cluster_state cluster, std::vector<tier> tiers)
     : cluster_(std::move(cluster)), tiers_(std::move(tiers)) {
   settle_domains(cluster_);
+  orderers_.resize(point_count);
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) {
+      const points at = one.on & one.does->orders();
+      for (std::size_t i = 0; i < point_count; ++i) {
+        if (at.test(i)) orderers_[i].push_back(one.does.get());
+      }
+    }
+  }
   for (tier& of : tiers_) {
     for (placed_plugin& one : of) one.does->open(*this, one.on);
   }
@@ -50,11 +59,8 @@ bool session::permitted(point at, const Ask& ask) const {
 
 template <class Ask>
 int session::first_order(point at, const Ask& ask) const {
-  for (const tier& of : tiers_) {
-    for (const placed_plugin& one : of) {
-      if (!one.on.test(static_cast<std::size_t>(at))) continue;
-      if (const int said = ask(*one.does).value_or(0); said != 0) return said;
-    }
+  for (const plugin* const one : orderers_[static_cast<std::size_t>(at)]) {
+    if (const int said = ask(*one).value_or(0); said != 0) return said;
   }
   return 0;
 }

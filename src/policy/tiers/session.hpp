@@ -115,6 +115,7 @@ class session {
 
   cluster_state cluster_;
   std::vector<tier> tiers_;
+  std::vector<std::vector<const plugin*>> orderers_;  ///< by point: who says something there, the most important first
   bool judges_by_kind_ = true;
   bool judges_victims_by_node_ = true;
   bool limits_queues_ = false;
