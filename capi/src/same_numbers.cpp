@@ -111,6 +111,7 @@ SAME(KAISCHED_ACTION_STALE_GANG_EVICTION, action_kind::stale_gang_eviction);
 SAME(KAISCHED_ACTION_BACKFILL, action_kind::backfill);
 SAME(KAISCHED_ACTION_RUNTIME_LIMIT, action_kind::runtime_limit);
 SAME(KAISCHED_ACTION_REPARTITION, action_kind::repartition);
+SAME(KAISCHED_ACTION_OVER_LIMIT, action_kind::over_limit);
 
 SAME(KAISCHED_CONSTRAINT_NONE, constraint::none);
 SAME(KAISCHED_CONSTRAINT_RESOURCE, constraint::resource);

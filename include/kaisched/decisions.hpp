@@ -37,6 +37,7 @@ enum class action_kind : std::uint8_t {
   backfill = 6,       ///< not one of KAI
   runtime_limit = 7,  ///< not one of KAI
   repartition = 8,    ///< not one of KAI
+  over_limit = 9,     ///< not one of KAI
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;
 

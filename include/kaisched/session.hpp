@@ -89,6 +89,12 @@ class session {
   [[nodiscard]] result<std::vector<what_if_answer>> ask(std::string_view action,
                                                         std::span<const group_row> groups) const;
 
+  /// Groups that have something to start, in the order in which action `allocate` would try them as things are: of
+  /// queues by what they hold now, of a queue by its groups. Who starts changes what his queue holds, so behind groups
+  /// that start the order may be another one. What `queue_depth.allocate` leaves out is not there.
+  /// Errors: an open statement; `allocate` is no action of the options: other actions have orders of their own.
+  [[nodiscard]] result<std::vector<group_row>> line() const;
+
   // ---- the statement -----------------------------------------------------------------------------
 
   /// Present end of the statement; checkpoints nest.

@@ -23,8 +23,9 @@ enum class victim_rule : std::uint8_t {
   lowest_priority = 8,   ///< of the groups of its queue that might have lost pods, none that was left alone is lower
   youngest = 9,          ///< and of those of the same priority none is younger
   in_solution = 10,      ///< nothing of this alone: the search found a set of victims that is enough with it
+  over_limit = 11,       ///< its queue, or one above it, held more than its limit
 };
-inline constexpr std::uint8_t victim_rule_count = 11;
+inline constexpr std::uint8_t victim_rule_count = 12;
 [[nodiscard]] std::string_view victim_rule_name(victim_rule r) noexcept;
 
 /// Why a group with pods on nodes was left alone by a commit. Values are part of the ABI.

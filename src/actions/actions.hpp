@@ -28,6 +28,8 @@ struct action_entry {
 result<void> allocate(work::core& c);
 /// Moves pods together so that a pending group fits; nobody may lose anything.
 result<void> consolidation(work::core& c);
+/// Groups in the order in which `allocate` would try them if none of them started.
+[[nodiscard]] result<std::vector<group_row>> allocation_order(work::core& c);
 /// Takes from other queues what a queue is entitled to.
 result<void> reclaim(work::core& c);
 /// Takes from groups of lower priority in the same queue.
@@ -36,6 +38,8 @@ result<void> preempt(work::core& c);
 result<void> limit_runtime(work::core& c);
 /// Evicts what runs of gangs that have been incomplete for longer than their grace period.
 result<void> evict_stale_gangs(work::core& c);
+/// Evicts what queues hold beyond their limits.
+result<void> keep_limits(work::core& c);
 /// Starts groups in queue order up to the first that waits for others to end, and behind it those that do not delay it.
 result<void> backfill(work::core& c);
 

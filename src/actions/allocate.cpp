@@ -74,6 +74,20 @@ result<void> allocate(core& c) {
   return {};
 }
 
+result<std::vector<group_row>> allocation_order(core& c) {
+  const std::vector<group_row> groups = groups_to_start(c);
+  const auto depth = static_cast<std::size_t>(c.options.allocate_queue_depth);
+  job_queue queue(c, depth);
+  if (auto done = depth == 0 ? queue.fill_in_order(groups) : queue.fill(groups); !done) return done.failure();
+  std::vector<group_row> order;
+  while (!queue.empty()) {
+    result<group_row> next = queue.pop();
+    if (!next) return next.failure();
+    order.push_back(*next);
+  }
+  return order;
+}
+
 std::span<const action_entry> action_list() noexcept {
   static constexpr std::array entries{
       action_entry{"allocate", action_kind::allocate, allocate, true, true},
@@ -84,6 +98,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"backfill", action_kind::backfill, backfill, false, true},
       action_entry{"runtimelimit", action_kind::runtime_limit, limit_runtime},
       action_entry{"repartition", action_kind::repartition, repartition, true},
+      action_entry{"overlimit", action_kind::over_limit, keep_limits},
       action_entry{"tiers", action_kind::allocate, decide_in_tiers},
       action_entry{"cells", action_kind::allocate, decide_in_cells},
       action_entry{"admission", action_kind::allocate, admit_by_quota},

@@ -110,6 +110,17 @@ result<std::vector<what_if_answer>> session::ask(std::string_view action, std::s
   return answers;
 }
 
+result<std::vector<group_row>> session::line() const {
+  if (impl_->core.depth() != 0) return error{status::state, "the statement is open: commit it or roll it back", {}};
+  const std::vector<std::string>& acts = impl_->core.options.actions;
+  if (std::ranges::find(acts, "allocate") == acts.end()) {
+    return error{status::state, "action 'allocate' is not among the actions of these options: there is no line", {}};
+  }
+  session trial = fork();
+  trial.impl_->core.prepare_classes();
+  return actions::allocation_order(trial.impl_->core);
+}
+
 checkpoint session::mark() const { return {impl_->core.depth(), impl_->core.commits}; }
 
 result<void> session::rollback(checkpoint to) {

@@ -163,6 +163,7 @@ void add_rules(const core& before, victim_account& account) {
   std::vector<victim_rule>& rules = account.rules;
   if (account.action == action_kind::stale_gang_eviction) return rules.push_back(victim_rule::stale_gang);
   if (account.action == action_kind::runtime_limit) return rules.push_back(victim_rule::runtime_limit);
+  if (account.action == action_kind::over_limit) return rules.push_back(victim_rule::over_limit);
   if (account.kind == decision_kind::migrate) return rules.push_back(victim_rule::migration);
   if (account.action == action_kind::repartition) return rules.push_back(victim_rule::drained_device);
   if (account.kind == decision_kind::move) return rules.push_back(victim_rule::has_to_move);

@@ -23,7 +23,8 @@ constexpr std::array<std::string_view, victim_rule_count> victim_rule_names{"",
                                                                             "queue_over_share",
                                                                             "lowest_priority",
                                                                             "youngest",
-                                                                            "in_solution"};
+                                                                            "in_solution",
+                                                                            "over_limit"};
 constexpr std::array<std::string_view, spared_reason_count> spared_names{
     "",     "not_preemptible", "own_queue",        "other_queue", "priority", "queue_within_share", "minimum_runtime",
     "part", "not_needed",      "disruption_budget"};
@@ -43,7 +44,8 @@ constexpr std::array<wording, victim_rule_count> victim_sayings{
     wording("of the groups of queue {queue} that might have lost pods none of a lower priority was left alone",
             "队列“{queue}”中可能失去 Pod 的组里，没有优先级更低的被放过"),
     wording("of those of the same priority none that is younger was left alone", "相同优先级中没有更年轻的被放过"),
-    wording("the search found a set of victims with it that makes enough room", "搜索找到的一组足够的驱逐对象包含它")};
+    wording("the search found a set of victims with it that makes enough room", "搜索找到的一组足够的驱逐对象包含它"),
+    wording("queue {queue}, or one above it, held more than its limit", "队列“{queue}”或其上级占用超过上限")};
 constexpr std::array<wording, spared_reason_count> spared_sayings{
     wording("", ""),
     wording("not preemptible", "不可抢占"),

@@ -46,6 +46,42 @@ TEST_CASE("undo restores the state to the byte, through nested checkpoints") {
   CHECK_FALSE(s.rollback(inner).ok());
 }
 
+TEST_CASE("the line of those who wait is the order in which allocate would try them") {
+  builder b = two_nodes();
+  b << builder::queue{"r"};
+  for (const char* name : {"q-low", "q-high", "r-late", "r-early", "starts"}) {
+    const bool is_q = name[0] == 'q';
+    b.gang(name, is_q || name[0] == 's' ? "q" : "r", name[0] == 's' ? 1 : 8, name == std::string("q-high") ? 80 : 50);
+  }
+  const snapshot base = b.take();
+  const engine with = engine();
+  session s = must(with.open(base, 0));
+  const auto names = [&](const session& of) {
+    strings all;
+    for (const group_row g : must(of.line())) all.emplace_back(base.group_name(g));
+    return all;
+  };
+  const std::string before = s.state_digest();
+  CHECK(names(s).size() == 5);
+  must(s.run());
+  // One that has started stands in no line; queue r holds nothing, so it is served first, then the higher priority.
+  const strings waiting = names(s);
+  REQUIRE(waiting.size() == 4);
+  CHECK(waiting[0].front() == 'r');
+  CHECK(std::ranges::find(waiting, "q-high") < std::ranges::find(waiting, "q-low"));
+  CHECK(names(s) == waiting);
+  CHECK(names(s.fork()) == waiting);
+  CHECK(s.decisions().size() == 1);
+  const checkpoint start = s.mark();
+  must(s.evict(test::pod_by_name(base, "old-0")));
+  CHECK(s.line().failure().code == status::state);
+  must(s.rollback(start));
+  engine other;
+  must(other.set("actions", "reclaim"));
+  CHECK(must(other.open(base, 0)).line().failure().message.find("'allocate'") != std::string::npos);
+  CHECK(before == must(with.open(base, 0)).state_digest());
+}
+
 TEST_CASE("an evicted pod that comes back to its place was never touched") {
   const snapshot base = two_nodes().take();
   session s = must(engine().open(base, 0));
