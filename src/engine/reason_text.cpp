@@ -42,11 +42,11 @@ constexpr wording nodes_of_claims("{nodes} node where the resource claims of the
 constexpr wording on_node(" (on {node}: {said})", "（在 {node}：{said}）");
 constexpr wording nodes_reserved("{nodes} node reserved for others (on {node}: '{name}' for {whom}, {when})",
                                  "{nodes} nodes reserved for others (on {node}: '{name}' for {whom}, {when})",
-                                 "{nodes} 个节点已为他人预留（在 {node}：“{name}”，供{whom}使用，{when}）");
-constexpr wording for_queue("queue '{queue}'", "队列“{queue}”");
-constexpr wording for_group("pod group '{group}'", "Pod 组“{group}”");
-constexpr wording for_both("queue '{queue}' and pod group '{group}'", "队列“{queue}”和 Pod 组“{group}”");
-constexpr wording for_nobody("nobody", "任何人都不得");
+                                 "{nodes} 个节点已为他人预留（在 {node}：“{name}”，{whom}，{when}）");
+constexpr wording for_queue("queue '{queue}'", "供队列“{queue}”使用");
+constexpr wording for_group("pod group '{group}'", "供 Pod 组“{group}”使用");
+constexpr wording for_both("queue '{queue}' and pod group '{group}'", "供队列“{queue}”和 Pod 组“{group}”使用");
+constexpr wording for_nobody("nobody", "任何人不得使用");
 constexpr wording reserved_now("for another {time}", "还有 {time}");
 constexpr wording reserved_on("until it is removed", "直到被删除");
 constexpr wording reserved_too_soon("in {time}, and the group is expected to run for {need}",
