@@ -109,7 +109,7 @@ TEST_CASE("when nodes are reserved") {
   // Times that no integer holds do not come.
   CHECK(is(reserved_at(from_to(0, 9, last), last), last, last));
   CHECK(!reserved_at(from_to(1, 9, last), 10));
-  CHECK(!reserved_at(from_to(0, 5, last - 1), last));
+  CHECK(is(reserved_at(from_to(0, 5, last - 1), last), last - 1, last));
 }
 
 TEST_CASE("a reservation that has come since is in the way of a decision") {
