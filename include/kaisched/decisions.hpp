@@ -73,8 +73,9 @@ enum class constraint : std::uint8_t {
   vendor_device = 27,         ///< the devices that are shared by the rules of their vendor do not suffice
   cell = 28,                  ///< the cells that a virtual cluster owns do not suffice
   disruption_budget = 29,     ///< pods that would have to leave or move are more than their budget allows
+  node_reserved = 30,         ///< the node is reserved for others, or will be before the group is expected to end
 };
-inline constexpr std::uint8_t constraint_count = 30;
+inline constexpr std::uint8_t constraint_count = 31;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.

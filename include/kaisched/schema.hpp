@@ -30,6 +30,7 @@ enum class table_kind : std::uint32_t {
   slice_device = 14,
   claim_request = 15,
   disruption_budget = 16,
+  reservation = 17,
   decision = 32,       ///< output of a session
   reason = 33,         ///< output of a session: why pods wait
   queue_share = 34,    ///< output of a session: quota, fair share and allocation per queue
@@ -278,6 +279,16 @@ enum claim_request : std::uint32_t {
 enum disruption_budget : std::uint32_t {
   disruption_budget_name = 1,
   disruption_budget_allowed = 2,
+};
+enum reservation : std::uint32_t {
+  reservation_name = 1,
+  reservation_nodes = 2,
+  reservation_node_selector = 3,
+  reservation_start = 4,
+  reservation_end = 5,
+  reservation_every = 6,
+  reservation_queue = 7,
+  reservation_group = 8,
 };
 enum decision : std::uint32_t {
   decision_kind = 1,

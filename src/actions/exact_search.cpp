@@ -149,6 +149,7 @@ bool exact_search::has_pod_without_node() const {
 }
 
 bool exact_search::may_use(node_row row, pod_row pod) const {
+  if (c_.reservations.closes(c_.state().pods[pod].group, row)) return false;
   return !c_.has_predicates || policy::node_verdict(c_.access, c_.state().class_of(pod), row) == constraint::none;
 }
 

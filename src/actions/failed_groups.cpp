@@ -220,6 +220,7 @@ const work::signature& failed_groups::signature_of(group_row group) {
     all.push_back(static_cast<std::uint32_t>(one.size()));
     all.insert(all.end(), one.begin(), one.end());
   }
+  if (c_.reservations.used()) all.push_back(c_.reservations.kind_of(group));
   return all;
 }
 
@@ -251,6 +252,7 @@ failed_groups::strict_key failed_groups::strict_key_of(group_row group) const {
       append_text(all, std::to_string(amount));
   }
   append_text(all, s.group_extras[group].name_space);
+  append_text(all, std::to_string(c_.reservations.kind_of(group)));
   for (const std::string& one : pods) append_text(all, one);
   return {g.queue, all};
 }

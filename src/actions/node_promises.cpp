@@ -16,6 +16,8 @@ namespace {
 using work::core;
 using work::node_set;
 
+/// So many times at which reservations of nodes begin or are over are looked at: they may come again for ever.
+constexpr std::size_t most_changes = 64;
 constexpr std::int64_t for_ever = std::numeric_limits<std::int64_t>::max();
 
 bool is_subset(const node_set& of, const node_set& all) {
@@ -182,8 +184,9 @@ std::int64_t node_promises::next_change(std::int64_t after, std::int64_t end) co
   return unset;
 }
 
-/// The earliest place on some nodes, if nobody else begins.
-result<std::optional<node_promises::place_found>> node_promises::first_place(group_row group, const node_set& among) {
+/// The earliest place on some nodes from a time on, if nobody else begins.
+result<std::optional<node_promises::place_found>> node_promises::first_place(group_row group, const node_set& among,
+                                                                             std::int64_t start) {
   const std::vector<expected> ends = ends_on(c_, among, group);
   end_steps steps(ends, c_.options.backfill_end_window);
   std::int64_t wanted = 0;  // not counted where pods share the devices of a claim
@@ -198,7 +201,9 @@ result<std::optional<node_promises::place_found>> node_promises::first_place(gro
     if (free.most() >= wanted) {
       const std::uint32_t before = c_.depth();
       work::failure why;
+      c_.reservations.look_at(group, std::max(when, start));
       result<bool> placed = place_group(c_, group, how, why);
+      c_.reservations.look_at_now();
       if (!placed) return placed.failure();
       if (*placed) {
         place_found found{when, node_set(among.size(), 0)};
@@ -241,10 +246,14 @@ result<void> node_promises::add(group_row group) {
   if (most_ != 0 && made_.size() >= most_) return {};
   const std::int64_t window = c_.options.backfill_window;
   std::int64_t start = c_.now;
-  for (;;) {
-    const std::int64_t change = next_change(start, end_of(group, start));
+  for (std::size_t changes = 0;; ++changes) {
+    std::int64_t change = next_change(start, end_of(group, start));
+    if (c_.reservations.used() && changes < most_changes) {
+      const std::int64_t reserved = c_.reservations.next_change(start);
+      if (reserved != unset && (change == unset || reserved < change)) change = reserved;
+    }
     const node_set among = open_between(start, end_of(group, start));
-    result<std::optional<place_found>> found = first_place(group, among);
+    result<std::optional<place_found>> found = first_place(group, among, start);
     if (!found) return found.failure();
     if (!*found) {
       if (change == unset) return {};

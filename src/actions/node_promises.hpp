@@ -53,7 +53,8 @@ class node_promises {
   [[nodiscard]] std::int64_t rounded(std::int64_t time) const;
   [[nodiscard]] work::node_set open_between(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::int64_t next_change(std::int64_t after, std::int64_t end) const;
-  [[nodiscard]] result<std::optional<place_found>> first_place(group_row group, const work::node_set& among);
+  [[nodiscard]] result<std::optional<place_found>> first_place(group_row group, const work::node_set& among,
+                                                               std::int64_t start);
   [[nodiscard]] bool overlaps(const work::node_set& nodes, std::int64_t begin, std::int64_t end) const;
   void split(std::int64_t time);
 

@@ -191,8 +191,10 @@ pod_row nth_pending(const core& c, group_row group, std::size_t before) {
 /// nothing.
 bool is_refused_by_numbers(core& c, group_row group, failure& why) {
   if (c.counts(c.state().groups[group].first_sub + 1).pending < 1) return false;
-  if (!is_plain(c, group) || c.claims.used() || c.vendors.used() || c.state().groups[group].semi_preemptible)
+  if (!is_plain(c, group) || c.claims.used() || c.vendors.used() || c.state().groups[group].semi_preemptible ||
+      c.reservations.closed_to(group) != nullptr) {
     return false;
+  }
   const std::optional<work::equal_chunk> chunk = work::equal_chunk_of(c, group);
   if (!chunk) return false;
   const model::pod_class& ask = *c.state().classes[chunk->kind];
@@ -316,7 +318,8 @@ result<void> commit_group(core& c, group_row group, bool waits, bool had_started
   return c.verify();
 }
 
-bool other_pods_allow(const work::core& c, pod_row pod, node_row node) {
+bool others_allow(const work::core& c, pod_row pod, node_row node) {
+  if (c.reservations.closes(c.state().pods[pod].group, node)) return false;
   if (!c.has_predicates || policy::ignores_other_pods(c.access, c.state().class_of(pod))) return true;
   constraint verdict = constraint::none;
   policy::pod_verdicts(c.access, pod, std::span(&node, 1), std::span(&verdict, 1));
@@ -324,7 +327,7 @@ bool other_pods_allow(const work::core& c, pod_row pod, node_row node) {
 }
 
 bool put_on(work::core& c, pod_row pod, node_row node, bool starts) {
-  if (!other_pods_allow(c, pod, node)) return false;
+  if (!others_allow(c, pod, node)) return false;
   const std::optional<work::place> found =
       work::place_on(c, pod, node, starts ? policy::free_amount::idle : policy::free_amount::idle_or_releasing);
   if (!found || (starts && found->must_wait)) return false;

@@ -52,10 +52,10 @@ struct placing {
 /// Commits the chunk that the statement has placed. `had_started`: the group held something before.
 [[nodiscard]] result<void> commit_group(work::core& c, group_row group, bool waits, bool had_started);
 
-/// Ports and affinity between pods let the pod onto a node that nothing else keeps it from.
-[[nodiscard]] bool other_pods_allow(const work::core& c, pod_row pod, node_row node);
-/// Places a pod on a node that was chosen by amounts alone: other pods and devices are looked at here. `starts`: what
-/// it needs must be free now. False: it has no place there, and nothing was done.
+/// Ports, affinity between pods and reservations let the pod onto a node that nothing else keeps it from.
+[[nodiscard]] bool others_allow(const work::core& c, pod_row pod, node_row node);
+/// Places a pod on a node that was chosen by amounts alone: other pods, reservations and devices are looked at here.
+/// `starts`: what it needs must be free now. False: it has no place there, and nothing was done.
 [[nodiscard]] bool put_on(work::core& c, pod_row pod, node_row node, bool starts);
 
 }  // namespace kaisched::actions

@@ -208,7 +208,7 @@ class divider {
       const node_row row = nodes_->nodes[n].row;
       std::vector<std::uint8_t>& accepts = nodes_->problem.nodes[n].accepts;
       accepts.assign(kinds_.size(), 0);
-      if (among != nullptr && (*among)[row] == 0) continue;
+      if ((among != nullptr && (*among)[row] == 0) || c_.reservations.closes(group_, row)) continue;
       for (std::size_t k = 0; k < kinds_.size(); ++k) accepts[k] = c_.choice.accepts(c_, kinds_[k], row) ? 1 : 0;
     }
   }
@@ -415,6 +415,7 @@ std::vector<std::uint32_t> likeness_of(core& c, group_row group) {
   std::sort(key.begin(), key.end());
   key.push_back(g.queue);
   key.push_back(g.preemptible ? 1 : 0);
+  key.push_back(c.reservations.kind_of(group));
   return key;
 }
 

@@ -29,6 +29,12 @@ void evict_group(core& c, group_row group) {
 
 }  // namespace
 
+std::int64_t time_until(const core& c, std::int64_t then) {
+  if (then <= c.now) return 0;
+  const bool fits = c.now >= 0 || then <= std::numeric_limits<std::int64_t>::max() + c.now;
+  return fits ? then - c.now : std::numeric_limits<std::int64_t>::max();
+}
+
 std::int64_t expected_end(const core& c, group_row group, std::int64_t started) {
   const std::int64_t estimate = c.state().group_extras[group].runtime_estimate;
   if (estimate < 0 || started == unset) return unset;

@@ -21,6 +21,9 @@ namespace kaisched::actions {
 /// The same for a group that holds something. One that only has claims starts with them.
 [[nodiscard]] std::int64_t expected_end(const work::core& c, group_row group);
 
+/// The time until then, at most the longest that there is; 0 if it is past.
+[[nodiscard]] std::int64_t time_until(const work::core& c, std::int64_t then);
+
 /// How long a group waits after an eviction.
 struct requeue_delay {
   std::int64_t delay = 0;

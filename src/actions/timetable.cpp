@@ -23,8 +23,12 @@ void finish(core& c, group_row group) {
   }
 }
 
-/// Places the group in the statement.
-result<bool> place(core& c, group_row group) {
+/// So many times at which reservations of nodes begin or are over are looked at: they may come again for ever.
+constexpr std::size_t most_changes = 64;
+
+/// Places the group in the statement. Nodes may be reserved for others: the time counts.
+result<bool> place(core& c, group_row group, std::int64_t when) {
+  if (when != unset) c.reservations.look_at(group, when);
   failure why;
   return place_group(c, group, {}, why);
 }
@@ -60,7 +64,8 @@ std::int64_t devices_there(const core& c) {
   return sum;
 }
 
-/// Time goes on in the statement: groups end, and those with reservations begin.
+/// Time goes on in the statement: groups end, those with reservations begin, nodes are reserved for others or are not
+/// any more.
 class course {
  public:
   /// @param apart a group that neither ends nor begins, or `no_row`
@@ -74,11 +79,19 @@ class course {
       steps_.push_back({one.start, one.group, true, one.devices});
       steps_.push_back({one.end, one.group, false, one.devices});
     }
+    std::int64_t change = c_.reservations.used() ? c_.reservations.next_change(c_.now) : unset;
+    for (std::size_t i = 0; i < most_changes && change != unset; ++i) {
+      steps_.push_back({change, no_row, false, 0});
+      change = c_.reservations.next_change(change);
+    }
     std::stable_sort(steps_.begin(), steps_.end(), comes_before);
   }
   course(const course&) = delete;
   course& operator=(const course&) = delete;
-  ~course() { c_.rollback(start_); }
+  ~course() {
+    c_.rollback(start_);
+    c_.reservations.look_at_now();
+  }
 
   /// The earliest time at which the group has a place and delays no reservation. `start` is unset where nobody knows
   /// when that is; `group` is `no_row` where it has no place even when all others are gone.
@@ -89,7 +102,7 @@ class course {
     for (std::size_t i = next_worth(0, group, asked); i < steps_.size(); i = next_worth(i + 1, group, asked)) {
       if (auto done = go_to(i + 1); !done) return done.failure();
       const std::uint32_t before = c_.depth();
-      result<bool> placed = place(c_, group);
+      result<bool> placed = place(c_, group, steps_[i].when);
       if (!placed) return placed.failure();
       reservation found{group, steps_[i].when, end_after(group, steps_[i].when), 0};
       for (std::uint32_t op = before; op < c_.depth(); ++op) found.devices += devices_of(c_, c_.log[op].pod);
@@ -134,8 +147,8 @@ class course {
 
  private:
   struct step {
-    std::int64_t when;  ///< unset: unknown, which is last
-    group_row group;
+    std::int64_t when;     ///< unset: unknown, which is last
+    group_row group;       ///< `no_row`: what is reserved for whom changes
     bool begins;           ///< after those that end at the same time
     std::int64_t devices;  ///< that it holds as a whole
   };
@@ -152,8 +165,8 @@ class course {
   }
 
   result<bool> carry_out(const step& s) {
-    if (s.begins) return place(c_, s.group);
-    finish(c_, s.group);
+    if (s.begins) return place(c_, s.group, s.when);
+    if (s.group != no_row) finish(c_, s.group);
     return true;
   }
 
@@ -179,7 +192,7 @@ class course {
       if (s.begins) has_begun[s.group] = true;
     }
     for (step& s : steps_) {
-      if (s.begins || has_begun[s.group]) continue;
+      if (s.begins || s.group == no_row || has_begun[s.group]) continue;
       s.devices = devices_held(c_, s.group);
       at_first_ -= s.devices;
     }
@@ -292,7 +305,7 @@ result<bool> is_head(core& c, const failure& of) {
 result<std::int64_t> earliest_start(core& c, group_row group) {
   c.prepare_classes();
   const std::uint32_t start = c.depth();
-  result<bool> at_once = place(c, group);
+  result<bool> at_once = place(c, group, unset);
   c.rollback(start);
   if (!at_once) return at_once.failure();
   if (*at_once) return c.now;

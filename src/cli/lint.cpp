@@ -72,6 +72,11 @@ constexpr std::array rules{
         lint_clock_behind},
     rule_entry{{"closed-nodes", note, "Nodes are not ready or cordoned: their capacity does not count."},
                lint_closed_nodes},
+    rule_entry{{"empty-reservation", warning,
+                "A reservation names a node, a queue or a pod group that is not there, or labels that no node has."},
+               lint_empty_reservation},
+    rule_entry{{"reservation-over", note, "A reservation has ended: it closes no node any more."},
+               lint_reservation_over},
 };
 
 /// The cluster as it would be if nothing ran and every node could be used.

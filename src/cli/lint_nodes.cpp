@@ -10,6 +10,7 @@
 #include "cli/lint_rules.hpp"
 #include "cli/terminal.hpp"
 #include "policy/access.hpp"
+#include "policy/predicates/reservations.hpp"
 
 namespace kaisched::cli {
 
@@ -197,6 +198,36 @@ void lint_closed_nodes(const lint_input& in) {
   }
   if (not_ready + cordoned == 0) return;
   in.add("", "", fmt::format("{} not ready and {} cordoned", counted(not_ready, "node"), grouped(cordoned)));
+}
+
+void lint_empty_reservation(const lint_input& in) {
+  const cluster_state& s = in.state;
+  for (const model::reservation_info& one : *s.reservations) {
+    const auto miss = [&](std::string_view what, std::string_view name) {
+      in.add("reservation", one.name, fmt::format("names {} {}, which is not there", what, name));
+    };
+    for (const std::string_view node : split_list(one.nodes)) {
+      if (policy::find_node(s, node) == no_row) miss("node", node);
+    }
+    if (policy::reserved_nodes(s, one).empty() && one.nodes.empty())
+      in.add("reservation", one.name,
+             one.selector_text.empty() ? std::string("there is no node")
+                                       : fmt::format("no node has the labels {}", one.selector_text));
+    const bool has_queue = std::any_of(s.queues->begin(), s.queues->end(),
+                                       [&](const model::queue_info& q) { return q.live && q.name == one.queue; });
+    if (!one.queue.empty() && !has_queue) miss("queue", one.queue);
+    bool has_group = one.group.empty();
+    for (group_row g = 0; g < s.group_slots && !has_group; ++g)
+      has_group = s.groups[g].live && s.group_names[g] == one.group;
+    if (!has_group) miss("pod group", one.group);
+  }
+}
+
+void lint_reservation_over(const lint_input& in) {
+  for (const model::reservation_info& one : *in.state.reservations) {
+    if (policy::reserved_at(one, in.now)) continue;
+    in.add("reservation", one.name, fmt::format("ended at {}, and now is {}", one.end, in.now));
+  }
 }
 
 }  // namespace kaisched::cli

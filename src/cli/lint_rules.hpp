@@ -61,6 +61,8 @@ void lint_unused_level(const lint_input& in);
 void lint_no_position(const lint_input& in);
 void lint_clock_behind(const lint_input& in);
 void lint_closed_nodes(const lint_input& in);
+void lint_empty_reservation(const lint_input& in);
+void lint_reservation_over(const lint_input& in);
 
 /// `12 GPUs`, `4 cores`, `1 TiB`: an amount of a quota dimension.
 [[nodiscard]] std::string quota_text(std::uint32_t resource, std::int64_t amount);

@@ -273,6 +273,7 @@ int weight_of(constraint what) {
     case constraint::resource_claim:
     case constraint::vendor_device:
     case constraint::disruption_budget:
+    case constraint::node_reserved:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -333,6 +334,8 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "must keep away from pods that are everywhere already";
     case constraint::vendor_device:
       return "no node has devices for it by the rules of their vendor";
+    case constraint::node_reserved:
+      return "nodes are reserved for others, or will be before it has ended";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

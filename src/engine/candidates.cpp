@@ -89,7 +89,7 @@ result<void> add_verdicts(core& c, pod_row pod, std::span<const node_row> rows, 
       c.has_predicates ? policy::judge_cluster(c.access, ask) : policy::cluster_verdict{};
   std::vector<constraint> verdicts(rows.size(), constraint::none);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    to.nodes[i].refusal = judge_node(c, ask, rows[i]);
+    to.nodes[i].refusal = judge_node(c, c.state().pods[pod].group, ask, rows[i]);
     if (to.nodes[i].refusal.what == constraint::none) to.nodes[i].refusal.what = whole.what;
     verdicts[i] = to.nodes[i].refusal.what;
   }

@@ -1,8 +1,12 @@
 // Reasons as sentences.
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
+#include <string_view>
 #include <utility>
 
+#include "actions/runtime.hpp"
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
 #include "engine/wording.hpp"
@@ -36,6 +40,19 @@ constexpr wording nodes_of_claims("{nodes} node where the resource claims of the
                                   "{nodes} nodes where the resource claims of the pod cannot be used",
                                   "{nodes} 个节点不能使用该 Pod 的资源声明");
 constexpr wording on_node(" (on {node}: {said})", "（在 {node}：{said}）");
+constexpr wording nodes_reserved("{nodes} node reserved for others (on {node}: '{name}' for {whom}, {when})",
+                                 "{nodes} nodes reserved for others (on {node}: '{name}' for {whom}, {when})",
+                                 "{nodes} 个节点已为他人预留（在 {node}：“{name}”，{whom}，{when}）");
+constexpr wording for_queue("queue '{queue}'", "供队列“{queue}”使用");
+constexpr wording for_group("pod group '{group}'", "供 Pod 组“{group}”使用");
+constexpr wording for_both("queue '{queue}' and pod group '{group}'", "供队列“{queue}”和 Pod 组“{group}”使用");
+constexpr wording for_nobody("nobody", "任何人不得使用");
+constexpr wording reserved_now("for another {time}", "还有 {time}");
+constexpr wording reserved_on("until it is removed", "直到被删除");
+constexpr wording reserved_too_soon("in {time}, and the group is expected to run for {need}",
+                                    "{time} 后开始，而该组预计运行 {need}");
+constexpr wording reserved_unknown("in {time}, and nobody knows how long the group runs",
+                                   "{time} 后开始，而该组的运行时间未知");
 constexpr std::array other_nodes{
     node_words{constraint::node_not_ready,
                wording("{nodes} node not ready", "{nodes} nodes not ready", "{nodes} 个节点未就绪")},
@@ -164,6 +181,42 @@ std::string claims_text(const core& c, language in, const reason& why) {
   return {};
 }
 
+/// `2 d 4 h`: the two largest units, rounded down.
+std::string time_text(std::int64_t time) {
+  constexpr std::int64_t second = 1'000'000'000;
+  constexpr std::array<std::pair<std::int64_t, std::string_view>, 4> units{
+      std::pair{86400 * second, "d"}, std::pair{3600 * second, "h"}, std::pair{60 * second, "min"},
+      std::pair{second, "s"}};
+  const auto largest = std::find_if(units.begin(), units.end(), [&](const auto& one) { return time >= one.first; });
+  if (largest == units.end()) return fmt::format("{:g} s", static_cast<double>(time) / 1e9);
+  std::string text = fmt::format("{} {}", time / largest->first, largest->second);
+  const auto next = std::next(largest);
+  const std::int64_t rest = next == units.end() ? 0 : time % largest->first / next->first;
+  return rest == 0 ? text : fmt::format("{} {} {}", text, rest, next->second);
+}
+
+/// The reservation of the node that is reserved last.
+std::string reservation_text(const core& c, language in, const reason& why) {
+  const std::optional<policy::reservation_refusal> by = c.reservations.why(why.group, why.nearest);
+  if (!by)
+    return say(in, nodes_refuse, why.nodes, fmt::arg("nodes", why.nodes),
+               fmt::arg("constraint", constraint_name(why.what)));
+  const model::reservation_info& one = (*c.state().reservations)[by->reservation];
+  const wording& whom = one.queue.empty()   ? one.group.empty() ? for_nobody : for_group
+                        : one.group.empty() ? for_queue
+                                            : for_both;
+  const bool is_on = why.have == 0;
+  const wording& when = !is_on                  ? why.need < 0 ? reserved_unknown : reserved_too_soon
+                        : by->when.end == unset ? reserved_on
+                                                : reserved_now;
+  const std::int64_t time = is_on && by->when.end != unset ? actions::time_until(c, by->when.end) : why.have;
+  return say(
+      in, nodes_reserved, why.nodes, fmt::arg("nodes", why.nodes), fmt::arg("node", name_of_node(c, why.nearest)),
+      fmt::arg("name", one.name),
+      fmt::arg("whom", say(in, whom, 1, fmt::arg("queue", one.queue), fmt::arg("group", one.group))),
+      fmt::arg("when", say(in, when, 1, fmt::arg("time", time_text(time)), fmt::arg("need", time_text(why.need)))));
+}
+
 std::string node_reason_text(const core& c, language in, const reason& why) {
   const auto nodes = fmt::arg("nodes", why.nodes);
   switch (why.what) {
@@ -179,6 +232,8 @@ std::string node_reason_text(const core& c, language in, const reason& why) {
       return say(in, nodes_of_claims, why.nodes, nodes) + claims_text(c, in, why);
     case constraint::vendor_device:
       return vendor_text(c, in, why);
+    case constraint::node_reserved:
+      return reservation_text(c, in, why);
     default:
       break;
   }

@@ -64,16 +64,17 @@ class merged_reasons {
   std::map<std::pair<constraint, dimension>, reason> all_;
 };
 
-/// What nodes say to every pod of a class, and those that say nothing against it.
+/// What nodes say to every pod of a class, of groups that the same nodes are open to, and those that say nothing
+/// against it.
 struct class_verdicts {
   merged_reasons refused;
   std::vector<node_row> open;
 };
 
-class_verdicts judge_class(const core& c, const model::pod_class& ask) {
+class_verdicts judge_class(const core& c, group_row group, const model::pod_class& ask) {
   class_verdicts found;
   for (node_row row = 0; row < c.state().node_count(); ++row) {
-    const reason one = judge_node(c, ask, row);
+    const reason one = judge_node(c, group, ask, row);
     if (one.what == constraint::none) {
       found.open.push_back(row);
     } else {
@@ -97,6 +98,11 @@ std::vector<constraint> judge_pod(const core& c, core* own, pod_row pod, std::sp
   return verdicts;
 }
 
+/// How long a group is expected to run; -1: nobody knows.
+std::int64_t expected_time(const core& c, group_row group) {
+  return std::max<std::int64_t>(-1, c.state().group_extras[group].runtime_estimate);
+}
+
 /// What the class of a pod decides is asked once.
 class node_reasons {
  public:
@@ -106,9 +112,18 @@ class node_reasons {
     if (asks) own_.emplace(c);  // parts may keep state between calls: those of the session are not asked
   }
   std::vector<reason> of(group_row group, pod_row pod) {
-    const class_row row = c_.state().pods[pod].pod_class;
-    auto it = known_.find(row);
-    if (it == known_.end()) it = known_.emplace(row, judge_class(c_, c_.state().class_of(pod))).first;
+    std::vector<reason> found = on_nodes(group, pod);
+    for (reason& one : found) {
+      if (one.what == constraint::node_reserved) one.need = expected_time(c_, group);
+    }
+    return found;
+  }
+
+ private:
+  std::vector<reason> on_nodes(group_row group, pod_row pod) {
+    const std::pair of(c_.state().pods[pod].pod_class, c_.reservations.kind_of(group));
+    auto it = known_.find(of);
+    if (it == known_.end()) it = known_.emplace(of, judge_class(c_, group, c_.state().class_of(pod))).first;
     const class_verdicts& of_class = it->second;
     const bool by_class =
         policy::ignores_other_pods(c_.access, c_.state().class_of(pod)) && !c_.vendors.concerns(c_.state(), pod);
@@ -127,10 +142,9 @@ class node_reasons {
     return all.of(group, pod);
   }
 
- private:
   const core& c_;
   std::optional<core> own_;
-  std::map<class_row, class_verdicts> known_;
+  std::map<std::pair<class_row, std::uint32_t>, class_verdicts> known_;
 };
 
 reason group_reason(group_row group, constraint what, reason_scope scope) {
@@ -284,13 +298,19 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
 
 }  // namespace
 
-reason judge_node(const core& c, const model::pod_class& ask, node_row row) {
+reason judge_node(const core& c, group_row group, const model::pod_class& ask, node_row row) {
   reason why;
   why.scope = reason_scope::node;
   why.nodes = 1;
   why.nearest = row;
   if (c.has_predicates) why.what = policy::node_verdict(c.access, ask, row);
   if (why.what != constraint::none) return why;
+  if (const std::optional<policy::reservation_refusal> by = c.reservations.why(group, row)) {
+    why.what = constraint::node_reserved;
+    why.need = expected_time(c, group);
+    why.have = actions::time_until(c, by->when.start);
+    return why;
+  }
   const model::cluster_state& s = c.state();
   const std::size_t at = static_cast<std::size_t>(row) * s.dims();
   for (std::uint32_t d = 0; d < s.dims(); ++d) {

@@ -33,8 +33,8 @@ namespace engine_detail {
 [[nodiscard]] std::vector<decision> waiting_groups(const work::core& c);
 /// Reasons of these groups.
 [[nodiscard]] std::vector<reason> reasons_of(const work::core& c, std::span<const decision> waiting);
-/// Why one node refuses the pods of a class, with figures; says nothing about what pods on nodes decide.
-[[nodiscard]] reason judge_node(const work::core& c, const model::pod_class& ask, node_row row);
+/// Why one node refuses the pods of a class and group, with figures; says nothing about what pods on nodes decide.
+[[nodiscard]] reason judge_node(const work::core& c, group_row group, const model::pod_class& ask, node_row row);
 /// See `session::candidates`; the pod exists.
 [[nodiscard]] result<candidate_table> candidates_of(const work::core& c, pod_row pod);
 /// All nodes for a pod in the state of a session, whose parts are asked; without the score of one part, if it is named.

@@ -143,6 +143,11 @@ constexpr std::array column_roles{
     column_role{"claim_request", "tolerations", role::taints},
     column_role{"claim_request", "capacities", role::kept},
     column_role{"disruption_budget", "name", role::name},
+    column_role{"reservation", "name", role::name},
+    column_role{"reservation", "nodes", role::name},
+    column_role{"reservation", "node_selector", role::selectors},
+    column_role{"reservation", "queue", role::name},
+    column_role{"reservation", "group", role::name},
 };
 
 const column_role* find_role(const table_info& of, const column_info& column) {

@@ -69,6 +69,8 @@ result<void> edit::one_table(const table_reader& t) {
       return claim_requests(t);
     case table_kind::disruption_budget:
       return disruption_budgets(t);
+    case table_kind::reservation:
+      return reservations(t);
     default:
       return error{status::unsupported, "not an input table", {}};
   }

@@ -143,6 +143,9 @@ class edit {
   result<void> one_quota(const table_reader& t, std::uint64_t row);
   result<void> disruption_budgets(const table_reader& t);
   result<void> one_budget(const table_reader& t, std::uint64_t row);
+  result<void> reservations(const table_reader& t);
+  result<void> one_reservation(const table_reader& t, std::uint64_t row);
+  result<void> read_reservation(const table_reader& t, std::uint64_t row, reservation_info& to) const;
   result<void> numa_zones(const table_reader& t);
   result<void> one_zone(const table_reader& t, std::uint64_t row, node_info& node) const;
   void widen(std::uint32_t dims);

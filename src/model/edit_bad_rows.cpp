@@ -168,6 +168,8 @@ bool edit::exists(const quarantine_key& key) const {
                  [&](const device_quota_info& q) { return q.name_space == key.owner && q.vendor == key.name; });
     case table_kind::disruption_budget:
       return any(*s_.disruption_budgets, [&](const disruption_budget_info& b) { return b.name == key.name; });
+    case table_kind::reservation:
+      return any(*s_.reservations, [&](const reservation_info& r) { return r.name == key.name; });
     default:
       return false;
   }

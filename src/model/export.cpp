@@ -203,6 +203,21 @@ table export_budgets(const cluster_state& s) {
   return w.take();
 }
 
+table export_reservations(const cluster_state& s) {
+  schema_writer w(table_kind::reservation, table_op::add, s.dims());
+  for (const reservation_info& one : *s.reservations) {
+    w.put(col::reservation_name, std::string_view(one.name));
+    w.put_raw(col::reservation_nodes, one.nodes);
+    w.put(col::reservation_node_selector, std::string_view(one.selector_text));
+    w.put(col::reservation_start, one.start);
+    w.put(col::reservation_end, one.end);
+    w.put(col::reservation_every, one.every);
+    w.put(col::reservation_queue, std::string_view(one.queue));
+    w.put(col::reservation_group, std::string_view(one.group));
+  }
+  return w.take();
+}
+
 table export_claims(const cluster_state& s) {
   schema_writer w(table_kind::resource_claim, table_op::add, s.dims());
   const auto rows = rows_by_name(
@@ -463,6 +478,8 @@ table export_table(const cluster_state& s, table_kind kind, dimensions_by by) {
       return export_claim_requests(s);
     case table_kind::disruption_budget:
       return export_budgets(s);
+    case table_kind::reservation:
+      return export_reservations(s);
     default:
       return export_pods(s, order);
   }

@@ -58,7 +58,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "topology",
                                                                         "vendor_device",
                                                                         "cell",
-                                                                        "disruption_budget"};
+                                                                        "disruption_budget",
+                                                                        "node_reserved"};
   return pick(names, c);
 }
 

@@ -325,6 +325,25 @@ constexpr std::array disruption_budget_columns{
     column_info{col::disruption_budget_allowed, "allowed", ct::i64, cs::one, false, ek::none, "pods", "0",
                 "How many of the pods that name the budget may be made to leave or move now."},
 };
+constexpr std::array reservation_columns{
+    column_info{col::reservation_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
+                "Name, unique in the cluster."},
+    column_info{col::reservation_nodes, "nodes", ct::string_list, cs::ragged, false, ek::none, "nodes", "",
+                "Nodes that are reserved, by name; they may come later. With neither names nor a selector: all nodes."},
+    column_info{col::reservation_node_selector, "node_selector", ct::string, cs::ragged, false, ek::none,
+                "label selector", "", "Nodes that are reserved beside those that are named."},
+    column_info{col::reservation_start, "start", ct::i64, cs::one, false, ek::none, "ns", "0",
+                "From when on the nodes are reserved."},
+    column_info{col::reservation_end, "end", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "Until when, later than start; unset: until the row is removed."},
+    column_info{
+        col::reservation_every, "every", ct::i64, cs::one, false, ek::none, "ns", "unset",
+        "After how long the time from start to end comes again, and again; not shorter than that. Unset: never."},
+    column_info{col::reservation_queue, "queue", ct::string, cs::ragged, false, ek::none, "queue", "",
+                "Groups of this queue and of those below may use the nodes meanwhile; it may come later."},
+    column_info{col::reservation_group, "group", ct::string, cs::ragged, false, ek::none, "pod group", "",
+                "This pod group may use them; it may come later. With neither queue nor group: nobody may."},
+};
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},
     column_info{col::numa_zone_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -908,6 +927,8 @@ constexpr std::array tables{
     table_info{table_kind::claim_request, "claim_request", true, "Requests of resource claims.", claim_request_columns},
     table_info{table_kind::disruption_budget, "disruption_budget", true,
                "How many pods that belong together may leave or move at once.", disruption_budget_columns},
+    table_info{table_kind::reservation, "reservation", true,
+               "Nodes that are kept for somebody, or for nobody, at times.", reservation_columns},
     table_info{table_kind::decision, "decision", false, "Decisions of a session.", decision_columns},
     table_info{table_kind::reason, "reason", false, "Why pod groups wait.", reason_columns},
     table_info{table_kind::queue_share, "queue_share", false, "Shares of queues.", queue_share_columns},

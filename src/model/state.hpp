@@ -322,6 +322,19 @@ struct disruption_budget_info {
   std::int64_t allowed = 0;
 };
 
+/// Nodes that are kept for some groups, or for nobody, from one time to another.
+struct reservation_info {
+  std::string name;
+  std::string nodes;          ///< row of a string list
+  std::string selector_text;  ///< of nodes; empty: none beside those that are named, or all where none is
+  selector labels;            ///< the same, read
+  std::int64_t start = 0;
+  std::int64_t end = unset;    ///< `unset`: until it is removed
+  std::int64_t every = unset;  ///< `unset`: once
+  std::string queue;           ///< whose groups may use the nodes; empty: those of none
+  std::string group;           ///< likewise
+};
+
 /// Rows by name, shared until one is written.
 template <class Info>
 using named_rows = base::cow<std::map<std::string, std::shared_ptr<const Info>, std::less<>>>;
@@ -445,6 +458,7 @@ struct cluster_state : cluster_counts {
 
   base::cow<std::vector<device_quota_info>> device_quotas;            ///< by namespace and vendor
   base::cow<std::vector<disruption_budget_info>> disruption_budgets;  ///< by name
+  base::cow<std::vector<reservation_info>> reservations;              ///< by name
 
   base::cow<quarantine_list> quarantine;  ///< no part of the digest
 
@@ -460,7 +474,7 @@ struct cluster_state : cluster_counts {
     act(pending_groups), act(stray_groups), act(partial_groups), act(budget_groups);
     act(subs), act(pods), act(pod_extras), act(told), act(pod_names), act(classes);
     act(claims), act(device_classes), act(resource_slices), act(slice_devices), act(claim_requests);
-    act(device_quotas), act(disruption_budgets), act(quarantine);
+    act(device_quotas), act(disruption_budgets), act(reservations), act(quarantine);
     live.each_column(act);
   }
 

@@ -47,6 +47,7 @@ core::core(const core& other)
       vendors(other.vendors),
       saved_claims(other.saved_claims),
       budgets(other.budgets),
+      reservations(other.reservations),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
       topologies(other.topologies),
@@ -156,6 +157,7 @@ result<void> core::open() {
   open_claims();
   if (auto done = vendors.open(state(), options, setup->catalog); !done) return done;
   if (options.respect_disruption_budgets) budgets.open(state());
+  reservations.open(state(), now);
   connect();
   for (const auto& [name, make] : setup->parts) {
     std::unique_ptr<policy_part> part = make(options);

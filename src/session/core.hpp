@@ -29,6 +29,7 @@
 #include "policy/numa/ledger.hpp"
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
+#include "policy/predicates/reservations.hpp"
 #include "policy/topology/domain_tree.hpp"
 #include "session/change_ledger.hpp"
 #include "session/disruption_ledger.hpp"
@@ -365,6 +366,7 @@ class core {
   policy::device_ledger vendors;                   ///< of devices that are shared by the rules of their vendors
   std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
   disruption_ledger budgets;                       ///< with the option `respect_disruption_budgets`
+  policy::reservation_book reservations;           ///< of nodes, at times
   bool has_proportion = false;
   bool has_predicates = false;
 

@@ -284,7 +284,8 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
   const class_facts& known = facts(c, row);
   return known.open_everywhere && known.cluster.what == constraint::none &&
          (!predicates_ || policy::ignores_other_pods(c.access, *c.state().classes[row])) && !c.claims.has_claims(pod) &&
-         !c.vendors.concerns(c.state(), pod) && c.state().pod_extras[pod].nominated == no_row;
+         !c.vendors.concerns(c.state(), pod) && c.state().pod_extras[pod].nominated == no_row &&
+         c.reservations.closed_to(c.state().pods[pod].group) == nullptr;
 }
 
 std::optional<std::size_t> node_choice::places_for(core& c, class_row kind, std::size_t count) {
@@ -365,6 +366,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   const model::pod_class& ask = *c.state().classes[row];
   among_ = scope.among;
   bands_ = scope.bands;
+  closed_ = c.reservations.closed_to(c.state().pods[pod].group);
   refused_.clear();
   c.refusal = {};
   // Nothing came free since the class found no node: it finds none now.
@@ -383,7 +385,8 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   result<place> found = by_index   ? best_by_index(c, pod, known, only_claims)
                         : by_class ? best_by_class(c, pod, known, only_claims)
                                    : best_by_scan(c, pod, only_claims);
-  if (remembers && found && found->row == no_row && c.refusal.what == constraint::none) known.failed_at = c.frees + 1;
+  if (remembers && closed_ == nullptr && found && found->row == no_row && c.refusal.what == constraint::none)
+    known.failed_at = c.frees + 1;
   return found;
 }
 
@@ -467,6 +470,7 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
 
 bool node_choice::passes(const core& c, node_row row, const filter& by) const {
   if (!by.known.open_everywhere && by.known.accepted[row] == 0) return false;
+  if (is_closed(row)) return false;
   if (by.node_kind != any_node && policy::is_cpu_only_node(c.view(), row) != (by.node_kind == 1)) return false;
   return by.others.empty() || by.others[row] == constraint::none;
 }
@@ -620,7 +624,7 @@ result<place> node_choice::best_by_index(core& c, pod_row pod, class_facts& know
   place found;
   const std::uint32_t slot = s.pod_extras[pod].nominated;
   const node_row promised = !nominated_ || slot == no_row ? no_row : (*s.node_row_of_slot)[slot];
-  if (promised != no_row && (among_ == nullptr || (*among_)[promised] != 0) &&
+  if (promised != no_row && !is_closed(promised) && (among_ == nullptr || (*among_)[promised] != 0) &&
       (known.open_everywhere || known.accepted[promised] != 0) &&
       (others.empty() || others[promised] == constraint::none) &&
       ((!only_claims && try_node(c, pod, promised, free_amount::idle, found)) ||
@@ -672,6 +676,7 @@ result<place> node_choice::best_by_scan(core& c, pod_row pod, bool only_claims) 
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t paid = policy::claims_paid(c.access, pod, rows[i], free_amount::idle_or_releasing);
     if (!policy::fits(c.access, ask, rows[i], free_amount::idle_or_releasing, paid)) verdicts[i] = constraint::resource;
+    if (is_closed(rows[i])) verdicts[i] = constraint::node_reserved;
   }
   for (const auto& part : c.parts) {
     if ((part->capabilities() & part_filters_nodes) == 0) continue;
@@ -738,7 +743,7 @@ result<place> node_choice::best_by_class(core& c, pod_row pod, const class_facts
   place found;
   for (std::uint32_t rank = keys.best(); rank != no_row; rank = keys.best()) {
     const node_row row = (*c.state().rows_by_name)[rank];
-    const bool is_offered = others.empty() || others[row] == constraint::none;
+    const bool is_offered = !is_closed(row) && (others.empty() || others[row] == constraint::none);
     if (is_offered && !only_claims && try_node(c, pod, row, free_amount::idle, found)) break;
     if (is_offered && try_node(c, pod, row, free_amount::idle_or_releasing, found)) break;
     found = {};

@@ -17,6 +17,7 @@
 #include "model/node_index.hpp"
 #include "model/state.hpp"
 #include "policy/access.hpp"
+#include "policy/predicates/reservations.hpp"
 #include "session/class_scores.hpp"
 #include "session/node_bands.hpp"
 
@@ -60,7 +61,7 @@ class node_choice {
   [[nodiscard]] bool may_go_anywhere(const core& c, pod_row pod);
   /// How many pods of a class nodes have places for, up to `count`, where placing one after the other would end there:
   /// they ask for whole GPUs, and no rule but amounts keeps them apart. Nothing where that cannot be told. Pods that
-  /// vendors or claims of devices are concerned with are not asked for.
+  /// vendors or claims of devices are concerned with are not asked for, nor those that reservations keep from nodes.
   [[nodiscard]] std::optional<std::size_t> places_for(core& c, class_row kind, std::size_t count);
   /// Which devices a pod gets on a node where the amounts fit; false if there are too few in one piece.
   [[nodiscard]] bool choose_devices(const core& c, pod_row pod, node_row row, policy::free_amount which,
@@ -169,6 +170,7 @@ class node_choice {
   };
   [[nodiscard]] std::optional<std::size_t> count_places(core& c, const model::pod_class& ask, const class_facts& known,
                                                         std::size_t count) const;
+  [[nodiscard]] bool is_closed(node_row row) const { return closed_ != nullptr && (*closed_)[row] != 0; }
   [[nodiscard]] bool passes(const core& c, node_row row, const filter& by) const;
   [[nodiscard]] place scan_index(core& c, pod_row pod, const filter& by);
   [[nodiscard]] place scan_rows(core& c, pod_row pod, const filter& by, const node_band& rows);
@@ -189,8 +191,9 @@ class node_choice {
   void open_spread(const core& c, spread_index& spread, dimension d);
   static void update_spread(const core& c, spread_index& spread, node_row row, dimension d);
 
-  const node_set* among_ = nullptr;  ///< while a pod is placed
-  node_bands* bands_ = nullptr;      ///< likewise
+  const node_set* among_ = nullptr;               ///< while a pod is placed
+  node_bands* bands_ = nullptr;                   ///< likewise
+  const policy::closed_nodes* closed_ = nullptr;  ///< likewise: nodes that are reserved for others; null: none are
   /// Of the pod that is being placed: what queues say, by the memory of the GPUs of a node.
   std::vector<std::pair<std::int64_t, bool>> refused_;
   policy::group_order devices_;

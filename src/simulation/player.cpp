@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/predicates/reservations.hpp"
 #include "simulation/input_check.hpp"
 
 namespace kaisched::simulation {
@@ -115,6 +116,7 @@ void player::prepare_jobs(const model::cluster_state& s) {
   if (options_.usage_half_life > 0 && !options_.one_queue) {
     usage_.emplace(s, names, options_.usage_half_life, std::int64_t{0});
   }
+  reservations_ = *s.reservations;
   only_starts_ = can_only_start();
   for (std::uint32_t j = 0; j < jobs_.size() && only_starts_; ++j) need_of_job_.push_back(need_of(j));
   touched_job_.resize(jobs_.size(), false);
@@ -248,10 +250,28 @@ std::int64_t player::next_moment() {
   if (!events_.empty()) earlier(events_.next().time);
   if (next_job_ < jobs_.size()) earlier(jobs_[next_job_].submit);
   earlier(session_due_);
+  reserved_due_ = pods_waiting_ > 0 && !is_over() ? next_reserved_time() : never;
+  earlier(reserved_due_);
+  return next;
+}
+
+/// The next time at which nodes are reserved, or are not any more.
+std::int64_t player::next_reserved_time() const {
+  const std::int64_t after = options_.begin + now_;
+  std::int64_t next = never;
+  for (const model::reservation_info& one : reservations_) {
+    const std::optional<policy::reserved_time> when = policy::reserved_at(one, after);
+    if (!when) continue;
+    for (const std::int64_t time : {when->start, when->end}) {
+      const bool counts = time != unset && time > after && time - options_.begin <= last_moment();
+      if (counts && (next == never || time - options_.begin < next)) next = time - options_.begin;
+    }
+  }
   return next;
 }
 
 void player::happen() {
+  changed_ = changed_ || now_ == reserved_due_;
   while (!events_.empty() && events_.next().time == now_) {
     const event next = events_.take();
     if (!is_outdated(next)) happens(next);

@@ -23,6 +23,10 @@
 
 namespace kaisched::simulation {
 
+/// When nothing is left that could happen but sessions that look at the clock, so many of them may still find
+/// something.
+inline constexpr std::uint32_t most_idle_sessions = 1000;
+
 /// Bytes of what happens, in order.
 class record {
  public:
@@ -100,6 +104,7 @@ class player {
   [[nodiscard]] std::int64_t last_moment() const;
   [[nodiscard]] bool is_outdated(const event& e) const;
   [[nodiscard]] std::int64_t next_moment();
+  [[nodiscard]] std::int64_t next_reserved_time() const;
   void happen();
   void happens(const event& e);
   void note_change(std::uint8_t what, std::uint32_t subject, std::uint32_t other);
@@ -145,6 +150,9 @@ class player {
   // ---- sessions: player_sessions.cpp
   result<void> decide();
   [[nodiscard]] bool wants_session() const;
+  [[nodiscard]] bool is_over() const {
+    return events_.empty() && next_job_ == jobs_.size() && idle_sessions_ >= most_idle_sessions;
+  }
   [[nodiscard]] bool can_only_start() const;
   [[nodiscard]] std::int64_t need_of(std::uint32_t j) const;
   [[nodiscard]] std::int64_t earliest_session() const;
@@ -174,15 +182,17 @@ class player {
   std::int64_t now_ = 0;
   std::uint32_t next_job_ = 0;
   std::int64_t session_due_ = never;
+  std::int64_t reserved_due_ = never;  ///< when nodes are reserved or are not any more, while somebody waits
   std::int64_t last_session_ = never;
   std::int64_t last_change_ = 0;
   std::string stopped_too_often_;
   std::uint32_t idle_sessions_ = 0;  ///< that decided nothing, one after the other
   bool changed_ = false;             ///< something that a session could make use of
   bool saves_work_ = false;
-  std::string topology_;      ///< of the preferred level
-  std::string level_;         ///< that is preferred
-  bool waited_ = false;       ///< at the moment before
+  std::string topology_;  ///< of the preferred level
+  std::string level_;     ///< that is preferred
+  bool waited_ = false;   ///< at the moment before
+  std::vector<model::reservation_info> reservations_;
   bool only_starts_ = false;  ///< sessions can do nothing but give free places to pods that wait
 
   std::vector<pod_entry> pods_;               ///< of all jobs, in their order

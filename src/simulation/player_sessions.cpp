@@ -11,9 +11,6 @@ namespace kaisched::simulation {
 
 namespace {
 
-/// When nothing is left that could happen but sessions that look at the clock, so many of them may still find
-/// something.
-constexpr std::uint32_t most_idle_sessions = 1000;
 constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
 error divided_devices() {
@@ -55,8 +52,7 @@ result<void> player::decide() {
                                options_.most_stops),
                    {}};
   }
-  const bool is_over = events_.empty() && next_job_ == jobs_.size() && idle_sessions_ >= most_idle_sessions;
-  const bool clock_matters = options_.wake > 0 && !is_over && (pods_waiting_ > 0 || jobs_running_ > 0);
+  const bool clock_matters = options_.wake > 0 && !is_over() && (pods_waiting_ > 0 || jobs_running_ > 0);
   session_due_ = clock_matters ? last_session_ + options_.wake : never;
   if (session_due_ != never && session_due_ <= now_) session_due_ = now_ + options_.wake;
   return {};

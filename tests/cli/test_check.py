@@ -193,6 +193,24 @@ class Check(Case):
         closed = NODE.replace('"capacity"', '"unschedulable": true, "capacity"')
         self.only("closed-nodes", "0 nodes not ready and 1 cordoned", QUEUE, closed, jobs("a"))
 
+    def test_reservations(self):
+        row = '"now": 50, "reservation": [{"name": "r", %s}]'
+        for what, said in (
+            ('"nodes": ["n", "m"]', "names node m, which is not there"),
+            ('"node_selector": "rack=a"', "no node has the labels rack=a"),
+            ('"queue": "p"', "names queue p, which is not there"),
+            ('"group": "h"', "names pod group h, which is not there"),
+        ):
+            with self.subTest(what):
+                self.only("empty-reservation", said, QUEUE, NODE, jobs("a"), row % what)
+        self.only("reservation-over", "ended at 50, and now is 50", QUEUE, NODE, jobs("a"), row % '"end": 50')
+        fine = row % '"nodes": ["n"], "queue": "q", "group": "a", "end": 51'
+        self.assertEqual(self.findings(QUEUE, NODE, jobs("a"), fine)["findings"], [])
+        again = row % '"end": 10, "every": 10'
+        self.assertEqual(self.findings(QUEUE, NODE, jobs("a"), again)["findings"], [])
+        bad = self.findings(QUEUE, NODE, row % '"start": 9, "end": 9', status=1)["findings"]
+        self.assertIn("'r': it ends before it has started", bad[0]["text"])
+
     def test_nodes_that_hold_too_much(self):
         self.only(
             "node-overcommitted",

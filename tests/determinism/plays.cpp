@@ -156,10 +156,37 @@ std::vector<input> large_inputs() {
   return all;
 }
 
+/// Some nodes are kept for a queue now, others for nobody in a while, again and again.
+table some_reservations() {
+  table rows = make(table_kind::reservation, table_op::add);
+  auto& name = rows.add(col::reservation_name, column_type::string);
+  auto& nodes = rows.add(col::reservation_nodes, column_type::string_list);
+  auto& start = rows.add(col::reservation_start, column_type::i64);
+  auto& end = rows.add(col::reservation_end, column_type::i64);
+  auto& every = rows.add(col::reservation_every, column_type::i64);
+  auto& queue = rows.add(col::reservation_queue, column_type::string);
+  const auto put = [&](std::string_view of, std::span<const std::string_view> on, std::int64_t from,
+                       std::string_view by) {
+    name.push(of);
+    nodes.push_list(on);
+    start.push(from);
+    end.push(from + minute);
+    every.push(2 * minute);
+    queue.push(by);
+  };
+  static constexpr std::array<std::string_view, 2> first{"n0", "n3"};
+  static constexpr std::array<std::string_view, 2> second{"n1", "n3"};
+  put("course", first, 0, "q1");
+  put("maintenance", second, minute / 2, "");
+  return rows;
+}
+
 input random_input(std::uint64_t seed) {
   test::seeded_dice d(seed);
   const test::cluster_size size = seed % 8 == 7 ? test::cluster_size{16, 60} : test::cluster_size{6, 12};
-  return {"random-" + std::to_string(seed), test::random_cluster(d, size).tables(), 0};
+  input made{"random-" + std::to_string(seed), test::random_cluster(d, size).tables(), 0};
+  if (seed % 8 == 5) made.tables.push_back(some_reservations());
+  return made;
 }
 
 cluster build(const std::vector<table>& tables) {

@@ -60,6 +60,30 @@ TEST_CASE("before maintenance a node takes no new pods") {
   CHECK(at(r.jobs[1].first_start) == 140);
 }
 
+TEST_CASE("who waits for a reservation to end starts then") {
+  const auto reserved = [](std::int64_t every) {
+    cluster c = nodes_with({1});
+    must(c.apply(rows(table_kind::reservation, table_op::add, {"name", "start", "end", "every"})
+                     .add({"maint", 20 * second, 40 * second, every})));
+    return c;
+  };
+  const sim::run_result once = played(reserved(unset), play_of({{"a", 15, 100}, {"b", 41, 5}}));
+  CHECK(at(once.jobs[0].first_start) == 40);
+  CHECK(at(once.jobs[1].first_start) == 140);
+  CHECK(once.counts.evictions == 0);
+  const sim::simulation_options exact{.estimates = sim::told_times::exact};
+  const sim::run_result again =
+      played(reserved(30 * second), play_of({{"a", 12, 10}, {"b", 13, 8}, {"c", 14, 3}}), exact);
+  CHECK(at(again.jobs[0].first_start) == 40);  // between two times, which are ten seconds apart
+  CHECK(at(again.jobs[1].first_start) == 70);
+  CHECK(at(again.jobs[2].first_start) == 14);
+  // Who never fits waits, and the play comes to its end.
+  const sim::run_result never = played(reserved(30 * second), play_of({{"a", 0, 11}}), exact);
+  CHECK(never.jobs[0].first_start == 0);
+  const sim::run_result waits = played(reserved(30 * second), play_of({{"a", 10, 11}}), exact);
+  CHECK(waits.jobs[0].first_start == sim::never);
+}
+
 TEST_CASE("one pod of a gang on a node that fails stops the gang") {
   sim::play what = play_of({{"gang", 0, 100, 2, 1}});
   what.outages = {{"n1", 30 * second, 50 * second}};

@@ -560,17 +560,18 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_GATED = 16,                 ///< pods are gated
   KAISCHED_CONSTRAINT_PLUGIN = 17,                ///< a plug-in refused the node
   KAISCHED_CONSTRAINT_SUB_GROUP_MISSING = 18,     ///< pods name a sub-group that does not exist or that has children
-  KAISCHED_CONSTRAINT_NOT_TRIED = 19,         ///< a node would take the pod, but no action has tried to start the group
-  KAISCHED_CONSTRAINT_RESERVATION = 20,       ///< the group at the head of the queue order would start later
-  KAISCHED_CONSTRAINT_REQUEUE_DELAY = 21,     ///< the group was evicted and waits for its delay
-  KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT = 22,    ///< a queue would pass its limit for the GPUs of the node
-  KAISCHED_CONSTRAINT_DEVICE_KIND = 23,       ///< devices of another kind: divided or not, or their memory is not known
-  KAISCHED_CONSTRAINT_NUMA_ALIGNMENT = 24,    ///< the NUMA zones of the node cannot align the pod
-  KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25,    ///< claims may not be used, or the node has no devices for them
-  KAISCHED_CONSTRAINT_TOPOLOGY = 26,          ///< no domain has room for all pods that must be together
-  KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27,     ///< devices shared by the rules of their vendor do not suffice
-  KAISCHED_CONSTRAINT_CELL = 28,              ///< the cells that a virtual cluster owns do not suffice
-  KAISCHED_CONSTRAINT_DISRUPTION_BUDGET = 29  ///< pods that would have to leave or move are more than a budget allows
+  KAISCHED_CONSTRAINT_NOT_TRIED = 19,       ///< a node would take the pod, but no action has tried to start the group
+  KAISCHED_CONSTRAINT_RESERVATION = 20,     ///< the group at the head of the queue order would start later
+  KAISCHED_CONSTRAINT_REQUEUE_DELAY = 21,   ///< the group was evicted and waits for its delay
+  KAISCHED_CONSTRAINT_GPU_TYPE_LIMIT = 22,  ///< a queue would pass its limit for the GPUs of the node
+  KAISCHED_CONSTRAINT_DEVICE_KIND = 23,     ///< devices of another kind: divided or not, or their memory is not known
+  KAISCHED_CONSTRAINT_NUMA_ALIGNMENT = 24,  ///< the NUMA zones of the node cannot align the pod
+  KAISCHED_CONSTRAINT_RESOURCE_CLAIM = 25,  ///< claims may not be used, or the node has no devices for them
+  KAISCHED_CONSTRAINT_TOPOLOGY = 26,        ///< no domain has room for all pods that must be together
+  KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27,   ///< devices shared by the rules of their vendor do not suffice
+  KAISCHED_CONSTRAINT_CELL = 28,            ///< the cells that a virtual cluster owns do not suffice
+  KAISCHED_CONSTRAINT_DISRUPTION_BUDGET = 29,  ///< pods that would have to leave or move are more than a budget allows
+  KAISCHED_CONSTRAINT_NODE_RESERVED = 30       ///< the node is, or will soon be, reserved for others
 };
 
 /// Where a constraint applies.
@@ -679,6 +680,8 @@ enum kaisched_table_kind {
   KAISCHED_TABLE_CLAIM_REQUEST = 15,
   /// input: How many pods that belong together may leave or move at once.
   KAISCHED_TABLE_DISRUPTION_BUDGET = 16,
+  /// input: Nodes that are kept for somebody, or for nobody, at times.
+  KAISCHED_TABLE_RESERVATION = 17,
   /// output: Decisions of a session.
   KAISCHED_TABLE_DECISION = 32,
   /// output: Why pod groups wait.
@@ -1196,6 +1199,30 @@ enum kaisched_disruption_budget_column {
   KAISCHED_DISRUPTION_BUDGET_COL_NAME = 1,
   /// i64, default 0. How many of the pods that name the budget may be made to leave or move now. [pods]
   KAISCHED_DISRUPTION_BUDGET_COL_ALLOWED = 2
+};
+
+/// Columns of KAISCHED_TABLE_RESERVATION.
+enum kaisched_reservation_column {
+  /// string, required. Name, unique in the cluster. [name]
+  KAISCHED_RESERVATION_COL_NAME = 1,
+  /// string_list, default empty. Nodes that are reserved, by name; they may come later. With neither names nor a
+  /// selector: all nodes. [nodes]
+  KAISCHED_RESERVATION_COL_NODES = 2,
+  /// string, default empty. Nodes that are reserved beside those that are named. [label selector]
+  KAISCHED_RESERVATION_COL_NODE_SELECTOR = 3,
+  /// i64, default 0. From when on the nodes are reserved. [ns]
+  KAISCHED_RESERVATION_COL_START = 4,
+  /// i64, default unset. Until when, later than start; unset: until the row is removed. [ns]
+  KAISCHED_RESERVATION_COL_END = 5,
+  /// i64, default unset. After how long the time from start to end comes again, and again; not shorter than that.
+  /// Unset: never. [ns]
+  KAISCHED_RESERVATION_COL_EVERY = 6,
+  /// string, default empty. Groups of this queue and of those below may use the nodes meanwhile; it may come later.
+  /// [queue]
+  KAISCHED_RESERVATION_COL_QUEUE = 7,
+  /// string, default empty. This pod group may use them; it may come later. With neither queue nor group: nobody may.
+  /// [pod group]
+  KAISCHED_RESERVATION_COL_GROUP = 8
 };
 
 /// Columns of KAISCHED_TABLE_DECISION.

@@ -144,14 +144,16 @@ std::optional<std::uint32_t> session_places::flavor_of(const adm::pod_set_assign
   return set.flavors.front().flavor;
 }
 
-/// Leaves all of whose nodes refuse pods of the class, amounts aside.
-const std::vector<std::int64_t>& session_places::excluded_for(class_row kind, std::uint32_t flavor) {
-  const auto [at, is_new] = excluded_.try_emplace({kind, flavor});
-  if (!is_new || !c_.has_predicates) return at->second;
+/// Leaves all of whose nodes refuse pods of the class and the group, amounts aside.
+const std::vector<std::int64_t>& session_places::excluded_for(class_row kind, group_row group, std::uint32_t flavor) {
+  const auto [at, is_new] = excluded_.try_emplace({kind, c_.reservations.kind_of(group), flavor});
+  if (!is_new || (!c_.has_predicates && !c_.reservations.used())) return at->second;
   const model::pod_class& ask = *c_.state().classes[kind];
   for (const std::vector<node_row>& nodes : flavors_[flavor].nodes) {
-    const bool open = std::ranges::any_of(
-        nodes, [&](node_row row) { return policy::node_verdict(c_.access, ask, row) == constraint::none; });
+    const bool open = std::ranges::any_of(nodes, [&](node_row row) {
+      return !c_.reservations.closes(group, row) &&
+             (!c_.has_predicates || policy::node_verdict(c_.access, ask, row) == constraint::none);
+    });
     at->second.push_back(open ? -1 : 0);
   }
   return at->second;
@@ -167,7 +169,7 @@ adm::pod_set_places session_places::request_of(const waiting_workload& of, std::
   made.request.required = from.required;
   made.request.preferred = from.preferred;
   made.request.implied = from.required.empty() && from.preferred.empty();
-  made.request.excluded = excluded_for(from.kind, flavor);
+  made.request.excluded = excluded_for(from.kind, of.group, flavor);
   return made;
 }
 

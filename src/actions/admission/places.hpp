@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -62,7 +63,7 @@ class session_places final : public adm::place_book {
   [[nodiscard]] std::optional<std::uint32_t> flavor_of(const adm::pod_set_assignment& set) const;
   [[nodiscard]] usages usages_of(std::size_t head, const adm::flavor_assignment& assignment,
                                  const adm::set_places& places) const;
-  [[nodiscard]] const std::vector<std::int64_t>& excluded_for(class_row kind, std::uint32_t flavor);
+  [[nodiscard]] const std::vector<std::int64_t>& excluded_for(class_row kind, group_row group, std::uint32_t flavor);
   [[nodiscard]] adm::pod_set_places request_of(const waiting_workload& of, std::size_t set, std::int64_t count,
                                                std::uint32_t flavor);
 
@@ -77,7 +78,7 @@ class session_places final : public adm::place_book {
   std::vector<const waiting_workload*> heads_;
   std::vector<std::pair<std::size_t, usages>> assumed_;  ///< by head of the cycle
   std::vector<adm::place_failure> failures_;
-  std::map<std::pair<class_row, std::uint32_t>, std::vector<std::int64_t>> excluded_;
+  std::map<std::tuple<class_row, std::uint32_t, std::uint32_t>, std::vector<std::int64_t>> excluded_;
 };
 
 }  // namespace kaisched::actions::admission

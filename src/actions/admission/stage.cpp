@@ -12,7 +12,6 @@
 #include "actions/admission/places.hpp"
 #include "actions/admission/world.hpp"
 #include "actions/placement.hpp"
-#include "policy/access.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -142,11 +141,7 @@ class step_performer {
   }
 
   bool place_on(pod_row pod, node_row node) {
-    if (c_.has_predicates && !policy::ignores_other_pods(c_.access, c_.state().class_of(pod))) {
-      constraint verdict = constraint::none;
-      policy::pod_verdicts(c_.access, pod, std::span(&node, 1), std::span(&verdict, 1));
-      if (verdict != constraint::none) return false;
-    }
+    if (!others_allow(c_, pod, node)) return false;
     const std::optional<work::place> found = work::place_on(c_, pod, node, policy::free_amount::idle);
     if (!found || found->must_wait) return false;
     c_.allocate(pod, node, found->devices, found->groups);

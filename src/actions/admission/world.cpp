@@ -369,7 +369,7 @@ class workload_reader {
       for (std::uint32_t r = 0; r < resource_count; ++r) {
         if (ask[r] > 0) demand.requests.push_back({r, base::saturating_multiply(ask[r], count)});
       }
-      demand.mismatches = mismatches_of(to.sets[i].kind);
+      demand.mismatches = mismatches_of(to.sets[i].kind, to.group);
       const std::int64_t missing = s_.subs[sub].min - static_cast<std::int64_t>(c_.counts(sub).active_allocated);
       const bool alone = to.sets.size() == before + 1;
       to.head.fewest.push_back(alone ? std::clamp<std::int64_t>(missing, 1, count) : count);
@@ -379,13 +379,13 @@ class workload_reader {
   }
 
   /// A flavor is none for pods that every node of it refuses for good. Where there is one flavor nobody looks.
-  const std::vector<std::optional<std::uint32_t>>& mismatches_of(class_row kind) {
-    const auto [at, is_new] = mismatches_.try_emplace(kind);
+  const std::vector<std::optional<std::uint32_t>>& mismatches_of(class_row kind, group_row group) {
+    const auto [at, is_new] = mismatches_.try_emplace({kind, c_.reservations.kind_of(group)});
     if (!is_new || setup_.flavor_label.empty()) return at->second;
     at->second.assign(into_.flavors.size(), 0U);
     for (node_row row = 0; row < s_.node_count(); ++row) {
       const std::uint32_t flavor = into_.flavor_of_node[row];
-      if (flavor == adm::no_flavor || !at->second[flavor]) continue;
+      if (flavor == adm::no_flavor || !at->second[flavor] || c_.reservations.closes(group, row)) continue;
       if (!c_.has_predicates || policy::node_verdict(c_.access, *s_.classes[kind], row) == constraint::none)
         at->second[flavor].reset();
     }
@@ -429,7 +429,7 @@ class workload_reader {
   const std::map<queue_row, std::size_t>& position_;
   admission_world& into_;
   std::vector<std::optional<model::quota_vector>> asks_;  ///< by class
-  std::map<class_row, std::vector<std::optional<std::uint32_t>>> mismatches_;
+  std::map<std::pair<class_row, std::uint32_t>, std::vector<std::optional<std::uint32_t>>> mismatches_;
 };
 
 }  // namespace

@@ -94,6 +94,10 @@ class decider {
   /// Nodes that let in every pod, amounts and other pods aside.
   nodes open_nodes(std::span<const pod_row> pods) {
     nodes open(c_.state().node_count(), 1);
+    const group_row group = c_.state().pods[pods.front()].group;
+    if (const policy::closed_nodes* const closed = c_.reservations.closed_to(group)) {
+      for (std::size_t node = 0; node < open.size(); ++node) open[node] = (*closed)[node] == 0 ? 1 : 0;
+    }
     std::set<class_row> seen;
     for (const pod_row pod : pods) {
       const class_row row = c_.state().pods[pod].pod_class;
@@ -193,7 +197,7 @@ class decider {
 
   bool put(pod_row pod, node_row node, std::uint64_t mask, bool waits) {
     const model::pod_class& ask = c_.state().class_of(pod);
-    if (!other_pods_allow(c_, pod, node)) return false;
+    if (!others_allow(c_, pod, node)) return false;
     const policy::free_amount amount = waits ? policy::free_amount::idle_or_releasing : policy::free_amount::idle;
     const std::optional<work::place> found = work::place_on(c_, pod, node, amount);
     if (!found || (!waits && found->must_wait)) return false;

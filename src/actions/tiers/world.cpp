@@ -417,11 +417,16 @@ class world_maker {
   const answers& answers_of(pod_row pod) {
     const class_row of_class = s_.pods[pod].pod_class;
     const model::pod_class& ask = s_.class_of(pod);
+    const group_row group = s_.pods[pod].group;
+    const std::pair by_what(of_class, c_.reservations.kind_of(group));
     const bool by_class = policy::ignores_other_pods(c_.access, ask);
     if (by_class) {
-      if (const auto known = by_class_.find(of_class); known != by_class_.end()) return *known->second;
+      if (const auto known = by_class_.find(by_what); known != by_class_.end()) return *known->second;
     }
     std::vector<node_refusal> found = refusals_for_good(of_class);
+    for (node_row row = 0; by_what.second != 0 && row < s_.node_count(); ++row) {
+      if (c_.reservations.closes(group, row)) found[row] = node_refusal::for_good;
+    }
     if (!by_class && c_.has_predicates) {
       std::vector<node_row> open;
       for (node_row row = 0; row < s_.node_count(); ++row) {
@@ -441,7 +446,7 @@ class world_maker {
       if (!all_open) said.refusals = std::make_shared<const std::vector<node_refusal>>(all);
       said.kind = kinds_.size() - 1;
     }
-    if (by_class) by_class_.emplace(of_class, &said);
+    if (by_class) by_class_.emplace(by_what, &said);
     return said;
   }
 
@@ -474,7 +479,7 @@ class world_maker {
   policy::tiers::row root_row_ = nowhere;
   const policy::topology::domain_tree* tree_ = nullptr;
   std::map<std::pair<class_row, std::vector<node_refusal>>, answers> kinds_;
-  std::map<class_row, const answers*> by_class_;
+  std::map<std::pair<class_row, std::uint32_t>, const answers*> by_class_;  ///< and by what is reserved for others
   std::map<class_row, std::vector<node_refusal>> for_good_;
   std::map<class_row, wishes> wishes_;
   std::map<std::pair<std::string_view, std::string_view>, amounts_by_node> pulls_;  ///< by namespace and labels

@@ -27,7 +27,7 @@ class turn_host final : public policy::turns::host {
 
   bool accepts(policy::turns::row ask, policy::turns::row node) override {
     const pod_row pod = world_.pods[ask];
-    if (!other_pods_allow(c_, pod, static_cast<node_row>(node))) return false;
+    if (!others_allow(c_, pod, static_cast<node_row>(node))) return false;
     const std::optional<work::place> found =
         work::place_on(c_, pod, static_cast<node_row>(node), policy::free_amount::idle);
     return found && !found->must_wait;

@@ -29,7 +29,7 @@ constexpr policy::turns::row nothing = policy::turns::no_row;
 class turn_world_maker {
  public:
   turn_world_maker(const work::core& c, const policy::turns::turn_plan& plan)
-      : c_(c), s_(c.state()), plan_(plan), dims_(s_.dims()), kind_of_class_(s_.classes.size(), nothing) {}
+      : c_(c), s_(c.state()), plan_(plan), dims_(s_.dims()) {}
 
   result<turn_world> make() {
     policy::turns::cluster_state& cluster = made_.cluster;
@@ -191,7 +191,7 @@ class turn_world_maker {
     ask.is_originator = s_.pods[p].leader;
     ask.allows_preemption = s_.groups[g].preemptible;
     ask.protected_always = plan_.protects && !s_.groups[g].preemptible;
-    ask.kind = kind_of(s_.pods[p].pod_class);
+    ask.kind = kind_of(s_.pods[p].pod_class, g);
     made_.cluster.apps[app].asks.push_back(at);
     if (!runs) return;
     const std::uint32_t slot = c_.live.pod_node[p];
@@ -202,20 +202,21 @@ class turn_world_maker {
     made_.cluster.apps[app].runs = true;
   }
 
-  policy::turns::row kind_of(class_row of_class) {
-    policy::turns::row& at = kind_of_class_[of_class];
-    if (at != nothing) return at;
+  policy::turns::row kind_of(class_row of_class, group_row group) {
+    const auto [known, is_new] = kinds_.try_emplace({of_class, c_.reservations.kind_of(group)}, nothing);
+    policy::turns::row& at = known->second;
+    if (!is_new) return at;
     at = made_.cluster.kinds.size();
     const model::pod_class& ask = *s_.classes[of_class];
     policy::turns::kind_state& kind = made_.cluster.kinds.emplace_back();
     const model::quota_vector asked = c_.asked(ask);
     for (dimension d = 0; d < dims_; ++d) kind.request.push_back(d < quota_dimensions ? asked[d] : ask.requests(d));
-    if (!c_.has_predicates) return at;
     std::vector<bool> refused(s_.node_count());
-    const bool never = policy::judge_cluster(c_.access, ask).what == constraint::obstacle;
-    if (!never && policy::accepts_every_node(c_.access, ask)) return at;
-    for (node_row row = 0; row < s_.node_count(); ++row)
-      refused[row] = never || policy::node_verdict(c_.access, ask, row) != constraint::none;
+    for (node_row row = 0; row < s_.node_count(); ++row) refused[row] = c_.reservations.closes(group, row);
+    const bool never = c_.has_predicates && policy::judge_cluster(c_.access, ask).what == constraint::obstacle;
+    const bool looks = c_.has_predicates && (never || !policy::accepts_every_node(c_.access, ask));
+    for (node_row row = 0; looks && row < s_.node_count(); ++row)
+      refused[row] = refused[row] || never || policy::node_verdict(c_.access, ask, row) != constraint::none;
     if (std::ranges::find(refused, true) != refused.end())
       kind.refused = std::make_shared<const std::vector<bool>>(std::move(refused));
     return at;
@@ -227,7 +228,7 @@ class turn_world_maker {
   std::uint32_t dims_;
   turn_world made_;
   std::vector<policy::turns::row> queue_rows_;
-  std::vector<policy::turns::row> kind_of_class_;
+  std::map<std::pair<class_row, std::uint32_t>, policy::turns::row> kinds_;  ///< by class, and what is reserved
 };
 
 }  // namespace

@@ -1,0 +1,79 @@
+// Deltas of reservations.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/int128.hpp"
+#include "base/text.hpp"
+#include "model/edit.hpp"
+
+namespace kaisched::model {
+
+result<void> edit::reservations(const table_reader& t) {
+  if (!t.has(col::reservation_name)) {
+    return error{status::argument, "reservation tables need the column name", {}};
+  }
+  return each_row(t, [&](std::uint64_t row) { return one_reservation(t, row); });
+}
+
+result<void> edit::one_reservation(const table_reader& t, std::uint64_t row) {
+  const std::string_view name = t.text(col::reservation_name, row);
+  const std::vector<reservation_info>& known = *s_.reservations;
+  const auto at = std::lower_bound(known.begin(), known.end(), name,
+                                   [](const reservation_info& a, std::string_view key) { return a.name < key; });
+  const bool exists = at != known.end() && at->name == name;
+  if (exists == (t.op() == table_op::add)) {
+    return t.fail(
+        exists ? status::duplicate : status::not_found, row, col::reservation_name,
+        exists ? "'" + base::shown(name) + "' exists already" : "there is no reservation '" + base::shown(name) + "'");
+  }
+  const auto position = std::distance(known.begin(), at);
+  if (t.op() == table_op::remove) {
+    std::vector<reservation_info>& all = s_.reservations.write();
+    all.erase(all.begin() + position);
+    return {};
+  }
+  reservation_info one = exists ? *at : reservation_info{};
+  if (!exists) {
+    if (auto good = check_name(t, row, col::reservation_name); !good) return good;
+    one.name = name;
+  }
+  if (auto done = read_reservation(t, row, one); !done) return done;
+  std::vector<reservation_info>& all = s_.reservations.write();
+  if (exists) {
+    all[static_cast<std::size_t>(position)] = std::move(one);
+  } else {
+    all.insert(all.begin() + position, std::move(one));
+  }
+  return {};
+}
+
+result<void> edit::read_reservation(const table_reader& t, std::uint64_t row, reservation_info& to) const {
+  const auto fail = [&](std::uint32_t column, std::string_view what) {
+    return t.fail(status::argument, row, column, "'" + base::shown(to.name) + "': " + std::string(what));
+  };
+  for (const auto& [column, target] : {std::pair{std::uint32_t{col::reservation_nodes}, &to.nodes},
+                                       std::pair{std::uint32_t{col::reservation_queue}, &to.queue},
+                                       std::pair{std::uint32_t{col::reservation_group}, &to.group}}) {
+    if (t.has(column)) *target = t.text(column, row);
+  }
+  if (t.has(col::reservation_node_selector)) {
+    to.selector_text = t.text(col::reservation_node_selector, row);
+    result<selector> read = parse_selector(to.selector_text);
+    if (!read) return fail(col::reservation_node_selector, read.failure().message);
+    to.labels = std::move(*read);
+  }
+  if (t.has(col::reservation_start)) to.start = t.i64(col::reservation_start, row);
+  if (t.has(col::reservation_end)) to.end = t.i64(col::reservation_end, row);
+  if (t.has(col::reservation_every)) to.every = t.i64(col::reservation_every, row);
+  if (to.start == unset) return fail(col::reservation_start, "it needs a time at which it starts");
+  if (to.end != unset && to.end <= to.start) return fail(col::reservation_end, "it ends before it has started");
+  if (to.every == unset) return {};
+  if (to.every <= 0) return fail(col::reservation_every, std::to_string(to.every) + " is no length of time");
+  if (to.end == unset) return fail(col::reservation_every, "what comes again needs an end");
+  if (static_cast<base::int128>(to.end) - to.start > to.every)
+    return fail(col::reservation_every, "it comes again before it has ended");
+  return {};
+}
+
+}  // namespace kaisched::model
