@@ -2,6 +2,7 @@
 // with y has floor(y / r): pods that are together on a node take no more pieces than it has.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/int128.hpp"
@@ -90,7 +91,11 @@ amount_bound::amount_bound(const scale_subject& of, const std::vector<std::uint3
       for (std::size_t t = 0; t < one.size(); ++t) inside = inside && (one[t] || d.pieces[t] == 0);
       if (inside) most = std::max(most, cost_of_demand(of, d));
     }
-    cost_ += most;
+    std::int64_t unit = 0;  // what all prices are multiples of, and so is what nodes cost
+    for (std::size_t t = 0; t < one.size(); ++t) {
+      if (one[t]) unit = std::gcd(unit, of.types[t].offer->price);
+    }
+    cost_ += unit == 0 ? most : (most + unit - 1) / unit * unit;
   }
 }
 

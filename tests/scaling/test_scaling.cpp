@@ -197,7 +197,7 @@ TEST_CASE("parts of GPUs share nodes") {
   const scale_report report = asked(b.take(), offers({{{"two", 2}, 30}, {{"one", 1}, 20}}), only_up());
   CHECK(added(report.up) == "1 one, 1 two");
   CHECK(report.up.cost == 50);
-  CHECK(report.up.lower_bound == 40);  // two and a half GPUs at the price of `two`, rounded up: 38, in halves 40
+  CHECK(report.up.lower_bound == 40);  // two and a half GPUs of `two` are 37.5, and prices are multiples of 10
   CHECK(report.up.cheapest);
 }
 
