@@ -148,23 +148,38 @@ std::vector<pod_row> waiting_of(const cluster_state& s, group_row group) {
   return waiting;
 }
 
+/// Pods that get a place.
+std::size_t places_in(std::span<const decision> made) {
+  std::set<pod_row> pods;
+  for (const decision& d : made) {
+    if (d.kind == decision_kind::bind || d.kind == decision_kind::pipeline) pods.insert(d.pod);
+  }
+  return pods.size();
+}
+
 }  // namespace
 
 result<session> decide_places(const engine& with, const snapshot& over, std::int64_t now) {
   result<session> opened = with.open(over, now);
   if (!opened) return opened;
-  bool any = false;
+  std::vector<std::string> actions;
+  bool in_cycles = false;  // an action that may serve the first of a queue only, and the next one the next time
   for (const std::string& name : with.options().actions) {
     for (const actions::action_entry& entry : actions::action_list()) {
       const bool places = entry.kind == action_kind::allocate || entry.kind == action_kind::backfill;
       if (entry.name != name || !places) continue;
-      if (auto done = opened->run(name); !done) return done.failure();
-      any = true;
+      actions.push_back(name);
+      in_cycles = in_cycles || !entry.asks_groups;
     }
   }
-  if (!any) {
-    if (auto done = opened->run("allocate"); !done) return done.failure();
-  }
+  if (actions.empty()) actions.emplace_back("allocate");
+  std::size_t before = 0;
+  do {
+    before = places_in(opened->decisions());
+    for (const std::string& name : actions) {
+      if (auto done = opened->run(name); !done) return done.failure();
+    }
+  } while (in_cycles && places_in(opened->decisions()) > before);
   return opened;
 }
 

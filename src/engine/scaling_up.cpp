@@ -28,7 +28,11 @@ class set_search {
     const std::uint32_t all = of_.question.verifications;
     trials_.reserve(std::min<std::uint32_t>(all / 4, 4 + 2 * static_cast<std::uint32_t>(of_.types.size())));
     if (auto done = until_limit([&] { return search(); }); !done) return done;
-    if (auto done = until_limit([&] { return try_all_cheaper(); }); !done) return done;
+    if (auto done = until_limit([&] { return try_all_cheaper(trials_.left()); }); !done) return done;
+    if (!cheapest()) {
+      if (auto done = until_limit([&] { return start_elsewhere(by_price_of_work()); }); !done) return done;
+      if (auto done = until_limit([&] { return try_all_cheaper(most_listed); }); !done) return done;
+    }
     trials_.reserve(0);
     return until_limit([&] { return polish(); });
   }
@@ -204,6 +208,49 @@ class set_search {
     return improve(orders.front());
   }
 
+  /// From many nodes of all types again, the types in other orders or a part of one of them held back, and on from what
+  /// is better.
+  result<void> start_elsewhere(const std::vector<std::size_t>& order) {
+    std::vector<std::size_t> useful;
+    for (const std::size_t t : order) {
+      if (generous_[t] > 0) useful.push_back(t);
+    }
+    constexpr std::int64_t parts = 4;
+    for (const std::size_t held : useful) {
+      const std::int64_t most = std::max(best_[held], generous_[held] / 2);
+      for (std::int64_t part = 0; part <= parts; ++part) {
+        node_counts from = generous_;
+        from[held] = most * part / parts;
+        const std::vector<std::size_t> first = turned(useful, held);
+        if (auto done = try_from(from, first, order); !done) return done;
+      }
+    }
+    std::vector<std::size_t> places(useful.size());
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
+    while (std::next_permutation(places.begin(), places.end())) {
+      std::vector<std::size_t> other;
+      for (const std::size_t i : places) other.push_back(useful[i]);
+      if (auto done = try_from(generous_, other, order); !done) return done;
+    }
+    return {};
+  }
+
+  result<void> try_from(const node_counts& from, const std::vector<std::size_t>& other,
+                        const std::vector<std::size_t>& order) {
+    const node_counts before = best_;
+    const result<bool> good = enough(from);
+    if (!good) return good.failure();
+    if (!*good) return {};
+    if (auto done = reduce(from, other); !done) return done.failure();
+    return best_ == before ? result<void>{} : improve(order);
+  }
+
+  /// All others first.
+  static std::vector<std::size_t> turned(std::vector<std::size_t> order, std::size_t last) {
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t t) { return t != last; });
+    return order;
+  }
+
   /// More of all types in proportion, until the set is enough.
   result<node_counts> grow(node_counts counts) {
     while (true) {
@@ -295,12 +342,13 @@ class set_search {
   // ---- proofs
 
   /// Every cheaper set that sums do not rule out, cheapest first. The first one that is enough is the cheapest of all.
-  result<void> try_all_cheaper() {
+  /// @param most sets; if there are more, none is tried
+  result<void> try_all_cheaper(std::size_t most) {
     if (cost_of(of_, best_) == lower_bound()) return {};
     std::vector<node_counts> all;
     node_counts counts(of_.types.size(), 0);
     std::size_t steps = 0;
-    if (!list_cheaper(counts, 0, 0, steps, all)) return {};
+    if (!list_cheaper(counts, 0, 0, steps, all) || all.size() > most) return {};
     std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return is_better(of_, a, b); });
     for (const node_counts& one : all) {
       const result<bool> good = enough(one);

@@ -281,6 +281,22 @@ TEST_CASE("few verifications give an answer that says so") {
   CHECK(whole.up.lower_bound <= whole.up.cost);
 }
 
+TEST_CASE("every preset answers, and those that serve one group of a queue after the other serve all") {
+  builder b;
+  b << builder::node{"n", 2} << builder::queue{"q", "", 64};
+  runs(b, "there", "q", 1000, "n");
+  for (int i = 0; i < 3; ++i) b.gang("g" + std::to_string(i), "q", 1, 4000);
+  const node_offers four = offers({{{"four", 4}, 10}});
+  for (const char* name : {"kai", "volcano-default", "kube-default", "kueue-classical", "yunikorn-default",
+                           "slurm-backfill", "fluxion-easy"}) {
+    CAPTURE(name);
+    const scale_report report = asked(b.take(), four, {}, test::make_engine({"preset", name}));
+    CHECK(added(report.up) == "3 four");
+    CHECK(report.up.minimal);
+    CHECK(report.down.nodes.size() == 1);
+  }
+}
+
 TEST_CASE("first fit buys for pods, search for gangs") {
   builder b;
   b << builder::queue{"q"};
