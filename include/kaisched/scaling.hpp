@@ -74,8 +74,10 @@ struct scaled_group {
   std::uint32_t placed = 0;         ///< of these, that get a place
   bool helped = false;              ///< some set of offered nodes lets more of it start than nothing
   std::vector<decision> decisions;  ///< its places, the nodes are rows of `scale_up_answer::over`
-  std::vector<reason> reasons;      ///< why the rest waits, in the cluster with as many nodes as could be of use
-  std::vector<std::string> texts;   ///< these as sentences
+  /// Why the rest waits in the cluster with as many nodes as could be of use, of which node rows are; of `first_fit` in
+  /// the one with its nodes.
+  std::vector<reason> reasons;
+  std::vector<std::string> texts;  ///< these as sentences
 };
 
 /// What to add.

@@ -55,8 +55,9 @@ class first_fit {
     }
     std::vector<std::size_t> order(planned_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return planned_[a].pods < planned_[b].pods; });
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::tuple(planned_[a].pods, a) < std::tuple(planned_[b].pods, b);
+    });
     for (const std::size_t i : order) {
       if (add(planned_[i], ask)) return;
     }

@@ -157,15 +157,18 @@ class set_search {
     }
     std::vector<std::size_t> order(price.size());
     for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return price[a] > price[b]; });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return price[a] != price[b] ? price[a] > price[b] : a < b; });
     return order;
   }
 
   [[nodiscard]] std::vector<std::size_t> by_price() const {
     std::vector<std::size_t> order(of_.types.size());
     for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return of_.types[a].offer->price > of_.types[b].offer->price;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const std::int64_t left = of_.types[a].offer->price;
+      const std::int64_t right = of_.types[b].offer->price;
+      return left != right ? left > right : a < b;
     });
     return order;
   }
@@ -247,7 +250,8 @@ class set_search {
 
   /// All others first.
   static std::vector<std::size_t> turned(std::vector<std::size_t> order, std::size_t last) {
-    std::stable_partition(order.begin(), order.end(), [&](std::size_t t) { return t != last; });
+    std::erase(order, last);
+    order.push_back(last);
     return order;
   }
 
@@ -446,7 +450,6 @@ result<scale_up_answer> scale_up(scale_subject& of) {
   std::optional<scale_trials::whole> most;
   if (of.question.strategy == scale_strategy::first_fit) {
     found = first_fit_set(of);
-    const std::vector<std::uint32_t> all(of.wanted.size(), 0);
   } else {
     if (auto done = search.run(); !done) return done.failure();
     found = search.best();
@@ -459,12 +462,8 @@ result<scale_up_answer> scale_up(scale_subject& of) {
   }
   result<scale_trials::whole> made = trials.decide(found);
   if (!made) return made.failure();
-  if (!most) {
-    result<scale_trials::whole> again = trials.decide(found);
-    if (!again) return again.failure();
-    most.emplace(std::move(*again));
+  if (!most && made->came_to.leave == 0)
     answer.lower_bound = std::min(amount_bound(of, made->came_to.placed).cost(), cost_of(of, found));
-  }
   answer.over = made->over;
   answer.cost = cost_of(of, found);
   answer.verifications = trials.made();
@@ -474,7 +473,7 @@ result<scale_up_answer> scale_up(scale_subject& of) {
     for (std::int64_t n = 0; n < found[t]; ++n) one.nodes.push_back(trials.maker().name(t, n));
     answer.added.push_back(std::move(one));
   }
-  add_groups(of, *made, *most, answer);
+  add_groups(of, *made, most ? *most : *made, answer);
   // The nodes are there from now on, and what starts there has its place.
   if (auto done = of.world.apply(trials.maker().tables(found)); !done) return done.failure();
   const result<session> then = decide_places(of.with, of.world.take_snapshot(), of.now);

@@ -201,6 +201,31 @@ TEST_CASE("parts of GPUs share nodes") {
   CHECK(report.up.cheapest);
 }
 
+TEST_CASE("instances of divided GPUs and memory of GPUs are bought where they are") {
+  constexpr std::int64_t giga = 1'000'000'000;
+  const std::string mig = "nvidia.com/mig-1g.10gb";
+  const auto resources = add(table_kind::resource, {"name"}).add({mig});
+  cluster c;
+  must(c.apply(resources));
+  must(c.apply(add(table_kind::queue, {"name"}).add({"q"})));
+  must(c.apply(add(table_kind::pod_group, {"name", "queue"}).add({"slice", "q"}).add({"part", "q"})));
+  must(c.apply(add(table_kind::pod, {"name", "group", "request", "gpu_memory", "device_count"})
+                   .add({"slice-0", "slice", numbers{1000, 0, 0, 1, 3}, 0, 0})
+                   .add({"part-0", "part", numbers{1000, 0, 0, 1, 0}, 30 * giga, 1})));
+  cluster shop;
+  must(shop.apply(resources));
+  must(shop.apply(add(table_kind::node, {"name", "capacity", "gpu_memory"})
+                      .add({"divided", numbers{8000, giga, 0, 110, 7}, 0})
+                      .add({"few", numbers{8000, giga, 0, 110, 2}, 0})
+                      .add({"large", numbers{8000, giga, 1000, 110, 0}, 40 * giga})
+                      .add({"small", numbers{8000, giga, 1000, 110, 0}, 20 * giga})));
+  const node_offers all{shop.take_snapshot(),
+                        {{"divided", 30, 2, {}}, {"few", 5, 9, {}}, {"large", 20, 2, {}}, {"small", 2, 9, {}}}};
+  const scale_report report = asked(c.take_snapshot(), all, only_up());
+  CHECK(added(report.up) == "1 divided, 1 large");
+  CHECK(report.up.lower_bound <= 50);
+}
+
 TEST_CASE("only some groups are asked about, and others compete as they would") {
   builder b;
   b << builder::queue{"all"} << builder::queue{"a", "all"} << builder::queue{"b", "all"};
