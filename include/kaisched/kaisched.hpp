@@ -16,6 +16,7 @@
 #include <kaisched/quantity.hpp>
 #include <kaisched/remedies.hpp>
 #include <kaisched/result.hpp>
+#include <kaisched/scaling.hpp>
 #include <kaisched/schema.hpp>
 #include <kaisched/session.hpp>
 #include <kaisched/share_steps.hpp>

@@ -6,6 +6,7 @@
   X(run)                     \
   X(explain)                 \
   X(what_if)                 \
+  X(scale)                   \
   X(simulate)                \
   X(compare)                 \
   X(import)                  \

@@ -497,25 +497,6 @@ class queue_lever final : public lever {
 // ---- of nodes
 // --------------------------------------------------------------------------------------------------------
 
-/// The whole node would do for some pod that waits, if it were empty: as far as can be told from amounts and labels.
-struct node_demand {
-  bool amounts = true;
-  bool labels = true;
-  bool taints = true;
-};
-
-node_demand missing(const pod_class& ask, const node_info& node, std::uint32_t dims) {
-  node_demand found;
-  for (std::uint32_t d = 0; d < dims && !ask.asks_vendors(); ++d) {
-    const std::int64_t has = d < node.capacity.size() ? node.capacity[d] : 0;
-    if (ask.requests(d) > has && d != dim_gpu) found.amounts = false;
-    if (d == dim_gpu && ask.whole_devices * whole_device > has) found.amounts = false;
-  }
-  found.labels = ask.matches_labels(node.labels);
-  found.taints = ask.tolerates(node.taints);
-  return found;
-}
-
 template <class Test>
 bool for_some_class(const lever_subject& of, const node_info& node, Test test) {
   return std::any_of(of.classes.begin(), of.classes.end(), [&](class_row one) {
@@ -786,6 +767,18 @@ void add_node_levers(const lever_subject& of, lever_list& to) {
 }
 
 }  // namespace
+
+node_demand missing(const model::pod_class& ask, const model::node_info& node, std::uint32_t dims) {
+  node_demand found;
+  for (std::uint32_t d = 0; d < dims && !ask.asks_vendors(); ++d) {
+    const std::int64_t has = d < node.capacity.size() ? node.capacity[d] : 0;
+    if (ask.requests(d) > has && d != dim_gpu) found.amounts = false;
+    if (d == dim_gpu && ask.whole_devices * whole_device > has) found.amounts = false;
+  }
+  found.labels = ask.matches_labels(node.labels);
+  found.taints = ask.tolerates(node.taints);
+  return found;
+}
 
 std::vector<std::unique_ptr<lever>> levers_of(const lever_subject& of) {
   lever_list all;

@@ -60,6 +60,14 @@ struct lever_subject {
   const remedy_limits& limits;
 };
 
+/// The whole node would do for a pod, if it were empty: as far as can be told from amounts and labels.
+struct node_demand {
+  bool amounts = true;
+  bool labels = true;
+  bool taints = true;
+};
+[[nodiscard]] node_demand missing(const model::pod_class& ask, const model::node_info& node, std::uint32_t dims);
+
 /// All levers for a group, in the order in which they are told. They refer to the subject.
 [[nodiscard]] std::vector<std::unique_ptr<lever>> levers_of(const lever_subject& of);
 /// Rows of all changes of a set.

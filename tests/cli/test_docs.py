@@ -28,6 +28,8 @@ class Examples(Case):
         self.ok("run", self.folder / "cluster.json", "-q", "--decisions", self.folder / "decisions.json")
         (self.folder / "clusters").mkdir(exist_ok=True)
         (self.folder / "clusters" / "one.yaml").write_bytes((self.folder / "cluster.yaml").read_bytes())
+        self.file("types.yaml", "schema: kaisched-node-types/1\ntype: [{name: large, price: 40000, most: 4}]\n"
+                                "node: [{name: large, capacity: {cpu: 128000, memory: 1000000000000, gpu: 8000, pods: 110}}]\n")
         self.file("nodes.csv", "name,gpu_model,gpu_count,cpu_milli,memory_mib\nn,T4,2,8000,8192\n")
         self.file("volcano-scheduler.conf", "actions: enqueue, allocate, backfill\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n")
         self.file("queues.yaml", "partitions:\n- name: default\n  queues: [{name: root, queues: [{name: team, maxapplications: 3}]}]\n")

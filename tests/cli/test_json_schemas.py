@@ -1,4 +1,4 @@
-"""What `kaisched explain`, `kaisched what-if` and `kaisched simulate` write is what docs/schema says, over invented and hand-made clusters."""
+"""What `kaisched explain`, `kaisched what-if`, `kaisched scale` and `kaisched simulate` write is what docs/schema says, over invented and hand-made clusters."""
 
 import copy
 import json
@@ -16,9 +16,9 @@ try:
 except ImportError:
     jsonschema = None
 
-EXPLAIN, WHAT_IF, SIMULATE = (
+EXPLAIN, WHAT_IF, SIMULATE, SCALE = (
     json.loads((SOURCE / "docs" / "schema" / f"kaisched-{name}-1.schema.json").read_text(encoding="utf-8"))
-    for name in ("explain", "what-if", "simulate")
+    for name in ("explain", "what-if", "simulate", "scale")
 )
 EVICTING = "allocate,consolidation,reclaim,preempt"
 FEW_STEPS = ["--actions", EVICTING, "--set", "search_steps=1000"]  # seconds instead of minutes with sanitizers
@@ -76,7 +76,7 @@ class Schemas(Case):
     """The documents themselves."""
 
     def test_every_object_is_closed_and_described(self):
-        for schema in (EXPLAIN, WHAT_IF):
+        for schema in (EXPLAIN, WHAT_IF, SCALE):
             self.assertEqual(schema["properties"]["schema"]["const"], schema["title"])
             for path in places(schema):
                 here = schema
@@ -110,6 +110,7 @@ class Schemas(Case):
             "start_knowledge": listed(WHAT_IF, "forecast", "knowledge"),
         }.items():
             self.assertEqual(found, known[name], name)
+        self.assertEqual(listed(SCALE, "reason", "constraint"), listed(EXPLAIN, "reason", "constraint"))
         forms = [EXPLAIN["$defs"][one["$ref"].rpartition("/")[2]]["properties"]["kind"]
                  for one in EXPLAIN["$defs"]["pod_group"]["properties"]["certificate"]["oneOf"]]
         kinds = [kind for form in forms for kind in form.get("enum", [form.get("const")])]
@@ -117,7 +118,7 @@ class Schemas(Case):
 
     @unittest.skipUnless(jsonschema, "jsonschema absent")
     def test_schemas_are_schemas(self):
-        for schema in (EXPLAIN, WHAT_IF, SIMULATE):
+        for schema in (EXPLAIN, WHAT_IF, SIMULATE, SCALE):
             jsonschema.Draft202012Validator.check_schema(schema)
 
 
@@ -196,6 +197,19 @@ class Outputs(Case):
             for node, devices in zip(details["stays"]["node"], details["stays"]["devices"]):
                 self.assertLess(max(devices), details["nodes"]["devices"][node])
 
+    def test_nodes_to_add_and_to_give_back(self):
+        path, types = self.folder / "c.json", self.file("types.yaml", TYPES)
+        self.ok("generate", path, "--gpus", "128", "--load", "1.6", "--seed", "3", "-q")
+        seen = set()
+        for words in ([], ["--up", "--strategy", "first_fit"], ["--down"], ["--up", "--verifications", "3"]):
+            told = self.checked(SCALE, "scale", path, "--types", types, *words, twice=True)
+            self.assertEqual([one for one in ("up", "down") if one in told], [one for one in ("up", "down") if f"--{one}" in words or not words])
+            for group in told.get("up", {}).get("groups", []):
+                seen.add(("helped" if group["helped"] else "not helped", bool(group["reasons"])))
+            for node in told.get("down", {}).get("nodes", []):
+                seen.add(("returned" if node["returned"] else "kept", node["empty"]))
+        self.assertGreaterEqual(seen, {("helped", False), ("not helped", True), ("returned", True), ("kept", False)})
+
     def test_every_answer_of_what_if(self):
         ways = set()
         path = self.file("later.ks", LATER)
@@ -207,6 +221,14 @@ class Outputs(Case):
         self.assertEqual(ways, {"none", "now", "displaces", "later", "unknown"})
 
 
+TYPES = """schema: kaisched-node-types/1
+type:
+  - {name: h100x8, price: 98, most: 16}
+  - {name: a100x8, price: 41, most: 16, new_domains: [{label: rack, nodes: 4}]}
+node:
+  - {name: h100x8, capacity: {cpu: 192000, memory: 2000000000000, gpu: 8000, pods: 110}, labels: {gpu.model: H100}}
+  - {name: a100x8, capacity: {cpu: 96000, memory: 1000000000000, gpu: 8000, pods: 110}, labels: {gpu.model: A100}}
+"""
 LATER = """scenario 1
 now 1h
 node n[1-2] gpu=8 cpu=96 pods=110
@@ -230,6 +252,7 @@ class Refused(Case):
         words = entities(json.loads(path.read_text()), 4)
         yield EXPLAIN, json.loads(self.ok("explain", path, *words, *FEW_STEPS, "--json"))
         yield WHAT_IF, json.loads(self.ok("what-if", path, "--queue", "speech", "--json"))
+        yield SCALE, json.loads(self.ok("scale", path, "--types", self.file("types.yaml", TYPES), "--json"))
 
     @staticmethod
     def inside(document, path):
@@ -262,7 +285,7 @@ class Refused(Case):
                 change(changed)
                 self.assertNotEqual(faults(changed, schema, schema), [])
             member = "explanations" if schema is EXPLAIN else "forecasts"
-            for i, one in enumerate(document[member]):
+            for i, one in enumerate(document.get(member, [])):
                 for key in one.keys() & {"kind", "way", "knowledge", "status"}:
                     for wrong in ("nothing of this", 1, None):
                         changed = copy.deepcopy(document)

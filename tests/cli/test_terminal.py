@@ -69,6 +69,7 @@ class Streams(Case):
             ["demo", "--gpus", "64"],
             ["explain", path, "a"],
             ["what-if", path, "--queue", "q"],
+            ["scale", path, "--down"],
             ["check", path],
             ["digest", path],
             ["options"],
