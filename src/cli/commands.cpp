@@ -6,6 +6,7 @@
   X(run)                     \
   X(explain)                 \
   X(what_if)                 \
+  X(serve)                   \
   X(simulate)                \
   X(compare)                 \
   X(import)                  \

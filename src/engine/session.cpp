@@ -97,6 +97,7 @@ result<std::vector<what_if_answer>> session::ask(std::string_view action, std::s
   impl_->core.threads.ranges(groups.size(), 1, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       session alone = fork();
+      alone.impl_->core.cancel.follow(impl_->core.cancel);
       alone.impl_->core.threads = {};  // whose pieces would call the executor from within itself
       answers[i].group = groups[i];
       outcomes[i] = alone.run(action, groups[i]);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include <kaisched/session.hpp>
@@ -22,6 +23,11 @@ struct session::impl {
   impl(const snapshot& base, std::shared_ptr<const work::policy_setup> setup, std::int64_t now)
       : core(base, std::move(setup), now) {}
   impl(const impl& other) = default;
+
+  /// What an earlier question has left, or a new one. Errors: those of `trial_world::of`.
+  [[nodiscard]] result<std::unique_ptr<kept_world>> take_world(const session& self);
+  /// For the next question, unless so many have been asked that the names they tried have to go.
+  void put_world(std::unique_ptr<kept_world> kept, std::size_t questions);
 
   work::core core;
   base::shelf<kept_world> worlds;  ///< for the next question
