@@ -74,10 +74,9 @@ class session {
   /// Runs all actions that the options list, in order.
   result<void> run();
 
-  /// Asks the action that runs to end soon: it fails with `cancelled`, what it was trying is undone, and what it has
-  /// committed stays. Where none runs the next one fails so, once. Questions that try things out (`ask`, `remedies`,
-  /// `victim`, `what_if`) fail so as well, until an action has run. Any thread may ask at any time while the session
-  /// lives; forks do not notice.
+  /// Asks the action that runs, and questions that try things out (`ask`, `remedies`, `victim`, `what_if`), to end soon:
+  /// they fail with `cancelled`, what was being tried is undone, what is committed stays. Where no action runs the next
+  /// one fails so, once, and questions until then. Any thread may ask while the session lives; forks do not notice.
   void cancel() const noexcept;
 
   /// A second session over the same state, for what-if questions. Cost: independent of the size of the cluster.
@@ -221,8 +220,6 @@ class session {
   explicit session(std::unique_ptr<impl> body);
   result<void> run_for(std::string_view action, group_row group);
   result<void> add_evictions(group_row group, const remedy_limits& limits, remedy_report& to) const;
-  result<what_if_report> forecasts(engine_detail::trial_world& world, std::span<const table_view> change,
-                                   std::span<const std::string_view> groups, const what_if_limits& limits) const;
   static result<forecast> forecast_of(const engine_detail::trial_world& world, const session& opened, group_row group,
                                       const what_if_limits& limits);
   [[nodiscard]] result<std::uint32_t> make_room(std::string_view action, group_row group, std::uint32_t steps,

@@ -158,7 +158,7 @@ std::vector<pod_row> waiting_pods(const core& c, group_row group) {
 result<std::uint32_t> session::make_room(std::string_view action, group_row group, std::uint32_t steps,
                                          std::vector<decision>& made) const {
   session then = fork();
-  then.impl_->core.cancel.follow(impl_->core.cancel);
+  then.impl_->follow(*impl_);
   then.impl_->core.steps_left = steps;
   const std::size_t before = then.decisions().size();
   if (auto done = then.run(action, group); !done) return done.failure();

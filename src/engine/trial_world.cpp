@@ -11,12 +11,12 @@ result<trial_world> trial_world::of(const session& decided) {
     return error{status::state, "the statement is open: commit it or roll it back", {}};
   cluster world(decided.base());
   if (auto done = world.assume(decided); !done) return done.failure();
-  return trial_world(decided.impl_->core, std::move(world));
+  return trial_world(*decided.impl_, std::move(world));
 }
 
 result<session> trial_world::open(const snapshot& over, std::int64_t now) const {
-  session opened(std::make_unique<session::impl>(over, decided_->setup, now));
-  opened.impl_->core.cancel.follow(decided_->cancel);
+  session opened(std::make_unique<session::impl>(over, decided_->core.setup, now));
+  opened.impl_->follow(*decided_);
   if (auto done = opened.impl_->core.open(); !done) return done.failure();
   return opened;
 }
@@ -24,7 +24,7 @@ result<session> trial_world::open(const snapshot& over, std::int64_t now) const 
 result<trial> trial_world::start(std::span<const table> delta, group_row group) {
   const result<snapshot> over = world_.preview(delta);
   if (!over) return trial{};
-  result<session> then = open(*over, decided_->now);
+  result<session> then = open(*over, decided_->core.now);
   if (!then) return then.failure();
   if (auto done = then->run("allocate", group); !done) return done.failure();
   trial made;

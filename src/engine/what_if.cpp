@@ -237,33 +237,30 @@ std::vector<std::string> groups_asked_about(std::span<const table_view> change,
 
 }  // namespace
 
-result<what_if_report> session::forecasts(engine_detail::trial_world& world, std::span<const table_view> change,
-                                          std::span<const std::string_view> groups,
-                                          const what_if_limits& limits) const {
-  const result<snapshot> over = world.world().preview(change);
-  if (!over) return over.failure();
-  const std::vector<std::string> names = groups_asked_about(change, groups);
-  if (names.empty()) return error{status::argument, "no pod group is named, and the change adds none", {}};
-  what_if_report report{*over, {}};
-  const result<session> opened = world.open(report.over, impl_->core.now);
-  if (!opened) return opened.failure();
-  for (const std::string& name : names) {
-    const result<group_row> group = find_group(world.world(), report.over.state(), name);
-    if (!group) return group.failure();
-    result<forecast> one = forecast_of(world, *opened, *group, limits);
-    if (!one) return one.failure();
-    report.groups.push_back(std::move(*one));
-  }
-  return report;
-}
-
 result<what_if_report> session::what_if(std::span<const table_view> change, std::span<const std::string_view> groups,
                                         const what_if_limits& limits) const {
   if (!impl_->core.log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
   result<std::unique_ptr<kept_world>> taken = impl_->take_world(*this);
   if (!taken) return taken.failure();
   std::unique_ptr<kept_world> kept = std::move(taken).value();
-  result<what_if_report> report = forecasts(kept->world, change, groups, limits);
+  const auto answer = [&](trial_world& world) -> result<what_if_report> {
+    const result<snapshot> over = world.world().preview(change);
+    if (!over) return over.failure();
+    const std::vector<std::string> names = groups_asked_about(change, groups);
+    if (names.empty()) return error{status::argument, "no pod group is named, and the change adds none", {}};
+    what_if_report report{*over, {}};
+    const result<session> opened = world.open(report.over, impl_->core.now);
+    if (!opened) return opened.failure();
+    for (const std::string& name : names) {
+      const result<group_row> group = find_group(world.world(), report.over.state(), name);
+      if (!group) return group.failure();
+      result<forecast> one = forecast_of(world, *opened, *group, limits);
+      if (!one) return one.failure();
+      report.groups.push_back(std::move(*one));
+    }
+    return report;
+  };
+  result<what_if_report> report = answer(kept->world);
   impl_->put_world(std::move(kept), 1);
   return report;
 }

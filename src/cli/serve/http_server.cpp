@@ -44,7 +44,7 @@ using any_stream = asio::generic::stream_protocol;
 using stream_type = beast::basic_stream<any_stream>;
 
 /// Slowest that a client may send a body or take an answer, beside the time-out: large ones take their time.
-constexpr std::size_t least_rate = 64U << 10U;  // bytes in a second
+constexpr std::size_t least_rate = 1U << 20U;  // bytes in a second
 
 std::chrono::milliseconds time_for(std::chrono::milliseconds timeout, std::uint64_t bytes) {
   return timeout + std::chrono::seconds(bytes / least_rate);

@@ -26,7 +26,7 @@ worker_pool::~worker_pool() { stop(); }
 bool worker_pool::post(steady::time_point deadline, job work) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_ || waiting_.size() >= most_waiting_) return false;
+    if (stopping_ || waiting_.size() >= most_waiting_ + seats_.size() - busy_) return false;
     waiting_.push_back({deadline, std::move(work)});
   }
   filled_.notify_one();
@@ -59,6 +59,7 @@ void worker_pool::work(seat& at) {
       if (waiting_.empty()) return;
       next = std::move(waiting_.front());
       waiting_.pop_front();
+      ++busy_;
     }
     {
       const std::lock_guard lock(at.mutex_);
@@ -72,9 +73,14 @@ void worker_pool::work(seat& at) {
     }
     if (wake) begun_.notify_one();
     next.work(at);
-    const std::lock_guard lock(at.mutex_);
-    at.busy_ = false;
-    at.watched_ = nullptr;
+    next.work = nullptr;
+    {
+      const std::lock_guard lock(at.mutex_);
+      at.busy_ = false;
+      at.watched_ = nullptr;
+    }
+    const std::lock_guard lock(mutex_);
+    --busy_;
   }
 }
 

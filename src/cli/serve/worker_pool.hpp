@@ -48,7 +48,7 @@ class worker_pool {
   using job = std::function<void(seat&)>;
   static constexpr steady::time_point no_deadline = steady::time_point::max();
 
-  /// @param most_waiting jobs that no thread has taken yet
+  /// @param most_waiting jobs for which no thread is free
   worker_pool(std::size_t threads, std::size_t most_waiting);
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
@@ -72,6 +72,7 @@ class worker_pool {
   std::mutex mutex_;
   std::condition_variable filled_;
   std::deque<entry> waiting_;
+  std::size_t busy_ = 0;  ///< threads that work
   bool stopping_ = false;
   std::vector<std::unique_ptr<seat>> seats_;
   std::vector<std::thread> threads_;
