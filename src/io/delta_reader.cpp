@@ -168,21 +168,25 @@ class delta_reader {
 
 error delta_input::placed(error why) const {
   const auto table = static_cast<std::size_t>(why.input_table);
-  const auto row = static_cast<std::size_t>(why.input_row);
-  if (why.input_table < 0 || why.input_row < 0 || table >= places.size() || row >= places[table].size()) return why;
-  const std::string known = fmt::format(", row {}", why.input_row);
+  if (why.input_table < 0 || table >= places.size()) return why;
+  // What is wrong with a table as a whole is told at its first row.
+  const auto row = static_cast<std::size_t>(why.input_row < 0 ? 0 : why.input_row);
+  if (row >= places[table].size()) return why;
   std::string_view what = why.message;
-  const std::size_t end = what.find(known);
-  if (!what.starts_with("table ") || end == std::string_view::npos) {
-    why.message = fmt::format("{}: {}", places[table][row], why.message);
-    return why;
+  const std::string known = fmt::format("table {} (", why.input_table);
+  const std::string of_row = fmt::format("), row {}", why.input_row);
+  const std::string_view end = why.input_row < 0 ? std::string_view(")") : std::string_view(of_row);
+  std::string_view between = ": ";
+  if (const std::size_t at = what.find(end); what.starts_with(known) && at != std::string_view::npos) {
+    what.remove_prefix(at + end.size());
+    between = "";
+    constexpr std::string_view column = ", column ";
+    if (what.starts_with(column)) {
+      what.remove_prefix(column.size());
+      between = ".";
+    }
   }
-  what.remove_prefix(end + known.size());
-  constexpr std::string_view column = ", column ";
-  const bool names_column = what.starts_with(column);
-  if (names_column) what.remove_prefix(column.size());
-  why.message =
-      fmt::format("{}{}{}", places[table][row], names_column ? "." : "", base::printable(what, longest_message));
+  why.message = fmt::format("{}{}{}", places[table][row], between, base::printable(what, longest_message));
   return why;
 }
 

@@ -392,7 +392,8 @@ class http_server::machine::connection final : public std::enable_shared_from_th
     const bool taken = of_.workers_.post(deadline, [self = shared_from_this(), keeps, guard](seat& at) mutable {
       auto made =
           std::make_shared<http_reply>(self->made_by([&] { return self->route_->at_length(at, self->request_); }));
-      asio::post(self->of_.io_, [self = std::move(self), keeps, made] { self->write(std::move(*made), keeps); });
+      asio::io_context& io = self->of_.io_;
+      asio::post(io, [self = std::move(self), keeps, made] { self->write(std::move(*made), keeps); });
     });
     if (taken) return;
     http_reply busy = error_reply(503, "busy", "too many requests wait");
