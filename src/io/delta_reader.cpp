@@ -138,10 +138,11 @@ class delta_reader {
     for (const json_value row : rows) {
       table one = read_row(row, number, info, dimensions_, faults_, [](const column_info&) { return false; });
       if (faults_.failed()) return;
-      one.set_op(static_cast<std::uint32_t>(op));
-      if (row.size() == 0)
+      const std::string_view named_by = info.columns.front().name;
+      if (std::none_of(row.begin(), row.end(), [&](json_value member) { return member.key() == named_by; }))
         return faults_.add(row.line(), fmt::format("{}.{}[{}]", place, info.name, number),
-                           fmt::format("\"{}\" is missing", info.columns.front().name));
+                           fmt::format("\"{}\" is missing", named_by));
+      one.set_op(static_cast<std::uint32_t>(op));
       keep(std::move(one), {place_of(row.line(), place, static_cast<std::uint32_t>(info.kind), number)});
       ++number;
     }
@@ -168,17 +169,13 @@ class delta_reader {
 
 error delta_input::placed(error why) const {
   const auto table = static_cast<std::size_t>(why.input_table);
-  if (why.input_table < 0 || table >= places.size()) return why;
-  // What is wrong with a table as a whole is told at its first row.
-  const auto row = static_cast<std::size_t>(why.input_row < 0 ? 0 : why.input_row);
-  if (row >= places[table].size()) return why;
+  const auto row = static_cast<std::size_t>(why.input_row);
+  if (why.input_table < 0 || why.input_row < 0 || table >= places.size() || row >= places[table].size()) return why;
   std::string_view what = why.message;
-  const std::string known = fmt::format("table {} (", why.input_table);
-  const std::string of_row = fmt::format("), row {}", why.input_row);
-  const std::string_view end = why.input_row < 0 ? std::string_view(")") : std::string_view(of_row);
+  const std::string known = fmt::format("), row {}", why.input_row);
   std::string_view between = ": ";
-  if (const std::size_t at = what.find(end); what.starts_with(known) && at != std::string_view::npos) {
-    what.remove_prefix(at + end.size());
+  if (const std::size_t at = what.find(known); what.starts_with("table ") && at != std::string_view::npos) {
+    what.remove_prefix(at + known.size());
     between = "";
     constexpr std::string_view column = ", column ";
     if (what.starts_with(column)) {

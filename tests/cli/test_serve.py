@@ -251,7 +251,7 @@ class Changes(ServeCase):
             ({"op": "remove", "pod": [{"name": "a-0"}, {"name": "x"}]}, 404, "not_found", "deltas[1].pod[1].name"),
             ({"op": "change", "node": [{"name": "n", "unschedulable": 7}]}, 400, "argument", "node[0].unschedulable: expected true or false"),
             ({"op": "change", "node": [{"name": "n", "colour": 7}]}, 400, "argument", "node[0].colour"),
-            ({"op": "change", "node": [{"unschedulable": True}]}, 400, "argument", "deltas[1].node[0]: column name is required"),
+            ({"op": "change", "node": [{"unschedulable": True}]}, 400, "argument", 'deltas[1].node[0]: "name" is missing'),
             ({"op": "change", "node": [{}]}, 400, "argument", 'deltas[1].node[0]: "name" is missing'),
             ({"op": "change", "node": {}}, 400, "argument", "deltas[1].node: expected an array"),
             ({"op": "change", "knode": []}, 400, "argument", "deltas[1].knode: no such kind of table"),
