@@ -116,7 +116,10 @@ class delta_reader {
     for (const auto& [info, rows] : tables) {
       if (faults_.failed()) return;
       if (op == table_op::add) {
-        keep_added(read_rows(rows, *info, dimensions_, faults_), place);
+        faults_.within(place);
+        read_table read = read_rows(rows, *info, dimensions_, faults_);
+        faults_.within("");
+        keep_added(std::move(read), place);
       } else {
         read_each(rows, *info, op, place);
       }
@@ -136,7 +139,9 @@ class delta_reader {
                          fmt::format("expected an array of objects, found {}", rows.shown()));
     std::size_t number = 0;
     for (const json_value row : rows) {
+      faults_.within(place);
       table one = read_row(row, number, info, dimensions_, faults_, [](const column_info&) { return false; });
+      faults_.within("");
       if (faults_.failed()) return;
       const std::string_view named_by = info.columns.front().name;
       if (std::none_of(row.begin(), row.end(), [&](json_value member) { return member.key() == named_by; }))
@@ -204,7 +209,9 @@ std::vector<table> read_added(json_value rows, std::span<const std::string_view>
   add_dimensions(tables, all);
   for (const auto& [info, list] : tables) {
     if (faults.failed()) break;
+    faults.within(std::string(place));
     table read = read_rows(list, *info, all, faults).rows;
+    faults.within("");
     if (read.rows() > 0) made.push_back(std::move(read));
   }
   return made;
