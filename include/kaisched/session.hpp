@@ -74,9 +74,9 @@ class session {
   /// Runs all actions that the options list, in order.
   result<void> run();
 
-  /// Asks the action that runs to end soon: it fails with `cancelled`, what it was trying is undone, and what it has
-  /// committed stays. Where none runs the next one fails so, once. Any thread may ask at any time while the session
-  /// lives; forks do not notice.
+  /// Asks the action that runs, and questions that try things out (`ask`, `remedies`, `victim`, `what_if`), to end soon:
+  /// they fail with `cancelled`, what was being tried is undone, what is committed stays. Where no action runs the next
+  /// one fails so, once, and questions until then. Any thread may ask while the session lives; forks do not notice.
   void cancel() const noexcept;
 
   /// A second session over the same state, for what-if questions. Cost: independent of the size of the cluster.

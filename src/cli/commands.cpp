@@ -7,6 +7,7 @@
   X(explain)                 \
   X(what_if)                 \
   X(scale)                   \
+  X(serve)                   \
   X(simulate)                \
   X(compare)                 \
   X(import)                  \

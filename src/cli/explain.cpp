@@ -30,12 +30,6 @@ struct explain_arguments {
   std::int64_t nodes = 5;
 };
 
-/// One thing to explain.
-struct subject {
-  entity_kind kind = entity_kind::none;
-  std::uint32_t row = no_row;
-};
-
 struct kind_name {
   std::string_view prefix;
   entity_kind kind;
@@ -115,39 +109,6 @@ error unknown(const snapshot& of, std::string_view word, std::optional<kind_name
   return {status::not_found, std::move(text), {}};
 }
 
-/// A bare name, or KIND/NAME. Several kinds may have the same name: the first one counts, the others are in `also`.
-result<subject> find(const snapshot& of, std::string_view word, std::vector<subject>& also) {
-  std::vector<subject> found = find_all(of, word);
-  if (!found.empty()) {
-    also.assign(found.begin() + 1, found.end());
-    return found.front();
-  }
-  const std::size_t slash = word.find('/');
-  for (const kind_name& one : kind_names) {
-    if (slash == std::string_view::npos || word.substr(0, slash) != one.prefix) continue;
-    const std::string_view name = word.substr(slash + 1);
-    const std::uint32_t row = find_row(of, one.kind, name);
-    if (row == no_row) return unknown(of, name, one);
-    return subject{one.kind, row};
-  }
-  return unknown(of, word, std::nullopt);
-}
-
-result<json> explain_one(const explanation& of, const subject& what) {
-  switch (what.kind) {
-    case entity_kind::pod:
-      return explain_pod(of, what.row);
-    case entity_kind::pod_group:
-      return explain_group(of, what.row);
-    case entity_kind::queue:
-      return explain_queue(of, what.row);
-    case entity_kind::topology:
-      return explain_topology(of, what.row);
-    default:
-      return explain_node(of, what.row);
-  }
-}
-
 void mention(const console& to, std::string_view name, const std::vector<subject>& also) {
   if (also.empty() || !to.shows_report()) return;
   std::string others;
@@ -184,7 +145,7 @@ int explain(explain_arguments told, const console& to) {
   std::vector<subject> subjects;
   std::vector<std::vector<subject>> others;
   for (const std::string& word : told.words) {
-    const result<subject> found = find(loaded->state, word, others.emplace_back());
+    const result<subject> found = find_subject(loaded->state, word, others.emplace_back());
     if (!found) {
       const std::string holes = loaded->left_out > 0 ? "; " + left_out_sentence(loaded->left_out) : std::string();
       return to.fail({found.failure().code, input_name(told.input) + ": " + found.failure().message + holes, {}},
@@ -199,16 +160,12 @@ int explain(explain_arguments told, const console& to) {
   json list = json::array();
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     if (i > 0 && to.shows_report()) to.out().line();
-    result<json> one = explain_one(of, subjects[i]);
+    result<json> one = explain_subject(of, subjects[i]);
     if (!one) return to.fail(one.failure());
     mention(to, told.words[i], others[i]);
     list.push_back(std::move(*one));
   }
-  return to.finish({{"schema", explain_schema},
-                    {"preset", ran->figures.preset},
-                    {"mode", ran->figures.mode},
-                    {"digest", ran->figures.digest},
-                    {"explanations", std::move(list)}});
+  return to.finish(explain_json(ran->figures, std::move(list)));
 }
 
 /// Names of what a cluster file holds, if it is small enough to be read while somebody waits for a completion.
@@ -240,6 +197,46 @@ std::vector<proposal> propose_names(std::span<const std::string> before, std::st
 }
 
 }  // namespace
+
+result<subject> find_subject(const snapshot& of, std::string_view word, std::vector<subject>& also) {
+  std::vector<subject> found = find_all(of, word);
+  if (!found.empty()) {
+    also.assign(found.begin() + 1, found.end());
+    return found.front();
+  }
+  const std::size_t slash = word.find('/');
+  for (const kind_name& one : kind_names) {
+    if (slash == std::string_view::npos || word.substr(0, slash) != one.prefix) continue;
+    const std::string_view name = word.substr(slash + 1);
+    const std::uint32_t row = find_row(of, one.kind, name);
+    if (row == no_row) return unknown(of, name, one);
+    return subject{one.kind, row};
+  }
+  return unknown(of, word, std::nullopt);
+}
+
+result<json> explain_subject(const explanation& of, const subject& what) {
+  switch (what.kind) {
+    case entity_kind::pod:
+      return explain_pod(of, what.row);
+    case entity_kind::pod_group:
+      return explain_group(of, what.row);
+    case entity_kind::queue:
+      return explain_queue(of, what.row);
+    case entity_kind::topology:
+      return explain_topology(of, what.row);
+    default:
+      return explain_node(of, what.row);
+  }
+}
+
+json explain_json(const outcome& by, json explanations) {
+  return {{"schema", explain_schema},
+          {"preset", by.preset},
+          {"mode", by.mode},
+          {"digest", by.digest},
+          {"explanations", std::move(explanations)}};
+}
 
 void add_explain(command_list& to) {
   command& c =

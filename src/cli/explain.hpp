@@ -27,6 +27,18 @@ struct explanation {
 /// `topology`: its place among those of the snapshot.
 [[nodiscard]] json explain_topology(const explanation& of, std::uint32_t topology);
 
+/// One thing to explain.
+struct subject {
+  entity_kind kind = entity_kind::none;
+  std::uint32_t row = no_row;
+};
+/// A bare name, or KIND/NAME. Several kinds may have the same name: the first one counts, the others are in `also`.
+[[nodiscard]] result<subject> find_subject(const snapshot& of, std::string_view word, std::vector<subject>& also);
+/// Whichever of the above it is.
+[[nodiscard]] result<json> explain_subject(const explanation& of, const subject& what);
+/// The document `kaisched-explain/1`. `by`: preset, mode and digest of the decisions.
+[[nodiscard]] json explain_json(const outcome& by, json explanations);
+
 // ---- what they share -----------------------------------------------------------------------------------------------
 
 /// `  name      text`, wrapped.

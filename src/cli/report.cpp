@@ -312,6 +312,18 @@ void print_report(const terminal& out, const outcome& what, std::string_view tit
   out.line(out.paint(style::dim, "The same cluster and options have the same digest on every machine."));
 }
 
+json waiting_json(const outcome& of) {
+  json waiting = json::array();
+  for (const waiting_figures& group : of.waiting) {
+    waiting.push_back({{"reason", group.headline},
+                       {"jobs", group.jobs},
+                       {"pods", group.pods},
+                       {"gpu", group.gpus},
+                       {"example", {{"job", group.example_job}, {"reasons", group.example_reasons}}}});
+  }
+  return waiting;
+}
+
 json report_json(const outcome& what) {
   constexpr std::array<const char*, quota_dimensions> names{"cpu", "memory", "gpu"};
   const auto amounts_json = [&](const quota_amounts& values) {
@@ -319,14 +331,6 @@ json report_json(const outcome& what) {
     for (std::size_t i = 0; i < names.size(); ++i) object[names[i]] = values[i];
     return object;
   };
-  json waiting = json::array();
-  for (const waiting_figures& group : what.waiting) {
-    waiting.push_back({{"reason", group.headline},
-                       {"jobs", group.jobs},
-                       {"pods", group.pods},
-                       {"gpu", group.gpus},
-                       {"example", {{"job", group.example_job}, {"reasons", group.example_reasons}}}});
-  }
   return {
       {"schema", run_schema},
       {"preset", what.preset},
@@ -350,7 +354,7 @@ json report_json(const outcome& what) {
       {"capacity", amounts_json(what.used.total)},
       {"used_before", amounts_json(what.used.before)},
       {"used_after", amounts_json(what.used.after)},
-      {"waiting", waiting},
+      {"waiting", waiting_json(what)},
   };
 }
 

@@ -23,6 +23,8 @@ void print_report(const terminal& out, const outcome& what, std::string_view tit
 void print_waiting(const terminal& out, std::span<const waiting_figures> waiting);
 
 inline constexpr std::string_view run_schema = "kaisched-run/1";
+/// Who waits for the same thing, as the member `waiting` of the report.
+[[nodiscard]] json waiting_json(const outcome& of);
 /// The report in the format `kaisched-run/1`.
 [[nodiscard]] json report_json(const outcome& what);
 

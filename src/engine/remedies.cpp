@@ -158,6 +158,7 @@ std::vector<pod_row> waiting_pods(const core& c, group_row group) {
 result<std::uint32_t> session::make_room(std::string_view action, group_row group, std::uint32_t steps,
                                          std::vector<decision>& made) const {
   session then = fork();
+  then.impl_->follow(*impl_);
   then.impl_->core.steps_left = steps;
   const std::size_t before = then.decisions().size();
   if (auto done = then.run(action, group); !done) return done.failure();
@@ -197,13 +198,9 @@ result<std::vector<remedy_report>> session::remedies(std::span<const group_row> 
       return error{status::argument, "there is no pod group in this row", {}};
   }
   if (!c.log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
-  std::unique_ptr<kept_world> kept = impl_->worlds.take();
-  if (kept == nullptr || kept->decisions != c.decisions.size()) {
-    result<trial_world> made = trial_world::of(*this);
-    if (!made) return made.failure();
-    kept = std::make_unique<kept_world>(kept_world{std::move(made).value(), {}, c.decisions.size()});
-    kept->now = kept->world.world().take_snapshot();
-  }
+  result<std::unique_ptr<kept_world>> taken = impl_->take_world(*this);
+  if (!taken) return taken.failure();
+  std::unique_ptr<kept_world> kept = std::move(taken).value();
   std::vector<remedy_report> all;
   for (const group_row group : groups) {
     lever_subject of{c, kept->now.state(), group, waiting_pods(c, group), {}, limits};
@@ -218,9 +215,7 @@ result<std::vector<remedy_report>> session::remedies(std::span<const group_row> 
     }
     all.push_back(std::move(*one));
   }
-  constexpr std::size_t most_questions = 256;  // each leaves names behind that were tried
-  kept->questions += groups.size();
-  if (kept->questions < most_questions) impl_->worlds.put(std::move(kept));
+  impl_->put_world(std::move(kept), groups.size());
   return all;
 }
 

@@ -64,6 +64,7 @@ result<void> session::run_for(std::string_view action, group_row group) {
       c.rollback(0);
     }
     c.cancel.forget();
+    impl_->trials->forget();
     c.statistics.back().steps = c.statistics.back().candidates;
     c.statistics.back().simulations = c.sets_tried - sets_before;
     c.action = action_kind::none;
@@ -87,7 +88,10 @@ result<void> session::run() {
   return {};
 }
 
-void session::cancel() const noexcept { impl_->core.cancel.ask(); }
+void session::cancel() const noexcept {
+  impl_->core.cancel.ask();
+  impl_->trials->ask();
+}
 
 session session::fork() const { return session(std::make_unique<impl>(*impl_)); }
 
@@ -97,6 +101,7 @@ result<std::vector<what_if_answer>> session::ask(std::string_view action, std::s
   impl_->core.threads.ranges(groups.size(), 1, [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       session alone = fork();
+      alone.impl_->follow(*impl_);
       alone.impl_->core.threads = {};  // whose pieces would call the executor from within itself
       answers[i].group = groups[i];
       outcomes[i] = alone.run(action, groups[i]);

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include <kaisched/session.hpp>
 
 #include "base/shelf.hpp"
+#include "engine/trial_sessions.hpp"
 #include "engine/trial_world.hpp"
 #include "session/core.hpp"
 
@@ -21,10 +24,31 @@ struct kept_world {
 struct session::impl {
   impl(const snapshot& base, std::shared_ptr<const work::policy_setup> setup, std::int64_t now)
       : core(base, std::move(setup), now) {}
-  impl(const impl& other) = default;
+  /// A fork has trials of its own; that of a trial belongs to the same session as the trial.
+  impl(const impl& other) : core(other.core), worlds(other.worlds), above(other.above) {
+    if (above != nullptr) above->add(core.cancel);
+  }
+  impl& operator=(const impl&) = delete;
+  ~impl() {
+    if (above != nullptr) above->remove(core.cancel);
+  }
+  /// This is a trial of another session, or of the one that the other is a trial of: it ends with it.
+  void follow(const impl& other) {
+    if (above != nullptr) above->remove(core.cancel);
+    above = other.above != nullptr ? other.above : other.trials;
+    above->add(core.cancel);
+  }
+
+  /// What an earlier question has left, or a new one. Errors: those of `trial_world::of`.
+  [[nodiscard]] result<std::unique_ptr<kept_world>> take_world(const session& self);
+  /// For the next question, unless so many have been asked that the names they tried have to go.
+  void put_world(std::unique_ptr<kept_world> kept, std::size_t questions);
 
   work::core core;
   base::shelf<kept_world> worlds;  ///< for the next question
+  /// Trials of this session, and those that it is one of.
+  std::shared_ptr<engine_detail::trial_sessions> trials = std::make_shared<engine_detail::trial_sessions>();
+  std::shared_ptr<engine_detail::trial_sessions> above;
 };
 
 namespace engine_detail {

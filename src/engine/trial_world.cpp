@@ -11,11 +11,12 @@ result<trial_world> trial_world::of(const session& decided) {
     return error{status::state, "the statement is open: commit it or roll it back", {}};
   cluster world(decided.base());
   if (auto done = world.assume(decided); !done) return done.failure();
-  return trial_world(decided.impl_->core, std::move(world));
+  return trial_world(*decided.impl_, std::move(world));
 }
 
 result<session> trial_world::open(const snapshot& over, std::int64_t now) const {
-  session opened(std::make_unique<session::impl>(over, decided_->setup, now));
+  session opened(std::make_unique<session::impl>(over, decided_->core.setup, now));
+  opened.impl_->follow(*decided_);
   if (auto done = opened.impl_->core.open(); !done) return done.failure();
   return opened;
 }
@@ -23,7 +24,7 @@ result<session> trial_world::open(const snapshot& over, std::int64_t now) const 
 result<trial> trial_world::start(std::span<const table> delta, group_row group) {
   const result<snapshot> over = world_.preview(delta);
   if (!over) return trial{};
-  result<session> then = open(*over, decided_->now);
+  result<session> then = open(*over, decided_->core.now);
   if (!then) return then.failure();
   if (auto done = then->run("allocate", group); !done) return done.failure();
   trial made;
@@ -48,3 +49,23 @@ std::uint32_t places_of(std::span<const decision> made, group_row group) {
 }
 
 }  // namespace kaisched::engine_detail
+
+namespace kaisched {
+
+result<std::unique_ptr<kept_world>> session::impl::take_world(const session& self) {
+  std::unique_ptr<kept_world> kept = worlds.take();
+  if (kept != nullptr && kept->decisions == core.decisions.size()) return kept;
+  result<engine_detail::trial_world> made = engine_detail::trial_world::of(self);
+  if (!made) return made.failure();
+  kept = std::make_unique<kept_world>(kept_world{std::move(made).value(), {}, core.decisions.size()});
+  kept->now = kept->world.world().take_snapshot();
+  return kept;
+}
+
+void session::impl::put_world(std::unique_ptr<kept_world> kept, std::size_t questions) {
+  constexpr std::size_t most_questions = 256;  // each leaves names behind that were tried
+  kept->questions += questions;
+  if (kept->questions < most_questions) worlds.put(std::move(kept));
+}
+
+}  // namespace kaisched

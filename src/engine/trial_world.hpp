@@ -4,14 +4,11 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <kaisched/cluster.hpp>
 #include <kaisched/session.hpp>
-
-namespace kaisched::work {
-class core;
-}
 
 namespace kaisched::engine_detail {
 
@@ -36,8 +33,8 @@ class trial_world {
   [[nodiscard]] static std::vector<reason> reasons_in(const session& then, group_row group);
 
  private:
-  trial_world(const work::core& decided, cluster world) : decided_(&decided), world_(std::move(world)) {}
-  const work::core* decided_;
+  trial_world(const session::impl& decided, cluster world) : decided_(&decided), world_(std::move(world)) {}
+  const session::impl* decided_;
   cluster world_;
 };
 

@@ -244,6 +244,7 @@ result<victim_account> session::victim(pod_row pod) const {
   setup->parts.emplace_back(
       "protected", [group = account.group](const policy_options&) { return std::make_unique<protecting_part>(group); });
   auto body = std::make_unique<impl>(c.base, std::move(setup), c.now);
+  body->follow(*impl_);
   if (auto done = body->core.open(); !done) return done.failure();
   engine_detail::replay_commits(body->core, c, left->commit);
   session then(std::move(body));

@@ -148,6 +148,21 @@ class course_of_time {
   std::set<group_row> started_;
 };
 
+/// A group of the cluster with the change. Only the cluster without it knows names; those that the change adds stand
+/// behind, most of the time.
+result<group_row> find_group(const cluster& without, const model::cluster_state& with, std::string_view name) {
+  const auto is_it = [&](group_row row) {
+    return row < with.group_slots && with.groups[row].live && with.group_names[row] == name;
+  };
+  const result<entity_id> known = without.find(entity_kind::pod_group, name);
+  if (known && is_it(known->slot())) return group_row{known->slot()};
+  for (group_row row = static_cast<group_row>(with.group_slots); row-- > 0;) {
+    if (is_it(row)) return row;
+  }
+  return known ? error{status::not_found, "there is no pod group '" + std::string(name) + "' after the change", {}}
+               : known.failure();
+}
+
 }  // namespace
 
 std::string_view start_way_name(start_way w) noexcept { return name_in(way_names, static_cast<std::size_t>(w)); }
@@ -204,11 +219,11 @@ result<forecast> session::forecast_of(const engine_detail::trial_world& world, c
   return made;
 }
 
-result<what_if_report> session::what_if(std::span<const table_view> change, std::span<const std::string_view> groups,
-                                        const what_if_limits& limits) const {
-  result<engine_detail::trial_world> world = engine_detail::trial_world::of(*this);
-  if (!world) return world.failure();
-  if (auto done = world->world().apply(change); !done) return done.failure();
+namespace {
+
+/// The named groups, or else those that the change adds.
+std::vector<std::string> groups_asked_about(std::span<const table_view> change,
+                                            std::span<const std::string_view> groups) {
   std::vector<std::string> names(groups.begin(), groups.end());
   for (const table_view& one : change) {
     const bool adds_groups = one.kind == static_cast<std::uint32_t>(table_kind::pod_group) &&
@@ -217,17 +232,36 @@ result<what_if_report> session::what_if(std::span<const table_view> change, std:
     for (std::uint64_t row = 0; column != nullptr && groups.empty() && row < one.rows; ++row)
       names.emplace_back(column->string(row));
   }
-  if (names.empty()) return error{status::argument, "no pod group is named, and the change adds none", {}};
-  what_if_report report{world->world().take_snapshot(), {}};
-  const result<session> opened = world->open(report.over, impl_->core.now);
-  if (!opened) return opened.failure();
-  for (const std::string& name : names) {
-    const result<entity_id> id = world->world().find(entity_kind::pod_group, name);
-    if (!id) return id.failure();
-    result<forecast> one = forecast_of(*world, *opened, id->slot(), limits);
-    if (!one) return one.failure();
-    report.groups.push_back(std::move(*one));
-  }
+  return names;
+}
+
+}  // namespace
+
+result<what_if_report> session::what_if(std::span<const table_view> change, std::span<const std::string_view> groups,
+                                        const what_if_limits& limits) const {
+  if (!impl_->core.log.empty()) return error{status::state, "the statement is open: commit it or roll it back", {}};
+  result<std::unique_ptr<kept_world>> taken = impl_->take_world(*this);
+  if (!taken) return taken.failure();
+  std::unique_ptr<kept_world> kept = std::move(taken).value();
+  const auto answer = [&](trial_world& world) -> result<what_if_report> {
+    const result<snapshot> over = world.world().preview(change);
+    if (!over) return over.failure();
+    const std::vector<std::string> names = groups_asked_about(change, groups);
+    if (names.empty()) return error{status::argument, "no pod group is named, and the change adds none", {}};
+    what_if_report report{*over, {}};
+    const result<session> opened = world.open(report.over, impl_->core.now);
+    if (!opened) return opened.failure();
+    for (const std::string& name : names) {
+      const result<group_row> group = find_group(world.world(), report.over.state(), name);
+      if (!group) return group.failure();
+      result<forecast> one = forecast_of(world, *opened, *group, limits);
+      if (!one) return one.failure();
+      report.groups.push_back(std::move(*one));
+    }
+    return report;
+  };
+  result<what_if_report> report = answer(kept->world);
+  impl_->put_world(std::move(kept), 1);
   return report;
 }
 

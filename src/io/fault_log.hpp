@@ -26,9 +26,15 @@ class fault_log {
   explicit fault_log(std::string_view source) : source_(source) {}
 
   [[nodiscard]] bool failed() const { return !first_.empty(); }
+  /// Places that follow lie within this one, `deltas[2]`; empty: within nothing.
+  void within(std::string place) { within_ = std::move(place); }
   /// `source:line: place: what`; the place may be empty.
   void add(std::uint32_t line, std::string_view place, std::string_view what) {
     if (failed()) return;
+    if (!within_.empty()) {
+      const std::string outer = std::exchange(within_, {});
+      return add(line, place.empty() ? outer : outer + "." + std::string(place), what);
+    }
     first_ = fmt::format("{}:{}: {}{}{}", source_, line, base::printable(place, longest_place),
                          place.empty() ? "" : ": ", base::printable(what, longest_message));
   }
@@ -36,6 +42,7 @@ class fault_log {
 
  private:
   std::string_view source_;
+  std::string within_;
   std::string first_;
 };
 

@@ -44,6 +44,13 @@ class row_reader {
     return {std::move(rows_), std::move(lines_)};
   }
 
+  /// One row as a table of its own, which has the columns that this row mentions and no others.
+  table read_alone(json_value row, std::uint64_t number) {
+    named_ = number;
+    read_row(row);
+    return std::move(rows_);
+  }
+
  private:
   struct live_column {
     table::column* values = nullptr;
@@ -51,7 +58,7 @@ class row_reader {
   };
 
   void fail(json_value at, std::string_view place, std::string_view what) {
-    faults_.add(at.line(), fmt::format("{}[{}]{}{}", info_.name, row_, place.empty() ? "" : ".", place), what);
+    faults_.add(at.line(), fmt::format("{}[{}]{}{}", info_.name, named_ + row_, place.empty() ? "" : ".", place), what);
   }
   void fail_expected(std::string_view place, std::string_view expected, json_value found) {
     fail(found, place, fmt::format("expected {}, found {}", expected, found.shown()));
@@ -273,6 +280,7 @@ class row_reader {
   std::vector<std::uint32_t> lines_;
   std::vector<live_column> live_;
   std::uint64_t row_ = 0;
+  std::uint64_t named_ = 0;  ///< what messages call the first row
   std::size_t next_ = 0;
   std::vector<std::string_view> strings_;
   std::vector<std::int64_t> integers_;
@@ -285,6 +293,11 @@ bool is_required(const column_info& column) noexcept { return column.required; }
 read_table read_rows(json_value rows, const table_info& info, std::span<const std::string_view> dimensions,
                      fault_log& faults, column_rule required) {
   return row_reader(info, dimensions, faults, required).read(rows);
+}
+
+table read_row(json_value row, std::uint64_t number, const table_info& info,
+               std::span<const std::string_view> dimensions, fault_log& faults, column_rule required) {
+  return row_reader(info, dimensions, faults, required).read_alone(row, number);
 }
 
 }  // namespace kaisched::io

@@ -34,4 +34,9 @@ using column_rule = bool (*)(const column_info& column);
                                    std::span<const std::string_view> dimensions, fault_log& faults,
                                    column_rule required = is_required);
 
+/// Reads one row as a table of its own, without the columns that it does not mention: what changes or removes an
+/// entity. `number` is its place among the rows of the text.
+[[nodiscard]] table read_row(json_value row, std::uint64_t number, const table_info& info,
+                             std::span<const std::string_view> dimensions, fault_log& faults, column_rule required);
+
 }  // namespace kaisched::io

@@ -55,7 +55,8 @@ class Examples(Case):
             self.assertTrue(found, f"{words} has no example")
             lines += found
         for line in dict.fromkeys(lines):
-            if not line.startswith(("kaisched test ", "kaisched report ")):  # tests of scenarios and of Python have these
+            # Tests of scenarios, of Python and of the server have these.
+            if not line.startswith(("kaisched test ", "kaisched report ", "kaisched serve ")):
                 self.try_example(line)
 
 
@@ -87,7 +88,7 @@ class Page(Case):
                 self.assertTrue(re.search(rf"{option}\b", PAGE), f"{name} {option} is not on the page")
 
     def test_schemas_are_those_of_the_source(self):
-        source = "".join(p.read_text(encoding="utf-8") for p in sorted((SOURCE / "src" / "cli").glob("*.?pp")))
+        source = "".join(p.read_text(encoding="utf-8") for p in sorted((SOURCE / "src" / "cli").rglob("*.?pp")))
         written = set(re.findall(r'"(kaisched-[a-z-]+/\d+)"', source))
         self.assertEqual(written, set(re.findall(r"`(kaisched-[a-z-]+/\d+)`", PAGE)))
 

@@ -185,4 +185,50 @@ TEST_CASE("what no empty cluster would start is never started, whoever runs with
   CHECK(asked(s, submission("new", "q", 1)).groups.front().knowledge == start_knowledge::no_estimate);
 }
 
+TEST_CASE("an answer does not depend on what was asked before") {
+  builder b;
+  b << builder::node{"n", 4} << builder::queue{"q"};
+  b.gang("first", "q", 2);
+  const snapshot base = b.take();
+  const session s = ran(base);
+  const auto told = [](const what_if_report& of) {
+    std::string text;
+    for (const decision& d : of.groups.front().decisions)
+      text += std::string(of.over.pod_name(d.pod)) + " " + std::string(of.over.node_name(d.node)) + ";";
+    return text + of.over.digest() + std::string(start_way_name(of.groups.front().way));
+  };
+  const std::string alone = told(asked(ran(base), submission("new", "q", 2)));
+  for (int i = 0; i < 300; ++i) {  // more than one world serves
+    static_cast<void>(asked(s, submission("other-" + std::to_string(i), "q", 1 + i % 6)));
+    if (i % 50 == 0) CHECK_FALSE(s.what_if({}, std::vector<std::string_view>{"nobody"}, {}).ok());
+    if (i % 50 == 1)
+      CHECK_FALSE(s.what_if(std::vector<table_view>{submission("first", "q", 1).front().view()}, {}, {}).ok());
+    if (i % 50 == 2) CHECK(s.remedies(0).ok());
+    REQUIRE(told(asked(s, submission("new", "q", 2))) == alone);
+  }
+}
+
+TEST_CASE("a question ends when its session is told to, and so do the sessions that it tries things on") {
+  builder b;
+  b << builder::node{"n", 2} << builder::queue{"q"};
+  b.gang("first", "q", 2);
+  b.gang("waits", "q", 2);
+  cluster c;
+  b.apply_to(c);
+  session s = ran(c.take_snapshot());
+  const group_row waits = must(c.find(entity_kind::pod_group, "waits")).slot();
+  const std::vector<group_row> groups{waits};
+  s.cancel();
+  const auto is_cancelled = [](const auto& answer) {
+    return !answer.ok() && answer.failure().code == status::cancelled;
+  };
+  CHECK(is_cancelled(s.what_if({}, std::vector<std::string_view>{"waits"}, {})));
+  CHECK(is_cancelled(s.ask("allocate", groups)));
+  CHECK(is_cancelled(s.remedies(waits)));
+  CHECK(s.fork().what_if({}, std::vector<std::string_view>{"waits"}, {}).ok());
+  CHECK(is_cancelled(s.run("allocate")));
+  CHECK(s.what_if({}, std::vector<std::string_view>{"waits"}, {}).ok());
+  CHECK(s.ask("allocate", groups).ok());
+}
+
 }  // namespace of_test_what_if
