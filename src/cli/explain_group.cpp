@@ -1,4 +1,5 @@
 // Why a pod group waits, and where its pods are.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -223,8 +224,34 @@ void print_certificate(const explanation& of, const certificate& proof) {
   print_item(of.to.out(), of.ran.over.text(proof));
 }
 
+/// A place among those that wait, from 1 on.
+struct line_place {
+  std::int64_t place = 0;
+  std::int64_t of = 0;
+};
+struct line_places {
+  line_place in_all;
+  line_place in_queue;
+};
+
+/// nullopt: it stands in no line.
+std::optional<line_places> places_of(const session& over, group_row group) {
+  const result<std::vector<group_row>> line = over.line();
+  if (!line) return std::nullopt;
+  line_places found;
+  for (const group_row one : *line) {
+    const bool is_mine = over.view().group_queue(one) == over.view().group_queue(group);
+    ++found.in_all.of;
+    if (is_mine) ++found.in_queue.of;
+    if (one != group) continue;
+    found.in_all.place = found.in_all.of;
+    found.in_queue.place = found.in_queue.of;
+  }
+  return found.in_all.place == 0 ? std::nullopt : std::optional(found);
+}
+
 void print_group(const explanation& of, group_row group, const members& all, const waiting_group* waiting,
-                 const remedy_report& remedies, const certificate& proof) {
+                 const std::optional<line_places>& line, const remedy_report& remedies, const certificate& proof) {
   const terminal& out = of.to.out();
   const session& over = of.ran.over;
   const session_view view = over.view();
@@ -236,6 +263,11 @@ void print_group(const explanation& of, group_row group, const members& all, con
   print_fact(out, "priority", fmt::format("{}, {}", view.group_priority(group), preemptibility_text(view, group)));
   print_fact(out, "needs", gang_text(over.base().state(), group));
   print_fact(out, "has", fate_of_all(all));
+  if (line) {
+    print_fact(out, "line",
+               fmt::format("{} of the {} in its queue, {} of the {} that wait", grouped(line->in_queue.place),
+                           grouped(line->in_queue.of), grouped(line->in_all.place), grouped(line->in_all.of)));
+  }
   if (waiting != nullptr) {
     print_section(out, fmt::format("Why it waits: {}", waiting->headline));
     for (const reason& why : waiting->reasons) print_item(out, over.text(why));
@@ -268,7 +300,8 @@ json explain_group(const explanation& of, group_row group) {
   if (all.waiting > 0) {
     if (result<certificate> found = over.certify(group)) proof = *std::move(found);
   }
-  if (of.to.shows_report()) print_group(of, group, all, waiting, remedies, proof);
+  const std::optional<line_places> line = all.waiting > 0 ? places_of(over, group) : std::nullopt;
+  if (of.to.shows_report()) print_group(of, group, all, waiting, line, remedies, proof);
   json reasons = json::array();
   if (waiting != nullptr) {
     for (const reason& why : waiting->reasons) reasons.push_back(reason_json(over, why));
@@ -282,25 +315,32 @@ json explain_group(const explanation& of, group_row group) {
     }
     pods.push_back(std::move(one));
   }
-  return {{"kind", "pod_group"},
-          {"name", view.group_name(group)},
-          {"queue", path_json(over, view.group_queue(group))},
-          {"priority", view.group_priority(group)},
-          {"preemptible", view.group_preemptible(group)},
-          {"semi_preemptible", view.group_semi_preemptible(group)},
-          {"pods_before", all.before},
-          {"pods_started", all.started},
-          {"pods_claiming", all.claiming},
-          {"pods_moving", all.moving},
-          {"pods_evicted", all.leaving},
-          {"pods_waiting", all.waiting},
-          {"headline", waiting == nullptr ? "" : waiting->headline},
-          {"reasons", std::move(reasons)},
-          {"certificate", certificate_json(of.ran, proof)},
-          {"remedies", remedies_json(over, remedies)},
-          {"attempts", attempts_json(of.ran, group)},
-          {"divisions", divisions_json(of.ran, group, no_row)},
-          {"pods", std::move(pods)}};
+  json said{{"kind", "pod_group"},
+            {"name", view.group_name(group)},
+            {"queue", path_json(over, view.group_queue(group))},
+            {"priority", view.group_priority(group)},
+            {"preemptible", view.group_preemptible(group)},
+            {"semi_preemptible", view.group_semi_preemptible(group)},
+            {"pods_before", all.before},
+            {"pods_started", all.started},
+            {"pods_claiming", all.claiming},
+            {"pods_moving", all.moving},
+            {"pods_evicted", all.leaving},
+            {"pods_waiting", all.waiting},
+            {"headline", waiting == nullptr ? "" : waiting->headline},
+            {"reasons", std::move(reasons)},
+            {"certificate", certificate_json(of.ran, proof)},
+            {"remedies", remedies_json(over, remedies)},
+            {"attempts", attempts_json(of.ran, group)},
+            {"divisions", divisions_json(of.ran, group, no_row)},
+            {"pods", std::move(pods)}};
+  if (line) {
+    said["line"] = {{"place", line->in_all.place},
+                    {"of", line->in_all.of},
+                    {"place_in_queue", line->in_queue.place},
+                    {"of_queue", line->in_queue.of}};
+  }
+  return said;
 }
 
 }  // namespace kaisched::cli

@@ -49,6 +49,23 @@ pod_group twin priority=8
   pod twin-0 gpu=2
 """
 
+# Of two queues with the same share the one that holds nothing is served first.
+LINE = """scenario 1 "who waits"
+node n1 gpu=4 pods=10
+queue a
+queue b
+pod_group there queue=a
+  pod there-0 gpu=3 node=n1 status=running
+pod_group starts queue=a priority=90
+  pod starts-0 gpu=1
+pod_group second queue=a priority=50
+  pod second-0 gpu=4
+pod_group first queue=a priority=60
+  pod first-0 gpu=4
+pod_group poor queue=b priority=10
+  pod poor-0 gpu=4
+"""
+
 RACKS = """scenario 1 "racks in pieces"
 topology site levels=[zone,rack] primary=true
 topology power levels=[rack]
@@ -258,6 +275,18 @@ class Explain(Case):
             "1 group: a taint is not tolerated",
         ]:
             self.assertIn(sentence, text)
+
+    def test_the_line(self):
+        path = self.file("line.ks", LINE)
+        told = json.loads(self.ok("explain", path, "starts", "poor", "first", "second", "--json"))["explanations"]
+        places = {one["name"]: one.get("line") for one in told}
+        self.assertIsNone(places["starts"])
+        self.assertEqual(places["poor"], {"place": 1, "of": 3, "place_in_queue": 1, "of_queue": 1})
+        self.assertEqual(places["first"], {"place": 2, "of": 3, "place_in_queue": 1, "of_queue": 2})
+        self.assertEqual(places["second"], {"place": 3, "of": 3, "place_in_queue": 2, "of_queue": 2})
+        self.assertIn("2 of the 2 in its queue, 3 of the 3 that wait", self.ok("explain", path, "second"))
+        other = json.loads(self.ok("explain", path, "second", "--preset", "yunikorn-default", "--json"))["explanations"][0]
+        self.assertNotIn("line", other)  # its queues take turns
 
     def test_gangs_gates_and_pods_without_a_group(self):
         path = self.file(
