@@ -252,7 +252,9 @@ class Refused(Case):
         words = entities(json.loads(path.read_text()), 4)
         yield EXPLAIN, json.loads(self.ok("explain", path, *words, *FEW_STEPS, "--json"))
         yield WHAT_IF, json.loads(self.ok("what-if", path, "--queue", "speech", "--json"))
-        yield SCALE, json.loads(self.ok("scale", path, "--types", self.file("types.yaml", TYPES), "--json"))
+        small = self.folder / "small.json"
+        self.ok("generate", small, "--gpus", "16", "--load", "2", "-q")
+        yield SCALE, json.loads(self.ok("scale", small, "--types", self.file("types.yaml", TYPES), "--json"))
 
     @staticmethod
     def inside(document, path):
