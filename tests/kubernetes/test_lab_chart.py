@@ -82,7 +82,7 @@ class Chart(LabCase):
     def install(self, objects):
         """Each of them, by a server that takes no field that it does not know."""
         for one in objects:
-            if one["kind"] == "PodMonitor":  # of the operator of Prometheus, which is not here
+            if one["kind"] == "PodMonitor":  # of the operator of Prometheus, which is not here: its Go types were asked
                 continue
             with self.subTest(kind=one["kind"], name=one["metadata"]["name"]):
                 self.lab.ask("POST", self.lab.collection(one) + "?fieldValidation=Strict", one)

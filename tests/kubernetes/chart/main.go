@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 
+	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
@@ -101,7 +102,37 @@ func render(folder string, one question, version *chartutil.KubeVersion, said *a
 		if err != nil {
 			return fmt.Errorf("%s: %w", manifest.Name, err)
 		}
+		if err := known(object); err != nil {
+			return fmt.Errorf("%s: %w", manifest.Name, err)
+		}
 		said.Objects = append(said.Objects, object)
+	}
+	return nil
+}
+
+// Objects that no API server of the lab knows must have the fields of their Go types, and no others.
+func known(object []byte) error {
+	var about struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	if err := json.Unmarshal(object, &about); err != nil {
+		return err
+	}
+	if about.APIVersion != monitoring.SchemeGroupVersion.String() {
+		return nil
+	}
+	if about.Kind != monitoring.PodMonitorsKind {
+		return fmt.Errorf("kind %s is not known here", about.Kind)
+	}
+	var monitor monitoring.PodMonitor
+	if err := yaml.UnmarshalStrict(object, &monitor); err != nil {
+		return err
+	}
+	for _, one := range monitor.Spec.PodMetricsEndpoints {
+		if err := one.TLSConfig.Validate(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
