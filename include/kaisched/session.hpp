@@ -74,7 +74,7 @@ class session {
   /// Runs all actions that the options list, in order.
   result<void> run();
 
-  /// Asks the action that runs, and questions that try things out (`ask`, `remedies`, `victim`, `what_if`), to end soon:
+  /// Asks the action that runs, and questions that try things out (`ask`, `remedies`, `victim`, `what_if`), to end:
   /// they fail with `cancelled`, what was being tried is undone, what is committed stays. Where no action runs the next
   /// one fails so, once, and questions until then. Any thread may ask while the session lives; forks do not notice.
   void cancel() const noexcept;

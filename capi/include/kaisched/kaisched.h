@@ -1981,8 +1981,9 @@ KAISCHED_API kaisched_status kaisched_session_run(kaisched_session* session, con
 KAISCHED_API kaisched_status kaisched_session_run_group(kaisched_session* session, const char* action,
                                                         kaisched_id group, kaisched_error* err) KAISCHED_NOEXCEPT;
 
-/// Asks the action that runs to end soon: the call that runs it returns KAISCHED_E_CANCELLED, what it was trying is
-/// undone, and decisions that it has committed stay. Where none runs the next one ends so, once. Forks do not notice.
+/// Asks the action that runs, and questions that try things out, to end soon: their calls return KAISCHED_E_CANCELLED,
+/// what was being tried is undone, and decisions that are committed stay. Where no action runs the next one ends so,
+/// once, and questions until then. Forks do not notice.
 /// Threads: any thread may call this at any time before the session is closed, also while another one uses the session.
 KAISCHED_API void kaisched_session_cancel(const kaisched_session* session) KAISCHED_NOEXCEPT;
 

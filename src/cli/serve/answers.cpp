@@ -168,12 +168,15 @@ http_reply answers::what_if(seat& at, const http_request& asked) {
   http_reply refused;
   for (std::size_t i = 0; i < body->questions.size(); ++i) {
     const std::string place = body->is_batch ? fmt::format("questions[{}].", i) : std::string();
-    result<json> one = forecast_of(ran, over->now, body->questions[i], place);
-    if (one && !at.is_late()) {
-      list.push_back(std::move(one).value());
-      continue;
+    if (!at.is_late()) {
+      result<json> one = forecast_of(ran, over->now, body->questions[i], place);
+      if (one && !at.is_late()) {
+        list.push_back(std::move(one).value());
+        continue;
+      }
+      if (!one) refused = refusal(one.failure());
     }
-    refused = at.is_late() ? too_late() : refusal(one.failure());
+    if (at.is_late()) refused = too_late();
     if (!body->is_batch) break;
     list.push_back(json::parse(refused.body));
   }
