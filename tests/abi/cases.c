@@ -704,8 +704,8 @@ static void kinds_and_columns(void) {
     EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_COLUMN_INFO, kaisched_column_info, kind.kind, count, &one);
     CHECK(one.name == NULL && one.struct_size == sizeof one);
   }
-  CHECK(inputs == 16);
-  CHECK(kinds == 33);
+  CHECK(inputs == 17);
+  CHECK(kinds == 34);
   CHECK(named == 4);
   EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_KIND_INFO, kaisched_kind_info, kinds, &kind);
   EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_COLUMN_INFO, kaisched_column_info, 999, 0, &one);
