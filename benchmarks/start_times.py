@@ -80,8 +80,8 @@ def cluster_at(run, when, queue="default"):
 
 
 def questions(workload, nodes, policy, most, scenarios, first=FIRST, **told):
-    """Each job that has to wait, or some of them, is asked about once, when it has come. Rows: when, low, median, high, point (waits in seconds), how
-    long it was, and how long it would have been had nobody come later."""
+    """Each job that has to wait, or some of them, is asked about once, when it has come. Rows: when, low, median, high, point, the two bounds (waits
+    in seconds), how long it was, and how long it would have been had nobody come later."""
     engine = ks.Engine(actions=["allocate"]) if policy == "kai" else policy
     run = ks.simulate(workload, nodes=nodes, policy=engine)
     begin = np.sort(run.jobs["end"])[first]
@@ -94,7 +94,7 @@ def questions(workload, nodes, policy, most, scenarios, first=FIRST, **told):
                                scenarios=scenarios, seed=row, ends=2000)
         alone = ks.simulate(workload.select(workload.submit <= when), nodes=nodes, policy=engine)
         point = said.point[0] / SECOND - when if said.point[0] >= 0 else np.inf
-        found.append([when, *said.waits[0], point, run.jobs["start"][row] - when, alone.jobs["start"][row] - when])
+        found.append([when, *said.waits[0], point, *said.bounds[0], run.jobs["start"][row] - when, alone.jobs["start"][row] - when])
     return np.array(found), run
 
 
@@ -108,7 +108,7 @@ def hours(values):
 
 
 def summary(asked):
-    when, low, median, high, point, wait, alone = asked.T
+    when, low, median, high, point, first, last, wait, alone = asked.T
 
     def covered(least, most, true):
         return part((least <= true) & (true <= most))
@@ -123,6 +123,8 @@ def summary(asked):
         "later": part(wait > high),
         "width_h": hours(high - low),
         "covered_if_nobody_came": covered(low, high, alone),
+        "bounds_covered": covered(first, last, wait),
+        "bounds_width_h": hours(last - first),
     }
     # Learnt from what was asked in the first half of the questions and had started when the second half began.
     begin = when[len(when) // 2]

@@ -96,6 +96,8 @@ def test_without_uncertainty_it_is_what_if(line):
     exact = forecast.RunTimes({"run_time": [60.0, 600.0], "estimate": [60.0, 600.0]})
     told = forecast.starts(line, None, exact, now=2 * HOUR, scenarios=5)
     said = ks.Engine().run(line.snapshot(), 2 * HOUR).what_if(["c", "d", "e"], displace=False)
+    assert (told.earliest == said["earliest"][:, None]).all() and told.earliest[1, 0] == 7 * HOUR  # d before c
+    assert told.bounds.tolist() == [[5 * 3600, 5 * 3600], [5 * 3600, 7 * 3600], [2 * 3600, 2 * 3600]]
     assert told.point.tolist() == said["expected"].tolist() == [6 * HOUR + HOUR, 9 * HOUR, 4 * HOUR]
     assert (told.starts == told.point[:, None]).all() and (told.at == told.point[:, None]).all()
     assert told.knowledge == [["known"] * 5] * 3
@@ -165,7 +167,8 @@ def test_a_group_that_does_not_start(seen):
     assert set(told.knowledge[0]) == {"never"} and set(told.knowledge[1]) == {"known"}
     assert math.isinf(told.table["q50"][0])
     # Half of the scenarios without a start: the median has one, the 95 % quantile has none.
-    half = forecast.Starts(["x"], 0, (0.5, 0.95), np.array([[5, -1, 7, -1]]), [["known"] * 4], np.array([5]))
+    half = forecast.Starts(["x"], 0, (0.5, 0.95), np.array([[5, -1, 7, -1]]), [["known"] * 4], np.array([5]), np.array([[3] * 4]))
+    assert half.bounds.tolist() == [[3e-9, math.inf]]
     assert half.at.tolist() == [[7, -1]] and half.without.tolist() == [0.5]
 
 
@@ -304,9 +307,10 @@ def test_who_knows_run_times_knows_starts(play):
 def test_coverage_is_counted(play):
     asked, run = start_times.questions(start_times.with_estimates(play.workload, 1), "3x8", "fifo-skip", 4, 5, first=10)
     said = start_times.summary(asked)
-    assert asked.shape == (4, 7) and said["questions"] == 4 and run.metrics["ended"] == 60
+    assert asked.shape == (4, 9) and said["questions"] == 4 and run.metrics["ended"] == 60
     assert math.isclose(said["covered"] + said["earlier"] + said["later"], 1)
-    rows = np.array([[0, 1, 2, 3, 2, 2, 9], [1, 1, 2, 3, 5, 4, 2], [2, 1, 2, 3, 5, 0, 2]], float) * [1, *[3600] * 6]
+    rows = np.array([[0, 1, 2, 3, 2, 1, 4, 2, 9], [1, 1, 2, 3, 5, 1, 4, 4, 2], [2, 1, 2, 3, 5, 1, 4, 0, 2]], float) * [1, *[3600] * 8]
     said = start_times.summary(rows)
     assert [said[k] for k in ("covered", "earlier", "later")] == [1 / 3] * 3 and said["width_h"] == 2
+    assert said["bounds_covered"] == 2 / 3 and said["bounds_width_h"] == 3
     assert said["covered_if_nobody_came"] == 2 / 3 and said["point_error_h"] == 2 and said["median_error_h"] == 4 / 3

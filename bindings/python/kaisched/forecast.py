@@ -241,24 +241,39 @@ class Starts:
     """When each group starts in each scenario, [groups, scenarios]."""
     knowledge: list[list[str]]
     """What is known about the start, [groups][scenarios]: ``known``, ``no_estimate``, ``never`` or ``horizon``, as
-    what-if says (docs/explanations.md#start_knowledge)."""
+    what-if says (docs/explanations.md)."""
     point: Integers
     """When each group starts by the estimates as they are, [groups]: what what-if says."""
+    earliest: Integers
+    """When each group would have a place in each scenario if nobody else were served before it, [groups, scenarios]."""
 
     @property
     def at(self) -> Integers:
         """The earliest time by which a group has started in a part of the scenarios, [groups, quantiles]; -1: in so
         many scenarios it does not start."""
-        ordered = np.sort(np.where(self.starts < 0, np.iinfo(np.int64).max, self.starts), axis=1)
-        ranks = [max(int(-(-Fraction(repr(q)) * self.scenarios // 1)), 1) - 1 for q in self.quantiles]
-        found = ordered[:, ranks]
-        return np.where(found == np.iinfo(np.int64).max, -1, found)
+        return self._quantiles(self.starts)
 
     @property
     def waits(self) -> Floats:
         """``at`` as seconds from ``now`` on, float64 [groups, quantiles]; inf: it does not start."""
-        at = self.at
-        return np.where(at < 0, np.inf, (at - self.now) / _SECOND)
+        return self._seconds(self.at)
+
+    @property
+    def bounds(self) -> Floats:
+        """Seconds from ``now`` on, float64 [groups, 2]: the first quantile of ``earliest`` and the last one of
+        ``starts``. For policies that backfill, which what-if leaves out: a group that is let past others starts between
+        the two."""
+        first = self._seconds(self._quantiles(self.earliest))[:, 0]
+        return np.stack([np.minimum(first, self.waits[:, 0]), self.waits[:, -1]], axis=1)
+
+    def _quantiles(self, times: Integers) -> Integers:
+        ordered = np.sort(np.where(times < 0, np.iinfo(np.int64).max, times), axis=1)
+        ranks = [max(int(-(-Fraction(repr(q)) * self.scenarios // 1)), 1) - 1 for q in self.quantiles]
+        found = ordered[:, ranks]
+        return np.where(found == np.iinfo(np.int64).max, -1, found)
+
+    def _seconds(self, times: Integers) -> Floats:
+        return np.where(times < 0, np.inf, (times - self.now) / _SECOND)
 
     @property
     def without(self) -> Floats:
@@ -274,10 +289,10 @@ class Starts:
     def table(self) -> Table:
         """A row per group: ``group``, ``point``, a column for each quantile (``q5``, ``q50``, ``q95``), all in seconds
         from ``now`` on (inf: it does not start), and ``without``."""
-        point = np.where(self.point < 0, np.inf, (self.point - self.now) / _SECOND)
         waits = self.waits
         named = {f"q{100 * q:.12g}": waits[:, i] for i, q in enumerate(self.quantiles)}
-        return Table({"group": list(self.groups), "point": point, **named, "without": self.without}, "start")
+        columns = {"group": list(self.groups), "point": self._seconds(self.point), **named, "without": self.without}
+        return Table(columns, "start")
 
     def __repr__(self) -> str:
         return f"<Starts: {len(self.groups)} groups in {self.scenarios} scenarios>"
@@ -334,6 +349,7 @@ def starts(
     told = [name for name, drawn in change.items() if drawn[0] >= 0]
     columns = np.array([change[name] for name in told], np.int64).reshape(len(told), int(scenarios))
     when = np.full((len(asked), int(scenarios)), int(now), np.int64)
+    earliest = when.copy()
     knowledge = [["known"] * int(scenarios) for _ in asked]
     point = np.full(len(asked), int(now), np.int64)
     rows = [i for i, name in enumerate(asked) if name not in begun]
@@ -349,10 +365,10 @@ def starts(
     for scenario in range(int(scenarios)):
         if open_ones:
             answer = ask(columns[:, scenario])
-            when[rows, scenario] = answer["expected"]
+            when[rows, scenario], earliest[rows, scenario] = answer["expected"], answer["earliest"]
             for row, known in zip(rows, answer["knowledge"], strict=True):
                 knowledge[row][scenario] = known
-    return Starts(asked, int(now), parts, when, knowledge, point)
+    return Starts(asked, int(now), parts, when, knowledge, point, earliest)
 
 
 def _checked_quantiles(told: Iterable[float]) -> tuple[float, ...]:
