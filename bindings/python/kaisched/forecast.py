@@ -123,7 +123,8 @@ class RunTimes:
     @property
     def ratios(self) -> Floats:
         """Run time by estimate of the jobs that have ended and had an estimate, float64, in ascending order."""
-        return self._ratios[""].values[self._ratios[""].ended]
+        having = self._ratios[""]
+        return np.asarray(having.values[having.ended], np.float64)
 
     def draw(self, at: Floats, estimate: int, elapsed: int = 0, key: str = "") -> Integers:
         """Run times of a group, int64 nanoseconds from its start on, in the shape of ``at``: float64 from 0 up to, but
