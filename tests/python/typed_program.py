@@ -55,3 +55,16 @@ def decide() -> list[str]:
         assert_type(e.subject, int)
     assert_type(ks.run(snapshot, options={"placement.gpu": "spread"}), ks.Session)
     return why.sentences
+
+
+def ask() -> Floats:
+    seen = ks.forecast.RunTimes({"run_time": [60.0], "estimate": [120.0]}, near=0)
+    assert_type(seen.ratios, Floats)
+    told = ks.forecast.starts(ks.Cluster(), ["group"], seen, now=0, engine=Widest(), scenarios=10)
+    assert_type(told, ks.forecast.Starts)
+    assert_type(told.at, Integers)
+    assert_type(told.table, ks.Table)
+    by = ks.forecast.margin(told.waits[:, 0], told.waits[:, 2], [60.0])
+    low, high = ks.forecast.widen(told.waits[:, 0], told.waits[:, 2], by)
+    assert_type(low, Floats)
+    return high

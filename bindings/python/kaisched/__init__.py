@@ -73,6 +73,7 @@ from kaisched._table import Table
 from kaisched._workload import Workload, trace_forms, workload_models
 
 if TYPE_CHECKING:
+    from kaisched import forecast as forecast
     from kaisched import gym as gym
     from kaisched import plots as plots
     from kaisched import report as report
@@ -129,8 +130,9 @@ __all__ = [
     "write_cluster",
 ]
 
-# Imported when they are asked for: they need packages that not everybody installs.
-_LATER = {"gym": "", "plots": "", "report": "", "run_shards": "sweeps", "simulate_shards": "sweeps", "sweep": "sweeps"}
+# Imported when they are asked for: most of them need packages that not everybody installs.
+_LATER = dict.fromkeys(("forecast", "gym", "plots", "report"), "")
+_LATER |= dict.fromkeys(("run_shards", "simulate_shards", "sweep"), "sweeps")
 
 
 def __getattr__(name: str) -> Any:

@@ -172,7 +172,7 @@ def _words(m: Mapping[str, float]) -> list[tuple[str, str]]:
 # ---- what simulate is told -------------------------------------------------------------------------------------------
 
 
-def _engine_of(policy: PolicyLike, options: Mapping[str, OptionValue]) -> tuple[Engine, str, dict[str, Any]]:
+def engine_of(policy: PolicyLike, options: Mapping[str, OptionValue]) -> tuple[Engine, str, dict[str, Any]]:
     """The engine, its label, and what the policy wants of the play."""
     if isinstance(policy, Engine):
         if options:
@@ -325,7 +325,7 @@ def simulate(
         workload = Workload(workload)
     if (nodes is None) == (cluster is None):
         raise ArgumentError("name a cluster: nodes, such as '16x8', or cluster")
-    engine, name, settings = _engine_of(policy, options or {})
+    engine, name, settings = engine_of(policy, options or {})
     for key, told in {"replan": replan, "repeat": repeat, "one_queue": one_queue, "near": near}.items():
         if told is not None:
             settings[key] = bool(told)
