@@ -104,9 +104,7 @@ class limit_keeper {
       const bool is_last = i + 1 == chosen.size() || chosen[i + 1].unit->group != chosen[i].unit->group;
       if (!is_last) continue;
       quota_vector without = over;
-      for (std::size_t r = 0; r < without.size(); ++r) {
-        without[r] += chosen[i].frees[r];
-      }
+      for (std::size_t r = 0; r < without.size(); ++r) without[r] += chosen[i].frees[r];
       if (is_over(without)) continue;
       over = without;
       chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));

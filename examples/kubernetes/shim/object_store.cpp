@@ -125,6 +125,10 @@ std::uint64_t number_of_version(const json& object) {
   return std::strtoull(text_at(object, "/metadata/resourceVersion").c_str(), nullptr, 10);
 }
 
+bool is_same_and_newer(const json& known, const std::string& uid, std::uint64_t version) {
+  return text_at(known, "/metadata/uid") == uid && number_of_version(known) > version;
+}
+
 /// Whether the server has said what was granted.
 bool has_all(const json& pod, const json& annotations) {
   const json::json_pointer path("/metadata/annotations");
@@ -288,10 +292,7 @@ void object_store::put(const resource& of, json one) {
   const std::scoped_lock lock(mutex_);
   entries& in = kinds_[of.key()];
   const auto known = in.find(name);
-  if (known != in.end() && text_at(known->second.object, "/metadata/uid") == uid &&
-      number_of_version(known->second.object) > version) {
-    return;
-  }
+  if (known != in.end() && is_same_and_newer(known->second.object, uid, version)) return;
   if (put_one(in, of, name, std::move(now), std::move(fault))) changed();
 }
 

@@ -21,7 +21,8 @@ bool has_place(const session& of, row task, row node) {
 namespace {
 
 /// Tasks of a node that go and come back while places are looked for. Where no queue is limited only the node changes
-/// by it, and no plug-in has to hear of it; at the end it is as it was, and nobody has to ask about it again.
+/// by it, and no plug-in has to hear of it; at the end it is as it was, and nobody has to ask about it again. So in
+/// between nothing may be asked that is remembered by counts of changes: orders, `answers_for`.
 class rehearsal {
  public:
   rehearsal(session& of, row node)
