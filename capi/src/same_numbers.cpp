@@ -144,7 +144,10 @@ SAME(KAISCHED_CONSTRAINT_VENDOR_DEVICE, constraint::vendor_device);
 SAME(KAISCHED_CONSTRAINT_CELL, constraint::cell);
 SAME(KAISCHED_CONSTRAINT_DISRUPTION_BUDGET, constraint::disruption_budget);
 SAME(KAISCHED_CONSTRAINT_NODE_RESERVED, constraint::node_reserved);
-static_assert(KAISCHED_CONSTRAINT_NODE_RESERVED + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_DEPENDENCY, constraint::dependency);
+SAME(KAISCHED_CONSTRAINT_SPREAD, constraint::spread);
+SAME(KAISCHED_CONSTRAINT_SET_ASIDE, constraint::set_aside);
+static_assert(KAISCHED_CONSTRAINT_SET_ASIDE + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);
@@ -282,6 +285,8 @@ SAME(KAISCHED_POD_GROUP_COL_REQUEUE_DELAY, col::pod_group_requeue_delay);
 SAME(KAISCHED_POD_GROUP_COL_USER, col::pod_group_user);
 SAME(KAISCHED_POD_GROUP_COL_PRIORITY_CLASS, col::pod_group_priority_class);
 SAME(KAISCHED_POD_GROUP_COL_EVICTIONS, col::pod_group_evictions);
+SAME(KAISCHED_POD_GROUP_COL_AFTER, col::pod_group_after);
+SAME(KAISCHED_POD_GROUP_COL_CHECKS, col::pod_group_checks);
 
 SAME(KAISCHED_SUB_GROUP_COL_GROUP, col::sub_group_group);
 SAME(KAISCHED_SUB_GROUP_COL_NAME, col::sub_group_name);
@@ -326,6 +331,8 @@ SAME(KAISCHED_POD_COL_DEVICE_GRANTS, col::pod_device_grants);
 SAME(KAISCHED_POD_COL_MIG_INSTANCES, col::pod_mig_instances);
 SAME(KAISCHED_POD_COL_DISRUPTION_BUDGET, col::pod_disruption_budget);
 SAME(KAISCHED_POD_COL_NODE_PREFERENCES, col::pod_node_preferences);
+SAME(KAISCHED_POD_COL_SPREAD, col::pod_spread);
+SAME(KAISCHED_POD_COL_PREFERENCES, col::pod_preferences);
 
 SAME(KAISCHED_NUMA_ZONE_COL_NODE, col::numa_zone_node);
 SAME(KAISCHED_NUMA_ZONE_COL_NAME, col::numa_zone_name);
@@ -412,6 +419,7 @@ SAME(KAISCHED_DECISION_COL_DEVICE_GRANTS, col::decision_device_grants);
 SAME(KAISCHED_DECISION_COL_LAYOUT, col::decision_layout);
 SAME(KAISCHED_DECISION_COL_GONE, col::decision_gone);
 SAME(KAISCHED_DECISION_COL_DRAIN_COST, col::decision_drain_cost);
+SAME(KAISCHED_DECISION_COL_CHECKS, col::decision_checks);
 SAME(KAISCHED_DECISION_COL_ACTION, col::decision_action);
 SAME(KAISCHED_DECISION_COL_COMMIT, col::decision_commit);
 SAME(KAISCHED_DECISION_COL_POD_NAME, col::decision_pod_name);

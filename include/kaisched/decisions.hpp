@@ -16,7 +16,7 @@ namespace kaisched {
 
 /// Kind of a decision. Values are part of the ABI.
 enum class decision_kind : std::uint8_t {
-  bind = 1,      ///< start the pod on the node, now
+  bind = 1,      ///< start the pod on the node, now; with `checks` outstanding: hold the place until they are done
   pipeline = 2,  ///< hold the place: the pod starts when releasing resources are free
   evict = 3,     ///< stop the pod; of one that had a claim only: the claim is taken back, there is nothing to stop
   move = 4,      ///< stop the pod and hold a place for it on another node; of one that had a claim only: hold it there
@@ -74,8 +74,11 @@ enum class constraint : std::uint8_t {
   cell = 28,                  ///< the cells that a virtual cluster owns do not suffice
   disruption_budget = 29,     ///< pods that would have to leave or move are more than their budget allows
   node_reserved = 30,         ///< the node is reserved for others, or will be before the group is expected to end
+  dependency = 31,            ///< a group that it comes after has not begun, or not ended, as it should
+  spread = 32,                ///< pods like it would be spread less evenly than they must be
+  set_aside = 33,             ///< what the node would have left is set aside for its free GPUs
 };
-inline constexpr std::uint8_t constraint_count = 31;
+inline constexpr std::uint8_t constraint_count = 34;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.

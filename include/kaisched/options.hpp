@@ -141,6 +141,9 @@ struct policy_options {
   std::int64_t topology_steps = 1000;             ///< domains tried for one chunk in strict; `unlimited`
   bool repartition_drain = false;                 ///< `repartition` may move pods out of the way
   std::int64_t repartition_steps = 200'000;       ///< of the exact search for layouts, per group; `unlimited`
+  std::int64_t most_evictions = 0;                ///< of a group: who has lost pods so often loses no more; 0 = any
+  std::int64_t set_aside_cpu = 0;                 ///< milli-cores that stay free for each free GPU of a node
+  std::int64_t set_aside_memory = 0;              ///< bytes, likewise
   bool signatures = true;                         ///< groups like one that has just failed are not searched victims for
   bool respect_disruption_budgets = false;        ///< no more pods of a budget leave or move than it allows
   bool restrict_node_scheduling = false;          ///< GPU pods need a gpu-worker node, others a cpu-worker node

@@ -161,6 +161,8 @@ enum pod_group : std::uint32_t {
   pod_group_semi_preemptible = 25,
   pod_group_disruption_budget = 26,
   pod_group_max_surge = 27,
+  pod_group_after = 28,
+  pod_group_checks = 29,
 };
 enum sub_group : std::uint32_t {
   sub_group_group = 1,
@@ -207,6 +209,8 @@ enum pod : std::uint32_t {
   pod_mig_instances = 32,
   pod_disruption_budget = 33,
   pod_node_preferences = 34,
+  pod_spread = 35,
+  pod_preferences = 36,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,
@@ -310,6 +314,7 @@ enum decision : std::uint32_t {
   decision_layout = 17,
   decision_gone = 18,
   decision_drain_cost = 19,
+  decision_checks = 20,
 };
 enum reason : std::uint32_t {
   reason_group = 1,

@@ -239,6 +239,9 @@ constexpr std::array options{
     option_info{"search_steps", option_type::integer, "200000", -1, 1e15, "",
                 "steps that the exact search for victims takes for one group in strict, 10 for a set that is tried, 1 "
                 "for one that is not; -1 is all"},
+    option_info{"set_aside.cpu", option_type::integer, "0", 0, 1e12, "",
+                "milli-cores that pods without GPUs leave on a node for each GPU that is free there"},
+    option_info{"set_aside.memory", option_type::integer, "0", 0, 1e15, "", "bytes, likewise"},
     option_info{"signatures", option_type::boolean, "true", 0, 0, "",
                 "groups like one that has just failed are not searched victims for in the same action"},
     option_info{"staleness_grace", option_type::number, "60", -1, 1e9, "",
@@ -253,6 +256,8 @@ constexpr std::array options{
                 "domains that are tried for the members of one chunk in strict; -1 is all"},
     option_info{"turns.settings", option_type::list, "", 0, 0, "",
                 "of the action turns: key=value for all queues, key@queue=value for one and those below it"},
+    option_info{"victims.most_evictions", option_type::integer, "0", 0, 1e9, "",
+                "a group that was evicted so often is nobody's victim any more; 0: any number"},
 };
 
 constexpr std::array integers{
@@ -277,7 +282,10 @@ constexpr std::array integers{
     std::pair{std::string_view("queue_depth.reclaim"), &policy_options::reclaim_queue_depth},
     std::pair{std::string_view("repartition.steps"), &policy_options::repartition_steps},
     std::pair{std::string_view("search_steps"), &policy_options::search_steps},
+    std::pair{std::string_view("set_aside.cpu"), &policy_options::set_aside_cpu},
+    std::pair{std::string_view("set_aside.memory"), &policy_options::set_aside_memory},
     std::pair{std::string_view("topology_steps"), &policy_options::topology_steps},
+    std::pair{std::string_view("victims.most_evictions"), &policy_options::most_evictions},
 };
 constexpr std::array seconds{
     std::pair{std::string_view("backfill.end_window"), &policy_options::backfill_end_window},

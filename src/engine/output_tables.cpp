@@ -42,6 +42,13 @@ std::vector<std::string_view> sharing_of_devices(const core& c, const decision& 
   return modes;
 }
 
+/// Who has to agree before the pod may start.
+std::vector<std::string_view> checks_before_start(const core& c, const decision& d) {
+  const bool starts = d.kind == decision_kind::bind || d.kind == decision_kind::pipeline;
+  if (!starts) return {};
+  return split_list(c.state().group_extras[d.group].checks);
+}
+
 table decision_table(const core& c, std::span<const decision> decided, std::span<const decision> waiting) {
   model::schema_writer w(table_kind::decision);
   for (const std::span<const decision> part : {decided, waiting}) {
@@ -65,6 +72,7 @@ table decision_table(const core& c, std::span<const decision> decided, std::span
       w[col::decision_layout].push_list(views_of(d.layout));
       w[col::decision_gone].push_list(views_of(d.gone));
       w[col::decision_drain_cost].push(d.drain_cost);
+      w[col::decision_checks].push_list(checks_before_start(c, d));
     }
   }
   return w.take();

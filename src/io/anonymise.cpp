@@ -30,6 +30,9 @@ enum class role : std::uint8_t {
   selectors,         ///< each a label selector
   affinities,        ///< topology key: label selector
   preferences,       ///< weight: label selector
+  pod_preferences,   ///< weight topology key: label selector
+  spreads,           ///< skew topology key ...: label selector
+  dependencies,      ///< kind:name
   taints,            ///< and tolerations
   devices,           ///< driver/pool/device, perhaps behind a request and =
   devices_of_class,  ///< class=driver/pool/device
@@ -76,6 +79,8 @@ constexpr std::array column_roles{
     column_role{"pod_group", "preferred_level", role::label_key},
     column_role{"pod_group", "user", role::name},
     column_role{"pod_group", "priority_class", role::kept},
+    column_role{"pod_group", "after", role::dependencies},
+    column_role{"pod_group", "checks", role::name},
     column_role{"sub_group", "group", role::name},
     column_role{"sub_group", "name", role::name},
     column_role{"sub_group", "parent", role::name},
@@ -105,6 +110,8 @@ constexpr std::array column_roles{
     column_role{"pod", "device_grants", role::words},
     column_role{"pod", "mig_instances", role::words},
     column_role{"pod", "disruption_budget", role::name},
+    column_role{"pod", "spread", role::spreads},
+    column_role{"pod", "preferences", role::pod_preferences},
     column_role{"numa_zone", "node", role::name},
     column_role{"numa_zone", "name", role::kept},
     column_role{"resource_claim", "name", role::name},
@@ -223,6 +230,12 @@ class renamer {
         return affinity(of);
       case role::preferences:
         return preference(of);
+      case role::pod_preferences:
+        return pod_preference(of);
+      case role::spreads:
+        return spread(of);
+      case role::dependencies:
+        return dependency(of);
       case role::taints:
         return taint(of);
       case role::devices:
@@ -296,7 +309,31 @@ class renamer {
   }
   std::string affinity(std::string_view of) {
     const result<model::affinity_term> read = model::parse_affinity_term(of);
-    return read ? fmt::format("{}: {}", key(read->topology_key), selector_text(read->pods)) : std::string(of);
+    return read ? affinity(*read) : std::string(of);
+  }
+  std::string affinity(const model::affinity_term& of) {
+    std::string made = key(of.topology_key);
+    if (of.any_namespace) made += "@*";
+    for (std::size_t i = 0; i < of.namespaces.size(); ++i) made += (i == 0 ? "@" : ",") + name(of.namespaces[i]);
+    return fmt::format("{}: {}", made, selector_text(of.pods));
+  }
+  std::string pod_preference(std::string_view of) {
+    const result<model::pod_preference> read = model::parse_pod_preference(of);
+    return read ? fmt::format("{} {}", read->weight, affinity(read->term)) : std::string(of);
+  }
+  std::string spread(std::string_view of) {
+    const result<model::spread_constraint> read = model::parse_spread_constraint(of);
+    if (!read) return std::string(of);
+    std::string made = fmt::format("{} {}", read->skew, key(read->topology_key));
+    if (read->soft) made += " soft";
+    if (read->min_domains != 1) made += fmt::format(" min_domains={}", read->min_domains);
+    if (read->ignores_affinity) made += " ignore_affinity";
+    if (read->honors_taints) made += " honor_taints";
+    return fmt::format("{}: {}", made, selector_text(read->pods));
+  }
+  std::string dependency(std::string_view of) {
+    const std::size_t colon = of.find(':');
+    return std::string(of.substr(0, colon + 1)) + name(of.substr(colon + 1));
   }
 
   std::string preference(std::string_view of) {

@@ -63,6 +63,8 @@ result<void> edit::change_group(const table_reader& t, std::uint64_t row) {
   plan.extra = s_.group_extras[g];
   plan.name_space = plan.extra.name_space;
   plan.user = plan.extra.user;
+  plan.after = plan.extra.after;
+  plan.checks = plan.extra.checks;
   plan.pod_min = s_.subs[plan.core.first_sub + 1].min;
   plan.root_min = s_.subs[plan.core.first_sub].min;
   plan.together = s_.subs[plan.core.first_sub].together;
@@ -111,6 +113,9 @@ void edit::put_group(group_plan plan, group_row g) {
   };
   rename(before.name_space, plan.name_space, extra.name_space);
   rename(before.user, plan.user, extra.user);
+  if (before.after.empty() != plan.after.empty()) s_.dependent_groups += plan.after.empty() ? ~std::uint32_t{0} : 1U;
+  rename(before.after, plan.after, extra.after);
+  rename(before.checks, plan.checks, extra.checks);
   count_priority(g, true);
   touch(g);
 }
@@ -150,6 +155,9 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
   for (const sub_definition& d : definitions_of(g)) discard(d.name);
   discard(s_.group_extras[g].name_space);
   discard(s_.group_extras[g].user);
+  discard(s_.group_extras[g].after);
+  discard(s_.group_extras[g].checks);
+  if (!s_.group_extras[g].after.empty()) --s_.dependent_groups;
   free_block(group.first_sub, group.sub_count);
   if (group.semi_preemptible) --s_.semi_preemptible_groups;
   group.live = false;
@@ -217,6 +225,14 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
     if (t.has(column)) *target = t.i64(column, row);
   }
   if (t.has(col::pod_group_user)) plan.user = t.text(col::pod_group_user, row);
+  if (t.has(col::pod_group_after)) {
+    plan.after = t.text(col::pod_group_after, row);
+    for (const std::string_view one : split_list(plan.after)) {
+      const result<dependency> read = parse_dependency(one);
+      if (!read) return t.fail(read.failure().code, row, col::pod_group_after, read.failure().text);
+    }
+  }
+  if (t.has(col::pod_group_checks)) plan.checks = t.text(col::pod_group_checks, row);
   for (const auto& [column, target] :
        {std::pair{std::uint32_t{col::pod_group_attained_service}, &extra.attained_service},
         std::pair{std::uint32_t{col::pod_group_evictions}, &extra.evictions},

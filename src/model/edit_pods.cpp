@@ -237,6 +237,8 @@ void edit::join_class(pod_row p, pod_plan& plan) {
   s_.pods.write(p).pod_class = c;
   const pod_class& joined = *s_.classes[c];
   s_.pods_with_affinity += joined.has_pod_affinity() ? 1U : 0U;
+  s_.pods_with_preferences += joined.preferences.empty() ? 0U : 1U;
+  s_.pods_with_spread += joined.spread.empty() ? 0U : 1U;
   s_.pods_with_ports += joined.host_ports.empty() ? 0U : 1U;
   s_.pods_with_gpu_memory += joined.ask.gpu_memory == 0 ? 0U : 1U;
   s_.pods_with_shares += joined.is_shared() ? 1U : 0U;
@@ -252,6 +254,8 @@ void edit::leave_class(pod_row p) {
   const class_row c = s_.pods[p].pod_class;
   const pod_class& left = *s_.classes[c];
   s_.pods_with_affinity -= left.has_pod_affinity() ? 1U : 0U;
+  s_.pods_with_preferences -= left.preferences.empty() ? 0U : 1U;
+  s_.pods_with_spread -= left.spread.empty() ? 0U : 1U;
   s_.pods_with_ports -= left.host_ports.empty() ? 0U : 1U;
   s_.pods_with_gpu_memory -= left.ask.gpu_memory == 0 ? 0U : 1U;
   s_.pods_with_shares -= left.is_shared() ? 1U : 0U;

@@ -347,6 +347,8 @@ table export_groups(const cluster_state& s) {
     w.put_flag(col::pod_group_semi_preemptible, group.semi_preemptible);
     w.put(col::pod_group_disruption_budget, extra.disruption_budget);
     w.put(col::pod_group_max_surge, extra.max_surge);
+    w.put_raw(col::pod_group_after, extra.after);
+    w.put_raw(col::pod_group_checks, extra.checks);
   }
   return w.take();
 }
@@ -422,6 +424,8 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put_raw(col::pod_device_grants, told.device_grants);
   w.put_raw(col::pod_mig_instances, told.mig_instances);
   w.put(col::pod_disruption_budget, told.budget);
+  w.put_raw(col::pod_spread, ask.spread);
+  w.put_raw(col::pod_preferences, ask.preferences);
 }
 
 table export_pods(const cluster_state& s, const dimension_order& order) {

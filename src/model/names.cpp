@@ -59,7 +59,10 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "vendor_device",
                                                                         "cell",
                                                                         "disruption_budget",
-                                                                        "node_reserved"};
+                                                                        "node_reserved",
+                                                                        "dependency",
+                                                                        "spread",
+                                                                        "set_aside"};
   return pick(names, c);
 }
 

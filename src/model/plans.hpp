@@ -35,6 +35,8 @@ struct group_plan {
   group_extra extra;
   std::string_view name_space;
   std::string_view user;
+  std::string_view after;
+  std::string_view checks;
   std::int64_t pod_min = 1;  ///< size of the gang of a group without sub-groups
   std::int64_t root_min = unset;
   topology_share together;

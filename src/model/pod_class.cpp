@@ -153,11 +153,12 @@ std::string pod_ask::key() const {
   key += '|';
   if (node_selector.empty() && node_affinity.empty() && tolerations.empty() && affinity.empty() &&
       anti_affinity.empty() && host_ports.empty() && obstacle.empty() && claims.empty() && containers.empty() &&
-      claimed_gpus == 0 && device_requests.empty() && annotations.empty() && node_preferences.empty()) {
+      claimed_gpus == 0 && device_requests.empty() && annotations.empty() && node_preferences.empty() &&
+      spread.empty() && preferences.empty()) {
     return key;
   }
   for (const std::string* text : {&node_selector, &node_affinity, &tolerations, &affinity, &anti_affinity, &host_ports,
-                                  &obstacle, &claims, &node_preferences}) {
+                                  &obstacle, &claims, &node_preferences, &spread, &preferences}) {
     append_text(key, *text);
   }
   const bool asks_vendors = !device_requests.empty() || !annotations.empty();
@@ -219,15 +220,18 @@ std::optional<pod_class> make_pod_class(pod_ask ask, ask_fault& fault) {
     return sound(column, parse_each(list, parse, to));
   };
   result<label_list> labels = parse_labels(c.ask.node_selector);
-  const bool all = sound(col::pod_request, set_devices(c)) && sound(col::pod_claims, check_claims(c.ask.claims)) &&
-                   sound(col::pod_node_selector, labels ? result<void>{} : result<void>{labels.failure()}) &&
-                   parsed(col::pod_node_affinity, c.ask.node_affinity, parse_selector, c.node_affinity) &&
-                   parsed(col::pod_tolerations, c.ask.tolerations, parse_toleration, c.tolerations) &&
-                   parsed(col::pod_affinity, c.ask.affinity, parse_affinity_term, c.affinity) &&
-                   parsed(col::pod_anti_affinity, c.ask.anti_affinity, parse_affinity_term, c.anti_affinity) &&
-                   parsed(col::pod_host_ports, c.ask.host_ports, parse_host_port, c.host_ports) &&
-                   parsed(col::pod_containers, c.ask.containers, parse_container, c.containers) &&
-                   parsed(col::pod_node_preferences, c.ask.node_preferences, parse_node_preference, c.node_preferences);
+  const bool all =
+      sound(col::pod_request, set_devices(c)) && sound(col::pod_claims, check_claims(c.ask.claims)) &&
+      sound(col::pod_node_selector, labels ? result<void>{} : result<void>{labels.failure()}) &&
+      parsed(col::pod_node_affinity, c.ask.node_affinity, parse_selector, c.node_affinity) &&
+      parsed(col::pod_tolerations, c.ask.tolerations, parse_toleration, c.tolerations) &&
+      parsed(col::pod_affinity, c.ask.affinity, parse_affinity_term, c.affinity) &&
+      parsed(col::pod_anti_affinity, c.ask.anti_affinity, parse_affinity_term, c.anti_affinity) &&
+      parsed(col::pod_host_ports, c.ask.host_ports, parse_host_port, c.host_ports) &&
+      parsed(col::pod_containers, c.ask.containers, parse_container, c.containers) &&
+      parsed(col::pod_node_preferences, c.ask.node_preferences, parse_node_preference, c.node_preferences) &&
+      parsed(col::pod_spread, c.ask.spread, parse_spread_constraint, c.spread) &&
+      parsed(col::pod_preferences, c.ask.preferences, parse_pod_preference, c.preferences);
   if (!all) return std::nullopt;
   result<std::vector<vendor_request>> requests = parse_vendor_requests(c.ask.device_requests);
   result<std::vector<std::pair<std::string, std::string>>> annotations = parse_annotations(c.ask.annotations);

@@ -53,6 +53,8 @@ struct pod_ask {
   std::string device_requests;
   std::string annotations;
   std::string node_preferences;
+  std::string spread;
+  std::string preferences;
 
   /// Byte string that is equal exactly for equal asks.
   [[nodiscard]] std::string key() const;
@@ -79,6 +81,8 @@ struct pod_class {
   std::vector<vendor_request> device_requests;  ///< by container
   std::vector<std::pair<std::string, std::string>> annotations;
   std::vector<node_preference> node_preferences;
+  std::vector<spread_constraint> spread;
+  std::vector<pod_preference> preferences;  ///< of other pods
 
   [[nodiscard]] std::int64_t requests(std::uint32_t d) const { return d < ask.request.size() ? ask.request[d] : 0; }
   /// Devices, as a whole or in part.

@@ -25,6 +25,8 @@ constexpr std::array text_columns{
     std::pair{std::uint32_t{col::pod_device_requests}, &pod_ask::device_requests},
     std::pair{std::uint32_t{col::pod_annotations}, &pod_ask::annotations},
     std::pair{std::uint32_t{col::pod_node_preferences}, &pod_ask::node_preferences},
+    std::pair{std::uint32_t{col::pod_spread}, &pod_ask::spread},
+    std::pair{std::uint32_t{col::pod_preferences}, &pod_ask::preferences},
 };
 
 bool gives_ask(const table_reader& t) {

@@ -199,6 +199,12 @@ constexpr std::array pod_group_columns{
         "not on a node; unset: it treats the group like any other."},
     column_info{col::pod_group_max_surge, "max_surge", ct::i64, cs::one, false, ek::none, "pods", "0",
                 "While pods of the group are outdated, limits and quotas leave out so many of these."},
+    column_info{col::pod_group_after, "after", ct::string_list, cs::ragged, false, ek::none, "kind:pod group", "",
+                "Groups that have to begin or end before: ok:NAME (all pods succeeded), failed:NAME, any:NAME (ended "
+                "either way), started:NAME."},
+    column_info{col::pod_group_checks, "checks", ct::string_list, cs::ragged, false, ek::none, "names", "",
+                "Who outside has to agree before pods of the group may start. The group is decided as ever and holds "
+                "what it gets; its decisions name those who have not agreed."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",
@@ -318,6 +324,13 @@ constexpr std::array pod_columns{
         "weight: label selector", "",
         "Preferred node affinity: the weight of each selector that a node matches, 1 to 100, counts for it. Read "
         "by the plug-in nodeorder of tiers."},
+    column_info{col::pod_spread, "spread", ct::string_list, cs::ragged, false, ek::none, "skew key: label selector", "",
+                "How evenly pods that the selector matches must be spread over the domains of a key: 'SKEW key [WORD "
+                "...]: selector', see the part topologyspread."},
+    column_info{col::pod_preferences, "preferences", ct::string_list, cs::ragged, false, ek::none,
+                "weight topology key: label selector", "",
+                "Preferred affinity to pods, and where the weight is negative anti-affinity: -100 to 100, see the part "
+                "interpodaffinity."},
 };
 constexpr std::array disruption_budget_columns{
     column_info{col::disruption_budget_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -519,6 +532,9 @@ constexpr std::array decision_columns{
                 "Of repartition: instances that the device has no more."},
     column_info{col::decision_drain_cost, "drain_cost", ct::i64, cs::one, false, ek::none, "milli-GPU", "0",
                 "Of repartition: what the pods hold that have to leave instances of the device."},
+    column_info{col::decision_checks, "checks", ct::string_list, cs::ragged, false, ek::none, "names", "",
+                "Of bind and pipeline: who has not yet agreed that the group may start. The host holds the place until "
+                "they have."},
 };
 constexpr std::array reason_columns{
     column_info{col::reason_group, "group", ct::u64, cs::one, true, ek::pod_group, "id", "", "Pod group that waits."},

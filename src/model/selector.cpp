@@ -225,11 +225,91 @@ result<toleration> parse_toleration(std::string_view text) {
 
 result<affinity_term> parse_affinity_term(std::string_view text) {
   const std::size_t colon = text.find(':');
-  const std::string_view key = trim(text.substr(0, colon == std::string_view::npos ? 0 : colon));
-  if (key.empty()) return bad_word("affinity term", text, "topology key: label selector");
+  const std::string_view front = trim(text.substr(0, colon == std::string_view::npos ? 0 : colon));
+  const std::size_t at = front.find('@');
+  const std::string_view key = trim(front.substr(0, at));
+  if (key.empty()) return bad_word("affinity term", text, "topology key[@namespace,...]: label selector");
+  affinity_term term{.topology_key = std::string(key), .pods = {}, .any_namespace = false, .namespaces = {}};
+  if (at != std::string_view::npos) {
+    const std::string_view names = front.substr(at + 1);
+    term.any_namespace = names == "*";
+    for (std::size_t from = 0; !term.any_namespace && from <= names.size();) {
+      const std::size_t comma = std::min(names.find(',', from), names.size());
+      const std::string_view name = trim(names.substr(from, comma - from));
+      if (name.empty()) return bad_word("affinity term", text, "names of namespaces, or *, behind the @");
+      term.namespaces.emplace_back(name);
+      from = comma + 1;
+    }
+    std::sort(term.namespaces.begin(), term.namespaces.end());
+  }
   result<selector> pods = parse_selector(text.substr(colon + 1));
   if (!pods) return pods.failure();
-  return affinity_term{std::string(key), std::move(*pods)};
+  term.pods = std::move(*pods);
+  return term;
+}
+
+result<pod_preference> parse_pod_preference(std::string_view text) {
+  const std::string_view all = trim(text);
+  const std::size_t blank = all.find(' ');
+  const auto weight = to_integer<std::int64_t>(all.substr(0, blank == std::string_view::npos ? 0 : blank));
+  if (!weight || *weight < -100 || *weight > 100 || *weight == 0)
+    return bad_word("preference", text, "weight topology key: label selector, with a weight from -100 to 100, not 0");
+  result<affinity_term> term = parse_affinity_term(all.substr(blank + 1));
+  if (!term) return term.failure();
+  return pod_preference{*weight, std::move(*term)};
+}
+
+result<spread_constraint> parse_spread_constraint(std::string_view text) {
+  constexpr std::string_view form =
+      "skew topology key [soft] [min_domains=N] [ignore_affinity] [honor_taints]: label selector";
+  constexpr std::int64_t most = 1'000'000'000;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return bad_word("spread constraint", text, form);
+  spread_constraint made;
+  std::size_t place = 0;
+  for (std::string_view rest = trim(text.substr(0, colon)); !rest.empty(); ++place) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest = trim(rest.substr(word.size()));
+    constexpr std::string_view domains = "min_domains=";
+    if (place == 0) {
+      const auto skew = to_integer<std::int64_t>(word);
+      if (!skew || *skew < 1 || *skew > most) return bad_word("spread constraint", text, form);
+      made.skew = *skew;
+    } else if (place == 1) {
+      made.topology_key = word;
+    } else if (word == "soft") {
+      made.soft = true;
+    } else if (word == "ignore_affinity") {
+      made.ignores_affinity = true;
+    } else if (word == "honor_taints") {
+      made.honors_taints = true;
+    } else if (word.starts_with(domains)) {
+      const auto least = to_integer<std::int64_t>(word.substr(domains.size()));
+      if (!least || *least < 1 || *least > most) return bad_word("spread constraint", text, form);
+      made.min_domains = *least;
+    } else {
+      return bad_word("spread constraint", text, form);
+    }
+  }
+  if (made.topology_key.empty()) return bad_word("spread constraint", text, form);
+  result<selector> pods = parse_selector(text.substr(colon + 1));
+  if (!pods) return pods.failure();
+  made.pods = std::move(*pods);
+  return made;
+}
+
+result<dependency> parse_dependency(std::string_view text) {
+  constexpr std::array kinds{std::pair{std::string_view("ok"), dependency_kind::ok},
+                             std::pair{std::string_view("failed"), dependency_kind::failed},
+                             std::pair{std::string_view("any"), dependency_kind::any},
+                             std::pair{std::string_view("started"), dependency_kind::started}};
+  const std::size_t colon = text.find(':');
+  const std::string_view word = trim(text.substr(0, colon == std::string_view::npos ? 0 : colon));
+  const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& one) { return one.first == word; });
+  const std::string_view name = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+  if (kind == kinds.end() || name.empty())
+    return bad_word("dependency", text, "ok, failed, any or started, a colon and the name of a pod group");
+  return dependency{kind->second, std::string(name)};
 }
 
 result<node_preference> parse_node_preference(std::string_view text) {

@@ -67,8 +67,10 @@ struct toleration {
 struct affinity_term {
   std::string topology_key;
   selector pods;
+  bool any_namespace = false;
+  std::vector<std::string> namespaces;  ///< sorted; empty: that of the pod itself
 };
-/// `topology key: selector`.
+/// `topology key: selector`, `topology key@NAMESPACE,...: selector`, `topology key@*: selector`.
 [[nodiscard]] result<affinity_term> parse_affinity_term(std::string_view text);
 
 /// What a node that matches is worth.
@@ -78,6 +80,36 @@ struct node_preference {
 };
 /// `weight: selector`.
 [[nodiscard]] result<node_preference> parse_node_preference(std::string_view text);
+
+/// Pods that match are welcome in the domain that the topology key spans, or unwelcome.
+struct pod_preference {
+  std::int64_t weight = 1;  ///< -100 .. 100; negative: they are unwelcome
+  affinity_term term;
+};
+/// `weight topology key[@NAMESPACE,...]: selector`.
+[[nodiscard]] result<pod_preference> parse_pod_preference(std::string_view text);
+
+/// In no domain of a key may there be many more pods that match than in another one.
+struct spread_constraint {
+  std::int64_t skew = 1;  ///< most that the domain has more than the one with the fewest
+  std::string topology_key;
+  std::int64_t min_domains = 1;   ///< if there are fewer, one without pods is thought to be there
+  bool soft = false;              ///< a wish
+  bool ignores_affinity = false;  ///< domains of nodes that the pod does not select count, too
+  bool honors_taints = false;     ///< those of nodes whose taints it does not tolerate do not count
+  selector pods;
+};
+/// `skew topology key [soft] [min_domains=N] [ignore_affinity] [honor_taints]: selector`.
+[[nodiscard]] result<spread_constraint> parse_spread_constraint(std::string_view text);
+
+/// What has to have become of another group.
+enum class dependency_kind : std::uint8_t { ok, failed, any, started };
+struct dependency {
+  dependency_kind kind = dependency_kind::ok;
+  std::string group;
+};
+/// `ok:NAME`, `failed:NAME`, `any:NAME`, `started:NAME`.
+[[nodiscard]] result<dependency> parse_dependency(std::string_view text);
 
 struct host_port {
   std::string address;  ///< empty: every address

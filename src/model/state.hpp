@@ -216,6 +216,8 @@ struct group_extra {
   std::int64_t max_surge = 0;
   std::int64_t evictions = 0;
   std::string_view user;
+  std::string_view after;        ///< row of a string list
+  std::string_view checks;       ///< row of a string list
   bool has_sub_groups = false;   ///< false: the tree is the implied root with one pod set
   pod_row first_stray = no_row;  ///< pods that name a sub-group that does not exist
 };
@@ -394,6 +396,7 @@ struct cluster_counts {
   std::uint32_t group_slots = 0;
   std::uint32_t live_groups = 0;
   std::uint32_t semi_preemptible_groups = 0;
+  std::uint32_t dependent_groups = 0;  ///< groups that come after others
   std::uint32_t sub_slots = 0;
   std::uint32_t topology_asks = 0;  ///< members of trees, roots included, that name a topology
   std::uint32_t told_slots = 0;
@@ -401,7 +404,9 @@ struct cluster_counts {
   std::uint32_t pod_slots = 0;
   std::uint32_t live_pods = 0;
   std::uint32_t class_slots = 0;
-  std::uint32_t pods_with_affinity = 0;  ///< pods with required pod (anti-)affinity
+  std::uint32_t pods_with_affinity = 0;     ///< pods with required pod (anti-)affinity
+  std::uint32_t pods_with_preferences = 0;  ///< of other pods
+  std::uint32_t pods_with_spread = 0;
   std::uint32_t pods_with_ports = 0;
   std::uint32_t bystanders = 0;  ///< pods without a group
   std::uint32_t pods_with_gpu_memory = 0;

@@ -514,7 +514,8 @@ enum kaisched_pod_status {
 
 /// Kind of a decision.
 enum kaisched_decision_kind {
-  KAISCHED_DECISION_BIND = 1,      ///< start the pod on the node, now
+  /// Start the pod on the node, now. With checks outstanding (KAISCHED_DECISION_COL_CHECKS): hold the place for it.
+  KAISCHED_DECISION_BIND = 1,
   KAISCHED_DECISION_PIPELINE = 2,  ///< hold the place: the pod starts when releasing resources are free
   /// Stop the pod. Of a pod that had a claim only: the claim is taken back, there is nothing to stop.
   KAISCHED_DECISION_EVICT = 3,
@@ -571,7 +572,10 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_VENDOR_DEVICE = 27,   ///< devices shared by the rules of their vendor do not suffice
   KAISCHED_CONSTRAINT_CELL = 28,            ///< the cells that a virtual cluster owns do not suffice
   KAISCHED_CONSTRAINT_DISRUPTION_BUDGET = 29,  ///< pods that would have to leave or move are more than a budget allows
-  KAISCHED_CONSTRAINT_NODE_RESERVED = 30       ///< the node is, or will soon be, reserved for others
+  KAISCHED_CONSTRAINT_NODE_RESERVED = 30,      ///< the node is, or will soon be, reserved for others
+  KAISCHED_CONSTRAINT_DEPENDENCY = 31,  ///< a group that it comes after has not begun, or not ended, as it should
+  KAISCHED_CONSTRAINT_SPREAD = 32,      ///< pods like it would be spread less evenly than they must be
+  KAISCHED_CONSTRAINT_SET_ASIDE = 33    ///< what the node would have left is set aside for its free GPUs
 };
 
 /// Where a constraint applies.
@@ -926,7 +930,13 @@ enum kaisched_pod_group_column {
   /// that are not on a node; unset: it treats the group like any other. [pods]
   KAISCHED_POD_GROUP_COL_DISRUPTION_BUDGET = 26,
   /// i64, default 0. While pods of the group are outdated, limits and quotas leave out so many of these. [pods]
-  KAISCHED_POD_GROUP_COL_MAX_SURGE = 27
+  KAISCHED_POD_GROUP_COL_MAX_SURGE = 27,
+  /// string_list, default empty. Groups that have to begin or end before: ok:NAME (all pods succeeded), failed:NAME,
+  /// any:NAME (ended either way), started:NAME. [kind:pod group]
+  KAISCHED_POD_GROUP_COL_AFTER = 28,
+  /// string_list, default empty. Who outside has to agree before pods of the group may start. The group is decided as
+  /// ever and holds what it gets; its decisions name those who have not agreed. [names]
+  KAISCHED_POD_GROUP_COL_CHECKS = 29
 };
 
 /// Columns of KAISCHED_TABLE_SUB_GROUP.
@@ -1044,7 +1054,13 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_DISRUPTION_BUDGET = 33,
   /// string_list, default empty. Preferred node affinity: the weight of each selector that a node matches, 1 to 100,
   /// counts for it. Read by the plug-in nodeorder of tiers. [weight: label selector]
-  KAISCHED_POD_COL_NODE_PREFERENCES = 34
+  KAISCHED_POD_COL_NODE_PREFERENCES = 34,
+  /// string_list, default empty. How evenly pods that the selector matches must be spread over the domains of a key:
+  /// 'SKEW key [WORD ...]: selector', see the part topologyspread. [skew key: label selector]
+  KAISCHED_POD_COL_SPREAD = 35,
+  /// string_list, default empty. Preferred affinity to pods, and where the weight is negative anti-affinity:
+  /// -100 to 100, see the part interpodaffinity. [weight topology key: label selector]
+  KAISCHED_POD_COL_PREFERENCES = 36
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
@@ -1267,7 +1283,10 @@ enum kaisched_decision_column {
   /// string_list. Of repartition: instances that the device has no more. [profile@start]
   KAISCHED_DECISION_COL_GONE = 18,
   /// i64. Of repartition: what the pods hold that have to leave instances of the device. [milli-GPU]
-  KAISCHED_DECISION_COL_DRAIN_COST = 19
+  KAISCHED_DECISION_COL_DRAIN_COST = 19,
+  /// string_list. Of bind and pipeline: who has not yet agreed that the group may start. The host holds the place until
+  /// they have. [names]
+  KAISCHED_DECISION_COL_CHECKS = 20
 };
 
 /// Columns of KAISCHED_TABLE_REASON.
