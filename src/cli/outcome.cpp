@@ -255,6 +255,7 @@ int weight_of(constraint what) {
     case constraint::not_tried:
     case constraint::reservation:
     case constraint::requeue_delay:
+    case constraint::dependency:
       return 0;
     case constraint::queue_limit:
     case constraint::queue_quota:
@@ -274,6 +275,8 @@ int weight_of(constraint what) {
     case constraint::vendor_device:
     case constraint::disruption_budget:
     case constraint::node_reserved:
+    case constraint::spread:
+    case constraint::set_aside:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -336,6 +339,10 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "no node has devices for it by the rules of their vendor";
     case constraint::node_reserved:
       return "nodes are reserved for others, or will be before it has ended";
+    case constraint::spread:
+      return "pods like it would be spread too unevenly";
+    case constraint::set_aside:
+      return "what is free is set aside for GPUs";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }
