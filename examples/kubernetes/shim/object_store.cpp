@@ -389,23 +389,18 @@ std::vector<json> object_store::granted_unseen() const {
   return made;
 }
 
-void object_store::show_planned(std::map<std::string, json, std::less<>> pods) {
+void object_store::show_planned(const std::string& name, json pod) {
+  auto text = std::make_shared<const std::string>(one_line(pod));
   const std::scoped_lock lock(mutex_);
-  for (auto known = planned_.begin(); known != planned_.end();) {
-    if (pods.contains(known->first)) {
-      ++known;
-      continue;
-    }
-    note_pod(known->first);
-    known = planned_.erase(known);
-  }
-  for (auto& [name, pod] : pods) {
-    auto text = std::make_shared<const std::string>(one_line(pod));
-    auto& known = planned_[name];
-    if (known.second != nullptr && *known.second == *text) continue;
-    known = {std::move(pod), std::move(text)};
-    note_pod(name);
-  }
+  auto& known = planned_[name];
+  if (known.second != nullptr && *known.second == *text) return;
+  known = {std::move(pod), std::move(text)};
+  note_pod(name);
+}
+
+void object_store::hide_planned(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (planned_.erase(name) > 0) note_pod(name);
 }
 
 std::string object_store::refusal_of(const json& pod) const { return why_not(pod, shares_); }

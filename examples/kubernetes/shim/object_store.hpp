@@ -73,9 +73,10 @@ class object_store final : public sink {
   /// Calls `see` with each pod that shares a GPU or reserves one, decisions that are on their way taken for done. It
   /// must not ask the store.
   void each_sharer(const std::function<void(const nlohmann::json& pod)>& see) const;
-  /// Pods that there will be: the engine sees them beside those that there are. They take the place of those of the
-  /// last such call; no cycle begins because of it. @param pods by name.
-  void show_planned(std::map<std::string, nlohmann::json, std::less<>> pods);
+  /// A pod that there will be: the engine sees it beside those that there are, until it is hidden or the server tells
+  /// of one of this name. No cycle begins because of it.
+  void show_planned(const std::string& name, nlohmann::json pod);
+  void hide_planned(const std::string& name);
   /// Why a pod that waits cannot be started by this program; empty if it can.
   [[nodiscard]] std::string refusal_of(const nlohmann::json& pod) const;
   /// Pods of this scheduler that wait and that it cannot start, and why.

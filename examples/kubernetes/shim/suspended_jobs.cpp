@@ -105,23 +105,45 @@ suspended_jobs::suspended_jobs(const configuration& by, object_store& store, eve
                                log_function log)
     : by_(by), store_(store), events_(events), send_(std::move(send)), log_(std::move(log)) {}
 
-void suspended_jobs::plan_pods(const std::string& name, const json& job,
-                               std::map<std::string, source, std::less<>>& to) {
+void suspended_jobs::show(const std::string& name, const json& job) {
+  const auto held = places_.find(name);
+  const bool suspended = is_suspended(job);
   const std::int64_t count = pods_at_once(job);
   std::string odd;
   if (count > most_planned) odd = fmt::format("more than {} pods at once", most_planned);
+  std::map<std::string, json, std::less<>> pods;
   for (std::int64_t i = 0; odd.empty() && i < count; ++i) {
     json pod = pod_of(job, i);
     if (i == 0) odd = store_.refusal_of(pod);
     if (!odd.empty()) break;
     const std::string own = name_of(pod);
-    to.emplace(own, source{name, std::move(pod)});
+    const auto node = held == places_.end() ? std::map<std::string, std::string, std::less<>>::const_iterator{}
+                                            : held->second.nodes.find(own);
+    const bool has_place = held != places_.end() && node != held->second.nodes.end();
+    if (has_place) pod["spec"]["nodeName"] = node->second;
+    // Once it is resumed nobody else of it is shown: the pods themselves come.
+    if (has_place || suspended) pods.emplace(own, std::move(pod));
   }
-  if (odd.empty()) {
-    odd_.erase(name);
-    return;
+  known_job& known = jobs_[name];
+  for (const std::string& pod : known.pods) {
+    planned_.erase(pod);
+    if (!pods.contains(pod)) store_.hide_planned(pod);
   }
-  if (std::exchange(odd_[name], odd) != odd) log_(fmt::format("job {}: stays suspended: {}", name, odd));
+  known.pods.clear();
+  for (auto& [own, pod] : pods) {
+    known.pods.push_back(own);
+    planned_.emplace(own, name);
+    store_.show_planned(own, std::move(pod));
+  }
+  if (odd != known.odd && !odd.empty()) log_(fmt::format("job {}: stays suspended: {}", name, odd));
+  known.odd = std::move(odd);
+}
+
+void suspended_jobs::hide(const known_job& job) {
+  for (const std::string& pod : job.pods) {
+    planned_.erase(pod);
+    store_.hide_planned(pod);
+  }
 }
 
 std::map<std::string, std::vector<std::string>, std::less<>> suspended_jobs::pods_of_jobs(
@@ -135,25 +157,28 @@ std::map<std::string, std::vector<std::string>, std::less<>> suspended_jobs::pod
   return found;
 }
 
-void suspended_jobs::plan() {
-  if (!by_.starts_jobs) return;
-  std::map<std::string, json, std::less<>> jobs;
+std::map<std::string, suspended_jobs::seen_job, std::less<>> suspended_jobs::look() {
+  std::map<std::string, seen_job, std::less<>> jobs;
   marked_.clear();
   store_.each(job_key, [&](const json& job) {
-    if (text_at(job, "/spec/template/spec/schedulerName") != by_.scheduler_name) return;
-    if (!is_managed(job)) return;
+    if (!is_managed(job) || text_at(job, "/spec/template/spec/schedulerName") != by_.scheduler_name) return;
     if (has_ended(job) || !text_at(job, "/metadata/deletionTimestamp").empty()) return;
-    const std::string name = name_of(job);
+    std::string name = name_of(job);
     if (is_marked(job)) marked_.insert(name);
-    if (is_suspended(job) || places_.contains(name)) jobs.emplace(name, job);
+    if (!is_suspended(job) && !places_.contains(name)) return;
+    jobs.emplace(std::move(name), seen_job{text_at(job, "/metadata/uid"), text_at(job, "/metadata/resourceVersion"),
+                                           is_suspended(job), pods_at_once(job)});
   });
-  std::erase_if(odd_, [&](const auto& one) { return !jobs.contains(one.first); });
+  return jobs;
+}
+
+void suspended_jobs::keep_places(const std::map<std::string, seen_job, std::less<>>& jobs) {
   std::set<std::string, std::less<>> started;
   for (auto one = places_.begin(); one != places_.end();) {
     const auto job = jobs.find(one->first);
     places& held = one->second;
-    bool is_lost = job == jobs.end() || text_at(job->second, "/metadata/uid") != held.uid;
-    if (!is_lost && is_suspended(job->second)) {
+    bool is_lost = job == jobs.end() || job->second.uid != held.uid;
+    if (!is_lost && job->second.suspended) {
       is_lost = held.is_resumed();  // somebody has suspended it again
     } else if (!is_lost) {
       if (!held.is_resumed()) held.resumed = clock::now();  // by a request that got no answer, or by hand
@@ -163,60 +188,69 @@ void suspended_jobs::plan() {
     one = is_lost ? places_.erase(one) : std::next(one);
   }
   const auto there = pods_of_jobs(started);
-  std::map<std::string, source, std::less<>> planned;
+  for (auto one = places_.begin(); one != places_.end();) {
+    places& held = one->second;
+    if (held.is_resumed()) {
+      // What has come as a real pod needs no stand-in any more.
+      const auto real = there.find(held.uid);
+      const std::int64_t missing = jobs.find(one->first)->second.pods_at_once -
+                                   (real == there.end() ? 0 : static_cast<std::int64_t>(real->second.size()));
+      while (!held.nodes.empty() && std::cmp_greater(held.nodes.size(), std::max<std::int64_t>(missing, 0))) {
+        held.nodes.erase(std::prev(held.nodes.end()));
+        held.changes = ++changes_;
+      }
+    }
+    one = held.nodes.empty() ? places_.erase(one) : std::next(one);
+  }
+}
+
+void suspended_jobs::plan() {
+  if (!by_.starts_jobs) return;
+  const auto jobs = look();
+  keep_places(jobs);
+  for (auto one = jobs_.begin(); one != jobs_.end();) {
+    const auto job = jobs.find(one->first);
+    const bool is_shown = job != jobs.end() && (job->second.suspended || places_.contains(one->first));
+    if (!is_shown) hide(one->second);
+    one = is_shown ? std::next(one) : jobs_.erase(one);
+  }
   for (const auto& [name, job] : jobs) {
     const auto held = places_.find(name);
-    if (is_suspended(job)) {
-      plan_pods(name, job, planned);
-      continue;
-    }
-    if (held == places_.end()) continue;
-    // What has come as a real pod needs no stand-in any more.
-    const auto real = there.find(held->second.uid);
-    const std::int64_t missing =
-        pods_at_once(job) - (real == there.end() ? 0 : static_cast<std::int64_t>(real->second.size()));
-    while (!held->second.nodes.empty() &&
-           std::cmp_greater(held->second.nodes.size(), std::max<std::int64_t>(missing, 0)))
-      held->second.nodes.erase(std::prev(held->second.nodes.end()));
-    std::map<std::string, source, std::less<>> all;
-    plan_pods(name, job, all);
-    std::erase_if(all, [&](const auto& one) { return !held->second.nodes.contains(one.first); });
-    planned.merge(all);
-    if (held->second.nodes.empty()) places_.erase(held);
+    if (!job.suspended && held == places_.end()) continue;
+    // Pods of a Job are made anew only when it has changed, or its places have.
+    const std::string mark =
+        fmt::format("{}/{}/{}", job.uid, job.version,
+                    held == places_.end() ? std::string("-") : std::to_string(held->second.changes));
+    known_job& known = jobs_[name];
+    if (known.mark == mark) continue;
+    const json object = store_.find(job_key, name);
+    if (object.is_null()) continue;
+    known.mark = mark;
+    show(name, object);
   }
-  std::map<std::string, json, std::less<>> shown;
-  for (auto& [name, one] : planned) {
-    const auto held = places_.find(one.job);
-    if (held != places_.end()) {
-      if (const auto node = held->second.nodes.find(name); node != held->second.nodes.end())
-        one.pod["spec"]["nodeName"] = node->second;
-    }
-    shown.emplace(name, one.pod);
-  }
-  planned_ = std::move(planned);
-  store_.show_planned(std::move(shown));
 }
 
 void suspended_jobs::bind(const std::string& pod, const std::string& node) {
-  const source& of = planned_.at(pod);
-  places& to = places_[of.job];
-  const std::string uid = text_at(of.pod, "/metadata/ownerReferences/0/uid");
-  if (to.uid != uid) to = {};
-  to.uid = uid;
+  const std::string& name = planned_.at(pod);
+  const std::string& mark = jobs_.at(name).mark;
+  places& to = places_[name];
+  to.uid = mark.substr(0, mark.find('/'));
   if (const auto group = what_->group_of.find(pod); group != what_->group_of.end()) to.group = group->second;
   to.nodes[pod] = node;
+  to.changes = ++changes_;
 }
 
 void suspended_jobs::evict(const std::string& pod) {
-  const auto held = places_.find(planned_.at(pod).job);
+  const auto held = places_.find(planned_.at(pod));
   if (held == places_.end() || held->second.nodes.erase(pod) == 0) return;
+  held->second.changes = ++changes_;
   log_(fmt::format("job {}: the place on a node that was held for it goes to others", held->first));
   if (held->second.nodes.empty()) places_.erase(held);
 }
 
 void suspended_jobs::wait(const std::string& pod, const std::string& why,
                           const std::function<bool(const std::string&)>& may) {
-  const std::string& name = planned_.at(pod).job;
+  const std::string& name = planned_.at(pod);
   if (!may("job " + name)) return;
   if (const json job = store_.find(job_key, name); !job.is_null())
     events_.tell(job, "Normal", "Suspended", why, "Scheduling");

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -53,15 +54,29 @@ class suspended_jobs {
     std::string uid;
     std::string group;                                      ///< that its pods are in
     std::map<std::string, std::string, std::less<>> nodes;  ///< by name of the pod
+    std::uint64_t changes = 0;                              ///< another number whenever they are others
     std::chrono::steady_clock::time_point resumed{};        ///< the epoch: not yet
     [[nodiscard]] bool is_resumed() const { return resumed != std::chrono::steady_clock::time_point{}; }
   };
-  struct source {
-    std::string job;
-    nlohmann::json pod;
+  /// A Job whose pods the store shows.
+  struct known_job {
+    std::string mark;  ///< uid, version and changes of its places when they were made
+    std::vector<std::string> pods;
+    std::string odd;  ///< why none can be made
+  };
+  /// A Job as it is now.
+  struct seen_job {
+    std::string uid;
+    std::string version;
+    bool suspended = false;
+    std::int64_t pods_at_once = 0;
   };
 
-  void plan_pods(const std::string& name, const nlohmann::json& job, std::map<std::string, source, std::less<>>& to);
+  [[nodiscard]] std::map<std::string, seen_job, std::less<>> look();
+  /// Forgets places that are over, and those that pods have taken.
+  void keep_places(const std::map<std::string, seen_job, std::less<>>& jobs);
+  void show(const std::string& name, const nlohmann::json& job);
+  void hide(const known_job& job);
   [[nodiscard]] std::map<std::string, std::vector<std::string>, std::less<>> pods_of_jobs(
       const std::set<std::string, std::less<>>& uids) const;
   /// @return whether the server has done it.
@@ -75,10 +90,11 @@ class suspended_jobs {
   send_function send_;
   log_function log_;
   const decision* what_ = nullptr;
-  std::map<std::string, source, std::less<>> planned_;   ///< by name of the pod
-  std::map<std::string, places, std::less<>> places_;    ///< by name of the Job
-  std::set<std::string, std::less<>> marked_;            ///< Jobs that say that places are held
-  std::map<std::string, std::string, std::less<>> odd_;  ///< Jobs of which no pods can be made, and why
+  std::map<std::string, std::string, std::less<>> planned_;  ///< Jobs by name of the pod
+  std::map<std::string, known_job, std::less<>> jobs_;       ///< by name
+  std::map<std::string, places, std::less<>> places_;        ///< by name of the Job
+  std::set<std::string, std::less<>> marked_;                ///< Jobs that say that places are held
+  std::uint64_t changes_ = 0;                                ///< of all places
 };
 
 }  // namespace shim
