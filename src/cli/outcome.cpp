@@ -255,6 +255,7 @@ int weight_of(constraint what) {
     case constraint::not_tried:
     case constraint::reservation:
     case constraint::requeue_delay:
+    case constraint::dependency:
       return 0;
     case constraint::queue_limit:
     case constraint::queue_quota:
@@ -274,6 +275,8 @@ int weight_of(constraint what) {
     case constraint::vendor_device:
     case constraint::disruption_budget:
     case constraint::node_reserved:
+    case constraint::spread:
+    case constraint::set_aside:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -332,6 +335,8 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "no room near the pods that are asked for";
     case constraint::pod_anti_affinity:
       return "must keep away from pods that are everywhere already";
+    case constraint::spread:
+      return "pods like it would be spread less evenly than they must be";
     case constraint::vendor_device:
       return "no node has devices for it by the rules of their vendor";
     case constraint::node_reserved:

@@ -26,7 +26,7 @@ constexpr std::string_view kai_parts =
 constexpr std::string_view hami_parts = "predicates,priority,fifo,vendordevices";
 
 /// Tiers decide about amounts; devices are found as ever.
-constexpr std::string_view tiered_parts = "predicates,gpupack,vendordevices,dynamicresources,topology";
+constexpr std::string_view tiered_parts = "predicates,topologyspread,gpupack,vendordevices,dynamicresources,topology";
 struct tier_bundle {
   std::string_view preset;
   std::string_view tiers;
@@ -51,7 +51,7 @@ constexpr std::array tier_bundles{
                 "gang.at.preemptable=false,capacity.at.hierarchy=true,binpack.weight=10,"
                 "binpack.resources.nvidia.com/gpu=10"},
     tier_bundle{"volcano-default-2026.08", "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder",
-                "enqueue,allocate,backfill", ""},
+                "enqueue,allocate,backfill", "nodeorder.pods=2,nodeorder.required_pods=0"},
 };
 
 /// Quotas decide who starts; nodes are chosen as kube-scheduler does, the emptiest first.
