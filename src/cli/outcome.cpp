@@ -341,6 +341,10 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "no node has devices for it by the rules of their vendor";
     case constraint::node_reserved:
       return "nodes are reserved for others, or will be before it has ended";
+    case constraint::spread:
+      return "pods like it would be spread too unevenly";
+    case constraint::set_aside:
+      return "what is free is set aside for GPUs";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

@@ -229,7 +229,7 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
     plan.after = t.text(col::pod_group_after, row);
     for (const std::string_view one : split_list(plan.after)) {
       const result<dependency> read = parse_dependency(one);
-      if (!read) return t.fail(read.failure().code, row, col::pod_group_after, read.failure().text);
+      if (!read) return t.fail(read.failure().code, row, col::pod_group_after, read.failure().message);
     }
   }
   if (t.has(col::pod_group_checks)) plan.checks = t.text(col::pod_group_checks, row);

@@ -67,7 +67,7 @@ std::string csv_fault(std::string_view text) { return fault_of(io::parse_decisio
 
 constexpr std::string_view header =
     "kind,devices,device_share,action,commit,pod_name,node_name,group_name,numa_zones,claim_devices,device_memory,"
-    "sharing,device_grants,layout,gone,drain_cost\n";
+    "sharing,device_grants,layout,gone,drain_cost,checks\n";
 
 /// A text with one decision and these members of it.
 std::string with_row(std::string_view row) {
@@ -158,7 +158,7 @@ TEST_CASE("faults of decisions in JSON name line and place") {
   CHECK(json_fault(with_row("{\"kind\": \"bind\",\n\"pod\": \"p\"}")) ==
         "d.json:4: decision[0].pod: decision has no such column; known: kind, devices, device_share, action, "
         "commit, pod_name, node_name, group_name, numa_zones, claim_devices, device_memory, sharing, "
-        "device_grants, layout, gone, drain_cost");
+        "device_grants, layout, gone, drain_cost, checks");
   CHECK(json_fault(with_row("{\"kind\": \"bind\", \"devices\": [1, 64], \"device_share\": 1, \"action\": \"allocate\", "
                             "\"commit\": 1, \"pod_name\": \"p\", \"node_name\": \"n\", \"group_name\": \"g\"}")) ==
         "d.json:3: decision[0].devices: expected indices of devices from 0 to 63, found 64");
@@ -169,14 +169,14 @@ TEST_CASE("faults of decisions in CSV name line and column") {
   CHECK(csv_fault(head) == "(no fault)");
   CHECK(csv_fault("") ==
         "d.csv: the file is empty; expected a header: kind,devices,device_share,action,commit,pod_name,node_name,"
-        "group_name,numa_zones,claim_devices,device_memory,sharing,device_grants,layout,gone,drain_cost");
+        "group_name,numa_zones,claim_devices,device_memory,sharing,device_grants,layout,gone,drain_cost,checks");
   CHECK(csv_fault(replaced(head, "pod_name", "pod_nam")) ==
         "d.csv:1: the header has no column \"pod_name\"; is it \"pod_nam\"?");
   CHECK(csv_fault(replaced(head, "kind", "kind,kinds")) ==
         "d.csv:1: no column is called \"kinds\"; did you mean \"kind\"?");
   // Columns that came later may be absent.
   const std::string old =
-      replaced(head, ",numa_zones,claim_devices,device_memory,sharing,device_grants,layout,gone,drain_cost", "");
+      replaced(head, ",numa_zones,claim_devices,device_memory,sharing,device_grants,layout,gone,drain_cost,checks", "");
   CHECK(csv_fault(old) == "(no fault)");
   CHECK(csv_fault(old + "bind,0,1000,allocate,1,p,n,g\n\nbond,0,1000,allocate,1,p,n,g\n") ==
         "d.csv:4: decision[1].kind: no decision kind is called \"bond\"; did you mean \"bind\"?");
