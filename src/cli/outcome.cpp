@@ -335,8 +335,6 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "no room near the pods that are asked for";
     case constraint::pod_anti_affinity:
       return "must keep away from pods that are everywhere already";
-    case constraint::spread:
-      return "pods like it would be spread less evenly than they must be";
     case constraint::vendor_device:
       return "no node has devices for it by the rules of their vendor";
     case constraint::node_reserved:

@@ -35,15 +35,16 @@ struct tier_bundle {
 };
 constexpr std::array tier_bundles{
     tier_bundle{"coscheduling-2026.08", "priority+gang+predicates+nodeorder", "allocate",
-                "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.pods=2"},
+                "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,"
+                "nodeorder.required_pods=1"},
     tier_bundle{"kube-default-1.36", "priority+predicates+nodeorder", "allocate,backfill,preempt",
                 "jobs.one_queue=true,jobs.by_pod=true,"
-                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.pods=2,"
+                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.required_pods=1,"
                 "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
                 "preempt.by_start=true,preempt.for_nothing=true"},
     tier_bundle{"kube-gang-1.36", "priority+gang+predicates+nodeorder", "allocate,backfill,preempt",
                 "jobs.one_queue=true,gang.at.preemptable=false,"
-                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.pods=2,"
+                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.required_pods=1,"
                 "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
                 "preempt.by_start=true,preempt.for_nothing=true"},
     tier_bundle{"volcano-ai-2026.08", "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware",
@@ -51,7 +52,7 @@ constexpr std::array tier_bundles{
                 "gang.at.preemptable=false,capacity.at.hierarchy=true,binpack.weight=10,"
                 "binpack.resources.nvidia.com/gpu=10"},
     tier_bundle{"volcano-default-2026.08", "priority+gang+conformance,overcommit+drf+predicates+proportion+nodeorder",
-                "enqueue,allocate,backfill", "nodeorder.pods=2,nodeorder.required_pods=0"},
+                "enqueue,allocate,backfill", ""},
 };
 
 /// Quotas decide who starts; nodes are chosen as kube-scheduler does, the emptiest first.

@@ -193,7 +193,9 @@ class neighbour_book::maker {
     for (const model::spread_constraint& other : ask.spread) {
       if (other.soft != by.soft) continue;
       const topology& keys = made_.topologies_[topology_of(other.topology_key)];
-      for (node_row row = 0; row < counts.size(); ++row) counts[row] &= keys.domain[row] == no_row ? 0 : 1;
+      for (node_row row = 0; row < counts.size(); ++row) {
+        if (keys.domain[row] == no_row) counts[row] = 0;
+      }
     }
     for (node_row row = 0; row < counts.size(); ++row) {
       const model::node_info& node = *(*s_.nodes)[row];

@@ -48,9 +48,9 @@ struct node_order_weights {
   bool balanced_gpus = true;  ///< equal parts of GPUs as well, for tasks that ask for some
   std::int64_t taints = 3;
   std::int64_t affinity = 2;
-  std::int64_t pods = 0;
+  std::int64_t pods = 2;
   bool scales_affinity = false;    ///< the node that is preferred most counts 100, others by their part of it
-  std::int64_t required_pods = 1;  ///< of `pods`: what a term of tasks that must be near such a one counts
+  std::int64_t required_pods = 0;  ///< of `pods`: what a term of tasks that must be near such a one counts
   std::int64_t spread = 2;
 };
 /// Nodes by how full they would be: emptier, fuller, or in equal parts of cpu and memory; by their taints that keep
