@@ -57,7 +57,8 @@ constexpr std::array tier_bundles{
 
 /// Quotas decide who starts; nodes are chosen as kube-scheduler does, the emptiest first.
 constexpr std::string_view admitted_parts =
-    "predicates,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,dynamicresources";
+    "predicates,topologyspread,interpodaffinity,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,"
+    "dynamicresources";
 constexpr std::string_view admission_rules = "within_queue=lower_priority,reclaim_within_cohort=any";
 /// Queues that take turns decide about amounts as well.
 struct turn_bundle {

@@ -18,6 +18,22 @@ constexpr std::string_view node_key = "kubernetes.io/hostname";
 constexpr std::uint32_t each_node = 0;  ///< the topology in which each node is a domain
 constexpr std::int64_t most_points = 100;
 
+/// The natural logarithm of a positive number by operations that are rounded alike everywhere, as `std::log` is not.
+double natural_log(double value) {
+  constexpr double log_of_two = 0.693147180559945309417;
+  constexpr int terms = 12;  // more change no bit
+  int exponent = 0;
+  double part = std::frexp(value, &exponent);  // from 1/2 to 1
+  if (part < 0.70710678118654752) {
+    part *= 2;
+    --exponent;
+  }
+  const double x = (part - 1) / (part + 1);
+  double sum = 0;
+  for (int i = terms; i >= 0; --i) sum = sum * x * x + 1.0 / (2 * i + 1);
+  return exponent * log_of_two + 2 * x * sum;
+}
+
 }  // namespace
 
 bool reaches(const affinity_term& term, std::string_view own, std::string_view other) {
@@ -298,7 +314,7 @@ std::vector<std::int64_t> neighbour_book::evenness(pod_row pod, std::span<const 
       domains += is_seen == 0 ? 1U : 0U;
       is_seen = 1;
     }
-    const double weight = std::log(static_cast<double>(domains + 2));
+    const double weight = natural_log(static_cast<double>(domains + 2));
     for (std::size_t k = 0; k < taking_part.size(); ++k) {
       const auto pods = static_cast<double>(of.in_domain[domain_of(of, nodes[taking_part[k]])]);
       sums[k] += pods * weight + static_cast<double>(one.skew - 1);
