@@ -1,6 +1,7 @@
 // How pods are spread and which are welcome near others, against a slow truth that counts everything anew for each pod.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -58,7 +59,7 @@ struct drawn_pod {
   std::vector<drawn_wish> wishes;
   pod_status status = pod_status::pending;
   int node = -1;
-  bool is_promised = false;  ///< a claim that tiers make and do not tell
+  bool only_claims = false;  ///< room that is coming free
 };
 struct drawn_cluster {
   std::vector<drawn_node> nodes;
@@ -121,25 +122,26 @@ cluster built(const drawn_cluster& from) {
   auto groups = add(kind::pod_group, {"name", "queue", "namespace", "created"});
   auto pods = add(kind::pod, {"name", "group", "request", "status", "node", "labels", "tolerations", "node_selector",
                               "spread", "preferences", "affinity", "created"});
+  std::deque<std::string> kept;  // rows of texts are views
   std::int64_t created = 0;
   for (const drawn_pod& one : from.pods) {
     groups.add({one.name, "q", one.space, ++created});
-    std::vector<std::string> spread, wishes, near;
+    texts spread, wishes, near;
     for (const drawn_spread& by : one.spread) {
-      spread.push_back(std::to_string(by.skew) + " " + by.key + (by.soft ? " soft" : "") +
-                       (by.min_domains > 1 ? " min_domains=" + std::to_string(by.min_domains) : "") +
-                       (by.ignores_affinity ? " ignore_affinity" : "") + (by.honors_taints ? " honor_taints" : "") +
-                       ":" + (by.app.empty() ? "" : " app=" + by.app));
+      spread.push_back(kept.emplace_back(std::to_string(by.skew) + " " + by.key + (by.soft ? " soft" : "") +
+                                         (by.min_domains > 1 ? " min_domains=" + std::to_string(by.min_domains) : "") +
+                                         (by.ignores_affinity ? " ignore_affinity" : "") +
+                                         (by.honors_taints ? " honor_taints" : "") + ":" +
+                                         (by.app.empty() ? "" : " app=" + by.app)));
     }
     for (const drawn_wish& by : one.wishes) {
       const std::string term = by.key + by.spaces + ": app=" + by.app;
-      if (by.required) near.push_back(term);
-      if (!by.required) wishes.push_back(std::to_string(by.weight) + " " + term);
+      const std::string& text = kept.emplace_back(by.required ? term : std::to_string(by.weight) + " " + term);
+      (by.required ? near : wishes).emplace_back(text);
     }
     pods.add({one.name, one.name, numbers{0, 0, 1000, 1}, one.status,
               one.node < 0 ? std::string() : from.nodes[static_cast<std::size_t>(one.node)].name, texts{"app", one.app},
-              one.tolerates ? texts{"old"} : texts{}, one.picky ? texts{"disk", "ssd"} : texts{},
-              texts(spread.begin(), spread.end()), texts(wishes.begin(), wishes.end()), texts(near.begin(), near.end()),
+              one.tolerates ? texts{"old"} : texts{}, one.picky ? texts{"disk", "ssd"} : texts{}, spread, wishes, near,
               created});
   }
   got(c.apply(groups));
@@ -160,8 +162,7 @@ class slow_truth {
 
   [[nodiscard]] std::vector<int> places() const {
     std::vector<int> found;
-    for (const drawn_pod& one : of_.pods)
-      found.push_back(one.status == pod_status::pending && !one.is_promised ? one.node : -1);
+    for (const drawn_pod& one : of_.pods) found.push_back(one.status == pod_status::pending ? one.node : -1);
     return found;
   }
 
@@ -170,7 +171,7 @@ class slow_truth {
     for (drawn_pod& one : of_.pods) {
       if (one.status != pod_status::pending) continue;
       const int best = best_for(one, among_all);
-      one.is_promised = !among_all && best >= 0 && !has_room(best, false);
+      one.only_claims = best >= 0 && !has_room(best, false);
       one.node = best;
     }
   }
@@ -213,16 +214,14 @@ class slow_truth {
     return selects(pod, node) && (pod.tolerates || !node.tainted);
   }
 
-  /// One GPU for each pod. Room that is coming free is promised to those that found none that is free.
+  /// One GPU for each pod.
   [[nodiscard]] bool has_room(int n, bool later) const {
-    std::int64_t holding = 0;
-    std::int64_t gone = 0;
-    for (const drawn_pod& one : of_.pods) {
-      if (one.node != n) continue;
-      ++(leaving(one) ? gone : holding);
-    }
-    const std::int64_t free = at(n).gpus - holding;
-    return later ? free >= 1 : free - gone >= 1;
+    const auto count = [&](auto which) {
+      return std::ranges::count_if(of_.pods, [&](const drawn_pod& one) { return one.node == n && which(one); });
+    };
+    const auto stays = [](const drawn_pod& one) { return !leaving(one); };
+    const auto is_there = [](const drawn_pod& one) { return !one.only_claims; };
+    return later ? count(stays) < at(n).gpus : count(is_there) < at(n).gpus;
   }
 
   [[nodiscard]] std::int64_t matching(const drawn_pod& pod, const std::string& app, int n) const {
