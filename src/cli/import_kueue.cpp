@@ -49,6 +49,7 @@ class kueue_import {
     for (const json_value one : objects) read_object(one);
     for (const std::string& cohort : cohorts_) give_nothing(cohort);
     made_.set("preset", by_shares_ ? "kueue-fair" : "kueue-classical");
+    if (drains_) made_.set("actions", "overlimit,admission");
     if (by_shares_) settings_.insert(settings_.begin(), "fair_sharing=true");
     made_.set("admission.settings", joined(settings_));
     for (const std::string& cohort : cohorts_) {
@@ -194,6 +195,14 @@ class kueue_import {
   void read_queue(const std::string& name, json_value spec, bool is_cohort) {
     std::string row = "queue " + name;
     std::string above;
+    const std::string stops = text_at(spec, "stopPolicy");
+    const bool drains = stops == "HoldAndDrain";
+    const bool holds = drains || stops == "Hold";
+    // Who has no quota and may borrow none lets nobody in; over a limit of nothing everybody leaves.
+    if (drains) {
+      row += " limit=0";
+      drains_ = true;
+    }
     for (const json_value one : spec) {
       const std::string_view key = one.key();
       if (key == "cohortName" || key == "cohort" || key == "parentName" || key == "parent") {
@@ -217,8 +226,8 @@ class kueue_import {
       } else if (key == "queueingStrategy") {
         put(name, "order", order_words, one);
       } else if (key == "resourceGroups") {
-        if (one.is(json_kind::array)) read_quotas(name, one, is_cohort);
-      } else if (!(key == "stopPolicy" && scalar_text(one) == "None") &&
+        if (one.is(json_kind::array)) read_quotas(name, one, is_cohort, holds);
+      } else if (!(key == "stopPolicy" && (holds || scalar_text(one) == "None")) &&
                  !(key == "namespaceSelector" && one.size() == 0)) {
         made_.leave_out(one, fmt::format("nothing here does this for {}", name));
       }
@@ -259,7 +268,7 @@ class kueue_import {
     return name.ends_with("/gpu") ? "gpu" : "";
   }
 
-  void read_quotas(const std::string& queue, json_value groups, bool is_cohort) {
+  void read_quotas(const std::string& queue, json_value groups, bool is_cohort, bool holds) {
     cells& said = said_[queue];
     std::set<std::string> resources;
     for (const json_value group : groups) {
@@ -278,6 +287,11 @@ class kueue_import {
           if (!said.emplace(value_of_.empty() ? std::string{} : name, resource).second) continue;
           resources.insert(resource);
           resources_.insert(resource);
+          if (holds) {
+            put_quota(queue, "nominal", resource, name, "0");
+            put_quota(queue, "borrowing", resource, name, "0");
+            continue;
+          }
           for (const renamed& kind : {renamed{"nominalQuota", "nominal"}, renamed{"borrowingLimit", "borrowing"},
                                       renamed{"lendingLimit", "lending"}}) {
             if (const std::string amount = text_at(one, kind.from); !amount.empty())
@@ -343,6 +357,7 @@ class kueue_import {
   std::vector<std::string> queue_rows_;
   std::vector<std::string> topology_rows_;
   bool by_shares_ = false;
+  bool drains_ = false;  ///< a queue is to lose what it has
 };
 
 }  // namespace

@@ -152,6 +152,12 @@ class volcano_import {
       const auto setting = settings_by_argument().find(owner + "/" + std::string(one.key()));
       if (setting != settings_by_argument().end()) {
         settings_.push_back(fmt::format("{}.{}={}", owner, setting->second, scalar_text(one)));
+      } else if (owner == "sla" && one.key() == "sla-waiting-time") {
+        const std::optional<double> time = seconds_of(scalar_text(one));
+        if (time && *time > 0)
+          settings_.push_back(fmt::format("sla.waiting_time={:g}", *time));
+        else
+          made_.leave_out(one, "this is no time to wait");
       } else if (!weight_of_resource(owner, one, told) && !strategy(owner, one)) {
         made_.leave_out(one, fmt::format("{} does not read it", owner));
       }

@@ -297,6 +297,26 @@ class Import(Case):
         lines += ["run", "expect counts bind=4 unschedulable=5", ""]  # of reserved ones nobody lends anything
         self.ok("test", self.file("c.ks", "\n".join(lines)))
 
+    def test_queues_of_kueue_that_are_stopped(self):
+        head = KUEUE.split("queueingStrategy")[0]
+        rest = "queueingStrategy" + KUEUE.split("queueingStrategy")[1]
+        for stop, drains in (("Hold", False), ("HoldAndDrain", True)):
+            told = self.told(head + f"stopPolicy: {stop}\n    " + rest)
+            settings = told["options"]["admission.settings"]
+            for resource in ("cpu", "gpu"):
+                for kind in ("nominal", "borrowing"):
+                    self.assertIn(f"queue.vision.{kind}.{resource}.reserved=0", settings)
+            self.assertNotIn("=4", settings)
+            self.assertEqual(told["options"].get("actions"), "overlimit,admission" if drains else None)
+            self.assertEqual(["limit=0" in row for row in told["rows"] if "vision" in row], [drains])
+            lines = ["scenario 1", "option preset=kueue-classical", f"option admission.settings=[{settings}]"]
+            lines += ["option actions=[overlimit,admission]"] if drains else []
+            lines += told["rows"]
+            lines += ["node n gpu=8 pods=110 labels={pool=reserved,rack=r,kubernetes.io/hostname=n}", "pod_group old queue=vision",
+                      "pod old-0 group=old gpu=1 status=running node=n", "pod_group new queue=vision", "pod new-0 group=new gpu=1"]  # fmt: skip
+            lines += ["run", "expect evict old-0 n" if drains else "expect unschedulable new", "expect unschedulable new" if drains else "", ""]
+            self.ok("test", self.file(f"{stop}.ks", "\n".join(lines)))
+
     def test_yunikorn(self):
         told = self.told(YUNIKORN)
         options = told["options"]

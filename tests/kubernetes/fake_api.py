@@ -242,6 +242,7 @@ class FakeApi:
                 obj["metadata"].pop("finalizers", None)
                 if body["metadata"]["finalizers"]:
                     obj["metadata"]["finalizers"] = body["metadata"]["finalizers"]
+            obj["spec"] = {**obj.get("spec", {}), **body.get("spec", {})}
             if "data" in body:
                 obj["data"] = {**obj.get("data", {}), **body["data"]}
             for key, value in body.get("status", {}).items():

@@ -109,7 +109,7 @@ class Deploy(unittest.TestCase):
 
     def test_rights_are_those_that_are_documented(self):
         rules = []
-        for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender"), ("usage-rules", "rbac-usage"), ("node-rules", "rbac-node"), ("sharing-rules", "rbac-sharing")):
+        for part, documented in (("rules", "rbac"), ("extender-rules", "rbac-extender"), ("usage-rules", "rbac-usage"), ("node-rules", "rbac-node"), ("sharing-rules", "rbac-sharing"), ("jobs-rules", "rbac-jobs")):
             read = self.read(f"files/{part}.yaml")
             role = next(yaml().safe_load_all((DEPLOY.parent / f"{documented}.yaml").read_text()))
             self.assertEqual((role["kind"], role["rules"]), ("Role" if part == "usage-rules" else "ClusterRole", read))

@@ -31,7 +31,7 @@ ALL = {
     "node": {"enabled": True, "args": ["--ignore-xids=62"], "runtimeClassName": "nvidia", "nodeSelector": SELECTOR, "affinity": AFFINITY,
              "agent": {"group": 3000, "metricsFolder": "/var/lib/node_exporter"}},
     "reservation": {"enabled": True, "namespace": "reserved", "settings": {"runtime_class": ""}},
-    "scaling": {"enabled": True, "namespace": "scaling", "settings": {"cool_down": "10s"}},
+    "scaling": {"enabled": True, "namespace": "scaling", "settings": {"cool_down": "10s"}}, "suspendedJobs": True,
     "podMonitor": {"enabled": True, "labels": {"release": "prometheus"}}, "dashboard": {"enabled": True},
     "networkPolicy": {"from": PEER, "apiServer": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "egress": [{"to": PEER, "ports": [{"port": 9090}]}]},
     "nodeSelector": SELECTOR, "tolerations": TOLERATIONS, "affinity": AFFINITY,
@@ -113,6 +113,8 @@ class Chart(LabCase):
         if release in ("all", "less"):
             expected = expected + self.plain("rbac-extender.yaml") + self.plain("rbac-sharing.yaml")
             self.assertEqual(rules_of(objects, "ClusterRole", f"{release}-node"), self.plain("rbac-node.yaml"))
+        if release == "all":
+            expected = expected + self.plain("rbac-jobs.yaml")
         self.assertEqual(rules_of(objects, "ClusterRole", release), expected)
         if release == "all":
             self.assertEqual(rules_of(objects, "Role", "all-usage"), self.plain("rbac-usage.yaml"))

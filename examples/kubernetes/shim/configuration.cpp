@@ -28,6 +28,10 @@ const fields<configuration>& known_fields() {
        [](configuration& to, const YAML::Node& value) {
          to.budgets = one_of<budget_use>(value, {{"ignore", budget_use::ignore}, {"respect", budget_use::respect}});
        }},
+      {"suspended_jobs",
+       [](configuration& to, const YAML::Node& value) {
+         to.starts_jobs = one_of<bool>(value, {{"ignore", false}, {"start", true}});
+       }},
       {"page_size", [](configuration& to, const YAML::Node& value) { to.page_size = number(value, 1, 10000); }},
       {"discovery_period",
        [](configuration& to, const YAML::Node& value) { to.discovery_period = duration(value, 100ms); }},

@@ -79,6 +79,18 @@ void read_decisions(const abi::session& session, decision& to) {
   }
 }
 
+/// Groups for which somebody outside has still to agree.
+void read_checks(const abi::snapshot& of, decision& to) {
+  const abi::table groups = of.table(KAISCHED_TABLE_POD_GROUP);
+  const auto names = groups.texts(KAISCHED_POD_GROUP_COL_NAME);
+  const auto checks = groups.text_lists(KAISCHED_POD_GROUP_COL_CHECKS);
+  for (std::size_t i = 0; i < groups.rows(); ++i) {
+    std::string all;
+    for (const std::string_view one : checks[i]) all += fmt::format("{}{}", all.empty() ? "" : ", ", one);
+    if (!all.empty()) to.checks.emplace(names[i], std::move(all));
+  }
+}
+
 abi::options reading_options(const configuration& by) {
   abi::options options = by.objects;
   options.add("scheduler", by.scheduler_name);
@@ -126,6 +138,7 @@ decision decider::decide(const std::vector<object_change>& changes, std::int64_t
 
   read_reasons(session, out);
   read_decisions(session, out);
+  read_checks(snapshot, out);
   abi::cluster after(snapshot);
   out.groups = times_of_groups(engine_, after, session, now);
 

@@ -55,7 +55,14 @@ executor::executor(const configuration& by, const credentials& as, object_store&
       events_([this](const request& what) { return send(what); }, log_),
       explainer_(
           by, store, events_, [this](const request& what) { return send(what); }, log_),
+      jobs_(
+          by, store, events_, [this](const request& what) { return send_in_time(what); }, log_),
       scaling_(by, store, [this](const request& what) { return send_in_time(what); }, log_) {
+  // First: nothing is prepared for a pod that may never start.
+  auto gate = std::make_unique<check_gate>(
+      [this](const std::string& pod, json condition) { explainer_.add_condition(pod, std::move(condition)); });
+  gate_ = gate.get();
+  binder_.add(std::move(gate));
   binder_.add(
       std::make_unique<claim_reservation>(store, [this](const request& what) { return send_in_time(what); }, log_));
   binder_.add(std::make_unique<gpu_sharing>(
@@ -73,6 +80,9 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
   before_.clear();
   told_evictions_.clear();
   refusing_.clear();
+  suspended_.clear();
+  gate_->begin(what);
+  jobs_.begin(what);
   events_.begin(when);
   explainer_.begin(what, when);
   stamps_.begin(what, when);
@@ -80,6 +90,7 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
   try {
     if (by_.sharing.enabled()) sync_reservations(done);
     go_on_binding(done);
+    suspend_jobs(done);
     for (const json& action : what.actions) {
       if (!go_on_()) break;
       try {
@@ -89,6 +100,7 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
         log_(fmt::format("{} {}: {}", text_at(action, "/kind"), name_of(action), fault.what()));
       }
     }
+    done.resumed = jobs_.resume(go_on_);
   } catch (const cancelled&) {  // in the middle of a binding
     return done;
   } catch (const json::exception& fault) {
@@ -153,9 +165,34 @@ bool executor::resolve_unknown() {
   return true;
 }
 
+void executor::suspend_jobs(tally& to) {
+  for (const std::string& pod : jobs_.suspend(go_on_)) {
+    const json object = store_.find(pod_key, pod);
+    if (object.is_null()) continue;
+    binder_.abandon(pod);
+    store_.assume_gone(pod, text_at(object, "/metadata/uid"), clock_text(when_));
+    suspended_.insert(pod);
+    ++to.evicted;
+    tell_eviction(object, pod);
+  }
+}
+
+void executor::act_on_planned(const json& action, const std::string& kind, const std::string& pod) {
+  before_.clear();
+  if (kind == "Binding") {
+    jobs_.bind(pod, text_at(action, "/target/name"));
+  } else if (kind == "Eviction") {
+    jobs_.evict(pod);
+  } else if (const std::string why = text_at(action, "/status/conditions/0/message"); !why.empty()) {
+    jobs_.wait(pod, why, [this](const std::string& job) { return explainer_.may_explain(job); });
+  }
+}
+
 void executor::act(const json& action, tally& to) {
   const std::string kind = action.value("kind", "");
   const std::string pod = name_of(action);
+  if (jobs_.made(pod)) return act_on_planned(action, kind, pod);
+  if (kind == "Eviction" && suspended_.contains(pod)) return;
   if (kind == "Binding") {
     bind(action, pod, to);
   } else if (kind == "Eviction") {

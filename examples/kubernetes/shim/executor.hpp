@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "binder.hpp"
+#include "check_gate.hpp"
 #include "configuration.hpp"
 #include "decision.hpp"
 #include "event_list.hpp"
@@ -25,6 +26,7 @@
 #include "object_store.hpp"
 #include "reservations.hpp"
 #include "scaling_pods.hpp"
+#include "suspended_jobs.hpp"
 
 namespace shim {
 
@@ -36,6 +38,7 @@ struct tally {
   std::size_t explained = 0;  ///< pods and groups whose reason is a new one
   std::size_t refused = 0;    ///< by the server: somebody was faster, or the object is gone
   std::size_t unknown = 0;    ///< no answer came
+  std::size_t resumed = 0;    ///< Jobs
 };
 
 class executor {
@@ -44,6 +47,8 @@ class executor {
 
   executor(const configuration& by, const credentials& as, object_store& store, log_function log);
 
+  /// Before a cycle: shows pods that there will be.
+  void plan() { jobs_.plan(); }
   /// @param when the time of the cycle.
   /// @param go_on asked before each request; false leaves the rest to the next cycle.
   tally carry_out(const decision& what, std::chrono::system_clock::time_point when, const std::function<bool()>& go_on);
@@ -56,8 +61,9 @@ class executor {
   [[nodiscard]] bool is_behind() const noexcept;
   /// Whether the server wants to be left alone for a while.
   [[nodiscard]] bool is_paused() const noexcept;
-  /// Whether pods are on their way to their nodes and something has to come before they are bound.
-  [[nodiscard]] bool waits() const { return !binder_.waiting().empty(); }
+  /// Whether pods are on their way to their nodes and something has to come before they are bound. What others have to
+  /// agree to may take for ever and does not count.
+  [[nodiscard]] bool waits() const { return binder_.waiting().size() > gate_->held(); }
   /// When something that is waited for is late.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const {
     return reservations_.deadline();
@@ -77,6 +83,10 @@ class executor {
   /// Says what has become of a binding.
   void settle(const bind_result& result, tally& to);
   void evict(const std::string& pod, tally& to);
+  /// Whole Jobs that can wait without pods do so.
+  void suspend_jobs(tally& to);
+  /// What was decided about a pod that is not there yet.
+  void act_on_planned(const nlohmann::json& action, const std::string& kind, const std::string& pod);
   /// DELETE of a pod.
   [[nodiscard]] static request removal(const std::string& pod, const std::string& uid);
   void patch_status(const std::string& pod, const nlohmann::json& status, tally& to);
@@ -96,14 +106,17 @@ class executor {
   group_stamps stamps_;
   reservations reservations_;
   binder binder_;
+  check_gate* gate_ = nullptr;  ///< of the binder
   event_list events_;
   explainer explainer_;
+  suspended_jobs jobs_;
   scaling_pods scaling_;
   // Of this cycle.
   const decision* what_ = nullptr;
   std::function<bool()> go_on_;
   std::chrono::system_clock::time_point when_;
   std::vector<nlohmann::json> before_;                            ///< objects of the binding that comes next
+  std::set<std::string, std::less<>> suspended_;                  ///< pods that their Job removes
   std::set<std::string> refusing_;                                ///< groups of which a pod may not be evicted
   std::set<std::pair<std::string, std::string>> told_evictions_;  ///< groups, and for whom
   // Of all cycles.

@@ -92,7 +92,7 @@ std::string missing_claim(const json& pod) {
 }
 
 /// Why a pod that waits cannot be started by a binding alone; empty if it can.
-std::string refusal_of(const json& pod, bool shares) {
+std::string why_not(const json& pod, bool shares) {
   for (const char* key : {gpu_fraction_annotation, gpu_memory_annotation}) {
     if (!is_annotated(pod, key)) continue;
     if (!shares) return std::string("annotation ") + key + ": parts of GPUs are not given away here";
@@ -173,7 +173,7 @@ object_store::entry object_store::read(const resource& of, json one) const {
       seen["spec"]["schedulerName"] = another_scheduler;
       if (json* const written = part_of(seen["metadata"], "annotations")) drop(*written, "pod-group-name");
     } else if (text_at(one, "/spec/nodeName").empty()) {
-      made.refusal = refusal_of(one, shares_);
+      made.refusal = refusal_of(one);
     }
   }
   made.text = std::make_shared<const std::string>(one_line(seen));
@@ -389,6 +389,32 @@ std::vector<json> object_store::granted_unseen() const {
   return made;
 }
 
+void object_store::show_planned(std::map<std::string, json, std::less<>> pods) {
+  const std::scoped_lock lock(mutex_);
+  for (auto known = planned_.begin(); known != planned_.end();) {
+    if (pods.contains(known->first)) {
+      ++known;
+      continue;
+    }
+    note_pod(known->first);
+    known = planned_.erase(known);
+  }
+  for (auto& [name, pod] : pods) {
+    auto text = std::make_shared<const std::string>(one_line(pod));
+    auto& known = planned_[name];
+    if (known.second != nullptr && *known.second == *text) continue;
+    known = {std::move(pod), std::move(text)};
+    note_pod(name);
+  }
+}
+
+std::string object_store::refusal_of(const json& pod) const { return why_not(pod, shares_); }
+
+bool object_store::is_there(std::string_view pod) const {
+  const auto pods = kinds_.find(pod_key);
+  return pods != kinds_.end() && pods->second.contains(pod);
+}
+
 void object_store::note_pod(const std::string& name) { changed_[std::string(pod_key)].insert(name); }
 
 /// With what has been decided; null for what is not to be seen.
@@ -463,6 +489,9 @@ std::vector<object_change> object_store::take_changes(std::shared_ptr<const obje
   end_of_times();
   named_texts unseen;
   for (const json& one : granted_unseen()) unseen[name_of(one)] = std::make_shared<const std::string>(one_line(one));
+  for (const auto& [name, one] : planned_) {
+    if (!is_there(name)) unseen.emplace(name, one.second);
+  }
   all = std::make_shared<const object_texts>(texts(unseen));
   std::vector<object_change> changes;
   for (const auto& [key, names] : std::exchange(changed_, {})) {
@@ -512,6 +541,9 @@ void object_store::show(const looker& see) const {
     }
   }
   for (const json& one : granted_unseen()) see(resource_of("Pod"), one, one_line(one));
+  for (const auto& [name, one] : planned_) {
+    if (!is_there(name)) see(resource_of("Pod"), one.first, *one.second);
+  }
 }
 
 json object_store::find(std::string_view key, std::string_view name) const {

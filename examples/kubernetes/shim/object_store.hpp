@@ -73,6 +73,11 @@ class object_store final : public sink {
   /// Calls `see` with each pod that shares a GPU or reserves one, decisions that are on their way taken for done. It
   /// must not ask the store.
   void each_sharer(const std::function<void(const nlohmann::json& pod)>& see) const;
+  /// Pods that there will be: the engine sees them beside those that there are. They take the place of those of the
+  /// last such call; no cycle begins because of it. @param pods by name.
+  void show_planned(std::map<std::string, nlohmann::json, std::less<>> pods);
+  /// Why a pod that waits cannot be started by this program; empty if it can.
+  [[nodiscard]] std::string refusal_of(const nlohmann::json& pod) const;
   /// Pods of this scheduler that wait and that it cannot start, and why.
   [[nodiscard]] std::map<std::string, std::string> refused() const;
 
@@ -165,6 +170,8 @@ class object_store final : public sink {
   [[nodiscard]] object_texts texts(const named_texts& unseen) const;
   [[nodiscard]] shared_text seen(const resource& of, const std::string& name, const entry& one) const;
   void show(const looker& see) const;
+  /// Whether the server knows a pod of this name.
+  [[nodiscard]] bool is_there(std::string_view pod) const;
   void note_pod(const std::string& name);
   void changed();
 
@@ -175,10 +182,11 @@ class object_store final : public sink {
   mutable std::condition_variable wake_;
   std::map<std::string, entries, std::less<>> kinds_;                       ///< by key, of those that have been listed
   std::map<std::string, std::map<std::string, notes>, std::less<>> notes_;  ///< by key and annotation
-  std::map<std::string, assumption, std::less<>> assumed_;                  ///< by name of the pod
-  std::set<std::string, std::less<>> sharers_;                              ///< pods with a label of a shared GPU
-  std::map<std::string, std::set<std::string>, std::less<>> changed_;       ///< names by key, until they are taken
-  std::map<std::pair<std::string, std::string>, std::string> faults_;       ///< by key and name
+  std::map<std::string, std::pair<nlohmann::json, shared_text>, std::less<>> planned_;  ///< pods that there will be
+  std::map<std::string, assumption, std::less<>> assumed_;                              ///< by name of the pod
+  std::set<std::string, std::less<>> sharers_;                         ///< pods with a label of a shared GPU
+  std::map<std::string, std::set<std::string>, std::less<>> changed_;  ///< names by key, until they are taken
+  std::map<std::pair<std::string, std::string>, std::string> faults_;  ///< by key and name
   /// By key and name, pods and pod groups that are spared, and until when.
   std::map<std::pair<std::string, std::string>, std::chrono::steady_clock::time_point> spared_;
   // Who decides goes by what it saw; the other may have given the same away since.

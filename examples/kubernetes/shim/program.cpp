@@ -182,6 +182,7 @@ void program::decide_and_act(cycle_report& to) {
   };
   if (usage_ != nullptr) usage_->tell(store_);
   try {
+    executor_.plan();
     const std::vector<object_change> changes = store_.take_changes(to.objects);
     to.gathering = took();
     what = decider_.decide(changes,
@@ -203,9 +204,10 @@ void program::decide_and_act(cycle_report& to) {
   to.acting = took();
   to.done = done;
   again_ = done.refused + done.unknown > 0 || executor_.is_behind();
-  if (done.bound + done.evicted + done.explained + done.refused + done.unknown > 0) {
-    out_.log(fmt::format("cycle: {} bound, {} evicted, {} explained, {} refused, {} without an answer", done.bound,
-                         done.evicted, done.explained, done.refused, done.unknown));
+  if (done.bound + done.evicted + done.explained + done.refused + done.unknown + done.resumed > 0) {
+    out_.log(fmt::format("cycle: {} bound, {} evicted, {} explained, {} refused, {} without an answer{}", done.bound,
+                         done.evicted, done.explained, done.refused, done.unknown,
+                         done.resumed > 0 ? fmt::format(", {} jobs resumed", done.resumed) : std::string()));
   }
 }
 

@@ -15,8 +15,16 @@ using policy::tiers::statement;
 using policy::tiers::sub_job_state;
 using policy::tiers::task_state;
 
+namespace {
+
+bool is_whole(const session& of, const std::string& domain) {
+  return domain.empty() || domain == of.cluster().top_domain;
+}
+
+}  // namespace
+
 std::vector<row> nodes_in(const session& of, const std::string& domain) {
-  if (domain.empty() || domain == of.cluster().top_domain) return all_nodes(of);
+  if (is_whole(of, domain)) return all_nodes(of);
   const policy::network_domains::domain* found = of.cluster().domains.find(domain);
   std::vector<row> nodes;
   for (const row node : all_nodes(of)) {
@@ -66,14 +74,16 @@ class placing {
       : session_(of),
         job_(job),
         sheet_(sheet),
-        nodes_(nodes_in(of, domain)),
         search_(of, search_purpose::place),
         made_(of),
         near_(sub_job().allocated_domain),
-        by_kind_(can_go_by_kind()) {}
+        by_kind_(can_go_by_kind()),
+        asks_all_(by_kind_ && is_whole(of, domain)) {
+    if (!asks_all_) nodes_ = nodes_in(of, domain);
+  }
 
   std::optional<statement> run() {
-    if (nodes_.empty()) return std::nullopt;
+    if (asks_all_ ? session_.cluster().nodes.empty() : nodes_.empty()) return std::nullopt;
     while (!sheet_.tasks.empty() && step(sheet_.tasks.pop())) {
     }
     if (session_.is_ready(job_, sub_job())) {
@@ -140,7 +150,7 @@ class placing {
   /// As `choose_node`.
   [[nodiscard]] row choose_by_kind(row task) {
     policy::tiers::node_answers& answers = session_.answers_for(task);
-    if (nodes_.size() == session_.cluster().nodes.size()) return answers.best();
+    if (asks_all_ || nodes_.size() == session_.cluster().nodes.size()) return answers.best();
     row now = no_row;
     row later = no_row;
     for (const row node : nodes_) {
@@ -170,11 +180,12 @@ class placing {
   session& session_;
   row job_;
   sub_job_sheet& sheet_;
-  std::vector<row> nodes_;
   node_search search_;
   statement made_;
   std::string near_;
   bool by_kind_;
+  bool asks_all_;           ///< every node, by kind: nobody has to list them
+  std::vector<row> nodes_;  ///< else those to try
 };
 
 }  // namespace

@@ -133,6 +133,7 @@ class world_maker {
 
   result<tiered_world> make(bool enqueues) {
     made_.cluster.enqueues = enqueues;
+    made_.cluster.now = c_.now;
     const bool counts_pods = std::ranges::any_of(std::views::iota(class_row{0}, classes()), [&](class_row row) {
       return s_.classes[row] != nullptr && s_.classes[row]->requests(dim_pods) > 0;
     });
@@ -316,6 +317,13 @@ class world_maker {
       job.queue = plan_.one_queue ? root_row_ : queue_rows_[from.queue];
     job.priority = from.priority;
     job.created = from.created;
+    const model::group_extra& extra = s_.group_extras[g];
+    if (extra.deadline != unset) {
+      const std::int64_t lasts =
+          extra.runtime_estimate == unset ? 0 : std::max<std::int64_t>(extra.runtime_estimate, 0);
+      std::int64_t by = 0;
+      if (!__builtin_sub_overflow(extra.deadline, lasts, &by)) job.starts_by = by;
+    }
     return job;
   }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "io/kubernetes/checks.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/preemptibility.hpp"
 
@@ -78,6 +79,7 @@ void pod_groups::read(object& of) {
   row.staleness_grace = of.duration(spec, "stalenessGracePeriod").value_or(unset);
   row.levels = levels_of(of, of.section(spec, "topologyConstraint"));
   row.user = of.label("user").value_or("");
+  row.checks = names_in(of.annotation(checks_annotation).value_or(""));
   const std::size_t sub_groups = rows_.sub_groups.size();
   read_sub_groups(of, spec, name);
   known_.emplace(name, true);

@@ -299,6 +299,7 @@ void add_groups(cluster_input& to, const std::vector<pod_group_record>& rows, st
   writer.level(col::pod_group_required_level, &constraint_levels::required);
   writer.level(col::pod_group_preferred_level, &constraint_levels::preferred);
   writer.text(col::pod_group_user, &pod_group_record::user);
+  writer.texts(col::pod_group_checks, &pod_group_record::checks);
   writer.finish(to, source);
 }
 

@@ -231,6 +231,7 @@ struct pod_group_record {
   std::int64_t staleness_grace = unset;
   constraint_levels levels;
   std::string user;
+  std::vector<std::string> checks;
   friend bool operator==(const pod_group_record&, const pod_group_record&) = default;
 };
 

@@ -22,6 +22,7 @@ struct pod_fate {
   std::vector<std::int64_t> devices;
   std::vector<std::int64_t> zones;
   std::vector<std::string> grants;  ///< of vendor devices
+  bool is_held = false;             ///< somebody outside has not agreed that it may start
 };
 
 table change_of(table_kind kind) {
@@ -69,6 +70,7 @@ fates fates_of(const output_rows& decisions, const scenario_settle& how, const s
     pod.devices = decisions.at(*decisions.column("devices"), row).integers;
     pod.zones = decisions.at(*decisions.column("numa_zones"), row).integers;
     pod.grants = decisions.at(*decisions.column("device_grants"), row).texts;
+    pod.is_held = !decisions.at(*decisions.column("checks"), row).texts.empty();
     if (kind == decision_kind::bind) found.started.insert(group);
     if (leaves) found.evicted.insert(group);
   }
@@ -266,7 +268,8 @@ result<std::vector<table>> settle_tables(const session& of, const scenario_settl
     if (becomes.what == fate::waits) change(pod, pod_status::pending, {}, {});
   }
   for (const auto& [pod, becomes] : found.pods) {
-    if (becomes.what == fate::runs) change(pod, pod_status::running, becomes.node, becomes);
+    if (becomes.what != fate::runs) continue;
+    change(pod, becomes.is_held ? pod_status::binding : pod_status::running, becomes.node, becomes);
   }
   std::vector<table> made;
   table releasing = change_of(table_kind::pod);

@@ -74,6 +74,13 @@ class settings_of {
     return value;
   }
 
+  /// In nanoseconds.
+  [[nodiscard]] std::int64_t seconds(std::string_view key, double fallback) {
+    constexpr double nanoseconds = 1e9;
+    constexpr double most = 9e9;  // of seconds that fit
+    return static_cast<std::int64_t>(std::min(number(key, fallback, 0), most) * nanoseconds);
+  }
+
   [[nodiscard]] bool flag(std::string_view key, bool fallback) {
     setting* const found = find(key);
     if (found == nullptr) return fallback;
@@ -178,7 +185,7 @@ std::unique_ptr<plugin> made_strategy_fit(settings_of& of) {
   return make_strategy_fit(std::move(fit), std::move(scarcity), {});
 }
 
-constexpr std::array<std::pair<std::string_view, maker>, 12> all_plugins{{
+constexpr std::array<std::pair<std::string_view, maker>, 13> all_plugins{{
     {"binpack", made_binpack},
     {"capacity", [](settings_of& of) { return make_capacity(of.integer("ancestor_levels", 0, 0)); }},
     {"conformance", [](settings_of&) { return make_conformance(); }},
@@ -197,6 +204,7 @@ constexpr std::array<std::pair<std::string_view, maker>, 12> all_plugins{{
     {"priority", [](settings_of&) { return make_priority(); }},
     {"proportion", [](settings_of&) { return make_proportion(); }},
     {"resource-strategy-fit", made_strategy_fit},
+    {"sla", [](settings_of& of) { return make_sla(of.seconds("waiting_time", 0)); }},
 }};
 
 constexpr std::array<std::pair<std::string_view, tiered_action>, 5> all_actions{{

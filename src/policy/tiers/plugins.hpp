@@ -61,6 +61,10 @@ struct node_order_weights {
 /// without what is in use.
 [[nodiscard]] std::unique_ptr<plugin> make_overcommit(double factor);
 
+/// Jobs have to start in time: by their own, else so many nanoseconds after they came; 0: the others have no such time.
+/// Who is late comes in, and keeps the room that comes free.
+[[nodiscard]] std::unique_ptr<plugin> make_sla(std::int64_t waiting_time);
+
 /// Nodes that would be fullest, by weight of resources.
 [[nodiscard]] std::unique_ptr<plugin> make_binpack(resource_weights weights, std::int64_t weight);
 

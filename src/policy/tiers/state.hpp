@@ -99,7 +99,8 @@ struct job_state {
   std::string name;  ///< namespace/name
   row queue = no_row;
   std::int64_t priority = 0;
-  std::int64_t created = 0;  ///< ns
+  std::int64_t created = 0;               ///< ns
+  std::optional<std::int64_t> starts_by;  ///< ns; when it should have started at the latest, if it says so
   std::int64_t min_available = 0;
   role_minimums minimums;
   std::map<std::string, std::int64_t, std::less<>> min_sub_jobs;  ///< by group
@@ -176,6 +177,7 @@ class cluster_state {
   std::set<row> shard;                        ///< nodes of this scheduler
   bool only_shard = false;                    ///< other nodes are refused
   bool shard_first = false;                   ///< other nodes come second
+  std::int64_t now = 0;                       ///< ns
   std::shared_ptr<neighbourhood> neighbours;  ///< null: no task minds others
   std::vector<row> changed;  ///< nodes in the order in which they changed, once where one changes again and again
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "io/kubernetes/checks.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/preemptibility.hpp"
 
@@ -34,6 +35,14 @@ std::int64_t duration_of(const workload& of, std::string_view key, bool may_be_n
     if (const auto time = read(owner.annotation(key))) return *time;
   }
   return read(of.pod.annotation(key)).value_or(unset);
+}
+
+/// Those that the nearest to the top names: an owner, else the pod.
+std::vector<std::string> checks_of(const workload& of) {
+  for (auto owner = of.owners.rbegin(); owner != of.owners.rend(); ++owner) {
+    if (const auto text = owner->annotation(checks_annotation)) return names_in(*text);
+  }
+  return names_in(of.pod.annotation(checks_annotation).value_or(""));
 }
 
 /// Levels that the owner asks for, or the pod of an owner that is not there.
@@ -150,6 +159,7 @@ void group_maker::fill(const workload& of, const grouper& by, const group_shape&
   row.levels = shape.levels.topology.empty() ? annotated_levels(of) : shape.levels;
   resolve_aliases(row.levels, aliases_);
   row.user = label_of(of, "user").value_or("");
+  row.checks = checks_of(of);
   row.min_member = shape.sub_groups.empty() ? shape.min_member : 1;  // sub-groups have their own
   row.min_sub_group = shape.sub_groups.empty() ? unset : shape.min_sub_group;
 }

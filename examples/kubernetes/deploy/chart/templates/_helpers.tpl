@@ -44,6 +44,9 @@ sharing:
 {{ toYaml . | indent 2 }}
 {{- end }}
 {{- end }}
+{{- if .Values.suspendedJobs }}
+suspended_jobs: start
+{{- end }}
 {{- if .Values.scaling.enabled }}
 scaling:
   image: {{ .Values.scaling.image | quote }}
