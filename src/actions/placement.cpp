@@ -320,7 +320,7 @@ result<void> commit_group(core& c, group_row group, bool waits, bool had_started
 
 bool others_allow(const work::core& c, pod_row pod, node_row node) {
   if (c.reservations.closes(c.state().pods[pod].group, node)) return false;
-  if (!c.has_predicates || policy::ignores_other_pods(c.access, c.state().class_of(pod))) return true;
+  if (policy::ignores_other_pods(c.access, c.state().class_of(pod))) return true;
   constraint verdict = constraint::none;
   policy::pod_verdicts(c.access, pod, std::span(&node, 1), std::span(&verdict, 1));
   return verdict == constraint::none;

@@ -394,13 +394,12 @@ using hopeless_groups = std::set<std::vector<std::uint32_t>>;
 
 /// Verdicts about pods depend on nothing but their class and queue.
 bool judges_by_class(const core& c, pod_row pod) {
-  static constexpr std::string_view by_class[] = {"predicates", "numa", "gputypes", "dynamicresources"};
+  static constexpr std::string_view by_class[] = {"numa", "gputypes", "dynamicresources"};
   const bool own_filter = std::any_of(c.parts.begin(), c.parts.end(), [](const auto& part) {
-    return (part->capabilities() & part_filters_nodes) != 0 &&
+    return (part->capabilities() & part_filters_nodes) != 0 && !policy::is_built_in_filter(part->name()) &&
            std::find(std::begin(by_class), std::end(by_class), part->name()) == std::end(by_class);
   });
-  return !own_filter && !c.claims.has_claims(pod) &&
-         (!c.has_predicates || policy::ignores_other_pods(c.access, c.state().class_of(pod)));
+  return !own_filter && !c.claims.has_claims(pod) && policy::ignores_other_pods(c.access, c.state().class_of(pod));
 }
 
 /// Empty: the group is like no other.

@@ -41,6 +41,8 @@ class kube_import {
     settings.push_back("nodeorder.taints=" + taints_);
     settings.push_back("nodeorder.affinity=" + affinity_);
     settings.push_back("nodeorder.pods=" + pods_);
+    settings.push_back("nodeorder.required_pods=" + required_pods_);
+    settings.push_back("nodeorder.spread=" + spread_);
     settings.push_back("nodeorder.least=" + fit_);
     settings.push_back("nodeorder.most=" + packed_);
     settings.push_back("nodeorder.balanced=" + balanced_);
@@ -93,6 +95,8 @@ class kube_import {
       affinity_ = weight;
     } else if (name == "InterPodAffinity" && scores) {
       pods_ = weight;
+    } else if (name == "PodTopologySpread" && scores) {
+      spread_ = weight;
     } else {
       made_.leave_out(one, fmt::format("{}: plug-in {}", point, name));
     }
@@ -105,6 +109,7 @@ class kube_import {
     if (scores && (name == "TaintToleration" || name == "*")) taints_ = "0";
     if (scores && (name == "NodeAffinity" || name == "*")) affinity_ = "0";
     if (scores && (name == "InterPodAffinity" || name == "*")) pods_ = "0";
+    if (scores && (name == "PodTopologySpread" || name == "*")) spread_ = "0";
     if (!scores) made_.leave_out(one, fmt::format("{}: {} stays", point, name));
   }
 
@@ -131,6 +136,10 @@ class kube_import {
         made_.leave_out(*resources, "CPU and memory count alike");
       return true;
     }
+    if (plugin == "InterPodAffinity" && told.key() == "hardPodAffinityWeight") {
+      required_pods_ = scalar_text(told);
+      return true;
+    }
     if (plugin == "DefaultPreemption" && told.key() == "minCandidateNodesPercentage") {
       percent_ = scalar_text(told);
       return true;
@@ -151,6 +160,8 @@ class kube_import {
   std::string taints_ = "3";
   std::string affinity_ = "2";
   std::string pods_ = "2";
+  std::string required_pods_ = "1";
+  std::string spread_ = "2";
   std::string percent_;
   std::string fewest_ = "100";
 };

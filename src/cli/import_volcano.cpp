@@ -34,6 +34,8 @@ const std::map<std::string, std::string, std::less<>>& settings_by_argument() {
       {"nodeorder/balancedresource.weight", "balanced"},
       {"nodeorder/nodeaffinity.weight", "affinity"},
       {"nodeorder/tainttoleration.weight", "taints"},
+      {"nodeorder/podaffinity.weight", "pods"},
+      {"nodeorder/podtopologyspread.weight", "spread"},
       {"overcommit/overcommit-factor", "factor"},
       {"preempt/enableTopologyAwarePreemption", "trials"},
       {"preempt/minCandidateNodesPercentage", "percent_of_nodes"},

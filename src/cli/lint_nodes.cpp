@@ -106,15 +106,20 @@ void lint_unknown_label(const lint_input& in) {
     if (const std::string missing = unknown_labels(in, ask); !missing.empty()) {
       in.add("pod", s.pod_names[pod], fmt::format("asks for {}, which no node has{}", missing, others_text(pods)));
     }
-    for (const auto& [terms, effect] :
-         {std::pair{&ask.affinity, "it finds no place"}, std::pair{&ask.anti_affinity, "the rule has no effect"}}) {
-      for (const model::affinity_term& term : *terms) {
-        if (in.has_label(term.topology_key)) continue;
-        in.add("pod", s.pod_names[pod],
-               fmt::format("names the topology {}, which is a label of no node: {}{}", term.topology_key, effect,
-                           others_text(pods)));
-      }
-    }
+    const auto look = [&](const std::string& topology, std::string_view effect) {
+      if (in.has_label(topology)) return;
+      in.add(
+          "pod", s.pod_names[pod],
+          fmt::format("names the topology {}, which is a label of no node: {}{}", topology, effect, others_text(pods)));
+    };
+    constexpr std::string_view no_place = "it finds no place";
+    constexpr std::string_view no_effect = "the rule has no effect";
+    for (const model::affinity_term& term : ask.affinity) look(term.topology_key, no_place);
+    for (const model::affinity_term& term : ask.anti_affinity) look(term.topology_key, no_effect);
+    for (const model::pod_preference& one : ask.preferences) look(one.term.topology_key, no_effect);
+    const bool spreads = in.empty != nullptr && in.empty->view().access().neighbours != nullptr;
+    for (const model::spread_constraint& one : ask.spread)
+      look(one.topology_key, spreads && !one.soft ? no_place : no_effect);
   });
 }
 

@@ -26,7 +26,7 @@ constexpr std::string_view kai_parts =
 constexpr std::string_view hami_parts = "predicates,priority,fifo,vendordevices";
 
 /// Tiers decide about amounts; devices are found as ever.
-constexpr std::string_view tiered_parts = "predicates,gpupack,vendordevices,dynamicresources,topology";
+constexpr std::string_view tiered_parts = "predicates,topologyspread,gpupack,vendordevices,dynamicresources,topology";
 struct tier_bundle {
   std::string_view preset;
   std::string_view tiers;
@@ -35,15 +35,16 @@ struct tier_bundle {
 };
 constexpr std::array tier_bundles{
     tier_bundle{"coscheduling-2026.08", "priority+gang+predicates+nodeorder", "allocate",
-                "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.pods=2"},
+                "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,"
+                "nodeorder.required_pods=1"},
     tier_bundle{"kube-default-1.36", "priority+predicates+nodeorder", "allocate,backfill,preempt",
                 "jobs.one_queue=true,jobs.by_pod=true,"
-                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.pods=2,"
+                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.required_pods=1,"
                 "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
                 "preempt.by_start=true,preempt.for_nothing=true"},
     tier_bundle{"kube-gang-1.36", "priority+gang+predicates+nodeorder", "allocate,backfill,preempt",
                 "jobs.one_queue=true,gang.at.preemptable=false,"
-                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.pods=2,"
+                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.required_pods=1,"
                 "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
                 "preempt.by_start=true,preempt.for_nothing=true"},
     tier_bundle{"volcano-ai-2026.08", "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware",
@@ -56,7 +57,8 @@ constexpr std::array tier_bundles{
 
 /// Quotas decide who starts; nodes are chosen as kube-scheduler does, the emptiest first.
 constexpr std::string_view admitted_parts =
-    "predicates,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,dynamicresources";
+    "predicates,topologyspread,interpodaffinity,nodeavailability,resourcetype,gpupack,nodeplacement,vendordevices,"
+    "dynamicresources";
 constexpr std::string_view admission_rules = "within_queue=lower_priority,reclaim_within_cohort=any";
 /// Queues that take turns decide about amounts as well.
 struct turn_bundle {

@@ -83,6 +83,10 @@ constexpr std::array other_nodes{
     node_words{constraint::pod_anti_affinity,
                wording("{nodes} node with pods that it must not be with",
                        "{nodes} nodes with pods that it must not be with", "{nodes} 个节点有它不能同处的 Pod")},
+    node_words{constraint::spread,
+               wording("{nodes} node where pods like it would be spread less evenly than they must be",
+                       "{nodes} nodes where pods like it would be spread less evenly than they must be",
+                       "{nodes} 个节点会使同类 Pod 的分布不够均匀")},
 };
 
 // ---- what the queue, the group and the cluster say

@@ -17,7 +17,7 @@ namespace {
 using work::core;
 
 bool is_own_filter(const policy_part& part) {
-  return (part.capabilities() & part_filters_nodes) != 0 && part.name() != "predicates";
+  return (part.capabilities() & part_filters_nodes) != 0 && !policy::is_built_in_filter(part.name());
 }
 
 /// Verdicts of the parts that are not built in about nodes that nothing else refuses. One that fails refuses nothing:
@@ -87,7 +87,7 @@ class_verdicts judge_class(const core& c, group_row group, const model::pod_clas
 /// Of nodes that are open to the class of a pod. `own`: whom to ask about parts that are not built in, or null.
 std::vector<constraint> judge_pod(const core& c, core* own, pod_row pod, std::span<const node_row> open) {
   std::vector<constraint> verdicts(open.size(), constraint::none);
-  if (c.has_predicates) policy::pod_verdicts(c.access, pod, open, verdicts);
+  policy::pod_verdicts(c.access, pod, open, verdicts);
   if (own != nullptr) ask_own_filters(*own, pod, open, verdicts);
   for (std::size_t i = 0; i < open.size(); ++i) {
     if (verdicts[i] == constraint::none &&

@@ -23,6 +23,7 @@ struct leaving_pod {
 namespace policy {
 class claim_ledger;
 class device_ledger;
+class neighbour_book;
 class zone_ledger;
 namespace topology {
 class preferred_domains;
@@ -39,11 +40,12 @@ class session_access {
   std::span<const model::quota_vector> fair_share;  ///< by queue
   std::span<const pod_row> repelling_pods;          ///< pods with required anti-affinity, wherever they are
   const std::vector<leaving_pod>* leaving = nullptr;
-  const policy::gpu_groups* groups = nullptr;      ///< open in `compat` if pods share devices
-  bool predicates = false;                         ///< the policy has the part of this name
-  const policy::zone_ledger* zones = nullptr;      ///< of nodes, where the part numa aligns; else null
-  const policy::claim_ledger* claims = nullptr;    ///< if pods have resource claims; else null
-  const policy::device_ledger* vendors = nullptr;  ///< if vendors' rules give devices away; else null
+  const policy::gpu_groups* groups = nullptr;          ///< open in `compat` if pods share devices
+  bool predicates = false;                             ///< the policy has the part of this name
+  const policy::zone_ledger* zones = nullptr;          ///< of nodes, where the part numa aligns; else null
+  const policy::claim_ledger* claims = nullptr;        ///< if pods have resource claims; else null
+  const policy::device_ledger* vendors = nullptr;      ///< if vendors' rules give devices away; else null
+  const policy::neighbour_book* neighbours = nullptr;  ///< if pods are counted by their labels; else null
 
   /// A group that is looked at in part has smaller gangs: thresholds by sub-group from this one on.
   sub_group_row part_first = no_row;
@@ -94,13 +96,19 @@ enum class free_amount : std::uint8_t { idle, idle_or_releasing };
 /// `node_verdict` accepts every node for every pod of the class without looking.
 [[nodiscard]] bool accepts_every_node(const session_access& a, const model::pod_class& c);
 
-/// Host ports and pod affinity: what pods on nodes decide. One verdict per node.
+/// What pods on nodes decide. One verdict per node: host ports and pod affinity, with the part `predicates`; spread,
+/// with the part `topologyspread`.
 void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
                   std::span<constraint> verdicts);
-/// By node, how many terms of the required affinity of pods on nodes select the pod in their domain there. Empty: none.
-[[nodiscard]] std::vector<std::int64_t> pull_of_other_pods(const session_access& a, pod_row pod);
+/// Those of spread alone.
+void spread_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
+                     std::span<constraint> verdicts);
 /// `pod_verdicts` has nothing to say about pods of this class.
 [[nodiscard]] bool ignores_other_pods(const session_access& a, const model::pod_class& c);
+/// The part of this name filters nodes by verdicts of this header alone.
+[[nodiscard]] inline bool is_built_in_filter(std::string_view part) {
+  return part == "predicates" || part == "topologyspread";
+}
 
 /// What keeps a pod from every node, whoever leaves: none, an obstacle, or a request above the largest node.
 struct cluster_verdict {

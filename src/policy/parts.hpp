@@ -41,6 +41,8 @@ std::unique_ptr<policy_part> make_multifactor(const policy_options&);
 std::unique_ptr<policy_part> make_user_fairness(const policy_options&);
 // Nodes.
 std::unique_ptr<policy_part> make_predicates(const policy_options&);
+std::unique_ptr<policy_part> make_topology_spread(const policy_options&);
+std::unique_ptr<policy_part> make_inter_pod_affinity(const policy_options&);
 std::unique_ptr<policy_part> make_node_availability(const policy_options&);
 std::unique_ptr<policy_part> make_resource_type(const policy_options&);
 std::unique_ptr<policy_part> make_node_placement(const policy_options&);
@@ -77,7 +79,7 @@ inline constexpr double density_band = 9;
 inline constexpr double resource_type_band = 10;
 inline constexpr double numa_band = 100;
 inline constexpr double vendor_band = 100;
-inline constexpr double figures_band = 100;  ///< energy, load
+inline constexpr double figures_band = 100;  ///< energy, load, other pods
 inline constexpr double availability_band = 1000;
 inline constexpr double sharing_band = 10'000;
 inline constexpr double topology_band = 100'000;  ///< ten of them for the emptiest domain

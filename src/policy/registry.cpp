@@ -26,6 +26,8 @@ std::span<const part_entry> built_in_parts() noexcept {
                  "pods that share devices prefer nodes where a shared device has room"},
       part_entry{"gpuspread", make_gpu_spread, "parts of devices on the emptiest device"},
       part_entry{"gputypes", make_gpu_types, "limits of queues on types of GPUs"},
+      part_entry{"interpodaffinity", make_inter_pod_affinity,
+                 "nodes near pods that are welcome there, and away from those that are not"},
       part_entry{"las", make_las, "groups that have had the least GPU time first"},
       part_entry{"las_2d", make_las_2d, "queues of groups by the GPU time that they have had"},
       part_entry{"least_waste", make_least_waste,
@@ -50,6 +52,7 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"srsf", make_srsf, "groups with the least remaining GPU time first"},
       part_entry{"srtf", make_srtf, "groups with the least remaining time first"},
       part_entry{"topology", make_topology, "pod groups in the domains of a topology that they ask for"},
+      part_entry{"topologyspread", make_topology_spread, "pods spread evenly over the domains of a key"},
       part_entry{"userfairness", make_user_fairness, "groups of users who hold less of the queue first"},
       part_entry{"vendordevices", make_vendor_devices, "devices that are shared by the rules of their vendors"},
   };

@@ -48,6 +48,7 @@ core::core(const core& other)
       saved_claims(other.saved_claims),
       budgets(other.budgets),
       reservations(other.reservations),
+      neighbours(other.neighbours),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
       topologies(other.topologies),
@@ -132,6 +133,7 @@ void core::connect() {
   access.zones = zones.used() ? &zones : nullptr;
   access.claims = claims.used() ? &claims : nullptr;
   access.vendors = vendors.used() ? &vendors : nullptr;
+  access.neighbours = neighbours.is_open() ? &neighbours : nullptr;
   access.node_changed_at = choice.changed_at();
 }
 
@@ -158,6 +160,7 @@ result<void> core::open() {
   if (auto done = vendors.open(state(), options, setup->catalog); !done) return done;
   if (options.respect_disruption_budgets) budgets.open(state());
   reservations.open(state(), now);
+  neighbours.open(access, has("topologyspread"), has("interpodaffinity"));
   connect();
   for (const auto& [name, make] : setup->parts) {
     std::unique_ptr<policy_part> part = make(options);

@@ -29,6 +29,7 @@
 #include "policy/numa/ledger.hpp"
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
+#include "policy/predicates/neighbours.hpp"
 #include "policy/predicates/reservations.hpp"
 #include "policy/topology/domain_tree.hpp"
 #include "session/change_ledger.hpp"
@@ -367,6 +368,7 @@ class core {
   std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
   disruption_ledger budgets;                       ///< with the option `respect_disruption_budgets`
   policy::reservation_book reservations;           ///< of nodes, at times
+  policy::neighbour_book neighbours;               ///< pods by their labels, where a part asks for them
   bool has_proportion = false;
   bool has_predicates = false;
 
@@ -431,8 +433,9 @@ class core {
   void connect();
   void add_part(std::unique_ptr<policy_part> part);
   [[nodiscard]] result<void> ask_for_shares();
-  /// Tells the parts that hear changes.
+  /// Tells those that hear changes.
   void tell(pod_row pod, std::uint32_t node, pod_status before) {
+    if (neighbours.is_open()) neighbours.changed(access, pod);
     if ((capabilities & part_hears_changes) != 0) tell_parts(pod, node, before);
   }
   void tell_parts(pod_row pod, std::uint32_t node, pod_status before);

@@ -70,8 +70,9 @@ void node_choice::open(const core& c) {
     if (part->name() == "numa" && c.access.zones == nullptr) continue;
     // Pods that these look at are placed by scanning.
     if (part->name() == "dynamicresources" || part->name() == "vendordevices") continue;
+    if (part->name() == "topologyspread" || part->name() == "interpodaffinity") continue;
     if ((part->capabilities() & part_scores_nodes) != 0 && !known) fast_ = false;
-    if ((part->capabilities() & part_filters_nodes) != 0 && part->name() != "predicates") fast_ = false;
+    if ((part->capabilities() & part_filters_nodes) != 0 && !policy::is_built_in_filter(part->name())) fast_ = false;
   }
   spread_gpu_ = {};
   spread_cpu_ = {};
@@ -86,9 +87,11 @@ void node_choice::open(const core& c) {
   if (c.options.cpu_placement == placement_strategy::spread) open_spread(c, spread_cpu_, dim_cpu);
 }
 
-/// All scores depend on class and node alone, for pods that no claims, vendors, promises or topologies concern.
+/// All scores depend on class and node alone, for pods that no claims, vendors, promises, topologies or other pods
+/// concern.
 bool node_choice::are_scores_kept(const core& c) const {
-  static constexpr std::string_view of_few_pods[] = {"nominatednode", "topology", "dynamicresources", "vendordevices"};
+  static constexpr std::string_view of_few_pods[] = {"nominatednode", "topology",       "dynamicresources",
+                                                     "vendordevices", "topologyspread", "interpodaffinity"};
   if (c.options.reference_path || c.compat()) return false;
   return std::all_of(c.parts.begin(), c.parts.end(), [&](const auto& part) {
     const std::uint32_t offers = part->capabilities();
@@ -283,8 +286,9 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
   const class_row row = c.state().pods[pod].pod_class;
   const class_facts& known = facts(c, row);
   return known.open_everywhere && known.cluster.what == constraint::none &&
-         (!predicates_ || policy::ignores_other_pods(c.access, *c.state().classes[row])) && !c.claims.has_claims(pod) &&
-         !c.vendors.concerns(c.state(), pod) && c.state().pod_extras[pod].nominated == no_row &&
+         policy::ignores_other_pods(c.access, *c.state().classes[row]) && !c.neighbours.has_wishes(pod) &&
+         !c.claims.has_claims(pod) && !c.vendors.concerns(c.state(), pod) &&
+         c.state().pod_extras[pod].nominated == no_row &&
          c.reservations.closed_to(c.state().pods[pod].group) == nullptr;
 }
 
@@ -295,7 +299,7 @@ std::optional<std::size_t> node_choice::places_for(core& c, class_row kind, std:
       ask.whole_devices > 0 && !ask.is_shared() && ask.memory_devices == 0 && ask.claimed_devices == 0;
   // What KAI adds up in floating point an attempt changes, also where it is undone.
   if (!fast_ || !whole_only || c.adds_parts_up() || needs_scan(c, ask) || c.groups.is_open() || c.zones.used() ||
-      c.queues_depend_on_node(ask) || (predicates_ && !policy::ignores_other_pods(c.access, ask))) {
+      c.queues_depend_on_node(ask) || !policy::ignores_other_pods(c.access, ask)) {
     return std::nullopt;
   }
   class_facts& known = facts(c, kind);
@@ -370,10 +374,9 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   refused_.clear();
   c.refusal = {};
   // Nothing came free since the class found no node: it finds none now.
-  const bool claims = c.claims.has_claims(pod) || c.vendors.concerns(c.state(), pod);
+  const bool claims = c.claims.has_claims(pod) || c.vendors.concerns(c.state(), pod) || c.neighbours.has_wishes(pod);
   const bool remembers = (fast_ || by_class_) && !claims && among_ == nullptr &&
-                         (!predicates_ || policy::ignores_other_pods(c.access, ask)) &&
-                         c.state().pod_extras[pod].nominated == no_row;
+                         policy::ignores_other_pods(c.access, ask) && c.state().pod_extras[pod].nominated == no_row;
   if (remembers && known.failed_at == c.frees + 1) return place{};
   const bool by_index =
       fast_ && !claims && !needs_scan(c, ask) &&
@@ -610,7 +613,7 @@ place node_choice::scan_bands(core& c, pod_row pod, const class_facts& known, bo
 /// What other pods say, by node row; empty: nothing.
 std::vector<constraint> node_choice::verdicts_of_pods(const core& c, pod_row pod) const {
   std::vector<constraint> others;
-  if (!predicates_ || policy::ignores_other_pods(c.access, c.state().class_of(pod))) return others;
+  if (policy::ignores_other_pods(c.access, c.state().class_of(pod))) return others;
   std::vector<node_row> rows(c.state().node_count());
   for (node_row row = 0; row < rows.size(); ++row) rows[row] = row;
   others.assign(rows.size(), constraint::none);

@@ -175,6 +175,9 @@ class Check(Case):
             GROUP % "",
             POD % ', "affinity": ["rack: app=x"]',
         )
+        for column in ['"spread": ["1 rack soft: app=x"]', '"preferences": ["5 rack: app=x"]']:
+            text = "names the topology rack, which is a label of no node: the rule has no effect"
+            self.only("unknown-label", text, QUEUE, node, GROUP % "", POD % (", " + column))
         level = '"topology": [{"name": "t", "levels": ["zone", "rack"]}]'
         self.only("unused-level", "its level rack is a label that no node has", level, QUEUE, node, jobs("a"))
         ring = '"topology": [{"name": "t", "levels": ["zone"], "shapes": {"zone": "ring:4"}}]'

@@ -182,13 +182,13 @@ class Import(Case):
         self.assertEqual(options["tiers.actions"], "enqueue,allocate")
         self.assertEqual(
             options["tiers.settings"].split(","),
-            ["gang.at.preemptable=false", "capacity.at.hierarchy=true", "capacity.ancestor_levels=1", "nodeorder.least=2", "nodeorder.affinity=3", "binpack.weight=10",
+            ["gang.at.preemptable=false", "capacity.at.hierarchy=true", "capacity.ancestor_levels=1", "nodeorder.least=2", "nodeorder.affinity=3", "nodeorder.pods=3", "binpack.weight=10",
              "binpack.resources.nvidia.com/gpu=7", "binpack.resources.example.com/foo=1", "resource-strategy-fit.weight=4",
              "resource-strategy-fit.resources.nvidia.com/gpu=most:2", "resource-strategy-fit.resources.cpu=least:1", "resource-strategy-fit.scarce.weight=10",
              "resource-strategy-fit.scarce.resources.nvidia.com/gpu=3", "preempt.trials=true", "preempt.percent_of_nodes=20"],
         )  # fmt: skip
         self.assertEqual(
-            told["left_out"], ["1: actions: there is no action shuffle", "11: podaffinity.weight: nodeorder does not read it", "22: there is no plug-in usage"]
+            told["left_out"], ["1: actions: there is no action shuffle", "22: there is no plug-in usage"]
         )
 
     def test_its_config_map(self):
@@ -216,7 +216,7 @@ class Import(Case):
         self.assertEqual(
             told["options"]["tiers.settings"],
             "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,jobs.by_pod=true,preempt.trials=true,preempt.by_start=true,preempt.for_nothing=true,"
-            "preempt.most_nodes=1000000,nodeorder.taints=3,nodeorder.affinity=4,nodeorder.pods=2,nodeorder.least=0,nodeorder.most=5,nodeorder.balanced=0,preempt.percent_of_nodes=25,preempt.fewest_nodes=7",
+            "preempt.most_nodes=1000000,nodeorder.taints=3,nodeorder.affinity=4,nodeorder.pods=2,nodeorder.required_pods=1,nodeorder.spread=2,nodeorder.least=0,nodeorder.most=5,nodeorder.balanced=0,preempt.percent_of_nodes=25,preempt.fewest_nodes=7",
         )
         self.assertEqual(len(told["left_out"]), 2)
         gangs = self.told(KUBE.replace("    score:", "    multiPoint:\n      enabled: [{name: Coscheduling}]\n    score:"))

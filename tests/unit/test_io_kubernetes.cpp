@@ -389,10 +389,72 @@ TEST_CASE("constraints of pods become short texts") {
             R"("affinity": ["zone: a=1", "host: none,!none"])"));
   CHECK(has(with(R"("affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
     {"topologyKey": "host", "labelSelector": {}, "namespaceSelector": {}}]}})"),
-            R"("obstacle": "affinity to pods of other namespaces)"));
+            R"("anti_affinity": ["host@*: "])"));
   CHECK(has(row_of_pod({of_group, "", R"("phase": "Pending")", R"("ports": [{"containerPort": 80, "hostPort": 8080},
     {"hostPort": 53, "protocol": "UDP", "hostIP": "10.0.0.1"}, {"containerPort": 1}])"}),
             R"("host_ports": ["8080/TCP", "10.0.0.1:53/UDP"])"));
+}
+
+TEST_CASE("affinity to pods of other namespaces names them") {
+  const auto near = [](std::string_view term) {
+    return R"(, "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "z",
+      "labelSelector": {"matchLabels": {"a": "1"}})" +
+           std::string(term) + "}]}}";
+  };
+  const auto space = [](std::string_view name, std::string_view labels) {
+    return R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ")" + std::string(name) +
+           R"(", "labels": {)" + std::string(labels) + "}}}";
+  };
+  const auto of = [&](std::string_view term, bool has_spaces) {
+    std::vector<std::string> objects{queue, pod_group("g")};
+    if (has_spaces) objects.push_back(space("red", R"("team": "x")"));
+    if (has_spaces) objects.push_back(space("blue", R"("team": "y")"));
+    objects.push_back(pod("p", {of_group, near(term)}));
+    return row(tables(objects), "team/p");
+  };
+  CHECK(has(of(R"(, "namespaces": ["red", "blue", "red"])", false), R"("affinity": ["z@blue,red: a=1"])"));
+  CHECK(has(of(R"(, "namespaceSelector": {})", false), R"("affinity": ["z@*: a=1"])"));
+  const std::string by_label = R"(, "namespaceSelector": {"matchLabels": {"team": "y"}})";
+  CHECK(has(of(by_label, true), R"("affinity": ["z@blue: a=1"])"));
+  CHECK(has(of(by_label + R"(, "namespaces": ["green"])", true), R"("affinity": ["z@blue,green: a=1"])"));
+  CHECK(has(of(R"(, "namespaceSelector": {"matchLabels": {"team": "z"}})", true), R"("affinity": ["z: none,!none"])"));
+  CHECK(has(of(R"(, "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "red"}})", true),
+            R"("affinity": ["z@red: a=1"])"));
+  // Without any namespace nobody knows their labels.
+  const std::string unknown = of(by_label, false);
+  CHECK(has(unknown, R"("obstacle": "affinity to pods of namespaces by their labels needs these namespaces")"));
+  CHECK_FALSE(has(unknown, R"("affinity")"));
+}
+
+TEST_CASE("preferences of other pods and spread become texts") {
+  const std::string web = of_group + R"(, "labels": {"app": "web", "rev": "7"})";
+  const auto with = [&](std::string_view spec) { return row_of_pod({web, ", " + std::string(spec)}); };
+  CHECK(has(with(R"("affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+      {"weight": 5, "podAffinityTerm": {"topologyKey": "z", "namespaces": ["red"],
+                                        "labelSelector": {"matchLabels": {"a": "1"}}}}]},
+    "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": {
+      "topologyKey": "h", "labelSelector": {"matchExpressions": [{"key": "b", "operator": "Exists"}]}}}]}})"),
+            R"("preferences": ["5 z@red: a=1", "-100 h: b"])"));
+  CHECK(has(with(R"("topologySpreadConstraints": [
+      {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["rev", "missing"],
+       "labelSelector": {"matchLabels": {"app": "web"}}, "minDomains": 3, "nodeAffinityPolicy": "Ignore",
+       "nodeTaintsPolicy": "Honor"},
+      {"maxSkew": 2, "topologyKey": "h", "whenUnsatisfiable": "ScheduleAnyway"}])"),
+            R"("spread": ["1 z min_domains=3 ignore_affinity honor_taints: app=web,rev=7", "2 h soft: none,!none"])"));
+  const auto fault = [](std::string_view spec) { return fault_of({pod("p", {of_group, ", " + std::string(spec)})}); };
+  const auto spread = [&](std::string_view rest) {
+    return fault(R"("topologySpreadConstraints": [{"topologyKey": "z", )" + std::string(rest) + "}]");
+  };
+  CHECK(has(spread(R"("maxSkew": 0, "whenUnsatisfiable": "DoNotSchedule")"),
+            "spec.topologySpreadConstraints[0].maxSkew: expected at least 1"));
+  CHECK(has(spread(R"("maxSkew": 1, "whenUnsatisfiable": "Never")"),
+            "expected DoNotSchedule or ScheduleAnyway, found \"Never\""));
+  const auto preferred = [&](std::string_view one) {
+    return fault(R"("affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [)" +
+                 std::string(one) + "]}}");
+  };
+  CHECK(has(preferred(R"({"weight": 0})"), "weight: expected 1 to 100"));
+  CHECK(has(preferred(R"({"weight": 1})"), "podAffinityTerm: expected a term"));
 }
 
 TEST_CASE("a pod for a node of a name finds it") {

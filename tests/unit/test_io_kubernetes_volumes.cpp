@@ -162,6 +162,38 @@ TEST_CASE("volumes: config maps of namespaces that the text has some of") {
   CHECK(obstacle_of(elsewhere).empty());
 }
 
+TEST_CASE("volumes: a node takes as many of a driver as its CSINode says") {
+  const auto text_of = [](std::string_view csi_nodes, std::string_view volume = R"(, "csi": {"driver": "d.io"})") {
+    grouped text = with_claim(R"(, "volumeName": "pv", "storageClassName": "fast")", R"("phase": "Bound")");
+    add_volume(text, "pv", "a", volume);
+    for (const char* node : {"n1", "n2"})
+      text.cluster_object("v1", "Node", node, R"(, "status": {"allocatable": {"cpu": "8", "pods": "110"}})");
+    if (!csi_nodes.empty()) text.cluster_object("storage.k8s.io/v1", "CSINode", "n1", csi_nodes);
+    return with_pod(text);
+  };
+  constexpr std::string_view three = R"(, "spec": {"drivers": [{"name": "d.io", "allocatable": {"count": 3}},
+    {"name": "e.io"}]})";
+  const grouped limited = text_of(three);
+  CHECK(holds(limited.row(R"("name": "team/p")"), R"("attachable-volumes-csi-d.io": 1)"));
+  CHECK(holds(limited.row(R"("name": "n1")"), R"("attachable-volumes-csi-d.io": 3)"));
+  CHECK(holds(limited.row(R"("name": "n2")"), R"("attachable-volumes-csi-d.io": 1000000)"));
+  CHECK_FALSE(holds(limited.tables(), "e.io"));
+  // Without a limit nobody counts.
+  CHECK_FALSE(holds(text_of("").tables(), "attachable"));
+  CHECK_FALSE(holds(text_of(three, R"(, "csi": {"driver": "e.io"})").row(R"("name": "team/p")"), "attachable"));
+  // One that is yet to be made is its class's, and a claim that is mounted twice is one volume.
+  grouped unbound = with_claim(R"(, "storageClassName": "fast")");
+  unbound.cluster_object("storage.k8s.io/v1", "StorageClass", "fast", class_rest("WaitForFirstConsumer", "d.io"))
+      .cluster_object("storage.k8s.io/v1", "CSINode", "n1", three)
+      .pod("p", "", "", "", R"(, "volumes": [{"persistentVolumeClaim": {"claimName": "data"}},
+        {"persistentVolumeClaim": {"claimName": "data"}}])");
+  CHECK(holds(unbound.row(R"("name": "team/p")"), R"("attachable-volumes-csi-d.io": 1)"));
+  grouped wrong;
+  wrong.cluster_object("storage.k8s.io/v1", "CSINode", "n1",
+                       R"(, "spec": {"drivers": [{"name": "d.io", "allocatable": {"count": -1}}]})");
+  CHECK(wrong.fault() == "c.json:1: CSINode n1: spec.drivers[0].allocatable: expected a count of at least 0");
+}
+
 TEST_CASE("volumes: snapshots of KAI have them in lists of their own") {
   grouped text;
   text.snapshot(R"("pods": [{"metadata": {"name": "p", "namespace": "team"}, "spec": {"schedulerName": "kai-scheduler",

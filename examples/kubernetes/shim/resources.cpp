@@ -12,7 +12,7 @@ namespace shim {
 
 namespace {
 
-constexpr std::array<resource, 50> watched{{
+constexpr std::array<resource, 52> watched{{
     {"Node", "v1", "nodes", true},
     {"PriorityClass", "scheduling.k8s.io/v1", "priorityclasses", true},
     {"Queue", "scheduling.run.ai/v2", "queues", false},
@@ -59,6 +59,9 @@ constexpr std::array<resource, 50> watched{{
     {"StorageClass", "storage.k8s.io/v1", "storageclasses", false},
     {"PersistentVolume", "v1", "persistentvolumes", false},
     {"PersistentVolumeClaim", "v1", "persistentvolumeclaims", false},
+    {"CSINode", "storage.k8s.io/v1", "csinodes", false},
+    // Labels by which affinity selects namespaces.
+    {"Namespace", "v1", "namespaces", false},
     // Devices that drivers offer, and who has which.
     {"DeviceClass", "resource.k8s.io/v1", "deviceclasses", false},
     {"ResourceSlice", "resource.k8s.io/v1", "resourceslices", false},

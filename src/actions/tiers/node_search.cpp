@@ -26,7 +26,10 @@ bool node_search::is_refused(row task, row node) const {
 std::vector<row> node_search::nodes_for(row task, const std::vector<row>& among) {
   const task_state& one = session_->cluster().tasks[task];
   std::set<row> of_this;
-  std::set<row>& refused = one.role.empty() ? of_this : refused_[{one.job, one.role}];
+  // Others that have come since may have changed the mind of a node.
+  const auto& others = session_->cluster().neighbours;
+  const bool forgets = one.role.empty() || (others != nullptr && others->judges(task));
+  std::set<row>& refused = forgets ? of_this : refused_[{one.job, one.role}];
   std::vector<row> found;
   for (const row node : among) {
     if (refused.contains(node)) continue;

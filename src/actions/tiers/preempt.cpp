@@ -175,8 +175,8 @@ class preemption {
 
   /// Null: nothing that was tried for others is true for the task.
   [[nodiscard]] node_trials* shared_trials(row task, preempted whose) {
-    if (!settings_.remembers || whose == preempted::own_job || !goes_by_kind(task) || !session_.judges_victims_by_node() ||
-        session_.limits_queues()) {
+    if (!settings_.remembers || whose == preempted::own_job || !goes_by_kind(task) ||
+        !session_.judges_victims_by_node() || session_.limits_queues()) {
       return nullptr;
     }
     const auto& job = session_.cluster().jobs[of(task).job];

@@ -12,6 +12,7 @@
 
 #include "model/account.hpp"
 #include "policy/access.hpp"
+#include "policy/predicates/neighbours.hpp"
 
 namespace kaisched::actions::tiers {
 
@@ -75,6 +76,56 @@ void add_amount(const model::cluster_state& s, dimension d, double amount, resou
   }
 }
 
+/// Pods are tasks.
+class pods_as_neighbours final : public policy::tiers::neighbourhood {
+ public:
+  explicit pods_as_neighbours(policy::neighbour_book book) : book_(std::move(book)) {}
+
+  /// Tasks come in their order. `is_stuck`: it is leaving, whatever becomes of its task.
+  void add(pod_row pod, bool is_stuck) {
+    pods_.push_back(pod);
+    if (is_stuck) stuck_.push_back(pod);
+  }
+  [[nodiscard]] bool minds(policy::tiers::row task) const {
+    return book_.must_spread(pods_[task]) || book_.has_wishes(pods_[task]);
+  }
+
+  void moved(policy::tiers::row task, policy::tiers::row node, bool is_leaving) override {
+    const pod_row pod = pods_[task];
+    book_.move(pod, node == nowhere ? kaisched::no_row : static_cast<node_row>(node),
+               is_leaving || std::ranges::find(stuck_, pod) != stuck_.end());
+  }
+  [[nodiscard]] bool judges(policy::tiers::row task) const override { return book_.must_spread(pods_[task]); }
+  [[nodiscard]] node_refusal refuses(policy::tiers::row task, policy::tiers::row node) const override {
+    switch (book_.verdict(pods_[task], static_cast<node_row>(node))) {
+      case policy::spread_verdict::even:
+        break;
+      case policy::spread_verdict::uneven:
+        return node_refusal::for_now;
+      case policy::spread_verdict::no_domain:
+        return node_refusal::for_good;
+    }
+    return node_refusal::none;
+  }
+  [[nodiscard]] std::vector<std::int64_t> evenness(policy::tiers::row task,
+                                                   const std::vector<policy::tiers::row>& nodes) const override {
+    return book_.evenness(pods_[task], rows(nodes));
+  }
+  [[nodiscard]] std::vector<std::int64_t> welcome(policy::tiers::row task, const std::vector<policy::tiers::row>& nodes,
+                                                  std::int64_t required) const override {
+    return book_.welcome(pods_[task], rows(nodes), required);
+  }
+
+ private:
+  static std::vector<node_row> rows(const std::vector<policy::tiers::row>& nodes) {
+    return {nodes.begin(), nodes.end()};
+  }
+
+  policy::neighbour_book book_;
+  std::vector<pod_row> pods_;  ///< by task
+  std::vector<pod_row> stuck_;
+};
+
 class world_maker {
  public:
   world_maker(const work::core& c, const policy::tiers::job_plan& plan)
@@ -99,6 +150,10 @@ class world_maker {
     made_.cluster.tasks.reserve(s_.pods.size());
     made_.pods.reserve(s_.pods.size());
     made_.cluster.jobs.reserve(plan_.by_pod ? s_.pods.size() : groups.size());
+    if (auto book = book_of_neighbours(); book.is_open()) {
+      neighbours_ = std::make_shared<pods_as_neighbours>(std::move(book));
+      made_.cluster.neighbours = neighbours_;
+    }
     for (const group_row g : groups) plan_.by_pod ? add_pods(g) : add_job(g);
     return std::move(made_);
   }
@@ -330,6 +385,7 @@ class world_maker {
     cluster_state& cluster = made_.cluster;
     const policy::tiers::row at = cluster.tasks.size();
     made_.pods.push_back(p);
+    if (neighbours_ != nullptr) neighbours_->add(p, status(p) == pod_status::stuck_in_releasing);
     task_state& task = cluster.tasks.emplace_back();
     task.name = s_.pod_names[p];
     task.uid = task.name;
@@ -362,19 +418,15 @@ class world_maker {
     const wishes& own = wishes_of(s_.pods[p].pod_class);
     task.avoids = own.avoids;
     task.prefers = own.prefers;
-    task.pulled = pull_on(g, p);
-    if (task.avoids == nullptr && task.prefers == nullptr && task.pulled == nullptr) task.kind = said.kind;
+    const bool minds_others = neighbours_ != nullptr && neighbours_->minds(at);
+    if (task.avoids == nullptr && task.prefers == nullptr && !minds_others) task.kind = said.kind;
   }
 
   using amounts_by_node = std::shared_ptr<const std::vector<std::int64_t>>;
-  /// Pods of one namespace with the same labels are all the same to others.
-  amounts_by_node pull_on(group_row g, pod_row pod) {
-    if (!c_.has_predicates || s_.pods_with_affinity == 0) return nullptr;
-    const auto [at, is_new] = pulls_.try_emplace({s_.group_extras[g].name_space, s_.pod_extras[pod].labels});
-    if (!is_new) return at->second;
-    std::vector<std::int64_t> found = policy::pull_of_other_pods(c_.access, pod);
-    if (!found.empty()) at->second = std::make_shared<const std::vector<std::int64_t>>(std::move(found));
-    return at->second;
+  [[nodiscard]] policy::neighbour_book book_of_neighbours() const {
+    policy::neighbour_book made;
+    made.open(c_.access, c_.has("topologyspread"), c_.has_predicates);
+    return made;
   }
 
   /// What pods of a class would rather have, by node; null: it is all the same.
@@ -435,7 +487,7 @@ class world_maker {
     for (node_row row = 0; by_what.second != 0 && row < s_.node_count(); ++row) {
       if (c_.reservations.closes(group, row)) found[row] = node_refusal::for_good;
     }
-    if (!by_class && c_.has_predicates) {
+    if (!by_class) {
       std::vector<node_row> open;
       for (node_row row = 0; row < s_.node_count(); ++row) {
         if (found[row] == node_refusal::none) open.push_back(row);
@@ -443,7 +495,9 @@ class world_maker {
       std::vector<constraint> verdicts(open.size(), constraint::none);
       policy::pod_verdicts(c_.access, pod, open, verdicts);
       for (std::size_t i = 0; i < open.size(); ++i) {
-        if (verdicts[i] != constraint::none) found[open[i]] = node_refusal::for_now;
+        // How pods are spread changes with each that is placed.
+        const bool is_settled = verdicts[i] != constraint::none && verdicts[i] != constraint::spread;
+        if (is_settled) found[open[i]] = node_refusal::for_now;
       }
     }
     const auto [at, is_new] = kinds_.try_emplace(std::pair(of_class, std::move(found)));
@@ -490,7 +544,7 @@ class world_maker {
   std::map<std::pair<class_row, std::uint32_t>, const answers*> by_class_;  ///< and by what is reserved for others
   std::map<class_row, std::vector<node_refusal>> for_good_;
   std::map<class_row, wishes> wishes_;
-  std::map<std::pair<std::string_view, std::string_view>, amounts_by_node> pulls_;  ///< by namespace and labels
+  std::shared_ptr<pods_as_neighbours> neighbours_;  ///< null: no pod minds others
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "io/kubernetes/constraints.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -183,19 +184,95 @@ std::string node_selector_text(object& of, json_value selector, bool& asks_names
   return std::string(no_match);
 }
 
-pod_affinity_terms pod_affinity_of(object& of, member affinity, std::string_view kind) {
-  pod_affinity_terms terms;
-  const member of_kind = of.section(affinity, kind);
-  for (const json_value term : of.items(of_kind, required_terms)) {
-    for (const std::string_view one : of.texts(term, "namespaces")) {
-      terms.other_namespaces = terms.other_namespaces || one != of.name_space();
+namespace {
+
+/// Names of namespaces behind an @; empty: that of the pod. A term that is about none has no names: nothing matches.
+struct namespaces_of_term {
+  std::string text;
+  bool none = false;
+};
+
+namespaces_of_term namespaces_of(object& of, json_value term, const namespace_labels& spaces, bool& asks) {
+  std::vector<std::string> names;
+  for (const std::string_view one : of.texts(term, "namespaces")) names.push_back(plain(of, term, one));
+  const member selector = of.section(term, "namespaceSelector");
+  if (selector) {
+    const std::string text = selector_text(of, selector);
+    if (text.empty()) return {"@*"};
+    asks = true;
+    const result<model::selector> parsed = model::parse_selector(text);
+    for (const auto& [name, labels] : spaces) {
+      if (parsed && parsed->matches(labels)) names.push_back(name);
     }
-    terms.other_namespaces = terms.other_namespaces || of.section(term, "namespaceSelector");
-    const std::string key = plain_text(of, term, "topologyKey");
-    if (key.empty()) of.fail(term, "topologyKey", "expected a key");
-    terms.texts.push_back(key + ": " + selector_text(of, of.section(term, "labelSelector")));
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  if (names.empty()) return {"", selector.has_value()};
+  if (names.size() == 1 && names.front() == of.name_space()) return {};
+  return {fmt::format("@{}", fmt::join(names, ","))};
+}
+
+std::string affinity_text(object& of, json_value term, const namespace_labels& spaces, bool& asks) {
+  const std::string key = plain_text(of, term, "topologyKey");
+  if (key.empty()) of.fail(term, "topologyKey", "expected a key");
+  const namespaces_of_term where = namespaces_of(of, term, spaces, asks);
+  const std::string pods = selector_text(of, of.section(term, "labelSelector"));
+  return fmt::format("{}{}: {}", key, where.text, where.none ? no_match : std::string_view(pods));
+}
+
+}  // namespace
+
+pod_affinity_terms pod_affinity_of(object& of, member affinity, const namespace_labels& spaces) {
+  pod_affinity_terms terms;
+  for (const bool is_near : {true, false}) {
+    const member of_kind = of.section(affinity, is_near ? "podAffinity" : "podAntiAffinity");
+    for (const json_value term : of.items(of_kind, required_terms)) {
+      (is_near ? terms.near : terms.apart).push_back(affinity_text(of, term, spaces, terms.asks_namespaces));
+    }
+    for (const json_value one : of.items(of_kind, preferred_terms)) {
+      const std::int64_t weight = of.integer(one, "weight").value_or(0);
+      if (weight < 1 || weight > 100) {
+        of.fail(one, "weight", "expected 1 to 100");
+        continue;
+      }
+      const member term = of.section(one, "podAffinityTerm");
+      if (!term) {
+        of.fail(one, "podAffinityTerm", "expected a term");
+        continue;
+      }
+      terms.preferences.push_back(
+          fmt::format("{} {}", is_near ? weight : -weight, affinity_text(of, *term, spaces, terms.asks_namespaces)));
+    }
   }
   return terms;
+}
+
+std::vector<std::string> spread_texts(object& of, member spec) {
+  constexpr std::int64_t most = 1'000'000'000;
+  std::vector<std::string> texts;
+  for (const json_value one : of.items(spec, "topologySpreadConstraints")) {
+    const std::int64_t skew = of.integer(one, "maxSkew").value_or(0);
+    const std::int64_t domains = of.integer(one, "minDomains").value_or(1);
+    const std::string key = plain_text(of, one, "topologyKey");
+    const std::string_view otherwise = of.text(one, "whenUnsatisfiable");
+    if (skew < 1 || skew > most) of.fail(one, "maxSkew", "expected at least 1");
+    if (domains < 1 || domains > most) of.fail(one, "minDomains", "expected at least 1");
+    if (key.empty()) of.fail(one, "topologyKey", "expected a key");
+    if (otherwise != "DoNotSchedule" && otherwise != "ScheduleAnyway") {
+      of.fail(one, "whenUnsatisfiable",
+              fmt::format("expected DoNotSchedule or ScheduleAnyway, found \"{}\"", otherwise));
+    }
+    std::string pods = selector_text(of, of.section(one, "labelSelector"));
+    for (const std::string_view label : of.texts(one, "matchLabelKeys")) {
+      const std::optional<std::string_view> value = of.label(label);
+      if (value) pods += fmt::format("{}{}={}", pods.empty() ? "" : ",", plain(of, one, label), plain(of, one, *value));
+    }
+    texts.push_back(fmt::format("{} {}{}{}{}{}: {}", skew, key, otherwise == "ScheduleAnyway" ? " soft" : "",
+                                domains > 1 ? fmt::format(" min_domains={}", domains) : std::string(),
+                                of.text(one, "nodeAffinityPolicy") == "Ignore" ? " ignore_affinity" : "",
+                                of.text(one, "nodeTaintsPolicy") == "Honor" ? " honor_taints" : "", pods));
+  }
+  return texts;
 }
 
 std::vector<std::string> host_port_texts(object& of, member spec) {

@@ -2,10 +2,13 @@
 /// @file
 /// Taints, tolerations, selectors and affinity of Kubernetes -> the short texts that the tables take.
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/kubernetes/object.hpp"
+#include "model/selector.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -38,12 +41,23 @@ inline constexpr std::string_view no_match = "none,!none";
 /// {nodeSelectorTerms} with one term -> one selector.
 [[nodiscard]] std::string node_selector_text(object& of, json_value selector, bool& asks_names);
 
-/// The required terms of `podAffinity` or `podAntiAffinity`.
+/// Labels of namespaces by name.
+using namespace_labels = std::map<std::string, model::label_list, std::less<>>;
+
+/// Affinity to other pods.
 struct pod_affinity_terms {
-  std::vector<std::string> texts;  ///< topology key: selector
-  bool other_namespaces = false;   ///< a term is about pods elsewhere, which the tables cannot say
+  std::vector<std::string> near;         ///< topology key[@namespaces]: selector
+  std::vector<std::string> apart;        ///< likewise
+  std::vector<std::string> preferences;  ///< weight topology key[@namespaces]: selector; apart: negative
+  bool asks_namespaces = false;          ///< a term is about labels of namespaces
 };
-[[nodiscard]] pod_affinity_terms pod_affinity_of(object& of, member affinity, std::string_view kind);
+/// `spaces` have to be there if a term is about their labels; without any of them nothing is known, and the terms are
+/// none.
+[[nodiscard]] pod_affinity_terms pod_affinity_of(object& of, member affinity, const namespace_labels& spaces);
+
+/// `topologySpreadConstraints` as skew topology key [words]: selector. What `matchLabelKeys` name is part of the
+/// selector.
+[[nodiscard]] std::vector<std::string> spread_texts(object& of, member spec);
 
 /// Ports of containers on the node: [address:]port/protocol.
 [[nodiscard]] std::vector<std::string> host_port_texts(object& of, member spec);

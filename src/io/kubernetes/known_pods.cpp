@@ -49,6 +49,7 @@ void read_known_pod(object& of, pod_memory* memory, bool remembers, pod_context&
     }
   }
   const bool asked = std::exchange(context.asks_node_names, false);
+  context.asks_namespaces = false;
   const std::size_t shared = context.gpu_groups.size();
   const std::size_t rows = to.pods.size();
   read_pod(of, group, context, to);
@@ -65,7 +66,8 @@ void read_known_pod(object& of, pod_memory* memory, bool remembers, pod_context&
   memory->has_place = context.nodes.contains(memory->node);
   memory->nominated = text_if_any(find(find(of.root(), "status"), "nominatedNodeName"));
   memory->has_nominated = context.nodes.contains(memory->nominated);
-  memory->is_plain = allows_memory(context) && shared == context.gpu_groups.size() && is_plain(of, *memory, context);
+  memory->is_plain = allows_memory(context) && !context.asks_namespaces && shared == context.gpu_groups.size() &&
+                     is_plain(of, *memory, context);
 }
 
 }  // namespace kaisched::io::kubernetes

@@ -10,7 +10,7 @@ object_kind kind_of(const object& of) {
     std::string_view group, kind;
     object_kind what;
   };
-  constexpr std::array<known_kind, 18> known{{
+  constexpr std::array<known_kind, 20> known{{
       {"", "Node", object_kind::node},
       {"", "Pod", object_kind::pod},
       {"scheduling.run.ai", "Queue", object_kind::queue},
@@ -27,7 +27,9 @@ object_kind kind_of(const object& of) {
       {"", "PersistentVolumeClaim", object_kind::volume_claim},
       {"", "PersistentVolume", object_kind::volume},
       {"storage.k8s.io", "StorageClass", object_kind::storage_class},
+      {"storage.k8s.io", "CSINode", object_kind::csi_node},
       {"", "ConfigMap", object_kind::config_map},
+      {"", "Namespace", object_kind::name_space},
       {"policy", "PodDisruptionBudget", object_kind::disruption_budget},
   }};
   const bool has_version = find(of.root(), "apiVersion").has_value();

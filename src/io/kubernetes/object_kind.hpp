@@ -27,10 +27,12 @@ enum class object_kind : std::uint8_t {
   volume_claim,
   volume,
   storage_class,
+  csi_node,
   config_map,
+  name_space,
   disruption_budget,
 };
-inline constexpr std::size_t object_kinds = 19;
+inline constexpr std::size_t object_kinds = 21;
 
 /// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
 /// the group.

@@ -161,15 +161,17 @@ void read_constraints(object& of, member spec, pod_context& context, pod_record&
   for (const json_value one : of.items(spec, "tolerations")) {
     if (std::string text = toleration_text(of, one); !text.empty()) row.tolerations.push_back(std::move(text));
   }
-  pod_affinity_terms near = pod_affinity_of(of, affinity, "podAffinity");
-  pod_affinity_terms apart = pod_affinity_of(of, affinity, "podAntiAffinity");
-  row.affinity = std::move(near.texts);
-  row.anti_affinity = std::move(apart.texts);
-  if (near.other_namespaces || apart.other_namespaces) {
-    row.obstacle = "affinity to pods of other namespaces cannot be expressed";
-    row.affinity.clear();
-    row.anti_affinity.clear();
+  pod_affinity_terms others = pod_affinity_of(of, affinity, context.spaces);
+  if (others.asks_namespaces && context.spaces.empty()) {
+    row.obstacle = "affinity to pods of namespaces by their labels needs these namespaces";
+    others = {};
+    others.asks_namespaces = true;
   }
+  context.asks_namespaces = context.asks_namespaces || others.asks_namespaces;
+  row.affinity = std::move(others.near);
+  row.anti_affinity = std::move(others.apart);
+  row.preferences = std::move(others.preferences);
+  row.spread = spread_texts(of, spec);
   row.host_ports = host_port_texts(of, spec);
 }
 
@@ -177,6 +179,7 @@ void read_constraints(object& of, member spec, pod_context& context, pod_record&
 void read_volumes(object& of, const volume_book& volumes, pod_record& row) {
   const volume_needs needs = volumes.of(of);
   const std::string crowded = restrict_nodes(needs.selectors, row.node_affinity);
+  for (const auto& [name, count] : needs.attached) row.request[name] += count;
   const bool waits = row.status == pod_status::pending || row.status == pod_status::gated;
   if (!waits || !row.obstacle.empty()) return;
   row.obstacle = base::printable(needs.obstacle.empty() ? crowded : needs.obstacle, longest_message);

@@ -14,6 +14,7 @@
 
 #include "io/kubernetes/bind_request.hpp"
 #include "io/kubernetes/claim.hpp"
+#include "io/kubernetes/constraints.hpp"
 #include "io/kubernetes/disruption_budgets.hpp"
 #include "io/kubernetes/object.hpp"
 #include "io/kubernetes/pod_group.hpp"
@@ -33,11 +34,13 @@ struct pod_context {
   claim_book& claims;
   const volume_book& volumes;
   const budget_book& budgets;
+  const namespace_labels& spaces;
   std::set<std::string, std::less<>> nodes;                            ///< names of the nodes of the pool
   std::map<std::string, std::vector<std::string>, std::less<>> zones;  ///< names of NUMA zones by node, in their order
   std::map<std::pair<std::string, std::string>, std::int64_t> device_indices;  ///< by node and hardware identifier
   std::int64_t now = 0;
   bool asks_node_names = false;       ///< out: a pod selects nodes by name
+  bool asks_namespaces = false;       ///< out: a pod asks for labels of namespaces
   bool avoids_other_devices = false;  ///< out: a pod is kept off nodes with devices that are no GPUs
   /// Out: names of shared devices, by the number of the row of the pod.
   std::map<std::size_t, std::vector<std::string>> gpu_groups;

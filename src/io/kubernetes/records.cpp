@@ -348,8 +348,13 @@ void add_pods(cluster_input& to, const std::vector<pod_record>& rows, std::span<
   writer.texts(col::pod_device_requests, &pod_record::device_requests);
   writer.texts(col::pod_annotations, &pod_record::annotations);
   writer.texts(col::pod_device_grants, &pod_record::device_grants);
-  if (std::any_of(rows.begin(), rows.end(), [](const pod_record& one) { return !one.disruption_budget.empty(); }))
-    writer.text(col::pod_disruption_budget, &pod_record::disruption_budget);
+  // Columns that few clusters have.
+  const auto any = [&](auto column) {
+    return std::any_of(rows.begin(), rows.end(), [&](const pod_record& one) { return !(one.*column).empty(); });
+  };
+  if (any(&pod_record::spread)) writer.texts(col::pod_spread, &pod_record::spread);
+  if (any(&pod_record::preferences)) writer.texts(col::pod_preferences, &pod_record::preferences);
+  if (any(&pod_record::disruption_budget)) writer.text(col::pod_disruption_budget, &pod_record::disruption_budget);
   writer.finish(to, source);
 }
 

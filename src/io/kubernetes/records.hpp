@@ -266,6 +266,8 @@ struct pod_record {
   std::vector<std::string> tolerations;
   std::vector<std::string> affinity;
   std::vector<std::string> anti_affinity;
+  std::vector<std::string> spread;
+  std::vector<std::string> preferences;
   std::vector<std::string> host_ports;
   label_texts labels;
   std::string obstacle;

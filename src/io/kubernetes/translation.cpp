@@ -54,6 +54,14 @@ std::int64_t latest_time(const std::vector<object>& objects) {
   return latest;
 }
 
+/// With the one that Kubernetes gives every namespace.
+model::label_list labels_of_namespace(object& of) {
+  std::map<std::string, std::string> labels{{"kubernetes.io/metadata.name", std::string(of.name())}};
+  const std::vector<std::string> texts = label_texts_of(of, find(of.root(), "metadata"), "labels");
+  for (std::size_t i = 0; i + 1 < texts.size(); i += 2) labels.insert_or_assign(texts[i], texts[i + 1]);
+  return {labels.begin(), labels.end()};
+}
+
 class translator {
  public:
   /// @param memories of the objects, by index; none: nothing is remembered.
@@ -159,7 +167,11 @@ class translator {
     for (object* one : all(object_kind::storage_class)) volumes.read_class(*one);
     for (object* one : all(object_kind::volume)) volumes.read_volume(*one);
     for (object* one : all(object_kind::volume_claim)) volumes.read_claim(*one);
+    for (object* one : all(object_kind::csi_node)) volumes.read_csi_node(*one);
     for (const object* one : all(object_kind::config_map)) volumes.read_config_map(*one);
+    for (node_record& node : rows_.nodes) volumes.add_limits(node);
+    namespace_labels spaces;
+    for (object* one : all(object_kind::name_space)) spaces.emplace(one->name(), labels_of_namespace(*one));
     budget_book budgets;
     for (object* one : all(object_kind::disruption_budget)) budgets.read(*one);
     for (const object* one : all(object_kind::pod)) budgets.count(*one);
@@ -171,11 +183,13 @@ class translator {
                         claims,
                         volumes,
                         budgets,
+                        spaces,
                         {},
                         {},
                         {},
                         settings_.now.value_or(0),
                         volumes.asks_node_names(),
+                        false,
                         false,
                         {},
                         {}};

@@ -1,6 +1,7 @@
 #include "io/kubernetes/volumes.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,9 @@ namespace kaisched::io::kubernetes {
 namespace {
 
 constexpr std::string_view selected_node_key = "volume.kubernetes.io/selected-node";
+constexpr std::string_view attached_prefix = "attachable-volumes-csi-";
+/// What a node takes that names no limit: more than any has.
+constexpr std::int64_t without_limit = 1'000'000;
 /// Alternatives of nodes of one pod. What has more is hardly meant.
 constexpr std::size_t most_alternatives = 1024;
 
@@ -90,6 +94,7 @@ void volume_book::read_volume(object& of) {
   row.capacity = storage_of(of, of.section(spec, "capacity"));
   row.mode = volume_mode(of, spec);
   row.access = sorted_texts(of, spec, "accessModes");
+  row.driver = of.text(of.section(spec, "csi"), "driver");
   row.is_free = (phase.empty() || phase == "Available") && !of.section(spec, "claimRef");
   if (const member required = of.section(of.section(spec, "nodeAffinity"), "required")) {
     row.selectors = node_terms_texts(of, *required, asks_names_);
@@ -103,9 +108,20 @@ void volume_book::read_class(object& of) {
   storage_class row;
   row.waits = of.text(of.root(), "volumeBindingMode") == "WaitForFirstConsumer";
   row.provisions = of.text(of.root(), "provisioner") != "kubernetes.io/no-provisioner";
+  row.driver = of.text(of.root(), "provisioner");
   row.selectors = topology_terms_texts(of);
   if (of.failed()) row.fault = of.fault_text();
   classes_.insert_or_assign(std::string(of.name()), std::move(row));
+}
+
+void volume_book::read_csi_node(object& of) {
+  for (const json_value one : of.items(of.section(of.root(), "spec"), "drivers")) {
+    const std::optional<std::int64_t> count = of.integer(of.section(one, "allocatable"), "count");
+    if (count && *count < 0) of.fail(one, "allocatable", "expected a count of at least 0");
+    if (of.failed() || !count) continue;
+    limits_[std::string(of.text(one, "name"))].insert_or_assign(std::string(of.name()),
+                                                                std::min(*count, without_limit));
+  }
 }
 
 void volume_book::read_config_map(const object& of) {
@@ -170,6 +186,20 @@ void volume_book::add_claim(const std::string& name, volume_needs& to) const {
   }
 }
 
+/// Who attaches the volume of a claim to nodes, be it there or to be made.
+std::string volume_book::driver_of(const claim& of) const {
+  if (const auto made = volumes_.find(of.volume); made != volumes_.end()) return made->second.driver;
+  const auto known = classes_.find(of.storage_class);
+  return known == classes_.end() ? std::string() : known->second.driver;
+}
+
+void volume_book::add_limits(node_record& to) const {
+  for (const auto& [driver, by_node] : limits_) {
+    const auto known = by_node.find(to.name);
+    to.capacity[fmt::format("{}{}", attached_prefix, driver)] = known == by_node.end() ? without_limit : known->second;
+  }
+}
+
 std::string volume_book::missing_config_map(object& pod) const {
   if (!config_spaces_.contains(pod.name_space())) return {};
   const member spec = pod.section(pod.root(), "spec");
@@ -204,13 +234,19 @@ volume_needs volume_book::of(object& pod) const {
   volume_needs needs;
   needs.obstacle = missing_config_map(pod);
   if (claims_.empty()) return needs;
+  std::set<std::string> seen;
   for (const json_value one : pod.items(pod.section(pod.root(), "spec"), "volumes")) {
     std::string name;
     if (const member claimed = pod.section(one, "persistentVolumeClaim")) name = pod.text(claimed, "claimName");
     if (find(one, "ephemeral")) name = fmt::format("{}-{}", pod.name(), pod.text(one, "name"));
     if (name.empty()) continue;
+    name = scoped(pod.name_space(), name);
     volume_needs of_one;
-    add_claim(scoped(pod.name_space(), name), of_one);
+    add_claim(name, of_one);
+    const auto claimed = claims_.find(name);
+    const std::string driver = claimed == claims_.end() ? std::string() : driver_of(claimed->second);
+    if (limits_.contains(driver) && seen.insert(name).second)
+      ++needs.attached[fmt::format("{}{}", attached_prefix, driver)];
     if (needs.obstacle.empty()) needs.obstacle = std::move(of_one.obstacle);
     for (std::vector<std::string>& some : of_one.selectors) needs.selectors.push_back(std::move(some));
   }

@@ -1,11 +1,10 @@
-// Host ports and required pod (anti-)affinity, with Kubernetes' semantics: pods that are leaving are still there, pods
-// that hold a claim are there already.
+// Host ports, required pod (anti-)affinity and spread, with Kubernetes' semantics: pods that are leaving are still
+// there (for spread they are gone), pods that hold a claim are there already.
 #include <algorithm>
-#include <map>
 #include <string_view>
-#include <utility>
 
 #include "policy/access.hpp"
+#include "policy/predicates/neighbours.hpp"
 
 namespace kaisched::policy {
 
@@ -57,7 +56,7 @@ const std::string* domain(const cluster_state& s, node_row row, const affinity_t
 }
 
 bool selects(const cluster_state& s, const affinity_term& term, pod_row owner, pod_row other) {
-  return name_space(s, owner) == name_space(s, other) && term.pods.matches(labels_of(s, other));
+  return reaches(term, name_space(s, owner), name_space(s, other)) && term.pods.matches(labels_of(s, other));
 }
 
 /// Domains of a term in which there is a pod that it selects.
@@ -112,9 +111,8 @@ void judge_anti_affinity(const session_access& a, pod_row pod, std::span<const n
   }
   const model::label_list own_labels = labels_of(s, pod);
   for (const pod_row other : a.repelling_pods) {
-    if (name_space(s, other) != name_space(s, pod)) continue;
     for (const affinity_term& term : s.class_of(other).anti_affinity) {
-      if (!term.pods.matches(own_labels)) continue;
+      if (!reaches(term, name_space(s, other), name_space(s, pod)) || !term.pods.matches(own_labels)) continue;
       for_nodes_of(a, other, [&](node_row at) {
         const std::string* theirs = domain(s, at, term);
         if (theirs == nullptr) return;
@@ -144,37 +142,27 @@ void judge_ports(const session_access& a, pod_row pod, std::span<const node_row>
 
 }  // namespace
 
-std::vector<std::int64_t> pull_of_other_pods(const session_access& a, pod_row pod) {
-  const cluster_state& s = *a.state;
-  if (s.pods_with_affinity == 0) return {};
-  std::map<std::pair<std::string_view, std::string_view>, std::int64_t> by_domain;
-  for_pods_on_nodes(a, [&](pod_row other, node_row row) {
-    for (const affinity_term& term : s.class_of(other).affinity) {
-      if (!selects(s, term, other, pod)) continue;
-      if (const std::string* value = domain(s, row, term)) ++by_domain[{term.topology_key, *value}];
-    }
-  });
-  if (by_domain.empty()) return {};
-  std::vector<std::int64_t> pull(s.node_count(), 0);
-  for (node_row row = 0; row < pull.size(); ++row) {
-    for (const auto& [where, count] : by_domain) {
-      const std::string* value = model::find_label((*s.nodes)[row]->labels, where.first);
-      if (value != nullptr && *value == where.second) pull[row] += count;
-    }
-  }
-  return pull;
+void spread_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
+                     std::span<constraint> verdicts) {
+  if (a.neighbours == nullptr || !a.neighbours->must_spread(pod)) return;
+  refuse_where(verdicts, nodes, constraint::spread,
+               [&](node_row row) { return a.neighbours->verdict(pod, row) != spread_verdict::even; });
 }
 
 bool ignores_other_pods(const session_access& a, const model::pod_class& c) {
-  return a.state->pods_with_affinity == 0 && c.host_ports.empty();
+  const bool predicates_say_nothing = !a.predicates || (a.state->pods_with_affinity == 0 && c.host_ports.empty());
+  const auto is_hard = [](const model::spread_constraint& one) { return !one.soft; };
+  return predicates_say_nothing && (a.neighbours == nullptr || std::none_of(c.spread.begin(), c.spread.end(), is_hard));
 }
 
 void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
                   std::span<constraint> verdicts) {
-  judge_ports(a, pod, nodes, verdicts);
-  if (a.state->pods_with_affinity == 0) return;
-  judge_affinity(a, pod, nodes, verdicts);
-  judge_anti_affinity(a, pod, nodes, verdicts);
+  if (a.predicates) judge_ports(a, pod, nodes, verdicts);
+  if (a.predicates && a.state->pods_with_affinity > 0) {
+    judge_affinity(a, pod, nodes, verdicts);
+    judge_anti_affinity(a, pod, nodes, verdicts);
+  }
+  spread_verdicts(a, pod, nodes, verdicts);
 }
 
 }  // namespace kaisched::policy

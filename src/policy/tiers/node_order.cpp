@@ -123,9 +123,11 @@ class node_order final : public plugin {
       add(scores, weights_.affinity, nodes.size(),
           [&](std::size_t i) { return weights_.scales_affinity ? points[i] : prefers[nodes[i]]; });
     }
-    if (cluster.tasks[task].pulled != nullptr) {
-      const std::vector<std::int64_t> points = between_least_and_most(*cluster.tasks[task].pulled, nodes);
-      add(scores, weights_.pods, points.size(), [&](std::size_t i) { return points[i]; });
+    if (cluster.neighbours != nullptr) {
+      const std::vector<std::int64_t> even = cluster.neighbours->evenness(task, nodes);
+      add(scores, weights_.spread, even.size(), [&](std::size_t i) { return even[i]; });
+      const std::vector<std::int64_t> near = cluster.neighbours->welcome(task, nodes, weights_.required_pods);
+      add(scores, weights_.pods, near.size(), [&](std::size_t i) { return near[i]; });
     }
   }
 
@@ -138,19 +140,6 @@ class node_order final : public plugin {
     std::vector<std::int64_t> parts;
     for (const row node : nodes) parts.push_back(most == 0 ? 0 : 100 * amounts[node] / most);
     return parts;
-  }
-  /// 0 for the least that one of the nodes has, 100 for the most; 0 if that is the same.
-  static std::vector<std::int64_t> between_least_and_most(const std::vector<std::int64_t>& amounts,
-                                                          const std::vector<row>& nodes) {
-    if (nodes.empty()) return {};
-    const auto [least, most] = std::ranges::minmax(nodes, {}, [&](row node) { return amounts[node]; });
-    const std::int64_t span = amounts[most] - amounts[least];
-    std::vector<std::int64_t> points;
-    for (const row node : nodes) {
-      const auto above = static_cast<double>(amounts[node] - amounts[least]);
-      points.push_back(span == 0 ? 0 : static_cast<std::int64_t>(100 * (above / static_cast<double>(span))));
-    }
-    return points;
   }
   template <class Points>
   static void add(std::vector<double>& scores, std::int64_t weight, std::size_t count, const Points& points) {

@@ -48,11 +48,13 @@ struct node_order_weights {
   bool balanced_gpus = true;  ///< equal parts of GPUs as well, for tasks that ask for some
   std::int64_t taints = 3;
   std::int64_t affinity = 2;
-  std::int64_t pods = 0;
-  bool scales_affinity = false;  ///< the node that is preferred most counts 100, others by their part of it
+  std::int64_t pods = 2;
+  bool scales_affinity = false;    ///< the node that is preferred most counts 100, others by their part of it
+  std::int64_t required_pods = 0;  ///< of `pods`: what a term of tasks that must be near such a one counts
+  std::int64_t spread = 2;
 };
 /// Nodes by how full they would be: emptier, fuller, or in equal parts of cpu and memory; by their taints that keep
-/// nobody away, by what tasks prefer, and by tasks there that must be near such a one.
+/// nobody away, by what tasks prefer, by tasks that are welcome near, and by how evenly tasks are spread.
 [[nodiscard]] std::unique_ptr<plugin> make_node_order(node_order_weights weights);
 
 /// Jobs come in while what they need at least, and was promised to others, is no more than the cluster by a factor,

@@ -80,6 +80,9 @@ class predicates final : public plugin {
     const task_state& one = of.cluster().tasks[task];
     const node_refusal own = one.refusals == nullptr ? node_refusal::none : (*one.refusals)[node];
     if (own != node_refusal::none) return own;
+    if (const auto& others = of.cluster().neighbours; others != nullptr) {
+      if (const node_refusal said = others->refuses(task, node); said != node_refusal::none) return said;
+    }
     const node_state& there = of.cluster().nodes[node];
     const auto staying = std::ranges::count_if(
         there.tasks, [](const auto& charged) { return charged.second != task_status::releasing; });

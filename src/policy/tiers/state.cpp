@@ -21,17 +21,22 @@ resource_list node_state::future_idle() const {
   return free;
 }
 
-void cluster_state::note_change(const task_state& task) {
-  ++nodes[task.node].changes;
-  if (task.job != no_row) ++jobs[task.job].changes;
-  if (changed.empty() || changed.back() != task.node) changed.push_back(task.node);
+void cluster_state::note_change(row task) {
+  const task_state& of = tasks[task];
+  ++nodes[of.node].changes;
+  if (of.job != no_row) ++jobs[of.job].changes;
+  if (changed.empty() || changed.back() != of.node) changed.push_back(of.node);
+  if (neighbours == nullptr) return;
+  const auto charged = nodes[of.node].tasks.find(task);
+  const bool is_there = charged != nodes[of.node].tasks.end();
+  neighbours->moved(task, is_there ? of.node : no_row, is_there && charged->second == task_status::releasing);
 }
 
 void cluster_state::charge(row task) {
   const task_state& of = tasks[task];
   node_state& on = nodes[of.node];
   on.tasks[task] = of.status;
-  note_change(of);
+  note_change(task);
   if (of.status == task_status::pipelined) return on.pipelined.add(of.request);
   if (of.status == task_status::releasing) on.releasing.add(of.request);
   on.idle.subtract(of.request);
@@ -45,7 +50,7 @@ void cluster_state::discharge(row task) {
   if (found == on.tasks.end()) return;
   const task_status status = found->second;
   on.tasks.erase(found);
-  note_change(of);
+  note_change(task);
   if (status == task_status::pipelined) return on.pipelined.subtract(of.request);
   if (status == task_status::releasing) on.releasing.subtract(of.request);
   on.idle.add(of.request);
@@ -60,7 +65,7 @@ void cluster_state::change_status(row task, task_status status) {
   if (status == task_status::releasing) on.releasing.add(of.request);
   charged = status;
   of.status = status;
-  note_change(of);
+  note_change(task);
 }
 
 resource_list cluster_state::total() const {

@@ -74,12 +74,10 @@ struct task_state {
   bool critical = false;  ///< of the system: never a victim
   /// By node, shared by tasks that ask alike; null: all take it.
   std::shared_ptr<const std::vector<node_refusal>> refusals;
-  /// By node, the taints that it should rather keep away from, what it prefers there, and how much others want it near;
-  /// shared likewise. Null: nothing anywhere. A task with any is of no kind, for what they are worth depends on all
-  /// nodes that are compared.
+  /// By node, the taints that it should rather keep away from, and what it prefers there; shared likewise. Null:
+  /// nothing anywhere. A task with any is of no kind, for what they are worth depends on all nodes that are compared.
   std::shared_ptr<const std::vector<std::int64_t>> avoids;
   std::shared_ptr<const std::vector<std::int64_t>> prefers;
-  std::shared_ptr<const std::vector<std::int64_t>> pulled;
   std::string near;  ///< the domain that its sub-job had when a node was sought
 };
 
@@ -146,6 +144,26 @@ struct node_state {
   [[nodiscard]] resource_list future_idle() const;
 };
 
+/// What tasks on nodes mean for others there, as they come and go. A task that it has a say in is of no kind.
+class neighbourhood {
+ public:
+  neighbourhood() = default;
+  neighbourhood(const neighbourhood&) = delete;
+  neighbourhood& operator=(const neighbourhood&) = delete;
+  virtual ~neighbourhood() = default;
+
+  /// The task is on the node now; no_row: on none.
+  virtual void moved(row task, row node, bool is_leaving) = 0;
+  /// Others may keep the task from nodes.
+  [[nodiscard]] virtual bool judges(row task) const = 0;
+  [[nodiscard]] virtual node_refusal refuses(row task, row node) const = 0;
+  /// From 0 to 100 by place in `nodes`; empty: nothing to say.
+  [[nodiscard]] virtual std::vector<std::int64_t> evenness(row task, const std::vector<row>& nodes) const = 0;
+  /// Likewise. `required`: what a term of required affinity counts.
+  [[nodiscard]] virtual std::vector<std::int64_t> welcome(row task, const std::vector<row>& nodes,
+                                                          std::int64_t required) const = 0;
+};
+
 /// The whole cluster as one session sees it.
 class cluster_state {
  public:
@@ -153,13 +171,14 @@ class cluster_state {
   std::vector<job_state> jobs;
   std::vector<queue_state> queues;
   std::vector<node_state> nodes;
-  network_domains domains;   ///< with a domain of all nodes at the top
-  std::string top_domain;    ///< its name; empty: there are no domains
-  bool enqueues = false;     ///< an action lets jobs in: those that wait are not placed
-  std::set<row> shard;       ///< nodes of this scheduler
-  bool only_shard = false;   ///< other nodes are refused
-  bool shard_first = false;  ///< other nodes come second
-  std::int64_t now = 0;      ///< ns
+  network_domains domains;                    ///< with a domain of all nodes at the top
+  std::string top_domain;                     ///< its name; empty: there are no domains
+  bool enqueues = false;                      ///< an action lets jobs in: those that wait are not placed
+  std::set<row> shard;                        ///< nodes of this scheduler
+  bool only_shard = false;                    ///< other nodes are refused
+  bool shard_first = false;                   ///< other nodes come second
+  std::int64_t now = 0;                       ///< ns
+  std::shared_ptr<neighbourhood> neighbours;  ///< null: no task minds others
   std::vector<row> changed;  ///< nodes in the order in which they changed, once where one changes again and again
 
   /// Charges a task to the node it is on.
@@ -170,7 +189,7 @@ class cluster_state {
   [[nodiscard]] resource_list total() const;
 
  private:
-  void note_change(const task_state& task);
+  void note_change(row task);
 };
 
 /// Pods of a job or of a sub-job.
