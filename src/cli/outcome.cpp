@@ -255,6 +255,7 @@ int weight_of(constraint what) {
     case constraint::not_tried:
     case constraint::reservation:
     case constraint::requeue_delay:
+    case constraint::dependency:
       return 0;
     case constraint::queue_limit:
     case constraint::queue_quota:
@@ -274,6 +275,8 @@ int weight_of(constraint what) {
     case constraint::vendor_device:
     case constraint::disruption_budget:
     case constraint::node_reserved:
+    case constraint::spread:
+    case constraint::set_aside:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -336,6 +339,8 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "no node has devices for it by the rules of their vendor";
     case constraint::node_reserved:
       return "nodes are reserved for others, or will be before it has ended";
+    case constraint::set_aside:
+      return "what nodes have free is set aside for pods with GPUs";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }
@@ -373,6 +378,8 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
       return "a larger job that waits would start later";
     case constraint::requeue_delay:
       return "the job was evicted and waits for its delay";
+    case constraint::dependency:
+      return "the job comes after others";
     case constraint::topology:
       return "no domain of the topology has room for all its pods";
     case constraint::disruption_budget:

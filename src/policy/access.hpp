@@ -79,6 +79,17 @@ enum class free_amount : std::uint8_t { idle, idle_or_releasing };
 /// `paid`: milli-GPU that others on the node pay for.
 [[nodiscard]] bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which,
                                std::int64_t paid = 0);
+/// The session sets cores or memory of nodes aside for GPUs that are free, and pods of this class ask for none.
+[[nodiscard]] bool must_leave_room(const session_access& a, const model::pod_class& c);
+/// What such a pod would take of what is set aside there: of the first resource of which it does, what it asks for with
+/// what has to be left, and what there is. No resource: it leaves enough.
+struct set_aside_shortage {
+  dimension dim = no_row;
+  std::int64_t need = 0;
+  std::int64_t have = 0;
+};
+[[nodiscard]] set_aside_shortage set_aside_missing(const session_access& a, const model::pod_class& c, node_row row,
+                                                   free_amount which);
 /// A device of the node that is in use has room for a part that the pod asks for.
 [[nodiscard]] bool has_shared_room(const session_access& a, const model::pod_class& c, node_row row);
 
@@ -94,12 +105,12 @@ enum class free_amount : std::uint8_t { idle, idle_or_releasing };
 /// `node_verdict` accepts every node for every pod of the class without looking.
 [[nodiscard]] bool accepts_every_node(const session_access& a, const model::pod_class& c);
 
-/// Host ports and pod affinity: what pods on nodes decide. One verdict per node.
+/// Host ports and pod affinity: what pods on nodes decide, amounts aside. One verdict per node.
 void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
                   std::span<constraint> verdicts);
 /// By node, how many terms of the required affinity of pods on nodes select the pod in their domain there. Empty: none.
 [[nodiscard]] std::vector<std::int64_t> pull_of_other_pods(const session_access& a, pod_row pod);
-/// `pod_verdicts` has nothing to say about pods of this class.
+/// `pod_verdicts` has nothing to say about pods of this class, and no pod that is placed makes room for one of it.
 [[nodiscard]] bool ignores_other_pods(const session_access& a, const model::pod_class& c);
 
 /// What keeps a pod from every node, whoever leaves: none, an obstacle, or a request above the largest node.

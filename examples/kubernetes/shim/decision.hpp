@@ -48,8 +48,9 @@ struct decision {
   std::map<std::string, group_times> groups;     ///< that have pods
   std::map<std::string, std::string> group_of;   ///< by pod that something is decided about
   std::map<std::string, eviction_cause> causes;  ///< by pod that is evicted
-  std::map<std::string, std::int64_t> missing;   ///< waiting groups that lack pods or have gated ones: how many more
-  std::vector<std::string> faults;               ///< objects that were left out, and why
+  /// Waiting groups that lack pods, have gated ones or come after other groups: how many are missing.
+  std::map<std::string, std::int64_t> missing;
+  std::vector<std::string> faults;  ///< objects that were left out, and why
   std::shared_ptr<const evidence> seen;
 };
 

@@ -299,6 +299,10 @@ void add_groups(cluster_input& to, const std::vector<pod_group_record>& rows, st
   writer.level(col::pod_group_required_level, &constraint_levels::required);
   writer.level(col::pod_group_preferred_level, &constraint_levels::preferred);
   writer.text(col::pod_group_user, &pod_group_record::user);
+  if (std::ranges::any_of(rows, [](const auto& row) { return row.evictions > 0; }))
+    writer.integer(col::pod_group_evictions, &pod_group_record::evictions);
+  if (std::ranges::any_of(rows, [](const auto& row) { return !row.after.empty(); }))
+    writer.texts(col::pod_group_after, &pod_group_record::after);
   writer.finish(to, source);
 }
 

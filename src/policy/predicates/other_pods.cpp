@@ -166,7 +166,7 @@ std::vector<std::int64_t> pull_of_other_pods(const session_access& a, pod_row po
 }
 
 bool ignores_other_pods(const session_access& a, const model::pod_class& c) {
-  return a.state->pods_with_affinity == 0 && c.host_ports.empty();
+  return a.state->pods_with_affinity == 0 && c.host_ports.empty() && !must_leave_room(a, c);
 }
 
 void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,

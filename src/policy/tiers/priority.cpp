@@ -81,6 +81,8 @@ class predicates final : public plugin {
     const node_refusal own = one.refusals == nullptr ? node_refusal::none : (*one.refusals)[node];
     if (own != node_refusal::none) return own;
     const node_state& there = of.cluster().nodes[node];
+    if (one.leaves_room && of.cluster().takes_what_is_set_aside(task, there.future_idle()))
+      return node_refusal::for_now;
     const auto staying = std::ranges::count_if(
         there.tasks, [](const auto& charged) { return charged.second != task_status::releasing; });
     return static_cast<double>(staying) < there.allocatable.get("pods") ? node_refusal::none : node_refusal::for_now;
