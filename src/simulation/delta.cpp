@@ -182,7 +182,8 @@ void delta::add_group(const group_row& row) {
   to[8]->push(row.deadline);
   to[9]->push(row.topology);
   to[10]->push(row.preferred_level);
-  to[11]->push_list(row.after);
+  const std::vector<std::string_view> after(row.after.begin(), row.after.end());
+  to[11]->push_list(std::span<const std::string_view>(after));
   ++rows_;
 }
 
