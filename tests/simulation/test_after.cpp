@@ -58,8 +58,9 @@ TEST_CASE("who waits for others takes nobody's place, and circles wait") {
 
 TEST_CASE("jobs come after jobs that are there") {
   const auto fault = [](const std::string& entry) {
+    cluster over = nodes_with({1});
     const result<sim::run_result> done =
-        sim::simulate(nodes_with({1}), chained({{"a", 0, 10}, {"b", 1, 5}}, {{1, {entry}}}), engine{}, {});
+        sim::simulate(over, chained({{"a", 0, 10}, {"b", 1, 5}}, {{1, {entry}}}), engine{}, {});
     return done ? std::string() : done.failure().message;
   };
   CHECK(fault("ok:a").empty());
