@@ -73,7 +73,7 @@ TEST_CASE("sessions are told how often a job has lost pods, and spare it at last
   const sim::play what = play_of({{"low", 0, 30, 1, 1, 10}, {"high", 5, 10, 1, 1, 90}, {"higher", 20, 10, 1, 1, 95}});
   const sim::run_result r = played(nodes_with({1}), what, {}, with);
   CHECK(r.jobs[0].evictions == 1);
-  CHECK(at(r.jobs[2].first_start) == 45);
+  CHECK(at(r.jobs[2].first_start) == 40);
   const sim::run_result again = played(nodes_with({1}), what, {}, engine_with({{"actions", "allocate,preempt"}}));
   CHECK(again.jobs[0].evictions == 2);
   CHECK(at(again.jobs[2].first_start) == 20);

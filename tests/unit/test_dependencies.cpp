@@ -24,10 +24,15 @@ cluster before(pod_status first, pod_status second) {
   must(c.apply(add(kind::queue, {"name"}).add({"q"})));
   auto groups = add(kind::pod_group, {"name", "queue", "after"});
   groups.add({"a", "q", texts{}});
-  for (const char* entry : {"ok", "failed", "any", "started"})
-    groups.add({std::string("after-") + entry, "q", texts{std::string(entry) + ":a", "ok:other"}});
+  for (const auto& [name, entry] : {std::pair{"after-ok", "ok:a"},
+                                    {"after-failed", "failed:a"},
+                                    {"after-any", "any:a"},
+                                    {"after-started", "started:a"}})
+    groups.add({name, "q", texts{entry, "ok:other"}});
   must(c.apply(groups));
-  must(c.apply(add(kind::pod, {"name", "group", "status"}).add({"a-0", "a", first}).add({"a-1", "a", second})));
+  must(c.apply(add(kind::pod, {"name", "group", "status", "request"})
+                   .add({"a-0", "a", first, test::numbers{0, 0, 0, 1}})
+                   .add({"a-1", "a", second, test::numbers{0, 0, 0, 1}})));
   return c;
 }
 
@@ -48,16 +53,27 @@ std::string left(cluster& c) {
 
 constexpr const char* untouched = "any:a failed:a ok:a started:a";
 
+/// Tables of one delta.
+template <class... Rows>
+std::vector<table> together(const Rows&... rows) {
+  std::vector<table> all;
+  (all.push_back(rows), ...);
+  return all;
+}
+
 std::vector<std::string> sorted_words(const std::string& text) {
   std::vector<std::string> words(1);
-  for (const char c : text) c == ' ' ? words.emplace_back() : void(words.back().push_back(c));
+  for (const char c : text) {
+    if (c == ' ')
+      words.emplace_back();
+    else
+      words.back().push_back(c);
+  }
   std::sort(words.begin(), words.end());
   return words;
 }
 
-void check_left(cluster& c, const std::string& expected) {
-  CHECK(sorted_words(left(c)) == sorted_words(expected));
-}
+void check_left(cluster& c, const std::string& expected) { CHECK(sorted_words(left(c)) == sorted_words(expected)); }
 
 }  // namespace
 
@@ -80,7 +96,7 @@ TEST_CASE("entries are settled when the last pods leave that have ended, or the 
     CHECK(t.rows() == 5);
   }
   {
-    cluster c = before(pod_status::succeeded, pod_status::running);
+    cluster c = before(pod_status::succeeded, pod_status::pending);
     must(c.apply(remove(kind::pod, {"name"}).add({"a-0"})));
     check_left(c, untouched);
     must(c.apply(remove(kind::pod, {"name"}).add({"a-1"})));
@@ -94,7 +110,7 @@ TEST_CASE("who leaves has been good, or not, in one delta and whatever the order
   for (const bool swapped : {false, true}) {
     for (const auto& [status, never] : {std::pair{pod_status::succeeded, "after-failed"},
                                         {pod_status::failed, "after-ok"},
-                                        {pod_status::running, "after-ok"}}) {
+                                        {pod_status::pending, "after-ok"}}) {
       CAPTURE(never);
       cluster c = before(pod_status::pending, pod_status::pending);
       auto ended = change(kind::pod, {"name", "status"});
@@ -103,8 +119,9 @@ TEST_CASE("who leaves has been good, or not, in one delta and whatever the order
         ended.add({pod, status});
         gone.add({pod});
       }
-      const std::vector<table> all{ended, gone, remove(kind::pod_group, {"name"}).add({"a"}),
-                                   add(kind::pod_group, {"name", "queue", "after"}).add({"new", "q", texts{"any:a"}})};
+      const std::vector<table> all =
+          together(ended, gone, remove(kind::pod_group, {"name"}).add({"a"}),
+                   add(kind::pod_group, {"name", "queue", "after"}).add({"new", "q", texts{"any:a"}}));
       const std::string digest = must(c.preview(all)).digest();
       check_left(c, untouched);
       must(c.apply(all));
@@ -124,11 +141,11 @@ TEST_CASE("who leaves has been good, or not, in one delta and whatever the order
 TEST_CASE("a delta that is refused, or that puts the group in again, has settled nothing") {
   cluster c = before(pod_status::succeeded, pod_status::succeeded);
   const std::string digest = c.take_snapshot().digest();
-  const table pods = remove(kind::pod, {"name"}).add({"a-0"}).add({"a-1"});
-  const table group = remove(kind::pod_group, {"name"}).add({"a"});
-  CHECK_FALSE(c.apply(std::vector<table>{pods, group, remove(kind::pod_group, {"name"}).add({"nobody"})}).ok());
+  const auto pods = remove(kind::pod, {"name"}).add({"a-0"}).add({"a-1"});
+  const auto group = remove(kind::pod_group, {"name"}).add({"a"});
+  CHECK_FALSE(c.apply(together(pods, group, remove(kind::pod_group, {"name"}).add({"nobody"}))).ok());
   CHECK(c.take_snapshot().digest() == digest);
-  must(c.apply(std::vector<table>{pods, group, add(kind::pod_group, {"name", "queue"}).add({"a", "q"})}));
+  must(c.apply(together(pods, group, add(kind::pod_group, {"name", "queue"}).add({"a", "q"}))));
   check_left(c, untouched);
 }
 
@@ -138,7 +155,7 @@ TEST_CASE("entries are a kind and a name") {
     CAPTURE(bad);
     const auto done = c.apply(change(kind::pod_group, {"name", "after"}).add({"a", texts{"ok:x", bad}}));
     REQUIRE_FALSE(done.ok());
-    CHECK(done.failure().message.find("column after: pod_group 'a'") != std::string::npos);
+    CHECK(done.failure().message.find("column after: dependency '") != std::string::npos);
   }
   must(c.apply(change(kind::pod_group, {"name", "after"}).add({"a", texts{"ok:b:c", "never:d"}})));
 }
