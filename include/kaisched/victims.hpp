@@ -39,8 +39,9 @@ enum class spared_reason : std::uint8_t {
   part = 7,                ///< a part of the policy spares it
   not_needed = 8,          ///< it might have lost pods: what others gave was enough, or its pods would not have helped
   disruption_budget = 9,   ///< a budget allows no more of the pods that it would lose first to leave or move
+  evicted_enough = 10,     ///< it was evicted as often as the option `victims.most_evictions` allows
 };
-inline constexpr std::uint8_t spared_reason_count = 10;
+inline constexpr std::uint8_t spared_reason_count = 11;
 [[nodiscard]] std::string_view spared_reason_name(spared_reason r) noexcept;
 
 /// A group and how many of its pods something happened to.

@@ -25,7 +25,8 @@ class mover {
  public:
   mover(core& c, group_row group, std::span<const group_row> groups)
       : c_(c), group_(group), here_(c.state().node_count(), 0) {
-    std::copy_if(groups.begin(), groups.end(), std::back_inserter(groups_), [=](group_row g) { return g != group; });
+    std::copy_if(groups.begin(), groups.end(), std::back_inserter(groups_),
+                 [&](group_row g) { return g != group && !c.evicted_enough(g); });
     if (!groups_.empty()) sort_pods();
   }
 

@@ -32,7 +32,7 @@ class limit_keeper {
  public:
   explicit limit_keeper(core& c) : c_(c), chains_(c) {
     for (const group_row g : c.groups_in_order()) {
-      if (can_lose(c, g)) last_first_.push_back(g);
+      if (c.is_schedulable_queue(c.state().groups[g].queue) && has_pods_to_lose(c, g)) last_first_.push_back(g);
     }
     std::ranges::reverse(last_first_);
   }

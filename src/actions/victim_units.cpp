@@ -129,7 +129,8 @@ unit_pods next_unit(const core& c, group_row group, std::span<const pod_row> pod
 }
 
 bool can_lose(const core& c, group_row group) {
-  return c.is_schedulable_queue(c.state().groups[group].queue) && has_pods_to_lose(c, group);
+  return c.is_schedulable_queue(c.state().groups[group].queue) && !c.evicted_enough(group) &&
+         has_pods_to_lose(c, group);
 }
 
 }  // namespace kaisched::actions

@@ -104,7 +104,8 @@ inline void tell_budget(const victim_rules& rules, const work::budget_refusal& w
 /// Preemptible, with pods on nodes; semi-preemptible, with pods beyond its core.
 [[nodiscard]] bool has_pods_to_lose(const work::core& c, group_row group);
 
-/// May be taken from at all: in a queue that can be served, and `has_pods_to_lose`.
+/// May be taken from to make room for others: in a queue that can be served, not evicted often enough, and
+/// `has_pods_to_lose`.
 [[nodiscard]] bool can_lose(const work::core& c, group_row group);
 
 /// What the group could lose next: one surplus pod or sub-group, else all its active pods, or nothing if it is

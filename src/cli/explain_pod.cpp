@@ -119,7 +119,7 @@ void print_waiting(const explanation& of, pod_row pod, const waiting_group* grou
       if (!same) print_item(out, over.text(why));
     }
   }
-  if (over.view().status_of(pod) == pod_status::gated)
+  if (static_cast<pod_status>(over.base().state().live.pod_state[pod]) == pod_status::gated)
     print_item(out, "the pod is gated: it asks for nothing before something outside has opened it");
   if (group != nullptr) print_attempts(of, group->group);
   if (table.fitting > 0) {

@@ -342,6 +342,7 @@ class slurm_import {
     if (const std::string* const gres = line.find("gres")) {
       const auto [gpus, type] = gpus_of(*gres);
       columns += fmt::format(" gpu={}", std::min<std::int64_t>(gpus, 1'000'000));
+      if (gpus > 0) restrict_cores(line, figure("restrictedcorespergpu", 0));
       if (is_plain_name(type)) labels.push_back(fmt::format("nvidia.com/gpu.product={}", type));
     }
     for (const std::string_view key : {"feature", "features"}) {
@@ -358,6 +359,15 @@ class slurm_import {
       }
       nodes_.push_back({range, columns, labels});
     }
+  }
+
+  /// One number holds for all nodes with GPUs.
+  void restrict_cores(const slurm_line& line, std::int64_t cores) {
+    if (!restricted_) restricted_ = cores;
+    if (*restricted_ != cores)
+      return leave_out(line, "RestrictedCoresPerGPU", fmt::format("{} as on the nodes before", *restricted_));
+    if (cores > 0)
+      options_.insert_or_assign("set_aside.cpu", std::to_string(std::min<std::int64_t>(cores, 1'000'000) * 1000));
   }
 
   void add_partition(const slurm_line& line) {
@@ -475,6 +485,7 @@ class slurm_import {
   bool is_multifactor_ = false;  ///< priority/basic is the default
   std::map<std::string, std::string, std::less<>> weights_;
   std::map<std::string, std::string, std::less<>> options_;
+  std::optional<std::int64_t> restricted_;  ///< cores for each GPU
   std::vector<node_entry> nodes_;
   std::vector<std::string> queues_;
   std::vector<switch_entry> switches_;

@@ -1,8 +1,12 @@
 // volcano-scheduler.conf -> tiers.
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <span>
 #include <string>
+#include <system_error>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -158,7 +162,7 @@ class volcano_import {
           settings_.push_back(fmt::format("sla.waiting_time={:g}", *time));
         else
           made_.leave_out(one, "this is no time to wait");
-      } else if (!weight_of_resource(owner, one, told) && !strategy(owner, one)) {
+      } else if (!weight_of_resource(owner, one, told) && !strategy(owner, one) && !set_aside(owner, one, told)) {
         made_.leave_out(one, fmt::format("{} does not read it", owner));
       }
     }
@@ -176,6 +180,36 @@ class volcano_import {
       const json_value* const weight = find_member(all, prefix + "." + name, kept);
       settings_.push_back(
           fmt::format("{}.resources.{}={}", owner, name, weight == nullptr ? "1" : scalar_text(*weight)));
+    }
+    return true;
+  }
+
+  /// predicates: `predicate.ProportionalEnable`, `predicate.resources` with a list of names, and for each of them how
+  /// many cores and gigabytes stay free for one of it, 1 where nothing is said.
+  bool set_aside(const std::string& owner, json_value one, json_value all) {
+    constexpr std::string_view list = "predicate.resources";
+    constexpr std::string_view gpu = "nvidia.com/gpu";
+    if (owner != "predicates") return false;
+    if (one.key() == "predicate.ProportionalEnable") return true;
+    if (!one.key().starts_with(list)) return false;
+    if (one.key() != list) return one.key().starts_with(fmt::format("{}.{}.", list, gpu));  // told with the list
+    json_value kept = one;
+    const json_value* const enabled = find_member(all, "predicate.ProportionalEnable", kept);
+    if (enabled == nullptr || scalar_text(*enabled) != "true") return true;
+    for (const std::string& name : base::split_names(scalar_text(one))) {
+      if (name != gpu) {
+        made_.leave_out(one, fmt::format("nothing is set aside for {}", name));
+        continue;
+      }
+      for (const auto& [resource, option, unit] :
+           {std::tuple{"cpu", "set_aside.cpu", 1e3}, std::tuple{"memory", "set_aside.memory", 1e9}}) {
+        const json_value* const told = find_member(all, fmt::format("{}.{}.{}", list, gpu, resource), kept);
+        const std::string text = told == nullptr ? "1" : scalar_text(*told);
+        double rate = 1;
+        const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), rate);
+        if (fault != std::errc{} || end != text.data() + text.size() || !(rate >= 0)) rate = 1;
+        made_.set(option, fmt::format("{:.0f}", std::min(std::ceil(rate * unit), 1e12)));
+      }
     }
     return true;
   }

@@ -56,6 +56,13 @@ constexpr std::array rules{
         {"unknown-sub-group", warning, "A pod names a sub-group that its pod group does not have: it is never placed."},
         lint_unknown_sub_group},
     rule_entry{
+        {"dependency-circle", warning, "Pod groups come after each other in a circle: none of them ever starts."},
+        lint_dependency_circle},
+    rule_entry{{"unknown-dependency", warning,
+                "A pod group comes after one that is not there, or that has left otherwise: it waits until somebody "
+                "changes that."},
+               lint_unknown_dependency},
+    rule_entry{
         {"unknown-label", warning, "A pod that waits selects nodes, or names a topology, by a label that no node has."},
         lint_unknown_label},
     rule_entry{{"fits-no-node", warning,

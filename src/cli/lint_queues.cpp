@@ -1,12 +1,16 @@
 // Rules about queues and pod groups.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "cli/lint_rules.hpp"
 #include "cli/terminal.hpp"
+#include "model/dependencies.hpp"
 
 namespace kaisched::cli {
 
@@ -198,6 +202,91 @@ void lint_unknown_sub_group(const lint_input& in) {
     in.add("pod", s.pod_names[p],
            fmt::format("names sub-group {}, which pod group {} does not have", s.pod_extras[p].sub_name,
                        s.group_names[s.pods[p].group]));
+  }
+}
+
+namespace {
+
+/// Of groups that come after others: whom, by name, and the rows of those that are there.
+struct dependencies {
+  std::map<std::string_view, group_row> rows;
+  std::map<group_row, std::vector<model::after_entry>> entries;
+};
+
+dependencies dependencies_of(const cluster_state& s) {
+  dependencies found;
+  if (s.dependent_groups == 0) return found;
+  for_groups(s, [&](group_row g, const model::group_core&) {
+    found.rows.emplace(s.group_names[g], g);
+    for (const std::string_view one : split_list(s.group_extras[g].after))
+      found.entries[g].push_back(*model::parse_after(one));  // read when the row was
+  });
+  return found;
+}
+
+/// Groups that wait for each other, and those between circles.
+std::set<group_row> groups_in_circles(const dependencies& of) {
+  std::map<group_row, std::set<group_row>> waits_for;
+  for (const auto& [g, entries] : of.entries) {
+    for (const model::after_entry& one : entries) {
+      const auto named = of.rows.find(one.group);
+      if (!one.never && named != of.rows.end()) waits_for[g].insert(named->second);
+    }
+  }
+  std::set<group_row> left;
+  for (const auto& [g, others] : waits_for) left.insert(g);
+  for (std::size_t before = 0; before != left.size();) {
+    before = left.size();
+    std::erase_if(left, [&](group_row g) {
+      return std::ranges::none_of(waits_for[g], [&](group_row other) { return left.contains(other); });
+    });
+  }
+  return left;
+}
+
+}  // namespace
+
+void lint_dependency_circle(const lint_input& in) {
+  const cluster_state& s = in.state;
+  const dependencies all = dependencies_of(s);
+  std::set<group_row> left = groups_in_circles(all);
+  while (!left.empty()) {
+    std::vector<group_row> path{*std::ranges::min_element(left, {}, [&](group_row g) { return s.group_names[g]; })};
+    for (;;) {
+      const auto& entries = all.entries.at(path.back());
+      const auto next = std::ranges::find_if(entries, [&](const model::after_entry& one) {
+        const auto named = all.rows.find(one.group);
+        return !one.never && named != all.rows.end() && left.contains(named->second);
+      });
+      if (next == entries.end()) break;  // it leads to a circle that has been told
+      const group_row g = all.rows.at(next->group);
+      const auto again = std::ranges::find(path, g);
+      if (again == path.end()) {
+        path.push_back(g);
+        continue;
+      }
+      std::string others;
+      for (auto one = again + 1; one != path.end(); ++one)
+        others += fmt::format("{}, which comes after ", s.group_names[*one]);
+      in.add("pod_group", s.group_names[g],
+             fmt::format("comes after {}{}: none of them ever starts", others, others.empty() ? "itself" : "it"));
+      break;
+    }
+    for (const group_row g : path) left.erase(g);
+  }
+}
+
+void lint_unknown_dependency(const lint_input& in) {
+  const cluster_state& s = in.state;
+  const dependencies all = dependencies_of(s);
+  for (const auto& [g, entries] : all.entries) {
+    for (const model::after_entry& one : entries) {
+      if (one.never) {
+        in.add("pod_group", s.group_names[g], fmt::format("comes after {}, which has left otherwise", one.group));
+      } else if (!all.rows.contains(one.group)) {
+        in.add("pod_group", s.group_names[g], fmt::format("comes after {}, which is not there", one.group));
+      }
+    }
   }
 }
 

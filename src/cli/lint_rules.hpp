@@ -52,6 +52,8 @@ void lint_gang_too_large(const lint_input& in);
 void lint_gang_above_limit(const lint_input& in);
 void lint_gang_above_quota(const lint_input& in);
 void lint_unknown_sub_group(const lint_input& in);
+void lint_dependency_circle(const lint_input& in);
+void lint_unknown_dependency(const lint_input& in);
 // Pods.
 void lint_unknown_label(const lint_input& in);
 void lint_fits_no_node(const lint_input& in);

@@ -342,7 +342,7 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
     case constraint::spread:
       return "pods like it would be spread too unevenly";
     case constraint::set_aside:
-      return "what is free is set aside for GPUs";
+      return "what nodes have free is set aside for pods with GPUs";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }
@@ -380,6 +380,8 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
       return "a larger job that waits would start later";
     case constraint::requeue_delay:
       return "the job was evicted and waits for its delay";
+    case constraint::dependency:
+      return "the job comes after others";
     case constraint::topology:
       return "no domain of the topology has room for all its pods";
     case constraint::disruption_budget:

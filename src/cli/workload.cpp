@@ -109,6 +109,7 @@ result<workload> read_workload(const workload_arguments& told) {
   if (!read) return read;
   if (told.first > 0 && static_cast<std::size_t>(told.first) < read->jobs.size()) {
     read->jobs.resize(static_cast<std::size_t>(told.first));
+    simulation::forget_missing(*read);
   }
   if (told.shift) simulation::begin_at_zero(*read);
   return read;

@@ -50,6 +50,10 @@ constexpr std::array structures{
     sentence<constraint>{constraint::gated, wording("{gang} needs {need} pod, {have} exist and are not gated.",
                                                     "{gang} needs {need} pods, {have} exist and are not gated.",
                                                     "{gang}需要 {need} 个 Pod，存在且未被门控的只有 {have} 个。")},
+    sentence<constraint>{constraint::dependency,
+                         wording("it comes after others: of {need} condition {have} is fulfilled.",
+                                 "it comes after others: of {need} conditions {have} are fulfilled.",
+                                 "它排在其他组之后：{need} 个条件中只有 {have} 个已满足。")},
     sentence<constraint>{
         constraint::sub_group_missing,
         wording("{gang} needs {need} pod, {have} exist; others name a sub-group that does not exist or has children.",

@@ -65,6 +65,10 @@ class prover {
       return true;
     };
     if (!c_.is_schedulable_queue(s_.groups[group_].queue)) return say(constraint::queue_missing, no_row, 0, 0);
+    if (const std::int64_t open = std::ssize(c_.open_dependencies(group_)); open > 0) {
+      const std::int64_t all = std::ssize(split_list(s_.group_extras[group_].after));
+      return say(constraint::dependency, no_row, all, all - open);
+    }
     if (const sub_group_row lacking = first_unready(root_, false); lacking != no_row) {
       const model::sub_counts& n = c_.counts(lacking);
       const std::int64_t gated = n.gated;

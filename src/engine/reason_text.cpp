@@ -28,6 +28,12 @@ struct node_words {
 constexpr wording nodes_short("{nodes} node short of {resource}: need {need}, at most {have} free (on {nearest})",
                               "{nodes} nodes short of {resource}: need {need}, at most {have} free (on {nearest})",
                               "{nodes} 个节点的 {resource} 不足：需要 {need}，最多空闲 {have}（在 {nearest}）");
+constexpr wording nodes_set_aside(
+    "{nodes} node where {resource} is set aside for free GPUs: need {need} with that, at most {have} free (on "
+    "{nearest})",
+    "{nodes} nodes where {resource} is set aside for free GPUs: need {need} with that, at most {have} free (on "
+    "{nearest})",
+    "{nodes} 个节点的 {resource} 为空闲 GPU 预留：连同预留需要 {need}，最多空闲 {have}（在 {nearest}）");
 constexpr wording nodes_in_pieces("{nodes} node has {have} only in pieces: need {need}",
                                   "{nodes} nodes have {have} only in pieces: need {need}",
                                   "{nodes} 个节点的 {have} 是零散的：需要 {need}");
@@ -139,6 +145,44 @@ constexpr wording domains_counted(
     "{domains} domains of the topology with room for {have} of the {need} pods that must be together",
     "拓扑中有 {domains} 个域最多放下必须同处的 {need} 个 Pod 中的 {have} 个");
 
+// Of groups that come after others.
+constexpr wording comes_after("comes after others: {said}", "排在其他组之后：{said}");
+constexpr wording next_entry("{before}; {said}", "{before}；{said}");
+constexpr wording no_such_group("there is no pod group '{group}'", "没有 Pod 组“{group}”");
+constexpr wording never_again("pod group '{group}' has left otherwise, so this can never be fulfilled",
+                              "Pod 组“{group}”以其他结果离开，条件永远无法满足");
+constexpr wording ended_otherwise("pod group '{group}' has ended otherwise", "Pod 组“{group}”以其他结果结束");
+constexpr wording not_succeeded("pod group '{group}' has not succeeded yet", "Pod 组“{group}”尚未成功");
+constexpr wording not_failed("pod group '{group}' has not failed yet", "Pod 组“{group}”尚未失败");
+constexpr wording not_ended("pod group '{group}' has not ended yet", "Pod 组“{group}”尚未结束");
+constexpr wording not_started("pod group '{group}' has not started yet", "Pod 组“{group}”尚未启动");
+
+const wording& wording_of(const model::open_dependency& open) {
+  if (open.entry.never) return never_again;
+  if (open.group == no_row) return no_such_group;
+  if (open.ended) return ended_otherwise;
+  switch (open.entry.kind) {
+    case model::dependency_kind::ok:
+      return not_succeeded;
+    case model::dependency_kind::failed:
+      return not_failed;
+    case model::dependency_kind::any:
+      return not_ended;
+    case model::dependency_kind::started:
+      break;
+  }
+  return not_started;
+}
+
+std::string dependency_text(const core& c, language in, group_row group) {
+  std::string all;
+  for (const model::open_dependency& one : c.open_dependencies(group)) {
+    std::string said = say(in, wording_of(one), 1, fmt::arg("group", one.entry.group));
+    all = all.empty() ? std::move(said) : say(in, next_entry, 1, fmt::arg("before", all), fmt::arg("said", said));
+  }
+  return say(in, comes_after, 1, fmt::arg("said", all));
+}
+
 std::string stray_text(const core& c, language in, const reason& why) {
   const std::string_view sub = c.state().pod_extras[why.pod].sub_name;
   const std::string_view pod = c.state().pod_names[why.pod];
@@ -232,6 +276,11 @@ std::string node_reason_text(const core& c, language in, const reason& why) {
     case constraint::resource_busy:
       return say(in, nodes_in_pieces, why.nodes, nodes, fmt::arg("have", amount_text(c, why.dim, why.have)),
                  fmt::arg("need", amount_text(c, why.dim, why.need)));
+    case constraint::set_aside:
+      return say(in, nodes_set_aside, why.nodes, nodes, fmt::arg("resource", (*c.state().dimensions)[why.dim].name),
+                 fmt::arg("need", amount_text(c, why.dim, why.need)),
+                 fmt::arg("have", amount_text(c, why.dim, std::max<std::int64_t>(0, why.have))),
+                 fmt::arg("nearest", name_of_node(c, why.nearest)));
     case constraint::resource_claim:
       return say(in, nodes_of_claims, why.nodes, nodes) + claims_text(c, in, why);
     case constraint::vendor_device:
@@ -287,6 +336,8 @@ std::string reason_text(const core& c, const reason& why) {
     case constraint::requeue_delay:
       return say(in, delayed, 1, fmt::arg("need", fmt::format("{:g}", static_cast<double>(why.need) / 1e9)),
                  fmt::arg("have", fmt::format("{:g}", static_cast<double>(why.have) / 1e9)));
+    case constraint::dependency:
+      return dependency_text(c, in, why.group);
     case constraint::resource_busy:
       return say(in, not_all, 1);
     case constraint::sub_group_missing:

@@ -185,6 +185,9 @@ reason queue_reason(const core& c, const work::failure& f) {
 
 bool has_pending(const core& c, group_row group) { return work::count_pods(c, group, &model::sub_counts::pending) > 0; }
 
+/// Pods of it want to start, be it after other groups.
+bool is_waiting(const core& c, group_row group) { return has_pending(c, group) || !c.open_dependencies(group).empty(); }
+
 pod_row first_pending(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) {
@@ -220,6 +223,15 @@ void add_stray_reason(const core& c, group_row group, std::vector<reason>& all) 
   all.back().need = found.count;
 }
 
+/// Who is waited for first; counts are of the entries of the group.
+reason dependency_reason(const core& c, group_row group, std::span<const model::open_dependency> open) {
+  reason why = group_reason(group, constraint::dependency, reason_scope::group);
+  if (open.front().group != no_row) why.subject = id_of_group(c, open.front().group);
+  why.need = std::ssize(split_list(c.state().group_extras[group].after));
+  why.have = why.need - std::ssize(open);
+  return why;
+}
+
 /// Domains that miss equally much are one reason, those that miss the least first.
 void add_domain_reasons(const work::failure& f, std::vector<reason>& all) {
   for (const work::domain_shortage& one : f.domains) {
@@ -236,6 +248,10 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
   if (!c.is_schedulable_queue(c.state().groups[group].queue)) {
     all.push_back(group_reason(group, constraint::queue_missing, reason_scope::queue));
     all.back().subject = id_of_queue(c, c.state().groups[group].queue);
+    return;
+  }
+  if (const auto open = c.open_dependencies(group); !open.empty()) {
+    all.push_back(dependency_reason(c, group, open));
     return;
   }
   if (const actions::requeue_delay delay = actions::requeue_delay_of(c, group); delay.left() > 0) {
@@ -329,6 +345,14 @@ reason judge_node(const core& c, group_row group, const model::pod_class& ask, n
     why.have = free;
   }
   if (why.what != constraint::none) return why;
+  const auto aside = policy::set_aside_missing(c.access, ask, row, policy::free_amount::idle_or_releasing);
+  if (aside.dim != no_row) {
+    why.what = constraint::set_aside;
+    why.dim = aside.dim;
+    why.need = aside.need;
+    why.have = aside.have;
+    return why;
+  }
   if (!policy::fits(c.access, ask, row, policy::free_amount::idle_or_releasing)) {
     why.what = constraint::resource_busy;
     why.dim = dim_gpu;
@@ -340,12 +364,12 @@ reason judge_node(const core& c, group_row group, const model::pod_class& ask, n
 
 std::vector<decision> waiting_groups(const core& c) {
   std::vector<group_row> rows;
-  for (const group_row g : *c.state().pending_groups) {
-    if (has_pending(c, g)) rows.push_back(g);
+  for (const group_row g : *c.base.state().pending_groups) {
+    if (is_waiting(c, g)) rows.push_back(g);
   }
   const auto strays_begin = static_cast<std::ptrdiff_t>(rows.size());
   for (const group_row g : *c.state().stray_groups) {
-    if (!has_pending(c, g) && pending_strays(c, g).count > 0) rows.push_back(g);
+    if (!is_waiting(c, g) && pending_strays(c, g).count > 0) rows.push_back(g);
   }
   std::inplace_merge(rows.begin(), rows.begin() + strays_begin, rows.end(),
                      [&](group_row a, group_row b) { return model::group_before(c.state(), a, b); });
@@ -377,7 +401,7 @@ std::vector<reason> reasons_of(const core& c, std::span<const decision> waiting)
   node_reasons nodes(c);
   std::vector<reason> all;
   for (const decision& d : waiting) {
-    if (has_pending(c, d.group)) add_reasons(c, d.group, last[d.group], nodes, all);
+    if (is_waiting(c, d.group)) add_reasons(c, d.group, last[d.group], nodes, all);
     add_budget_reason(c, d.group, all);
     add_stray_reason(c, d.group, all);
   }

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "engine/levers.hpp"
 #include "engine/scaling_parts.hpp"
+#include "model/dependencies.hpp"
 #include "model/export.hpp"
 
 namespace kaisched {
@@ -196,7 +197,9 @@ result<scale_subject> make_subject(const engine& with, const snapshot& base, std
   if (auto done = of.world.assume(*decided); !done) return done.failure();
   of.waits = of.world.take_snapshot();
   const cluster_state& s = of.waits.state();
+  const model::open_dependencies after_others = model::find_open_dependencies(s);
   for (const group_row g : *s.pending_groups) {
+    if (after_others.contains(g)) continue;  // asks for nothing yet
     wanted_group one{g, waiting_of(s, g)};
     if (one.waiting.empty()) continue;
     if ((*asked)[g]) of.wanted.push_back(one);

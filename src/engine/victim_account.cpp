@@ -75,6 +75,7 @@ class bystanders {
     const model::group_core& theirs = c_.state().groups[group];
     const bool may_go = action_ == action_kind::consolidation && actions::migrates(c_, group);
     if (!may_go && !actions::has_pods_to_lose(c_, group)) return spared_reason::not_preemptible;
+    if (c_.evicted_enough(group)) return spared_reason::evicted_enough;
     if (action_ == action_kind::reclaim && theirs.queue == mine.queue) return spared_reason::own_queue;
     if (action_ == action_kind::preempt && theirs.queue != mine.queue) return spared_reason::other_queue;
     if (action_ == action_kind::preempt && theirs.priority >= mine.priority) return spared_reason::priority;

@@ -26,8 +26,9 @@ constexpr std::array<std::string_view, victim_rule_count> victim_rule_names{"",
                                                                             "in_solution",
                                                                             "over_limit"};
 constexpr std::array<std::string_view, spared_reason_count> spared_names{
-    "",     "not_preemptible", "own_queue",        "other_queue", "priority", "queue_within_share", "minimum_runtime",
-    "part", "not_needed",      "disruption_budget"};
+    "",           "not_preemptible",    "own_queue",       "other_queue",
+    "priority",   "queue_within_share", "minimum_runtime", "part",
+    "not_needed", "disruption_budget",  "evicted_enough"};
 
 constexpr std::array<wording, victim_rule_count> victim_sayings{
     wording("", ""),
@@ -57,7 +58,8 @@ constexpr std::array<wording, spared_reason_count> spared_sayings{
     wording("spared by a part of the policy", "被策略的某个部件保护"),
     wording("not needed where it stands in the order of victims", "按驱逐顺序轮不到它"),
     wording("its disruption budget allows no more of its pods to leave or move",
-            "它的中断预算不允许它的更多 Pod 离开或移动")};
+            "它的中断预算不允许它的更多 Pod 离开或移动"),
+    wording("evicted as often as it may be", "被驱逐的次数已达上限")};
 
 constexpr wording protected_from_others(
     "Had {group} been protected, {waiting} would have got a place for {pods} pod all the same, from {victims}.",

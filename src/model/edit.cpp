@@ -87,6 +87,7 @@ result<void> edit::finish() {
   if (auto done = check_positions(); !done) return done;
   if (auto done = stop_if_blamed(); !done) return done;
   refresh_entries();
+  settle_dependencies();
   if (recount_) recount(s_);
   s_.live.settle_orders();
   merge_lists();

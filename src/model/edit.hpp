@@ -51,6 +51,11 @@ class edit {
 
  private:
   using map_member = base::name_map name_maps::*;
+  /// A pod that its group has no more.
+  struct lost_pod {
+    std::string_view group;
+    pod_status status;
+  };
   struct name_change {
     map_member map;
     std::string_view name;
@@ -243,6 +248,8 @@ class edit {
   }
   void merge_lists();
   void count_priority(group_row g, bool add);
+  void settle_dependencies();
+  void settle_entries(group_row g, const std::map<std::string_view, bool>& succeeded);
   void note_class(pod_row p);
   void forget_class(sub_group_row sub);
   void compact_names();
@@ -308,6 +315,8 @@ class edit {
   std::vector<std::pair<sub_group_row, pod_row>> relinks_;
   std::set<pod_row> choosing_;  ///< pods of the table that came without devices
   std::vector<group_row> touched_;
+  std::vector<lost_pod> lost_pods_;
+  std::vector<std::string_view> lost_groups_;
   std::vector<touched_slot> checked_nodes_;                       ///< nodes whose devices must match their capacity
   std::multimap<std::uint32_t, quarantine_key> refused_devices_;  ///< bad rows that add one, by node slot
   std::vector<removed_queue> removed_queues_;

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "model/account.hpp"
+#include "model/dependencies.hpp"
 #include "model/edit.hpp"
 
 namespace kaisched::model {
@@ -165,6 +166,7 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
   ++group.generation;
   --s_.live_groups;
   drop_name(&name_maps::groups, s_.group_names[g], g);
+  lost_groups_.push_back(s_.group_names[g]);
   w_.free_groups.write().push_back(g);
   touch(g);
   return {};
@@ -228,7 +230,7 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
   if (t.has(col::pod_group_after)) {
     plan.after = t.text(col::pod_group_after, row);
     for (const std::string_view one : split_list(plan.after)) {
-      const result<dependency> read = parse_dependency(one);
+      const result<after_entry> read = parse_after(one);
       if (!read) return t.fail(read.failure().code, row, col::pod_group_after, read.failure().message);
     }
   }

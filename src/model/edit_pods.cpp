@@ -124,6 +124,8 @@ result<void> edit::remove_pod(const table_reader& t, std::uint64_t row) {
 
 void edit::erase_pod(pod_row p) {
   choosing_.erase(p);
+  if (const group_row g = s_.pods[p].group; g != no_row)
+    lost_pods_.push_back({s_.group_names[g], static_cast<pod_status>(s_.live.pod_state[p])});
   leave(p);
   leave_class(p);
   if (const sub_group_row sub = s_.pods[p].sub; sub == no_row) {

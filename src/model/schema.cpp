@@ -189,7 +189,8 @@ constexpr std::array pod_group_columns{
                 "Stands for both priority and preemptible: train (50), build-preemptible (75), build (100), inference "
                 "(125); below 100 groups are preemptible. Read only: what is kept is the two."},
     column_info{col::pod_group_evictions, "evictions", ct::i64, cs::one, false, ek::none, "", "0",
-                "How often pods of the group were evicted before; for reports."},
+                "In how many sessions pods of the group were evicted before: for reports, and the option "
+                "victims.most_evictions. The host counts."},
     column_info{col::pod_group_semi_preemptible, "semi_preemptible", ct::u8, cs::one, false, ek::none, "0 or 1", "0",
                 "1: the core, which is what the gangs of the group need, counts as not preemptible, all beyond it as "
                 "preemptible. preemptible is 0 then."},
@@ -201,7 +202,7 @@ constexpr std::array pod_group_columns{
                 "While pods of the group are outdated, limits and quotas leave out so many of these."},
     column_info{col::pod_group_after, "after", ct::string_list, cs::ragged, false, ek::none, "kind:pod group", "",
                 "Groups that have to begin or end before: ok:NAME (all pods succeeded), failed:NAME, any:NAME (ended "
-                "either way), started:NAME."},
+                "either way), started:NAME. The cluster writes never:NAME where a group left otherwise."},
     column_info{col::pod_group_checks, "checks", ct::string_list, cs::ragged, false, ek::none, "names", "",
                 "Who outside has to agree before pods of the group may start. The group is decided as ever and holds "
                 "what it gets; its decisions name those who have not agreed."},

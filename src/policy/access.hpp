@@ -81,6 +81,17 @@ enum class free_amount : std::uint8_t { idle, idle_or_releasing };
 /// `paid`: milli-GPU that others on the node pay for.
 [[nodiscard]] bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which,
                                std::int64_t paid = 0);
+/// The session sets cores or memory of nodes aside for GPUs that are free, and pods of this class ask for none.
+[[nodiscard]] bool must_leave_room(const session_access& a, const model::pod_class& c);
+/// What such a pod would take of what is set aside there: of the first resource of which it does, what it asks for with
+/// what has to be left, and what there is. No resource: it leaves enough.
+struct set_aside_shortage {
+  dimension dim = no_row;
+  std::int64_t need = 0;
+  std::int64_t have = 0;
+};
+[[nodiscard]] set_aside_shortage set_aside_missing(const session_access& a, const model::pod_class& c, node_row row,
+                                                   free_amount which);
 /// A device of the node that is in use has room for a part that the pod asks for.
 [[nodiscard]] bool has_shared_room(const session_access& a, const model::pod_class& c, node_row row);
 
@@ -103,7 +114,7 @@ void pod_verdicts(const session_access& a, pod_row pod, std::span<const node_row
 /// Those of spread alone.
 void spread_verdicts(const session_access& a, pod_row pod, std::span<const node_row> nodes,
                      std::span<constraint> verdicts);
-/// `pod_verdicts` has nothing to say about pods of this class.
+/// `pod_verdicts` has nothing to say about pods of this class, and no pod that is placed makes room for one of it.
 [[nodiscard]] bool ignores_other_pods(const session_access& a, const model::pod_class& c);
 /// The part of this name filters nodes by verdicts of this header alone.
 [[nodiscard]] inline bool is_built_in_filter(std::string_view part) {

@@ -31,7 +31,17 @@ core::core(snapshot b, std::shared_ptr<const policy_setup> by, std::int64_t t)
       now(t),
       live(base.state().live),
       state_(&base.state()) {
+  gate_dependent_groups();
   connect();
+}
+
+void core::gate_dependent_groups() {
+  model::open_dependencies waiting = model::find_open_dependencies(base.state());
+  if (waiting.empty()) return;
+  extended_ = std::make_shared<const cluster_state>(model::with_gates(base.state(), waiting));
+  dependencies_ = std::make_shared<const model::open_dependencies>(std::move(waiting));
+  state_ = extended_.get();
+  live = state_->live;
 }
 
 core::core(const core& other)
@@ -90,6 +100,7 @@ core::core(const core& other)
       ledger_(other.ledger_),
       state_(other.extended_ == nullptr ? &base.state() : other.extended_.get()),
       extended_(other.extended_),
+      dependencies_(other.dependencies_),
       cell_places_(other.cell_places_),
       missing_cells_(other.missing_cells_),
       budget_refusals_(other.budget_refusals_) {
@@ -745,6 +756,17 @@ std::int64_t core::last_start(group_row group) const {
 std::int64_t core::last_eviction(group_row group) const {
   const bool now_evicted = evicted_groups.has(group);
   return now_evicted ? now : state().group_extras[group].last_eviction;
+}
+
+bool core::evicted_enough(group_row group) const {
+  if (options.most_evictions == 0) return false;
+  return state().group_extras[group].evictions + (evicted_groups.has(group) ? 1 : 0) >= options.most_evictions;
+}
+
+std::span<const model::open_dependency> core::open_dependencies(group_row group) const {
+  if (dependencies_ == nullptr) return {};
+  const auto found = dependencies_->find(group);
+  return found == dependencies_->end() ? std::span<const model::open_dependency>() : found->second;
 }
 
 }  // namespace kaisched::work

@@ -23,6 +23,7 @@
 #include "base/row_marks.hpp"
 #include "base/sparse_rows.hpp"
 #include "model/account.hpp"
+#include "model/dependencies.hpp"
 #include "policy/access.hpp"
 #include "policy/claims/ledger.hpp"
 #include "policy/devices/ledger.hpp"
@@ -150,7 +151,8 @@ class core {
   /// Divides fair shares, prepares orders, opens the parts.
   result<void> open();
 
-  /// The snapshot, where divisions of devices have not added to what nodes can have.
+  /// The snapshot. Pods of groups that wait for others are gated in it, and divisions of devices add to what nodes can
+  /// have.
   [[nodiscard]] const model::cluster_state& state() const { return *state_; }
   [[nodiscard]] session_view view() const { return session_view(access); }
   [[nodiscard]] bool has(std::string_view part) const;
@@ -308,6 +310,11 @@ class core {
   [[nodiscard]] std::int64_t last_start(group_row group) const;
   [[nodiscard]] std::int64_t last_eviction(group_row group) const;
   void note_start(group_row group);
+  /// The group has been evicted as often as the option `victims.most_evictions` allows: who makes room for others
+  /// chooses no pods of it.
+  [[nodiscard]] bool evicted_enough(group_row group) const;
+  /// What the group waits for before it may be tried; empty: nothing. As it was when the session was opened.
+  [[nodiscard]] std::span<const model::open_dependency> open_dependencies(group_row group) const;
 
   // ---- cells
   /// Where a pod that is placed is in cells: decisions say it.
@@ -431,6 +438,7 @@ class core {
 
  private:
   void connect();
+  void gate_dependent_groups();
   void add_part(std::unique_ptr<policy_part> part);
   [[nodiscard]] result<void> ask_for_shares();
   /// Tells those that hear changes.
@@ -494,7 +502,9 @@ class core {
   change_ledger ledger_;
   bool counts_instances_ = false;  ///< `compat`: some resource is an instance of divided GPUs
   const model::cluster_state* state_ = nullptr;
-  std::shared_ptr<const model::cluster_state> extended_;  ///< with what divisions have made; null: the snapshot
+  /// With gates for groups that come after others, and with what divisions have made; null: the snapshot.
+  std::shared_ptr<const model::cluster_state> extended_;
+  std::shared_ptr<const model::open_dependencies> dependencies_;  ///< null: nobody waits for others
   std::map<pod_row, std::string> cell_places_;
   std::map<group_row, std::string> missing_cells_;
   std::map<group_row, budget_refusal> budget_refusals_;

@@ -12,6 +12,7 @@ namespace {
 
 /// In the order in which they are applied.
 enum place : std::size_t {
+  pods_ended,
   pods_gone,
   groups_gone,
   pods_changed,
@@ -24,7 +25,7 @@ enum place : std::size_t {
   pods_nominated,
   queues_changed
 };
-constexpr std::size_t places = 11;
+constexpr std::size_t places = 12;
 
 struct column_plan {
   std::uint32_t id;
@@ -42,6 +43,7 @@ delta::delta() {
   };
   tables_.resize(places);
   columns_.resize(places);
+  plan(pods_ended, table_kind::pod, table_op::change, {{col::pod_name, ct::string}, {col::pod_status_column, ct::u8}});
   plan(pods_gone, table_kind::pod, table_op::remove, {{col::pod_name, ct::string}});
   plan(groups_gone, table_kind::pod_group, table_op::remove, {{col::pod_group_name, ct::string}});
   plan(nodes_changed, table_kind::node, table_op::change,
@@ -76,7 +78,8 @@ delta::delta() {
         {col::pod_group_runtime_estimate, ct::i64},
         {col::pod_group_deadline, ct::i64},
         {col::pod_group_topology, ct::string},
-        {col::pod_group_preferred_level, ct::string}});
+        {col::pod_group_preferred_level, ct::string},
+        {col::pod_group_after, ct::string_list}});
   plan(pods_new, table_kind::pod, table_op::add,
        {{col::pod_name, ct::string},
         {col::pod_group_ref, ct::string},
@@ -84,6 +87,12 @@ delta::delta() {
         {col::pod_created, ct::i64},
         {col::pod_node_affinity, ct::string_list},
         {col::pod_request, ct::i64, built_in_dimensions}});
+}
+
+void delta::end_pod(std::string_view name) {
+  columns_[pods_ended][0]->push(name);
+  columns_[pods_ended][1]->push(static_cast<std::uint8_t>(pod_status::succeeded));
+  ++rows_;
 }
 
 void delta::remove_pod(std::string_view name) {
@@ -173,6 +182,8 @@ void delta::add_group(const group_row& row) {
   to[8]->push(row.deadline);
   to[9]->push(row.topology);
   to[10]->push(row.preferred_level);
+  const std::vector<std::string_view> after(row.after.begin(), row.after.end());
+  to[11]->push_list(std::span<const std::string_view>(after));
   ++rows_;
 }
 

@@ -24,6 +24,8 @@ class delta {
   delta(const delta&) = delete;
   delta& operator=(const delta&) = delete;
 
+  /// Before it is removed: it has done its work.
+  void end_pod(std::string_view name);
   void remove_pod(std::string_view name);
   void remove_group(std::string_view name);
   void change_node(std::string_view name, bool ready, bool unschedulable);
@@ -54,6 +56,7 @@ class delta {
     std::int64_t deadline;
     std::string_view topology;
     std::string_view preferred_level;
+    std::span<const std::string> after;
   };
   void add_group(const group_row& row);
   void add_pod(std::string_view name, std::string_view group, const pod_shape& shape, std::int64_t created,

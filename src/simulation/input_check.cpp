@@ -97,6 +97,15 @@ result<void> check_jobs(const cluster& over, const workload& jobs, const simulat
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end()) return wrong("job '{}' is there twice", *twice);
+  for (const job& j : jobs.jobs) {
+    for (const std::string& entry : j.after) {
+      const result<model::dependency> read = model::parse_dependency(entry);
+      if (!read) return wrong("job '{}': after: {}", j.name, read.failure().message);
+      if (!std::binary_search(names.begin(), names.end(), read->group) &&
+          !over.find(entity_kind::pod_group, read->group))
+        return wrong("job '{}' comes after '{}', of which there is none", j.name, read->group);
+    }
+  }
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 
 #include "base/name_map.hpp"
 #include "base/text.hpp"
+#include "model/selector.hpp"
 
 namespace kaisched::simulation {
 
@@ -58,6 +60,18 @@ result<workload> job_list::take() {
   read.jobs = std::move(jobs_);
   std::stable_sort(read.jobs.begin(), read.jobs.end(), [](const job& a, const job& b) { return a.submit < b.submit; });
   return read;
+}
+
+void forget_missing(workload& of) {
+  if (std::all_of(of.jobs.begin(), of.jobs.end(), [](const job& one) { return one.after.empty(); })) return;
+  std::set<std::string_view> names;
+  for (const job& one : of.jobs) names.insert(one.name);
+  for (job& one : of.jobs) {
+    std::erase_if(one.after, [&](const std::string& entry) {
+      const result<model::dependency> read = model::parse_dependency(entry);
+      return read && !names.contains(read->group);
+    });
+  }
 }
 
 void begin_at_zero(workload& moved) {

@@ -47,6 +47,9 @@ class job_list {
   std::int64_t left_out_ = 0;
 };
 
+/// Entries of `after` that name no job of the workload go.
+void forget_missing(workload& of);
+
 /// Moves all times so that the first job arrives at 0.
 void begin_at_zero(workload& moved);
 

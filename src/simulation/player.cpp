@@ -101,6 +101,11 @@ void player::prepare_jobs(const model::cluster_state& s) {
       }
     }
   }
+  for (const job& one : jobs_) {
+    for (const std::string& entry : one.after) {
+      if (const result<model::after_entry> read = model::parse_after(entry)) named_.insert(read->group);
+    }
+  }
   std::vector<std::string_view> names;
   for (auto& [name, number] : queues) {
     number = static_cast<std::uint32_t>(names.size());

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/sha256.hpp"
+#include "model/dependencies.hpp"
 #include "model/state.hpp"
 #include "simulation/delta.hpp"
 #include "simulation/distances.hpp"
@@ -68,8 +70,9 @@ class player {
     std::int64_t last_eviction = unset;
     std::int64_t stale_since = unset;
     bool ran = false;
-    bool is_evicted = false;  ///< a pod of it, since the jobs were settled last
-    bool has_failed = false;  ///< likewise
+    std::int64_t evictions = 0;  ///< sessions in which it lost pods
+    bool is_evicted = false;     ///< a pod of it, since the jobs were settled last
+    bool has_failed = false;     ///< likewise
   };
   /// Of a node that outages and pools speak of.
   struct node_entry {
@@ -115,6 +118,7 @@ class player {
   [[nodiscard]] std::string affinity_of(const job& told) const;
   [[nodiscard]] std::int64_t estimate_of(std::uint32_t j) const;
   [[nodiscard]] bool competes(std::uint32_t j) const { return options_.replan && jobs_[j].preemptible; }
+  [[nodiscard]] std::vector<std::string> entries_of(const job& told) const;
   void arrive(std::uint32_t j);
   void end_job(std::uint32_t j);
   void touch_pod(std::uint32_t p);
@@ -197,6 +201,8 @@ class player {
 
   std::vector<pod_entry> pods_;               ///< of all jobs, in their order
   std::vector<std::uint32_t> first_pod_;      ///< by job, plus one past the end
+  std::set<std::string, std::less<>> named_;  ///< jobs that others come after
+  std::set<std::string, std::less<>> ended_;  ///< of these
   std::vector<std::uint32_t> queue_of_job_;   ///< as the share meter numbers them
   std::vector<std::uint32_t> pod_of_row_;     ///< by row of the cluster
   std::vector<std::uint32_t> come_;           ///< pods that the delta adds

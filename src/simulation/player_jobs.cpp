@@ -40,6 +40,20 @@ std::int64_t player::estimate_of(std::uint32_t j) const {
   return unset;
 }
 
+/// What is still to be waited for. Jobs that have ended are no groups any more; all of them have succeeded.
+std::vector<std::string> player::entries_of(const job& told) const {
+  std::vector<std::string> left;
+  for (const std::string& entry : told.after) {
+    const result<model::after_entry> read = model::parse_after(entry);
+    if (!read || !ended_.contains(read->group)) {
+      left.push_back(entry);
+    } else if (read->kind == model::dependency_kind::failed) {
+      left.push_back("never:" + read->group);
+    }
+  }
+  return left;
+}
+
 void player::arrive(std::uint32_t j) {
   const job& told = jobs_[j];
   book_.arrive(j, now_);
@@ -51,7 +65,7 @@ void player::arrive(std::uint32_t j) {
                     told.priority, told.preemptible, created, book_[j].gang, estimate_of(j),
                     told.deadline == unknown_time ? unset : options_.begin + told.deadline,
                     asks_for_level ? std::string_view(topology_) : std::string_view{},
-                    asks_for_level ? std::string_view(level_) : std::string_view{}});
+                    asks_for_level ? std::string_view(level_) : std::string_view{}, entries_of(told)});
   const std::string affinity = affinity_of(told);
   std::uint32_t p = first_pod_[j];
   for (const pod_shape& shape : told.pods) {
@@ -67,6 +81,8 @@ void player::arrive(std::uint32_t j) {
 
 void player::end_job(std::uint32_t j) {
   const bool ran = book_.runs(j);
+  const bool is_named = named_.contains(jobs_[j].name);
+  if (is_named) ended_.insert(jobs_[j].name);
   for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1]; ++p) {
     pod_entry& pod = pods_[p];
     if (pod.where == whereabouts::on_node) {
@@ -76,6 +92,7 @@ void player::end_job(std::uint32_t j) {
     if (pod.where == whereabouts::waits) wait(p, -1);
     pod.where = whereabouts::gone;
     pod.told = true;
+    if (is_named) delta_.end_pod(pod_name(p));
     delta_.remove_pod(pod_name(p));
   }
   delta_.remove_group(jobs_[j].name);
@@ -209,6 +226,7 @@ void player::settle_jobs() {
       book_.outcomes()[j].failures += !runs && times_[j].has_failed ? 1U : 0U;
       untold_groups_.push_back(j);
     }
+    if (times_[j].is_evicted) ++times_[j].evictions;
     if (book_.outcomes()[j].evictions >= options_.most_stops) stopped_too_often_ = jobs_[j].name;
     times_[j].is_evicted = false;
     times_[j].has_failed = false;
@@ -233,6 +251,7 @@ std::int64_t player::speed_of_nodes(std::uint32_t j) const {
 
 void player::started(std::uint32_t j) {
   times_[j].last_start = options_.begin + now_;
+  changed_ = changed_ || named_.contains(jobs_[j].name);  // somebody may come after its start
   slots_.clear();
   for (std::uint32_t p = first_pod_[j]; p < first_pod_[j + 1]; ++p) {
     if (pods_[p].where == whereabouts::on_node) slots_.push_back(pods_[p].node.slot());

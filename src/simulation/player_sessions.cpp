@@ -129,7 +129,7 @@ result<void> player::tell_cluster() {
     if (!book_[j].live) continue;
     if (competes(j)) book_.account_until(j, now_);
     delta_.change_group(jobs_[j].name, {times_[j].last_start, times_[j].last_eviction, book_.attained_service(j),
-                                        book_.outcomes()[j].evictions, times_[j].stale_since});
+                                        times_[j].evictions, times_[j].stale_since});
   }
   untold_groups_.clear();
   if (usage_) {

@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "io/scenario/cells.hpp"
+#include "model/selector.hpp"
 #include "simulation/amounts.hpp"
 #include "simulation/csv_field.hpp"
 #include "simulation/job_list.hpp"
@@ -42,6 +43,7 @@ enum csv_column : unsigned {
   column_priority,
   column_preemptible,
   column_min_pods,
+  column_after,
   column_iterations,
   column_iteration_time,
   column_count
@@ -66,6 +68,7 @@ constexpr std::array<workload_column, column_count> columns{{
     {"priority", "50"},
     {"preemptible", "true or false; true"},
     {"min_pods", "pods that must start together; 0: all"},
+    {"after", "jobs that it comes after, ok:A|any:B; empty: none"},
     {"iterations", "of iteration_time; 0"},
     {"iteration_time", "with all its pods; 0"},
 }};
@@ -126,6 +129,7 @@ class workload_rows {
   void read_pods(job& to);
   void read_total(job& to);
   void read_models(job& to);
+  void read_after(job& to);
 
   io::csv_file csv_;
   const workload_csv_options& options_;
@@ -193,6 +197,7 @@ job workload_rows::row() {
   read_models(one);
   const std::int64_t pods = std::max<std::int64_t>(pods_of(one), 1);
   one.min_pods = static_cast<std::uint32_t>(integer(column_min_pods, 0, pods, 0));
+  read_after(one);
   return one;
 }
 
@@ -310,11 +315,21 @@ void workload_rows::read_total(job& to) {
   to.pods = split_gpus(*total, options_.gpus_per_node, shapes_.front());
 }
 
+constexpr std::string_view dependencies_expected = "ok:JOB, failed:JOB, any:JOB or started:JOB, with | between several";
+
 void workload_rows::read_models(job& to) {
   static_cast<void>(name(column_gpu_models));
   for (const std::string_view model : elements_of(csv_.text(column_gpu_models))) {
     if (model.empty()) csv_.refuse(column_gpu_models, "models of GPUs, A|B");
     to.gpu_models.emplace_back(model);
+  }
+}
+
+void workload_rows::read_after(job& to) {
+  static_cast<void>(name(column_after));
+  for (const std::string_view entry : elements_of(csv_.text(column_after))) {
+    if (!model::parse_dependency(entry)) csv_.refuse(column_after, dependencies_expected);
+    to.after.emplace_back(entry);
   }
 }
 
@@ -375,6 +390,8 @@ std::string written(const job& of, csv_column column) {
       return of.preemptible ? "true" : "false";
     case column_min_pods:
       return std::to_string(of.min_pods);
+    case column_after:
+      return csv_field(fmt::format("{}", fmt::join(of.after, "|")));
     case column_iterations:
       return std::to_string(of.iterations);
     case column_iteration_time:
@@ -450,6 +467,11 @@ result<void> check_job(const job& of) {
     if (model.empty() || without_blanks(model) != model || model.find(list_mark) != std::string::npos) {
       return fault("gpu_models", "has a name that is empty, has blanks around it or a | inside");
     }
+  }
+  for (const std::string& entry : of.after) {
+    if (const std::string_view what = fault_of(entry); !what.empty()) return fault("after", what);
+    if (!model::parse_dependency(entry) || without_blanks(entry) != entry || entry.find(list_mark) != std::string::npos)
+      return fault("after", "has an entry that is none, has blanks around it or a | inside");
   }
   return {};
 }

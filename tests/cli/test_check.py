@@ -146,6 +146,28 @@ class Check(Case):
         self.assertEqual([f["rule"] for f in found], ["unknown-sub-group"])
         self.assertIn("names sub-group t, which pod group g does not have", found[0]["text"])
 
+    def test_dependencies(self):
+        def groups(**after):
+            rows = ", ".join(f'{{"name": "{g}", "queue": "q", "after": {json.dumps(entries)}}}' for g, entries in after.items())
+            pods = ", ".join(f'{{"name": "{g}-0", "group": "{g}", "request": {{"gpu": 1000}}}}' for g in after)
+            return f'"pod_group": [{rows}]', f'"pod": [{pods}]'
+
+        def told(**after):
+            found = self.findings(QUEUE, NODE, *groups(**after))["findings"]
+            return [(f["rule"], f["name"], f["text"]) for f in found]
+
+        self.assertEqual(told(a=[], b=["ok:a"], c=["any:a", "ok:b"]), [])
+        circle = "dependency-circle"
+        self.assertEqual(told(a=["ok:a"]), [(circle, "a", "comes after itself: none of them ever starts")])
+        self.assertEqual(
+            told(d=["ok:a"], a=["ok:b"], b=["any:e", "started:c"], c=["ok:a"], e=[]),
+            [(circle, "a", "comes after b, which comes after c, which comes after it: none of them ever starts")],
+        )
+        self.assertEqual(
+            told(a=["ok:b", "never:c"]),
+            [("unknown-dependency", "a", "comes after b, which is not there"), ("unknown-dependency", "a", "comes after c, which has left otherwise")],
+        )
+
     def test_labels(self):
         node = NODE.replace('"capacity"', '"labels": {"zone": "a"}, "capacity"')
         for selector, missing in [

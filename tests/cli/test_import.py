@@ -242,6 +242,29 @@ class Import(Case):
             self.assertNotIn("backfill.window", told["options"])
             self.assertIn("5: bf_window: not a number that can be used", told["left_out"])
 
+    def test_what_is_set_aside(self):
+        predicates = """tiers:
+- plugins:
+  - name: predicates
+    arguments:
+      predicate.ProportionalEnable: %s
+      predicate.resources: nvidia.com/gpu, example.com/foo
+      predicate.resources.nvidia.com/gpu.cpu: 4.5
+      predicate.resources.example.com/foo.cpu: 4
+"""
+        told = self.told(predicates % "true")
+        self.assertEqual((told["options"]["set_aside.cpu"], told["options"]["set_aside.memory"]), ("4500", "1000000000"))
+        self.assertEqual([one.split(": ", 1)[1] for one in told["left_out"]],
+                         ["predicate.resources: nothing is set aside for example.com/foo",
+                          "predicate.resources.example.com/foo.cpu: predicates does not read it"])  # fmt: skip
+        self.assertNotIn("set_aside.cpu", self.told(predicates % "false")["options"])
+        gpus = "NodeName=n[1-2] CPUs=32 Gres=gpu:4 RestrictedCoresPerGPU=%s\nNodeName=m CPUs=32 Gres=gpu:2 RestrictedCoresPerGPU=%s\nPartitionName=p Nodes=ALL\n"
+        told = self.told(gpus % (4, 4))
+        self.assertEqual((told["options"]["set_aside.cpu"], told["left_out"]), ("4000", []))
+        told = self.told(gpus % (4, 2))
+        self.assertEqual((told["options"]["set_aside.cpu"], told["left_out"]), ("4000", ["2: RestrictedCoresPerGPU: 4 as on the nodes before"]))
+        self.assertNotIn("set_aside.cpu", self.told(gpus % (0, 0))["options"])
+
     def test_slurm_nodes(self):
         ks = self.file("nodes.ks", "")
         self.ok("import", self.file("slurm.conf", SLURM), "--cluster", ks)

@@ -483,6 +483,7 @@ class Decisions(Case):
 
 
 STARTED, EVICTED, STALE = (f"kai.scheduler/{key}-timestamp" for key in ("last-start", "last-eviction", "stale-podgroup"))
+EVICTIONS, AFTER = "kaisched.io/evictions", "kaisched.io/after"
 
 
 class Times(Case):
@@ -535,6 +536,32 @@ class Times(Case):
                 self.assertEqual(len(self.gone(api)), evicted)
                 noted = [i for i in range(8) if self.note(api, f"a{i}", EVICTED)]
                 self.assertEqual([f"team/a{i}-0" for i in noted], sorted(self.gone(api)))
+                self.assertEqual([self.note(api, f"a{i}", EVICTIONS) for i in range(8)], ["1" if i in noted else None for i in range(8)])
+
+    def test_a_group_that_comes_after_another(self):
+        with FakeApi() as api:
+            self.fill(api)
+            self.add_gang(api, "data", "q", 1)
+            for name, after in (("train", "ok:data, any:data"), ("clean", "failed:data")):
+                made, pods = gang(name, "q", 1)
+                made["metadata"].setdefault("annotations", {})[AFTER] = after
+                api.put("podgroups", made)
+                api.put("pods", pods[0])
+            self.start(api, "period: 200ms\n")
+            self.assert_until(api, lambda: api.pods()["team/data-0"])
+            time.sleep(0.5)
+            self.assertFalse(api.pods()["team/train-0"] or api.pods()["team/clean-0"])
+            self.assertEqual(api.get("pods", "team/train-0").get("status", {}).get("conditions", []), [])  # no node would help
+            one = api.get("pods", "team/data-0")
+            one["status"]["phase"] = "Succeeded"
+            api.put("pods", one)
+            self.assert_until(api, lambda: api.pods()["team/train-0"])
+            self.assertEqual(self.note(api, "train", AFTER), "ok:data, any:data")
+            api.delete("pods", "team/data-0")
+            api.delete("podgroups", "team/data")
+            self.assert_until(api, lambda: self.note(api, "clean", AFTER) == "never:team/data")
+            self.assert_until(api, lambda: self.note(api, "train", AFTER) is None)
+            self.assertFalse(api.pods()["team/clean-0"])
 
     def test_a_gang_that_lost_a_pod(self):
         with FakeApi() as api:

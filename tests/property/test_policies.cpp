@@ -6,6 +6,7 @@
 
 #include "draws.hpp"
 #include "model/account.hpp"
+#include "model/dependencies.hpp"
 #include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -120,6 +121,48 @@ TEST_CASE("with any orders and limits sums stay right, and the order of parts is
       } else if (group.last_eviction != unset && group.requeue_delay != unset) {
         RC_ASSERT(now - group.last_eviction >= group.requeue_delay);
       }
+    }
+  });
+  CHECK(good);
+}
+
+TEST_CASE("pods without GPUs leave what is set aside, and who comes after others waits for them") {
+  const bool good = rc::check("set aside", [] {
+    cluster c = random_cluster();
+    auto changed = change(kind::pod_group, {"name", "after"});
+    auto ended = change(kind::pod, {"name", "status"});
+    const snapshot drawn = c.take_snapshot();
+    for (group_row g = 0; g < drawn.state().live_groups; ++g) {
+      const std::string other = pick({"ok:g", "failed:g", "any:g", "started:g"}) + std::to_string(draw(0, 5));
+      if (draw(0, 2) == 0) changed.add({std::string(drawn.group_name(g)), texts{other}});
+    }
+    for (pod_row p = 0; p < drawn.state().pod_slots; ++p) {
+      if (draw(0, 3) == 0)
+        ended.add({std::string(drawn.pod_name(p)), draw(0, 1) == 0 ? pod_status::succeeded : pod_status::failed});
+    }
+    got(c.apply(changed));
+    got(c.apply(ended));
+    const snapshot s = c.take_snapshot();
+    engine e;
+    const std::string actions = pick({"allocate", "allocate,consolidation,reclaim,preempt,backfill"});
+    got(e.set("actions", actions));
+    got(e.set("mode", pick({"strict", "compat"})));
+    got(e.set("set_aside.cpu", "2000"));
+    const session ran = got(e.run(s, now));
+    got(ran.check());
+    got(e.set("reference_path", "true"));
+    RC_ASSERT(got(e.run(s, now)).digest() == ran.digest());
+
+    const model::open_dependencies waiting = model::find_open_dependencies(s.state());
+    const std::size_t dims = s.state().dims();
+    for (const decision& d : ran.decisions()) {
+      const bool places = d.kind == decision_kind::bind || d.kind == decision_kind::pipeline;
+      RC_ASSERT(!places || !waiting.contains(d.group));
+      const std::span<const std::int64_t> request = ran.view().pod_request(d.pod);
+      if (d.kind != decision_kind::bind || actions != "allocate" || request[dim_gpu] > 0 || request[dim_cpu] == 0)
+        continue;
+      const std::span<const std::int64_t> idle = ran.view().node_idle().subspan(d.node * dims, dims);
+      RC_ASSERT(idle[dim_cpu] * 1000 >= 2000 * idle[dim_gpu]);  // pods with GPUs take no more than what was theirs
     }
   });
   CHECK(good);

@@ -39,6 +39,7 @@ struct some_group {
   std::int64_t priority = 50;
   bool preemptible = true;
   std::vector<some_pod> pods;
+  std::int64_t evictions = 0;
 
   [[nodiscard]] std::int64_t running() const {
     return std::count_if(pods.begin(), pods.end(), [](const some_pod& p) { return !p.node.empty(); });
@@ -78,12 +79,13 @@ snapshot taken(const world& w) {
     queues.add({q.name, q.parent, test::numbers{q.cores * 1000, unlimited, q.gpus * 1000}, q.priority,
                 test::reals(3, static_cast<double>(q.weight))});
   }
-  auto groups = add(table_kind::pod_group, {"name", "queue", "min_member", "created", "priority", "preemptible"});
+  auto groups =
+      add(table_kind::pod_group, {"name", "queue", "min_member", "created", "priority", "preemptible", "evictions"});
   auto pods = add(table_kind::pod, {"name", "group", "request", "status", "node"});
   for (std::size_t g = 0; g < w.groups.size(); ++g) {
     const some_group& one = w.groups[g];
     groups.add({one.name, one.queue, one.least, static_cast<std::int64_t>(g) * test::second, one.priority,
-                one.preemptible ? 1 : 0});
+                one.preemptible ? 1 : 0, one.evictions});
     for (const some_pod& p : one.pods) {
       pods.add({p.name, one.name, test::numbers{p.cores, 0, p.gpu, 1},
                 p.node.empty() ? pod_status::pending : pod_status::running, p.node});
@@ -117,7 +119,7 @@ world random_world(int least_nodes, int most_nodes, int most_groups, bool only_g
   const int groups = draw(2, most_groups);
   for (int g = 0; g < groups; ++g) {
     some_group one{
-        "g" + std::to_string(g), "q" + std::to_string(draw(0, queues - 1)), 1, 10 * draw(1, 3), draw(0, 7) > 0, {}};
+        "g" + std::to_string(g), "q" + std::to_string(draw(0, queues - 1)), 1, 10 * draw(1, 3), draw(0, 7) > 0, {}, 0};
     const int pods = draw(1, 3);
     one.least = draw(0, 1) == 0 ? 1 : pods;
     const std::int64_t gpu = draw(0, 7) == 0 ? 0 : draw(1, 2);
@@ -380,6 +382,39 @@ TEST_CASE("on unchanged demand sessions come to rest, and nobody is evicted for 
       settle(w, s);
     }
     if (!rests) RC_LOG() << last;
+    RC_ASSERT(rests);
+  });
+  CHECK(held);
+}
+
+TEST_CASE("whoever was evicted often enough is evicted no more, and sessions come to rest") {
+  const bool held = rc::check("most evictions", [] {
+    world w = random_world(1, 4, 8, false);
+    RC_LOG() << text_of(w);
+    const int most = draw(1, 2);
+    engine e;
+    got(e.set("mode", draw(0, 1) == 0 ? "compat" : "strict"));
+    got(e.set("victims.most_evictions", std::to_string(most)));
+    got(e.set("actions", draw(0, 2) == 0 ? "preempt,reclaim,allocate" : "allocate,consolidation,reclaim,preempt"));
+    std::size_t pods = 0;
+    for (const some_group& one : w.groups) pods += one.pods.size();
+    const std::size_t evicting = w.groups.size() * static_cast<std::size_t>(most);
+    bool rests = false;
+    for (std::size_t i = 0; i <= evicting + (evicting + 1) * pods && !rests; ++i) {
+      const session s = got(e.run(taken(w), 0));
+      got(s.check());
+      std::set<std::string> lost;
+      for (const decision& d : s.decisions()) {
+        if (d.kind == decision_kind::evict || d.kind == decision_kind::move)
+          lost.insert(std::string(s.base().group_name(d.group)));
+      }
+      for (some_group& one : w.groups) {
+        one.evictions += lost.contains(one.name) ? 1 : 0;
+        RC_ASSERT(one.evictions <= most);
+      }
+      rests = s.decisions().empty();
+      settle(w, s);
+    }
     RC_ASSERT(rests);
   });
   CHECK(held);

@@ -67,6 +67,8 @@ job drawn_job(std::size_t number) {
   one.model = drawn_text(true);
   for (int i = draw(0, 2); i > 0; --i)
     one.gpu_models.push_back(*rc::gen::elementOf(std::vector<std::string>{"A", "B,C", "\"D"}));
+  for (int i = draw(0, 2); i > 0; --i)
+    one.after.push_back(*rc::gen::elementOf(std::vector<std::string>{"ok:a", "any:b,c", "started:\"d", "failed:e f"}));
   one.submit = drawn_time() / 2;
   one.run_time = drawn_time();
   if (draw(0, 1) == 0) one.estimate = drawn_time();

@@ -242,6 +242,20 @@ TEST_CASE("pod groups: priority, preemptibility, times, constraints, sub-groups"
         R"({"name": "team/b", "queue": "q", "priority": 5, "preemptible": false, "namespace": "team"})");
   CHECK(has(row(text, "team/c"), R"("priority": 5, "preemptible": false)"));
   CHECK(has(row(text, "team/c"), R"("semi_preemptible": true)"));
+  const std::string told = row(
+      tables(
+          {queue,
+           pod_group("e", "",
+                     R"(, "annotations": {"kaisched.io/evictions": "3", "kaisched.io/after": "ok:a, any:other/b"})")}),
+      "team/e");
+  CHECK(has(told, R"("evictions": 3)"));
+  CHECK(has(told, R"("after": ["ok:team/a", "any:other/b"])"));
+  const std::string unreadable =
+      row(tables({queue,
+                  pod_group("e", "", R"(, "annotations": {"kaisched.io/evictions": "-3", "kaisched.io/after": " "})")}),
+          "team/e");
+  CHECK_FALSE(has(unreadable, "evictions"));
+  CHECK_FALSE(has(unreadable, "after"));
   CHECK(has(row(text, "team/d"), R"("min_sub_group": 1)"));
   CHECK(has(text, R"({"group": "team/d", "name": "inner", "min_sub_group": 1})"));
   CHECK(has(text, R"({"group": "team/d", "name": "leaf", "parent": "inner", "min_member": 2})"));

@@ -74,8 +74,8 @@ TEST_CASE("decimals are as short as can be") {
 TEST_CASE("a job of every column") {
   const workload made = read(
       "job,submit,run_time,queue,user,model,pods,gpus,cpu,memory,gpu_models,estimate,deadline,priority,preemptible,"
-      "min_pods,iterations,iteration_time\n"
-      "train,10.5,1h,research,ann,bert,4,8,16,64Gi,A100|H100,2h,3d,100,no,2,1000,3.6\n");
+      "min_pods,after,iterations,iteration_time\n"
+      "train,10.5,1h,research,ann,bert,4,8,16,64Gi,A100|H100,2h,3d,100,no,2,ok:data | any:tune,1000,3.6\n");
   REQUIRE(made.jobs.size() == 1);
   job expected;
   expected.name = "train";
@@ -92,6 +92,7 @@ TEST_CASE("a job of every column") {
   expected.priority = 100;
   expected.preemptible = false;
   expected.min_pods = 2;
+  expected.after = {"ok:data", "any:tune"};
   expected.pods = {{4, 16000, std::int64_t{64} << 30, 8000, 0}};
   CHECK(made.jobs[0] == expected);
 }
@@ -146,7 +147,7 @@ TEST_CASE("faults name file, line, column and what stands there") {
   CHECK(fault_of("job,submit\n") ==
         "jobs.csv:1: the header has no column \"run_time\"; known: job, submit, run_time, queue, user, model, pods, "
         "gpus, gpus_total, cpu, memory, gpu_memory, gpu_models, estimate, deadline, priority, preemptible, min_pods, "
-        "iterations, iteration_time");
+        "after, iterations, iteration_time");
   CHECK(fault_of("job,run_time,gpu\n") == "jobs.csv:1: no column is called \"gpu\"; did you mean \"gpus\"?");
   const std::string unknown = fault_of("job,run_time,colour_of_it\n");
   CHECK(unknown.find("jobs.csv:1: no column is called \"colour_of_it\"; known: job, submit,") == 0);
@@ -177,6 +178,9 @@ TEST_CASE("faults name file, line, column and what stands there") {
   CHECK(fault_of("priority", "high") ==
         "jobs.csv:2: priority: expected an integer from -2147483648 to 2147483647, found \"high\"");
   CHECK(fault_of("preemptible", "maybe") == "jobs.csv:2: preemptible: expected true or false, found \"maybe\"");
+  CHECK(fault_of("after", "ok:a|b") ==
+        "jobs.csv:2: after: expected ok:JOB, failed:JOB, any:JOB or started:JOB, with | between several, found "
+        "\"ok:a|b\"");
   CHECK(fault_of("min_pods", "2") == "jobs.csv:2: min_pods: expected an integer from 0 to 1, found \"2\"");
   CHECK(fault_of("gpu_models", "A||B") == "jobs.csv:2: gpu_models: expected models of GPUs, A|B, found \"A||B\"");
   CHECK(fault_of("queue", "a\tb") ==
@@ -233,6 +237,7 @@ TEST_CASE("what would not be read is not written") {
   CHECK(fault([](job& j) { j.pods.clear(); }) == "job \"a\": it has no pods");
   CHECK(fault([](job& j) { j.run_time = -1; }) == "job \"a\": run_time is out of range");
   CHECK(fault([](job& j) { j.pods[0].gpus = 1500; }) == "job \"a\": gpus is out of range");
+  CHECK(fault([](job& j) { j.after = {"ok:a|b"}; }).find("job \"a\": after has an entry") == 0);
   CHECK(fault([](job& j) { j.min_pods = 2; }) == "job \"a\": min_pods is out of range");
   CHECK(fault([](job& j) { j.gpu_models = {"A|B"}; }).find("job \"a\": gpu_models has a name") == 0);
 }

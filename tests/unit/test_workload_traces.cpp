@@ -178,15 +178,17 @@ TEST_CASE("swf: 18 numbers in a line") {
       "; Version: 2.2\n"
       "; a comment\n"
       " 1 0 5 100 4 -1 -1 6 200 1024 1 3 1 2 7 -1 -1 -1\r\n"
-      "2 10 -1 50.5 20 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1 ; behind\n"
+      "2 10 -1 50.5 20 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 3 -1 ; behind\n"
       "\n"
       "3 20 -1 -1 4 -1 -1 4 60 -1 5 3 1 2 7 -1 -1 -1\n"
-      "5 20 -1 9 3 -1 -1 0 60 -1 5 3 1 2 7 -1 -1 -1\n"
+      "5 20 -1 9 3 -1 -1 0 60 -1 5 3 1 2 7 -1 1 60\n"
       "4 20 -1 9 -1 -1 -1 0 60 -1 5 3 1 2 7 -1 -1 -1";
   const workload made = good(read_swf({"log.swf", text}));
   CHECK(made.left_out == 2);
   REQUIRE(made.jobs.size() == 3);
   CHECK(gpus_of(made.jobs[2]) == 3000);
+  CHECK(made.jobs[2].after == std::vector<std::string>{"any:swf-1"});
+  CHECK(made.jobs[1].after.empty());  // job 3 is left out
   const job& first = made.jobs[0];
   CHECK(first.name == "swf-1");
   CHECK(first.user == "user-3");

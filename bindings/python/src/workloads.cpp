@@ -206,6 +206,11 @@ py::dict to_columns(const workload& of) {
   if (some([&](const job& j) { return !j.preemptible; })) made["preemptible"] = numbers_of(of, &job::preemptible);
   if (some([&](const job& j) { return j.min_pods != 0; }))
     made["min_pods"] = array_of<std::int64_t>(of.jobs, [](const job& j) { return std::int64_t{j.min_pods}; });
+  if (some([](const job& j) { return !j.after.empty(); })) {
+    py::list entries;
+    for (const job& j : of.jobs) entries.append(j.after);
+    made["after"] = entries;
+  }
   if (some([](const job& j) { return j.iterations != 0 || j.iteration_time != 0; })) {
     made["iterations"] = numbers_of(of, &job::iterations);
     made["iteration_time"] = times_of(of, &job::iteration_time);

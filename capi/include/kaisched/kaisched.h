@@ -921,7 +921,8 @@ enum kaisched_pod_group_column {
   /// string, default empty. Stands for both priority and preemptible: train (50), build-preemptible (75), build (100),
   /// inference (125); below 100 groups are preemptible. Read only: what is kept is the two. [class]
   KAISCHED_POD_GROUP_COL_PRIORITY_CLASS = 23,
-  /// i64, default 0. How often pods of the group were evicted before; for reports.
+  /// i64, default 0. In how many sessions pods of the group were evicted before: for reports, and the option
+  /// victims.most_evictions. The host counts.
   KAISCHED_POD_GROUP_COL_EVICTIONS = 24,
   /// u8, default 0. 1: the core, which is what the gangs of the group need, counts as not preemptible, all beyond it as
   /// preemptible. preemptible is 0 then. [0 or 1]
@@ -932,7 +933,8 @@ enum kaisched_pod_group_column {
   /// i64, default 0. While pods of the group are outdated, limits and quotas leave out so many of these. [pods]
   KAISCHED_POD_GROUP_COL_MAX_SURGE = 27,
   /// string_list, default empty. Groups that have to begin or end before: ok:NAME (all pods succeeded), failed:NAME,
-  /// any:NAME (ended either way), started:NAME. [kind:pod group]
+  /// any:NAME (ended either way), started:NAME. The cluster writes never:NAME where a group left otherwise. [kind:pod
+  /// group]
   KAISCHED_POD_GROUP_COL_AFTER = 28,
   /// string_list, default empty. Who outside has to agree before pods of the group may start. The group is decided as
   /// ever and holds what it gets; its decisions name those who have not agreed. [names]

@@ -44,7 +44,9 @@ void read_reasons(const abi::session& session, decision& to) {
   for (std::size_t i = 0; i < reasons.rows(); ++i) {
     const std::string group(groups[i]);
     to.waiting[group].emplace_back(constraints[i], sentences[i]);
-    if (constraints[i] == "gated" || constraints[i] == "gang_incomplete") to.missing[group] = need[i] - have[i];
+    const bool waits_for_others =
+        constraints[i] == "gated" || constraints[i] == "gang_incomplete" || constraints[i] == "dependency";
+    if (waits_for_others) to.missing[group] = need[i] - have[i];
   }
 }
 

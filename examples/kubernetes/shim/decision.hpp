@@ -48,7 +48,8 @@ struct decision {
   std::map<std::string, group_times> groups;     ///< that have pods
   std::map<std::string, std::string> group_of;   ///< by pod that something is decided about
   std::map<std::string, eviction_cause> causes;  ///< by pod that is evicted
-  std::map<std::string, std::int64_t> missing;   ///< waiting groups that lack pods or have gated ones: how many more
+  /// Waiting groups that lack pods, have gated ones or come after other groups: how many are missing.
+  std::map<std::string, std::int64_t> missing;
   std::map<std::string, std::string, std::less<>>
       checks;                       ///< groups that wait for somebody to agree: who, separated by commas
   std::vector<std::string> faults;  ///< objects that were left out, and why

@@ -255,8 +255,10 @@ bool explainer::explain_group(const std::string& group, const reasons& why) {
 }
 
 bool explainer::tell_not_ready(const std::string& group, const reasons& why, std::int64_t missing) {
+  const bool after_others = why.front().first == "dependency";
   const std::string note =
-      fmt::format("waiting for {} {}: {}", missing, missing == 1 ? "pod" : "pods", why.front().second);
+      after_others ? why.front().second
+                   : fmt::format("waiting for {} {}: {}", missing, missing == 1 ? "pod" : "pods", why.front().second);
   json object;
   store_.look_at(pod_group_key, group, [&](const json& seen) {
     if (not_ready_[text_at(seen, "/metadata/uid")] != note) object = seen;

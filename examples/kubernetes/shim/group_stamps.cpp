@@ -1,11 +1,14 @@
 #include "group_stamps.hpp"
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "clock_text.hpp"
+#include "object_fields.hpp"
 #include "resources.hpp"
 
 namespace shim {
@@ -16,7 +19,24 @@ using nlohmann::json;
 
 constexpr const char* last_start = "kai.scheduler/last-start-timestamp";
 constexpr const char* last_eviction = "kai.scheduler/last-eviction-timestamp";
+constexpr const char* evictions = "kaisched.io/evictions";
+constexpr const char* after = "kaisched.io/after";
 constexpr const char* stale_since = "kai.scheduler/stale-podgroup-timestamp";
+
+/// Entries as the engine reads them from the annotation of a group: blanks go, and names get its namespace.
+std::string as_read(std::string_view annotation, const std::string& name_space) {
+  std::string all;
+  while (!annotation.empty()) {
+    const std::size_t comma = annotation.find(',');
+    std::string entry(annotation.substr(0, comma));
+    annotation.remove_prefix(comma == std::string_view::npos ? annotation.size() : comma + 1);
+    std::erase(entry, ' ');
+    const std::size_t colon = entry.find(':');
+    if (colon != std::string::npos && entry.find('/') == std::string::npos) entry.insert(colon + 1, name_space + "/");
+    if (!entry.empty()) all.append(all.empty() ? "" : ",").append(entry);
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -34,7 +54,18 @@ void group_stamps::begin(const decision& what, std::chrono::system_clock::time_p
     } else if (const auto due = due_.find(group); due != due_.end()) {
       due->second.erase(stale_since);  // it has come right by itself
     }
+    note_settled(group, times);
   }
+}
+
+/// A group that another one came after has left: the annotation of that one has to say what became of it, since nobody
+/// will know.
+void group_stamps::note_settled(const std::string& group, const group_times& times) {
+  if (!store_.has_annotation(pod_group_key, group, after)) return;
+  const json object = store_.find(pod_group_key, group);
+  const std::string is = fmt::format("{}", fmt::join(times.after, ","));
+  if (is == as_read(annotations_of(object).value(after, ""), text_at(object, "/metadata/namespace"))) return;
+  due_[group][after] = is.empty() ? json() : json(is);
 }
 
 void group_stamps::before_start(const std::string& pod) { stamp(pod, &group_times::starts, last_start); }
@@ -47,6 +78,7 @@ void group_stamps::stamp(const std::string& pod, bool group_times::* which, cons
   if (times == what_->groups.end() || !(times->second.*which)) return;
   if (!stamped_.emplace(of->second, key).second) return;  // with another pod of this cycle
   due_[of->second][key] = time_;
+  if (key == last_eviction) due_[of->second][evictions] = std::to_string(times->second.evictions);
   write(of->second);
 }
 

@@ -35,6 +35,7 @@ class group_stamps {
 
  private:
   void stamp(const std::string& pod, bool group_times::* which, const char* key);
+  void note_settled(const std::string& group, const group_times& times);
   void write(const std::string& group);
 
   object_store& store_;

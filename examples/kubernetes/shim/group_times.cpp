@@ -67,8 +67,14 @@ std::map<std::string, group_times> times_of_groups(const abi::options& options, 
   const abi::table groups = after.table(KAISCHED_TABLE_POD_GROUP);
   const auto names = groups.texts(KAISCHED_POD_GROUP_COL_NAME);
   const auto starts = groups.numbers<std::int64_t>(KAISCHED_POD_GROUP_COL_LAST_START);
+  const auto evictions = groups.numbers<std::int64_t>(KAISCHED_POD_GROUP_COL_EVICTIONS);
+  const auto entries = groups.text_lists(KAISCHED_POD_GROUP_COL_AFTER);
   for (std::size_t i = 0; i < groups.rows(); ++i) {
-    if (const auto known = all.find(std::string(names[i])); known != all.end()) known->second.starts = starts[i] == now;
+    const auto known = all.find(std::string(names[i]));
+    if (known == all.end()) continue;
+    known->second.starts = starts[i] == now;
+    known->second.evictions = evictions[i];
+    for (const std::string_view entry : entries[i]) known->second.after.emplace_back(entry);
   }
   // As KAI: who loses its last pods as a stale gang was not evicted for others.
   const abi::table decisions = session.table(KAISCHED_TABLE_DECISION);

@@ -16,9 +16,11 @@ namespace shim {
 struct group_times {
   bool starts = false;               ///< had no pod on a node and gets some
   bool is_evicted = false;           ///< for others, or to be moved
+  std::int64_t evictions = 0;        ///< cycles in which it was, this one included
   bool is_stale = false;             ///< has pods on nodes after this cycle, but fewer than it needs
   bool is_active = false;            ///< has pods on nodes after this cycle that do not leave
   std::vector<std::string> waiting;  ///< pods that wait after this cycle and are not gated
+  std::vector<std::string> after;    ///< groups that it comes after, as far as that is not settled
 };
 
 /// Takes the decisions of a session in and asks the engine what they make of the groups.

@@ -162,7 +162,7 @@ void cycle_runner::admit(std::size_t number, std::size_t workload, adm::head_res
   made.name = from.head.name;
   made.usage = result.assignment.usage;
   for (const adm::cell_amount& one : made.usage) made.cells.push_back(one.cell);
-  world_.state.hidden.push_back(!c_.state().groups[from.group].preemptible);
+  world_.state.hidden.push_back(!c_.state().groups[from.group].preemptible || c_.evicted_enough(from.group));
   world_.state.tree.add_usage(made.queue, made.usage);
   if (places_ != nullptr) places_->keep(number, result.assignment, result.places);
   line& of = lines_[from.queue];

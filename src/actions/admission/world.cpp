@@ -277,7 +277,8 @@ class workload_reader {
     const model::group_core& from = s_.groups[g];
     adm::running_workload& made = into_.state.running.emplace_back();
     into_.running.push_back(g);
-    into_.state.hidden.push_back(!from.preemptible || (c_.budgets.used() && c_.budgets.refuses(pods_of(c_, g))));
+    into_.state.hidden.push_back(!from.preemptible || c_.evicted_enough(g) ||
+                                 (c_.budgets.used() && c_.budgets.refuses(pods_of(c_, g))));
     made.queue = into_.queues[position_.at(from.queue)].node;
     made.priority = from.priority;
     made.queued_at = from.created;

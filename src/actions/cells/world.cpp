@@ -278,7 +278,8 @@ std::uint32_t gpus_of(const model::pod_class& of) {
 policy::cells::group_facts facts_of(const work::core& c, const cell_world& world, group_row group) {
   const model::group_core& of = c.state().groups[group];
   const auto cluster = world.cluster_of.find(of.queue);
-  return {cluster == world.cluster_of.end() ? policy::cells::nothing : cluster->second, of.priority, !of.preemptible};
+  return {cluster == world.cluster_of.end() ? policy::cells::nothing : cluster->second, of.priority,
+          !of.preemptible || c.evicted_enough(group)};
 }
 
 result<cell_world> world_of(const work::core& c) { return builder(c).make(); }

@@ -14,6 +14,11 @@ bool fits(const policy::resource_list& asked, const policy::resource_list& free)
   return policy::less_equal(asked, free, policy::absent_resource::zero);
 }
 
+bool fits_now(const session& of, row task, row node) {
+  const policy::resource_list& idle = of.cluster().nodes[node].idle;
+  return fits(of.cluster().tasks[task].first_request, idle) && !of.cluster().takes_what_is_set_aside(task, idle);
+}
+
 bool node_search::is_refused(row task, row node) const {
   const auto& cluster = session_->cluster();
   if (cluster.only_shard && !cluster.shard.contains(node)) return true;

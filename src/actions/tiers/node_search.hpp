@@ -43,6 +43,8 @@ class node_search {
 /// The node with the highest score, of equals the first; a single one is not scored. @pre not empty
 [[nodiscard]] row best_node(const policy::tiers::session& of, row task, const std::vector<row>& nodes);
 [[nodiscard]] bool fits(const policy::resource_list& asked, const policy::resource_list& free);
+/// The task may start on the node with what is free now.
+[[nodiscard]] bool fits_now(const policy::tiers::session& of, row task, row node);
 /// Tasks of a job that wait, in the order of the vector; those behind a gate of others only if asked for.
 [[nodiscard]] std::vector<row> waiting_tasks(const policy::tiers::cluster_state& cluster,
                                              const std::vector<row>& tasks);

@@ -41,7 +41,7 @@ row choose_node(const session& of, row task, const std::vector<row>& nodes) {
   std::vector<row> now;
   std::vector<row> later;
   for (const row node : nodes) {
-    if (fits(asked, of.cluster().nodes[node].idle)) {
+    if (fits_now(of, task, node)) {
       now.push_back(node);
     } else if (fits(asked, of.cluster().nodes[node].future_idle())) {
       later.push_back(node);
@@ -119,7 +119,7 @@ class placing {
       node = choose_node(session_, task, found);
       if (node == no_row) return true;
     }
-    if (fits(one.first_request, session_.cluster().nodes[node].idle)) {
+    if (fits_now(session_, task, node)) {
       made_.allocate(task, node);
     } else {
       made_.pipeline(task, node);

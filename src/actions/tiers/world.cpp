@@ -134,6 +134,8 @@ class world_maker {
   result<tiered_world> make(bool enqueues) {
     made_.cluster.enqueues = enqueues;
     made_.cluster.now = c_.now;
+    made_.cluster.cpu_per_gpu = static_cast<double>(c_.options.set_aside_cpu);
+    made_.cluster.memory_per_gpu = static_cast<double>(c_.options.set_aside_memory);
     const bool counts_pods = std::ranges::any_of(std::views::iota(class_row{0}, classes()), [&](class_row row) {
       return s_.classes[row] != nullptr && s_.classes[row]->requests(dim_pods) > 0;
     });
@@ -400,9 +402,10 @@ class world_maker {
     task.status = status_of(status(p));
     task.job = job;
     task.sub_job = sub_job;
-    task.preemptable = s_.groups[g].preemptible && !c_.budgets.refuses(p);
+    task.preemptable = s_.groups[g].preemptible && !c_.evicted_enough(g) && !c_.budgets.refuses(p);
     task.best_effort = task.request.is_empty();
     task.gated = status(p) == pod_status::gated;
+    task.leaves_room = policy::must_leave_room(c_.access, s_.class_of(p));
     task.critical = s_.group_extras[g].name_space == "kube-system";
     cluster.jobs[job].tasks.push_back(at);
     cluster.jobs[job].sub_jobs[sub_job].tasks.push_back(at);

@@ -190,7 +190,7 @@ class turn_world_maker {
     ask.created = s_.pod_extras[p].created == 0 ? s_.groups[g].created : s_.pod_extras[p].created;
     ask.is_originator = s_.pods[p].leader;
     ask.allows_preemption = s_.groups[g].preemptible;
-    ask.protected_always = plan_.protects && !s_.groups[g].preemptible;
+    ask.protected_always = (plan_.protects && !s_.groups[g].preemptible) || c_.evicted_enough(g);
     ask.kind = kind_of(s_.pods[p].pod_class, g);
     made_.cluster.apps[app].asks.push_back(at);
     if (!runs) return;
@@ -211,6 +211,11 @@ class turn_world_maker {
     policy::turns::kind_state& kind = made_.cluster.kinds.emplace_back();
     const model::quota_vector asked = c_.asked(ask);
     for (dimension d = 0; d < dims_; ++d) kind.request.push_back(d < quota_dimensions ? asked[d] : ask.requests(d));
+    if (policy::must_leave_room(c_.access, ask)) {
+      kind.leaves.assign(dims_, 0);
+      kind.leaves[dim_cpu] = c_.options.set_aside_cpu;
+      kind.leaves[dim_memory] = c_.options.set_aside_memory;
+    }
     std::vector<bool> refused(s_.node_count());
     for (node_row row = 0; row < s_.node_count(); ++row) refused[row] = c_.reservations.closes(group, row);
     const bool never = c_.has_predicates && policy::judge_cluster(c_.access, ask).what == constraint::obstacle;

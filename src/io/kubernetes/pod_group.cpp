@@ -74,12 +74,15 @@ void pod_groups::read(object& of) {
   row.min_sub_group = of.integer(spec, "minSubGroup").value_or(unset);
   row.last_start = time_of(of, "kai.scheduler/last-start-timestamp");
   row.last_eviction = time_of(of, "kai.scheduler/last-eviction-timestamp");
+  row.evictions = std::clamp<std::int64_t>(
+      whole_number(of.annotation("kaisched.io/evictions").value_or("")).value_or(0), 0, max_amount);
   row.stale_since = time_of(of, "kai.scheduler/stale-podgroup-timestamp");
   row.preemption_delay = of.duration(spec, "preemptionDelay").value_or(unset);
   row.staleness_grace = of.duration(spec, "stalenessGracePeriod").value_or(unset);
   row.levels = levels_of(of, of.section(spec, "topologyConstraint"));
   row.user = of.label("user").value_or("");
   row.checks = names_in(of.annotation(checks_annotation).value_or(""));
+  row.after = after_entries(of.annotation(after_annotation).value_or(""), row.name_space);
   const std::size_t sub_groups = rows_.sub_groups.size();
   read_sub_groups(of, spec, name);
   known_.emplace(name, true);

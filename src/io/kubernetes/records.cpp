@@ -300,6 +300,8 @@ void add_groups(cluster_input& to, const std::vector<pod_group_record>& rows, st
   writer.level(col::pod_group_preferred_level, &constraint_levels::preferred);
   writer.text(col::pod_group_user, &pod_group_record::user);
   writer.texts(col::pod_group_checks, &pod_group_record::checks);
+  writer.integer(col::pod_group_evictions, &pod_group_record::evictions);
+  writer.texts(col::pod_group_after, &pod_group_record::after);
   writer.finish(to, source);
 }
 

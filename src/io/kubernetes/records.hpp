@@ -226,12 +226,14 @@ struct pod_group_record {
   std::string name_space;
   std::int64_t last_start = unset;
   std::int64_t last_eviction = unset;
+  std::int64_t evictions = 0;
   std::int64_t stale_since = unset;
   std::int64_t preemption_delay = unset;
   std::int64_t staleness_grace = unset;
   constraint_levels levels;
   std::string user;
   std::vector<std::string> checks;
+  std::vector<std::string> after;
   friend bool operator==(const pod_group_record&, const pod_group_record&) = default;
 };
 

@@ -1,7 +1,9 @@
 // Does a pod fit on a node: amounts, devices, state, taints, labels. Kubernetes' semantics of taints and affinity.
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "base/int128.hpp"
 #include "model/account.hpp"
 #include "policy/access.hpp"
 
@@ -67,6 +69,31 @@ bool has_divided_gpus(const session_access& a, node_row row) {
   return false;
 }
 
+bool must_leave_room(const session_access& a, const model::pod_class& c) {
+  return a.predicates && (a.options->set_aside_cpu > 0 || a.options->set_aside_memory > 0) && !c.wants_gpu() &&
+         c.mig_slices == 0 && !c.asks_vendors();
+}
+
+set_aside_shortage set_aside_missing(const session_access& a, const model::pod_class& c, node_row row,
+                                     free_amount which) {
+  if (!must_leave_room(a, c)) return {};
+  const std::size_t at = static_cast<std::size_t>(row) * a.state->dims();
+  const auto free = [&](dimension d) {
+    const std::int64_t later = which == free_amount::idle_or_releasing ? (*a.live->releasing)[at + d] : 0;
+    return (*a.live->idle)[at + d] + later;
+  };
+  const std::int64_t gpus = free(dim_gpu);
+  if (gpus <= 0) return {};
+  for (const auto& [d, each] :
+       {std::pair{dim_cpu, a.options->set_aside_cpu}, std::pair{dim_memory, a.options->set_aside_memory}}) {
+    const base::int128 whole = base::int128{each} * gpus;
+    const auto aside =
+        static_cast<std::int64_t>(std::min<base::int128>((whole + whole_device - 1) / whole_device, max_amount));
+    if (c.requests(d) > 0 && free(d) - c.requests(d) < aside) return {d, c.requests(d) + aside, free(d)};
+  }
+  return {};
+}
+
 bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which,
                  std::int64_t paid) {
   const std::uint32_t dims = a.state->dims();
@@ -87,7 +114,7 @@ bool amounts_fit(const session_access& a, const model::pod_class& c, node_row ro
     if (in_groups && d == dim_gpu) continue;
     if (idle[d] + (also_releasing ? releasing[d] : 0) < 0) return false;
   }
-  if (!in_groups) return true;
+  if (!in_groups) return set_aside_missing(a, c, row, which).dim == no_row;
   // KAI keeps a slot for the pod that will reserve the device, also where it is reserved already.
   if (a.predicates && idle[dim_pods] + releasing[dim_pods] < slots_of_sharer) return false;
   return a.groups->fits(row, c, idle[dim_gpu] + (also_releasing ? releasing[dim_gpu] : 0));

@@ -150,7 +150,8 @@ void spread_verdicts(const session_access& a, pod_row pod, std::span<const node_
 }
 
 bool ignores_other_pods(const session_access& a, const model::pod_class& c) {
-  const bool predicates_say_nothing = !a.predicates || (a.state->pods_with_affinity == 0 && c.host_ports.empty());
+  const bool predicates_say_nothing =
+      !a.predicates || (a.state->pods_with_affinity == 0 && c.host_ports.empty() && !must_leave_room(a, c));
   const auto is_hard = [](const model::spread_constraint& one) { return !one.soft; };
   return predicates_say_nothing && (a.neighbours == nullptr || std::none_of(c.spread.begin(), c.spread.end(), is_hard));
 }

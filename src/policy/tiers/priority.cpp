@@ -84,6 +84,8 @@ class predicates final : public plugin {
       if (const node_refusal said = others->refuses(task, node); said != node_refusal::none) return said;
     }
     const node_state& there = of.cluster().nodes[node];
+    if (one.leaves_room && of.cluster().takes_what_is_set_aside(task, there.future_idle()))
+      return node_refusal::for_now;
     const auto staying = std::ranges::count_if(
         there.tasks, [](const auto& charged) { return charged.second != task_status::releasing; });
     return static_cast<double>(staying) < there.allocatable.get("pods") ? node_refusal::none : node_refusal::for_now;

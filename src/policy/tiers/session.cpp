@@ -297,7 +297,8 @@ node_answers& session::answers_for(row task) {
     known.blocks_[node / node_answers::block_size].is_known = false;
     const auto fits = [&](const resource_list& free) { return less_equal(asked, free, absent_resource::zero); };
     about.has_room_later = refuses(task, node) == node_refusal::none && fits(cluster_.nodes[node].future_idle());
-    about.has_room = about.has_room_later && fits(cluster_.nodes[node].idle);
+    about.has_room = about.has_room_later && fits(cluster_.nodes[node].idle) &&
+                     !cluster_.takes_what_is_set_aside(task, cluster_.nodes[node].idle);
     changed.push_back(node);
   };
   if (known.nodes_.empty()) {

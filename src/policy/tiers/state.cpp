@@ -68,6 +68,15 @@ void cluster_state::change_status(row task, task_status status) {
   note_change(task);
 }
 
+bool cluster_state::takes_what_is_set_aside(row task, const resource_list& free) const {
+  if (!tasks[task].leaves_room) return false;
+  constexpr double whole = 1000;
+  const resource_list& asked = tasks[task].first_request;
+  const double gpus = std::max(free.get("nvidia.com/gpu"), 0.0) / whole;
+  return (asked.cpu > 0 && free.cpu - asked.cpu < cpu_per_gpu * gpus) ||
+         (asked.memory > 0 && free.memory - asked.memory < memory_per_gpu * gpus);
+}
+
 resource_list cluster_state::total() const {
   resource_list sum;
   for (const node_state& node : nodes) sum.add(node.allocatable);

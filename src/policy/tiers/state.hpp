@@ -71,7 +71,8 @@ struct task_state {
   bool best_effort = false;
   bool gated = false;
   bool preempts = true;
-  bool critical = false;  ///< of the system: never a victim
+  bool critical = false;     ///< of the system: never a victim
+  bool leaves_room = false;  ///< it takes nothing of what is set aside for free GPUs
   /// By node, shared by tasks that ask alike; null: all take it.
   std::shared_ptr<const std::vector<node_refusal>> refusals;
   /// By node, the taints that it should rather keep away from, and what it prefers there; shared likewise. Null:
@@ -179,6 +180,8 @@ class cluster_state {
   bool shard_first = false;                   ///< other nodes come second
   std::int64_t now = 0;                       ///< ns
   std::shared_ptr<neighbourhood> neighbours;  ///< null: no task minds others
+  double cpu_per_gpu = 0;                     ///< milli-cores that are set aside for each GPU that is free
+  double memory_per_gpu = 0;
   std::vector<row> changed;  ///< nodes in the order in which they changed, once where one changes again and again
 
   /// Charges a task to the node it is on.
@@ -187,6 +190,8 @@ class cluster_state {
   /// A task that is charged, and not for a promise, gets another status of that kind.
   void change_status(row task, task_status status);
   [[nodiscard]] resource_list total() const;
+  /// Of what a node has free the task would take something that is set aside.
+  [[nodiscard]] bool takes_what_is_set_aside(row task, const resource_list& free) const;
 
  private:
   void note_change(row task);

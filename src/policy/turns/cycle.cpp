@@ -224,8 +224,9 @@ bool turn_taker::try_ask(row ask) {
 
 bool turn_taker::try_nodes(row ask) {
   const row kind = cluster_.asks[ask].kind;
-  if (const row kept = reserved_[ask];
-      kept != no_row && fits(cluster_.request(ask), cluster_.nodes[kept].available) && !nodes_.refuses(kind, kept)) {
+  if (const row kept = reserved_[ask]; kept != no_row && fits(cluster_.request(ask), cluster_.nodes[kept].available) &&
+                                       leaves_enough(cluster_.kinds[kind], cluster_.nodes[kept].available) &&
+                                       !nodes_.refuses(kind, kept)) {
     unreserve(ask);
     if (place(ask, kept)) return true;
     if (fault_) return false;

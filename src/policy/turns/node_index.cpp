@@ -27,7 +27,8 @@ bool node_index::refuses(row kind, row node) const {
 
 bool node_index::takes(row kind, row node) const {
   return cluster_.nodes[node].reserved_for == no_row &&
-         fits(cluster_.kinds[kind].request, cluster_.nodes[node].available) && !refuses(kind, node);
+         fits(cluster_.kinds[kind].request, cluster_.nodes[node].available) &&
+         leaves_enough(cluster_.kinds[kind], cluster_.nodes[node].available) && !refuses(kind, node);
 }
 
 void node_index::changed(row node) {

@@ -2,12 +2,25 @@
 
 #include <algorithm>
 
+#include <kaisched/quantity.hpp>
+
+#include "base/int128.hpp"
+
 namespace kaisched::policy::turns {
 
 std::int64_t cluster_state::age(row ask) const {
   std::int64_t age = 0;
   if (!__builtin_sub_overflow(now, asks[ask].created, &age)) return age;
   return now > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+}
+
+bool leaves_enough(const kind_state& kind, const amounts& available) {
+  const base::int128 gpus = kind.leaves.empty() ? 0 : std::max<std::int64_t>(available[dim_gpu], 0);
+  for (std::size_t d = 0; gpus > 0 && d < kind.leaves.size(); ++d) {
+    const base::int128 left = base::int128{available[d]} - kind.request[d];
+    if (kind.request[d] > 0 && left * whole_device < kind.leaves[d] * gpus) return false;
+  }
+  return true;
 }
 
 bool fits(const amounts& request, const amounts& available) {

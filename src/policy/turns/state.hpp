@@ -115,6 +115,7 @@ struct app_state {
 struct kind_state {
   amounts request;
   std::shared_ptr<const std::vector<bool>> refused;  ///< by node; null: none
+  amounts leaves;  ///< by dimension: what they leave for each free GPU of a node; empty: nothing
 };
 
 struct node_state {
@@ -155,6 +156,9 @@ struct cluster_state {
   [[nodiscard]] std::int64_t age(row ask) const;
   [[nodiscard]] const queue_state& queue_of(row ask) const { return queues[apps[asks[ask].app].queue]; }
 };
+
+/// A node keeps enough for its free GPUs if such an ask takes its part of what is available there.
+[[nodiscard]] bool leaves_enough(const kind_state& kind, const amounts& available);
 
 // ---- amounts
 /// What is asked for is there; what is overdrawn counts as nothing.

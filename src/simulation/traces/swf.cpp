@@ -65,7 +65,9 @@ class swf_reader {
   result<workload> take() {
     while (!text_.empty() && !faults_.failed()) read_line();
     if (faults_.failed()) return faults_.take();
-    return jobs_.take();
+    result<workload> read = jobs_.take();
+    if (read) forget_missing(*read);  // of jobs that are left out, or stand in another part of the log
+    return read;
   }
 
  private:
@@ -157,6 +159,9 @@ void swf_reader::read_job(const swf_fields& fields) {
     shape.memory = memory * (shape.gpus / whole_device);  // the log says it for each processor
     if (cores) shape.cpu = std::exchange(shape.gpus, 0);  // both are counted in thousandths
   }
+  // It had ended, well or not, before this one was sent; how long somebody thought is in the times of the log.
+  if (const std::int64_t preceding = integer(fields, swf_preceding, max_time); preceding > 0 && preceding != number)
+    one.after.push_back(fmt::format("any:swf-{}", preceding));
   jobs_.add(std::move(one), line_);
 }
 

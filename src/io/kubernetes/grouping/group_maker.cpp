@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "io/kubernetes/checks.hpp"
+#include "base/text.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/preemptibility.hpp"
 
@@ -91,6 +92,17 @@ std::string full_name(const object& pod, std::string_view name) {
 
 }  // namespace
 
+std::vector<std::string> after_entries(std::string_view annotation, std::string_view name_space) {
+  std::vector<std::string> entries;
+  for (std::string& entry : base::split_names(annotation)) {
+    const std::size_t colon = entry.find(':');
+    const bool has_space = entry.find('/') != std::string::npos || name_space.empty();
+    if (colon != std::string::npos && !has_space) entry.insert(colon + 1, fmt::format("{}/", name_space));
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
 void group_maker::add(object& of) {
   objects_.add(of);
   const bool wanted = of.kind() == "ConfigMap" && !settings_.kind_defaults.empty();
@@ -160,6 +172,7 @@ void group_maker::fill(const workload& of, const grouper& by, const group_shape&
   resolve_aliases(row.levels, aliases_);
   row.user = label_of(of, "user").value_or("");
   row.checks = checks_of(of);
+  row.after = after_entries(of.top().annotation(after_annotation).value_or(""), row.name_space);
   row.min_member = shape.sub_groups.empty() ? shape.min_member : 1;  // sub-groups have their own
   row.min_sub_group = shape.sub_groups.empty() ? unset : shape.min_sub_group;
 }

@@ -26,6 +26,11 @@ struct membership {
   friend bool operator==(const membership&, const membership&) = default;
 };
 
+/// Groups that one comes after, or its workload.
+inline constexpr std::string_view after_annotation = "kaisched.io/after";
+/// What it says as entries of the column `after`: names without a namespace are of its own one.
+[[nodiscard]] std::vector<std::string> after_entries(std::string_view annotation, std::string_view name_space);
+
 /// Makes rows of groups, each when its first pod comes: the order of pods is that of the text.
 class group_maker {
  public:
