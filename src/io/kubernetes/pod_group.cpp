@@ -92,6 +92,14 @@ void pod_groups::read(object& of) {
   } else {
     row.min_sub_group = unset;
   }
+  if (queues_ != nullptr && queues_->decides_about(row.queue)) {
+    std::string chosen = maker_.chosen_queue(of, row.queue);
+    if (chosen.empty()) {
+      refused_.insert(name);
+    } else {
+      row.queue = std::move(chosen);
+    }
+  }
   rows_.groups.push_back(std::move(row));
 }
 
@@ -124,6 +132,7 @@ void pod_groups::read_sub_groups(object& of, member spec, const std::string& gro
 membership pod_groups::member_of(object& pod, std::string_view group, std::string_view sub_group) const {
   membership in;
   in.group = group;
+  if (refused_.contains(group)) in.obstacle = refused_by_rules;
   const auto named = sub_groups_.find(group);
   if (named == sub_groups_.end()) return in;
   // Where the pod says nothing, it belongs where its owner would put it.

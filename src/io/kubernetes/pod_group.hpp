@@ -19,8 +19,15 @@ namespace kaisched::io::kubernetes {
 /// The groups of a cluster by their full names.
 class pod_groups {
  public:
-  pod_groups(const settings& chosen, const priority_classes& classes, const level_aliases& aliases, cluster_records& to)
-      : settings_(chosen), classes_(classes), aliases_(aliases), rows_(to), maker_(chosen, classes, aliases, to) {}
+  /// @param queues chooses queues of groups that name none; null: there are no rules.
+  pod_groups(const settings& chosen, const priority_classes& classes, const level_aliases& aliases,
+             queue_chooser* queues, cluster_records& to)
+      : settings_(chosen),
+        classes_(classes),
+        aliases_(aliases),
+        queues_(queues),
+        rows_(to),
+        maker_(chosen, classes, aliases, queues, to) {}
 
   /// Reads a pod group. Groups of other pools, and those that wait for another pool, are only noted as not decided
   /// here.
@@ -41,10 +48,12 @@ class pod_groups {
   const settings& settings_;
   const priority_classes& classes_;
   const level_aliases& aliases_;
+  queue_chooser* queues_;
   cluster_records& rows_;
   group_maker maker_;
   std::map<std::string, bool, std::less<>> known_;  ///< whether the group is decided here
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> sub_groups_;  ///< of groups that have any
+  std::set<std::string, std::less<>> refused_;                                         ///< that no rule takes
 };
 
 }  // namespace kaisched::io::kubernetes

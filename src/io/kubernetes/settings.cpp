@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "io/kubernetes/queue_rules.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -79,10 +80,14 @@ result<void> set(settings& of, std::string_view name, std::string_view value) {
           status::argument, fmt::format("find_devices: expected true or false, found \"{}\"", base::shown(value)), {}};
     }
     of.find_devices = value == "true";
+  } else if (name == "queue_rules") {
+    result<std::shared_ptr<const queue_rules>> read = parse_queue_rules(value, "queue_rules");
+    if (!read) return read.take_failure();
+    of.rules = std::move(*read);
   } else {
     return error{status::not_found,
                  fmt::format("no option is called '{}'; there are scheduler, node_pool, node_pool_label, queue_label, "
-                             "now, vendors and find_devices",
+                             "now, vendors, find_devices and queue_rules",
                              base::shown(name)),
                  {}};
   }
