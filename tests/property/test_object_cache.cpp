@@ -93,6 +93,12 @@ drawn draw_pod() {
   std::string labels = fmt::format(R"("app": "{}")", pick({"a", "b", "c", "d", "e", "kai-resource-reservation"}));
   if (!one_in(3)) notes += fmt::format(R"(, "pod-group-name": "g{}")", draw(0, 3));
   if (one_in(6)) notes += R"(, "gpu-fraction": "0.5")";
+  if (one_in(6)) {
+    notes += fmt::format(
+        R"(, "kaisched.io/extender-answers": "{}")",
+        pick({R"({\"nodes\": [\"n1\"]})", R"({\"except\": [\"n1\", \"n7\"]})", R"({\"obstacle\": \"x\"})", "?"}));
+  }
+  if (one_in(8)) notes += R"(, "kaisched.io/later-members": "true")";
   if (one_in(6)) labels += fmt::format(R"(, "runai-gpu-group": "x{}")", draw(0, 1));
   if (one_in(4)) labels += R"(, "kai.scheduler/subgroup-name": "a")";
   made.metadata = fmt::format(R"(, "uid": "u{}", "labels": {{{}}}, "annotations": {{{}}})", number, labels, notes);

@@ -97,6 +97,15 @@ TEST_CASE("queue rules: queues are made below a parent, by its template") {
   CHECK(holds(text.group("g"), R"("queue": "research.team")"));
 }
 
+TEST_CASE("queue rules: the nearest template above counts, that of the root last") {
+  grouped text = with_rules(R"({"rule": "label", "key": "t", "create": true})",
+                            R"(, "templates": {"root": {"priority": 1}, "a.b": {"priority": 2}})");
+  queue(text, "x").pod("p", "", R"("t": "root.a.b.c.d")").pod("q", "", R"("t": "root.a.e")");
+  CHECK(queue_row(text, "a.b.c.d") ==
+        R"({"name": "a.b.c.d", "parent": "a.b.c", "priority": 2, "quota": {"cpu": 0, "memory": 0, "gpu": 0}})");
+  CHECK(holds(queue_row(text, "a.e"), R"("priority": 1)"));
+}
+
 TEST_CASE("queue rules: levels between have what those below them have together") {
   grouped text = with_rules(
       R"({"rule": "user", "create": true, "parent": {"rule": "namespace", "create": true, "parent":

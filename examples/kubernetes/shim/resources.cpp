@@ -12,12 +12,14 @@ namespace shim {
 
 namespace {
 
-constexpr std::array<resource, 50> watched{{
+constexpr std::array<resource, 51> watched{{
     {"Node", "v1", "nodes", true},
     {"PriorityClass", "scheduling.k8s.io/v1", "priorityclasses", true},
     {"Queue", "scheduling.run.ai/v2", "queues", false},
     {"Topology", "kai.scheduler/v1alpha1", "topologies", false},
     {"PodGroup", "scheduling.run.ai/v2alpha2", "podgroups", false},
+    // What rules of queues look at.
+    {"Namespace", "v1", "namespaces", false},
     // Owners of pods.
     {"Job", "batch/v1", "jobs", false},
     {"CronJob", "batch/v1", "cronjobs", false},

@@ -41,7 +41,7 @@ class pod_groups {
 
  private:
   /// A pod of a group of the text; `sub_group` counts where its label says none.
-  [[nodiscard]] membership member_of(object& pod, std::string_view group, std::string_view sub_group) const;
+  [[nodiscard]] membership member_of(object& pod, std::string_view group, std::string_view sub_group);
   void read_sub_groups(object& of, member spec, const std::string& group);
   [[nodiscard]] constraint_levels levels_of(object& of, member constraint) const;
 
@@ -52,8 +52,13 @@ class pod_groups {
   cluster_records& rows_;
   group_maker maker_;
   std::map<std::string, bool, std::less<>> known_;  ///< whether the group is decided here
-  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> sub_groups_;  ///< of groups that have any
-  std::set<std::string, std::less<>> refused_;                                         ///< that no rule takes
+  struct sub_group_names {
+    std::set<std::string, std::less<>> names;
+    bool needs_all = false;  ///< and not so many of them
+    bool later = false;      ///< pods in none of them start when they come
+  };
+  std::map<std::string, sub_group_names, std::less<>> sub_groups_;  ///< of groups that have any
+  std::set<std::string, std::less<>> refused_;                      ///< that no rule takes
 };
 
 }  // namespace kaisched::io::kubernetes

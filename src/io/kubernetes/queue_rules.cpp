@@ -185,7 +185,8 @@ const queue_template* queue_chooser::template_of(std::string_view parent) const 
     if (made == made_.end() && known == known_.end()) break;
     parent = made != made_.end() ? made->second : known->second;
   }
-  return nullptr;
+  const auto of_all = by_.templates.find(root_prefix.substr(0, root_prefix.size() - 1));
+  return of_all == by_.templates.end() ? nullptr : &of_all->second;
 }
 
 void queue_chooser::finish(std::vector<pod_group_record>& groups, std::vector<queue_record>& to) {

@@ -70,8 +70,9 @@ struct queue_template {
 };
 
 struct queue_rules {
-  std::vector<queue_rule> rules;                                 ///< the first that gives a queue counts
-  std::map<std::string, queue_template, std::less<>> templates;  ///< of leaves below a queue, by its name
+  std::vector<queue_rule> rules;  ///< the first that gives a queue counts
+  std::map<std::string, queue_template, std::less<>>
+      templates;  ///< of leaves below a queue, by its name; `root`: of all others
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> user_groups;  ///< users by group
 };
 

@@ -232,6 +232,11 @@ group_maker::made_group group_maker::make(const workload& of, const grouper& by,
   return made;
 }
 
+bool group_maker::starts_later(const workload& of) const {
+  return settings_.later_members || of.top().annotation(later_key).value_or("") == "true" ||
+         of.pod.annotation(later_key).value_or("") == "true";
+}
+
 membership group_maker::join(const workload& of, const grouper& by, const placement& at, const std::string& obstacle) {
   membership in;
   in.group = full_name(of.pod, at.group);
@@ -239,7 +244,7 @@ membership group_maker::join(const workload& of, const grouper& by, const placem
   if (known == made_.end()) {
     known = made_.emplace(in.group, make(of, by, in.group, obstacle.empty())).first;
   }
-  const made_group& made = known->second;
+  made_group& made = known->second;
   std::int64_t& created = rows_.groups[made.row].created;
   created = std::min(created, of.pod.created());
   in.obstacle = obstacle.empty() ? made.obstacle : obstacle;
@@ -250,6 +255,14 @@ membership group_maker::join(const workload& of, const grouper& by, const placem
     in.sub_group = wanted;
   } else if (at.strict) {
     in.obstacle = fmt::format("{} {} has no sub-group {}", of.top().kind, of.top().name, wanted);
+  } else if (!made.sub_groups.empty() && rows_.groups[made.row].min_sub_group == unset && starts_later(of)) {
+    if (made.sub_groups.insert(std::string(later_sub_group)).second) {
+      sub_group_record& row = rows_.sub_groups.emplace_back();
+      row.line = rows_.groups[made.row].line;
+      row.group = in.group;
+      row.name = later_sub_group;
+    }
+    in.sub_group = later_sub_group;
   }
   if (in.obstacle.empty() && made.is_refused) in.obstacle = refused_by_rules;
   return in;

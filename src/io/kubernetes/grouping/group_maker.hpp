@@ -27,6 +27,11 @@ struct membership {
   friend bool operator==(const membership&, const membership&) = default;
 };
 
+/// Sub-group without a minimum, of pods that nobody waits for.
+inline constexpr std::string_view later_sub_group = "later-members";
+/// An annotation of a pod, its owner or its group: `true` if pods in no sub-group start when they come.
+inline constexpr std::string_view later_key = "kaisched.io/later-members";
+
 /// Of pods whose group no rule takes.
 inline constexpr std::string_view refused_by_rules = "no rule gives the group a queue";
 
@@ -72,6 +77,7 @@ class group_maker {
   [[nodiscard]] std::string choose(workload& of, grouper& by) const;
   [[nodiscard]] membership join(const workload& of, const grouper& by, const placement& at,
                                 const std::string& obstacle);
+  [[nodiscard]] bool starts_later(const workload& of) const;
   [[nodiscard]] made_group make(const workload& of, const grouper& by, const std::string& name, bool shaped);
   /// @return whether a queue takes it.
   bool fill(const workload& of, const grouper& by, const group_shape& shape, pod_group_record& row) const;
