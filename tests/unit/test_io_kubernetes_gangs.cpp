@@ -375,7 +375,7 @@ TEST_CASE("grouping: the submitter of a ray job waits as under KAI, or starts wh
   };
   grouped waits = job("");
   CHECK(waits.of_pod("submit", "group") == "team/pg-job-u-job");
-  CHECK(waits.of_pod("submit", "sub_group").empty());
+  CHECK(waits.of_pod("submit", "sub_group") == "default");
   CHECK(waits.sub_group("pg-job-u-job", "later-members") == "(no row)");
   const std::string row = sub_row("pg-job-u-job", "later-members", "");
   grouped by_owner = job(R"("kaisched.io/later-members": "true")");
@@ -383,7 +383,7 @@ TEST_CASE("grouping: the submitter of a ray job waits as under KAI, or starts wh
   CHECK(by_owner.of_pod("ray-head", "sub_group") == "headgroup");
   CHECK(by_owner.sub_group("pg-job-u-job", "later-members") == row);
   CHECK(job("", R"("kaisched.io/later-members": "true")").of_pod("submit", "sub_group") == "later-members");
-  CHECK(job(R"("kaisched.io/later-members": "no")").of_pod("submit", "sub_group").empty());
+  CHECK(job(R"("kaisched.io/later-members": "no")").of_pod("submit", "sub_group") == "default");
   CHECK(job("").option("later_members", "true").sub_group("pg-job-u-job", "later-members") == row);
 }
 
@@ -398,11 +398,11 @@ TEST_CASE("grouping: later members of pod groups of the text") {
     return text.of_pod(name, "sub_group");
   };
   const std::string_view later = R"("kaisched.io/later-members": "true")";
-  CHECK(group("", "", "late").empty());
+  CHECK(group("", "", "late") == "default");
   CHECK(group("", later, "late") == "later-members");
   CHECK(group("", later, "in") == "a");
   // A sub-group that needs nobody would count as one of those that are needed.
-  CHECK(group(R"(, "minSubGroup": 1)", later, "late").empty());
+  CHECK(group(R"(, "minSubGroup": 1)", later, "late") == "default");
 }
 
 TEST_CASE("grouping: nobody waits for later members, and they do not wait once the others run") {
@@ -420,7 +420,7 @@ TEST_CASE("grouping: nobody waits for later members, and they do not wait once t
           .pod("late", "", "", R"("pod-group-name": "g")");
     }
     const io::cluster_input input = text.read();
-    const result<cluster> made = io::build_cluster(input);
+    result<cluster> made = io::build_cluster(input);
     REQUIRE(made.ok());
     const engine with;
     const result<session> decided = with.run(made->take_snapshot(), input.now);

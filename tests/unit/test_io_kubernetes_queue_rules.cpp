@@ -89,9 +89,10 @@ TEST_CASE("queue rules: queues are made below a parent, by its template") {
   queue(text, "research").pod("p", "").pod("q", "");
   CHECK(queue_of(text, "p") == "research.team");
   CHECK(queue_of(text, "q") == "research.team");
-  CHECK(queue_row(text, "research.team") ==
-        R"({"name": "research.team", "parent": "research", "priority": 7, "quota": {"cpu": 500, "gpu": 2000}, )"
-        R"("limit": {"memory": 1073741824}, "over_quota_weight": {"gpu": 0.5}})");
+  CHECK(
+      queue_row(text, "research.team") ==
+      R"({"name": "research.team", "parent": "research", "priority": 7, "quota": {"cpu": 500, "memory": 0, "gpu": 2000}, )"
+      R"("limit": {"memory": 1073741824}, "over_quota_weight": {"gpu": 0.5}})");
   // A queue that everybody else is below is nobody's, whatever is there of it.
   text.object("scheduling.run.ai/v2alpha2", "PodGroup", "g", R"(, "spec": {"queue": "research"})");
   CHECK(holds(text.group("g"), R"("queue": "research.team")"));
@@ -114,16 +115,16 @@ TEST_CASE("queue rules: levels between have what those below them have together"
   queue(text, "other").pod("p", "", R"("user": "ann.b")").pod("q", "", R"("user": "bob")");
   CHECK(queue_of(text, "p") == "all.team.ann_dot_b");
   CHECK(holds(queue_row(text, "all.team.bob"), R"("parent": "all.team", )"));
-  CHECK(holds(queue_row(text, "all.team.bob"), R"("quota": {"gpu": 2000})"));
-  CHECK(holds(queue_row(text, "all.team"), R"("quota": {"gpu": 4000})"));
-  CHECK(holds(queue_row(text, "all"), R"("quota": {"gpu": 4000})"));
+  CHECK(holds(queue_row(text, "all.team.bob"), R"("quota": {"cpu": 0, "memory": 0, "gpu": 2000})"));
+  CHECK(holds(queue_row(text, "all.team"), R"("quota": {"cpu": 0, "memory": 0, "gpu": 4000})"));
+  CHECK(holds(queue_row(text, "all"), R"("quota": {"cpu": 0, "memory": 0, "gpu": 4000})"));
 }
 
 TEST_CASE("queue rules: what is there is used, by its name or by the way down to it") {
   grouped text = with_rules(
       R"({"rule": "label", "key": "t", "create": true, "parent": {"rule": "label", "key": "above", "create": true}},
          {"rule": "label", "key": "t", "create": true})");
-  queue(queue(queue(queue(text, "a"), "b", "a"), "a.c", "a"), "lone");
+  queue(queue(queue(queue(queue(text, "a"), "b", "a"), "a.c", "a"), "lone"), "default-queue");
   text.pod("own", "", R"("t": "b", "above": "a")")
       .pod("way", "", R"("t": "c", "above": "a")")
       .pod("new", "", R"("t": "d", "above": "a")")

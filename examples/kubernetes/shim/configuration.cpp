@@ -61,80 +61,60 @@ void read_queue_rules(configuration& to, const YAML::Node& value) {
 const fields<configuration>& known_fields() {
   using namespace std::chrono_literals;
   static const fields<configuration> all{
-      {"scheduler_name", [](configuration& to, const YAML::Node& value) {
-    to.scheduler_name = some_text(value); }},
-      {"kubeconfig", [](configuration& to, const YAML::Node& value) {
-    to.kubeconfig = some_text(value); }},
-      {"context", [](configuration& to, const YAML::Node& value) {
-    to.context = some_text(value); }},
-      {"period", [](configuration& to, const YAML::Node& value) {
-    to.period = duration(value, 100ms); }},
-      {"settle", [](configuration& to, const YAML::Node& value) {
-    to.settle = duration(value, 0ms); }},
-      {"explain_period", [](configuration& to, const YAML::Node& value) {
-    to.explain_period = duration(value, 0ms); }},
+      {"scheduler_name", [](configuration& to, const YAML::Node& value) { to.scheduler_name = some_text(value); }},
+      {"kubeconfig", [](configuration& to, const YAML::Node& value) { to.kubeconfig = some_text(value); }},
+      {"context", [](configuration& to, const YAML::Node& value) { to.context = some_text(value); }},
+      {"period", [](configuration& to, const YAML::Node& value) { to.period = duration(value, 100ms); }},
+      {"settle", [](configuration& to, const YAML::Node& value) { to.settle = duration(value, 0ms); }},
+      {"explain_period", [](configuration& to, const YAML::Node& value) { to.explain_period = duration(value, 0ms); }},
       {"eviction",
        [](configuration& to, const YAML::Node& value) {
-    to.eviction = one_of<eviction_form>(value, {{"delete", eviction_form::remove}, {"evict", eviction_form::evict}});
+         to.eviction =
+             one_of<eviction_form>(value, {{"delete", eviction_form::remove}, {"evict", eviction_form::evict}});
        }},
       {"disruption_budgets",
        [](configuration& to, const YAML::Node& value) {
-    to.budgets = one_of<budget_use>(value, {{"ignore", budget_use::ignore}, {"respect", budget_use::respect}});
+         to.budgets = one_of<budget_use>(value, {{"ignore", budget_use::ignore}, {"respect", budget_use::respect}});
        }},
-      {"page_size", [](configuration& to, const YAML::Node& value) {
-    to.page_size = number(value, 1, 10000); }},
+      {"page_size", [](configuration& to, const YAML::Node& value) { to.page_size = number(value, 1, 10000); }},
       {"discovery_period",
-       [](configuration& to, const YAML::Node& value) {
-    to.discovery_period = duration(value, 100ms); }},
-      {"leader_election", [](configuration& to, const YAML::Node& value) {
-    read_election(value, to.election); }},
+       [](configuration& to, const YAML::Node& value) { to.discovery_period = duration(value, 100ms); }},
+      {"leader_election", [](configuration& to, const YAML::Node& value) { read_election(value, to.election); }},
       {"node_pool",
        [](configuration& to, const YAML::Node& value) {
-    to.node_pool = scalar(value);
-    to.objects.add("node_pool", to.node_pool);
+         to.node_pool = scalar(value);
+         to.objects.add("node_pool", to.node_pool);
        }},
       {"node_pool_label",
-       [](configuration& to, const YAML::Node& value) {
-    to.objects.add("node_pool_label", some_text(value)); }},
+       [](configuration& to, const YAML::Node& value) { to.objects.add("node_pool_label", some_text(value)); }},
       {"queue_label",
-       [](configuration& to, const YAML::Node& value) {
-    to.objects.add("queue_label", some_text(value)); }},
+       [](configuration& to, const YAML::Node& value) { to.objects.add("queue_label", some_text(value)); }},
       {"queue_rules", read_queue_rules},
       {"later_members",
        [](configuration& to, const YAML::Node& value) {
-    to.objects.add("later_members", truth(value) ? "true" : "false");
+         to.objects.add("later_members", truth(value) ? "true" : "false");
        }},
-      {"extenders", [](configuration& to, const YAML::Node& value) {
-    read_extenders(value, to.extenders); }},
+      {"extenders", [](configuration& to, const YAML::Node& value) { read_extenders(value, to.extenders); }},
       {"extender_limits",
-       [](configuration& to, const YAML::Node& value) {
-    read_extender_limits(value, to.extenders); }},
-      {"extender", [configuration& to, const YAML::Node& value) {
-    read_extender(value, to.extender); }},
-      {"server", [](configuration& to, const YAML::Node& value) {
-    read_server(value, to.server); }},
-      {"load", [](configuration& to, const YAML::Node& value) {
-    read_load(value, to.load); }},
-      {"usage", [](configuration& to, const YAML::Node& value) {
-    read_usage(value, to.usage); }},
-      {"sharing", [](configuration& to, const YAML::Node& value) {
-    read_sharing(value, to.sharing); }},
-      {"scaling", [](configuration& to, const YAML::Node& value) {
-    read_scaling(value, to.scaling); }},
-      {"recording", [](configuration& to, const YAML::Node& value) {
-    read_recording(value, to.recording); }},
-      {"webhook", [](configuration& to, const YAML::Node& value) {
-    read_webhook(value, to.webhook); }},
+       [](configuration& to, const YAML::Node& value) { read_extender_limits(value, to.extenders); }},
+      {"extender", [](configuration& to, const YAML::Node& value) { read_extender(value, to.extender); }},
+      {"server", [](configuration& to, const YAML::Node& value) { read_server(value, to.server); }},
+      {"load", [](configuration& to, const YAML::Node& value) { read_load(value, to.load); }},
+      {"usage", [](configuration& to, const YAML::Node& value) { read_usage(value, to.usage); }},
+      {"sharing", [](configuration& to, const YAML::Node& value) { read_sharing(value, to.sharing); }},
+      {"scaling", [](configuration& to, const YAML::Node& value) { read_scaling(value, to.scaling); }},
+      {"recording", [](configuration& to, const YAML::Node& value) { read_recording(value, to.recording); }},
+      {"webhook", [](configuration& to, const YAML::Node& value) { read_webhook(value, to.webhook); }},
       {"log",
        [](configuration& to, const YAML::Node& value) {
-    to.log = one_of<log_form>(value, {{"text", log_form::text}, {"json", log_form::json}});
+         to.log = one_of<log_form>(value, {{"text", log_form::text}, {"json", log_form::json}});
        }},
       {"engine",
        [](configuration& to, const YAML::Node& value) {
-    // The engine would respect budgets that nobody reads.
-    if (value.IsMap() && value["respect_disruption_budgets"])
-      throw bad_input("respect_disruption_budgets: it is disruption_budgets: respect that says so");
-    to.engine = engine_options(value, configuration{}.engine);
+         // The engine would respect budgets that nobody reads.
+         if (value.IsMap() && value["respect_disruption_budgets"])
+           throw bad_input("respect_disruption_budgets: it is disruption_budgets: respect that says so");
+         to.engine = engine_options(value, configuration{}.engine);
        }},
   };
   return all;

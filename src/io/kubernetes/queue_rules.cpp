@@ -128,7 +128,7 @@ bool queue_chooser::passes(const queue_filter& filter, const queue_question& ask
 }
 
 std::string queue_chooser::make(std::string_view parent, std::string_view path, std::vector<made_queue>& making) const {
-  if (!is_queue_name(path) || parent.size() + 1 + path.size() > longest_queue_name) return {};
+  if (!is_queue_name(path) || below(parent, path).size() > longest_queue_name) return {};
   std::string above(parent);
   while (!path.empty()) {
     const std::string_view level = path.substr(0, path.find('.'));
