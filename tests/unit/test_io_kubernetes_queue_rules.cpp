@@ -89,10 +89,9 @@ TEST_CASE("queue rules: queues are made below a parent, by its template") {
   queue(text, "research").pod("p", "").pod("q", "");
   CHECK(queue_of(text, "p") == "research.team");
   CHECK(queue_of(text, "q") == "research.team");
-  CHECK(
-      queue_row(text, "research.team") ==
-      R"({"name": "research.team", "parent": "research", "priority": 7, "quota": {"cpu": 500, "memory": 0, "gpu": 2000}, )"
-      R"("limit": {"memory": 1073741824}, "over_quota_weight": {"gpu": 0.5}})");
+  CHECK(queue_row(text, "research.team") == R"({"name": "research.team", "parent": "research", "priority": 7, )"
+                                            R"("quota": {"cpu": 500, "memory": 0, "gpu": 2000}, )"
+                                            R"("limit": {"memory": 1073741824}, "over_quota_weight": {"gpu": 0.5}})");
   // A queue that everybody else is below is nobody's, whatever is there of it.
   text.object("scheduling.run.ai/v2alpha2", "PodGroup", "g", R"(, "spec": {"queue": "research"})");
   CHECK(holds(text.group("g"), R"("queue": "research.team")"));
@@ -184,7 +183,8 @@ TEST_CASE("queue rules: filters look at users, their groups and names") {
 
 TEST_CASE("queue rules: labels and annotations of the group and of its namespace") {
   grouped text = with_rules(
-      R"({"rule": "namespace_annotation", "key": "dept", "create": true}, {"rule": "annotation", "key": "t", "create": true},
+      R"({"rule": "namespace_annotation", "key": "dept", "create": true},
+         {"rule": "annotation", "key": "t", "create": true},
          {"rule": "namespace_label", "key": "team", "create": true})");
   queue(text, "a")
       .cluster_object("v1", "Namespace", "team", "", R"(, "labels": {"team": "vision"})")

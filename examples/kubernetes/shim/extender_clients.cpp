@@ -37,9 +37,8 @@ bool waits_for(const json& pod, const std::string& scheduler_name) {
 
 /// What the answer may depend on, and not what this program writes all the time.
 std::uint64_t digest_of_pod(const json& pod) {
-  const json metadata = section(pod, "/metadata");
-  return digest(as_line({metadata.value("uid", json()), metadata.value("labels", json()),
-                         metadata.value("annotations", json()), section(pod, "/spec")}));
+  return digest(as_line(
+      {text_at(pod, "/metadata/uid"), section(pod, "/metadata/labels"), annotations_of(pod), section(pod, "/spec")}));
 }
 
 /// Who asks for a resource by name, as a request or a limit.
