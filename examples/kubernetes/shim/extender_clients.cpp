@@ -27,12 +27,12 @@ constexpr const char* answers_annotation = "kaisched.io/extender-answers";
 std::string as_line(const json& of) { return of.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 bool waits_for(const json& pod, const std::string& scheduler_name) {
+  if (!text_at(pod, "/spec/nodeName").empty() || text_at(pod, "/spec/schedulerName") != scheduler_name) return false;
   const std::string phase = text_at(pod, "/status/phase");
+  if (!text_at(pod, "/metadata/deletionTimestamp").empty() || (!phase.empty() && phase != "Pending")) return false;
   const json spec = section(pod, "/spec");
   const auto gates = spec.find("schedulingGates");
-  return text_at(pod, "/spec/schedulerName") == scheduler_name && text_at(pod, "/spec/nodeName").empty() &&
-         text_at(pod, "/metadata/deletionTimestamp").empty() && (phase.empty() || phase == "Pending") &&
-         (gates == spec.end() || gates->empty());
+  return gates == spec.end() || gates->empty();
 }
 
 /// What the answer may depend on, and not what this program writes all the time.
@@ -57,6 +57,8 @@ bool asks_for(const json& pod, const std::vector<std::string>& resources) {
   }
   return false;
 }
+
+bool concerns(const asked_extender& of, const json& pod) { return of.resources.empty() || asks_for(pod, of.resources); }
 
 /// Names of nodes in an answer; those of objects where it has no names. Nothing: it says neither.
 std::optional<std::vector<std::string>> nodes_in(const json& told) {
@@ -112,10 +114,6 @@ extender_clients::extender_clients(extenders_settings by, std::string scheduler_
 
 void extender_clients::cancel() noexcept {
   for (const client& one : clients_) one.http->cancel();
-}
-
-bool extender_clients::concerns(const asked_extender& of, const json& pod) const {
-  return of.resources.empty() || asks_for(pod, of.resources);
 }
 
 extender_clients::situation extender_clients::look(const object_store& at) const {
@@ -255,7 +253,7 @@ std::string extender_clients::note_of(const answer& known, const std::set<std::s
   for (const auto& [name, points] : known.points) {
     if (nodes.contains(name)) told["preferences"][name] = points;
   }
-  return told.empty() ? std::string{} : as_line(told);
+  return as_line(told);
 }
 
 bool extender_clients::ask(object_store& to) {
@@ -300,13 +298,20 @@ bool extender_clients::ask(object_store& to) {
   }
   object_store::notes notes;
   for (const waiting_pod& pod : now.pods) {
-    const auto found = known_.find(pod.name);
-    answer unasked;
-    unasked.obstacle = "extenders have not been asked about it yet";
-    std::string text = note_of(found == known_.end() ? unasked : found->second, now.nodes);
-    if (!text.empty()) notes.emplace(pod.name, std::move(text));
+    if (const auto found = known_.find(pod.name); found != known_.end())
+      notes.emplace(pod.name, note_of(found->second, now.nodes));
   }
-  to.note(pod_key, answers_annotation, std::move(notes));
+  // Also of who comes between the questions and the session.
+  to.note(pod_key, answers_annotation, std::move(notes),
+          [of = by_.all, scheduler = scheduler_name_](const json& pod) -> std::string {
+            const bool is_asked_about =
+                waits_for(pod, scheduler) &&
+                std::ranges::any_of(of, [&](const asked_extender& one) { return concerns(one, pod); });
+            if (!is_asked_about) return {};
+            json told = json::object();
+            told["obstacle"] = "extenders have not been asked about it yet";
+            return as_line(told);
+          });
   return is_behind;
 }
 

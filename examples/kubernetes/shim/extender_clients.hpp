@@ -64,7 +64,6 @@ class extender_clients {
   };
 
   [[nodiscard]] situation look(const object_store& at) const;
-  [[nodiscard]] bool concerns(const asked_extender& of, const nlohmann::json& pod) const;
   /// Nothing: the limits are reached.
   [[nodiscard]] std::optional<answer> ask_about(const waiting_pod& pod, const situation& now, clock::time_point until);
   /// The body of a good answer. Errors: std::exception, cancelled.
