@@ -285,7 +285,8 @@ result<std::vector<checked_file>> check_all(const check_arguments& told, const e
   }
   for (const std::string& file : told.files) {
     shown.next(file + ": reading");
-    all.push_back(check_tables(file == "-" ? "standard input" : file, io::read_cluster(file), told, with, shown));
+    all.push_back(
+        check_tables(file == "-" ? "standard input" : file, read_tables(told.input, file), told, with, shown));
   }
   if (all.empty()) return error{status::argument, "no file is named", {}};
   return all;

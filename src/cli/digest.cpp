@@ -67,12 +67,14 @@ result<identified> identify_tables(std::string name, const result<io::cluster_in
   return identified{std::move(name), "cluster", built->take_snapshot().digest(), {}, {}};
 }
 
-result<identified> identify(const std::string& file, std::string_view on_invalid) {
+result<identified> identify(const std::string& file, const input_arguments& input) {
   const result<std::string> text = io::read_file(file);
   if (!text) return text.failure();
   const std::string name = file == "-" ? "standard input" : file;
   if (is_decisions(*text)) return identify_decisions(name, *text);
-  return identify_tables(name, io::parse_cluster(*text, name), on_invalid);
+  const result<io::kubernetes::settings> chosen = object_settings(input);
+  if (!chosen) return chosen.failure();
+  return identify_tables(name, io::parse_cluster(*text, name, *chosen), input.on_invalid);
 }
 
 json json_of(const identified& one) {
@@ -93,7 +95,7 @@ result<std::vector<identified>> identify_all(const digest_arguments& told, progr
   }
   for (const std::string& file : told.files) {
     shown.next(file);
-    result<identified> one = identify(file, told.input.on_invalid);
+    result<identified> one = identify(file, told.input);
     if (!one) return one.take_failure();
     all.push_back(std::move(*one));
   }

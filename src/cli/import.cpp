@@ -27,6 +27,7 @@ using io::json_value;
 struct import_arguments {
   std::string file;
   std::string cluster;
+  std::string queue_rules;
 };
 
 std::string text_of(json_value of, std::string_view key) {
@@ -121,6 +122,10 @@ int import_file(const import_arguments& told, console& to) {
   if (!told.cluster.empty()) {
     if (auto claimed = to.claim("--cluster", told.cluster); !claimed) return to.fail(claimed.failure(), exit_usage);
   }
+  if (!told.queue_rules.empty()) {
+    if (auto claimed = to.claim("--queue-rules", told.queue_rules); !claimed)
+      return to.fail(claimed.failure(), exit_usage);
+  }
   result<std::string> text = io::read_file(told.file);
   if (!text) return to.fail(text.failure());
   std::string source = told.file;
@@ -138,6 +143,13 @@ int import_file(const import_arguments& told, console& to) {
     const std::string rows = fmt::format("scenario 1\n{}\n", joined(made->rows, "\n"));
     if (auto written = to.write(told.cluster, rows); !written) return to.fail(written.failure(), exit_failure);
   }
+  if (!told.queue_rules.empty()) {
+    if (made->queue_rules.empty())
+      return to.fail(
+          error{status::argument, fmt::format("{}: says nothing of which queue a job belongs to", source), {}});
+    if (auto written = to.write(told.queue_rules, made->queue_rules); !written)
+      return to.fail(written.failure(), exit_failure);
+  }
   if (to.shows_report()) {
     to.out().line(fmt::format("# {}, {}", source, made->of));
     for (const auto& [option, value] : made->options) {
@@ -148,6 +160,8 @@ int import_file(const import_arguments& told, console& to) {
     if (!made->rows.empty() && told.cluster.empty())
       to.out().line(fmt::format("# {} nodes, queues and topologies, which --cluster FILE writes as a scenario",
                                 made->rows.size()));
+    if (!made->queue_rules.empty() && told.queue_rules.empty())
+      to.out().line("# Which queue a job belongs to, which --queue-rules FILE writes as queue rules");
     if (!made->unmapped.empty()) to.out().line("# Left out, by line:");
     for (const std::string& one : made->unmapped) to.out().line("#   " + one);
   }
@@ -155,6 +169,7 @@ int import_file(const import_arguments& told, console& to) {
               {"from", made->of},
               {"options", json::object()},
               {"rows", made->rows},
+              {"queue_rules", made->queue_rules.empty() ? json() : json::parse(made->queue_rules)},
               {"left_out", made->unmapped}};
   for (const auto& [option, value] : made->options) report["options"][option] = value;
   return to.finish(report);
@@ -175,6 +190,8 @@ void add_import(command_list& to) {
       .required();
   c.option("--cluster", &told.cluster, file_name({"ks"}),
            "Write what it says of nodes, queues and topologies as a scenario; - is the standard output");
+  c.option("--queue-rules", &told.queue_rules, file_name({"yaml", "json"}),
+           "Write its placement rules as queue rules; - is the standard output");
   c.add_example("kaisched import volcano-scheduler.conf > engine.yaml");
   c.add_example("kaisched import queues.yaml --cluster queues.ks > engine.yaml", "options, and the tree of queues");
   c.runs([&told](console& out) { return import_file(told, out); });

@@ -1,12 +1,14 @@
-// queues.yaml of YuniKorn -> turns and queues.
+// queues.yaml of YuniKorn -> turns, queues and queue rules.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/imports.hpp"
 #include "io/kubernetes/quantity.hpp"
+#include "io/kubernetes/queue_rules.hpp"
 
 namespace kaisched::cli {
 
@@ -27,6 +29,29 @@ constexpr yunikorn_resource yunikorn_resources[] = {
 const yunikorn_resource* known_resource(std::string_view name) {
   const auto* const found = std::ranges::find(yunikorn_resources, name, &yunikorn_resource::there);
   return found == std::end(yunikorn_resources) ? nullptr : found;
+}
+
+using rules_json = nlohmann::ordered_json;
+
+bool is_expression(std::string_view name) { return name.find_first_of("^$*+?()[{}|") != std::string_view::npos; }
+
+/// A regular expression that wildcards can say; nothing if it asks for more.
+std::optional<std::string> as_pattern(std::string_view expression) {
+  const bool from_start = expression.starts_with('^');
+  if (from_start) expression.remove_prefix(1);
+  const bool to_end = expression.ends_with('$') && !expression.ends_with("\\$");
+  if (to_end) expression.remove_suffix(1);
+  std::string made = from_start ? "" : "*";
+  while (!expression.empty()) {
+    const char c = expression.front();
+    const bool is_any = expression.starts_with(".*");
+    const bool is_escaped = c == '\\' && expression.size() > 1 && expression[1] == '.';
+    if (!is_any && !is_escaped && (is_expression({&c, 1}) || c == '\\')) return std::nullopt;
+    if (!is_any || !made.ends_with('*')) made += is_any ? '*' : is_escaped ? '.' : c == '.' ? '?' : c;
+    expression.remove_prefix(is_any || is_escaped ? 2 : 1);
+  }
+  if (!to_end && !made.ends_with('*')) made += '*';
+  return made;
 }
 
 class yunikorn_import {
@@ -50,6 +75,12 @@ class yunikorn_import {
       }
     }
     if (!settings_.empty()) made_.set("turns.settings", joined(settings_));
+    if (!rules_.empty()) {
+      rules_.push_back({{"rule", "fixed"}, {"queue", "default"}});  // where no rule gives a queue
+      rules_json file{{"schema", io::kubernetes::queue_rules_schema}, {"rules", std::move(rules_)}};
+      if (!templates_.empty()) file["templates"] = std::move(templates_);
+      made_.queue_rules = file.dump(2) + "\n";
+    }
     return std::move(made_);
   }
 
@@ -59,7 +90,7 @@ class yunikorn_import {
       const std::string_view key = one.key();
       if (key == "name") continue;
       if (key == "queues" && one.is(json_kind::array)) {
-        for (const json_value queue : one) read_queue(queue, "", "");
+        for (const json_value queue : one) read_queue(queue, "", "", nullptr);
       } else if (key == "nodesortpolicy") {
         read_node_order(one);
       } else if (key == "preemption" && one.is(json_kind::object)) {
@@ -72,10 +103,98 @@ class yunikorn_import {
         }
       } else if (key == "limits") {
         read_limits(one, "");
+      } else if (key == "placementrules" && one.is(json_kind::array)) {
+        for (const json_value rule : one) {
+          if (std::optional<rules_json> made = read_rule(rule)) rules_.push_back(std::move(*made));
+        }
       } else {
-        made_.leave_out(one, key == "placementrules" ? "groups name their queues" : "nothing here does this");
+        made_.leave_out(one, "nothing here does this");
       }
     }
+  }
+
+  /// Nothing: nothing here does this, which has been said.
+  std::optional<rules_json> read_rule(json_value told) {
+    json_value kept = told;
+    const auto member_text = [&](std::string_view key) {
+      const json_value* const found = find_member(told, key, kept);
+      return found == nullptr ? std::string{} : scalar_text(*found);
+    };
+    const std::string name = member_text("name");
+    const std::string value = member_text("value");
+    rules_json made;
+    if (name == "provided" || name == "user") {
+      made["rule"] = name;
+    } else if (name == "fixed" && !value.empty()) {
+      made = {{"rule", "fixed"}, {"queue", value}};
+    } else if (name == "tag" && value == "namespace") {
+      made["rule"] = "namespace";
+    } else if (name == "tag" && value == "namespace.parentqueue") {
+      made = {{"rule", "namespace_annotation"}, {"key", "yunikorn.apache.org/parentqueue"}};
+    } else {
+      made_.leave_out(
+          told, name == "tag" ? "groups have no tags: rules label and annotation say of what" : "that is no rule here");
+      return std::nullopt;
+    }
+    if (member_text("create") == "true") made["create"] = true;
+    if (const json_value* const filter = find_member(told, "filter", kept)) {
+      std::optional<rules_json> read = read_filter(*filter);
+      if (!read) return std::nullopt;
+      made["filter"] = std::move(*read);
+    }
+    if (const json_value* const parent = find_member(told, "parent", kept)) {
+      std::optional<rules_json> read = read_rule(*parent);
+      if (!read) return std::nullopt;
+      made["parent"] = std::move(*read);
+    }
+    return made;
+  }
+
+  std::optional<rules_json> read_filter(json_value told) {
+    rules_json made = rules_json::object();
+    json_value kept = told;
+    if (const json_value* const type = find_member(told, "type", kept); type != nullptr && scalar_text(*type) == "deny")
+      made["type"] = "deny";
+    for (const std::string_view key : {"users", "groups"}) {
+      const json_value* const names = find_member(told, key, kept);
+      if (names == nullptr || !names->is(json_kind::array)) continue;
+      for (const json_value one : *names) {
+        std::string name = scalar_text(one);
+        if (is_expression(name)) {  // of several names none is one
+          const std::optional<std::string> pattern = names->size() == 1 ? as_pattern(name) : std::nullopt;
+          if (!pattern) {
+            made_.leave_out(*names, "expressions have * and ? here; the rule is left out");
+            return std::nullopt;
+          }
+          name = *pattern;
+        }
+        made[std::string(key)].push_back(std::move(name));
+      }
+    }
+    return made;
+  }
+
+  /// What queues that are made get; of applications and properties nothing here is by queue before it is there.
+  rules_json read_template(json_value told) {
+    rules_json made = rules_json::object();
+    for (const json_value one : told) {
+      if (one.key() != "resources" || !one.is(json_kind::object)) {
+        made_.leave_out(one, "queues that are made have quotas and limits alone");
+        continue;
+      }
+      for (const json_value amounts : one) {
+        if (!amounts.is(json_kind::object)) continue;
+        for (const json_value amount : amounts) {
+          const yunikorn_resource* const known = known_resource(amount.key());
+          if (known == nullptr) {
+            made_.leave_out(amount, "queues have quotas and limits of cpu, memory and GPUs");
+            continue;
+          }
+          made[amounts.key() == "max" ? "limit" : "quota"][std::string(known->here)] = scalar_text(amount);
+        }
+      }
+    }
+    return made;
   }
 
   void read_node_order(json_value told) {
@@ -97,7 +216,8 @@ class yunikorn_import {
   }
 
   /// Names of queues are theirs below the root, with dots. `where`: `@queue`, or nothing for the root.
-  void read_queue(json_value told, const std::string& parent, std::string_view above) {
+  /// `like`: what is made below it has, unless it says so itself.
+  void read_queue(json_value told, const std::string& parent, std::string_view above, rules_json like) {
     json_value kept = told;
     const json_value* const named = find_member(told, "name", kept);
     const std::string own = named == nullptr ? "" : scalar_text(*named);
@@ -109,10 +229,16 @@ class yunikorn_import {
     if (!is_root) made_.rows.push_back(fmt::format("queue {}{}{}", name, parent.empty() ? "" : " parent=", parent));
     const json_value* children = nullptr;
     json_value below = told;
+    bool is_parent = false;
     for (const json_value one : told) {
       const std::string_view key = one.key();
-      if (key == "name" || key == "parent") continue;
-      if (key == "queues") {
+      if (key == "name") continue;
+      if (key == "parent") {
+        is_parent = scalar_text(one) == "true";
+      } else if (key == "childtemplate" && one.is(json_kind::object)) {
+        like = read_template(one);
+        is_parent = true;
+      } else if (key == "queues") {
         children = find_member(told, "queues", below);
       } else if (key == "resources" && !is_root) {
         read_resources(one, made_.rows[at]);
@@ -127,8 +253,12 @@ class yunikorn_import {
             one, key == "submitacl" || key == "adminacl" ? "who may submit is not asked" : "nothing here does this");
       }
     }
-    if (children == nullptr || !children->is(json_kind::array)) return;
-    for (const json_value child : *children) read_queue(child, name, "root");
+    const bool has_children = children != nullptr && children->is(json_kind::array);
+    // Nobody is in a queue with a template, so that it may get others below it.
+    if (is_parent && (!like.is_null() || (!has_children && !is_root)))
+      templates_[is_root ? "root" : name] = like.is_null() ? rules_json::object() : like;
+    if (!has_children) return;
+    for (const json_value child : *children) read_queue(child, name, "root", like);
   }
 
   void read_resources(json_value told, std::string& row) {
@@ -218,6 +348,8 @@ class yunikorn_import {
 
   imported_policy made_;
   std::vector<std::string> settings_;
+  rules_json rules_ = rules_json::array();
+  rules_json templates_ = rules_json::object();
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ struct imported_policy {
   std::string_view of;                                       ///< whose configuration it is
   std::vector<std::pair<std::string, std::string>> options;  ///< the preset first
   std::vector<std::string> rows;                             ///< statements of a scenario: topologies, nodes, queues
+  std::string queue_rules;                                   ///< a file of rules in JSON; empty: none
   std::vector<std::string> unmapped;                         ///< `12: binpack: nobody reads weight.x`, with lines
 
   void set(std::string_view option, std::string value) { options.emplace_back(option, std::move(value)); }

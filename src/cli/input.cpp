@@ -10,7 +10,9 @@
 
 #include "cli/terminal.hpp"
 #include "files/cluster_file.hpp"
+#include "files/yaml_document.hpp"
 #include "io/files.hpp"
+#include "io/kubernetes/queue_rules.hpp"
 #include "io/openb.hpp"
 
 namespace kaisched::cli {
@@ -44,6 +46,8 @@ void add_input_options(command& to, input_arguments& told, std::string_view on_i
   to.option("--openb-nodes", &told.openb_nodes, file_name({"csv"}),
             "Nodes of an openb trace instead of a cluster file");
   to.option("--openb-pods", &told.openb_pods, file_name({"csv"}), "Pods of that trace, all pending at once");
+  to.option("--queue-rules", &told.queue_rules, file_name({"yaml", "yml", "json"}),
+            "Which queue a job of objects of Kubernetes belongs to, and which ones are made");
   to.option(
       "--on-invalid", &told.on_invalid, one_of("WHAT", {"reject", "quarantine"}),
       fmt::format("A bad row ends everything, or is left out with what depends on it. If not given: as a scenario "
@@ -74,6 +78,7 @@ result<void> check_input(const input_arguments& told) {
     return wrong(fmt::format("two inputs are named, {} and an openb trace; one is decided at a time",
                              by_option ? told.cluster : told.file));
   }
+  if (nodes && !told.queue_rules.empty()) return wrong("--queue-rules is for objects of Kubernetes");
   if (!nodes && !by_position && !by_option) {
     return wrong("no cluster is named: give a FILE, or --openb-nodes and --openb-pods");
   }
@@ -86,10 +91,30 @@ std::string input_name(const input_arguments& told) {
   return path == "-" ? "standard input" : path;
 }
 
+result<io::kubernetes::settings> object_settings(const input_arguments& told) {
+  io::kubernetes::settings chosen;
+  if (told.queue_rules.empty()) return chosen;
+  const result<std::string> text = io::read_file(told.queue_rules);
+  if (!text) return text.failure();
+  const result<io::json_document> document = io::parse_yaml(*text, told.queue_rules);
+  if (!document) return document.failure();
+  result<std::shared_ptr<const io::kubernetes::queue_rules>> rules =
+      io::kubernetes::read_queue_rules(*document, told.queue_rules);
+  if (!rules) return rules.take_failure();
+  chosen.rules = std::move(*rules);
+  return chosen;
+}
+
 result<io::cluster_input> read_tables(const input_arguments& told) {
   if (auto sound = check_input(told); !sound) return sound.failure();
   if (!told.openb_nodes.empty()) return read_openb(told);
-  return io::read_cluster(told.cluster.empty() ? told.file : told.cluster);
+  return read_tables(told, told.cluster.empty() ? told.file : told.cluster);
+}
+
+result<io::cluster_input> read_tables(const input_arguments& told, const std::string& file) {
+  const result<io::kubernetes::settings> chosen = object_settings(told);
+  if (!chosen) return chosen.failure();
+  return io::read_cluster(file, *chosen);
 }
 
 error about_input(const input_arguments& told, error why) {

@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "io/cluster_input.hpp"
+#include "io/kubernetes/settings.hpp"
 
 namespace kaisched::cli {
 
@@ -22,7 +23,8 @@ struct input_arguments {
   std::string cluster;  ///< by --cluster
   std::string openb_nodes;
   std::string openb_pods;
-  std::string on_invalid;  ///< empty: what the file says, else the default
+  std::string queue_rules;  ///< a file, for objects of Kubernetes
+  std::string on_invalid;   ///< empty: what the file says, else the default
 };
 /// The options; the position is the command's own, because some take more words. `on_invalid` is what counts where
 /// neither the arguments nor the file say what becomes of bad rows.
@@ -56,4 +58,8 @@ inline constexpr std::size_t load_steps = 2;
 
 /// The tables of whichever input is meant.
 [[nodiscard]] result<io::cluster_input> read_tables(const input_arguments& told);
+/// How objects of Kubernetes are read.
+[[nodiscard]] result<io::kubernetes::settings> object_settings(const input_arguments& told);
+/// The tables of another file, read as this input would be.
+[[nodiscard]] result<io::cluster_input> read_tables(const input_arguments& told, const std::string& file);
 }  // namespace kaisched::cli

@@ -35,6 +35,21 @@ bool starts_as_scenario(std::string_view text) {
   }
 }
 
+/// Other forms say themselves which queue a group is in.
+result<void> check_rules(const kubernetes::settings& chosen, std::string_view source) {
+  if (chosen.rules == nullptr) return {};
+  return error{status::argument,
+               fmt::format("{}: queue rules are for objects of Kubernetes, and this is another form", source),
+               {}};
+}
+
+/// A form that nothing can be chosen for.
+template <result<cluster_input> (*Parse)(std::string_view, std::string_view)>
+result<cluster_input> parse_as_is(std::string_view text, std::string_view source, const kubernetes::settings& chosen) {
+  if (auto good = check_rules(chosen, source); !good) return good.take_failure();
+  return Parse(text, source);
+}
+
 result<cluster_input> parse_scenario_cluster(std::string_view text, std::string_view source) {
   result<scenario> parsed = parse_scenario(text, source);
   if (!parsed) return parsed.take_failure();
@@ -45,16 +60,17 @@ result<std::string> format_scenario_cluster(const snapshot& from, std::int64_t n
   return format_scenario(from, now, {});
 }
 
-result<cluster_input> parse_kubernetes(std::string_view text, std::string_view source) {
-  return kubernetes::parse(text, source);
+result<cluster_input> parse_kubernetes(std::string_view text, std::string_view source,
+                                       const kubernetes::settings& chosen) {
+  return kubernetes::parse(text, source, chosen);
 }
 
 /// As KAI's scheduler gives it out.
-result<cluster_input> parse_zip(std::string_view bytes, std::string_view source) {
+result<cluster_input> parse_zip(std::string_view bytes, std::string_view source, const kubernetes::settings& chosen) {
   const result<std::string> text = unzip_json(bytes, source);
   if (!text) return text.failure();
-  if (kubernetes::is_likely(*text)) return kubernetes::parse(*text, source);
-  return parse_cluster_json(*text, source);
+  if (kubernetes::is_likely(*text)) return kubernetes::parse(*text, source, chosen);
+  return parse_as_is<parse_cluster_json>(*text, source, chosen);
 }
 
 constexpr std::array<std::string_view, 1> zip_endings{".zip"};
@@ -70,10 +86,10 @@ bool has_ending(const cluster_form& form, std::string_view path) {
 
 constexpr std::array<cluster_form, 5> forms{{
     {"Kubernetes", kubernetes_endings, kubernetes::is_likely, parse_kubernetes, nullptr},
-    {"JSON", json_endings, starts_with_brace, parse_cluster_json, format_cluster_json},
-    {"scenario", scenario_endings, starts_as_scenario, parse_scenario_cluster, format_scenario_cluster},
+    {"JSON", json_endings, starts_with_brace, parse_as_is<parse_cluster_json>, format_cluster_json},
+    {"scenario", scenario_endings, starts_as_scenario, parse_as_is<parse_scenario_cluster>, format_scenario_cluster},
     {"ZIP", zip_endings, is_zip, parse_zip, nullptr},
-    {"YAML", yaml_endings, is_anything, parse_cluster_yaml, format_cluster_yaml},
+    {"YAML", yaml_endings, is_anything, parse_as_is<parse_cluster_yaml>, format_cluster_yaml},
 }};
 
 }  // namespace
@@ -87,18 +103,19 @@ const cluster_form* cluster_form_of(std::string_view path) noexcept {
   return nullptr;
 }
 
-result<cluster_input> parse_cluster(std::string_view text, std::string_view source) {
+result<cluster_input> parse_cluster(std::string_view text, std::string_view source,
+                                    const kubernetes::settings& chosen) {
   const cluster_form* named = cluster_form_of(source);
   for (const cluster_form& form : forms) {
-    if ((named == nullptr || has_ending(form, source)) && form.is_likely(text)) return form.parse(text, source);
+    if ((named == nullptr || has_ending(form, source)) && form.is_likely(text)) return form.parse(text, source, chosen);
   }
-  return named->parse(text, source);  // the last form of all is likely
+  return named->parse(text, source, chosen);  // the last form of all is likely
 }
 
-result<cluster_input> read_cluster(const std::string& path) {
+result<cluster_input> read_cluster(const std::string& path, const kubernetes::settings& chosen) {
   const result<std::string> text = read_file(path);
   if (!text) return text.failure();
-  return parse_cluster(*text, path == "-" ? "standard input" : path);
+  return parse_cluster(*text, path == "-" ? "standard input" : path, chosen);
 }
 
 result<std::string> format_cluster(const std::string& path, const snapshot& from, std::int64_t now) {

@@ -353,16 +353,64 @@ class Import(Case):
         )  # fmt: skip
         self.assertEqual(
             [one.split(": ")[1] for one in told["left_out"]],
-            ["placementrules", "submitacl", "priority.offset", "pods", "groups", "quota.preemption.delay", "another partition"],
+            ["submitacl", "priority.offset", "pods", "groups", "quota.preemption.delay", "another partition"],
         )
         self.assertEqual(
             told["rows"],
             [f"queue research quota.cpu=10000m quota.memory={10 << 30} quota.gpu=8000m limit.cpu=20500m", "queue research.vision parent=research",
              "queue product"],
         )  # fmt: skip
-        self.assertEqual(self.told(VOLCANO)["rows"], [])
+        self.assertEqual(
+            told["queue_rules"],
+            {"schema": "kaisched-queue-rules/1", "rules": [{"rule": "namespace", "create": True}, {"rule": "fixed", "queue": "default"}]},
+        )
+        self.assertEqual((self.told(VOLCANO)["rows"], self.told(VOLCANO)["queue_rules"]), ([], None))
         odd = self.told(YUNIKORN.replace("name: product", "name: 'a product'"))
         self.assertEqual((len(odd["rows"]), odd["left_out"][-2].split(": ")[-1]), (2, "that is no name of a queue"))
+
+    def test_placement_rules_of_yunikorn_are_queue_rules(self):
+        rules = """placementrules:
+  - {name: provided, create: false, filter: {type: deny, users: [ann, bob]}}
+  - name: tag
+    value: namespace.parentqueue
+  - name: user
+    create: true
+    filter: {groups: ['^dev\\..*']}
+    parent: {name: tag, value: namespace, create: true, parent: {name: fixed, value: research}}
+  - {name: user, filter: {users: ['a|b']}}
+  - {name: tag, value: dept}
+  - {name: recovery}
+"""
+        text = YUNIKORN.replace("placementrules: [{name: tag, value: namespace, create: true}]\n", rules)
+        text = text.replace("- name: product", "- name: product\n      parent: true")
+        text = text.replace("parent: true\n      resources", "childtemplate: {maxapplications: 2, resources: {guaranteed: {nvidia.com/gpu: 1}, max: {vcore: 500m}}}\n      resources")
+        told = self.told(text)
+        made = told["queue_rules"]
+        self.assertEqual(
+            made["rules"],
+            [
+                {"rule": "provided", "filter": {"type": "deny", "users": ["ann", "bob"]}},
+                {"rule": "namespace_annotation", "key": "yunikorn.apache.org/parentqueue"},
+                {"rule": "user", "create": True, "filter": {"groups": ["dev.*"]},
+                 "parent": {"rule": "namespace", "create": True, "parent": {"rule": "fixed", "queue": "research"}}},
+                {"rule": "fixed", "queue": "default"},
+            ],
+        )  # fmt: skip
+        self.assertEqual(made["templates"], {"research": {"quota": {"gpu": "1"}, "limit": {"cpu": "500m"}}, "product": {}})
+        for why in ["expressions have * and ? here; the rule is left out", "groups have no tags", "that is no rule here", "queues that are made have quotas"]:
+            self.assertTrue(any(why in one for one in told["left_out"]), why)
+        file = self.folder / "rules.json"
+        self.ok("import", self.file("c.yaml", text), "--queue-rules", file, "-q")
+        self.assertEqual(json.loads(file.read_text()), made)
+        # The program reads what it has written.
+        objects = self.file("o.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: lab, uid: u, labels: {user: ann},\n"
+                            "  annotations: {yunikorn.apache.org/user.info: '{\"groups\": [\"dev.x\"]}'}}\n"
+                            "spec: {schedulerName: kai-scheduler, containers: []}\n"
+                            "---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: research}\nspec: {}\n")  # fmt: skip
+        self.assertIn("queue: research.lab.ann,", self.ok("convert", objects, "-", "--to", "yaml", "--queue-rules", file))
+        self.assertIn("says nothing of which queue", self.fails(2, "import", self.file("v.yaml", VOLCANO), "--queue-rules", "-"))
+        self.assertIn("are for objects of Kubernetes", self.fails(2, "run", self.file("x.ks", "scenario 1\n"), "--queue-rules", file))
+        self.assertIn("rules.yaml:2: rules[0].rule: expected one of", self.fails(2, "run", objects, "--queue-rules", self.file("rules.yaml", "schema: kaisched-queue-rules/1\nrules: [{rule: all}]\n")))
 
     def test_queues_of_yunikorn_are_a_scenario(self):
         inner = "\n".join("    " + line for line in YUNIKORN.splitlines())

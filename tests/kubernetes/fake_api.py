@@ -48,7 +48,7 @@ class FakeApi:
         self.lock = threading.Condition()
         self.version = 100
         self.served = set(SERVED)  # what discovery tells; the rest is not found
-        self.objects = {plural: {} for plural in SERVED | set(VERSIONS)}  # plural -> name -> object
+        self.objects = {plural: {} for plural in SERVED | set(VERSIONS) | {"namespaces"}}  # plural -> name -> object
         self.history = []  # (version, plural, type, object)
         self.told = {plural: [] for plural in self.objects}  # the same by plural
         self.requests = []

@@ -93,6 +93,12 @@ drawn draw_pod() {
   std::string labels = fmt::format(R"("app": "{}")", pick({"a", "b", "c", "d", "e", "kai-resource-reservation"}));
   if (!one_in(3)) notes += fmt::format(R"(, "pod-group-name": "g{}")", draw(0, 3));
   if (one_in(6)) notes += R"(, "gpu-fraction": "0.5")";
+  if (one_in(6)) {
+    notes += fmt::format(
+        R"(, "kaisched.io/extender-answers": "{}")",
+        pick({R"({\"nodes\": [\"n1\"]})", R"({\"except\": [\"n1\", \"n7\"]})", R"({\"obstacle\": \"x\"})", "?"}));
+  }
+  if (one_in(8)) notes += R"(, "kaisched.io/later-members": "true")";
   if (one_in(6)) labels += fmt::format(R"(, "runai-gpu-group": "x{}")", draw(0, 1));
   if (one_in(4)) labels += R"(, "kai.scheduler/subgroup-name": "a")";
   made.metadata = fmt::format(R"(, "uid": "u{}", "labels": {{{}}}, "annotations": {{{}}})", number, labels, notes);
@@ -184,7 +190,11 @@ drawn draw_surroundings() {
 drawn draw_other(bool plain) {
   if (one_in(2)) return draw_surroundings();
   switch (draw(0, plain ? 5 : 8)) {
-    case 0:
+    case 0: {
+      drawn made{"v1", "Namespace", "", pick({"team", "team-b"})};
+      made.metadata = maybe(2, R"(, "labels": {"team": "x"})");
+      return made;
+    }
     case 1:
     case 2: {
       drawn made{"batch/v1", "Job", "team", fmt::format("j{}", draw(0, 2))};
@@ -232,6 +242,15 @@ drawn draw_object(bool plain) {
   if (what < 90) return draw_pod();
   return draw_other(plain);
 }
+
+/// Queues are there, are made, or nobody takes the group.
+constexpr std::string_view queue_rules = R"({"schema": "kaisched-queue-rules/1", "rules": [
+  {"rule": "provided", "filter": {"names": ["q0", "q1"]}},
+  {"rule": "namespace_label", "key": "team", "create": true, "parent": {"rule": "namespace", "create": true}},
+  {"rule": "label", "key": "app", "create": true, "parent": {"rule": "fixed", "queue": "q1"},
+   "filter": {"type": "deny", "names": ["b"]}},
+  {"rule": "namespace", "create": true, "filter": {"names": ["team"]}}],
+  "templates": {"q1": {"quota": {"gpu": 1}}}})";
 
 /// Messages without the line, which is that of another text.
 std::vector<std::string> told(const std::vector<error>& faults) {
@@ -302,7 +321,9 @@ TEST_CASE("a cluster that is changed with its objects is the one that they make 
   std::uint64_t steps = 0;
   std::uint64_t full_loads = 0;
   CHECK(rc::check([&] {
-    world here({});
+    io::kubernetes::settings chosen;
+    if (one_in(2)) got(io::kubernetes::set(chosen, "queue_rules", queue_rules));
+    world here(chosen);
     std::int64_t now = start;
     for (int i = draw(0, 40); i > 0; --i) here.change(false);
     const bool plain = !one_in(3);

@@ -14,6 +14,7 @@
 #include "files/kubernetes_text.hpp"
 #include "io/cluster_input.hpp"
 #include "io/cluster_json.hpp"
+#include "io/kubernetes/settings.hpp"
 
 namespace grouping_test {
 
@@ -57,8 +58,14 @@ class grouped {
                       std::string(annotations) + "}");
   }
 
+  /// An option of readers.
+  grouped& option(std::string_view name, std::string_view value) {
+    if (auto done = io::kubernetes::set(chosen_, name, value); !done) FAIL(done.failure().message);
+    return *this;
+  }
+
   [[nodiscard]] io::cluster_input read() const {
-    result<io::cluster_input> input = io::kubernetes::parse(text_, "c.json", {});
+    result<io::cluster_input> input = io::kubernetes::parse(text_, "c.json", chosen_);
     if (!input) FAIL(input.failure().message);
     return std::move(*input);
   }
@@ -98,6 +105,7 @@ class grouped {
 
  private:
   std::string text_;
+  io::kubernetes::settings chosen_;
 };
 
 inline bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }

@@ -866,4 +866,37 @@ TEST_CASE("shapes of levels and positions of nodes are annotations") {
   CHECK(fault_of({placed("rack")}).find("kaisched.io/position") != std::string::npos);
 }
 
+TEST_CASE("what other programs have said about a pod that waits is an annotation") {
+  const auto told = [](std::string_view answers, std::string_view spec = "", std::string_view status = "") {
+    std::string text;
+    for (const char c : answers) text += c == '"' ? std::string("\\\"") : std::string(1, c);
+    pod_parts parts;
+    parts.metadata = R"(, "annotations": {"pod-group-name": "g", "kaisched.io/extender-answers": ")" + text + "\"}";
+    parts.spec = spec;
+    parts.status = status;
+    return std::vector<std::string>{queue, node("n1"), pod_group("g"), pod("p", parts)};
+  };
+  const auto seen = [&](std::string_view answers, std::string_view spec = "", std::string_view status = "") {
+    return row(tables(told(answers, spec, status)), "team/p");
+  };
+  CHECK(has(seen(R"({"nodes": ["n1", "n2"]})"), R"x("node_affinity": ["metadata.name in (n1,n2)"])x"));
+  CHECK(has(row(tables(told(R"({"except": ["n2"]})")), "n1"), R"("labels": {"metadata.name": "n1"})"));
+  CHECK(has(seen(R"({"except": ["n2"]})", R"(, "affinity": {"nodeAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+      {"matchExpressions": [{"key": "a", "operator": "Exists"}]},
+      {"matchExpressions": [{"key": "b", "operator": "Exists"}]}]}}})"),
+            R"x("node_affinity": ["a,metadata.name notin (n2)", "b,metadata.name notin (n2)"])x"));
+  CHECK(has(seen(R"({"nodes": []})"), R"("node_affinity": ["none,!none"])"));
+  CHECK(has(seen(R"({"preferences": {"n2": 7, "n1": 7, "n3": 100}})"),
+            R"x("node_preferences": ["7: metadata.name in (n2,n1)", "100: metadata.name in (n3)"])x"));
+  CHECK(has(seen(R"({"obstacle": "no licence"})"), R"("obstacle": "no licence")"));
+  // It says nothing about who runs.
+  CHECK_FALSE(has(seen(R"({"obstacle": "no licence"})", R"(, "nodeName": "n1")", R"("phase": "Running")"), "licence"));
+  for (const char* wrong : {"", "7", "{", R"({"nodes": "n1"})", R"({"nodes": ["n1),a"]})",
+                            R"({"preferences": {"n1": 0}})", R"({"preferences": {"n1": 101}})",
+                            R"({"preferences": {"a b": 1}})", R"({"obstacle": 1})", R"({"why": "not"})"}) {
+    CHECK(has(fault_of(told(wrong)), "expected nodes, except, preferences or obstacle in JSON"));
+  }
+}
+
 }  // namespace of_test_io_kubernetes

@@ -360,4 +360,77 @@ TEST_CASE("grouping: a pod group that is there has the pod, whatever its annotat
   CHECK(text.of_pod("job-master-0", "group") == "team/pg-job-u-job");
 }
 
+TEST_CASE("grouping: the submitter of a ray job waits as under KAI, or starts when it comes") {
+  const auto job = [](std::string_view annotations, std::string_view of_pod = "") {
+    grouped text;
+    text.object("ray.io/v1", "RayJob", "job", R"(, "status": {"rayClusterName": "ray"})",
+                R"(, "annotations": {)" + std::string(annotations) + "}")
+        .object("ray.io/v1", "RayCluster", "ray",
+                R"(, "spec": {"workerGroupSpecs": [{"groupName": "gpu", "replicas": 2}]})",
+                grouped::owned_by("ray.io/v1 RayJob job"))
+        .object("batch/v1", "Job", "job-submit", "", grouped::owned_by("ray.io/v1 RayJob job"))
+        .pod("ray-head", "ray.io/v1 RayCluster ray", R"("ray.io/group": "headgroup")")
+        .pod("submit", "batch/v1 Job job-submit", "", of_pod);
+    return text;
+  };
+  grouped waits = job("");
+  CHECK(waits.of_pod("submit", "group") == "team/pg-job-u-job");
+  CHECK(waits.of_pod("submit", "sub_group") == "default");
+  CHECK(waits.sub_group("pg-job-u-job", "later-members") == "(no row)");
+  const std::string row = sub_row("pg-job-u-job", "later-members", "");
+  grouped by_owner = job(R"("kaisched.io/later-members": "true")");
+  CHECK(by_owner.of_pod("submit", "sub_group") == "later-members");
+  CHECK(by_owner.of_pod("ray-head", "sub_group") == "headgroup");
+  CHECK(by_owner.sub_group("pg-job-u-job", "later-members") == row);
+  CHECK(job("", R"("kaisched.io/later-members": "true")").of_pod("submit", "sub_group") == "later-members");
+  CHECK(job(R"("kaisched.io/later-members": "no")").of_pod("submit", "sub_group") == "default");
+  CHECK(job("").option("later_members", "true").sub_group("pg-job-u-job", "later-members") == row);
+}
+
+TEST_CASE("grouping: later members of pod groups of the text") {
+  const auto group = [](std::string_view spec, std::string_view annotations, std::string_view name) {
+    grouped text;
+    text.object("scheduling.run.ai/v2alpha2", "PodGroup", "g",
+                R"(, "spec": {"queue": "q", "subGroups": [{"name": "a", "minMember": 1}])" + std::string(spec) + "}",
+                R"(, "annotations": {)" + std::string(annotations) + "}")
+        .pod("in", "", R"("kai.scheduler/subgroup-name": "a")", R"("pod-group-name": "g")")
+        .pod("late", "", "", R"("pod-group-name": "g")");
+    return text.of_pod(name, "sub_group");
+  };
+  const std::string_view later = R"("kaisched.io/later-members": "true")";
+  CHECK(group("", "", "late") == "default");
+  CHECK(group("", later, "late") == "later-members");
+  CHECK(group("", later, "in") == "a");
+  // A sub-group that needs nobody would count as one of those that are needed.
+  CHECK(group(R"(, "minSubGroup": 1)", later, "late") == "default");
+}
+
+TEST_CASE("grouping: nobody waits for later members, and they do not wait once the others run") {
+  const auto bound = [](bool head_runs) {
+    const std::string place = head_runs ? R"(, "nodeName": "n")" : "";
+    grouped text;
+    text.option("later_members", "true")
+        .cluster_object("v1", "Node", "n", R"(, "status": {"allocatable": {"cpu": "8", "pods": "10"}})")
+        .object("scheduling.run.ai/v2alpha2", "PodGroup", "g",
+                R"(, "spec": {"queue": "q", "subGroups": [{"name": "a", "minMember": 1}]})");
+    if (!head_runs) text.pod("in", "", R"("kai.scheduler/subgroup-name": "a")", R"("pod-group-name": "g")");
+    if (head_runs) {
+      text.object("v1", "Pod", "in", R"(, "spec": {"nodeName": "n", "containers": []}, "status": {"phase": "Running"})",
+                  R"(, "labels": {"kai.scheduler/subgroup-name": "a"}, "annotations": {"pod-group-name": "g"})")
+          .pod("late", "", "", R"("pod-group-name": "g")");
+    }
+    const io::cluster_input input = text.read();
+    result<cluster> made = io::build_cluster(input);
+    REQUIRE(made.ok());
+    const engine with;
+    const result<session> decided = with.run(made->take_snapshot(), input.now);
+    REQUIRE(decided.ok());
+    std::size_t bindings = 0;
+    for (const decision& one : decided->decisions()) bindings += one.kind == decision_kind::bind ? 1U : 0U;
+    return bindings;
+  };
+  CHECK(bound(false) == 1);
+  CHECK(bound(true) == 1);
+}
+
 }  // namespace of_test_io_kubernetes_gangs

@@ -2231,8 +2231,10 @@ KAISCHED_API kaisched_status kaisched_staging_table(kaisched_staging* staging, c
 ///   value of the label of the nodes, queues and pod groups that take part, `node_pool_label` and `queue_label` are
 ///   keys of labels, `now` is the time in nanoseconds since 1970, `vendors` is a JSON file as
 ///   kaisched_engine_add_vendors takes it, whose devices are read too, `find_devices` (true or false) says whether
-///   devices that nobody registers are found by what nodes say, else they are in clusters of HAMi; may be NULL if
-///   `count` is 0.
+///   devices that nobody registers are found by what nodes say, else they are in clusters of HAMi,
+///   `queue_rules` is a JSON file of rules that say which queue a group belongs to (docs/kubernetes-hooks.md),
+///   `later_members` (true or false) says whether pods in no sub-group of a group that has some start when they come;
+///   may be NULL if `count` is 0.
 /// @param out receives the objects, to be given back with kaisched_objects_destroy.
 /// Errors: KAISCHED_E_ARGUMENT for a text that is no JSON or holds something that is no object, KAISCHED_E_NOT_FOUND
 /// for an unknown option. An object that cannot be read is no error here, see kaisched_objects_fault.

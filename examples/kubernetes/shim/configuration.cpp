@@ -1,14 +1,62 @@
 #include "configuration.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
 
+#include "bounded_json.hpp"
 #include "engine_options.hpp"
 #include "fields.hpp"
+#include "object_fields.hpp"
 
 namespace shim {
 
+using nlohmann::json;
+
 namespace {
+
+/// A value of YAML as one of JSON: what is in quotes is a text.
+json as_json(const YAML::Node& value) {
+  if (value.IsSequence()) {
+    json list = json::array();
+    for (const YAML::Node& one : value) list.push_back(as_json(one));
+    return list;
+  }
+  if (value.IsMap()) {
+    json object = json::object();
+    for (const auto& one : value) object[scalar(one.first)] = as_json(one.second);
+    return object;
+  }
+  if (!value.IsScalar()) return nullptr;
+  const std::string& text = value.Scalar();
+  if (value.Tag() == "!") return text;
+  json read = json::parse(text, nullptr, false);
+  return read.is_number() || read.is_boolean() ? read : json(text);
+}
+
+/// Whether a rule, or one that gives a parent, looks at objects of namespaces.
+bool looks_at_namespaces(const json& rule) {
+  if (!rule.is_object()) return false;
+  const std::string kind = text_at(rule, "/rule");
+  return kind == "namespace_label" || kind == "namespace_annotation" ||
+         (rule.contains("parent") && looks_at_namespaces(rule["parent"]));
+}
+
+void read_queue_rules(configuration& to, const YAML::Node& value) {
+  const json rules = as_json(value);
+  if (is_too_deep(rules)) throw bad_input("too deep");
+  const std::string text = rules.dump(-1, ' ', false, json::error_handler_t::replace);
+  try {
+    (void)kaisched::abi::object_cache(kaisched::abi::options{{"queue_rules", text}});
+  } catch (const kaisched::abi::failure& refused) {
+    throw bad_input(refused.what());
+  }
+  to.objects.add("queue_rules", text);
+  const json list = rules.value("rules", json::array());
+  to.reads_namespaces = std::ranges::any_of(list, looks_at_namespaces);
+}
 
 const fields<configuration>& known_fields() {
   using namespace std::chrono_literals;
@@ -45,6 +93,14 @@ const fields<configuration>& known_fields() {
        [](configuration& to, const YAML::Node& value) { to.objects.add("node_pool_label", some_text(value)); }},
       {"queue_label",
        [](configuration& to, const YAML::Node& value) { to.objects.add("queue_label", some_text(value)); }},
+      {"queue_rules", read_queue_rules},
+      {"later_members",
+       [](configuration& to, const YAML::Node& value) {
+         to.objects.add("later_members", truth(value) ? "true" : "false");
+       }},
+      {"extenders", [](configuration& to, const YAML::Node& value) { read_extenders(value, to.extenders); }},
+      {"extender_limits",
+       [](configuration& to, const YAML::Node& value) { read_extender_limits(value, to.extenders); }},
       {"extender", [](configuration& to, const YAML::Node& value) { read_extender(value, to.extender); }},
       {"server", [](configuration& to, const YAML::Node& value) { read_server(value, to.server); }},
       {"load", [](configuration& to, const YAML::Node& value) { read_load(value, to.load); }},
@@ -91,6 +147,7 @@ configuration read_configuration(const std::filesystem::path& file) {
   if (to.budgets == budget_use::respect) to.engine.add("respect_disruption_budgets", "true");
   resolve_paths(to.server, file.parent_path());
   resolve_paths(to.extender, file.parent_path());
+  resolve_paths(to.extenders, file.parent_path());
   resolve_paths(to.webhook, file.parent_path());
   resolve_paths(to.usage.prometheus, file.parent_path());
   resolve_paths(to.load.prometheus, file.parent_path());

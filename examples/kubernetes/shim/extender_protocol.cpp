@@ -23,17 +23,6 @@ json object_of(const std::string& body) {
   return made;
 }
 
-/// Null if there is none.
-json member_of(const json& object, std::string_view name) {
-  for (const auto& [key, value] : object.items()) {
-    const bool same = std::equal(key.begin(), key.end(), name.begin(), name.end(), [](char a, char b) {
-      return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-    });
-    if (same) return value;
-  }
-  return nullptr;
-}
-
 std::string required_text(const json& object, const char* name) {
   const json found = member_of(object, name);
   if (!found.is_string() || found.get_ref<const std::string&>().empty()) {
@@ -55,6 +44,16 @@ void read_whole_nodes(const json& list, extender_question& to) {
 }
 
 }  // namespace
+
+json member_of(const json& object, std::string_view name) {
+  for (const auto& [key, value] : object.items()) {
+    const bool same = std::equal(key.begin(), key.end(), name.begin(), name.end(), [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    });
+    if (same) return value;
+  }
+  return nullptr;
+}
 
 extender_question read_extender_question(const std::string& body) {
   const json args = object_of(body);

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -12,6 +13,9 @@
 #include "device_choice.hpp"
 
 namespace shim {
+
+/// A field whatever the case of its name; null if there is none.
+[[nodiscard]] nlohmann::json member_of(const nlohmann::json& object, std::string_view name);
 
 /// `ExtenderArgs`.
 struct extender_question {

@@ -181,25 +181,32 @@ object_store::entry object_store::read(const resource& of, json one) const {
   return made;
 }
 
+std::string object_store::noted::of(const std::string& name, const json& object) const {
+  const auto found = all.find(name);
+  if (found != all.end()) return found->second;
+  return otherwise ? otherwise(object) : std::string{};
+}
+
 void object_store::add_notes(std::string_view key, const std::string& name, entry& to) const {
   const auto of_kind = notes_.find(key);
   if (of_kind == notes_.end() || to.text == nullptr) return;
   json seen;
-  for (const auto& [annotation, all] : of_kind->second) {
-    const auto found = all.find(name);
-    if (found == all.end()) continue;
+  for (const auto& [annotation, what] : of_kind->second) {
+    std::string text = what.of(name, to.object);
+    if (text.empty()) continue;
     if (seen.is_null()) seen = json::parse(*to.text);
     json& annotations = seen["metadata"]["annotations"];
     if (!annotations.is_object()) annotations = json::object();
-    annotations[annotation] = found->second;
+    annotations[annotation] = std::move(text);
   }
   if (!seen.is_null()) to.text = std::make_shared<const std::string>(one_line(seen));
 }
 
-void object_store::note(std::string_view key, const std::string& annotation, notes all) {
+void object_store::note(std::string_view key, const std::string& annotation, notes all, unnoted otherwise) {
   const resource& of = resource_of(key);
   const std::scoped_lock lock(mutex_);
-  notes& known = notes_[std::string(key)][annotation];
+  noted& kept = notes_[std::string(key)][annotation];
+  notes& known = kept.all;
   std::set<std::string> differ;
   for (const auto& [name, text] : all) {
     const auto before = known.find(name);
@@ -209,8 +216,14 @@ void object_store::note(std::string_view key, const std::string& annotation, not
     if (!all.contains(name)) differ.insert(name);
   }
   known = std::move(all);
+  kept.otherwise = std::move(otherwise);
   const auto objects = kinds_.find(key);
   if (objects == kinds_.end()) return;
+  if (kept.otherwise) {
+    for (const auto& [name, one] : objects->second) {
+      if (!known.contains(name) && !kept.otherwise(one.object).empty()) differ.insert(name);
+    }
+  }
   for (const std::string& name : differ) {
     const auto found = objects->second.find(name);
     if (found == objects->second.end() || found->second.text == nullptr) continue;

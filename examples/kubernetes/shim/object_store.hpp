@@ -64,7 +64,10 @@ class object_store final : public sink {
   /// What this program knows of objects and the server does not: the engine sees it as an annotation, whatever the
   /// server says under that name. It takes the place of the last such call; no cycle begins because of it. @param key
   /// of the kind.
-  void note(std::string_view key, const std::string& annotation, notes all);
+  /// @param otherwise what is known of objects that are not in `all`, also of those that come later; empty: nothing.
+  /// It is called from any thread, and must not ask the store.
+  using unnoted = std::function<std::string(const nlohmann::json& object)>;
+  void note(std::string_view key, const std::string& annotation, notes all, unnoted otherwise = nullptr);
   /// The object itself, or null. @param key of its kind. @param name `namespace/name`, or the name alone.
   [[nodiscard]] nlohmann::json find(std::string_view key, std::string_view name) const;
   [[nodiscard]] bool has_annotation(std::string_view key, std::string_view name, const char* annotation) const;
@@ -181,8 +184,13 @@ class object_store final : public sink {
   bool keeps_readiness_;
   mutable std::mutex mutex_;
   mutable std::condition_variable wake_;
-  std::map<std::string, entries, std::less<>> kinds_;                       ///< by key, of those that have been listed
-  std::map<std::string, std::map<std::string, notes>, std::less<>> notes_;  ///< by key and annotation
+  std::map<std::string, entries, std::less<>> kinds_;  ///< by key, of those that have been listed
+  struct noted {
+    notes all;
+    unnoted otherwise;
+    [[nodiscard]] std::string of(const std::string& name, const nlohmann::json& object) const;
+  };
+  std::map<std::string, std::map<std::string, noted>, std::less<>> notes_;              ///< by key and annotation
   std::map<std::string, std::pair<nlohmann::json, shared_text>, std::less<>> planned_;  ///< pods that there will be
   std::map<std::string, assumption, std::less<>> assumed_;                              ///< by name of the pod
   std::set<std::string, std::less<>> sharers_;                         ///< pods with a label of a shared GPU

@@ -51,6 +51,7 @@ reflector_options completed(reflector_options of, const configuration& by) {
   of.page_size = by.page_size;
   of.absent_wait = by.discovery_period;
   of.reads_budgets = by.budgets == budget_use::respect;
+  of.reads_namespaces = by.reads_namespaces;
   return of;
 }
 
@@ -66,6 +67,8 @@ program::program(configuration by, const credentials& as, reflector_options watc
   if (by_.election.enabled && !by_.dry_run) {
     election_ = std::make_unique<election>(by_.election, as, out_.log, [this] { store_.wake(); });
   }
+  if (!by_.extenders.all.empty())
+    extenders_ = std::make_unique<extender_clients>(by_.extenders, by_.scheduler_name, out_.log);
   if (by_.usage.enabled) {
     const auto may_write = [this] { return !by_.dry_run && (election_ == nullptr || election_->leads()); };
     usage_ = std::make_unique<usage_provider>(by_, as, may_write, out_.log, out_.asked_usage);
@@ -147,6 +150,7 @@ void program::wait(std::uint64_t known, clock::time_point until) {
 void program::stop() noexcept {
   stopped_ = true;
   watches_.stop();
+  if (extenders_ != nullptr) extenders_->cancel();
   store_.wake();
 }
 
@@ -181,6 +185,7 @@ void program::decide_and_act(cycle_report& to) {
     return after - std::exchange(before, after);
   };
   if (usage_ != nullptr) usage_->tell(store_);
+  const bool asks_again = extenders_ != nullptr && extenders_->ask(store_);
   try {
     executor_.plan();
     const std::vector<object_change> changes = store_.take_changes(to.objects);
@@ -196,6 +201,7 @@ void program::decide_and_act(cycle_report& to) {
   }
   for (std::string& one : store_.unreadable()) what.faults.push_back(std::move(one));
   tell_faults(what.faults);
+  again_ = asks_again;
   if (by_.dry_run) {
     show(what);
     return;
@@ -203,7 +209,7 @@ void program::decide_and_act(cycle_report& to) {
   const tally done = executor_.carry_out(what, to.when, [this] { return step(); });
   to.acting = took();
   to.done = done;
-  again_ = done.refused + done.unknown > 0 || executor_.is_behind();
+  again_ = asks_again || done.refused + done.unknown > 0 || executor_.is_behind();
   if (done.bound + done.evicted + done.explained + done.refused + done.unknown + done.resumed > 0) {
     out_.log(fmt::format("cycle: {} bound, {} evicted, {} explained, {} refused, {} without an answer{}", done.bound,
                          done.evicted, done.explained, done.refused, done.unknown,

@@ -17,6 +17,7 @@
 #include "cycle_report.hpp"
 #include "election.hpp"
 #include "executor.hpp"
+#include "extender_clients.hpp"
 #include "object_store.hpp"
 #include "usage_provider.hpp"
 #include "watches.hpp"
@@ -76,7 +77,8 @@ class program {
   executor executor_;
   std::unique_ptr<election> election_;  ///< none: nobody else decides
   std::thread election_thread_;
-  std::unique_ptr<usage_provider> usage_;  ///< none: the past does not count
+  std::unique_ptr<usage_provider> usage_;        ///< none: the past does not count
+  std::unique_ptr<extender_clients> extenders_;  ///< none: nobody is asked
   watches watches_;
   std::atomic<bool> stopped_ = false;
   std::atomic<std::chrono::steady_clock::time_point> last_step_ = std::chrono::steady_clock::now();

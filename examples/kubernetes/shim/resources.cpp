@@ -18,6 +18,8 @@ constexpr std::array<resource, 52> watched{{
     {"Queue", "scheduling.run.ai/v2", "queues", false},
     {"Topology", "kai.scheduler/v1alpha1", "topologies", false},
     {"PodGroup", "scheduling.run.ai/v2alpha2", "podgroups", false},
+    // What rules of queues look at, and labels by which affinity selects namespaces.
+    {"Namespace", "v1", "namespaces", false},
     // Owners of pods.
     {"Job", "batch/v1", "jobs", false},
     {"CronJob", "batch/v1", "cronjobs", false},
@@ -60,8 +62,6 @@ constexpr std::array<resource, 52> watched{{
     {"PersistentVolume", "v1", "persistentvolumes", false},
     {"PersistentVolumeClaim", "v1", "persistentvolumeclaims", false},
     {"CSINode", "storage.k8s.io/v1", "csinodes", false},
-    // Labels by which affinity selects namespaces.
-    {"Namespace", "v1", "namespaces", false},
     // Devices that drivers offer, and who has which.
     {"DeviceClass", "resource.k8s.io/v1", "deviceclasses", false},
     {"ResourceSlice", "resource.k8s.io/v1", "resourceslices", false},

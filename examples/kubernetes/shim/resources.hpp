@@ -44,8 +44,9 @@ inline constexpr std::string_view pod_key = "Pod";
 inline constexpr std::string_view pod_group_key = "scheduling.run.ai/PodGroup";
 inline constexpr std::string_view claim_key = "resource.k8s.io/ResourceClaim";
 
-/// Key of the kind that is read only where the configuration says so.
+/// Keys of the kinds that are read only where the configuration says so.
 inline constexpr std::string_view budget_key = "policy/PodDisruptionBudget";
+inline constexpr std::string_view namespace_key = "Namespace";
 
 /// Keys of the kinds that the program knows more about than the server.
 inline constexpr std::string_view queue_key = "scheduling.run.ai/Queue";

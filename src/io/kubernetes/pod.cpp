@@ -11,6 +11,7 @@
 #include "io/kubernetes/claim.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/constraints.hpp"
+#include "io/kubernetes/extender_answers.hpp"
 #include "io/kubernetes/hami.hpp"
 #include "io/kubernetes/quantity.hpp"
 #include "io/kubernetes/resources.hpp"
@@ -253,6 +254,8 @@ void read_pod(object& of, std::optional<membership>& known_group, pod_context& c
   row.leader = is_leader(of);
   read_constraints(of, spec, context, row);
   read_volumes(of, context.volumes, row);
+  if (row.status == pod_status::pending || row.status == pod_status::gated)
+    read_extender_answers(of, row, context.asks_node_names);
   if (context.shared.avoids_other_devices(row)) {
     context.avoids_other_devices = true;
     if (row.node_affinity.empty()) row.node_affinity.emplace_back();

@@ -92,10 +92,20 @@ void pod_groups::read(object& of) {
   }
   if (rows_.sub_groups.size() > sub_groups) {
     row.min_member = 1;  // sub-groups have their own
-    auto& names = sub_groups_[name];
-    for (std::size_t i = sub_groups; i < rows_.sub_groups.size(); ++i) names.insert(rows_.sub_groups[i].name);
+    sub_group_names& known = sub_groups_[name];
+    for (std::size_t i = sub_groups; i < rows_.sub_groups.size(); ++i) known.names.insert(rows_.sub_groups[i].name);
+    known.needs_all = row.min_sub_group == unset;
+    known.later = settings_.later_members || of.annotation(later_key).value_or("") == "true";
   } else {
     row.min_sub_group = unset;
+  }
+  if (queues_ != nullptr && queues_->decides_about(row.queue)) {
+    std::string chosen = maker_.chosen_queue(of, row.queue);
+    if (chosen.empty()) {
+      refused_.insert(name);
+    } else {
+      row.queue = std::move(chosen);
+    }
   }
   rows_.groups.push_back(std::move(row));
 }
@@ -126,16 +136,24 @@ void pod_groups::read_sub_groups(object& of, member spec, const std::string& gro
   for (sub_group_record& row : read) rows_.sub_groups.push_back(std::move(row));
 }
 
-membership pod_groups::member_of(object& pod, std::string_view group, std::string_view sub_group) const {
+membership pod_groups::member_of(object& pod, std::string_view group, std::string_view sub_group) {
   membership in;
   in.group = group;
+  if (refused_.contains(group)) in.obstacle = refused_by_rules;
   const auto named = sub_groups_.find(group);
   if (named == sub_groups_.end()) return in;
   // Where the pod says nothing, it belongs where its owner would put it.
   if (const auto label = pod.label(sub_group_label)) {
     in.sub_group = *label;
-  } else if (named->second.contains(sub_group)) {
+  } else if (sub_group_names& known = named->second; known.names.contains(sub_group)) {
     in.sub_group = sub_group;
+  } else if (known.needs_all && (known.later || pod.annotation(later_key).value_or("") == "true")) {
+    if (known.names.insert(std::string(later_sub_group)).second) {
+      sub_group_record& row = rows_.sub_groups.emplace_back();
+      row.group = group;
+      row.name = later_sub_group;
+    }
+    in.sub_group = later_sub_group;
   }
   return in;
 }

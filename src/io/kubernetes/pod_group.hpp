@@ -19,8 +19,15 @@ namespace kaisched::io::kubernetes {
 /// The groups of a cluster by their full names.
 class pod_groups {
  public:
-  pod_groups(const settings& chosen, const priority_classes& classes, const level_aliases& aliases, cluster_records& to)
-      : settings_(chosen), classes_(classes), aliases_(aliases), rows_(to), maker_(chosen, classes, aliases, to) {}
+  /// @param queues chooses queues of groups that name none; null: there are no rules.
+  pod_groups(const settings& chosen, const priority_classes& classes, const level_aliases& aliases,
+             queue_chooser* queues, cluster_records& to)
+      : settings_(chosen),
+        classes_(classes),
+        aliases_(aliases),
+        queues_(queues),
+        rows_(to),
+        maker_(chosen, classes, aliases, queues, to) {}
 
   /// Reads a pod group. Groups of other pools, and those that wait for another pool, are only noted as not decided
   /// here.
@@ -34,17 +41,24 @@ class pod_groups {
 
  private:
   /// A pod of a group of the text; `sub_group` counts where its label says none.
-  [[nodiscard]] membership member_of(object& pod, std::string_view group, std::string_view sub_group) const;
+  [[nodiscard]] membership member_of(object& pod, std::string_view group, std::string_view sub_group);
   void read_sub_groups(object& of, member spec, const std::string& group);
   [[nodiscard]] constraint_levels levels_of(object& of, member constraint) const;
 
   const settings& settings_;
   const priority_classes& classes_;
   const level_aliases& aliases_;
+  queue_chooser* queues_;
   cluster_records& rows_;
   group_maker maker_;
   std::map<std::string, bool, std::less<>> known_;  ///< whether the group is decided here
-  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> sub_groups_;  ///< of groups that have any
+  struct sub_group_names {
+    std::set<std::string, std::less<>> names;
+    bool needs_all = false;  ///< and not so many of them
+    bool later = false;      ///< pods in none of them start when they come
+  };
+  std::map<std::string, sub_group_names, std::less<>> sub_groups_;  ///< of groups that have any
+  std::set<std::string, std::less<>> refused_;                      ///< that no rule takes
 };
 
 }  // namespace kaisched::io::kubernetes

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "io/kubernetes/queue_rules.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -73,16 +74,24 @@ result<void> set(settings& of, std::string_view name, std::string_view value) {
     result<std::shared_ptr<const device_catalog>> more = extended_device_catalog(**known, value, "vendors");
     if (!more) return more.take_failure();
     of.vendors = std::move(*more);
-  } else if (name == "find_devices") {
+  } else if (name == "find_devices" || name == "later_members") {
     if (value != "true" && value != "false") {
       return error{
-          status::argument, fmt::format("find_devices: expected true or false, found \"{}\"", base::shown(value)), {}};
+          status::argument, fmt::format("{}: expected true or false, found \"{}\"", name, base::shown(value)), {}};
     }
-    of.find_devices = value == "true";
+    if (name == "find_devices") {
+      of.find_devices = value == "true";
+    } else {
+      of.later_members = value == "true";
+    }
+  } else if (name == "queue_rules") {
+    result<std::shared_ptr<const queue_rules>> read = parse_queue_rules(value, "queue_rules");
+    if (!read) return read.take_failure();
+    of.rules = std::move(*read);
   } else {
     return error{status::not_found,
                  fmt::format("no option is called '{}'; there are scheduler, node_pool, node_pool_label, queue_label, "
-                             "now, vendors and find_devices",
+                             "now, vendors, find_devices, queue_rules and later_members",
                              base::shown(name)),
                  {}};
   }

@@ -15,6 +15,8 @@
 
 namespace kaisched::io::kubernetes {
 
+struct queue_rules;
+
 struct settings {
   /// Schedulers whose pods are decided; pods of others only use their nodes.
   std::vector<std::string> schedulers{"kai-scheduler", "hami-scheduler"};
@@ -31,14 +33,20 @@ struct settings {
   std::shared_ptr<const device_catalog> vendors;
   /// Whether devices that nobody registers are found by what nodes say. Not set: in clusters of HAMi.
   std::optional<bool> find_devices;
+  /// Which queue a group belongs to (queue_rules.hpp). Not set: the one that it names.
+  std::shared_ptr<const queue_rules> rules;
+  /// Pods in no sub-group of a group that has some start when they come, and nobody waits for them. Else they wait, as
+  /// under KAI, unless an annotation says so of them or of their group.
+  bool later_members = false;
   bool gang_revisions = true;       ///< pods of a revision of Knative start together
   std::string kind_defaults;        ///< name of the `ConfigMap` with priority classes of kinds of workloads
   std::string kind_defaults_space;  ///< and its namespace
 };
 
 /// Sets one of them by name, as text: `scheduler` adds a name, `node_pool`, `node_pool_label`, `queue_label` and `now`
-/// replace theirs, `vendors` adds those of a file of vendors (docs/vendors.md), `find_devices` is true or false.
-/// Errors: an unknown name, a time that is no integer, what is wrong with the file.
+/// replace theirs, `vendors` adds those of a file of vendors (docs/vendors.md), `find_devices` is true or false,
+/// `queue_rules` is a file of rules (docs/kubernetes-hooks.md), `later_members` is true or false. Errors: an unknown
+/// name, a time that is no integer, what is wrong with the file.
 result<void> set(settings& of, std::string_view name, std::string_view value);
 
 /// What objects of a cluster say about its settings. Several shards leave the choice of the pool open.

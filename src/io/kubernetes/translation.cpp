@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@
 #include "io/kubernetes/pod.hpp"
 #include "io/kubernetes/pod_group.hpp"
 #include "io/kubernetes/queue.hpp"
+#include "io/kubernetes/queue_rules.hpp"
 #include "io/kubernetes/records.hpp"
 #include "io/kubernetes/shared_devices.hpp"
 #include "io/kubernetes/volumes.hpp"
@@ -158,8 +160,11 @@ class translator {
   void read_pods(claim_book& claims) {
     bind_requests bindings;
     for (object* one : all(object_kind::bind_request)) read_bind_request(*one, bindings);
-    pod_groups groups(settings_, classes_, aliases_, rows_);
-    for (const object_kind kind : {object_kind::other, object_kind::pod, object_kind::config_map}) {
+    std::optional<queue_chooser> queues;
+    if (settings_.rules != nullptr) queues.emplace(*settings_.rules, rows_.queues, all(object_kind::queue).empty());
+    pod_groups groups(settings_, classes_, aliases_, queues ? &*queues : nullptr, rows_);
+    for (const object_kind kind :
+         {object_kind::other, object_kind::pod, object_kind::config_map, object_kind::name_space}) {
       for (object* one : all(kind)) groups.read_owner(*one);
     }
     for (object* one : all(object_kind::pod_group)) groups.read(*one);
@@ -208,6 +213,7 @@ class translator {
           memories_.empty() ? nullptr : memories_[static_cast<std::size_t>(one - objects_.data())];
       read_known_pod(*one, memory, remembers, context, rows_);
     }
+    if (queues) queues->finish(rows_.groups, rows_.queues);
     shared_.count_devices(rows_.nodes);
     names_.gpu_groups = place_on_shared_devices(context, rows_);
     names_.claims = claims.take_references();
@@ -247,6 +253,7 @@ class translator {
   void make_queues() {
     std::set<std::string, std::less<>> names;
     for (const pod_group_record& group : rows_.groups) names.insert(group.queue);
+    for (const queue_record& one : rows_.queues) names.erase(one.name);
     for (const std::string& name : names) {
       queue_record row;
       row.name = name;

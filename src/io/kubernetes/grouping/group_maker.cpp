@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "io/kubernetes/checks.hpp"
 #include "base/text.hpp"
+#include "io/json_document.hpp"
+#include "io/kubernetes/checks.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/preemptibility.hpp"
 
@@ -62,6 +63,21 @@ constraint_levels annotated_levels(const workload& of) {
   return levels;
 }
 
+/// What YuniKorn's admission controller notes: the user, unless somebody else has said it, and whom it belongs to.
+/// Anything else is passed over.
+void add_user_of(std::string_view annotation, std::string& user, std::vector<std::string>& groups) {
+  if (annotation.empty()) return;
+  const result<json_document> read = json_document::parse(annotation, "annotation");
+  if (!read) return;
+  const member name = find(read->root(), "user");
+  if (user.empty() && name && name->is(json_kind::string)) user = name->text();
+  const member list = find(read->root(), "groups");
+  if (!list || !list->is(json_kind::array)) return;
+  for (const json_value one : *list) {
+    if (one.is(json_kind::string)) groups.emplace_back(one.text());
+  }
+}
+
 /// Steps down from owners that hand on what is below them, and from those that cannot be read. The error is an owner
 /// that should be there, as others of its kind are.
 std::string settle(workload& of, grouper& by) {
@@ -113,10 +129,32 @@ void group_maker::add(object& of) {
 
 // ---- common rules ------------------------------------------------------------------------------------------------
 
-std::string group_maker::queue_of(const workload& of, const group_shape& shape) const {
+std::string group_maker::chosen_queue(std::string_view named, std::string_view name_space, const texts_of_group& label,
+                                      const texts_of_group& annotation) const {
+  std::string user(label("user"));
+  if (user.empty()) user = label("yunikorn.apache.org/username");
+  std::vector<std::string> groups;
+  add_user_of(annotation("yunikorn.apache.org/user.info"), user, groups);
+  const object* const space = objects_.find("", "Namespace", {}, name_space);
+  const auto text = [&](queue_source source, std::string_view key) -> std::string_view {
+    if (source == queue_source::label) return label(key);
+    if (source == queue_source::annotation) return annotation(key);
+    if (space == nullptr) return {};
+    return (source == queue_source::name_space_label ? space->label(key) : space->annotation(key)).value_or("");
+  };
+  return queues_->choose({named, user, std::move(groups), name_space, text});
+}
+
+std::string group_maker::chosen_queue(const object& group, std::string_view named) const {
+  return chosen_queue(
+      named, group.name_space(), [&](std::string_view key) { return group.label(key).value_or(""); },
+      [&](std::string_view key) { return group.annotation(key).value_or(""); });
+}
+
+std::optional<std::string> group_maker::named_queue(const workload& of, const group_shape& shape) const {
   if (const auto queue = label_of(of, settings_.queue_key)) return std::string(*queue);
   const std::string_view project = label_of(of, "project").value_or("");
-  if (project.empty()) return shape.queue.empty() ? "default-queue" : shape.queue;
+  if (project.empty()) return shape.queue.empty() ? std::nullopt : std::optional(shape.queue);
   const auto pool = of.pod.label(settings_.node_pool_key);
   return pool ? fmt::format("{}-{}", project, *pool) : std::string(project);
 }
@@ -159,11 +197,20 @@ std::string_view group_maker::preemptibility_of(const workload& of) const {
   return {};
 }
 
-void group_maker::fill(const workload& of, const grouper& by, const group_shape& shape, pod_group_record& row) const {
+bool group_maker::fill(const workload& of, const grouper& by, const group_shape& shape, pod_group_record& row) const {
   row.line = of.pod.line();
   row.name_space = of.pod.name_space();
   row.created = of.pod.created();
-  row.queue = queue_of(of, shape);
+  const std::optional<std::string> named = named_queue(of, shape);
+  row.queue = named.value_or("default-queue");
+  bool is_taken = true;
+  if (queues_ != nullptr) {
+    std::string chosen = chosen_queue(
+        named.value_or(""), of.pod.name_space(), [&](std::string_view key) { return label_of(of, key).value_or(""); },
+        [&](std::string_view key) { return of.top().annotation(key).value_or(of.pod.annotation(key).value_or("")); });
+    is_taken = !chosen.empty();
+    if (is_taken) row.queue = std::move(chosen);
+  }
   row.priority = priority_of(of, by, shape);
   set_preemptibility(row, preemptibility_of(of));
   row.preemption_delay = duration_of(of, "kai.scheduler/preemption-delay", false);
@@ -175,6 +222,7 @@ void group_maker::fill(const workload& of, const grouper& by, const group_shape&
   row.after = after_entries(of.top().annotation(after_annotation).value_or(""), row.name_space);
   row.min_member = shape.sub_groups.empty() ? shape.min_member : 1;  // sub-groups have their own
   row.min_sub_group = shape.sub_groups.empty() ? unset : shape.min_sub_group;
+  return is_taken;
 }
 
 // ---- rows --------------------------------------------------------------------------------------------------------
@@ -202,9 +250,14 @@ group_maker::made_group group_maker::make(const workload& of, const grouper& by,
   made.row = rows_.groups.size();
   pod_group_record& row = rows_.groups.emplace_back();
   row.name = name;
-  fill(of, by, shape, row);
+  made.is_refused = !fill(of, by, shape, row);
   add_sub_groups(shape, made);
   return made;
+}
+
+bool group_maker::starts_later(const workload& of) const {
+  return settings_.later_members || of.top().annotation(later_key).value_or("") == "true" ||
+         of.pod.annotation(later_key).value_or("") == "true";
 }
 
 membership group_maker::join(const workload& of, const grouper& by, const placement& at, const std::string& obstacle) {
@@ -214,7 +267,7 @@ membership group_maker::join(const workload& of, const grouper& by, const placem
   if (known == made_.end()) {
     known = made_.emplace(in.group, make(of, by, in.group, obstacle.empty())).first;
   }
-  const made_group& made = known->second;
+  made_group& made = known->second;
   std::int64_t& created = rows_.groups[made.row].created;
   created = std::min(created, of.pod.created());
   in.obstacle = obstacle.empty() ? made.obstacle : obstacle;
@@ -225,7 +278,16 @@ membership group_maker::join(const workload& of, const grouper& by, const placem
     in.sub_group = wanted;
   } else if (at.strict) {
     in.obstacle = fmt::format("{} {} has no sub-group {}", of.top().kind, of.top().name, wanted);
+  } else if (!made.sub_groups.empty() && rows_.groups[made.row].min_sub_group == unset && starts_later(of)) {
+    if (made.sub_groups.insert(std::string(later_sub_group)).second) {
+      sub_group_record& row = rows_.sub_groups.emplace_back();
+      row.line = rows_.groups[made.row].line;
+      row.group = in.group;
+      row.name = later_sub_group;
+    }
+    in.sub_group = later_sub_group;
   }
+  if (in.obstacle.empty() && made.is_refused) in.obstacle = refused_by_rules;
   return in;
 }
 

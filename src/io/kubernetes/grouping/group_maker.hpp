@@ -15,6 +15,7 @@
 #include "io/kubernetes/grouping/grouper.hpp"
 #include "io/kubernetes/grouping/kind_defaults.hpp"
 #include "io/kubernetes/queue.hpp"
+#include "io/kubernetes/queue_rules.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -30,13 +31,21 @@ struct membership {
 inline constexpr std::string_view after_annotation = "kaisched.io/after";
 /// What it says as entries of the column `after`: names without a namespace are of its own one.
 [[nodiscard]] std::vector<std::string> after_entries(std::string_view annotation, std::string_view name_space);
+/// Sub-group without a minimum, of pods that nobody waits for.
+inline constexpr std::string_view later_sub_group = "later-members";
+/// An annotation of a pod, its owner or its group: `true` if pods in no sub-group start when they come.
+inline constexpr std::string_view later_key = "kaisched.io/later-members";
+
+/// Of pods whose group no rule takes.
+inline constexpr std::string_view refused_by_rules = "no rule gives the group a queue";
 
 /// Makes rows of groups, each when its first pod comes: the order of pods is that of the text.
 class group_maker {
  public:
+  /// @param queues chooses them; null: groups say themselves.
   group_maker(const settings& chosen, const priority_classes& classes, const level_aliases& aliases,
-              cluster_records& to)
-      : settings_(chosen), classes_(classes), aliases_(aliases), rows_(to) {}
+              queue_chooser* queues, cluster_records& to)
+      : settings_(chosen), classes_(classes), aliases_(aliases), queues_(queues), rows_(to) {}
 
   /// An object that may own pods, or says something about groups.
   void add(object& of);
@@ -46,15 +55,25 @@ class group_maker {
   [[nodiscard]] membership of(object& pod, std::string_view named,
                               const std::function<std::optional<bool>(std::string_view)>& is_known);
 
+  /// The queue that rules give a group of the text; empty: none does. Only where there are rules.
+  [[nodiscard]] std::string chosen_queue(const object& group, std::string_view named) const;
+
  private:
   struct made_group {
     std::size_t row = 0;
     std::set<std::string, std::less<>> sub_groups;
     std::map<std::string_view, std::string> members;  ///< sub-groups by name of the pod
     std::string obstacle;                             ///< of all its pods
+    bool is_refused = false;                          ///< no rule takes it into a queue
   };
 
-  [[nodiscard]] std::string queue_of(const workload& of, const group_shape& shape) const;
+  /// Texts of a group, by key; empty: it has none.
+  using texts_of_group = std::function<std::string_view(std::string_view key)>;
+
+  /// What labels say, else what the kind says.
+  [[nodiscard]] std::optional<std::string> named_queue(const workload& of, const group_shape& shape) const;
+  [[nodiscard]] std::string chosen_queue(std::string_view named, std::string_view name_space,
+                                         const texts_of_group& label, const texts_of_group& annotation) const;
   [[nodiscard]] std::int64_t priority_of(const workload& of, const grouper& by, const group_shape& shape) const;
   [[nodiscard]] std::string_view preemptibility_of(const workload& of) const;
   [[nodiscard]] std::vector<const kind_default*> defaults_of(const workload& of) const;
@@ -62,13 +81,16 @@ class group_maker {
   [[nodiscard]] std::string choose(workload& of, grouper& by) const;
   [[nodiscard]] membership join(const workload& of, const grouper& by, const placement& at,
                                 const std::string& obstacle);
+  [[nodiscard]] bool starts_later(const workload& of) const;
   [[nodiscard]] made_group make(const workload& of, const grouper& by, const std::string& name, bool shaped);
-  void fill(const workload& of, const grouper& by, const group_shape& shape, pod_group_record& row) const;
+  /// @return whether a queue takes it.
+  bool fill(const workload& of, const grouper& by, const group_shape& shape, pod_group_record& row) const;
   void add_sub_groups(group_shape& shape, made_group& made);
 
   const settings& settings_;
   const priority_classes& classes_;
   const level_aliases& aliases_;
+  queue_chooser* queues_;
   cluster_records& rows_;
   owner_index objects_;
   kind_defaults defaults_;
