@@ -91,9 +91,10 @@ class Answers(HooksCase):
         with FakeApi() as api, FakeExtender(only()) as asked:
             self.fill_nodes(api)
             api.put("pods", pod("a"))
-            self.serve(api, config=f"period: 300ms\nextenders: [{{url: '{asked.url}', filter: filter}}]\n")
+            self.serve(api, config=f"period: 300ms\nexplain_period: 0s\nextenders: [{{url: '{asked.url}', filter: filter}}]\n")
             words = f"extender {asked.url}: no node is left: no disk (3 nodes)"
             self.assert_until(api, lambda: words in self.why(api, "a"))
+            self.assert_until(api, lambda: self.get("/debug/snapshot", TOKEN)[0] == 200)
             seen = {i["metadata"]["name"]: i for i in json.loads(self.get("/debug/snapshot", TOKEN)[1])["items"] if i["kind"] == "Pod"}
             self.assertEqual(json.loads(seen["a"]["metadata"]["annotations"][KEY]), {"obstacle": words})
             asked.filter = only("n1")
@@ -133,7 +134,7 @@ class Faults(HooksCase):
     def test_every_bad_answer_is_told_and_nothing_starts(self):
         with FakeApi() as api, FakeExtender() as asked:
             self.fill_nodes(api)
-            self.serve(api, config=f"period: 100ms\nextenders: [{{url: '{asked.url}', filter: filter, timeout: 200ms}}]\n")
+            self.serve(api, config=f"period: 100ms\nexplain_period: 0s\nextenders: [{{url: '{asked.url}', filter: filter, timeout: 200ms}}]\n")
             for i, (said, words) in enumerate((
                 (500, "status 500"),
                 (b"nonsense", "no JSON"),

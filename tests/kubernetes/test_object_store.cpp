@@ -1,5 +1,7 @@
 // What kaisched-kubernetes remembers of nodes of which something was given away, beside its cycles and by them.
 #include <chrono>
+#include <map>
+#include <memory>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -50,6 +52,31 @@ TEST_CASE("store: what the one gave away the other decides anew") {
   const std::uint64_t later = look(store);
   CHECK_FALSE(grant(store, "e", "n2", seen));  // who looked before knows less
   CHECK(grant(store, "e", "n2", later));
+}
+
+TEST_CASE("store: what is not known of an object is noted too, also of those that come later") {
+  shim::object_store store("kaisched");
+  const auto seen = [&store] {
+    std::shared_ptr<const shim::object_texts> all;
+    (void)store.take_changes(all);
+    std::map<std::string, std::string> notes;
+    for (const shim::shared_text& one : all->all) {
+      const json pod = json::parse(*one);
+      notes[shim::name_of(pod)] = shim::text_at(pod, "/metadata/annotations/note");
+    }
+    return notes;
+  };
+  const shim::resource& pods = shim::resource_of("Pod");
+  store.put(pods, object_of("Pod", "a"));
+  store.put(pods, object_of("Pod", "b"));
+  const auto unless_b = [](const json& pod) { return shim::name_of(pod) == "team/b" ? "" : "unknown"; };
+  store.note("Pod", "note", {{"team/a", "known"}}, unless_b);
+  store.put(pods, object_of("Pod", "c"));
+  CHECK(seen() == std::map<std::string, std::string>{{"team/a", "known"}, {"team/b", ""}, {"team/c", "unknown"}});
+  store.note("Pod", "note", {{"team/c", "known"}}, unless_b);
+  CHECK(seen() == std::map<std::string, std::string>{{"team/a", "unknown"}, {"team/b", ""}, {"team/c", "known"}});
+  store.note("Pod", "note", {});
+  CHECK(seen() == std::map<std::string, std::string>{{"team/a", ""}, {"team/b", ""}, {"team/c", ""}});
 }
 
 TEST_CASE("store: nothing is remembered for ever") {
