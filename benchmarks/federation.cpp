@@ -16,6 +16,7 @@
 #include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -202,6 +203,8 @@ class player {
   virtual void confirm() = 0;
   virtual void end(const std::vector<job*>& jobs) = 0;
   [[nodiscard]] virtual std::vector<cluster*> clusters() = 0;
+  /// Seconds for summaries of all clusters, and the bytes of the largest one.
+  virtual std::pair<double, double> summaries(std::int64_t) { return {0, 0}; }
 };
 
 /// The pods that a session has started, for `cluster::confirm`.
@@ -295,6 +298,15 @@ class federated_player : public player {
     for (auto& [name, one] : members_) all.push_back(one.get());
     return all;
   }
+  std::pair<double, double> summaries(std::int64_t now) override {
+    double bytes = 0;
+    const double took = bench::processor_seconds([&] {
+      for (auto& [name, one] : members_) (void)must(all_.summary(name, now));
+    });
+    for (auto& [name, one] : members_)
+      bytes = std::max(bytes, static_cast<double>(summary_to_json(must(all_.summary(name, now))).size()));
+    return {took, bytes};
+  }
 
  private:
   federation all_;
@@ -312,11 +324,13 @@ struct outcome {
   double used = 0;        ///< mean part of the GPUs, after the first step
   double large_wait = 0;  ///< mean seconds of large gangs; who still waits has waited until the end
   double large_most = 0;
-  double large_left = 0;  ///< large gangs that wait at the end
-  double small_wait = 0;  ///< of all others
-  double waiting = 0;     ///< jobs at the end
-  double split = 0;       ///< mean part of the free GPUs on nodes that are in use
-  double whole = 0;       ///< mean of the free nodes of the cluster with most
+  double large_left = 0;     ///< large gangs that wait at the end
+  double small_wait = 0;     ///< of all others
+  double waiting = 0;        ///< jobs at the end
+  double split = 0;          ///< mean part of the free GPUs on nodes that are in use
+  double whole = 0;          ///< mean of the free nodes of the cluster with most
+  double summaries = 0;      ///< seconds for all clusters
+  double summary_bytes = 0;  ///< of the largest, as JSON
 };
 
 void look(player& by, std::int64_t all_gpus, outcome& to) {
@@ -376,6 +390,7 @@ outcome play(player& by, const settings& with) {
     made.feed += bench::processor_seconds([&] { by.confirm(); });
     if (step > 0) look(by, all_gpus, made);
   }
+  std::tie(made.summaries, made.summary_bytes) = by.summaries(with.steps * step_time);
   const double steps = std::max(1, with.steps - 1);
   made.used /= steps;
   made.split /= steps;
@@ -470,6 +485,8 @@ int main(int count, char** words) {
     tell("longest of these, ms", flat.of.most * 1000, many.of.most * 1000, 1);
     tell("telling what comes and goes, s in all", flat.of.feed, many.of.feed, 2);
     tell("memory, MB", flat.megabytes, many.megabytes, 0);
+    tell("summaries of all clusters once, ms", flat.of.summaries * 1000, many.of.summaries * 1000, 1);
+    tell("largest summary as JSON, KB", flat.of.summary_bytes / 1000, many.of.summary_bytes / 1000, 1);
     tell("jobs started", flat.of.started, many.of.started, 0);
     tell("GPU hours of these", flat.of.gpu_hours, many.of.gpu_hours, 0);
     tell("GPUs in use, %", flat.of.used * 100, many.of.used * 100, 2);

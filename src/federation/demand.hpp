@@ -61,7 +61,7 @@ void release(const group_demand& of, class_pool& pool);
 
 /// GPUs that a pod has as a whole, on one node.
 [[nodiscard]] inline std::int64_t whole_devices_of(const model::pod_class& ask) {
-  return ask.asks_vendors() ? 0 : ask.whole_devices;
+  return ask.asks_vendors() || ask.claimed_devices > 0 ? 0 : ask.whole_devices;
 }
 
 }  // namespace kaisched::federation_detail

@@ -12,6 +12,7 @@ namespace kaisched::federation_detail {
 namespace {
 
 constexpr std::int64_t parts_of_node = 4;
+constexpr std::int64_t most_of_node = std::numeric_limits<std::int32_t>::max();  // sums over nodes can be represented
 
 using device_counts = std::map<std::int64_t, std::int64_t>;  ///< pods by GPUs as a whole
 
@@ -109,7 +110,7 @@ bool member_book::may_hold(const model::pod_class& ask, const parsed_kind& kind)
 /// Pods of the class on one node with so much.
 std::int64_t member_book::fit_on(const model::pod_class& ask, std::int64_t devices,
                                  const std::vector<std::int64_t>& amounts) const {
-  std::int64_t fit = std::numeric_limits<std::int32_t>::max();  // so that sums over nodes can be represented
+  std::int64_t fit = most_of_node;
   const bool counts_gpu = ask.claimed_devices == 0 && ask.memory_devices == 0 && !ask.asks_vendors() &&
                           (summary_.rules.shares || ask.shared_devices == 0);
   for (std::uint32_t d = 0; d < dimension_.size(); ++d) {
@@ -117,7 +118,7 @@ std::int64_t member_book::fit_on(const model::pod_class& ask, std::int64_t devic
     if (asked <= 0 || !is_judged_[d] || (d == dim_gpu && !counts_gpu)) continue;
     fit = std::min(fit, amounts[dimension_[d]] / asked);
   }
-  const std::int64_t whole = ask.claimed_devices == 0 ? whole_devices_of(ask) : 0;
+  const std::int64_t whole = whole_devices_of(ask);
   return whole > 0 ? std::min(fit, devices / whole) : fit;
 }
 
@@ -196,7 +197,25 @@ bool member_book::could_start(const set_demand& one, const class_pool& pool, roo
 bool member_book::could_start(const group_demand& one, const class_pool& pool, room in) {
   if (std::none_of(one.pods.begin(), one.pods.end(), [&](const auto& pods) { return slots(pods.first, pool, in) > 0; }))
     return false;
-  return !summary_.rules.whole_gangs || could_start(one.root, pool, in);
+  if (!summary_.rules.whole_gangs) return true;
+  device_counts needed;
+  add_needed(one.root, pool, needed);
+  std::int64_t devices = 0;
+  for (const auto& [each, count] : needed) devices += each * count;
+  return devices <= all_devices(in) && could_start(one.root, pool, in);
+}
+
+/// GPUs as a whole of all nodes.
+std::int64_t member_book::all_devices(room in) const {
+  std::int64_t all = 0;
+  if (in == room::empty) {
+    for (const node_kind& one : summary_.kinds) all += one.nodes * std::min(one.devices, most_of_node);
+  } else if (in == room::free) {
+    for (const free_nodes& one : summary_.free) all += one.nodes * std::min(one.devices, most_of_node);
+  } else {
+    for (const auto& [key, one] : left_) all += one.nodes * std::min(one.devices, most_of_node);
+  }
+  return all;
 }
 
 std::int64_t member_book::room_besides(const group_demand& one, const class_pool& pool) {

@@ -64,6 +64,7 @@ class member_book {
   [[nodiscard]] bool may_hold(const model::pod_class& ask, const parsed_kind& kind) const;
   [[nodiscard]] std::int64_t fit_on(const model::pod_class& ask, std::int64_t devices,
                                     const std::vector<std::int64_t>& amounts) const;
+  [[nodiscard]] std::int64_t all_devices(room in) const;
   [[nodiscard]] class_slots& slots_of(std::uint32_t number, const class_pool& pool);
   [[nodiscard]] std::int64_t slots(std::uint32_t number, const class_pool& pool, room in);
   [[nodiscard]] bool could_start(const set_demand& one, const class_pool& pool, room in);

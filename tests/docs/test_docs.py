@@ -350,7 +350,7 @@ class Features(unittest.TestCase):
             ("abi/part_cases.c", "abi/case_support.h", "../tests/abi/case_support.h is no file that tests run"),
             ("| [sizes](../tests/scenarios/gangs/sizes.ks) |", "| - |", "a minimum for every role: nothing shows it"),
             ("Missing: quota that is held", "There is quota that is held", "admission in two steps, the second by somebody outside: it does not say what is missing"),
-            ("is a host's business; one", "is a host's business | one", "several clusters: has 6 cells, not 5"),
+            ("so sessions ask nobody: a host", "so sessions ask nobody | a host", "hooks that ask other programs: has 6 cells, not 5"),
             ("`parent` of queues", "`parent` of nodes", "queues in a tree: parent is no column of nodes"),
             ("action [`preempt`]", "action [`age`]", "age is no action"),
             ("| Slurm; partly Fluxion |", "| Slurm; partly Slurm |", "blocks, rings, tori: Slurm stands twice"),
@@ -361,9 +361,9 @@ class Features(unittest.TestCase):
                 self.assertIn(right, self.text)
                 found = features.faults(self.text.replace(right, wrong), self.known, ROOT)
                 self.assertTrue(any(complaint in line for line in found), found)
-        reason = re.search(r"^\| several clusters \| no \| (.*?) \| - \|", self.text, re.M)[1]
+        reason = re.search(r"^\| hooks that ask other programs \| no \| (.*?) \| - \|", self.text, re.M)[1]
         found = features.faults(self.text.replace(reason, "not there"), self.known, ROOT)
-        self.assertIn("several clusters: no without a reason", found)
+        self.assertIn("hooks that ask other programs: no without a reason", found)
 
 
 class Guarantees(unittest.TestCase):
