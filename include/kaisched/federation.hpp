@@ -99,11 +99,6 @@ struct federation_options {
   std::uint32_t rounds = 64;     ///< times that members decide in one `decide`; who is left waits for the next
   std::uint32_t room_asked = 1;  ///< members that are asked to make room for a group that fits nowhere as it is
   summary_limits summary{};
-
-  friend bool operator==(const federation_options& a, const federation_options& b) {
-    return a.order == b.order && a.fit == b.fit && a.window == b.window && a.rounds == b.rounds &&
-           a.room_asked == b.room_asked;
-  }
 };
 
 /// How a group and a member stand.
@@ -266,8 +261,8 @@ class federation {
   /// Decides. Groups in the order of the line are sent to their best members; members with something to decide run the
   /// actions of their engines, all that are their own included; who was not started goes on to the next one, until
   /// nothing can be sent. Groups that a member holds and that wait there again (nodes were lost, somebody made them
-  /// leave) are decided there first, and come back to the line if that does not start them. Errors: none but
-  /// `no_memory`: a member that fails is in the report, and its groups go elsewhere.
+  /// leave) are decided there first, and come back to the line if that does not start them. Errors: none: a member that
+  /// fails is in the report, and its groups go elsewhere.
   result<federation_report> decide(std::int64_t now);
 
  private:

@@ -158,6 +158,10 @@ json places_json(const federation_report& of, const federated_place& place) {
   return made;
 }
 
+json amounts_of(const std::int64_t (&of)[quota_dimensions]) {
+  return {{"cpu", of[0]}, {"memory", of[1]}, {"gpu", of[2]}};
+}
+
 json report_json(told_federation& from, const federation_report& of) {
   const std::vector<std::string> names = from.all.member_names();
   json placed = json::array();
@@ -192,9 +196,9 @@ json report_json(told_federation& from, const federation_report& of) {
   for (const federated_queue& one : from.all.queues(from.now))
     queues.push_back({{"name", one.name},
                       {"parent", one.parent},
-                      {"quota", one.quota},
-                      {"limit", one.limit},
-                      {"allocated", one.allocated}});
+                      {"quota", amounts_of(one.quota)},
+                      {"limit", amounts_of(one.limit)},
+                      {"allocated", amounts_of(one.allocated)}});
   json failures = json::array();
   for (const member_failure& one : of.failures) failures.push_back({{"member", one.member}, {"text", one.why.message}});
   return {{"placed", std::move(placed)},     {"waits", std::move(waits)}, {"queues", std::move(queues)},

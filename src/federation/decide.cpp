@@ -68,12 +68,15 @@ class decision_run {
     one.limit.clear();
     one.text.clear();
     std::size_t left = 0;
+    bool is_here = false;
     for (std::size_t m = 0; m < members_.size(); ++m) {
       one.verdicts[m] = allowed(one, *members_[m]);
-      left += one.verdicts[m] == member_verdict::candidate ? 1U : 0U;
+      if (one.verdicts[m] != member_verdict::candidate) continue;
+      ++left;
+      is_here = members_[m]->is_here();
     }
-    one.has_only_one = left == 1;
-    for (std::size_t m = 0; m < members_.size() && left > 1; ++m) {
+    one.has_only_one = left == 1 && is_here;  // its engine tells more than a summary does
+    for (std::size_t m = 0; m < members_.size() && !one.has_only_one; ++m) {
       if (one.verdicts[m] != member_verdict::candidate) continue;
       ++made_.judged;
       if (!members_[m]->book.could_start(one.demand, of_.pool, room::empty)) one.verdicts[m] = member_verdict::never;
@@ -151,7 +154,8 @@ class decision_run {
       if (one.verdicts[m] != member_verdict::candidate && one.verdicts[m] != member_verdict::full) continue;
       member& at = *members_[m];
       ++made_.judged;
-      const bool fits = at.book.could_start(one.demand, of_.pool, room::free);
+      // Where nobody decides now, offers hold what they were made for.
+      const bool fits = at.book.could_start(one.demand, of_.pool, at.is_here() ? room::free : room::left);
       if (!fits && !one.has_only_one) {
         one.verdicts[m] = at.book.summary().rules.makes_room ? member_verdict::candidate : member_verdict::full;
         may_come = true;  // somebody who was counted may not start

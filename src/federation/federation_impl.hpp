@@ -49,7 +49,7 @@ struct record {
 
   // ---- of one decision
   std::vector<member_verdict> verdicts;  ///< by member
-  bool has_only_one = false;             ///< member that it may go to
+  bool has_only_one = false;             ///< member that it may go to, in this process
   bool is_hopeless = false;              ///< nobody is left to send it to
   std::uint32_t room_asked = 0;
   std::string limit;

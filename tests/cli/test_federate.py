@@ -29,7 +29,8 @@ class Federate(Case):
         return json.loads(self.ok("federate", *arguments, "--json"))
 
     def members(self, text):
-        return self.file("members.yaml", "schema: kaisched-federation/1\n" + text)
+        name = f"members-{len(list(self.folder.iterdir()))}.yaml"
+        return self.file(name, "schema: kaisched-federation/1\n" + text)
 
     def test_who_goes_where(self):
         told = self.asked(self.east, self.west, "--jobs", self.jobs)
@@ -63,7 +64,7 @@ class Federate(Case):
         told = self.asked(self.east, self.west, "--jobs", jobs)
         self.assertEqual([one["group"] for one in told["placed"]], ["a"])
         self.assertEqual(told["waits"][0]["limit"], "q")
-        self.assertEqual(told["queues"][0]["allocated"][2], 2000)
+        self.assertEqual(told["queues"][0]["allocated"]["gpu"], 2000)
         self.assertIn("would pass its limit over all clusters", self.ok("federate", self.east, self.west, "--jobs", jobs))
 
     def test_spread_and_pack(self):

@@ -215,7 +215,7 @@ class Outputs(Case):
         files = federation_files(self)
         told = self.checked(FEDERATE, "federate", *files, twice=True)
         self.assertEqual({one["stage"] for one in told["placed"]}, {"starts", "offered"})
-        self.assertEqual({one["verdict"] for wait in told["waits"] for one in wait["verdicts"]}, {"candidate", "never", "refused", "label"})
+        self.assertEqual({one["verdict"] for wait in told["waits"] for one in wait["verdicts"]}, {"full", "label", "never", "not_wanted", "refused"})
         self.assertTrue(any(one["reasons"] for wait in told["waits"] for one in wait["verdicts"]))
 
     def test_every_answer_of_what_if(self):
@@ -235,15 +235,15 @@ def federation_files(case):
     for name, gpus in (("east", 2000), ("west", 4000), ("far", 4000)):
         node = f'{{"name": "n", "capacity": {{"cpu": 8000, "memory": 8000, "gpu": {gpus}, "pods": 10}}}}'
         case.file(f"{name}.json", f'{{"schema": "kaisched-cluster/1", "queue": [{{"name": "q"}}], "node": [{node}]}}')
-    groups = ["a", "b", "c", "there", "large", "apart"]
-    rows = [f'{{"name": "{g}-0", "group": "{g}", {pods}}}' for g in groups[:4]]
+    groups = ["a", "b", "c", "d", "there", "more", "large", "apart"]
+    rows = [f'{{"name": "{g}-0", "group": "{g}", {pods}}}' for g in groups[:6]]
     rows.append('{"name": "large-0", "group": "large", "request": {"gpu": 9000}}')
     rows.append('{"name": "apart-0", "group": "apart", "request": {"cpu": 1000}, "obstacle": "no volume"}')
-    names = ", ".join(f'{{"name": "{g}", "queue": "q"}}' for g in groups)
+    names = ", ".join(f'{{"name": "{g}", "queue": "q", "created": {i}}}' for i, g in enumerate(groups))
     jobs = case.file("jobs.json", f'{{"schema": "kaisched-cluster/1", "queue": [{{"name": "q"}}], "pod_group": [{names}], "pod": [{", ".join(rows)}]}}')
     case.ok("federate", case.folder / "far.json", "--summary", case.folder / "known.json", "-q")
     members = case.file("members.json", """{"schema": "kaisched-federation/1", "members": [{"name": "known", "labels": {"site": "far"}, "price": 9}],
-        "groups": [{"name": "there", "required": {"site": "far"}}]}""")
+        "groups": [{"name": "there", "required": {"site": "far"}}, {"name": "more", "required": {"site": "far"}}, {"name": "apart", "members": ["east", "west"]}]}""")
     return [case.folder / "east.json", case.folder / "west.json", "--known", case.folder / "known.json", "--jobs", jobs, "--members", members]
 
 
