@@ -489,6 +489,8 @@ TEST_CASE("a summary tells nodes by kind, room by domain, and is small") {
   CHECK(small.kinds.size() == 2);
   CHECK(small.free.size() == 4);  // of the first model: none used, 5 whole ones, 7 whole ones; all of the other
   CHECK(small.unknown_labels == lines{"host", "rack"});
+  CHECK(must(summary_from_json(summary_to_json(s), "s")) == s);
+  CHECK(must(summary_from_json(summary_to_json(small), "s")) == small);
 }
 
 TEST_CASE("names of what is told") {
