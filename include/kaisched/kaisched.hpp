@@ -10,6 +10,7 @@
 #include <kaisched/decisions.hpp>
 #include <kaisched/engine.hpp>
 #include <kaisched/executor.hpp>
+#include <kaisched/federation.hpp>
 #include <kaisched/ids.hpp>
 #include <kaisched/options.hpp>
 #include <kaisched/policy.hpp>

@@ -7,6 +7,7 @@
   X(explain)                 \
   X(what_if)                 \
   X(scale)                   \
+  X(federate)                \
   X(serve)                   \
   X(simulate)                \
   X(compare)                 \

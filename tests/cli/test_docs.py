@@ -30,6 +30,12 @@ class Examples(Case):
         (self.folder / "clusters" / "one.yaml").write_bytes((self.folder / "cluster.yaml").read_bytes())
         self.file("types.yaml", "schema: kaisched-node-types/1\ntype: [{name: large, price: 40000, most: 4}]\n"
                                 "node: [{name: large, capacity: {cpu: 128000, memory: 1000000000000, gpu: 8000, pods: 110}}]\n")
+        for site in ("east", "west"):
+            self.ok("generate", self.folder / f"{site}.json", "--gpus", "64", "--load", "0.5", "-q")
+        self.file("jobs.json", '{"schema": "kaisched-cluster/1", "queue": [{"name": "speech"}], "pod_group": [{"name": "new", "queue": "speech"}], '
+                               '"pod": [{"name": "new-0", "group": "new", "request": {"cpu": 1000, "gpu": 1000}}]}')
+        self.file("federation.yaml", "schema: kaisched-federation/1\nmembers: [{name: east, price: 20, labels: {region: eu}}]\n"
+                                     "groups: [{name: new, preferred: [{key: region, value: eu}]}]\n")
         self.file("nodes.csv", "name,gpu_model,gpu_count,cpu_milli,memory_mib\nn,T4,2,8000,8192\n")
         self.file("volcano-scheduler.conf", "actions: enqueue, allocate, backfill\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n")
         self.file("queues.yaml", "partitions:\n- name: default\n  queues: [{name: root, queues: [{name: team, maxapplications: 3}]}]\n")

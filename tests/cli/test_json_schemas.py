@@ -1,4 +1,4 @@
-"""What `kaisched explain`, `kaisched what-if`, `kaisched scale` and `kaisched simulate` write is what docs/schema says, over invented and hand-made clusters."""
+"""What `kaisched explain`, `kaisched what-if`, `kaisched scale`, `kaisched federate` and `kaisched simulate` write is what docs/schema says, over invented and hand-made clusters."""
 
 import copy
 import json
@@ -16,9 +16,9 @@ try:
 except ImportError:
     jsonschema = None
 
-EXPLAIN, WHAT_IF, SIMULATE, SCALE = (
+EXPLAIN, WHAT_IF, SIMULATE, SCALE, FEDERATE = (
     json.loads((SOURCE / "docs" / "schema" / f"kaisched-{name}-1.schema.json").read_text(encoding="utf-8"))
-    for name in ("explain", "what-if", "simulate", "scale")
+    for name in ("explain", "what-if", "simulate", "scale", "federate")
 )
 EVICTING = "allocate,consolidation,reclaim,preempt"
 FEW_STEPS = ["--actions", EVICTING, "--set", "search_steps=1000"]  # seconds instead of minutes with sanitizers
@@ -76,7 +76,7 @@ class Schemas(Case):
     """The documents themselves."""
 
     def test_every_object_is_closed_and_described(self):
-        for schema in (EXPLAIN, WHAT_IF, SCALE):
+        for schema in (EXPLAIN, WHAT_IF, SCALE, FEDERATE):
             self.assertEqual(schema["properties"]["schema"]["const"], schema["title"])
             for path in places(schema):
                 here = schema
@@ -110,7 +110,8 @@ class Schemas(Case):
             "start_knowledge": listed(WHAT_IF, "forecast", "knowledge"),
         }.items():
             self.assertEqual(found, known[name], name)
-        self.assertEqual(listed(SCALE, "reason", "constraint"), listed(EXPLAIN, "reason", "constraint"))
+        for other in (SCALE, FEDERATE):
+            self.assertEqual(listed(other, "reason", "constraint"), listed(EXPLAIN, "reason", "constraint"))
         forms = [EXPLAIN["$defs"][one["$ref"].rpartition("/")[2]]["properties"]["kind"]
                  for one in EXPLAIN["$defs"]["pod_group"]["properties"]["certificate"]["oneOf"]]
         kinds = [kind for form in forms for kind in form.get("enum", [form.get("const")])]
@@ -210,6 +211,13 @@ class Outputs(Case):
                 seen.add(("returned" if node["returned"] else "kept", node["empty"]))
         self.assertGreaterEqual(seen, {("helped", False), ("not helped", True), ("returned", True), ("kept", False)})
 
+    def test_clusters_that_share_a_line(self):
+        files = federation_files(self)
+        told = self.checked(FEDERATE, "federate", *files, twice=True)
+        self.assertEqual({one["stage"] for one in told["placed"]}, {"starts", "offered"})
+        self.assertEqual({one["verdict"] for wait in told["waits"] for one in wait["verdicts"]}, {"full", "label", "never", "not_wanted", "refused"})
+        self.assertTrue(any(one["reasons"] for wait in told["waits"] for one in wait["verdicts"]))
+
     def test_every_answer_of_what_if(self):
         ways = set()
         path = self.file("later.ks", LATER)
@@ -219,6 +227,24 @@ class Outputs(Case):
             for one in self.checked(WHAT_IF, "what-if", path, *words)["forecasts"]:
                 ways.add(one["way"])
         self.assertEqual(ways, {"none", "now", "displaces", "later", "unknown"})
+
+
+def federation_files(case):
+    """Arguments of `kaisched federate`: two clusters, one that is known by its summary, jobs that start, wait and fit nowhere."""
+    pods = '"request": {"cpu": 1000, "gpu": 2000}'
+    for name, gpus in (("east", 2000), ("west", 4000), ("far", 4000)):
+        node = f'{{"name": "n", "capacity": {{"cpu": 8000, "memory": 8000, "gpu": {gpus}, "pods": 10}}}}'
+        case.file(f"{name}.json", f'{{"schema": "kaisched-cluster/1", "queue": [{{"name": "q"}}], "node": [{node}]}}')
+    groups = ["a", "b", "c", "d", "there", "more", "large", "apart"]
+    rows = [f'{{"name": "{g}-0", "group": "{g}", {pods}}}' for g in groups[:6]]
+    rows.append('{"name": "large-0", "group": "large", "request": {"gpu": 9000}}')
+    rows.append('{"name": "apart-0", "group": "apart", "request": {"cpu": 1000}, "obstacle": "no volume"}')
+    names = ", ".join(f'{{"name": "{g}", "queue": "q", "created": {i}}}' for i, g in enumerate(groups))
+    jobs = case.file("jobs.json", f'{{"schema": "kaisched-cluster/1", "queue": [{{"name": "q"}}], "pod_group": [{names}], "pod": [{", ".join(rows)}]}}')
+    case.ok("federate", case.folder / "far.json", "--summary", case.folder / "known.json", "-q")
+    members = case.file("members.json", """{"schema": "kaisched-federation/1", "members": [{"name": "known", "labels": {"site": "far"}, "price": 9}],
+        "groups": [{"name": "there", "required": {"site": "far"}}, {"name": "more", "required": {"site": "far"}}, {"name": "apart", "members": ["east", "west"]}]}""")
+    return [case.folder / "east.json", case.folder / "west.json", "--known", case.folder / "known.json", "--jobs", jobs, "--members", members]
 
 
 TYPES = """schema: kaisched-node-types/1
@@ -255,6 +281,7 @@ class Refused(Case):
         small = self.folder / "small.json"
         self.ok("generate", small, "--gpus", "16", "--load", "2", "-q")
         yield SCALE, json.loads(self.ok("scale", small, "--types", self.file("types.yaml", TYPES), "--json"))
+        yield FEDERATE, json.loads(self.ok("federate", *federation_files(self), "--json"))
 
     @staticmethod
     def inside(document, path):

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 # layer -> what it may include besides itself, the standard library and the public headers under include/
-CORE = ["base", "model", "policy", "session", "actions", "engine"]
+CORE = ["base", "model", "policy", "session", "actions", "engine", "federation"]
 MAY_INCLUDE = {layer: set(CORE[:rank]) for rank, layer in enumerate(CORE)}
 MAY_INCLUDE["io"] = set(CORE)
 MAY_INCLUDE["files"] = {*CORE, "io"}

@@ -1,0 +1,27 @@
+#pragma once
+/// @file
+/// The format `kaisched-federation/1`, as JSON or YAML: what is said about the members of a federation, and what groups
+/// say about members; see docs/federation.md.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kaisched/federation.hpp>
+#include <kaisched/result.hpp>
+
+namespace kaisched::io {
+
+inline constexpr std::string_view federation_schema = "kaisched-federation/1";
+
+struct federation_file {
+  std::vector<member_info> members;
+  std::vector<std::pair<std::string, group_wishes>> groups;
+};
+
+/// `-` is the standard input. The ending of the name says the form; without one, JSON starts with a brace. Errors name
+/// file, line and place in the text.
+[[nodiscard]] result<federation_file> read_federation(const std::string& path);
+
+}  // namespace kaisched::io
