@@ -216,12 +216,13 @@ void object_store::note(std::string_view key, const std::string& annotation, not
     if (!all.contains(name)) differ.insert(name);
   }
   known = std::move(all);
-  kept.otherwise = std::move(otherwise);
+  const unnoted before = std::exchange(kept.otherwise, std::move(otherwise));
   const auto objects = kinds_.find(key);
   if (objects == kinds_.end()) return;
-  if (kept.otherwise) {
+  for (const unnoted& says : {before, kept.otherwise}) {
+    if (!says) continue;
     for (const auto& [name, one] : objects->second) {
-      if (!known.contains(name) && !kept.otherwise(one.object).empty()) differ.insert(name);
+      if (!known.contains(name) && !says(one.object).empty()) differ.insert(name);
     }
   }
   for (const std::string& name : differ) {
