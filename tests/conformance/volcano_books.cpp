@@ -191,11 +191,11 @@ json session_of_limits(const json& input) {
       const json& notes = items(member(pod, "metadata"), "annotations");
       if (text_or_empty(notes, "scheduling.k8s.io/group-name") != text_or_empty(about, "name")) continue;
       const resource_list request = request_of_pod(pod);
+      const std::map<std::string, double> scalars(request.scalars().begin(), request.scalars().end());
       jobs[name_of_pod(group)]["tasks"][name_of_pod(pod)] = {
           {"node", text_or_empty(member(pod, "spec"), "nodeName")},
           {"status", volcano_name(status_of_pod(pod))},
-          {"resreq",
-           {{"milli_cpu", request.cpu}, {"memory", request.memory}, {"scalar_resources", request.scalars()}}}};
+          {"resreq", {{"milli_cpu", request.cpu}, {"memory", request.memory}, {"scalar_resources", json(scalars)}}}};
     }
   }
   return {{"input", {{"nodes", nodes}, {"queues", json::array({input.at("queue")})}}},
