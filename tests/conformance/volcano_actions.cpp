@@ -11,6 +11,7 @@
 #include "conformance/json_values.hpp"
 #include "conformance/report.hpp"
 #include "conformance/unsupported.hpp"
+#include "conformance/volcano_pods.hpp"
 #include "conformance/volcano_state.hpp"
 
 namespace kaisched::conformance {
@@ -59,15 +60,20 @@ void play(const json& one, const std::string& action, session& of, decisions& ma
 }
 
 /// What was decided, in the words of the records.
-json outcome_of(const session& of, const decisions& made) {
+json outcome_of(const json& recorded, const session& of, const decisions& made) {
   const auto& cluster = of.cluster();
   json found{{"binds", json::object()},
              {"evicts", json::array()},
              {"tasks", json::object()},
              {"pod_group_phase", json::object()}};
+  std::set<std::string> waits;
+  for (const json& pod : items(recorded.at("input"), "pods")) {
+    const json& about = member(pod, "metadata");
+    if (waits_for_volume(recorded, pod)) waits.insert(text_or_empty(about, "namespace") + "/" + name_of(about));
+  }
   for (const policy::tiers::operation& one : made) {
     const std::string& task = cluster.tasks[one.task].name;
-    if (one.what == deed::allocate) found["binds"][task] = cluster.nodes[one.node].name;
+    if (one.what == deed::allocate && !waits.contains(task)) found["binds"][task] = cluster.nodes[one.node].name;
     if (one.what == deed::evict) found["evicts"].push_back(task);
   }
   for (const auto& task : cluster.tasks) {
@@ -193,7 +199,7 @@ std::vector<finding> replay_volcano_actions(const json& one) {
   session of(volcano_cluster(one), volcano_tiers(one));
   decisions made;
   for (const json& action : items(one, "actions")) play(one, action.get<std::string>(), of, made);
-  const json found = outcome_of(of, made);
+  const json found = outcome_of(one, of, made);
   std::vector<finding> findings;
   for (const std::string& why : expectation(one, found).differences()) findings.push_back({"expected", why});
   if (value_or(one, "deterministic", false)) {

@@ -15,8 +15,8 @@ namespace {
 using nlohmann::json;
 
 const volcano_table* function_table_of(const std::string& test) {
-  for (const auto tables :
-       {volcano_resource_tables(), volcano_score_tables(), volcano_gang_tables(), volcano_domain_tables()}) {
+  for (const auto tables : {volcano_resource_tables(), volcano_score_tables(), volcano_gang_tables(),
+                            volcano_domain_tables(), volcano_book_tables()}) {
     for (const volcano_table& one : tables) {
       if (one.test == test) return &one;
     }

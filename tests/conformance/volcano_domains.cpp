@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 using name_set = std::set<std::string, std::less<>>;
-using nodes_by_domain = std::map<std::string, name_set, std::less<>>;
+using policy::nodes_by_domain;
 
 /// The nodes that a selector of members takes.
 std::vector<std::string> selected_nodes(const json& selector, const json& nodes) {
@@ -183,6 +183,47 @@ volcano_difference check_pods_within(const json& one) {
   return compare_number(one.at("expected").at("res"), static_cast<double>(found));
 }
 
+volcano_difference check_present_nodes(const json& one) {
+  const json& input = volcano_input(one);
+  name_set present;
+  for (const auto& [name, node] : items(input, "all_nodes").items()) present.insert(name);
+  const nodes_by_domain found = policy::present_nodes(nodes_of_domains(items(input, "hyper_nodes")), present);
+  const nodes_by_domain wanted = nodes_of_domains(items(one.at("expected"), "result"));
+  return found == wanted ? std::nullopt : volcano_difference("other nodes are recorded");
+}
+
+/// The tree of the test, which its rows do not repeat: the names are those of a tree that another row of the file has.
+volcano_difference check_common_ancestor(const json& one) {
+  const policy::network_domains domains(std::vector<policy::domain_declaration>{
+      {"s0", 1, {}, {}},
+      {"s1", 1, {}, {}},
+      {"s2", 1, {}, {}},
+      {"s3", 1, {}, {}},
+      {"s4", 2, {}, {"s0", "s1"}},
+      {"s5", 2, {}, {"s2", "s3"}},
+      {"s6", 3, {}, {"s4", "s5"}},
+  });
+  const json& input = volcano_input(one);
+  const std::string found =
+      domains.common_ancestor(text_or_empty(input, "hypernode"), text_or_empty(input, "job_hyper_node"));
+  if (found == text_or_empty(one.at("expected"), "lca")) return std::nullopt;
+  return "the ancestor is " + found;
+}
+
+volcano_difference check_selected_leaves(const json& one) {
+  std::vector<std::string> found;
+  for (const json& object : items(volcano_input(one), "hyper_nods")) {
+    std::vector<policy::domain_member> members;
+    for (const json& member_of : items(member(object, "spec"), "members")) {
+      const json& selector = member(member_of, "selector");
+      members.push_back({text_or_empty(member_of, "type") == "HyperNode",
+                         has(selector, "regexMatch") || has(selector, "labelMatch")});
+    }
+    if (policy::follows_nodes(members)) found.push_back(name_of(member(object, "metadata")));
+  }
+  return compare_names(one.at("expected").at("result"), found);
+}
+
 constexpr std::array domain_tables{
     volcano_table{"TestGetMembers", check_members},
     volcano_table{"TestHyperNodesInfo_GetAncestors", check_ancestors},
@@ -192,6 +233,9 @@ constexpr std::array domain_tables{
     volcano_table{"TestHyperNodeGradientPreFiltering", check_prefilter},
     volcano_table{"TestFindHyperNodeForNode", check_domain_of_node},
     volcano_table{"TestFindJobTaskNumOfHyperNode", check_pods_within},
+    volcano_table{"TestGetHyperNodeList", check_present_nodes},
+    volcano_table{"TestGetLCAHyperNode", check_common_ancestor},
+    volcano_table{"TestHyperNodesInfo_GetRegexSelectorLeafHyperNodes", check_selected_leaves},
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct volcano_table {
 [[nodiscard]] std::span<const volcano_table> volcano_score_tables();
 [[nodiscard]] std::span<const volcano_table> volcano_gang_tables();
 [[nodiscard]] std::span<const volcano_table> volcano_domain_tables();
+[[nodiscard]] std::span<const volcano_table> volcano_book_tables();
 /// A recorded call of the logic of bundles. @throws unsupported for other calls.
 [[nodiscard]] volcano_difference replay_volcano_call(const nlohmann::json& call, const nlohmann::json& one);
 

@@ -22,6 +22,8 @@
 #include "policy/gang/admission.hpp"
 #include "policy/placement/strategy_fit.hpp"
 #include "policy/placement/utilisation.hpp"
+#include "policy/tiers/plugins.hpp"
+#include "policy/tiers/session.hpp"
 #include "policy/topology/network_scores.hpp"
 
 namespace kaisched::conformance {
@@ -138,6 +140,27 @@ class call_judge {
     return leaving_zones(case_, plugin_);
   }
 
+  /// The candidates that may be taken, for plug-ins that look at nothing else. Their class of priority is not recorded.
+  [[nodiscard]] std::vector<std::string> preemptable(const json& candidates) const {
+    policy::tiers::cluster_state cluster;
+    cluster.jobs.emplace_back();
+    std::vector<policy::tiers::row> rows;
+    for (const json& name : candidates) {
+      rows.push_back(cluster.tasks.size());
+      policy::tiers::task_state& task = cluster.tasks.emplace_back();
+      task.name = name.get<std::string>();
+      task.critical = task.name.starts_with("kube-system/");
+      task.job = 0;
+    }
+    std::vector<std::string> found;
+    const policy::tiers::session of(std::move(cluster), {});
+    const policy::tiers::victims allowed = policy::tiers::make_conformance()->preemptable(of, 0, rows);
+    for (const policy::tiers::row task : allowed.value_or(rows)) found.push_back(of.cluster().tasks[task].name);
+    return found;
+  }
+  /// Whether victims of the plug-in depend on nothing but themselves.
+  [[nodiscard]] bool spares_by_task() const { return name_ == "conformance"; }
+
   /// The task of a test that says only its name.
   [[nodiscard]] std::string task_named(const std::string& name) const {
     for (const auto& [id, job] : items(case_.at("resolved"), "jobs").items()) {
@@ -195,7 +218,7 @@ class call_judge {
         highest_ = std::max(highest_, made.tier);
       }
       domains_ = policy::network_domains(declared);
-      weights_ = volcano_domain_weights(arguments);
+      weights_ = volcano_packing_weights(arguments, "hypernode.binpack");
       scale_ = policy::max_node_score * static_cast<double>(value_or<std::int64_t>(arguments, "weight", 1));
     }
 
@@ -382,7 +405,7 @@ class session_calls {
 
   std::vector<finding> run() {
     const json& direct = member(case_.at("expected"), "direct");
-    if (direct.is_null() && !judge_.tells_why())
+    if (direct.is_null() && !judge_.tells_why() && !judge_.spares_by_task())
       throw unsupported("what the test asserts is not a function of a plug-in");
     std::size_t judged = 0;
     for (const auto& [key, wanted] : items(case_.at("expected"), "direct").items()) {
@@ -503,6 +526,8 @@ class session_calls {
       if (refusal && !refusal->empty() && judge_.tells_why() && wanted.is_array() &&
           text_or_empty(wanted.front(), "reason") != *refusal)
         add("call", fn, "refused: " + *refusal);
+    } else if (fn == "preemptable" && judge_.spares_by_task()) {
+      add("call", fn, compare_names(wanted, judge_.preemptable(items(in, "candidates"))));
     } else if (fn == "victim_tasks") {
       add("call", fn, compare_names(wanted, judge_.victims()));
     } else {

@@ -85,11 +85,11 @@ policy::scarcity_settings volcano_scarcity_settings(const json& arguments) {
   return made;
 }
 
-policy::resource_weights volcano_domain_weights(const json& arguments) {
-  policy::resource_weights made{{"cpu", weight_of(arguments, "hypernode.binpack.cpu")},
-                                {"memory", weight_of(arguments, "hypernode.binpack.memory")}};
-  for (const std::string& name : listed(text_or_empty(arguments, "hypernode.binpack.resources"))) {
-    made[name] = weight_of(arguments, "hypernode.binpack.resources." + name);
+policy::resource_weights volcano_packing_weights(const json& arguments, const std::string& prefix) {
+  policy::resource_weights made{{"cpu", weight_of(arguments, prefix + ".cpu")},
+                                {"memory", weight_of(arguments, prefix + ".memory")}};
+  for (const std::string& name : listed(text_or_empty(arguments, prefix + ".resources"))) {
+    made[name] = weight_of(arguments, prefix + ".resources." + name);
   }
   return made;
 }

@@ -20,7 +20,8 @@ namespace kaisched::conformance {
 [[nodiscard]] policy::strategy_fit_settings volcano_strategy_settings(const nlohmann::json& arguments);
 /// {enable, resources, weight, resourceWeight}
 [[nodiscard]] policy::scarcity_settings volcano_scarcity_settings(const nlohmann::json& arguments);
-/// {hypernode.binpack.*}
-[[nodiscard]] policy::resource_weights volcano_domain_weights(const nlohmann::json& arguments);
+/// {PREFIX.cpu, PREFIX.memory, PREFIX.resources, PREFIX.resources.NAME}
+[[nodiscard]] policy::resource_weights volcano_packing_weights(const nlohmann::json& arguments,
+                                                               const std::string& prefix);
 
 }  // namespace kaisched::conformance

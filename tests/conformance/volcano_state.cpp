@@ -9,6 +9,7 @@
 
 #include "conformance/json_values.hpp"
 #include "conformance/unsupported.hpp"
+#include "conformance/volcano_pods.hpp"
 #include "conformance/volcano_records.hpp"
 
 namespace kaisched::conformance {
@@ -67,6 +68,8 @@ std::string full_name(const json& object) {
   return (space.empty() ? "" : space + "/") + text_or_empty(about, "name");
 }
 
+constexpr const char* soft_effect = "PreferNoSchedule";
+
 bool tolerates(const json& pod, const json& taint) {
   for (const json& one : items(member(pod, "spec"), "tolerations")) {
     const std::string key = text_or_empty(one, "key");
@@ -79,6 +82,13 @@ bool tolerates(const json& pod, const json& taint) {
   return false;
 }
 
+/// Terms of affinity to nodes: all expressions have to match.
+bool node_matches(const json& term, const json& node) {
+  if (has(term, "matchFields")) throw unsupported("affinity by fields of nodes");
+  const json& expressions = items(term, "matchExpressions");
+  return !expressions.empty() && volcano_selector({{"matchExpressions", expressions}}).matches(volcano_labels(node));
+}
+
 /// Selectors and taints; nothing that is placed during a session changes them.
 node_refusal refusal_of(const json& pod, const json& node) {
   const json& labels = items(member(node, "metadata"), "labels");
@@ -87,8 +97,14 @@ node_refusal refusal_of(const json& pod, const json& node) {
   for (const auto& [key, value] : items(member(pod, "spec"), "nodeSelector").items()) {
     if (!labels.is_object() || member(labels, key) != value) return node_refusal::for_good;
   }
+  const json& needed = member(member(member(pod, "spec"), "affinity"), "nodeAffinity");
+  if (has(needed, "requiredDuringSchedulingIgnoredDuringExecution")) {
+    const json& terms = items(needed.at("requiredDuringSchedulingIgnoredDuringExecution"), "nodeSelectorTerms");
+    if (std::ranges::none_of(terms, [&](const json& term) { return node_matches(term, node); }))
+      return node_refusal::for_good;
+  }
   for (const json& taint : items(spec, "taints")) {
-    if (text_or_empty(taint, "effect") == "PreferNoSchedule") throw unsupported("preferences of taints");
+    if (text_or_empty(taint, "effect") == soft_effect) continue;
     if (!tolerates(pod, taint)) return node_refusal::for_good;
   }
   return node_refusal::none;
@@ -96,13 +112,8 @@ node_refusal refusal_of(const json& pod, const json& node) {
 
 void check_pod(const json& pod) {
   const json& spec = member(pod, "spec");
-  if (has(spec, "affinity")) throw unsupported("affinity of pods");
   if (has(spec, "topologySpreadConstraints")) throw unsupported("spread of pods");
-  if (!items(spec, "resourceClaims").empty()) throw unsupported("claims of devices");
   if (has(spec, "initContainers")) throw unsupported("pods that need more to start");
-  for (const json& volume : items(spec, "volumes")) {
-    if (has(volume, "persistentVolumeClaim")) throw unsupported("claims of volumes");
-  }
   for (const json& container : items(spec, "containers")) {
     for (const json& port : items(container, "ports")) {
       if (has(port, "hostPort")) throw unsupported("ports of hosts");
@@ -121,6 +132,7 @@ class cluster_reader {
     for (const auto& [name, record] : items(resolved_, "nodes").items()) read_node(name, record);
     for (const json& object : items(case_.at("input"), "queues")) read_queue(object);
     for (const auto& [name, record] : items(resolved_, "jobs").items()) read_job(name, record);
+    check_volcano_volumes(case_);
     read_domains();
     read_settings();
     return std::move(made_);
@@ -149,6 +161,7 @@ class cluster_reader {
     if (!items(spec, "deserved").empty()) queue.deserved = volcano_quantities(member(spec, "deserved"));
     const json& guarantee = items(member(spec, "guarantee"), "resource");
     if (!guarantee.empty()) queue.guarantee = volcano_quantities(guarantee);
+    queue.most_devices = volcano_device_limits(case_, items(spec, "capability"));
     if (has(member(object, "metadata"), "creationTimestamp")) throw unsupported("queues of different age");
   }
 
@@ -216,17 +229,46 @@ class cluster_reader {
                     text_or_empty(about, "namespace") == "kube-system";
     const std::string nominated = text_or_empty(member(*pod->second, "status"), "nominatedNodeName");
     if (const auto at = node_rows_.find(nominated); at != node_rows_.end()) task.nominated = at->second;
+    std::vector<const json*> nodes;
+    for (const policy::tiers::node_state& node : made_.nodes) nodes.push_back(node_objects_.at(node.name));
+    const std::vector<bool> lacks = volcano_lacks_devices(case_, *pod->second, nodes);
     std::vector<node_refusal> refusals;
-    for (const policy::tiers::node_state& node : made_.nodes) {
-      refusals.push_back(refusal_of(*pod->second, *node_objects_.at(node.name)));
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      refusals.push_back(lacks[i] ? node_refusal::for_good : refusal_of(*pod->second, *nodes[i]));
     }
     task.refusals = std::make_shared<const std::vector<node_refusal>>(std::move(refusals));
+    task.claims = volcano_device_claims(case_, *pod->second);
+    set_wishes(*pod->second, nodes, task);
     if (const auto at = node_rows_.find(text_or_empty(record, "node")); at != node_rows_.end()) {
       task.node = at->second;
       if (task.status != task_status::succeeded && task.status != task_status::failed) made_.charge(place);
     }
     made_.jobs[job].tasks.push_back(place);
     return place;
+  }
+
+  void set_wishes(const json& pod, const std::vector<const json*>& nodes, task_state& task) {
+    if (task.status != task_status::pending) return;
+    const auto shared = [](std::vector<std::int64_t> amounts) {
+      const bool any = std::ranges::any_of(amounts, [](std::int64_t one) { return one != 0; });
+      return any ? std::make_shared<const std::vector<std::int64_t>>(std::move(amounts)) : nullptr;
+    };
+    std::vector<std::int64_t> avoids;
+    std::vector<std::int64_t> prefers;
+    for (const json* node : nodes) {
+      avoids.push_back(std::ranges::count_if(items(member(*node, "spec"), "taints"), [&](const json& taint) {
+        return text_or_empty(taint, "effect") == soft_effect && !tolerates(pod, taint);
+      }));
+      std::int64_t weight = 0;
+      for (const json& one : items(member(member(member(pod, "spec"), "affinity"), "nodeAffinity"),
+                                   "preferredDuringSchedulingIgnoredDuringExecution")) {
+        if (node_matches(member(one, "preference"), *node)) weight += value_or<std::int64_t>(one, "weight", 0);
+      }
+      prefers.push_back(weight);
+    }
+    task.avoids = shared(std::move(avoids));
+    task.prefers = shared(std::move(prefers));
+    task.pulled = shared(volcano_pull(case_, pod, nodes));
   }
 
   void read_sub_job(const std::string& name, const json& record, row job, const std::map<std::string, row>& rows) {
@@ -294,6 +336,8 @@ const char* volcano_name(task_status status) {
 const char* volcano_name(job_phase phase) {
   return std::ranges::find(job_phase_names, phase, [](const auto& one) { return one.second; })->first;
 }
+
+task_status volcano_task_status(const std::string& name) { return value_named(task_status_names, name); }
 
 cluster_state volcano_cluster(const json& one) { return cluster_reader(one).read(); }
 

@@ -2,6 +2,7 @@
 /// @file
 /// An opened session of Volcano, as it is recorded -> a session of tiered plug-ins.
 
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,9 @@ namespace kaisched::conformance {
 /// Pending, Running, ...
 [[nodiscard]] const char* volcano_name(policy::tiers::task_status status);
 [[nodiscard]] const char* volcano_name(policy::tiers::job_phase phase);
+
+/// @throws unsupported for names that are none.
+[[nodiscard]] policy::tiers::task_status volcano_task_status(const std::string& name);
 
 /// Plays the actions of a recorded session and compares what was decided.
 [[nodiscard]] std::vector<struct finding> replay_volcano_actions(const nlohmann::json& one);

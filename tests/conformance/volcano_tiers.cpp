@@ -56,7 +56,7 @@ policy::tiers::points points_of(const json& record) {
 
 std::unique_ptr<plugin> network_of(const json& arguments) {
   policy::tiers::network_settings settings;
-  settings.weights = volcano_domain_weights(arguments);
+  settings.weights = volcano_packing_weights(arguments, "hypernode.binpack");
   const std::int64_t weight = value_or<std::int64_t>(arguments, "weight", 1);
   settings.weight = static_cast<double>(weight < 0 ? 1 : weight);
   settings.packs_other_tasks = value_or(arguments, "hypernode.binpack.normal-pod.enable", true);
@@ -66,9 +66,15 @@ std::unique_ptr<plugin> network_of(const json& arguments) {
 }
 
 std::unique_ptr<plugin> node_order_of(const json& arguments) {
-  return policy::tiers::make_node_order({value_or<std::int64_t>(arguments, "leastrequested.weight", 1),
-                                         value_or<std::int64_t>(arguments, "mostrequested.weight", 0),
-                                         value_or<std::int64_t>(arguments, "balancedresource.weight", 1)});
+  policy::tiers::node_order_weights weights;
+  weights.least_requested = value_or<std::int64_t>(arguments, "leastrequested.weight", 1);
+  weights.most_requested = value_or<std::int64_t>(arguments, "mostrequested.weight", 0);
+  weights.balanced = value_or<std::int64_t>(arguments, "balancedresource.weight", 1);
+  weights.taints = value_or<std::int64_t>(arguments, "tainttoleration.weight", 3);
+  weights.affinity = value_or<std::int64_t>(arguments, "nodeaffinity.weight", 2);
+  weights.pods = value_or<std::int64_t>(arguments, "podaffinity.weight", 2);
+  weights.scales_affinity = true;
+  return policy::tiers::make_node_order(weights);
 }
 
 std::unique_ptr<plugin> strategy_fit_of(const json& one, const json& arguments) {
@@ -94,6 +100,10 @@ std::unique_ptr<plugin> plugin_of(const json& one, const std::string& name, cons
   if (name == "resource-strategy-fit") return strategy_fit_of(one, arguments);
   if (name == "nodeorder") return node_order_of(arguments);
   if (name == "network-topology-aware") return network_of(arguments);
+  if (name == "binpack") {
+    const std::int64_t weight = value_or<std::int64_t>(arguments, "binpack.weight", 1);
+    return policy::tiers::make_binpack(volcano_packing_weights(arguments, "binpack"), weight);
+  }
   if (name == "capacity") {
     return policy::tiers::make_capacity(value_or<std::int64_t>(arguments, "ancestorReclaimLevel", 0));
   }

@@ -318,6 +318,52 @@ TEST_CASE("capacity: a queue is held to what the queues above it may have") {
   CHECK_FALSE(s.is_allocatable(root, 0));  // has queues below it
 }
 
+TEST_CASE("capacity: a queue holds no more devices of a class than it may, and a shared claim counts once") {
+  for (const bool in_tree : {false, true}) {
+    CAPTURE(in_tree);
+    written w;
+    w.node("n", 9);
+    w.queue("root");
+    const row above = w.queue("above");
+    const row q = w.queue("q");
+    w.cluster.queues[q].parent = "above";
+    w.cluster.queues[in_tree ? above : q].most_devices = {{"gpu", 3}, {"any", 0}};
+    const row j = w.job("j", q, 1);
+    for (const char* claim : {"one", "one", "two", "three"}) {
+      const row t = w.task(j, 1);
+      w.cluster.tasks[t].claims = {{claim, {{"gpu", 2}}}};
+    }
+    w.cluster.tasks[2].claims = {{"two", {{"gpu", 1}, {"any", 9}, {"nic", 9}}}};
+    std::vector<tier> plugins = tiers_of(tier_of(make_gang(), make_capacity(0), make_predicates()));
+    plugins[0][1].on.set(static_cast<std::size_t>(point::hierarchy), in_tree);
+    session s = w.with(std::move(plugins));
+    CHECK(act::allocate(s).size() == 3);  // the first two share two devices, the third has the last one
+    CHECK(s.cluster().tasks[3].status == task_status::pending);
+    s.task_deallocated(0);
+    CHECK_FALSE(s.is_allocatable(q, 3));  // the other one still holds the claim
+    s.task_deallocated(1);
+    CHECK(s.is_allocatable(q, 3));
+  }
+}
+
+TEST_CASE("enqueue: devices that jobs need at least are promised too") {
+  written w;
+  w.node("n", 9);
+  const row q = w.queue("q");
+  w.cluster.queues[q].most_devices = {{"gpu", 5}};
+  for (const char* name : {"a", "b", "c"}) {
+    const row j = w.job(name, q, 2);
+    w.cluster.jobs[j].phase = job_phase::pending;
+    for (int i = 0; i < 3; ++i) w.cluster.tasks[w.task(j, 1)].claims = {{name + std::to_string(i), {{"gpu", 1}}}};
+  }
+  // Two of any for the first job, and for the second one of a role; two more are too many.
+  w.cluster.jobs[1].minimums.by_role = {{"worker", 2}};
+  w.cluster.tasks[4].role = "worker";
+  w.cluster.tasks[4].claims.front().devices = {{"gpu", 1}};
+  session s = w.with(tiers_of(tier_of(make_capacity(0))));
+  CHECK(act::enqueue(s) == rows{0, 1});
+}
+
 TEST_CASE("backfill: tasks that ask for nothing are placed") {
   written w;
   w.node("n", 1);

@@ -1,5 +1,6 @@
 #include "policy/numa/hints.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 
@@ -65,6 +66,12 @@ merged_hint merge_hints(hint_policy policy, zone_mask all_zones, std::span<const
   if (policy == hint_policy::none) return {{}, true};
   const zone_hint best = narrowest(all_zones, usable_hints(policy, resources));
   return {best, policy == hint_policy::best_effort || best.preferred};
+}
+
+bool has_zones(std::span<const zoned_pod> given, const zoned_pod& pod) {
+  return std::ranges::any_of(given, [&](const zoned_pod& one) {
+    return one.uid == pod.uid || (one.space == pod.space && one.name == pod.name);
+  });
 }
 
 }  // namespace kaisched::policy

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "policy/numa/alignment.hpp"
@@ -38,5 +39,13 @@ struct merged_hint {
 /// lowest; hints are tried in the order given, the last resource's fastest.
 [[nodiscard]] merged_hint merge_hints(hint_policy policy, zone_mask all_zones,
                                       std::span<const resource_hints> resources);
+
+/// A pod of which a node says that it has given zones to it. Some sources know it by its uid, others by its name.
+struct zoned_pod {
+  std::string space;
+  std::string name;
+  std::string uid;
+};
+[[nodiscard]] bool has_zones(std::span<const zoned_pod> given, const zoned_pod& pod);
 
 }  // namespace kaisched::policy

@@ -53,6 +53,7 @@ class capacity final : public plugin {
       const queue_state& one = cluster.queues[queue];
       books_[queue].deserved = one.deserved;
       books_[queue].guarantee = one.guarantee.value_or(resource_list{});
+      books_[queue].devices.most = one.most_devices;
       if (one.name == root_queue) root_ = queue;
     }
     usable_ = is_tree_ ? open_tree(cluster) : open_flat(cluster);
@@ -60,10 +61,16 @@ class capacity final : public plugin {
   }
 
   void task_allocated(const session& of, row task) override {
-    for_all(of, task, [&](queue_book& book) { book.allocated.add(of.cluster().tasks[task].request); });
+    for_all(of, task, [&](queue_book& book) {
+      book.allocated.add(of.cluster().tasks[task].request);
+      book.devices.take(of.cluster().tasks[task]);
+    });
   }
   void task_deallocated(const session& of, row task) override {
-    for_all(of, task, [&](queue_book& book) { book.allocated.subtract(of.cluster().tasks[task].request); });
+    for_all(of, task, [&](queue_book& book) {
+      book.allocated.subtract(of.cluster().tasks[task].request);
+      book.devices.give_back(of.cluster().tasks[task]);
+    });
   }
 
   [[nodiscard]] order queue_order(const session& of, row left, row right) const override {
@@ -125,23 +132,31 @@ class capacity final : public plugin {
 
   [[nodiscard]] answer is_allocatable(const session& of, row queue, row task) const override {
     if (!usable_ || !of.cluster().queues[queue].open || !is_leaf(queue)) return false;
-    return all_up_from(
-        queue, [&](const queue_book& book) { return has_room(book, book.most, of.cluster().tasks[task].request); });
+    const task_state& asks = of.cluster().tasks[task];
+    return all_up_from(queue, [&](const queue_book& book) {
+      return book.devices.has_room(book.devices.missing(asks), false) && has_room(book, book.most, asks.request);
+    });
   }
 
   [[nodiscard]] std::optional<vote> may_enqueue(const session& of, row job) const override {
     const job_state& one = of.cluster().jobs[job];
     if (!usable_ || !is_leaf(one.queue) || !of.cluster().queues[one.queue].open) return vote::reject;
-    if (!one.min_resources) return vote::permit;
-    const bool fits =
-        all_up_from(one.queue, [&](const queue_book& book) { return has_room_to_enqueue(book, *one.min_resources); });
+    const devices_by_class devices = least_devices(of.cluster(), one);
+    const bool fits = all_up_from(one.queue, [&](const queue_book& book) {
+      return (!one.min_resources || has_room_to_enqueue(book, *one.min_resources)) &&
+             book.devices.has_room(devices, true);
+    });
     return fits ? vote::permit : vote::reject;
   }
   void job_enqueued(const session& of, row job) override {
     const job_state& one = of.cluster().jobs[job];
-    if (!one.min_resources) return;
-    books_[one.queue].inqueue.add(*one.min_resources);
-    for (const row ancestor : books_[one.queue].ancestors) books_[ancestor].inqueue.add(*one.min_resources);
+    const devices_by_class devices = least_devices(of.cluster(), one);
+    const auto promise = [&](queue_book& book) {
+      if (one.min_resources) book.inqueue.add(*one.min_resources);
+      book.devices.promise(devices);
+    };
+    promise(books_[one.queue]);
+    for (const row ancestor : books_[one.queue].ancestors) promise(books_[ancestor]);
   }
 
  private:
@@ -164,6 +179,7 @@ class capacity final : public plugin {
       if (job.queue == no_row) continue;
       books_[job.queue].has_jobs = true;
       enter_job(cluster, job, books_[job.queue]);
+      take_devices(cluster, job);
     }
     for (row queue = 0; queue < books_.size(); ++queue) {
       books_[queue].most = most_of(cluster, cluster.queues[queue]);
@@ -183,6 +199,7 @@ class capacity final : public plugin {
       enter_job(cluster, job, entered);
       add_to(books_[job.queue], entered);
       for (const row ancestor : books_[job.queue].ancestors) add_to(books_[ancestor], entered);
+      take_devices(cluster, job);
     }
     for (row queue = 0; queue < books_.size(); ++queue) {
       books_[queue].has_jobs = true;
@@ -193,6 +210,15 @@ class capacity final : public plugin {
     root.most = root.capability;
     settle_below(root_);
     return true;
+  }
+
+  /// Those of the tasks that hold theirs, for the queue and those above it.
+  void take_devices(const cluster_state& cluster, const job_state& job) {
+    for (const row task : job.tasks) {
+      if (!is_allocated(cluster.tasks[task].status)) continue;
+      books_[job.queue].devices.take(cluster.tasks[task]);
+      for (const row ancestor : books_[job.queue].ancestors) books_[ancestor].devices.take(cluster.tasks[task]);
+    }
   }
 
   static void add_to(queue_book& book, const queue_book& entered) {

@@ -65,17 +65,7 @@ class gang final : public plugin {
   [[nodiscard]] bool is_short_of_room(const session& of, row job) const override {
     const job_state& one = of.cluster().jobs[job];
     if (one.tasks.empty() || is_gang_ready(counts_of(of.cluster(), one))) return false;
-    std::int64_t scheduled = 0;
-    std::int64_t leaving = 0;
-    bool waits = false;
-    for (const row task : one.tasks) {
-      const task_state& about = of.cluster().tasks[task];
-      if (is_scheduled(about.status)) ++scheduled;
-      if (about.status == task_status::releasing && about.node != no_row) ++leaving;
-      waits = waits || about.status == task_status::pending || about.status == task_status::pipelined;
-    }
-    // Tasks that are about to leave still hold their places.
-    return leaving == 0 || waits || scheduled + leaving < one.min_available;
+    return !is_only_leaving(places_of(of.cluster(), one));
   }
 
   [[nodiscard]] victims preemptable(const session& of, row, const std::vector<row>& candidates) const override {

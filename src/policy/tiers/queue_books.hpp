@@ -2,11 +2,36 @@
 /// @file
 /// What queues hold, ask for and were promised: the books that the plug-ins proportion and capacity keep alike.
 
+#include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "policy/tiers/session.hpp"
 
 namespace kaisched::policy::tiers {
+
+/// Devices that a queue holds by claims, and was promised. A claim counts once, however many tasks share it.
+class device_book {
+ public:
+  devices_by_class most;
+
+  /// What a task would add: claims that no other task holds for the queue.
+  [[nodiscard]] devices_by_class missing(const task_state& task) const;
+  /// `promised`: beside what was promised as well.
+  [[nodiscard]] bool has_room(const devices_by_class& asked, bool promised) const;
+  void take(const task_state& task);
+  void give_back(const task_state& task);
+  void promise(const devices_by_class& devices);
+
+ private:
+  devices_by_class allocated_;
+  devices_by_class inqueue_;
+  std::map<std::string, std::int64_t, std::less<>> holders_;  ///< by claim
+};
+
+/// Devices that a job needs at least, by the minimums of its roles; without any those of its first tasks by name.
+[[nodiscard]] devices_by_class least_devices(const cluster_state& cluster, const job_state& job);
 
 struct queue_book {
   bool has_jobs = false;  ///< others are not asked about
@@ -19,6 +44,7 @@ struct queue_book {
   resource_list capability;
   resource_list most;  ///< what it may have at all
   double share = 0;
+  device_book devices;
   std::vector<row> ancestors;  ///< from the root
   std::vector<row> children;
 };

@@ -103,6 +103,18 @@ gang_counts counts_of(const cluster_state& cluster, const sub_job_state& sub_job
   return counts_of(cluster, sub_job.tasks, sub_job.min_available);
 }
 
+gang_places places_of(const cluster_state& cluster, const job_state& job) {
+  gang_places places;
+  places.min_available = job.min_available;
+  for (const row task : job.tasks) {
+    const task_state& one = cluster.tasks[task];
+    if (is_scheduled(one.status)) ++places.scheduled;
+    if (one.status == task_status::releasing && one.node != no_row) ++places.leaving;
+    places.waits = places.waits || one.status == task_status::pending || one.status == task_status::pipelined;
+  }
+  return places;
+}
+
 namespace {
 
 bool counts_for(const task_state& task, gang_condition wanted) {

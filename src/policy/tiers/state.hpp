@@ -50,6 +50,14 @@ enum class node_refusal : std::uint8_t {
   for_good,  ///< nothing that a victim could change
 };
 
+/// Numbers of devices by their class.
+using devices_by_class = std::map<std::string, std::int64_t, std::less<>>;
+/// A claim of devices, which several tasks may share.
+struct device_claim {
+  std::string name;  ///< namespace/name
+  devices_by_class devices;
+};
+
 struct task_state {
   std::string name;  ///< namespace/name
   std::string uid;
@@ -80,6 +88,7 @@ struct task_state {
   std::shared_ptr<const std::vector<std::int64_t>> avoids;
   std::shared_ptr<const std::vector<std::int64_t>> prefers;
   std::string near;  ///< the domain that its sub-job had when a node was sought
+  std::vector<device_claim> claims;
 };
 
 struct sub_job_state {
@@ -129,6 +138,7 @@ struct queue_state {
   std::optional<resource_list> capability;
   resource_list deserved;
   std::optional<resource_list> guarantee;
+  devices_by_class most_devices;  ///< of classes that are not named, or named with 0, as many as there are
 };
 
 struct node_state {
@@ -202,6 +212,8 @@ class cluster_state {
                                     std::int64_t min_available);
 [[nodiscard]] gang_counts counts_of(const cluster_state& cluster, const job_state& job);
 [[nodiscard]] gang_counts counts_of(const cluster_state& cluster, const sub_job_state& sub_job);
+
+[[nodiscard]] gang_places places_of(const cluster_state& cluster, const job_state& job);
 
 /// What is asked of the roles and the sub-jobs of a job.
 enum class gang_condition : std::uint8_t { valid, ready, pipelined };
