@@ -354,12 +354,13 @@ TEST_CASE("enqueue: devices that jobs need at least are promised too") {
   for (const char* name : {"a", "b", "c"}) {
     const row j = w.job(name, q, 2);
     w.cluster.jobs[j].phase = job_phase::pending;
+    w.cluster.jobs[j].min_resources = cpus(1);  // others come in without a question
+    w.cluster.jobs[j].min_named = {"cpu"};
     for (int i = 0; i < 3; ++i) w.cluster.tasks[w.task(j, 1)].claims = {{name + std::to_string(i), {{"gpu", 1}}}};
   }
   // Two of any for the first job, and for the second one of a role; two more are too many.
   w.cluster.jobs[1].minimums.by_role = {{"worker", 2}};
   w.cluster.tasks[4].role = "worker";
-  w.cluster.tasks[4].claims.front().devices = {{"gpu", 1}};
   session s = w.with(tiers_of(tier_of(make_capacity(0))));
   CHECK(act::enqueue(s) == rows{0, 1});
 }
