@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -46,6 +47,34 @@ constexpr std::array<std::pair<const char*, job_phase>, 5> job_phase_names{{
     {"Unknown", job_phase::unknown},
     {"Completed", job_phase::completed},
 }};
+
+/// Wishes about pods that stay where they were recorded.
+class recorded_wishes final : public policy::tiers::neighbourhood {
+ public:
+  void add(row task, std::vector<std::int64_t> pull) { pull_.emplace(task, std::move(pull)); }
+
+  void moved(row /*task*/, row /*node*/, bool /*is_leaving*/) override {}
+  [[nodiscard]] bool judges(row /*task*/) const override { return false; }
+  [[nodiscard]] node_refusal refuses(row /*task*/, row /*node*/) const override { return node_refusal::none; }
+  [[nodiscard]] std::vector<std::int64_t> evenness(row /*task*/, const std::vector<row>& /*nodes*/) const override {
+    return {};
+  }
+  /// 0 for the node that is least welcome, 100 for the one that is most.
+  [[nodiscard]] std::vector<std::int64_t> welcome(row task, const std::vector<row>& nodes,
+                                                  std::int64_t /*required*/) const override {
+    const auto of_task = pull_.find(task);
+    if (of_task == pull_.end() || nodes.empty()) return {};
+    const std::vector<std::int64_t>& pull = of_task->second;
+    const auto [least, most] = std::ranges::minmax(nodes, {}, [&](row node) { return pull[node]; });
+    const std::int64_t span = pull[most] - pull[least];
+    std::vector<std::int64_t> points;
+    for (const row node : nodes) points.push_back(span == 0 ? 0 : 100 * (pull[node] - pull[least]) / span);
+    return points;
+  }
+
+ private:
+  std::map<row, std::vector<std::int64_t>> pull_;
+};
 
 template <class Names>
 auto value_named(const Names& names, const std::string& name) {
@@ -238,7 +267,7 @@ class cluster_reader {
     }
     task.refusals = std::make_shared<const std::vector<node_refusal>>(std::move(refusals));
     task.claims = volcano_device_claims(case_, *pod->second);
-    set_wishes(*pod->second, nodes, task);
+    set_wishes(*pod->second, nodes, place, task);
     if (const auto at = node_rows_.find(text_or_empty(record, "node")); at != node_rows_.end()) {
       task.node = at->second;
       if (task.status != task_status::succeeded && task.status != task_status::failed) made_.charge(place);
@@ -247,7 +276,7 @@ class cluster_reader {
     return place;
   }
 
-  void set_wishes(const json& pod, const std::vector<const json*>& nodes, task_state& task) {
+  void set_wishes(const json& pod, const std::vector<const json*>& nodes, row place, task_state& task) {
     if (task.status != task_status::pending) return;
     const auto shared = [](std::vector<std::int64_t> amounts) {
       const bool any = std::ranges::any_of(amounts, [](std::int64_t one) { return one != 0; });
@@ -268,7 +297,10 @@ class cluster_reader {
     }
     task.avoids = shared(std::move(avoids));
     task.prefers = shared(std::move(prefers));
-    task.pulled = shared(volcano_pull(case_, pod, nodes));
+    std::vector<std::int64_t> pull = volcano_pull(case_, pod, nodes);
+    if (std::ranges::all_of(pull, [](std::int64_t one) { return one == 0; })) return;
+    if (wishes_ == nullptr) made_.neighbours = wishes_ = std::make_shared<recorded_wishes>();
+    wishes_->add(place, std::move(pull));
   }
 
   void read_sub_job(const std::string& name, const json& record, row job, const std::map<std::string, row>& rows) {
@@ -320,6 +352,7 @@ class cluster_reader {
 
   const json& case_;
   const json& resolved_;
+  std::shared_ptr<recorded_wishes> wishes_;  ///< null: nobody has any
   cluster_state made_;
   std::map<std::string, row> node_rows_;
   std::map<std::string, const json*> node_objects_;

@@ -76,7 +76,7 @@ class written {
     made.priority = priority;
     made.created = created * second;
     const auto [kind, is_new] = kinds_.try_emplace(request, cluster.kinds.size());
-    if (is_new) cluster.kinds.push_back({request, nullptr});
+    if (is_new) cluster.kinds.push_back({request, nullptr, {}});
     made.kind = kind->second;
     cluster.asks.push_back(made);
     cluster.apps[app].asks.push_back(at);
