@@ -1060,8 +1060,8 @@ enum kaisched_pod_column {
   /// string_list, default empty. How evenly pods that the selector matches must be spread over the domains of a key:
   /// 'SKEW key [WORD ...]: selector', see the part topologyspread. [skew key: label selector]
   KAISCHED_POD_COL_SPREAD = 35,
-  /// string_list, default empty. Preferred affinity to pods, and where the weight is negative anti-affinity:
-  /// -100 to 100, see the part interpodaffinity. [weight topology key: label selector]
+  /// string_list, default empty. Preferred affinity to pods, and where the weight is negative anti-affinity: -100 to
+  /// 100, see the part interpodaffinity. [weight topology key: label selector]
   KAISCHED_POD_COL_PREFERENCES = 36
 };
 
