@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -55,7 +56,7 @@ std::vector<table> draw_cluster(drawing& d, const std::string& prefix) {
     free.push_back(d.up_to(0, 4));
     const std::string& rack = values.emplace_back(d.one_in(6) ? "" : "r" + std::to_string(n / 2));
     const std::string& block = values.emplace_back("b" + std::to_string(n / 4));
-    const std::string model = d.one_in(2) ? "a" : "b";
+    const std::string_view model = d.one_in(2) ? "a" : "b";
     test::texts labels{"block", block, "model", model, "host", names.back()};
     if (!rack.empty()) labels.insert(labels.end(), {"rack", rack});
     nodes.add({names.back(), test::numbers{1000 * d.up_to(2, 8), 1 << 30, 1000 * free.back(), d.up_to(2, 20)}, labels,
