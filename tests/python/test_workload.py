@@ -55,6 +55,7 @@ def test_all_columns_come_back():
         "priority": [50, -3],
         "preemptible": [True, False],
         "min_pods": [1, 0],
+        "after": [[], ["ok:a,b"]],
         "iterations": [5, 0],
         "iteration_time": [2.0, 0],
     }
