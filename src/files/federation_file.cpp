@@ -131,12 +131,7 @@ class federation_reader {
 result<federation_file> read_federation(const std::string& path) {
   const result<std::string> text = read_file(path);
   if (!text) return text.failure();
-  const std::size_t first = text->find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  const bool brace = first != std::string::npos && (*text)[first] == '{';
-  const std::string_view name = path;
-  const bool yaml = name.ends_with(".yaml") || name.ends_with(".yml");
-  const result<json_document> document =
-      yaml || (!name.ends_with(".json") && !brace) ? parse_yaml(*text, path) : json_document::parse(*text, path);
+  const result<json_document> document = parse_json_or_yaml(*text, path);
   if (!document) return document.failure();
   static constexpr std::string_view known[]{"schema", "description", "members", "groups"};
   federation_reader from(path);

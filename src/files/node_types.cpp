@@ -204,12 +204,7 @@ result<node_offers> offers_of(const json_document& document, std::string_view so
 result<node_offers> read_node_types(const std::string& path, const snapshot& over) {
   const result<std::string> text = read_file(path);
   if (!text) return text.failure();
-  const std::size_t first = text->find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  const bool brace = first != std::string::npos && (*text)[first] == '{';
-  const std::string_view name = path;
-  const bool yaml = name.ends_with(".yaml") || name.ends_with(".yml");
-  const result<json_document> document =
-      yaml || (!name.ends_with(".json") && !brace) ? parse_yaml(*text, path) : json_document::parse(*text, path);
+  const result<json_document> document = parse_json_or_yaml(*text, path);
   if (!document) return document.failure();
   return offers_of(*document, path, over);
 }

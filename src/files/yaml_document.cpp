@@ -275,6 +275,13 @@ result<json_document> parse_yaml(std::string_view text, std::string_view source)
   return document;
 }
 
+result<json_document> parse_json_or_yaml(std::string_view text, std::string_view source) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const bool brace = first != std::string_view::npos && text[first] == '{';
+  const bool yaml = source.ends_with(".yaml") || source.ends_with(".yml");
+  return yaml || (!source.ends_with(".json") && !brace) ? parse_yaml(text, source) : json_document::parse(text, source);
+}
+
 result<json_document> parse_yaml_stream(std::string_view text, std::string_view source) {
   json_document document;
   document_builder builder(document, source);

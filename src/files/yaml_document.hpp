@@ -16,7 +16,9 @@ namespace kaisched::io {
 /// does not have is refused: anchors, aliases, tags, several documents, infinities, keys that are collections, a key
 /// twice in one object. Errors start with `source`, line and column (`c.yaml:3:17: ...`).
 [[nodiscard]] result<json_document> parse_yaml(std::string_view text, std::string_view source);
-/// The same for any number of documents: the root is an array of them.
+/// Reads JSON where the name `source` ends so or, if it ends as neither, the text begins with a brace; else YAML.
+[[nodiscard]] result<json_document> parse_json_or_yaml(std::string_view text, std::string_view source);
+/// As `parse_yaml` for any number of documents: the root is an array of them.
 [[nodiscard]] result<json_document> parse_yaml_stream(std::string_view text, std::string_view source);
 
 }  // namespace kaisched::io

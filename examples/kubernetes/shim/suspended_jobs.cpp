@@ -106,7 +106,9 @@ suspended_jobs::suspended_jobs(const configuration& by, object_store& store, eve
     : by_(by), store_(store), events_(events), send_(std::move(send)), log_(std::move(log)) {}
 
 void suspended_jobs::show(const std::string& name, const json& job) {
+  static const std::map<std::string, std::string, std::less<>> none;
   const auto held = places_.find(name);
+  const auto& nodes = held == places_.end() ? none : held->second.nodes;
   const bool suspended = is_suspended(job);
   const std::int64_t count = pods_at_once(job);
   std::string odd;
@@ -117,9 +119,8 @@ void suspended_jobs::show(const std::string& name, const json& job) {
     if (i == 0) odd = store_.refusal_of(pod);
     if (!odd.empty()) break;
     const std::string own = name_of(pod);
-    const auto node = held == places_.end() ? std::map<std::string, std::string, std::less<>>::const_iterator{}
-                                            : held->second.nodes.find(own);
-    const bool has_place = held != places_.end() && node != held->second.nodes.end();
+    const auto node = nodes.find(own);
+    const bool has_place = node != nodes.end();
     if (has_place) pod["spec"]["nodeName"] = node->second;
     // Once it is resumed nobody else of it is shown: the pods themselves come.
     if (has_place || suspended) pods.emplace(own, std::move(pod));
