@@ -230,6 +230,26 @@ queue_rules:
             waits = next(name for name, on in api.pods().items() if not on)
             self.assert_until(api, lambda: "all.vision" in self.why(api, waits.split("/")[1]))
 
+    def test_terms_that_select_namespaces(self):
+        shy = pod("shy")
+        shy["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
+            "topologyKey": "kubernetes.io/hostname",
+            "labelSelector": {"matchLabels": {"loud": "yes"}},
+            "namespaceSelector": {"matchLabels": {"dept": "sound"}},
+        }]}}
+        for department, starts in (("vision", True), ("sound", False)):
+            with self.subTest(department=department), FakeApi() as api:
+                api.put("nodes", node("n0", labels={"kubernetes.io/hostname": "n0"}))
+                api.put("queues", queue("default-queue", -1))
+                loud = pod("loud", on="n0")
+                loud["metadata"]["labels"] = {**loud["metadata"].get("labels", {}), "loud": "yes"}
+                api.served.add("namespaces")
+                api.put("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team", "labels": {"dept": department}}})
+                for one in (loud, shy):
+                    api.put("pods", one)
+                self.once(api)
+                self.assertEqual(bool(api.pods()["team/shy"]), starts)
+
     def test_later_members(self):
         late = pod("late", group="g")
         with FakeApi() as api:

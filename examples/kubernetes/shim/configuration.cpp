@@ -36,14 +36,6 @@ json as_json(const YAML::Node& value) {
   return read.is_number() || read.is_boolean() ? read : json(text);
 }
 
-/// Whether a rule, or one that gives a parent, looks at objects of namespaces.
-bool looks_at_namespaces(const json& rule) {
-  if (!rule.is_object()) return false;
-  const std::string kind = text_at(rule, "/rule");
-  return kind == "namespace_label" || kind == "namespace_annotation" ||
-         (rule.contains("parent") && looks_at_namespaces(rule["parent"]));
-}
-
 void read_queue_rules(configuration& to, const YAML::Node& value) {
   const json rules = as_json(value);
   if (is_too_deep(rules)) throw bad_input("too deep");
@@ -54,8 +46,6 @@ void read_queue_rules(configuration& to, const YAML::Node& value) {
     throw bad_input(refused.what());
   }
   to.objects.add("queue_rules", text);
-  const json list = rules.value("rules", json::array());
-  to.reads_namespaces = std::ranges::any_of(list, looks_at_namespaces);
 }
 
 const fields<configuration>& known_fields() {

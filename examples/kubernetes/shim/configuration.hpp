@@ -46,14 +46,13 @@ struct configuration {
   std::string node_pool;
   kaisched::abi::options objects;  ///< of kaisched_objects_read
   kaisched::abi::options engine{{"actions", "allocate,consolidation,reclaim,preempt,stalegangeviction"}};
-  server_settings server;         ///< without an address there is none
-  extender_settings extender;     ///< without an address there is none
-  extenders_settings extenders;   ///< that are asked; without any nobody is
-  bool reads_namespaces = false;  ///< rules of queues look at them
-  webhook_settings webhook;       ///< without an address there is none
-  load_settings load;             ///< without addresses nothing is measured
-  usage_settings usage;           ///< not enabled: the past does not count
-  sharing_settings sharing;       ///< without an image nobody gets parts of GPUs
+  server_settings server;        ///< without an address there is none
+  extender_settings extender;    ///< without an address there is none
+  extenders_settings extenders;  ///< that are asked; without any nobody is
+  webhook_settings webhook;      ///< without an address there is none
+  load_settings load;            ///< without addresses nothing is measured
+  usage_settings usage;          ///< not enabled: the past does not count
+  sharing_settings sharing;      ///< without an image nobody gets parts of GPUs
   recording_settings recording;
   scaling_settings scaling;  ///< without an image nothing stands in for pods that ask for parts of GPUs
   log_form log = log_form::text;

@@ -51,7 +51,6 @@ reflector_options completed(reflector_options of, const configuration& by) {
   of.page_size = by.page_size;
   of.absent_wait = by.discovery_period;
   of.reads_budgets = by.budgets == budget_use::respect;
-  of.reads_namespaces = by.reads_namespaces;
   return of;
 }
 

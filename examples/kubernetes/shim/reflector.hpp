@@ -51,7 +51,6 @@ struct reflector_options {
   std::chrono::milliseconds silence = std::chrono::seconds(90);     ///< bookmarks come more often
   std::chrono::seconds watch = std::chrono::minutes(5);             ///< the server ends a watch after that
   std::chrono::milliseconds absent_wait = std::chrono::minutes(1);  ///< between two questions what kinds are served
-  bool reads_namespaces = false;                                    ///< for their labels and annotations
   bool reads_budgets = false;                                       ///< for how many pods may leave at once
 };
 

@@ -46,7 +46,6 @@ inline constexpr std::string_view claim_key = "resource.k8s.io/ResourceClaim";
 
 /// Keys of the kinds that are read only where the configuration says so.
 inline constexpr std::string_view budget_key = "policy/PodDisruptionBudget";
-inline constexpr std::string_view namespace_key = "Namespace";
 
 /// Keys of the kinds that the program knows more about than the server.
 inline constexpr std::string_view queue_key = "scheduling.run.ai/Queue";

@@ -90,8 +90,7 @@ void watches::look() {
       one->is_over = false;
     }
     if (one->reads != nullptr) continue;
-    const bool wanted = (options_.reads_budgets || one->of.key() != budget_key) &&
-                        (options_.reads_namespaces || one->of.key() != namespace_key);
+    const bool wanted = options_.reads_budgets || one->of.key() != budget_key;
     if (wanted && served.contains(one->of.key())) {
       begin(*one);
     } else {
