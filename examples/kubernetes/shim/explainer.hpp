@@ -39,7 +39,8 @@ class explainer {
   void add_pod(const std::string& pod, std::string message) { own_[pod] = std::move(message); }
   /// A condition of a pod that is not about waiting, and an event if it is False, whatever its group says.
   void add_condition(const std::string& pod, nlohmann::json condition) {
-    conditions_[{pod, text_at(condition, "/type")}] = std::move(condition);
+    const std::string type = text_at(condition, "/type");
+    conditions_.insert_or_assign({pod, type}, std::move(condition));
   }
   /// Whether a new reason of this object may be written now.
   bool may_explain(const std::string& object);
