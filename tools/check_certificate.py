@@ -29,16 +29,17 @@ IMPLIED = "default"  # the only pod set of a group without sub-groups
 # What pods ask for: pods with equal values of these columns are of one kind.
 ASK = {"request": {}, "device_count": 0, "node_selector": {}, "node_affinity": [], "tolerations": [], "affinity": [],
        "anti_affinity": [], "host_ports": [], "obstacle": "", "gpu_memory": 0, "claims": [], "containers": [],
-       "claimed_gpus": 0, "qos": "", "sharing": "", "device_requests": [], "annotations": {}, "node_preferences": []}
+       "claimed_gpus": 0, "qos": "", "sharing": "", "device_requests": [], "annotations": {}, "node_preferences": [],
+       "spread": [], "preferences": [], "load": []}
 COLUMNS = {
     "pod": set(ASK) | set("name group sub_group status node devices created priority leader labels nominated_node "
                           "numa_zones outdated device_grants mig_instances".split()),
     "node": set("name capacity ready unschedulable labels taints gpu_memory numa_policy numa_scope claimable "
                 "vendor_devices device_settings position power_idle power_max cpu_utilization cpu_deviation "
-                "memory_utilization memory_deviation".split()),
+                "memory_utilization memory_deviation power_feeds".split()),
     "queue": set("name parent priority created quota limit over_quota_weight usage reclaim_min_runtime "
                  "preempt_min_runtime max_runtime gpu_limits".split()),
-    "sub_group": set("group name parent min_member min_sub_group topology required_level preferred_level".split()),
+    "sub_group": set("group name parent min_member min_sub_group topology required_level preferred_level unit".split()),
 }
 
 

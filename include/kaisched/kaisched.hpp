@@ -11,6 +11,7 @@
 #include <kaisched/engine.hpp>
 #include <kaisched/executor.hpp>
 #include <kaisched/federation.hpp>
+#include <kaisched/gaps.hpp>
 #include <kaisched/ids.hpp>
 #include <kaisched/options.hpp>
 #include <kaisched/policy.hpp>

@@ -13,6 +13,7 @@
 #include <kaisched/certificates.hpp>
 #include <kaisched/choice.hpp>
 #include <kaisched/decisions.hpp>
+#include <kaisched/gaps.hpp>
 #include <kaisched/policy.hpp>
 #include <kaisched/remedies.hpp>
 #include <kaisched/result.hpp>
@@ -165,6 +166,10 @@ class session {
   /// can do, not what an action did not find. Of kind `none` if there is no proof, which does not mean that the group
   /// can start, and for a group that waits for nothing. Errors: an open statement, a row without a group.
   [[nodiscard]] result<certificate> certify(group_row group) const;
+  /// How far what was decided is from the best that could have been, by commits and then by what waits: victims of
+  /// every start that had some, domains of every start that prefers to be in one, and fragmentation for every kind of
+  /// pods that waits for whole devices. Errors: an open statement.
+  [[nodiscard]] result<std::vector<optimality_gap>> gaps() const;
   /// Decisions, reasons, queue shares, placements, statistics, attempts or sharing groups as a table; resource claims
   /// as the session leaves them. Error for any other input kind.
   [[nodiscard]] result<table> to_table(table_kind kind) const;

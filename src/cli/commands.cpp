@@ -6,6 +6,7 @@
   X(run)                     \
   X(explain)                 \
   X(what_if)                 \
+  X(gaps)                    \
   X(scale)                   \
   X(federate)                \
   X(serve)                   \

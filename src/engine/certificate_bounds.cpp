@@ -86,15 +86,7 @@ class need_collector {
     last_kind_ = static_cast<std::uint32_t>(known - classes_.begin());
     if (known != classes_.end()) return last_kind_;
     classes_.push_back(wanted);
-    const pod_class& ask = *s_.classes[wanted];
-    pod_kind kind{&ask, p, 0, std::vector<std::int64_t>(s_.dims(), 0), 0};
-    const bool beyond = is_beyond_amounts(s_, ask);
-    for (dimension d = 0; d < s_.dims(); ++d) {
-      const bool counts = d == dim_gpu ? !beyond : !model::is_mig_resource((*s_.dimensions)[d].name);
-      if (counts) kind.request[d] = ask.requests(d);
-    }
-    if (!beyond) kind.whole_devices = ask.whole_devices;
-    all_.kinds.push_back(std::move(kind));
+    all_.kinds.push_back(make_kind(s_, wanted, p));
     return last_kind_;
   }
 
@@ -121,6 +113,18 @@ bool is_beyond_amounts(const cluster_state& s, const pod_class& ask) {
     if (ask.requests(d) > 0 && model::is_mig_resource((*s.dimensions)[d].name)) return true;
   }
   return false;
+}
+
+pod_kind make_kind(const cluster_state& s, class_row of, pod_row example) {
+  const pod_class& ask = *s.classes[of];
+  pod_kind kind{&ask, example, 0, std::vector<std::int64_t>(s.dims(), 0), 0};
+  const bool beyond = is_beyond_amounts(s, ask);
+  for (dimension d = 0; d < s.dims(); ++d) {
+    const bool counts = d == dim_gpu ? !beyond : !model::is_mig_resource((*s.dimensions)[d].name);
+    if (counts) kind.request[d] = ask.requests(d);
+  }
+  if (!beyond) kind.whole_devices = ask.whole_devices;
+  return kind;
 }
 
 waiting_need need_of(const core& c, group_row group) {
@@ -160,9 +164,6 @@ std::int64_t least_amount(const waiting_need& all, const pod_need& need, dimensi
 
 // ---- what nodes have -----------------------------------------------------------------------------------------------
 
-namespace {
-
-/// What pods hold of the GPUs of the node is no matter of amounts.
 bool is_opaque(const model::node_info& node) {
   return node.is_shared_by_vendors() || !node.claimable.empty() || !node.device_settings_text.empty() ||
          std::any_of(node.devices.begin(), node.devices.end(), [](const model::device_info& d) {
@@ -170,14 +171,12 @@ bool is_opaque(const model::node_info& node) {
          });
 }
 
-/// Devices are told apart, and each is offered as a whole or not at all: parts of several may count as a whole one.
 bool has_whole_devices(const model::node_info& node) {
   return node.device_count() > 0 && std::all_of(node.devices.begin(), node.devices.end(), [](const auto& d) {
            return !d.is_offered() || d.share == whole_device;
          });
 }
 
-/// Devices that are offered, as bits.
 std::uint64_t whole_devices_of(const model::node_info& node) {
   std::uint64_t mask = 0;
   for (std::uint32_t d = 0; d < node.device_count(); ++d) {
@@ -185,6 +184,8 @@ std::uint64_t whole_devices_of(const model::node_info& node) {
   }
   return mask;
 }
+
+namespace {
 
 class node_accounts {
  public:
@@ -286,9 +287,6 @@ open_amounts amounts_under(const core& c, group_row group, certificate_assumptio
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
 
-namespace {
-
-/// What keeps every pod of the kind from the node, whatever else is there. Rules of one policy are left out.
 constraint verdict_of(const core& c, const pod_class& ask, const model::node_info& node) {
   if (!c.has_predicates) return constraint::none;
   if (!ask.ask.obstacle.empty()) return constraint::obstacle;
@@ -298,6 +296,8 @@ constraint verdict_of(const core& c, const pod_class& ask, const model::node_inf
   if (!ask.matches_labels(node.labels)) return constraint::node_selector;
   return constraint::none;
 }
+
+namespace {
 
 constexpr std::int64_t at_least_zero(std::int64_t amount) { return std::max<std::int64_t>(0, amount); }
 

@@ -61,6 +61,17 @@ struct open_amounts {
 /// A pod asks for GPUs in a way that amounts alone do not tell: memory, instances, claims, vendors.
 [[nodiscard]] bool is_beyond_amounts(const model::cluster_state& s, const model::pod_class& ask);
 
+/// Pods of a class as kinds are: what amounts do not tell is 0.
+[[nodiscard]] pod_kind make_kind(const model::cluster_state& s, class_row of, pod_row example);
+/// What pods hold of the GPUs of the node is no matter of amounts.
+[[nodiscard]] bool is_opaque(const model::node_info& node);
+/// Devices are told apart, and each is offered as a whole or not at all: parts of several may count as a whole one.
+[[nodiscard]] bool has_whole_devices(const model::node_info& node);
+/// Devices that are offered, as bits.
+[[nodiscard]] std::uint64_t whole_devices_of(const model::node_info& node);
+/// What keeps every pod of the kind from the node, whatever else is there. Rules of one policy are left out.
+[[nodiscard]] constraint verdict_of(const work::core& c, const model::pod_class& ask, const model::node_info& node);
+
 /// Looks for proofs over sets of nodes.
 class bound_search {
  public:

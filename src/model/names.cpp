@@ -2,6 +2,7 @@
 #include <array>
 
 #include <kaisched/decisions.hpp>
+#include <kaisched/gaps.hpp>
 
 namespace kaisched {
 
@@ -26,6 +27,11 @@ std::string_view action_name(action_kind a) noexcept {
       "none",     "allocate",     "consolidation", "reclaim",  "preempt", "stalegangeviction",
       "backfill", "runtimelimit", "repartition",   "overlimit"};
   return pick(names, a);
+}
+
+std::string_view gap_kind_name(gap_kind k) noexcept {
+  static constexpr std::array<std::string_view, gap_kind_count> names{"none", "victims", "domains", "fragmentation"};
+  return pick(names, k);
 }
 
 std::string_view constraint_name(constraint c) noexcept {

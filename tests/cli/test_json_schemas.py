@@ -1,4 +1,4 @@
-"""What `kaisched explain`, `kaisched what-if`, `kaisched scale`, `kaisched federate` and `kaisched simulate` write is what docs/schema says, over invented and hand-made clusters."""
+"""What `kaisched explain`, `kaisched what-if`, `kaisched scale`, `kaisched gaps`, `kaisched federate` and `kaisched simulate` write is what docs/schema says, over invented and hand-made clusters."""
 
 import copy
 import json
@@ -16,9 +16,9 @@ try:
 except ImportError:
     jsonschema = None
 
-EXPLAIN, WHAT_IF, SIMULATE, SCALE, FEDERATE = (
+EXPLAIN, WHAT_IF, SIMULATE, SCALE, FEDERATE, GAPS = (
     json.loads((SOURCE / "docs" / "schema" / f"kaisched-{name}-1.schema.json").read_text(encoding="utf-8"))
-    for name in ("explain", "what-if", "simulate", "scale", "federate")
+    for name in ("explain", "what-if", "simulate", "scale", "federate", "gaps")
 )
 EVICTING = "allocate,consolidation,reclaim,preempt"
 FEW_STEPS = ["--actions", EVICTING, "--set", "search_steps=1000"]  # seconds instead of minutes with sanitizers
@@ -35,6 +35,14 @@ HAND_MADE = [  # scenarios and clusters that have what invented ones lack, with 
     ("tests/scenarios/reasons", "allocate"),
     ("tests/scenarios/numa", "allocate"),
 ]
+TOGETHER = """scenario 1
+topology fabric levels=[rack]
+node n[1-3] gpu=4 cpu=64 pods=10 labels={rack=r}
+queue q
+pod_group train queue=q min_member=3 topology=fabric preferred_level=rack
+  pod train-[0-2] gpu=4 cpu=1
+run
+"""
 # A shape, closed nodes, pods that are gated or missing, groups of which only some pods may be taken, pods of several kinds.
 ODD = """scenario 1
 now 5h
@@ -210,6 +218,13 @@ class Outputs(Case):
             for node in told.get("down", {}).get("nodes", []):
                 seen.add(("returned" if node["returned"] else "kept", node["empty"]))
         self.assertGreaterEqual(seen, {("helped", False), ("not helped", True), ("returned", True), ("kept", False)})
+
+    def test_distances_from_the_best(self):
+        path = self.folder / "c.json"
+        self.ok("generate", path, "--gpus", "128", "--load", "1.5", "--seed", "3", "-q")
+        topology = self.file("t.ks", TOGETHER)
+        kinds = {gap["kind"] for file in (path, topology) for gap in self.checked(GAPS, "gaps", file, *FEW_STEPS[2:], "--set", f"actions={EVICTING}")["gaps"]}
+        self.assertEqual(kinds, {"victims", "domains", "fragmentation"})
 
     def test_clusters_that_share_a_line(self):
         files = federation_files(self)
