@@ -215,7 +215,7 @@ class Import(Case):
         self.assertEqual(told["options"]["preset"], "kube-default")
         self.assertEqual(
             told["options"]["tiers.settings"],
-            "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,jobs.by_pod=true,preempt.trials=true,preempt.by_start=true,preempt.for_nothing=true,"
+            "jobs.one_queue=true,nodeorder.balanced_gpus=false,jobs.by_pod=true,preempt.trials=true,preempt.by_start=true,preempt.for_nothing=true,"
             "preempt.most_nodes=1000000,nodeorder.taints=3,nodeorder.affinity=4,nodeorder.pods=2,nodeorder.required_pods=1,nodeorder.spread=2,nodeorder.least=0,nodeorder.most=5,nodeorder.balanced=0,preempt.percent_of_nodes=25,preempt.fewest_nodes=7",
         )
         self.assertEqual(len(told["left_out"]), 2)

@@ -196,7 +196,7 @@ constexpr std::array<std::pair<std::string_view, maker>, 13> all_plugins{{
      [](settings_of& of) {
        return make_node_order({of.integer("least", 1, 0), of.integer("most", 0, 0), of.integer("balanced", 1, 0),
                                of.flag("balanced_gpus", true), of.integer("taints", 3, 0), of.integer("affinity", 2, 0),
-                               of.integer("pods", 2, 0), of.flag("scales_affinity", false),
+                               of.integer("pods", 2, 0), of.flag("scales_affinity", true),
                                of.integer("required_pods", 0, 0), of.integer("spread", 2, 0)});
      }},
     {"overcommit", [](settings_of& of) { return make_overcommit(of.number("factor", 1.2, 1)); }},

@@ -49,7 +49,7 @@ struct node_order_weights {
   std::int64_t taints = 3;
   std::int64_t affinity = 2;
   std::int64_t pods = 2;
-  bool scales_affinity = false;    ///< the node that is preferred most counts 100, others by their part of it
+  bool scales_affinity = true;     ///< the node that is preferred most counts 100, others by their part of it
   std::int64_t required_pods = 0;  ///< of `pods`: what a term of tasks that must be near such a one counts
   std::int64_t spread = 2;
 };
