@@ -251,7 +251,8 @@ constexpr std::array options{
     option_info{"tiers", option_type::list, "", 0, 0, "",
                 "of the action tiers: plug-ins joined by +, the tier that decides first at first"},
     option_info{"tiers.actions", option_type::list, "", 0, 0, "",
-                "what the action tiers runs, in order: enqueue, allocate, backfill, preempt, reclaim"},
+                "what the action tiers runs, in order: enqueue, allocate, backfill, preempt, reclaim, gangpreempt, "
+                "gangreclaim"},
     option_info{"tiers.settings", option_type::list, "", 0, 0, "",
                 "plugin.key=value for plug-ins of tiers, plugin.at.point=false where one is not asked"},
     option_info{"topology_steps", option_type::integer, "1000", -1, 1e15, "",
