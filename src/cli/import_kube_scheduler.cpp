@@ -32,8 +32,7 @@ class kube_import {
     }
     made_.set("preset", gangs_ ? "coscheduling" : "kube-default");
     if (most_) std::swap(fit_, packed_);
-    std::vector<std::string> settings{"jobs.one_queue=true", "nodeorder.balanced_gpus=false",
-                                      "nodeorder.scales_affinity=true"};
+    std::vector<std::string> settings{"jobs.one_queue=true", "nodeorder.balanced_gpus=false"};
     if (!gangs_) {
       settings.insert(settings.end(), {"jobs.by_pod=true", "preempt.trials=true", "preempt.by_start=true",
                                        "preempt.for_nothing=true", "preempt.most_nodes=1000000"});

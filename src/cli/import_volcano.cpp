@@ -28,6 +28,11 @@ const std::map<std::string, std::string, std::less<>>& settings_by_argument() {
       {"binpack/binpack.cpu", "cpu"},
       {"binpack/binpack.memory", "memory"},
       {"capacity/ancestorReclaimLevel", "ancestor_levels"},
+      {"gangpreempt/allowWholeBundle", "whole_jobs"},
+      {"gangpreempt/maxDomains", "most_domains"},
+      {"gangreclaim/allowWholeBundle", "whole_jobs"},
+      {"gangreclaim/maxDomains", "most_domains"},
+      {"network-topology-aware/hypernode.gradient.evict.max-hypernodes", "evict_domains"},
       {"network-topology-aware/weight", "weight"},
       {"network-topology-aware/hypernode.binpack.cpu", "cpu"},
       {"network-topology-aware/hypernode.binpack.memory", "memory"},
@@ -46,6 +51,7 @@ const std::map<std::string, std::string, std::less<>>& settings_by_argument() {
       {"preempt/minCandidateNodesAbsolute", "fewest_nodes"},
       {"preempt/maxCandidateNodesAbsolute", "most_nodes"},
       {"resource-strategy-fit/resourceStrategyFitWeight", "weight"},
+      {"task-topology/task-topology.weight", "weight"},
   };
   return known;
 }

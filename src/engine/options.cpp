@@ -35,16 +35,16 @@ struct tier_bundle {
 };
 constexpr std::array tier_bundles{
     tier_bundle{"coscheduling-2026.08", "priority+gang+predicates+nodeorder", "allocate",
-                "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,"
+                "jobs.one_queue=true,nodeorder.balanced_gpus=false,"
                 "nodeorder.required_pods=1"},
     tier_bundle{"kube-default-1.36", "priority+predicates+nodeorder", "allocate,backfill,preempt",
                 "jobs.one_queue=true,jobs.by_pod=true,"
-                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.required_pods=1,"
+                "nodeorder.balanced_gpus=false,nodeorder.required_pods=1,"
                 "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
                 "preempt.by_start=true,preempt.for_nothing=true"},
     tier_bundle{"kube-gang-1.36", "priority+gang+predicates+nodeorder", "allocate,backfill,preempt",
                 "jobs.one_queue=true,gang.at.preemptable=false,"
-                "nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,nodeorder.required_pods=1,"
+                "nodeorder.balanced_gpus=false,nodeorder.required_pods=1,"
                 "preempt.trials=true,preempt.fewest_nodes=100,preempt.most_nodes=1000000,"
                 "preempt.by_start=true,preempt.for_nothing=true"},
     tier_bundle{"volcano-ai-2026.08", "priority+gang+conformance,predicates+capacity+binpack+network-topology-aware",
@@ -251,7 +251,8 @@ constexpr std::array options{
     option_info{"tiers", option_type::list, "", 0, 0, "",
                 "of the action tiers: plug-ins joined by +, the tier that decides first at first"},
     option_info{"tiers.actions", option_type::list, "", 0, 0, "",
-                "what the action tiers runs, in order: enqueue, allocate, backfill, preempt, reclaim"},
+                "what the action tiers runs, in order: enqueue, allocate, backfill, preempt, reclaim, gangpreempt, "
+                "gangreclaim"},
     option_info{"tiers.settings", option_type::list, "", 0, 0, "",
                 "plugin.key=value for plug-ins of tiers, plugin.at.point=false where one is not asked"},
     option_info{"topology_steps", option_type::integer, "1000", -1, 1e15, "",

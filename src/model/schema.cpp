@@ -321,7 +321,7 @@ constexpr std::array pod_columns{
         "bytes or memory_permille, cores, slices, amount. Such a pod goes to nodes with vendor_devices; the GPUs in "
         "request are then only what queues and the node are charged."},
     column_info{col::pod_annotations, "annotations", ct::string_list, cs::ragged, false, ek::none, "key=value", "",
-                "Annotations that the rules of vendors read: types and ids to use or avoid, policies."},
+                "Annotations that rules read: of vendors about types, ids and policies, of Volcano about roles."},
     column_info{
         col::pod_device_grants, "device_grants", ct::string_list, cs::ragged, false, ek::none,
         "container=0,device=ID,memory=...,...", "",

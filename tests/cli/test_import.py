@@ -4,7 +4,7 @@ import json
 
 from support import Case, main
 
-VOLCANO = """actions: "enqueue, allocate, shuffle"
+VOLCANO = """actions: "enqueue, allocate, gangpreempt, shuffle"
 tiers:
 - plugins:
   - name: priority
@@ -25,8 +25,11 @@ tiers:
       resourceStrategyFitWeight: 4
       resources: {nvidia.com/gpu: {type: MostAllocated, weight: 2}, cpu: {type: LeastAllocated, weight: 1}}
       sra: {enable: true, resources: nvidia.com/gpu, weight: 10, resourceWeight: {nvidia.com/gpu: 3}}
+  - {name: task-topology, arguments: {task-topology.weight: 5}}
   - name: usage
 configurations:
+- name: gangpreempt
+  arguments: {maxDomains: 4, allowWholeBundle: false}
 - name: preempt
   arguments: {enableTopologyAwarePreemption: true, minCandidateNodesPercentage: 20}
 """
@@ -178,17 +181,18 @@ class Import(Case):
         told = self.told(VOLCANO)
         options = told["options"]
         self.assertEqual((told["from"], options["preset"]), ("Volcano", "volcano-default"))
-        self.assertEqual(options["tiers"], "priority+gang,capacity+nodeorder+binpack+resource-strategy-fit")
-        self.assertEqual(options["tiers.actions"], "enqueue,allocate")
+        self.assertEqual(options["tiers"], "priority+gang,capacity+nodeorder+binpack+resource-strategy-fit+task-topology")
+        self.assertEqual(options["tiers.actions"], "enqueue,allocate,gangpreempt")
         self.assertEqual(
             options["tiers.settings"].split(","),
             ["gang.at.preemptable=false", "capacity.at.hierarchy=true", "capacity.ancestor_levels=1", "nodeorder.least=2", "nodeorder.affinity=3", "nodeorder.pods=3", "binpack.weight=10",
              "binpack.resources.nvidia.com/gpu=7", "binpack.resources.example.com/foo=1", "resource-strategy-fit.weight=4",
              "resource-strategy-fit.resources.nvidia.com/gpu=most:2", "resource-strategy-fit.resources.cpu=least:1", "resource-strategy-fit.scarce.weight=10",
-             "resource-strategy-fit.scarce.resources.nvidia.com/gpu=3", "preempt.trials=true", "preempt.percent_of_nodes=20"],
+             "resource-strategy-fit.scarce.resources.nvidia.com/gpu=3", "task-topology.weight=5",
+             "gangpreempt.most_domains=4", "gangpreempt.whole_jobs=false", "preempt.trials=true", "preempt.percent_of_nodes=20"],
         )  # fmt: skip
         self.assertEqual(
-            told["left_out"], ["1: actions: there is no action shuffle", "22: there is no plug-in usage"]
+            told["left_out"], ["1: actions: there is no action shuffle", "23: there is no plug-in usage"]
         )
 
     def test_its_config_map(self):
@@ -215,7 +219,7 @@ class Import(Case):
         self.assertEqual(told["options"]["preset"], "kube-default")
         self.assertEqual(
             told["options"]["tiers.settings"],
-            "jobs.one_queue=true,nodeorder.balanced_gpus=false,nodeorder.scales_affinity=true,jobs.by_pod=true,preempt.trials=true,preempt.by_start=true,preempt.for_nothing=true,"
+            "jobs.one_queue=true,nodeorder.balanced_gpus=false,jobs.by_pod=true,preempt.trials=true,preempt.by_start=true,preempt.for_nothing=true,"
             "preempt.most_nodes=1000000,nodeorder.taints=3,nodeorder.affinity=4,nodeorder.pods=2,nodeorder.required_pods=1,nodeorder.spread=2,nodeorder.least=0,nodeorder.most=5,nodeorder.balanced=0,preempt.percent_of_nodes=25,preempt.fewest_nodes=7",
         )
         self.assertEqual(len(told["left_out"]), 2)

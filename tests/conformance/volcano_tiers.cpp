@@ -73,7 +73,6 @@ std::unique_ptr<plugin> node_order_of(const json& arguments) {
   weights.taints = value_or<std::int64_t>(arguments, "tainttoleration.weight", 3);
   weights.affinity = value_or<std::int64_t>(arguments, "nodeaffinity.weight", 2);
   weights.pods = value_or<std::int64_t>(arguments, "podaffinity.weight", 2);
-  weights.scales_affinity = true;
   return policy::tiers::make_node_order(weights);
 }
 

@@ -1,5 +1,6 @@
-// Random clusters under tiers of plug-ins and under queues that take turns: gangs start as a whole, sums stay right, no
-// queue that takes turns gets more than it may, and neither the order of rows nor a second run changes anything.
+// Random clusters under tiers of plug-ins and under queues that take turns: gangs start and take as a whole, sums stay
+// right, no queue that takes turns gets more than it may, and neither the order of rows nor a second run changes
+// anything.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -32,6 +33,7 @@ struct drawn_pod {
   std::int64_t gpu = 0;
   bool runs = false;
   std::string node;
+  std::vector<std::string> roles;  ///< annotations
 };
 struct drawn_group {
   std::string name;
@@ -77,9 +79,14 @@ drawing drawn(int most_nodes = 8, int most_groups = 12) {
       places.push_back("n" + std::to_string(node));
     }
     const bool runs = draw(0, 1) == 0 && static_cast<int>(places.size()) == group.size;
+    const bool has_roles = group.size > 1 && draw(0, 1) == 0;
     for (int p = 0; p < group.size; ++p) {
-      made.pods.push_back({group.name + "-" + std::to_string(p), group.name, cpu, 1000 * gpus, runs,
-                           runs ? places[static_cast<std::size_t>(p)] : ""});
+      drawn_pod& pod = made.pods.emplace_back(
+          drawn_pod{group.name + "-" + std::to_string(p), group.name, cpu, 1000 * gpus, runs, "", {}});
+      if (runs) pod.node = places[static_cast<std::size_t>(p)];
+      if (!has_roles) continue;
+      pod.roles = {p % 2 == 0 ? "volcano.sh/task-spec=a" : "volcano.sh/task-spec=b",
+                   "volcano.sh/task-topology-affinity=a,b", "volcano.sh/task-topology-anti-affinity=a"};
     }
     made.groups.push_back(group);
   }
@@ -113,10 +120,11 @@ cluster cluster_of(const drawing& from, std::int64_t quota = 8000, std::int64_t 
     groups.add({one.name, one.queue, one.min, one.priority, one.created, one.preemptible ? 1 : 0,
                 one.level.empty() ? "" : "net", one.level});
   }
-  auto pods = add(kind::pod, {"name", "group", "request", "status", "node"});
+  auto pods = add(kind::pod, {"name", "group", "request", "status", "node", "annotations"});
   for (const drawn_pod& one : from.pods) {
     pods.add({one.name, one.group, numbers{one.cpu, 1, one.gpu, 1},
-              one.runs ? pod_status::running : pod_status::pending, one.node});
+              one.runs ? pod_status::running : pod_status::pending, one.node,
+              texts(one.roles.begin(), one.roles.end())});
   }
   got(c.apply(nodes));
   got(c.apply(queues));
@@ -156,7 +164,9 @@ TEST_CASE("tiers start gangs as a whole, whatever they vote, and the same ones i
     engine e;
     got(e.set("preset", draw(0, 1) == 0 ? "volcano-default" : "volcano-ai"));
     if (draw(0, 2) == 0) got(e.set("tiers.actions", "allocate,backfill,preempt,reclaim"));
+    if (draw(0, 2) == 0) got(e.set("tiers.actions", "allocate,gangpreempt,gangreclaim,backfill"));
     if (draw(0, 3) == 0) got(e.set("tiers", "gang+predicates+proportion,binpack+nodeorder+drf"));
+    if (draw(0, 3) == 0) got(e.set("tiers", "gang+priority+predicates+capacity,task-topology+network-topology-aware"));
     if (e.options().tiers.front().starts_with("gang")) got(e.set("tiers.settings", ""));
     const drawing from = drawn();
     cluster c = cluster_of(from);
@@ -173,6 +183,48 @@ TEST_CASE("tiers start gangs as a whole, whatever they vote, and the same ones i
     RC_ASSERT(got(e.run(other.take_snapshot(), now)).digest() == made.digest());
   });
   CHECK(good);
+}
+
+TEST_CASE("gangs take from gangs for all of a gang or not at all, and only from whom they may") {
+  std::size_t evictions = 0;
+  const bool good = rc::check("gang evictions", [&evictions] {
+    engine e;
+    got(e.set("preset", "volcano-ai"));
+    const bool preempts = draw(0, 1) == 0;
+    got(e.set("tiers.actions", preempts ? "allocate,gangpreempt" : "allocate,gangreclaim"));
+    const drawing from = drawn(6, 24);
+    cluster c = cluster_of(from);
+    const snapshot s = c.take_snapshot();
+    const session made = got(e.run(s, now));
+    got(made.check());
+    std::map<std::string, const drawn_group*> group_of;
+    for (const drawn_pod& pod : from.pods) {
+      for (const drawn_group& one : from.groups) {
+        if (one.name == pod.group) group_of[pod.name] = &one;
+      }
+    }
+    std::map<std::uint32_t, const drawn_group*> taker;  // by commit
+    std::map<const drawn_group*, int> promised;
+    for (const decision& one : made.decisions()) {
+      if (one.kind != decision_kind::pipeline) continue;
+      const drawn_group* const of = group_of.at(std::string(s.pod_name(one.pod)));
+      taker[one.commit] = of;
+      ++promised[of];
+    }
+    for (const auto& [group, count] : promised) RC_ASSERT(count >= group->min);
+    for (const decision& one : made.decisions()) {
+      if (one.kind != decision_kind::evict) continue;
+      ++evictions;
+      const drawn_group& victim = *group_of.at(std::string(s.pod_name(one.pod)));
+      RC_ASSERT(taker.contains(one.commit));
+      RC_ASSERT(victim.preemptible);
+      const drawn_group& by = *taker.at(one.commit);
+      const bool may = preempts ? victim.queue == by.queue && victim.priority < by.priority : victim.queue != by.queue;
+      RC_ASSERT(may);
+    }
+  });
+  CHECK(good);
+  CHECK(evictions > 0);
 }
 
 TEST_CASE("what was tried on a node for one pod is true for the pods like it until something changes") {

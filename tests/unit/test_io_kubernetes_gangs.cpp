@@ -276,6 +276,35 @@ TEST_CASE("grouping: jobs of Volcano") {
         "c.json:1: Job team/job: spec.tasks[0].minAvailable: expected 0 to 2, found 3");
 }
 
+TEST_CASE("grouping: roles that should be together, on jobs of Volcano and on pod groups") {
+  const std::string_view said = R"(, "annotations": {"volcano.sh/task-topology-affinity": "ps,worker",
+      "volcano.sh/task-topology-anti-affinity": "ps", "volcano.sh/task-topology-task-order": "worker,ps"})";
+  const auto text_of = [&](std::string_view least) {
+    grouped text;
+    text.object("batch.volcano.sh/v1alpha1", "Job", "job",
+                R"(, "spec": {"tasks": [{"name": "ps"}, {"name": "worker", "replicas": 4}])" + std::string(least) + "}",
+                said)
+        .pod("job-ps-0", "batch.volcano.sh/v1alpha1 Job job", R"("volcano.sh/task-spec": "ps")")
+        .pod("alone", "v1 ReplicaSet other", R"("volcano.sh/task-spec": "ps")");
+    return text;
+  };
+  const std::string of_group =
+      R"("volcano.sh/task-topology-affinity=ps,worker", "volcano.sh/task-topology-anti-affinity=ps", )"
+      R"("volcano.sh/task-topology-task-order=worker,ps")";
+  const std::string pod = R"("name": "team/job-ps-0")";
+  CHECK(holds(text_of("").row(pod), R"("annotations": [)" + of_group + "]"));
+  CHECK(text_of("").of_pod("job-ps-0", "sub_group") == "ps");
+  // Without sub-groups the pod says which role it has.
+  CHECK(holds(text_of(R"(, "minAvailable": 2)").row(pod),
+              R"("annotations": [)" + of_group + R"(, "volcano.sh/task-spec=ps"])"));
+  CHECK_FALSE(holds(text_of("").row(R"("name": "team/alone")"), "annotations"));
+  grouped known;
+  known.object("scheduling.run.ai/v2alpha2", "PodGroup", "pair",
+               R"(, "spec": {"queue": "a", "subGroups": [{"name": "ps", "minMember": 1}]})", said)
+      .pod("one", "v1 ReplicaSet any", R"("kai.scheduler/subgroup-name": "ps")", R"("pod-group-name": "pair")");
+  CHECK(holds(known.row(R"("name": "team/one")"), R"("annotations": [)" + of_group + "]"));
+}
+
 TEST_CASE("grouping: gangs of Grove") {
   grouped text;
   text.object("grove.io/v1alpha1", "PodCliqueSet", "set", "", R"(, "labels": {"kai.scheduler/queue": "a"})")

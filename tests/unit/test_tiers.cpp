@@ -397,4 +397,104 @@ TEST_CASE("allocate: a job that must stay in one domain does, the lowest that ha
   CHECK(s.cluster().nodes[2].idle.cpu == 2000);
 }
 
+TEST_CASE("gang_preempt: what can be spared, then what ends a job, or nothing") {
+  written w;
+  const row a = w.node("a", 2);
+  const row b = w.node("b", 2);
+  const row q = w.queue("q");
+  const row spare = w.job("spare", q, 1, 1);
+  for (const row node : {a, b}) w.task(spare, 1, node);
+  const row tight = w.job("tight", q, 2, 1);
+  for (const row node : {a, b}) w.task(tight, 1, node);
+  const row high = w.job("high", q, 1, 5);
+  w.task(high, 2);
+  const auto plugins = [] { return tiers_of(tier_of(make_gang(), make_priority(), make_predicates())); };
+  written kept;
+  kept.cluster = w.cluster;
+  session s = w.with(plugins());
+  // What `spare` can spare is not enough, and `tight`, which would come last, ends.
+  const decisions made = act::gang_preempt(s);
+  REQUIRE(made.size() == 4);
+  CHECK(made[0].task == 0);
+  CHECK(made[1].task == 2);
+  CHECK(made[2].task == 3);
+  CHECK(made[3].what == deed::pipeline);
+  CHECK(made[3].node == a);
+  CHECK(made[3].last);
+  CHECK(s.cluster().tasks[1].status == task_status::running);
+  // A job loses nothing that it cannot run without: nobody leaves.
+  session t = kept.with(plugins());
+  CHECK(act::gang_preempt(t, {8, false}).empty());
+  CHECK(t.cluster().tasks[0].status == task_status::running);
+  CHECK(t.cluster().nodes[a].releasing.cpu == 0);
+}
+
+TEST_CASE("capacity: a queue loses to gangs what it has beyond what it deserves") {
+  written w;
+  const row n = w.node("n", 4);
+  const row rich = w.queue("rich");
+  const row poor = w.queue("poor");
+  w.cluster.queues[rich].deserved = cpus(2);
+  w.cluster.queues[poor].deserved = cpus(2);
+  const row j = w.job("j", rich, 1);
+  for (int i = 0; i < 4; ++i) w.task(j, 1, n);
+  const row k = w.job("k", poor, 2);
+  for (int i = 0; i < 2; ++i) w.task(k, 1);
+  session s = w.with(tiers_of(tier_of(make_gang(), make_priority(), make_capacity(0))));
+  CHECK(s.evictable(k, taking::reclaim, {0, 1, 2, 3}) == rows{0, 1});
+  CHECK(s.evictable(k, taking::preempt, {0, 1}).empty());  // of no lower priority
+  CHECK(s.is_preemptive(poor, {4, 5}));
+  CHECK_FALSE(s.is_preemptive(poor, {3, 4, 5}));
+  CHECK(act::gang_reclaim(s).size() == 4);
+}
+
+TEST_CASE("task-topology: a node is worth the tasks that are, or would be, together there") {
+  written w;
+  const row wide = w.node("wide", 4);
+  const row narrow = w.node("narrow", 2);
+  const row j = w.job("j", w.queue("q"), 1);
+  for (const char* role : {"server", "worker", "worker", "other"}) w.cluster.tasks[w.task(j, 1)].role = role;
+  w.cluster.jobs[j].roles.together = "server,worker";
+  const auto points_of = [](std::int64_t points, std::int64_t largest) {
+    return 100.0 * static_cast<double>(points) / static_cast<double>(largest);
+  };
+  using scores = std::vector<double>;
+  SUBCASE("all of them in one bucket") {
+    session s = w.with(tiers_of(tier_of(make_task_topology(1))));
+    CHECK_FALSE(s.judges_by_kind());
+    CHECK(s.node_scores(0, {wide, narrow}) == scores{points_of(3, 3), points_of(2, 3)});
+    CHECK(s.node_scores(3, {wide, narrow}) == scores{0, 0});
+    CHECK(s.task_before(1, 3));
+    statement made(s);
+    made.allocate(0, narrow);
+    // One is there, one waits beside this one; there is room for one, on the other node for both.
+    CHECK(s.node_scores(1, {wide, narrow}) == scores{points_of(2, 3), points_of(2, 3)});
+    made.allocate(1, narrow);
+    CHECK(s.node_scores(2, {wide, narrow}) == scores{points_of(1, 3), 0});
+    made.discard();
+    CHECK(s.node_scores(0, {wide, narrow}) == scores{points_of(3, 3), points_of(2, 3)});
+  }
+  SUBCASE("workers apart from each other") {
+    w.cluster.jobs[j].roles.apart = "worker";
+    session s = w.with(tiers_of(tier_of(make_task_topology(1))));
+    // The server is with the first of the workers, which are in buckets of their own.
+    CHECK(s.node_scores(1, {wide}) == scores{points_of(2, 2)});
+    CHECK(s.node_scores(2, {wide}) == scores{points_of(1, 2)});
+    CHECK(s.task_before(0, 2));
+    CHECK(s.task_before(1, 0));  // whose role is apart from itself counts for more
+    statement made(s);
+    made.allocate(1, wide);
+    CHECK(s.node_scores(2, {wide, narrow}) == scores{0, points_of(1, 2)});
+  }
+  SUBCASE("roles that are not there, or twice in a set, say nothing at all") {
+    w.cluster.jobs[j].roles.apart = "worker;gone";
+    CHECK(w.with(tiers_of(tier_of(make_task_topology(1)))).judges_by_kind());
+  }
+  SUBCASE("an order of its own") {
+    w.cluster.jobs[j].roles.order = "worker,server";
+    session s = w.with(tiers_of(tier_of(make_task_topology(1))));
+    CHECK(s.task_before(1, 0));
+  }
+}
+
 }  // namespace kaisched::policy::tiers

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/saturating.hpp"
-#include "io/kubernetes/device_places.hpp"
 #include "policy/gang/admission.hpp"
 #include "policy/gang/readiness.hpp"
 #include "policy/numa/hints.hpp"
@@ -358,32 +357,6 @@ TEST_CASE("a gang whose pods are only leaving lacks no room") {
   CHECK_FALSE(policy::is_only_leaving({1, 1, false, 3}));
   CHECK_FALSE(policy::is_only_leaving({1, 1, true, 2}));
   CHECK_FALSE(policy::is_only_leaving({2, 0, false, 2}));  // nobody leaves: it lacks something else
-}
-
-TEST_CASE("domains: members by selectors follow the nodes that there are") {
-  using policy::domain_member;
-  CHECK(policy::follows_nodes(std::vector<domain_member>{{false, true}, {false, false}}));
-  CHECK_FALSE(policy::follows_nodes(std::vector<domain_member>{{false, false}}));
-  CHECK_FALSE(policy::follows_nodes(std::vector<domain_member>{{false, true}, {true, false}}));
-  CHECK_FALSE(policy::follows_nodes({}));
-  CHECK(policy::present_nodes({{"left", {"a", "b"}}, {"right", {"c"}}}, {"a", "x"}) ==
-        policy::nodes_by_domain{{"left", {"a"}}, {"right", {}}});
-}
-
-TEST_CASE("zones of a pod are known by its uid or by its name") {
-  const std::vector<policy::zoned_pod> given{{"s", "by-name", ""}, {"", "", "by-uid"}};
-  CHECK(policy::has_zones(given, {"s", "by-name", "1"}));
-  CHECK(policy::has_zones(given, {"t", "other", "by-uid"}));
-  CHECK_FALSE(policy::has_zones(given, {"t", "by-name", "1"}));
-}
-
-TEST_CASE("places of devices are whole numbers between commas") {
-  using io::kubernetes::device_places;
-  CHECK(device_places("0,1,3") == std::vector<std::int64_t>{0, 1, 3});
-  for (const char* text : {"", "1,", ",1", "1,x", "1, 2", "99999999999999999999"}) {
-    CAPTURE(text);
-    CHECK(device_places(text).empty());
-  }
 }
 
 }  // namespace of_test_volcano_rules

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 
+#include "actions/tiers/job_sheet.hpp"
 #include "actions/tiers/queue_walk.hpp"
-#include "actions/tiers/task_placer.hpp"
 #include "actions/tiers/tiered_actions.hpp"
 
 namespace kaisched::actions::tiers {
@@ -18,72 +17,8 @@ using policy::tiers::row;
 using policy::tiers::session;
 using policy::tiers::statement;
 using policy::tiers::sub_job_state;
-using policy::tiers::task_state;
-using policy::tiers::task_status;
 
 namespace {
-
-/// Sub-jobs that the job needs come first.
-struct sub_job_first {
-  const session* of;
-  row job;
-  std::set<row> needed;
-
-  bool operator()(row left, row right) const {
-    if (needed.contains(left) != needed.contains(right)) return needed.contains(left);
-    const auto& all = of->cluster().jobs[job].sub_jobs;
-    return of->sub_job_before(all[left], all[right]);
-  }
-};
-
-/// What is left to place of a job; a copy is a trial.
-struct job_sheet {
-  policy::tiers::ordered_heap<row, sub_job_first> sub_jobs;
-  std::map<row, sub_job_sheet> sheets;
-};
-
-/// The fewest sub-jobs with which the job has enough of each group, in order.
-std::set<row> needed_sub_jobs(const session& of, row job) {
-  const job_state& one = of.cluster().jobs[job];
-  std::map<std::string, std::int64_t, std::less<>> have;
-  std::vector<row> lacking;
-  for (row i = 0; i < one.sub_jobs.size(); ++i) {
-    if (of.is_ready(job, one.sub_jobs[i])) {
-      ++have[one.sub_jobs[i].group];
-    } else {
-      lacking.push_back(i);
-    }
-  }
-  std::ranges::sort(lacking,
-                    [&](row left, row right) { return of.sub_job_before(one.sub_jobs[left], one.sub_jobs[right]); });
-  std::set<row> needed;
-  for (const row i : lacking) {
-    const auto minimum = one.min_sub_jobs.find(one.sub_jobs[i].group);
-    std::int64_t& count = have[one.sub_jobs[i].group];
-    if (minimum == one.min_sub_jobs.end() || count >= minimum->second) continue;
-    needed.insert(i);
-    ++count;
-  }
-  return needed;
-}
-
-job_sheet sheet_of(const session& of, row job) {
-  job_sheet made{policy::tiers::ordered_heap<row, sub_job_first>(sub_job_first{&of, job, needed_sub_jobs(of, job)}),
-                 {}};
-  const job_state& one = of.cluster().jobs[job];
-  for (row i = 0; i < one.sub_jobs.size(); ++i) {
-    sub_job_sheet sheet{i, task_heap(task_first{&of})};
-    for (const row task : one.sub_jobs[i].tasks) {
-      const task_state& about = of.cluster().tasks[task];
-      if (about.status != task_status::pending || about.gated || about.request.is_empty()) continue;
-      sheet.tasks.push(task);
-    }
-    if (sheet.tasks.empty()) continue;
-    made.sub_jobs.push(i);
-    made.sheets.emplace(i, std::move(sheet));
-  }
-  return made;
-}
 
 class allocation {
  public:
@@ -145,7 +80,7 @@ class allocation {
     std::optional<trial> best;
     std::string domain;
     for (const std::vector<std::string>& gradient :
-         session_.gradients(of(job), nullptr, session_.cluster().top_domain)) {
+         session_.gradients(of(job), nullptr, session_.cluster().top_domain, policy::domain_search::allocate)) {
       for (const std::string& name : gradient) {
         std::optional<trial> found = try_job(job, sheet, name);
         if (!found || (best && found->score <= best->score)) continue;
@@ -202,7 +137,8 @@ class allocation {
                                          std::map<row, std::string>& domains) {
     if (sheet.tasks.empty()) return std::nullopt;
     const row i = sheet.sub_job;
-    for (const std::vector<std::string>& gradient : session_.gradients(of(job), &of(job).sub_jobs[i], below)) {
+    for (const std::vector<std::string>& gradient :
+         session_.gradients(of(job), &of(job).sub_jobs[i], below, policy::domain_search::allocate)) {
       std::map<std::string, std::pair<std::vector<operation>, sub_job_sheet>, std::less<>> tried;
       for (const std::string& name : gradient) {
         std::erase_if(of(job).unplaced, [&](row task) { return session_.cluster().tasks[task].sub_job == i; });

@@ -68,6 +68,25 @@ row best_node(const session& of, row task, const std::vector<row>& nodes) {
   return nodes[static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin())];
 }
 
+row choose_node(const session& of, row task, const std::vector<row>& nodes) {
+  const auto& asked = of.cluster().tasks[task].first_request;
+  std::vector<row> now;
+  std::vector<row> later;
+  for (const row node : nodes) {
+    if (fits_now(of, task, node)) {
+      now.push_back(node);
+    } else if (fits(asked, of.cluster().nodes[node].future_idle())) {
+      later.push_back(node);
+    }
+  }
+  for (const std::vector<row>& part : {now, later}) {
+    for (const std::vector<row>& candidates : by_shard(of, part)) {
+      if (!candidates.empty()) return best_node(of, task, candidates);
+    }
+  }
+  return policy::tiers::no_row;
+}
+
 std::vector<row> waiting_tasks(const policy::tiers::cluster_state& cluster, const std::vector<row>& tasks) {
   std::vector<row> waiting;
   std::ranges::copy_if(tasks, std::back_inserter(waiting), [&](row task) {

@@ -42,6 +42,9 @@ class node_search {
 [[nodiscard]] std::vector<std::vector<row>> by_shard(const policy::tiers::session& of, const std::vector<row>& nodes);
 /// The node with the highest score, of equals the first; a single one is not scored. @pre not empty
 [[nodiscard]] row best_node(const policy::tiers::session& of, row task, const std::vector<row>& nodes);
+/// The node to take: with room now before room that is being released, and of the own shard before others. no_row: none
+/// has room.
+[[nodiscard]] row choose_node(const policy::tiers::session& of, row task, const std::vector<row>& nodes);
 [[nodiscard]] bool fits(const policy::resource_list& asked, const policy::resource_list& free);
 /// The task may start on the node with what is free now.
 [[nodiscard]] bool fits_now(const policy::tiers::session& of, row task, row node);

@@ -61,7 +61,7 @@ void reclaim_for_job(session& of, row job, row queue, decisions& committed) {
   task_heap tasks = waiting_in_order(of, job);
   while (of.is_starving(job) && !tasks.empty()) {
     const row task = tasks.pop();
-    if (!of.cluster().tasks[task].preempts || !of.is_preemptive(queue, task)) continue;
+    if (!of.cluster().tasks[task].preempts || !of.is_preemptive(queue, {task})) continue;
     reclaim_for_task(of, made, task, queue);
   }
   if (of.is_pipelined(job)) {

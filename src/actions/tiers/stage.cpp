@@ -27,8 +27,10 @@ action_kind kind_of(tiered_action action) {
     case tiered_action::backfill:
       return action_kind::backfill;
     case tiered_action::preempt:
+    case tiered_action::gangpreempt:
       return action_kind::preempt;
     case tiered_action::reclaim:
+    case tiered_action::gangreclaim:
       return action_kind::reclaim;
     case tiered_action::enqueue:
     case tiered_action::allocate:
@@ -153,6 +155,10 @@ result<void> run_one(performer& by, policy::tiers::session& of, const tier_setup
       return by.perform(tiers::preempt(of, setup.preemption));
     case tiered_action::reclaim:
       return by.perform(tiers::reclaim(of));
+    case tiered_action::gangpreempt:
+      return by.perform(tiers::gang_preempt(of, setup.gang_preemption));
+    case tiered_action::gangreclaim:
+      return by.perform(tiers::gang_reclaim(of, setup.gang_reclaim));
   }
   return {};
 }

@@ -35,26 +35,6 @@ std::vector<row> nodes_in(const session& of, const std::string& domain) {
 
 namespace {
 
-/// The node to take: with room now before room that is being released, and of the own shard before others.
-row choose_node(const session& of, row task, const std::vector<row>& nodes) {
-  const auto& asked = of.cluster().tasks[task].first_request;
-  std::vector<row> now;
-  std::vector<row> later;
-  for (const row node : nodes) {
-    if (fits_now(of, task, node)) {
-      now.push_back(node);
-    } else if (fits(asked, of.cluster().nodes[node].future_idle())) {
-      later.push_back(node);
-    }
-  }
-  for (const std::vector<row>& part : {now, later}) {
-    for (const std::vector<row>& candidates : by_shard(of, part)) {
-      if (!candidates.empty()) return best_node(of, task, candidates);
-    }
-  }
-  return no_row;
-}
-
 /// The domain of the lowest tier that has a node.
 std::string lowest_domain_of(const session& of, row node) {
   const std::string& name = of.cluster().nodes[node].name;

@@ -27,6 +27,13 @@ policy::tiers::decisions preempt(policy::tiers::session& session, const preempti
 /// Jobs that lack tasks take from other queues.
 policy::tiers::decisions reclaim(policy::tiers::session& session);
 
+using policy::tiers::gang_eviction_settings;
+/// Jobs that lack tasks take from other jobs of their queue, or from other queues, as much as all of these tasks need
+/// in a domain: first what gangs can spare, then what they cannot. What is taken for a job is committed with the places
+/// of its tasks, or nothing is. Domains are tried from the widest on.
+policy::tiers::decisions gang_preempt(policy::tiers::session& session, const gang_eviction_settings& settings = {});
+policy::tiers::decisions gang_reclaim(policy::tiers::session& session, const gang_eviction_settings& settings = {});
+
 /// Places tasks that ask for nothing.
 policy::tiers::decisions backfill(policy::tiers::session& session);
 

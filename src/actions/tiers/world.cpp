@@ -31,6 +31,11 @@ constexpr std::string_view top_name = "<cluster>";  // no label has such a value
 constexpr double milli = 1000;
 constexpr double endless = 1e15;  // pods, where nobody counts them
 constexpr policy::tiers::row nowhere = policy::tiers::no_row;
+/// What Volcano writes on groups about their roles, and here stands on their pods; and on pods about their own.
+constexpr std::string_view together_key = "volcano.sh/task-topology-affinity";
+constexpr std::string_view apart_key = "volcano.sh/task-topology-anti-affinity";
+constexpr std::string_view role_order_key = "volcano.sh/task-topology-task-order";
+constexpr std::string_view role_key = "volcano.sh/task-spec";
 
 task_status status_of(pod_status status) {
   switch (status) {
@@ -357,6 +362,7 @@ class world_maker {
     for (sub_group_row sub = from.first_sub; sub < from.first_sub + from.sub_count; ++sub) {
       if (!s_.subs[sub].is_set) add_pod_set(g, sub, at);
     }
+    set_roles(job);
     finish_job(job);
   }
 
@@ -380,7 +386,11 @@ class world_maker {
     }
     const policy::tiers::row place = job.sub_jobs.size() - 1;
     job.sub_jobs[place].min_available += from.min;
-    for (pod_row p = from.first_pod; p != kaisched::no_row; p = s_.pods[p].next) add_task(g, p, at, place, name);
+    for (pod_row p = from.first_pod; p != kaisched::no_row; p = s_.pods[p].next) {
+      const std::optional<std::string> own =
+          s_.group_extras[g].has_sub_groups ? std::nullopt : annotation_of(p, role_key);
+      add_task(g, p, at, place, own.value_or(name));
+    }
   }
 
   void add_task(group_row g, pod_row p, policy::tiers::row job, policy::tiers::row sub_job, const std::string& role) {
@@ -513,6 +523,29 @@ class world_maker {
     }
     if (by_class) by_class_.emplace(by_what, &said);
     return said;
+  }
+
+  [[nodiscard]] std::optional<std::string> annotation_of(pod_row pod, std::string_view key) const {
+    for (const auto& [name, value] : s_.class_of(pod).annotations) {
+      if (name == key) return value;
+    }
+    return std::nullopt;
+  }
+
+  /// As the first of its pods by name says that says anything.
+  void set_roles(job_state& job) const {
+    const auto& tasks = made_.cluster.tasks;
+    policy::tiers::row first = nowhere;
+    for (const policy::tiers::row task : job.tasks) {
+      const pod_row pod = made_.pods[task];
+      const bool says =
+          !s_.class_of(pod).annotations.empty() &&
+          (annotation_of(pod, together_key) || annotation_of(pod, apart_key) || annotation_of(pod, role_order_key));
+      if (says && (first == nowhere || tasks[task].name < tasks[first].name)) first = task;
+    }
+    if (first == nowhere) return;
+    const pod_row pod = made_.pods[first];
+    job.roles = {annotation_of(pod, together_key), annotation_of(pod, apart_key), annotation_of(pod, role_order_key)};
   }
 
   /// Gang, phase and what it needs at least.

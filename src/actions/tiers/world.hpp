@@ -4,9 +4,9 @@
 ///
 /// Pod groups are jobs, pods are tasks, queues and nodes stay what they are. The least that a job needs is the sum of
 /// its first pods by priority, as many as the gang has. Pod sets are roles with minimums of their own, or sub-jobs if
-/// any of them asks for a domain of a topology; its levels are tiers, the narrowest the first. The weight of a queue is
-/// that of GPUs; what it deserves is its quota, and its capability is its limit. Pods without a group only use their
-/// nodes.
+/// any of them asks for a domain of a topology; its levels are tiers, the narrowest the first. Without pod sets roles
+/// are what the annotation volcano.sh/task-spec of pods says. The weight of a queue is that of GPUs; what it deserves
+/// is its quota, and its capability is its limit. Pods without a group only use their nodes.
 
 #include <vector>
 

@@ -227,6 +227,7 @@ void read_pod(object& of, std::optional<membership>& known_group, pod_context& c
   if (!has_place && !holds_node(row.status)) row.node.clear();
   row.group = std::move(group.group);
   row.sub_group = std::move(group.sub_group);
+  row.annotations = std::move(group.roles);
   row.request = effective_requests(of, spec);
   const bool hami = of.text(spec, "schedulerName") == hami_scheduler;
   context.shared.read_pod(of, spec, hami, row);

@@ -83,6 +83,7 @@ void pod_groups::read(object& of) {
   row.user = of.label("user").value_or("");
   row.checks = names_in(of.annotation(checks_annotation).value_or(""));
   row.after = after_entries(of.annotation(after_annotation).value_or(""), row.name_space);
+  roles_[name] = role_annotations([&](std::string_view key) { return of.annotation(key); });
   const std::size_t sub_groups = rows_.sub_groups.size();
   read_sub_groups(of, spec, name);
   known_.emplace(name, true);
@@ -139,9 +140,16 @@ void pod_groups::read_sub_groups(object& of, member spec, const std::string& gro
 membership pod_groups::member_of(object& pod, std::string_view group, std::string_view sub_group) {
   membership in;
   in.group = group;
+  put_into_sub_group(pod, sub_group, in);
+  if (const auto said = roles_.find(group); said != roles_.end()) add_roles(pod, said->second, in);
+  return in;
+}
+
+void pod_groups::put_into_sub_group(const object& pod, std::string_view sub_group, membership& in) {
+  const std::string& group = in.group;
   if (refused_.contains(group)) in.obstacle = refused_by_rules;
   const auto named = sub_groups_.find(group);
-  if (named == sub_groups_.end()) return in;
+  if (named == sub_groups_.end()) return;
   // Where the pod says nothing, it belongs where its owner would put it.
   if (const auto label = pod.label(sub_group_label)) {
     in.sub_group = *label;
@@ -155,7 +163,6 @@ membership pod_groups::member_of(object& pod, std::string_view group, std::strin
     }
     in.sub_group = later_sub_group;
   }
-  return in;
 }
 
 membership pod_groups::of(object& pod, bool is_finished) {

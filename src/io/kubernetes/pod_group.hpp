@@ -42,6 +42,7 @@ class pod_groups {
  private:
   /// A pod of a group of the text; `sub_group` counts where its label says none.
   [[nodiscard]] membership member_of(object& pod, std::string_view group, std::string_view sub_group);
+  void put_into_sub_group(const object& pod, std::string_view sub_group, membership& in);
   void read_sub_groups(object& of, member spec, const std::string& group);
   [[nodiscard]] constraint_levels levels_of(object& of, member constraint) const;
 
@@ -57,8 +58,9 @@ class pod_groups {
     bool needs_all = false;  ///< and not so many of them
     bool later = false;      ///< pods in none of them start when they come
   };
-  std::map<std::string, sub_group_names, std::less<>> sub_groups_;  ///< of groups that have any
-  std::set<std::string, std::less<>> refused_;                      ///< that no rule takes
+  std::map<std::string, sub_group_names, std::less<>> sub_groups_;      ///< of groups that have any
+  std::set<std::string, std::less<>> refused_;                          ///< that no rule takes
+  std::map<std::string, std::vector<std::string>, std::less<>> roles_;  ///< what groups say of them
 };
 
 }  // namespace kaisched::io::kubernetes

@@ -68,10 +68,4 @@ merged_hint merge_hints(hint_policy policy, zone_mask all_zones, std::span<const
   return {best, policy == hint_policy::best_effort || best.preferred};
 }
 
-bool has_zones(std::span<const zoned_pod> given, const zoned_pod& pod) {
-  return std::ranges::any_of(given, [&](const zoned_pod& one) {
-    return one.uid == pod.uid || (one.space == pod.space && one.name == pod.name);
-  });
-}
-
 }  // namespace kaisched::policy

@@ -40,12 +40,4 @@ struct merged_hint {
 [[nodiscard]] merged_hint merge_hints(hint_policy policy, zone_mask all_zones,
                                       std::span<const resource_hints> resources);
 
-/// A pod of which a node says that it has given zones to it. Some sources know it by its uid, others by its name.
-struct zoned_pod {
-  std::string space;
-  std::string name;
-  std::string uid;
-};
-[[nodiscard]] bool has_zones(std::span<const zoned_pod> given, const zoned_pod& pod);
-
 }  // namespace kaisched::policy

@@ -116,9 +116,33 @@ class capacity final : public plugin {
     return allowed;
   }
 
-  [[nodiscard]] answer is_preemptive(const session& of, row queue, row task) const override {
+  /// Only what a queue has beyond its guarantee, and beyond what it deserves of something that the task holds.
+  [[nodiscard]] victims evictable(const session& of, row, taking how,
+                                  const std::vector<row>& candidates) const override {
+    if (how == taking::preempt) return candidates;
+    std::vector<row> allowed;
+    if (!usable_) return allowed;
+    std::map<row, resource_list> left;
+    for (const row one : candidates) {
+      const resource_list& request = of.cluster().tasks[one].request;
+      const row queue = of.cluster().jobs[of.cluster().tasks[one].job].queue;
+      const queue_book& book = books_[queue];
+      resource_list& allocated = left.try_emplace(queue, book.allocated).first->second;
+      resource_list after = allocated;
+      after.subtract(request);
+      if (!less_equal(book.guarantee, after, absent_resource::zero)) continue;
+      const bool deserves_it =
+          is_relevant(request, book.deserved) && exceeding_of_relevant(allocated, book.deserved, request).empty();
+      if (deserves_it) continue;
+      allocated = std::move(after);
+      allowed.push_back(one);
+    }
+    return allowed;
+  }
+
+  [[nodiscard]] answer is_preemptive(const session& of, row queue, const std::vector<row>& tasks) const override {
     if (!usable_ || !of.cluster().queues[queue].open) return false;
-    const resource_list& asked = of.cluster().tasks[task].request;
+    const resource_list asked = requests_of(of.cluster(), tasks);
     if (!has_room(books_[queue], books_[queue].most, asked)) return false;
     if (deserves_more(books_[queue], asked)) return true;
     for (std::int64_t level = 1; is_tree_ && level <= reclaim_levels_; ++level) {

@@ -25,16 +25,27 @@ std::optional<std::pair<std::string_view, std::string_view>> split_at(std::strin
 }
 
 constexpr std::array<std::pair<std::string_view, point>, point_count> all_points{{
-    {"allocatable", point::allocatable},     {"domain_gradient", point::domain_gradient},
-    {"domain_order", point::domain_order},   {"hierarchy", point::hierarchy},
-    {"job_enqueued", point::job_enqueued},   {"job_order", point::job_order},
-    {"job_pipelined", point::job_pipelined}, {"job_ready", point::job_ready},
-    {"job_starving", point::job_starving},   {"node_order", point::node_order},
-    {"overused", point::overused},           {"predicate", point::predicate},
-    {"preemptable", point::preemptable},     {"preemptive", point::preemptive},
-    {"queue_order", point::queue_order},     {"reclaimable", point::reclaimable},
-    {"sub_job_order", point::sub_job_order}, {"sub_job_pipelined", point::sub_job_pipelined},
-    {"sub_job_ready", point::sub_job_ready}, {"task_order", point::task_order},
+    {"allocatable", point::allocatable},
+    {"domain_gradient", point::domain_gradient},
+    {"domain_order", point::domain_order},
+    {"evictable", point::evictable},
+    {"hierarchy", point::hierarchy},
+    {"job_enqueued", point::job_enqueued},
+    {"job_order", point::job_order},
+    {"job_pipelined", point::job_pipelined},
+    {"job_ready", point::job_ready},
+    {"job_starving", point::job_starving},
+    {"node_order", point::node_order},
+    {"overused", point::overused},
+    {"predicate", point::predicate},
+    {"preemptable", point::preemptable},
+    {"preemptive", point::preemptive},
+    {"queue_order", point::queue_order},
+    {"reclaimable", point::reclaimable},
+    {"sub_job_order", point::sub_job_order},
+    {"sub_job_pipelined", point::sub_job_pipelined},
+    {"sub_job_ready", point::sub_job_ready},
+    {"task_order", point::task_order},
 }};
 
 /// A setting of one plug-in or action, and whether anybody has asked for it.
@@ -164,6 +175,7 @@ std::unique_ptr<plugin> made_network(settings_of& of) {
   settings.weight = static_cast<double>(of.integer("weight", 1, 0));
   settings.packs_other_tasks = of.flag("packs_other_pods", true);
   settings.fading = of.number("fading", 0.8, 0);
+  settings.most_to_evict_from = static_cast<std::size_t>(of.integer("evict_domains", 8, 1));
   return make_network(std::move(settings));
 }
 
@@ -185,7 +197,7 @@ std::unique_ptr<plugin> made_strategy_fit(settings_of& of) {
   return make_strategy_fit(std::move(fit), std::move(scarcity), {});
 }
 
-constexpr std::array<std::pair<std::string_view, maker>, 13> all_plugins{{
+constexpr std::array<std::pair<std::string_view, maker>, 14> all_plugins{{
     {"binpack", made_binpack},
     {"capacity", [](settings_of& of) { return make_capacity(of.integer("ancestor_levels", 0, 0)); }},
     {"conformance", [](settings_of&) { return make_conformance(); }},
@@ -196,7 +208,7 @@ constexpr std::array<std::pair<std::string_view, maker>, 13> all_plugins{{
      [](settings_of& of) {
        return make_node_order({of.integer("least", 1, 0), of.integer("most", 0, 0), of.integer("balanced", 1, 0),
                                of.flag("balanced_gpus", true), of.integer("taints", 3, 0), of.integer("affinity", 2, 0),
-                               of.integer("pods", 2, 0), of.flag("scales_affinity", false),
+                               of.integer("pods", 2, 0), of.flag("scales_affinity", true),
                                of.integer("required_pods", 0, 0), of.integer("spread", 2, 0)});
      }},
     {"overcommit", [](settings_of& of) { return make_overcommit(of.number("factor", 1.2, 1)); }},
@@ -205,14 +217,17 @@ constexpr std::array<std::pair<std::string_view, maker>, 13> all_plugins{{
     {"proportion", [](settings_of&) { return make_proportion(); }},
     {"resource-strategy-fit", made_strategy_fit},
     {"sla", [](settings_of& of) { return make_sla(of.seconds("waiting_time", 0)); }},
+    {"task-topology", [](settings_of& of) { return make_task_topology(of.integer("weight", 1, 0)); }},
 }};
 
-constexpr std::array<std::pair<std::string_view, tiered_action>, 5> all_actions{{
+constexpr std::array<std::pair<std::string_view, tiered_action>, 7> all_actions{{
     {"enqueue", tiered_action::enqueue},
     {"allocate", tiered_action::allocate},
     {"backfill", tiered_action::backfill},
     {"preempt", tiered_action::preempt},
     {"reclaim", tiered_action::reclaim},
+    {"gangpreempt", tiered_action::gangpreempt},
+    {"gangreclaim", tiered_action::gangreclaim},
 }};
 
 /// First members of pairs.
@@ -285,6 +300,12 @@ result<void> add_actions(const tier_plan& plan, std::vector<setting>& settings, 
   to.preemption.any_queue = preempt.flag("any_queue", false);
   to.preemption.by_start = preempt.flag("by_start", false);
   to.preemption.for_nothing = preempt.flag("for_nothing", false);
+  for (const auto& [name, into] : {std::pair{std::string_view("gangpreempt"), &to.gang_preemption},
+                                   std::pair{std::string_view("gangreclaim"), &to.gang_reclaim}}) {
+    settings_of own(settings, name, fault);
+    into->most_domains = static_cast<std::size_t>(own.integer("most_domains", 8, 1));
+    into->whole_jobs = own.flag("whole_jobs", true);
+  }
   settings_of jobs(settings, "jobs", fault);
   to.jobs.one_queue = jobs.flag("one_queue", false);
   to.jobs.by_pod = jobs.flag("by_pod", false);

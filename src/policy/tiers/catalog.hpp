@@ -15,7 +15,7 @@
 namespace kaisched::policy::tiers {
 
 /// Actions of a session of tiered plug-ins.
-enum class tiered_action : std::uint8_t { enqueue, allocate, backfill, preempt, reclaim };
+enum class tiered_action : std::uint8_t { enqueue, allocate, backfill, preempt, reclaim, gangpreempt, gangreclaim };
 
 /// What the options `tiers` and `tiers.*` say.
 struct tier_plan {
@@ -36,6 +36,11 @@ struct preemption_settings {
   bool for_nothing = false;  ///< tasks that ask for nothing may take from those that ask for something
   bool remembers = true;     ///< what was tried for a task is not tried again for one like it
 };
+/// Of the actions `gangpreempt` and `gangreclaim`.
+struct gang_eviction_settings {
+  std::size_t most_domains = 8;  ///< that are tried for a job
+  bool whole_jobs = true;        ///< jobs may lose what they cannot run without
+};
 /// What jobs are made of.
 struct job_plan {
   bool one_queue = false;  ///< all of them are in one
@@ -46,6 +51,8 @@ struct tier_setup {
   std::vector<tier> tiers;
   std::vector<tiered_action> actions;
   preemption_settings preemption;
+  gang_eviction_settings gang_preemption;
+  gang_eviction_settings gang_reclaim;
   job_plan jobs;
   bool keeps_gangs = false;  ///< a plug-in lets nobody start before the gang of the job is complete
 };

@@ -85,6 +85,10 @@ class gang final : public plugin {
   [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const override {
     return preemptable(of, task, candidates);
   }
+  /// Who takes from gangs as a whole knows what they can spare.
+  [[nodiscard]] victims evictable(const session&, row, taking, const std::vector<row>& candidates) const override {
+    return candidates;
+  }
 
  private:
   /// Orders are asked again and again while nothing changes.

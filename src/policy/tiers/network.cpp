@@ -47,7 +47,8 @@ class network final : public plugin {
 
   [[nodiscard]] std::optional<std::vector<std::vector<std::string>>> gradients(const session& of, const job_state& job,
                                                                                const sub_job_state* sub_job,
-                                                                               const std::string& root) const override {
+                                                                               const std::string& root,
+                                                                               domain_search purpose) const override {
     const distance_limit& limit = sub_job != nullptr ? sub_job->topology : job.topology;
     if (!limit.is_condition()) return {{{root}}};
     resource_list minimum;
@@ -57,8 +58,9 @@ class network final : public plugin {
       if (one.status == task_status::pending) minimum.add(one.first_request);
     }
     const std::string& allocated = sub_job != nullptr ? sub_job->allocated_domain : job.allocated_domain;
-    return domain_gradients(of.cluster().domains, room_,
-                            {root, *limit.highest_tier, allocated, &minimum, domain_search::allocate});
+    std::vector<std::vector<std::string>> found =
+        domain_gradients(of.cluster().domains, room_, {root, *limit.highest_tier, allocated, &minimum, purpose});
+    return purpose == domain_search::allocate ? found : widest_first(std::move(found), settings_.most_to_evict_from);
   }
 
   void score_domains(const session& of, const job_state&, const sub_job_state& sub_job,

@@ -26,6 +26,7 @@ enum class point : std::uint8_t {
   allocatable,
   domain_gradient,
   domain_order,
+  evictable,
   hierarchy,
   job_enqueued,
   job_order,
@@ -51,6 +52,9 @@ using points = std::bitset<point_count>;
   for (const point one : all) made.set(static_cast<std::size_t>(one));
   return made;
 }
+
+/// How a job takes from others as a whole: in its queue by priority, or from other queues.
+enum class taking : std::uint8_t { preempt, reclaim };
 
 enum class vote : std::uint8_t { reject, abstain, permit };
 /// Below 0: the left one first. 0: this plug-in does not say.
@@ -102,8 +106,10 @@ class plugin {
   }
   /// It says something there.
   [[nodiscard]] virtual bool limits_queues() const { return false; }
-  /// Whether a queue may take from others for a task.
-  [[nodiscard]] virtual answer is_preemptive(const session&, row /*queue*/, row /*task*/) const { return std::nullopt; }
+  /// Whether a queue may take from others for some tasks together.
+  [[nodiscard]] virtual answer is_preemptive(const session&, row /*queue*/, const std::vector<row>& /*tasks*/) const {
+    return std::nullopt;
+  }
   [[nodiscard]] virtual victims preemptable(const session&, row /*task*/, const std::vector<row>&) const {
     return std::nullopt;
   }
@@ -111,6 +117,11 @@ class plugin {
   /// the queue of the task, the priority of its job, the node, and the jobs of the tasks there.
   [[nodiscard]] virtual bool judges_victims_by_node() const { return false; }
   [[nodiscard]] virtual victims reclaimable(const session&, row /*task*/, const std::vector<row>&) const {
+    return std::nullopt;
+  }
+
+  /// Of whom a job may take as a whole; candidates come in the order in which they would go.
+  [[nodiscard]] virtual victims evictable(const session&, row /*job*/, taking, const std::vector<row>&) const {
     return std::nullopt;
   }
 
@@ -127,10 +138,10 @@ class plugin {
   /// Adds its scores of domains for a sub-job.
   virtual void score_domains(const session&, const job_state&, const sub_job_state&,
                              std::map<std::string, double, std::less<>>& /*scores*/) const {}
-  /// Domains to try for a job (or a sub-job of it), below the root, from the nearest on.
+  /// Domains to try for a job (or a sub-job of it), below the root: from the nearest on, or, to evict, from the widest.
   [[nodiscard]] virtual std::optional<std::vector<std::vector<std::string>>> gradients(
-      const session&, const job_state&, const sub_job_state* /*of it; null: the job*/,
-      const std::string& /*root*/) const {
+      const session&, const job_state&, const sub_job_state* /*of it; null: the job*/, const std::string& /*root*/,
+      domain_search /*purpose*/) const {
     return std::nullopt;
   }
 };

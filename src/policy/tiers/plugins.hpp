@@ -37,6 +37,7 @@ struct network_settings {
   double weight = 1;
   bool packs_other_tasks = true;
   double fading = 0.8;
+  std::size_t most_to_evict_from = 8;  ///< domains that are named to those who would take room from others there
 };
 /// Domains from the nearest on, full ones first, and nodes near to where the sub-job is.
 [[nodiscard]] std::unique_ptr<plugin> make_network(network_settings settings);
@@ -49,7 +50,7 @@ struct node_order_weights {
   std::int64_t taints = 3;
   std::int64_t affinity = 2;
   std::int64_t pods = 2;
-  bool scales_affinity = false;    ///< the node that is preferred most counts 100, others by their part of it
+  bool scales_affinity = true;     ///< the node that is preferred most counts 100, others by their part of it
   std::int64_t required_pods = 0;  ///< of `pods`: what a term of tasks that must be near such a one counts
   std::int64_t spread = 2;
 };
@@ -67,6 +68,9 @@ struct node_order_weights {
 
 /// Nodes that would be fullest, by weight of resources.
 [[nodiscard]] std::unique_ptr<plugin> make_binpack(resource_weights weights, std::int64_t weight);
+
+/// Nodes where tasks of a job whose roles should be together are, or could be together, and those of other roles not.
+[[nodiscard]] std::unique_ptr<plugin> make_task_topology(std::int64_t weight);
 
 /// Strategies that tasks have of their own, by the name of the task.
 using strategies_by_task = std::map<std::string, resource_strategies, std::less<>>;

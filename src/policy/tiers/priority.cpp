@@ -46,6 +46,16 @@ class priority final : public plugin {
     return allowed;
   }
 
+  [[nodiscard]] victims evictable(const session& of, row job, taking how,
+                                  const std::vector<row>& candidates) const override {
+    if (how == taking::reclaim) return candidates;
+    const std::vector<job_state>& jobs = of.cluster().jobs;
+    std::vector<row> allowed;
+    std::ranges::copy_if(candidates, std::back_inserter(allowed),
+                         [&](row one) { return jobs[of.cluster().tasks[one].job].priority < jobs[job].priority; });
+    return allowed;
+  }
+
   [[nodiscard]] answer is_starving(const session& of, row job) const override {
     const job_state& one = of.cluster().jobs[job];
     const gang_counts counts = counts_of(of.cluster(), one);
@@ -67,6 +77,9 @@ class conformance final : public plugin {
   }
   [[nodiscard]] victims reclaimable(const session& of, row task, const std::vector<row>& candidates) const override {
     return preemptable(of, task, candidates);
+  }
+  [[nodiscard]] victims evictable(const session& of, row, taking, const std::vector<row>& candidates) const override {
+    return preemptable(of, no_row, candidates);
   }
 };
 

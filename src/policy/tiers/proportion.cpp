@@ -125,8 +125,9 @@ class proportion final : public plugin {
     return of.cluster().queues[queue].open &&
            has_room(books_[queue], books_[queue].deserved, of.cluster().tasks[task].request);
   }
-  [[nodiscard]] answer is_preemptive(const session& of, row queue, row task) const override {
-    return is_allocatable(of, queue, task);
+  [[nodiscard]] answer is_preemptive(const session& of, row queue, const std::vector<row>& tasks) const override {
+    return of.cluster().queues[queue].open &&
+           has_room(books_[queue], books_[queue].deserved, requests_of(of.cluster(), tasks));
   }
 
   [[nodiscard]] std::optional<vote> may_enqueue(const session& of, row job) const override {

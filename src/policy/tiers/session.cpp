@@ -127,25 +127,25 @@ bool session::queue_before(row left, row right) const {
   return l.created == r.created ? l.name < r.name : l.created < r.created;
 }
 
-std::vector<row> session::in_victim_order(const std::vector<row>& tasks, row taker) const {
-  const auto queue_loses_first = [&](row left, row right) {
-    for (const tier& of : tiers_) {
-      for (const placed_plugin& one : of) {
-        const int said =
-            one.does->victim_queue_order(*this, left, right, cluster_.jobs[cluster_.tasks[taker].job].queue)
-                .value_or(0);
-        if (said != 0) return said < 0;
-      }
+bool session::loses_before(row left, row right, row taker) const {
+  for (const tier& of : tiers_) {
+    for (const placed_plugin& one : of) {
+      if (const int said = one.does->victim_queue_order(*this, left, right, taker).value_or(0); said != 0)
+        return said < 0;
     }
-    return !queue_before(left, right);
-  };
+  }
+  return !queue_before(left, right);
+}
+
+std::vector<row> session::in_victim_order(const std::vector<row>& tasks, row taker) const {
+  const row queue = cluster_.jobs[cluster_.tasks[taker].job].queue;
   const auto before = [&](row left, row right) {
     const row left_job = cluster_.tasks[left].job;
     const row right_job = cluster_.tasks[right].job;
     if (left_job == right_job) return !task_before(left, right);
     const row left_queue = cluster_.jobs[left_job].queue;
     const row right_queue = cluster_.jobs[right_job].queue;
-    if (left_queue != right_queue) return queue_loses_first(left_queue, right_queue);
+    if (left_queue != right_queue) return loses_before(left_queue, right_queue, queue);
     if (const int said = compare_jobs(left_job, right_job); said != 0) return said > 0;
     return !task_before(left, right);
   };
@@ -228,8 +228,8 @@ bool session::is_allocatable(row queue, row task) const {
   return all_agree(point::allocatable, [&](const plugin& of) { return of.is_allocatable(*this, queue, task); });
 }
 
-bool session::is_preemptive(row queue, row task) const {
-  return all_agree(point::preemptive, [&](const plugin& of) { return of.is_preemptive(*this, queue, task); });
+bool session::is_preemptive(row queue, const std::vector<row>& tasks) const {
+  return all_agree(point::preemptive, [&](const plugin& of) { return of.is_preemptive(*this, queue, tasks); });
 }
 
 std::vector<row> session::preemptable(row task, const std::vector<row>& candidates) const {
@@ -238,6 +238,10 @@ std::vector<row> session::preemptable(row task, const std::vector<row>& candidat
 
 std::vector<row> session::reclaimable(row task, const std::vector<row>& candidates) const {
   return allowed_victims(point::reclaimable, [&](const plugin& of) { return of.reclaimable(*this, task, candidates); });
+}
+
+std::vector<row> session::evictable(row job, taking how, const std::vector<row>& candidates) const {
+  return allowed_victims(point::evictable, [&](const plugin& of) { return of.evictable(*this, job, how, candidates); });
 }
 
 node_refusal session::refuses(row task, row node) const {
@@ -331,11 +335,11 @@ std::map<std::string, double, std::less<>> session::domain_scores(const job_stat
 }
 
 std::vector<std::vector<std::string>> session::gradients(const job_state& job, const sub_job_state* sub_job,
-                                                         const std::string& root) const {
+                                                         const std::string& root, domain_search purpose) const {
   for (const tier& of : tiers_) {
     for (const placed_plugin& one : of) {
       if (!one.on.test(static_cast<std::size_t>(point::domain_gradient))) continue;
-      if (auto found = one.does->gradients(*this, job, sub_job, root)) return *found;
+      if (auto found = one.does->gradients(*this, job, sub_job, root, purpose)) return *found;
     }
   }
   return {{root}};

@@ -77,9 +77,13 @@ class session {
 
   [[nodiscard]] bool is_overused(row queue) const;
   [[nodiscard]] bool is_allocatable(row queue, row task) const;
-  [[nodiscard]] bool is_preemptive(row queue, row task) const;
+  [[nodiscard]] bool is_preemptive(row queue, const std::vector<row>& tasks) const;
   [[nodiscard]] std::vector<row> preemptable(row task, const std::vector<row>& candidates) const;
   [[nodiscard]] std::vector<row> reclaimable(row task, const std::vector<row>& candidates) const;
+  /// Of whom a job may take as a whole.
+  [[nodiscard]] std::vector<row> evictable(row job, taking how, const std::vector<row>& candidates) const;
+  /// Which of two other queues loses tasks first to the third.
+  [[nodiscard]] bool loses_before(row left, row right, row taker) const;
 
   /// Whether a queue has room for a task depends on what its tasks hold.
   [[nodiscard]] bool limits_queues() const { return limits_queues_; }
@@ -98,7 +102,7 @@ class session {
                                                                          const sub_job_state& sub_job,
                                                                          const std::vector<std::string>& domains) const;
   [[nodiscard]] std::vector<std::vector<std::string>> gradients(const job_state& job, const sub_job_state* sub_job,
-                                                                const std::string& root) const;
+                                                                const std::string& root, domain_search purpose) const;
 
   void task_allocated(row task);
   void task_deallocated(row task);

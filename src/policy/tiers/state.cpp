@@ -209,6 +209,12 @@ bool has_any_topology(const job_state& job) {
          std::ranges::any_of(job.sub_jobs, [](const sub_job_state& one) { return one.has_topology; });
 }
 
+resource_list requests_of(const cluster_state& cluster, const std::vector<row>& tasks) {
+  resource_list sum;
+  for (const row task : tasks) sum.add(cluster.tasks[task].request);
+  return sum;
+}
+
 resource_list allocated_of(const cluster_state& cluster, const job_state& job) {
   resource_list sum;
   for (const row task : job.tasks) {

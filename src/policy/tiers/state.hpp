@@ -103,6 +103,14 @@ struct sub_job_state {
   std::vector<row> tasks;
 };
 
+/// What a job says of its roles: sets `a,b;c` that should be together on nodes, or apart, a role alone in a set with
+/// itself; and which roles come first.
+struct role_topology {
+  std::optional<std::string> together;
+  std::optional<std::string> apart;
+  std::optional<std::string> order;
+};
+
 enum class job_phase : std::uint8_t { pending, inqueue, running, unknown, completed };
 
 struct job_state {
@@ -120,6 +128,7 @@ struct job_state {
   job_phase phase = job_phase::pending;
   bool has_topology = false;
   distance_limit topology;
+  role_topology roles;
   std::string allocated_domain;
   std::vector<row> tasks;
   std::vector<sub_job_state> sub_jobs;
@@ -227,6 +236,8 @@ enum class gang_condition : std::uint8_t { valid, ready, pipelined };
 [[nodiscard]] bool worth_continuing(const cluster_state& cluster, const job_state& job, row sub_job);
 [[nodiscard]] bool has_hard_topology(const job_state& job);
 [[nodiscard]] bool has_any_topology(const job_state& job);
+/// What tasks ask for together.
+[[nodiscard]] resource_list requests_of(const cluster_state& cluster, const std::vector<row>& tasks);
 /// Resources of the tasks that hold theirs.
 [[nodiscard]] resource_list allocated_of(const cluster_state& cluster, const job_state& job);
 /// The phase after a session. `short_of_room`: a plug-in has said that it cannot be placed.

@@ -63,18 +63,6 @@ std::string network_domains::common_ancestor(std::string_view one, std::string_v
   return {};
 }
 
-bool follows_nodes(std::span<const domain_member> members) {
-  return std::ranges::none_of(members, &domain_member::is_domain) &&
-         std::ranges::any_of(members, &domain_member::is_selected);
-}
-
-nodes_by_domain present_nodes(nodes_by_domain domains, const std::set<std::string, std::less<>>& present) {
-  for (auto& [name, nodes] : domains) {
-    std::erase_if(nodes, [&](const std::string& node) { return !present.contains(node); });
-  }
-  return domains;
-}
-
 bool is_eligible(std::int64_t tier, const domain_resources* has, const gradient_question& asked) {
   if (tier > asked.highest_tier) return false;
   if (!asked.allocated.empty() || has == nullptr || asked.minimum == nullptr) return true;

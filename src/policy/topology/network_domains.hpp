@@ -58,18 +58,6 @@ class network_domains {
   domain_fault fault_ = domain_fault::none;
 };
 
-/// A direct member, as it is declared: by its name, or by a pattern or labels.
-struct domain_member {
-  bool is_domain = false;
-  bool is_selected = false;
-};
-/// A domain of nodes alone, some of them selected: which they are changes with the nodes that there are.
-[[nodiscard]] bool follows_nodes(std::span<const domain_member> members);
-
-using nodes_by_domain = std::map<std::string, std::set<std::string, std::less<>>, std::less<>>;
-/// Of the nodes of each domain those that there are.
-[[nodiscard]] nodes_by_domain present_nodes(nodes_by_domain domains, const std::set<std::string, std::less<>>& present);
-
 /// What the nodes of a domain have together.
 struct domain_resources {
   resource_list allocatable;

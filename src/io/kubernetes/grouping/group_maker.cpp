@@ -119,6 +119,22 @@ std::vector<std::string> after_entries(std::string_view annotation, std::string_
   return entries;
 }
 
+std::vector<std::string> role_annotations(const annotation_lookup& annotation) {
+  std::vector<std::string> found;
+  for (const std::string_view key : {"volcano.sh/task-topology-affinity", "volcano.sh/task-topology-anti-affinity",
+                                     "volcano.sh/task-topology-task-order"}) {
+    if (const auto text = annotation(key)) found.push_back(fmt::format("{}={}", key, *text));
+  }
+  return found;
+}
+
+void add_roles(const object& pod, const std::vector<std::string>& of_group, membership& to) {
+  to.roles = of_group;
+  if (of_group.empty() || !to.sub_group.empty()) return;
+  const std::string_view role = pod.annotation(volcano_task_key).value_or(pod.label(volcano_task_key).value_or(""));
+  if (!role.empty()) to.roles.push_back(fmt::format("{}={}", volcano_task_key, role));
+}
+
 void group_maker::add(object& of) {
   objects_.add(of);
   const bool wanted = of.kind() == "ConfigMap" && !settings_.kind_defaults.empty();
@@ -251,6 +267,7 @@ group_maker::made_group group_maker::make(const workload& of, const grouper& by,
   pod_group_record& row = rows_.groups.emplace_back();
   row.name = name;
   made.is_refused = !fill(of, by, shape, row);
+  made.roles = role_annotations([&](std::string_view key) { return of.top().annotation(key); });
   add_sub_groups(shape, made);
   return made;
 }
@@ -288,6 +305,7 @@ membership group_maker::join(const workload& of, const grouper& by, const placem
     in.sub_group = later_sub_group;
   }
   if (in.obstacle.empty() && made.is_refused) in.obstacle = refused_by_rules;
+  add_roles(of.pod, made.roles, in);
   return in;
 }
 
@@ -320,7 +338,7 @@ membership group_maker::of(object& pod, std::string_view named,
   if (!named.empty() && obstacle.empty()) at.group = named;
   if (const std::optional<bool> ours = is_known(full_name(pod, at.group))) {
     if (!*ours) return {};
-    return {full_name(pod, at.group), at.sub_group, std::move(obstacle)};
+    return {full_name(pod, at.group), at.sub_group, std::move(obstacle), {}};
   }
   return join(who, by, at, obstacle);
 }

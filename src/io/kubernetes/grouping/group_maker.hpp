@@ -23,7 +23,8 @@ namespace kaisched::io::kubernetes {
 struct membership {
   std::string group;  ///< empty: the pod belongs to nobody here and only uses its node
   std::string sub_group;
-  std::string obstacle;  ///< why nobody knows how to group it; it has a group of its own then
+  std::string obstacle;              ///< why nobody knows how to group it; it has a group of its own then
+  std::vector<std::string> roles{};  ///< what its group says of roles, as annotations of the pod: `key=value`
   friend bool operator==(const membership&, const membership&) = default;
 };
 
@@ -31,6 +32,12 @@ struct membership {
 inline constexpr std::string_view after_annotation = "kaisched.io/after";
 /// What it says as entries of the column `after`: names without a namespace are of its own one.
 [[nodiscard]] std::vector<std::string> after_entries(std::string_view annotation, std::string_view name_space);
+/// What annotations of a group, or of what it is made of, say of roles that should be together or apart. Source:
+/// volcano-sh/volcano, pkg/scheduler/plugins/task-topology.
+using annotation_lookup = std::function<std::optional<std::string_view>(std::string_view key)>;
+[[nodiscard]] std::vector<std::string> role_annotations(const annotation_lookup& annotation);
+/// Adds them to a pod, with its own role where no sub-group tells it.
+void add_roles(const object& pod, const std::vector<std::string>& of_group, membership& to);
 /// Sub-group without a minimum, of pods that nobody waits for.
 inline constexpr std::string_view later_sub_group = "later-members";
 /// An annotation of a pod, its owner or its group: `true` if pods in no sub-group start when they come.
@@ -64,6 +71,7 @@ class group_maker {
     std::set<std::string, std::less<>> sub_groups;
     std::map<std::string_view, std::string> members;  ///< sub-groups by name of the pod
     std::string obstacle;                             ///< of all its pods
+    std::vector<std::string> roles;                   ///< what its owner says of them
     bool is_refused = false;                          ///< no rule takes it into a queue
   };
 

@@ -97,6 +97,8 @@ inline constexpr std::string_view topology_key = "kai.scheduler/topology";
 inline constexpr topology_keys segment_keys{"kai.scheduler/segment-topology-required-placement",
                                             "kai.scheduler/segment-topology-preferred-placement"};
 inline constexpr std::string_view segment_size_key = "kai.scheduler/segment-size";
+/// Volcano's: the task that a pod is of, as label and annotation.
+inline constexpr std::string_view volcano_task_key = "volcano.sh/task-spec";
 inline constexpr std::string_view least_pods_key = "kai.scheduler/batch-min-member";
 
 /// Levels that annotations of a template ask for; none if they name no level.

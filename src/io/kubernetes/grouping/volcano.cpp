@@ -9,14 +9,8 @@
 
 namespace kaisched::io::kubernetes {
 
-namespace {
-
-constexpr std::string_view task_key = "volcano.sh/task-spec";
-
-}  // namespace
-
 std::string place_volcano_job(const workload& of, placement& to) {
-  to.sub_group = of.pod.label(task_key).value_or(of.pod.annotation(task_key).value_or(""));
+  to.sub_group = of.pod.label(volcano_task_key).value_or(of.pod.annotation(volcano_task_key).value_or(""));
   return {};
 }
 

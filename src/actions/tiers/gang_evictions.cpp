@@ -1,0 +1,341 @@
+// Gangs that take from gangs: the victims of a job are chosen for all that it lacks at once, in bundles, and are
+// committed with the places of its tasks.
+//
+// Source: volcano-sh/volcano, pkg/scheduler/actions/gangpreempt, gangreclaim and utils.
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actions/tiers/job_sheet.hpp"
+#include "actions/tiers/starving_jobs.hpp"
+#include "actions/tiers/tiered_actions.hpp"
+#include "policy/reclaim/gang_bundles.hpp"
+
+namespace kaisched::actions::tiers {
+
+using policy::bundle_kind;
+using policy::gang_needs;
+using policy::resource_list;
+using policy::victim_bundle;
+using policy::tiers::decisions;
+using policy::tiers::job_state;
+using policy::tiers::no_row;
+using policy::tiers::session;
+using policy::tiers::statement;
+using policy::tiers::sub_job_state;
+using policy::tiers::taking;
+using policy::tiers::task_state;
+using policy::tiers::task_status;
+
+namespace {
+
+/// A job as the rules of bundles see it.
+gang_needs needs_of(const policy::tiers::cluster_state& cluster, const job_state& job) {
+  gang_needs made;
+  made.uid = job.name;
+  made.queue = cluster.queues[job.queue].name;
+  made.priority = job.priority;
+  made.min_available = job.min_available;
+  made.role_minimum.insert(job.minimums.by_role.begin(), job.minimums.by_role.end());
+  made.set_minimum = job.min_sub_jobs;
+  for (const sub_job_state& one : job.sub_jobs) made.sub_groups.push_back({one.name, one.group, one.min_available});
+  for (const row task : job.tasks) {
+    const task_state& from = cluster.tasks[task];
+    policy::gang_task& one = made.tasks.emplace_back();
+    one.uid = from.uid;
+    one.role = from.role;
+    one.sub_group = job.sub_jobs[from.sub_job].name;
+    one.priority = from.priority;
+    one.holds = policy::tiers::is_allocated(from.status) || from.status == task_status::succeeded;
+    one.needs_none = from.status == task_status::pending && from.best_effort;
+    one.request = from.request;
+  }
+  return made;
+}
+
+/// How many tasks of each size the nodes would take if nothing refused them: less than there are, and nobody has to
+/// try. Rooms only grow as victims go.
+class rooms {
+ public:
+  rooms(const session& of, const std::vector<row>& nodes, const std::vector<row>& tasks) {
+    for (const row task : tasks) {
+      const resource_list& asked = of.cluster().tasks[task].first_request;
+      const auto known = std::ranges::find_if(sizes_, [&](const size& one) { return one.asked == asked; });
+      ++(known == sizes_.end() ? sizes_.emplace_back(size{asked, 0, 0}) : *known).wanted;
+    }
+    for (const row node : nodes) {
+      resource_list& free = free_[node] = of.cluster().nodes[node].future_idle();
+      count(free, 1);
+    }
+  }
+
+  void add(const task_state& victim) {
+    resource_list& free = free_.at(victim.node);
+    count(free, -1);
+    free.add(victim.request);
+    count(free, 1);
+  }
+  [[nodiscard]] bool may_suffice() const {
+    return std::ranges::all_of(sizes_, [](const size& one) { return one.places >= one.wanted; });
+  }
+
+ private:
+  struct size {
+    resource_list asked;
+    std::int64_t wanted;
+    std::int64_t places;
+  };
+
+  void count(const resource_list& free, std::int64_t sign) {
+    for (size& one : sizes_) {
+      resource_list left = free;
+      for (std::int64_t places = 0; places < one.wanted && fits(one.asked, left); ++places) {
+        left.subtract(one.asked);
+        one.places += sign;
+      }
+    }
+  }
+
+  std::vector<size> sizes_;
+  std::map<row, resource_list> free_;  ///< by node
+};
+
+class gang_taking {
+ public:
+  gang_taking(session& of, const gang_eviction_settings& settings, taking how)
+      : session_(of), settings_(settings), how_(how) {}
+
+  decisions run() {
+    queue_heap queues(queue_first{&session_});
+    jobs_by_queue starving(session_);
+    std::set<row> seen;
+    for (row job = 0; job < session_.cluster().jobs.size(); ++job) {
+      if (!may_take(session_, job)) continue;
+      if (seen.insert(job_of(job).queue).second) queues.push(job_of(job).queue);
+      if (session_.is_starving(job)) starving.push(job);
+    }
+    while (!queues.empty()) {
+      const row queue = queues.pop();
+      if (how_ == taking::reclaim && session_.is_overused(queue)) continue;
+      while (job_heap* jobs = starving.left_in(queue)) {
+        const row job = jobs->pop();
+        statement made(session_);
+        take_in_domains(made, job);
+        if (session_.is_pipelined(job)) {
+          made.commit(committed_);
+        } else {
+          made.discard();
+        }
+      }
+    }
+    return std::move(committed_);
+  }
+
+ private:
+  [[nodiscard]] const job_state& job_of(row job) const { return session_.cluster().jobs[job]; }
+  [[nodiscard]] const task_state& task_of(row task) const { return session_.cluster().tasks[task]; }
+
+  /// What a job takes victims for: all that it lacks, or, if it runs, the first sub-job that lacks some.
+  struct demand {
+    std::vector<row> tasks;
+    std::vector<row> first;  ///< of its first sub-job, all of which have to find a place
+    resource_list asked;
+  };
+  [[nodiscard]] demand demand_of(row job) const {
+    demand made;
+    job_sheet sheet = sheet_of(session_, job);
+    const bool runs = session_.is_ready(job);
+    while (!sheet.sub_jobs.empty() && (made.tasks.empty() || !runs)) {
+      task_heap& tasks = sheet.sheets.at(sheet.sub_jobs.pop()).tasks;
+      while (!tasks.empty()) made.tasks.push_back(tasks.pop());
+      if (made.first.empty()) made.first = made.tasks;
+    }
+    for (const row task : made.tasks) made.asked.add(task_of(task).first_request);
+    return made;
+  }
+
+  void take_in_domains(statement& made, row job) {
+    const demand lacks = demand_of(job);
+    if (lacks.tasks.empty()) return;
+    if (how_ == taking::reclaim && !session_.is_preemptive(job_of(job).queue, lacks.tasks)) return;
+    const std::string& top = session_.cluster().top_domain;
+    const auto gradients = session_.gradients(job_of(job), nullptr, top, policy::domain_search::evict);
+    const bool is_bound = policy::tiers::has_hard_topology(job_of(job));
+    std::vector<std::string> domains = policy::pick_domains(gradients, settings_.most_domains, {});
+    if (domains.empty() && !is_bound) domains.push_back(top);
+    for (const std::string& domain : domains) {
+      if (take_in(made, job, lacks, domain)) return;
+    }
+  }
+
+  /// Takes bundle after bundle until all tasks have places.
+  bool take_in(statement& made, row job, const demand& lacks, const std::string& domain) {
+    const std::vector<row> nodes = nodes_in(session_, domain);
+    const std::vector<victim_bundle> bundles = bundles_in(job, lacks, nodes);
+    if (bundles.empty()) return false;
+    resource_list available;
+    for (const row node : nodes) {
+      available.add(session_.cluster().nodes[node].idle);
+      available.add(session_.cluster().nodes[node].releasing);
+    }
+    rooms room(session_, nodes, lacks.first);
+    statement evictions(session_);
+    for (const victim_bundle& bundle : bundles) {
+      for (const std::string& uid : bundle.tasks) {
+        const row victim = victims_.find(uid)->second;
+        room.add(task_of(victim));
+        available.add(task_of(victim).request);
+        evictions.evict(victim);
+      }
+      if (!fits(lacks.asked, available) || !room.may_suffice() || !place_all(evictions, job, domain)) continue;
+      made.merge(evictions);
+      return true;
+    }
+    evictions.discard();
+    return false;
+  }
+
+  [[nodiscard]] bool is_candidate(row job, row task) const {
+    const task_state& one = task_of(task);
+    if (!one.preemptable || one.job == job || one.job == no_row) return false;
+    const job_state& taker = job_of(job);
+    const job_state& theirs = job_of(one.job);
+    if (theirs.queue == no_row) return false;
+    if (how_ == taking::preempt) {
+      return (one.status == task_status::running || one.status == task_status::bound) && theirs.queue == taker.queue &&
+             theirs.priority < taker.priority;
+    }
+    return one.status == task_status::running && theirs.queue != taker.queue &&
+           session_.cluster().queues[theirs.queue].reclaimable;
+  }
+
+  /// What may be taken, in order; remembers whose tasks and jobs the names are.
+  std::vector<victim_bundle> bundles_in(row job, const demand& lacks, const std::vector<row>& nodes) {
+    std::map<row, std::vector<row>> by_job;
+    for (const row node : nodes) {
+      for (const row task : tasks_on(session_, node)) {
+        if (is_candidate(job, task)) by_job[task_of(task).job].push_back(task);
+      }
+    }
+    victims_.clear();
+    owners_.clear();
+    std::vector<victim_bundle> bundles;
+    for (const auto& [theirs, tasks] : by_job) {
+      owners_.emplace(job_of(theirs).name, theirs);
+      std::vector<std::uint32_t> local;
+      for (const row task : tasks) {
+        victims_.emplace(task_of(task).uid, task);
+        const std::vector<row>& all = job_of(theirs).tasks;
+        local.push_back(static_cast<std::uint32_t>(std::ranges::find(all, task) - all.begin()));
+      }
+      for (victim_bundle& one : policy::make_bundles(needs_of(session_.cluster(), job_of(theirs)), local))
+        bundles.push_back(std::move(one));
+    }
+    sort(bundles, job, lacks.asked);
+    std::vector<row> offered;
+    for (const victim_bundle& one : bundles) {
+      for (const std::string& uid : one.tasks) offered.push_back(victims_.find(uid)->second);
+    }
+    std::vector<std::string> allowed;
+    for (const row task : session_.evictable(job, how_, offered)) allowed.push_back(task_of(task).uid);
+    std::vector<victim_bundle> left = policy::allowed_bundles(
+        bundles, allowed, [&](std::string_view uid) { return task_of(victims_.find(uid)->second).request; });
+    sort(left, job, lacks.asked);
+    std::erase_if(left,
+                  [&](const victim_bundle& one) { return one.kind == bundle_kind::whole && !settings_.whole_jobs; });
+    return left;
+  }
+
+  void sort(std::vector<victim_bundle>& bundles, row job, const resource_list& asked) const {
+    policy::sort_bundles(bundles, asked, [&](const victim_bundle& a, const victim_bundle& b) {
+      const row left = owners_.find(a.job)->second;
+      const row right = owners_.find(b.job)->second;
+      if (how_ == taking::preempt) {
+        if (left == right) return std::weak_ordering::equivalent;
+        return session_.job_before(right, left) ? std::weak_ordering::less : std::weak_ordering::greater;
+      }
+      const row one = job_of(left).queue;
+      const row other = job_of(right).queue;
+      if (one == other) return std::weak_ordering::equivalent;
+      return session_.loses_before(one, other, job_of(job).queue) ? std::weak_ordering::less
+                                                                  : std::weak_ordering::greater;
+    });
+  }
+
+  /// Sub-job after sub-job, until the job would run; a job that runs already gets one. False, and nothing added, if it
+  /// would not.
+  bool place_all(statement& made, row job, const std::string& domain) {
+    job_sheet sheet = sheet_of(session_, job);
+    const bool runs = session_.is_ready(job);
+    statement places(session_);
+    bool would_run = false;
+    while (!sheet.sub_jobs.empty() && !would_run) {
+      const row i = sheet.sub_jobs.pop();
+      if (!place_sub_job(places, job, sheet.sheets.at(i), domain)) break;
+      would_run = session_.is_pipelined(job);
+      if (runs) break;
+    }
+    if (would_run) {
+      made.merge(places);
+    } else {
+      places.discard();
+    }
+    return would_run;
+  }
+
+  bool place_sub_job(statement& made, row job, const sub_job_sheet& sheet, const std::string& domain) {
+    if (!policy::tiers::has_hard_topology(job_of(job))) return place_in(made, job, sheet, domain);
+    const sub_job_state& of = job_of(job).sub_jobs[sheet.sub_job];
+    for (const auto& gradient : session_.gradients(job_of(job), &of, domain, policy::domain_search::evict)) {
+      for (const std::string& name : gradient) {
+        if (place_in(made, job, sheet, name)) return true;
+      }
+    }
+    return false;
+  }
+
+  bool place_in(statement& made, row job, const sub_job_sheet& sheet, const std::string& domain) {
+    statement places(session_);
+    node_search search(session_, search_purpose::place);
+    const std::vector<row> nodes = nodes_in(session_, domain);
+    bool all = !sheet.tasks.empty();
+    for (task_heap tasks = sheet.tasks; all && !tasks.empty();) {
+      const row task = tasks.pop();
+      const row node = session_.is_allocatable(job_of(job).queue, task)
+                           ? choose_node(session_, task, search.nodes_for(task, nodes))
+                           : no_row;
+      if (node != no_row) places.pipeline(task, node);
+      all = node != no_row;
+    }
+    const sub_job_state& of = job_of(job).sub_jobs[sheet.sub_job];
+    if (!all || !(session_.is_ready(job, of) || session_.is_pipelined(job, of))) {
+      places.discard();
+      return false;
+    }
+    made.merge(places);
+    return true;
+  }
+
+  session& session_;
+  gang_eviction_settings settings_;
+  taking how_;
+  std::map<std::string, row, std::less<>> victims_;  ///< by uid
+  std::map<std::string, row, std::less<>> owners_;   ///< by name
+  decisions committed_;
+};
+
+}  // namespace
+
+decisions gang_preempt(session& of, const gang_eviction_settings& settings) {
+  return gang_taking(of, settings, taking::preempt).run();
+}
+
+decisions gang_reclaim(session& of, const gang_eviction_settings& settings) {
+  return gang_taking(of, settings, taking::reclaim).run();
+}
+
+}  // namespace kaisched::actions::tiers

@@ -1,0 +1,62 @@
+#include "actions/tiers/job_sheet.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace kaisched::actions::tiers {
+
+using policy::tiers::job_state;
+using policy::tiers::row;
+using policy::tiers::session;
+using policy::tiers::task_state;
+using policy::tiers::task_status;
+
+namespace {
+
+/// The fewest sub-jobs with which the job has enough of each group, in order.
+std::set<row> needed_sub_jobs(const session& of, row job) {
+  const job_state& one = of.cluster().jobs[job];
+  std::map<std::string, std::int64_t, std::less<>> have;
+  std::vector<row> lacking;
+  for (row i = 0; i < one.sub_jobs.size(); ++i) {
+    if (of.is_ready(job, one.sub_jobs[i])) {
+      ++have[one.sub_jobs[i].group];
+    } else {
+      lacking.push_back(i);
+    }
+  }
+  std::ranges::sort(lacking,
+                    [&](row left, row right) { return of.sub_job_before(one.sub_jobs[left], one.sub_jobs[right]); });
+  std::set<row> needed;
+  for (const row i : lacking) {
+    const auto minimum = one.min_sub_jobs.find(one.sub_jobs[i].group);
+    std::int64_t& count = have[one.sub_jobs[i].group];
+    if (minimum == one.min_sub_jobs.end() || count >= minimum->second) continue;
+    needed.insert(i);
+    ++count;
+  }
+  return needed;
+}
+
+}  // namespace
+
+job_sheet sheet_of(const session& of, row job) {
+  job_sheet made{policy::tiers::ordered_heap<row, sub_job_first>(sub_job_first{&of, job, needed_sub_jobs(of, job)}),
+                 {}};
+  const job_state& one = of.cluster().jobs[job];
+  for (row i = 0; i < one.sub_jobs.size(); ++i) {
+    sub_job_sheet sheet{i, task_heap(task_first{&of})};
+    for (const row task : one.sub_jobs[i].tasks) {
+      const task_state& about = of.cluster().tasks[task];
+      if (about.status != task_status::pending || about.gated || about.request.is_empty()) continue;
+      sheet.tasks.push(task);
+    }
+    if (sheet.tasks.empty()) continue;
+    made.sub_jobs.push(i);
+    made.sheets.emplace(i, std::move(sheet));
+  }
+  return made;
+}
+
+}  // namespace kaisched::actions::tiers
