@@ -42,7 +42,7 @@ cluster packed_cluster() {
   got(c.apply(all_nodes));
   auto groups = add(kind::pod_group, {"name", "queue", "min_member", "priority", "created"});
   auto pods = add(kind::pod, {"name", "group", "request", "device_count", "status", "node", "node_affinity", "labels",
-                              "anti_affinity", "nominated_node"});
+                              "anti_affinity", "nominated_node", "load"});
   std::deque<std::string> kept;  // rows of texts are views
   const int count = draw(1, 14);
   for (int g = 0; g < count; ++g) {
@@ -57,6 +57,9 @@ cluster packed_cluster() {
     const std::int64_t cpu = std::int64_t{1000} * draw(0, 2);
     const bool picky = draw(0, 4) == 0;
     const bool alone = draw(0, 5) == 0;
+    const std::string& compute = kept.emplace_back("compute:" + std::to_string(100 * draw(0, 6)));
+    const std::string& bandwidth = kept.emplace_back("bandwidth:" + std::to_string(100 * draw(0, 6)));
+    const texts load = draw(0, 2) == 0 ? texts{} : texts{std::string_view(compute), std::string_view(bandwidth)};
     const std::string& apart = kept.emplace_back("kubernetes.io/hostname: app=" + name);
     const std::string& app = kept.emplace_back(name);
     for (int p = 0; p < size; ++p) {
@@ -65,7 +68,7 @@ cluster packed_cluster() {
                 runs ? "n" + std::to_string(draw(0, nodes - 1)) : std::string(),
                 picky ? texts{"model in (A)"} : texts{}, alone ? texts{"app", std::string_view(app)} : texts{},
                 alone ? texts{std::string_view(apart)} : texts{},
-                !runs && draw(0, 9) == 0 ? "n" + std::to_string(draw(0, nodes - 1)) : std::string()});
+                !runs && draw(0, 9) == 0 ? "n" + std::to_string(draw(0, nodes - 1)) : std::string(), load});
     }
   }
   got(c.apply(groups));
@@ -82,7 +85,9 @@ void compare() {
   parts += "predicates,sg-nodelocalgreedy,sg-multinodegang,";
   parts += pick({"", "nodeavailability,", "nodeavailability,resourcetype,gpusharingorder,nominatednode,", "load,"});
   parts += pick({"fgd", "least_waste", "least_waste,best_fit", "dot_product", "best_fit", "gpu_packing",
-                 "gpu_clustering", "fgd,gpu_clustering", "best_fit,fgd"});
+                 "gpu_clustering", "fgd,gpu_clustering", "best_fit,fgd", "colocation", "colocation,best_fit"});
+  got(e.set("colocation.most", pick({"1000", "800"})));
+  got(e.set("placement.gpu", pick({"binpack", "spread"})));
   got(e.set("parts", parts));
   got(e.set("mode", draw(0, 9) == 0 ? "compat" : "strict"));
   got(e.set("packing.scores", pick({"integer", "raw"})));
