@@ -125,6 +125,47 @@ class Checks(AdmissionCase):
             api.delete("pods", "team/train")
             self.assert_until(api, lambda: api.pods()["team/other"] == "n0")
 
+    IMPATIENT = AdmissionCase.RUNS + "checks_timeout: 700ms\nchecks_retry: 2s\n"
+
+    def test_a_place_is_not_held_for_ever(self):
+        with FakeApi() as api:
+            self.fill(api, gpus=2)
+            waits = group("train", "q", 2)
+            waits["metadata"]["annotations"] = {CHECKS: "budget"}
+            api.put("podgroups", waits)
+            for i in range(2):
+                api.put("pods", pod(f"train-{i}", group="train"))
+            self.start(api, self.IMPATIENT)
+            self.assert_until(api, lambda: all(self.conditions(api, f"train-{i}").get(HELD) == "True" for i in range(2)))
+            api.put("podgroups", group("other", "q", 1))
+            api.put("pods", pod("other", group="other"))
+            self.assert_until(api, lambda: api.pods()["team/other"] == "n0")
+            self.assertIn("these have not agreed for 0.7 s: budget", self.log())
+            self.assert_until(api, lambda: all(self.conditions(api, f"train-{i}")[HELD] == "False" for i in range(2)))
+            # Who agrees later finds the group where it was, when its time has come again and there is room.
+            waits = api.get("podgroups", "team/train")
+            waits["metadata"]["annotations"][CHECKS] = ""
+            api.put("podgroups", waits)
+            api.delete("pods", "team/other")
+            self.assert_until(api, lambda: api.pods()["team/train-0"] == "n0" and api.pods()["team/train-1"] == "n0")
+
+    def test_a_job_that_nobody_agrees_to_lets_others_start(self):
+        with FakeApi() as api:
+            self.fill(api, gpus=2)
+            api.put("jobs", job("train", 2, annotations={CHECKS: "budget"}))
+            self.start(api, self.IMPATIENT)
+            self.assert_until(api, lambda: MARK in api.get("jobs", "team/train")["metadata"]["annotations"])
+            api.put("podgroups", group("other", "q", 2))
+            for i in range(2):
+                api.put("pods", pod(f"other-{i}", group="other"))
+            self.assert_until(api, lambda: api.pods()["team/other-0"] == "n0" and api.pods()["team/other-1"] == "n0")
+            self.assert_until(api, lambda: MARK not in api.get("jobs", "team/train")["metadata"]["annotations"])
+            self.assertTrue(self.suspended(api, "train"))
+            # Again in line when its time has come: with room it is held for the budget once more.
+            for i in range(2):
+                api.delete("pods", f"team/other-{i}")
+            self.assert_until(api, lambda: MARK in api.get("jobs", "team/train")["metadata"]["annotations"])
+
     def test_once_does_not_wait_for_others(self):
         with FakeApi() as api:
             self.fill(api, gpus=1)

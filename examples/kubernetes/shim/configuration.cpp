@@ -66,6 +66,8 @@ const fields<configuration>& known_fields() {
        [](configuration& to, const YAML::Node& value) {
          to.budgets = one_of<budget_use>(value, {{"ignore", budget_use::ignore}, {"respect", budget_use::respect}});
        }},
+      {"checks_timeout", [](configuration& to, const YAML::Node& value) { to.checks.timeout = duration(value, 0ms); }},
+      {"checks_retry", [](configuration& to, const YAML::Node& value) { to.checks.retry = duration(value, 100ms); }},
       {"suspended_jobs",
        [](configuration& to, const YAML::Node& value) {
          to.starts_jobs = one_of<bool>(value, {{"ignore", false}, {"start", true}});

@@ -10,6 +10,7 @@
 
 #include <kaisched/abi.hpp>
 
+#include "checks_settings.hpp"
 #include "credentials.hpp"
 #include "election_fields.hpp"
 #include "extender_client_fields.hpp"
@@ -39,6 +40,7 @@ struct configuration {
       std::chrono::seconds(30);  ///< how often a new reason of one pod is written
   eviction_form eviction = eviction_form::remove;
   budget_use budgets = budget_use::ignore;
+  checks_settings checks;
   bool starts_jobs = false;  ///< Jobs that say so are suspended until there is room for them
   unsigned page_size = 500;
   std::chrono::milliseconds discovery_period = std::chrono::minutes(1);  ///< between two looks which kinds are served

@@ -59,8 +59,9 @@ executor::executor(const configuration& by, const credentials& as, object_store&
           by, store, events_, [this](const request& what) { return send_in_time(what); }, log_),
       scaling_(by, store, [this](const request& what) { return send_in_time(what); }, log_) {
   // First: nothing is prepared for a pod that may never start.
-  auto gate = std::make_unique<check_gate>(
-      [this](const std::string& pod, json condition) { explainer_.add_condition(pod, std::move(condition)); });
+  auto gate = std::make_unique<check_gate>(by_.checks, [this](const std::string& pod, json condition) {
+    explainer_.add_condition(pod, std::move(condition));
+  });
   gate_ = gate.get();
   binder_.add(std::move(gate));
   binder_.add(
@@ -100,6 +101,8 @@ tally executor::carry_out(const decision& what, std::chrono::system_clock::time_
         log_(fmt::format("{} {}: {}", text_at(action, "/kind"), name_of(action), fault.what()));
       }
     }
+    for (const check_gate::lapsed_pod& one : gate_->take_lapsed())
+      store_.hold_back(one.pod, one.uid, lapsed_gate, std::chrono::steady_clock::now() + by_.checks.retry);
     done.resumed = jobs_.resume(go_on_);
   } catch (const cancelled&) {  // in the middle of a binding
     return done;

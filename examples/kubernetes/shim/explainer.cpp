@@ -120,8 +120,8 @@ std::size_t explainer::finish(const std::function<bool()>& go_on, std::chrono::s
   for (const auto& [pod, why] : store_.refused()) {
     add(pod, [this, pod = pod, why = why] { return explain_pod(pod, {}, why); });
   }
-  for (const auto& [pod, condition] : conditions_) {
-    add(pod, [this, &pod, &condition] { return write_condition(pod, condition); });
+  for (const auto& [key, condition] : conditions_) {
+    add(key.first, [this, &pod = key.first, &condition] { return write_condition(pod, condition); });
   }
   std::size_t said = 0;
   auto turn = due_.upper_bound(last_);

@@ -38,7 +38,10 @@ class explainer {
   /// What is in the way of this very pod.
   void add_pod(const std::string& pod, std::string message) { own_[pod] = std::move(message); }
   /// A condition of a pod that is not about waiting, and an event if it is False, whatever its group says.
-  void add_condition(const std::string& pod, nlohmann::json condition) { conditions_[pod] = std::move(condition); }
+  void add_condition(const std::string& pod, nlohmann::json condition) {
+    const std::string type = text_at(condition, "/type");
+    conditions_.insert_or_assign({pod, type}, std::move(condition));
+  }
   /// Whether a new reason of this object may be written now.
   bool may_explain(const std::string& object);
   /// Writes what there is to say about groups that wait, all pods of theirs that wait, because who scales the cluster
@@ -68,9 +71,9 @@ class explainer {
   log_function log_;
   const decision* what_ = nullptr;
   std::chrono::system_clock::time_point when_;
-  std::map<std::string, std::string> own_;                        ///< messages of pods
-  std::map<std::string, nlohmann::json> conditions_;              ///< of pods
-  std::map<std::string, std::deque<std::function<bool()>>> due_;  ///< by namespace
+  std::map<std::string, std::string> own_;                                    ///< messages of pods
+  std::map<std::pair<std::string, std::string>, nlohmann::json> conditions_;  ///< by pod and type
+  std::map<std::string, std::deque<std::function<bool()>>> due_;              ///< by namespace
   std::map<std::string, std::chrono::system_clock::time_point> explained_;
   std::map<std::string, std::string> not_ready_;  ///< what was told about groups, by uid
   std::string last_;                              ///< namespace whose turn it was last

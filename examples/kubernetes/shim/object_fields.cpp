@@ -53,4 +53,12 @@ std::uint64_t digest(std::string_view text) {
   return hash;
 }
 
+void add_gate(json& pod, const std::string& gate) {
+  json& spec = pod["spec"];
+  if (!spec.is_object()) return;  // nothing can be made of it anyway
+  json& gates = spec["schedulingGates"];
+  if (!gates.is_array()) gates = json::array();
+  gates.push_back({{"name", gate}});
+}
+
 }  // namespace shim

@@ -25,4 +25,7 @@ namespace shim {
 /// Fields of the annotations, or none.
 [[nodiscard]] nlohmann::json annotations_of(const nlohmann::json& object);
 
+/// Adds a scheduling gate to a pod.
+void add_gate(nlohmann::json& pod, const std::string& gate);
+
 }  // namespace shim

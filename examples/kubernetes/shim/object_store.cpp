@@ -359,7 +359,7 @@ void object_store::settle(const std::string& name, const json& pod, bool gone) {
     return;
   }
   const bool over = gone || !text_at(pod, "/metadata/deletionTimestamp").empty() ||
-                    (!what.node.empty() && !text_at(pod, "/spec/nodeName").empty()) ||
+                    ((!what.node.empty() || !what.gate.empty()) && !text_at(pod, "/spec/nodeName").empty()) ||
                     (what.grants() && has_all(pod, what.annotations));
   if (!over) return;
   assumed_.erase(found);
@@ -374,6 +374,10 @@ const object_store::assumption* object_store::assumed_of(const resource& of, con
 
 json object_store::taken_for_done(const std::string& text, const assumption& what) {
   json seen = json::parse(text);
+  if (!what.gate.empty()) {
+    add_gate(seen, what.gate);
+    return seen;
+  }
   if (what.node.empty()) {
     seen["metadata"]["deletionTimestamp"] = what.when;
     return seen;
@@ -465,7 +469,7 @@ bool object_store::is_spared(const std::string& pod) const {
 
 void object_store::end_of_times() {
   for (auto one = assumed_.begin(); one != assumed_.end();) {
-    const bool is_over = one->second.grants() && !one->second.holds();
+    const bool is_over = one->second.ends() && !one->second.holds();
     if (is_over) note_pod(one->first);
     one = is_over ? assumed_.erase(one) : std::next(one);
   }
@@ -641,7 +645,7 @@ bool object_store::assume_granted(const json& pod, const std::string& node, json
   const std::scoped_lock lock(mutex_);
   if (seen != looks_ || bound_.contains(node)) return false;
   granted_.insert(node);
-  assumed_[name_of(pod)] = {text_at(pod, "/metadata/uid"), node, {}, std::move(annotations), as_text, {}, until};
+  assumed_[name_of(pod)] = {text_at(pod, "/metadata/uid"), node, {}, {}, std::move(annotations), as_text, {}, until};
   note_pod(name_of(pod));
   changed();
   return true;
@@ -652,6 +656,16 @@ void object_store::assume_gone(const std::string& pod, const std::string& uid, c
   assumption& what = assumed_[pod] = {};
   what.uid = uid;
   what.when = when;
+  note_pod(pod);
+}
+
+void object_store::hold_back(const std::string& pod, const std::string& uid, const std::string& gate,
+                             std::chrono::steady_clock::time_point until) {
+  const std::scoped_lock lock(mutex_);
+  assumption& what = assumed_[pod] = {};
+  what.uid = uid;
+  what.gate = gate;
+  what.until = until;
   note_pod(pod);
 }
 

@@ -104,6 +104,9 @@ class object_store final : public sink {
                                   nlohmann::json metadata = nlohmann::json::object());
   /// The pod is being told to go. @param when RFC 3339.
   void assume_gone(const std::string& pod, const std::string& uid, const std::string& when);
+  /// The pod does not start before then: cycles see it with this scheduling gate.
+  void hold_back(const std::string& pod, const std::string& uid, const std::string& gate,
+                 std::chrono::steady_clock::time_point until);
   /// What one kind of objects is to those who grant devices beside the cycles: each as cycles see it, with decisions
   /// that are on their way taken for done.
   using looker = std::function<void(const resource& of, const nlohmann::json& object, const std::string& text)>;
@@ -143,10 +146,12 @@ class object_store final : public sink {
     std::string uid;
     std::string node;            ///< empty: the pod goes
     std::string when;            ///< it was told to go
+    std::string gate;            ///< it is held back: neither
     nlohmann::json annotations;  ///< that name its devices; null: it is being bound, or goes
     std::string pod;             ///< that got them, as it was then
     nlohmann::json metadata;     ///< labels and annotations of a pod that is being bound
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+    [[nodiscard]] bool ends() const { return grants() || !gate.empty(); }
     [[nodiscard]] bool holds() const { return std::chrono::steady_clock::now() < until; }
     [[nodiscard]] bool grants() const { return !annotations.is_null(); }
   };

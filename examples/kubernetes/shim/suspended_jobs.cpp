@@ -121,6 +121,7 @@ void suspended_jobs::show(const std::string& name, const json& job) {
     const std::string own = name_of(pod);
     const auto node = nodes.find(own);
     const bool has_place = node != nodes.end();
+    if (lapsed_.contains(name)) add_gate(pod, lapsed_gate);
     if (has_place) pod["spec"]["nodeName"] = node->second;
     // Once it is resumed nobody else of it is shown: the pods themselves come.
     if (has_place || suspended) pods.emplace(own, std::move(pod));
@@ -209,6 +210,7 @@ void suspended_jobs::plan() {
   if (!by_.starts_jobs) return;
   const auto jobs = look();
   keep_places(jobs);
+  std::erase_if(lapsed_, [&](const auto& one) { return one.second <= clock::now() || !jobs.contains(one.first); });
   for (auto one = jobs_.begin(); one != jobs_.end();) {
     const auto job = jobs.find(one->first);
     const bool is_shown = job != jobs.end() && (job->second.suspended || places_.contains(one->first));
@@ -220,8 +222,9 @@ void suspended_jobs::plan() {
     if (!job.suspended && held == places_.end()) continue;
     // Pods of a Job are made anew only when it has changed, or its places have.
     const std::string mark =
-        fmt::format("{}/{}/{}", job.uid, job.version,
-                    held == places_.end() ? std::string("-") : std::to_string(held->second.changes));
+        fmt::format("{}/{}/{}{}", job.uid, job.version,
+                    held == places_.end() ? std::string("-") : std::to_string(held->second.changes),
+                    lapsed_.contains(name) ? "/lapsed" : "");
     known_job& known = jobs_[name];
     if (known.mark == mark) continue;
     const json object = store_.find(job_key, name);
@@ -323,8 +326,22 @@ bool suspended_jobs::mark(const std::string& name, const json& job, bool held) {
   return patch(name, job, "mark", {{"metadata", {{"annotations", {{held_annotation, mark}}}}}});
 }
 
+void suspended_jobs::give_up_places() {
+  for (auto one = places_.begin(); one != places_.end();) {
+    const auto& [name, held] = *one;
+    const auto checks = what_->checks.find(held.group);
+    const bool is_over = !held.is_resumed() && checks != what_->checks.end() && by_.checks.lapsed(held.since);
+    if (is_over) {
+      lapsed_[name] = clock::now() + by_.checks.retry;
+      log_(fmt::format("job {}: its places go to others: these have not agreed in time: {}", name, checks->second));
+    }
+    one = is_over ? places_.erase(one) : std::next(one);
+  }
+}
+
 std::size_t suspended_jobs::resume(const std::function<bool()>& go_on) {
   std::size_t count = 0;
+  give_up_places();
   for (auto& [name, held] : places_) {
     if (held.is_resumed()) continue;
     const json job = store_.find(job_key, name);

@@ -55,7 +55,8 @@ class suspended_jobs {
     std::string group;                                      ///< that its pods are in
     std::map<std::string, std::string, std::less<>> nodes;  ///< by name of the pod
     std::uint64_t changes = 0;                              ///< another number whenever they are others
-    std::chrono::steady_clock::time_point resumed{};        ///< the epoch: not yet
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point resumed{};  ///< the epoch: not yet
     [[nodiscard]] bool is_resumed() const { return resumed != std::chrono::steady_clock::time_point{}; }
   };
   /// A Job whose pods the store shows.
@@ -81,6 +82,8 @@ class suspended_jobs {
       const std::set<std::string, std::less<>>& uids) const;
   /// @return whether the server has done it.
   bool patch(const std::string& name, const nlohmann::json& job, const std::string& words, nlohmann::json change);
+  /// Places of Jobs that somebody has not agreed to in time.
+  void give_up_places();
   /// Says on the Job itself whether places are held for it.
   bool mark(const std::string& name, const nlohmann::json& job, bool held);
 
@@ -93,8 +96,10 @@ class suspended_jobs {
   std::map<std::string, std::string, std::less<>> planned_;  ///< Jobs by name of the pod
   std::map<std::string, known_job, std::less<>> jobs_;       ///< by name
   std::map<std::string, places, std::less<>> places_;        ///< by name of the Job
-  std::set<std::string, std::less<>> marked_;                ///< Jobs that say that places are held
-  std::uint64_t changes_ = 0;                                ///< of all places
+  /// By name, Jobs whose places were given up because nobody agreed: until when their pods are held back.
+  std::map<std::string, std::chrono::steady_clock::time_point, std::less<>> lapsed_;
+  std::set<std::string, std::less<>> marked_;  ///< Jobs that say that places are held
+  std::uint64_t changes_ = 0;                  ///< of all places
 };
 
 }  // namespace shim
