@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How many GPUs a drawn mix of served models takes, and how many GPUs roles without their partners hold: the tables of
-docs/serving-models.md.
+"""How many GPUs a drawn mix of served models takes, how many GPUs roles without their partners hold, and what is lost when
+batch jobs make room: the tables of docs/serving-models.md.
 
-    serving.py --binary build/release/bin/kaisched                               # prints both tables
+    serving.py --binary build/release/bin/kaisched                                  # prints the tables
     serving.py --binary build/release/bin/kaisched --check docs/serving-models.md   # status 1 where the page differs
 """
 
@@ -156,12 +156,52 @@ def units(binary):
     return rows
 
 
+# ---- batch jobs that make room --------------------------------------------------------------------------------------
+
+
+def jobs_of(seed):
+    """Every fourth job is important, and shorter than the others."""
+    draw = random.Random(seed)
+    now = 0.0
+    rows = ["job,submit,run_time,gpus,priority"]
+    for i in range(200):
+        now += draw.expovariate(1 / 720)
+        urgent = draw.random() < 0.25
+        run_time = draw.lognormvariate(0, 0.7) * (3600 if urgent else 4 * 3600)
+        rows.append(f"j{i:03},{round(now)},{round(run_time)},{draw.choice([1, 1, 2, 4])},{90 if urgent else 50}")
+    return "\n".join(rows) + "\n"
+
+
+def played(binary, seed, parts):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "jobs.csv"
+        path.write_text(jobs_of(seed))
+        words = [binary, "simulate", str(path), "--nodes", "4x8", "--actions", "allocate,preempt", "--checkpoints", "2h",
+                 "--set", f"parts={parts}", "--json"]
+        return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+
+def lost(binary):
+    rows = ["| victims | GPU hours lost | evictions | mean hours until the end |", "|---|---:|---:|---:|"]
+    victims = "nodeavailability,nodeplacement,sg-nodelocalgreedy,sg-multinodegang"
+    for name, order in (("the youngest first", ""), ("part `lost_work`", "lost_work,")):
+        told = [played(binary, seed, f"predicates,proportion,priority,{order}{victims}") for seed in range(10)]
+        hours = sum(one["lost_gpu_hours"] for one in told)
+        ends = sum(one["completion"]["mean"] for one in told) / len(told) / 3600
+        rows.append(f"| {name} | {hours:.1f} | {sum(one['evictions'] for one in told)} | {ends:.2f} |")
+    return rows
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--binary", required=True, help="the program kaisched")
-    arguments.add_argument("--check", type=Path, help="the page that has both tables")
+    arguments.add_argument("--tables", default="models,units,lost", help="which of them, the default is all: %(default)s")
+    arguments.add_argument("--check", type=Path, help="the page that has the tables")
     told = arguments.parse_args()
-    tables = models(told.binary) + [""] + units(told.binary)
+    known = {"models": models, "units": units, "lost": lost}
+    tables = []
+    for name in told.tables.split(","):
+        tables += ([""] if tables else []) + known[name](told.binary)
     print("\n".join(tables))
     if told.check is None:
         return 0

@@ -1,9 +1,12 @@
 // Scores that are kept per class: the same decisions as by asking every part about every node.
 #include <deque>
+#include <map>
+#include <tuple>
 
 #include <rapidcheck.h>
 
 #include "draws.hpp"
+#include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 
@@ -76,6 +79,39 @@ cluster packed_cluster() {
   return c;
 }
 
+/// No device gets a pod with a load for which it has no room, counted from decisions.
+void check_loads(const session& ran, std::int64_t most) {
+  const model::cluster_state& s = ran.base().state();
+  struct place {
+    node_row node = no_row;
+    std::uint64_t devices = 0;
+    bool is_new = false;
+  };
+  std::vector<place> places(s.pod_slots);
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (model::is_in(static_cast<pod_status>(s.live.pod_state[p]), model::active_allocated))
+      places[p] = {(*s.node_row_of_slot)[s.live.pod_node[p]], s.live.pod_devices[p].mask, false};
+  }
+  for (const decision& d : ran.decisions()) {
+    if (d.kind == decision_kind::evict) places[d.pod] = {};
+    if (d.kind == decision_kind::bind || d.kind == decision_kind::pipeline || d.kind == decision_kind::move)
+      places[d.pod] = {d.node, d.devices.mask, true};
+  }
+  std::map<std::tuple<node_row, std::uint32_t, std::string>, std::pair<std::int64_t, bool>> sums;
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (places[p].node == no_row || !s.class_of(p).is_shared()) continue;
+    for (std::uint32_t device = 0; device < max_devices_per_node; ++device) {
+      if ((places[p].devices >> device & 1U) == 0) continue;
+      for (const model::named_amount& one : s.class_of(p).load) {
+        auto& [sum, is_new] = sums[{places[p].node, device, one.name}];
+        sum += one.amount;
+        is_new = is_new || (places[p].is_new && one.amount > 0);
+      }
+    }
+  }
+  for (const auto& [of, sum] : sums) RC_ASSERT(!sum.second || sum.first <= most);
+}
+
 /// The same with what is kept and without.
 void compare() {
   cluster c = packed_cluster();
@@ -100,6 +136,8 @@ void compare() {
   const session asked = got(slow.run(base, now));
   RC_ASSERT(test::lines(ran) == test::lines(asked));
   RC_ASSERT(ran.digest() == asked.digest());
+  if (parts.find("colocation") != std::string::npos && e.options().mode == decision_mode::strict)
+    check_loads(ran, e.options().colocation_most);
 
   // Copies start without what was kept, and go on alike.
   session first = got(e.open(base, now));
