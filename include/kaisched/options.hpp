@@ -157,6 +157,9 @@ struct policy_options {
   std::int64_t waste_reserve = 500;   ///< milli-GPU that `least_waste` gives to leave the largest nodes idle
   std::int64_t waste_scarcity = 100;  ///< percent of what others need of scarce nodes that counts for it
   std::vector<std::int64_t> las_limits{3250, 7200};  ///< GPU seconds, rising, of the part `las_2d`
+  bool realistic_deadlines = false;                  ///< of the part `deadline`: who cannot keep one any more has none
+  std::int64_t colocation_most = 1000;               ///< thousandths of a resource of a device, of `colocation`
+  std::int64_t traffic_least = 1;                    ///< MB/s, from which on the part `traffic` puts pods together
   bool raw_scores = false;                           ///< parts that pack do not cut their scores to integers
   std::vector<std::string> admission_settings;       ///< of the action `admission`: `key=value`, `queue.NAME.key=value`
   std::vector<std::string> tiers;                    ///< of the action `tiers`: plug-ins joined by `+`

@@ -191,8 +191,8 @@ pod_row nth_pending(const core& c, group_row group, std::size_t before) {
 /// nothing.
 bool is_refused_by_numbers(core& c, group_row group, failure& why) {
   if (c.counts(c.state().groups[group].first_sub + 1).pending < 1) return false;
-  if (!is_plain(c, group) || c.claims.used() || c.vendors.used() || c.state().groups[group].semi_preemptible ||
-      c.reservations.closed_to(group) != nullptr) {
+  if (!is_plain(c, group) || c.claims.used() || c.vendors.used() || c.loads.used() ||
+      c.state().groups[group].semi_preemptible || c.reservations.closed_to(group) != nullptr) {
     return false;
   }
   const std::optional<work::equal_chunk> chunk = work::equal_chunk_of(c, group);

@@ -277,6 +277,7 @@ int weight_of(constraint what) {
     case constraint::node_reserved:
     case constraint::spread:
     case constraint::set_aside:
+    case constraint::device_load:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -341,6 +342,8 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "nodes are reserved for others, or will be before it has ended";
     case constraint::spread:
       return "pods like it would be spread too unevenly";
+    case constraint::device_load:
+      return "pods on shared devices put too much on them already";
     case constraint::set_aside:
       return "what nodes have free is set aside for pods with GPUs";
     default:

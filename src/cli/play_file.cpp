@@ -205,6 +205,8 @@ class play_reader {
         made.start_overhead = time(member);
       } else if (member.key() == "checkpoint_interval") {
         made.checkpoint_interval = time(member);
+      } else if (member.key() == "traffic") {
+        made.traffic = count(member, member.key());
       } else {
         unknown(member);
       }

@@ -324,7 +324,9 @@ class referee {
     const model::device_amount of_device =
         starts(d.kind) ? model::device_amount::free_now : model::device_amount::free_or_releasing;
     if (!place || (starts(d.kind) && place->must_wait) ||
-        !model::can_take(is_, again_->live, is_.class_of(d.pod), row, d.devices, of_device)) {
+        !model::can_take(is_, again_->live, is_.class_of(d.pod), row, d.devices, of_device) ||
+        !again_->loads.can_take(is_, is_.class_of(d.pod), row, d.devices.mask,
+                                starts(d.kind) ? policy::load_book::amount::now : policy::load_book::amount::later)) {
       blame_node(d.node, "pod " + pod + " does not fit any more");
       return {};
     }

@@ -111,7 +111,8 @@ result<void> add_verdicts(core& c, pod_row pod, std::span<const node_row> rows, 
     one.starts_now = policy::fits(c.access, ask, rows[i], free_amount::idle,
                                   policy::claims_paid(c.access, pod, rows[i], free_amount::idle)) &&
                      policy::claims_fit(c.access, pod, rows[i], free_amount::idle) &&
-                     policy::zones_fit(c.access, ask, rows[i], free_amount::idle);
+                     policy::zones_fit(c.access, ask, rows[i], free_amount::idle) &&
+                     policy::loads_fit(c.access, ask, rows[i], free_amount::idle);
     work::place place;
     const free_amount amount = one.starts_now ? free_amount::idle : free_amount::idle_or_releasing;
     if (!c.choice.choose_devices(c, pod, rows[i], amount, place)) continue;

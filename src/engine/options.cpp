@@ -114,9 +114,16 @@ constexpr std::array options{
     option_info{"cells.topology", option_type::list, "", 0, 0, "",
                 "of the action cells: the topology whose domains are cells; without it the primary one, or the first "
                 "by name"},
+    option_info{
+        "colocation.most", option_type::integer, "1000", 1, 1e6, "",
+        "of the part colocation: thousandths of each resource of a device that pods which share it may put on it "
+        "together"},
     option_info{"consolidation.max_victims", option_type::integer, "-2", -2, 1e9, "",
                 "pod groups that consolidation may move for one group; -1 is all, 0 switches the action off, -2 is 16 "
                 "in compat and all in strict"},
+    option_info{"deadline.realistic", option_type::boolean, "false", 0, 0, "",
+                "of the part deadline: groups that cannot end in time any more, by what is left of their run times, "
+                "stand with those that have no deadline"},
     option_info{"devices.choice", option_type::choice, "index", 0, 0, "index links",
                 "in strict, which devices a pod gets that asks for whole ones: the lowest indices, or those with the "
                 "best links; a single device is the one that the others miss least"},
@@ -257,6 +264,8 @@ constexpr std::array options{
                 "plugin.key=value for plug-ins of tiers, plugin.at.point=false where one is not asked"},
     option_info{"topology_steps", option_type::integer, "1000", -1, 1e15, "",
                 "domains that are tried for the members of one chunk in strict; -1 is all"},
+    option_info{"traffic.least", option_type::integer, "1", 1, 1e15, "",
+                "MB/s between the pods of a group from which on the part traffic puts them near each other"},
     option_info{"turns.settings", option_type::list, "", 0, 0, "",
                 "of the action turns: key=value for all queues, key@queue=value for one and those below it"},
     option_info{"victims.most_evictions", option_type::integer, "0", 0, 1e9, "",
@@ -267,6 +276,7 @@ constexpr std::array integers{
     std::pair{std::string_view("backfill.groups"), &policy_options::backfill_groups},
     std::pair{std::string_view("backfill.reservations"), &policy_options::backfill_reservations},
     std::pair{std::string_view("cells.opportunistic_below"), &policy_options::opportunistic_below},
+    std::pair{std::string_view("colocation.most"), &policy_options::colocation_most},
     std::pair{std::string_view("consolidation.max_victims"), &policy_options::consolidation_victims},
     std::pair{std::string_view("least_waste.reserve"), &policy_options::waste_reserve},
     std::pair{std::string_view("least_waste.scarcity"), &policy_options::waste_scarcity},
@@ -288,6 +298,7 @@ constexpr std::array integers{
     std::pair{std::string_view("set_aside.cpu"), &policy_options::set_aside_cpu},
     std::pair{std::string_view("set_aside.memory"), &policy_options::set_aside_memory},
     std::pair{std::string_view("topology_steps"), &policy_options::topology_steps},
+    std::pair{std::string_view("traffic.least"), &policy_options::traffic_least},
     std::pair{std::string_view("victims.most_evictions"), &policy_options::most_evictions},
 };
 constexpr std::array seconds{
@@ -307,6 +318,7 @@ constexpr std::array numbers{
 constexpr std::array flags{
     std::pair{std::string_view("multifactor.small_first"), &policy_options::factor_small_first},
     std::pair{std::string_view("cells.lazy_preemption"), &policy_options::lazy_preemption},
+    std::pair{std::string_view("deadline.realistic"), &policy_options::realistic_deadlines},
     std::pair{std::string_view("numa.reconstruct"), &policy_options::numa_reconstruct},
     std::pair{std::string_view("one_order"), &policy_options::one_order},
     std::pair{std::string_view("reclaim.moves"), &policy_options::reclaim_moves},

@@ -11,6 +11,7 @@
 #include "engine/session_impl.hpp"
 #include "engine/wording.hpp"
 #include "model/pod_plan.hpp"
+#include "session/members.hpp"
 
 namespace kaisched::engine_detail {
 
@@ -93,6 +94,10 @@ constexpr std::array other_nodes{
                wording("{nodes} node where pods like it would be spread less evenly than they must be",
                        "{nodes} nodes where pods like it would be spread less evenly than they must be",
                        "{nodes} 个节点会使同类 Pod 的分布不够均匀")},
+    node_words{constraint::device_load,
+               wording("{nodes} node whose devices do not take its load beside that of others",
+                       "{nodes} nodes whose devices do not take its load beside that of others",
+                       "{nodes} 个节点的设备已承受其他 Pod 的负载，无法再承受它的负载")},
 };
 
 // ---- what the queue, the group and the cluster say
@@ -109,6 +114,8 @@ constexpr wording quota_used("queue '{queue}' has not that much quota left: asks
 constexpr wording queue_has_children("queue '{queue}' has child queues and holds no groups itself",
                                      "队列“{queue}”有子队列，自身不接收 Pod 组");
 constexpr wording pods_missing("the gang needs {need} pods, {have} exist", "成组需要 {need} 个 Pod，只存在 {have} 个");
+constexpr wording unit_missing("a whole unit needs {need} more pods of a sub-group, {have} wait",
+                               "一个完整单元还需要某个子组的 {need} 个 Pod，只有 {have} 个在等待");
 constexpr wording pods_gated("the gang needs {need} pods, {have} exist and are not gated",
                              "成组需要 {need} 个 Pod，存在且未被门控的只有 {have} 个");
 constexpr wording too_large("needs {need}, the largest node has {have}", "需要 {need}，最大的节点只有 {have}");
@@ -296,6 +303,15 @@ std::string node_reason_text(const core& c, language in, const reason& why) {
   return say(in, nodes_refuse, why.nodes, nodes, fmt::arg("constraint", constraint_name(why.what)));
 }
 
+/// Its gangs are not what it lacks.
+bool lacks_unit(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  bool has_units = false;
+  for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub)
+    has_units = has_units || work::comes_in_units(c, sub);
+  return has_units && work::is_ready(c, g.first_sub);
+}
+
 }  // namespace
 
 std::string amount_text(const core& c, dimension d, std::int64_t amount) {
@@ -326,7 +342,7 @@ std::string reason_text(const core& c, const reason& why) {
     case constraint::queue_missing:
       return say(in, queue_has_children, 1, fmt::arg("queue", c.base.name(why.subject)));
     case constraint::gang_incomplete:
-      return counts(pods_missing);
+      return counts(lacks_unit(c, why.group) ? unit_missing : pods_missing);
     case constraint::gated:
       return counts(pods_gated);
     case constraint::obstacle:

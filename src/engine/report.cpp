@@ -94,6 +94,10 @@ std::vector<constraint> judge_pod(const core& c, core* own, pod_row pod, std::sp
         !policy::vendors_fit(c.access, pod, open[i], policy::free_amount::idle_or_releasing)) {
       verdicts[i] = constraint::vendor_device;
     }
+    if (verdicts[i] == constraint::none &&
+        !policy::loads_fit(c.access, c.state().class_of(pod), open[i], policy::free_amount::idle_or_releasing)) {
+      verdicts[i] = constraint::device_load;
+    }
   }
   return verdicts;
 }
@@ -125,8 +129,8 @@ class node_reasons {
     auto it = known_.find(of);
     if (it == known_.end()) it = known_.emplace(of, judge_class(c_, group, c_.state().class_of(pod))).first;
     const class_verdicts& of_class = it->second;
-    const bool by_class =
-        policy::ignores_other_pods(c_.access, c_.state().class_of(pod)) && !c_.vendors.concerns(c_.state(), pod);
+    const bool by_class = policy::ignores_other_pods(c_.access, c_.state().class_of(pod)) &&
+                          !c_.vendors.concerns(c_.state(), pod) && !c_.loads.concerns(c_.state().class_of(pod));
     if (of_class.open.empty() || (!own_ && by_class)) return of_class.refused.of(group, pod);
     const std::vector<constraint> verdicts = judge_pod(c_, own_ ? &*own_ : nullptr, pod, of_class.open);
     merged_reasons all = of_class.refused;
@@ -153,6 +157,29 @@ reason group_reason(group_row group, constraint what, reason_scope scope) {
   why.what = what;
   why.scope = scope;
   return why;
+}
+
+/// The role with the fewest pods that wait for what a whole unit needs of it; none if no set of a group lacks any.
+std::optional<reason> unit_incomplete(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  for (sub_group_row set = g.first_sub; set < g.first_sub + g.sub_count; ++set) {
+    if (!c.state().subs[set].is_set) continue;
+    const auto pods_of = [&](sub_group_row role) { return std::int64_t{c.counts(role).active_allocated}; };
+    const std::optional<work::unit_state> units = work::units_of(c, set, pods_of);
+    if (!units || units->lacks_gang) continue;
+    reason why = group_reason(group, constraint::gang_incomplete, reason_scope::group);
+    for (sub_group_row role = c.state().subs[set].first_child; role != no_row;
+         role = c.state().subs[role].next_sibling) {
+      if (!work::comes_in_units(c, role)) continue;
+      const std::int64_t need = work::pods_of_units(c, role, units->begun + (units->is_broken ? 0 : 1)) - pods_of(role);
+      const std::int64_t have = c.counts(role).pending;
+      if (need - have <= why.need - why.have) continue;
+      why.need = need;
+      why.have = have;
+    }
+    if (why.need > why.have) return why;
+  }
+  return std::nullopt;
 }
 
 /// Pods that the gang needs and that do not exist, or are gated.
@@ -261,6 +288,12 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     return;
   }
   const bool nothing_to_start = f != nullptr && f->what == constraint::gang_incomplete;
+  if (nothing_to_start && work::is_ready(c, c.state().groups[group].first_sub)) {
+    if (const std::optional<reason> lacking = unit_incomplete(c, group)) {
+      all.push_back(*lacking);
+      return;
+    }
+  }
   if (nothing_to_start || !work::is_ready(c, c.state().groups[group].first_sub)) {
     all.push_back(incomplete(c, group));
     return;

@@ -79,7 +79,7 @@ bool choose_whole(const cluster_state& s, const live_state& live, device_row fir
 
 bool choose_parts(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
                   device_amount amount, bool keeps_claims, device_order order, const device_chooser* chooser,
-                  device_set& chosen) {
+                  std::uint64_t allowed, device_set& chosen) {
   const device_row first = (*s.first_device)[row];
   const device_row last = (*s.first_device)[row + 1];
   const std::vector<std::int64_t>& free = *live.device_free;
@@ -92,7 +92,7 @@ bool choose_parts(const cluster_state& s, const live_state& live, const pod_clas
     std::int64_t best_room = 0;
     std::uint64_t fitting = 0;
     for (device_row d = first; d < last; ++d) {
-      if ((chosen.mask >> (d - first) & 1U) != 0 || !gives_parts_to(s, row, d - first, c)) continue;
+      if (((chosen.mask | ~allowed) >> (d - first) & 1U) != 0 || !gives_parts_to(s, row, d - first, c)) continue;
       const std::int64_t part = part_of_device(c, (*s.device_units)[d]);
       const std::int64_t available = free[d] + releasing[d];
       const std::int64_t room = amount == device_amount::free_now ? std::min(free[d], available) : available;
@@ -358,7 +358,7 @@ bool group_before(const cluster_state& s, group_row a, group_row b) {
 
 bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
                     device_amount amount, bool keeps_claims, device_set& chosen, device_order order,
-                    const device_chooser* chooser) {
+                    const device_chooser* chooser, std::uint64_t allowed) {
   chosen = {};
   if (!c.wants_gpu()) return true;
   const device_row first = (*s.first_device)[row];
@@ -370,7 +370,7 @@ bool choose_devices(const cluster_state& s, const live_state& live, const pod_cl
     if (claimed && unclaimed(s, live, row, 0) < c.whole_devices) return false;
     return choose_whole(s, live, first, last, c.whole_devices, amount, chosen);
   }
-  return choose_parts(s, live, c, row, amount, keeps_claims, order, chooser, chosen);
+  return choose_parts(s, live, c, row, amount, keeps_claims, order, chooser, allowed, chosen);
 }
 
 bool leaves_claims(const cluster_state& s, const live_state& live, node_row row, std::uint64_t devices) {

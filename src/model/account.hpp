@@ -100,10 +100,11 @@ using device_chooser = std::function<std::uint32_t(std::uint64_t fitting)>;
 /// enough (or the most), lowest index first. False if there are too few. Nodes whose devices are not tracked give an
 /// empty set for whole devices, and so does a claim on whole devices (`free_or_releasing`): any device will do, so none
 /// is set aside, but with `keeps_claims` as many are left as are claimed. KAI looks at the amounts of the node only.
-/// `chooser`, if there is one, is asked for each part first.
+/// `chooser`, if there is one, is asked for each part first. Parts are taken of `allowed` devices only.
 [[nodiscard]] bool choose_devices(const cluster_state& s, const live_state& live, const pod_class& c, node_row row,
                                   device_amount amount, bool keeps_claims, device_set& chosen,
-                                  device_order order = device_order::pack, const device_chooser* chooser = nullptr);
+                                  device_order order = device_order::pack, const device_chooser* chooser = nullptr,
+                                  std::uint64_t allowed = ~std::uint64_t{0});
 /// Without these devices enough whole ones are left, now or later, for claims that name none.
 [[nodiscard]] bool leaves_claims(const cluster_state& s, const live_state& live, node_row row, std::uint64_t devices);
 

@@ -68,7 +68,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "node_reserved",
                                                                         "dependency",
                                                                         "spread",
-                                                                        "set_aside"};
+                                                                        "set_aside",
+                                                                        "device_load"};
   return pick(names, c);
 }
 

@@ -23,6 +23,7 @@ struct leaving_pod {
 namespace policy {
 class claim_ledger;
 class device_ledger;
+class load_book;
 class neighbour_book;
 class zone_ledger;
 namespace topology {
@@ -45,6 +46,7 @@ class session_access {
   const policy::zone_ledger* zones = nullptr;          ///< of nodes, where the part numa aligns; else null
   const policy::claim_ledger* claims = nullptr;        ///< if pods have resource claims; else null
   const policy::device_ledger* vendors = nullptr;      ///< if vendors' rules give devices away; else null
+  const policy::load_book* loads = nullptr;            ///< if loads of devices are counted; else null
   const policy::neighbour_book* neighbours = nullptr;  ///< if pods are counted by their labels; else null
 
   /// A group that is looked at in part has smaller gangs: thresholds by sub-group from this one on.
@@ -144,6 +146,13 @@ struct cluster_verdict {
 [[nodiscard]] bool vendors_fit_there(const session_access& a, pod_row pod, node_row row, free_amount which);
 [[nodiscard]] inline bool vendors_fit(const session_access& a, pod_row pod, node_row row, free_amount which) {
   return a.vendors == nullptr || vendors_fit_there(a, pod, row, which);
+}
+
+/// Enough devices of the node that have room take the load that pods of the class put on them, or they put none.
+[[nodiscard]] bool loads_fit_there(const session_access& a, const model::pod_class& c, node_row row, free_amount which);
+[[nodiscard]] inline bool loads_fit(const session_access& a, const model::pod_class& c, node_row row,
+                                    free_amount which) {
+  return a.loads == nullptr || loads_fit_there(a, c, row, which);
 }
 
 /// Labels that restrict GPU pods and other pods to nodes of their own.

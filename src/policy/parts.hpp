@@ -33,6 +33,7 @@ std::unique_ptr<policy_part> make_drf(const policy_options&);
 std::unique_ptr<policy_part> make_fifo(const policy_options&);
 std::unique_ptr<policy_part> make_las(const policy_options&);
 std::unique_ptr<policy_part> make_las_2d(const policy_options&);
+std::unique_ptr<policy_part> make_lost_work(const policy_options&);
 std::unique_ptr<policy_part> make_sjf(const policy_options&);
 std::unique_ptr<policy_part> make_srtf(const policy_options&);
 std::unique_ptr<policy_part> make_srsf(const policy_options&);
@@ -53,6 +54,7 @@ std::unique_ptr<policy_part> make_gpu_sharing_order(const policy_options&);
 std::unique_ptr<policy_part> make_numa(const policy_options&);
 std::unique_ptr<policy_part> make_dynamic_resources(const policy_options&);
 std::unique_ptr<policy_part> make_vendor_devices(const policy_options&);
+std::unique_ptr<policy_part> make_traffic(const policy_options&);
 std::unique_ptr<policy_part> make_energy(const policy_options&);
 std::unique_ptr<policy_part> make_load(const policy_options&);
 std::unique_ptr<policy_part> make_fgd(const policy_options&);
@@ -64,6 +66,7 @@ std::unique_ptr<policy_part> make_gpu_clustering(const policy_options&);
 // Devices of a node: what they switch on is built into the choice of devices.
 std::unique_ptr<policy_part> make_gpu_pack(const policy_options&);
 std::unique_ptr<policy_part> make_gpu_spread(const policy_options&);
+std::unique_ptr<policy_part> make_colocation(const policy_options&);
 // Queues: what it switches on is built into the actions.
 std::unique_ptr<policy_part> make_proportion(const policy_options&);
 // Victims: what they switch on is built into the actions.

@@ -8,6 +8,8 @@ std::span<const part_entry> built_in_parts() noexcept {
   static constexpr std::array entries{
       part_entry{"age", make_age, "groups that have waited longest first"},
       part_entry{"best_fit", make_best_fit, "nodes with the least CPU and GPUs left"},
+      part_entry{"colocation", make_colocation,
+                 "pods that disturb each other least on one device, none above its load"},
       part_entry{"completion_rate", make_completion_rate,
                  "the set of groups first that fits idle GPUs and from which most groups end per second"},
       part_entry{"deadline", make_deadline, "groups with the earliest deadline first"},
@@ -33,6 +35,7 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"least_waste", make_least_waste,
                  "nodes and devices where least of the GPUs will be left over, scarce nodes last"},
       part_entry{"load", make_load, "nodes by their measured utilisation"},
+      part_entry{"lost_work", make_lost_work, "groups that would lose the most GPU time if they were evicted first"},
       part_entry{"minruntime", make_minimum_runtime, "minimum runtime of victims, as queues promise it"},
       part_entry{"multifactor", make_multifactor,
                  "groups with the most points first, for age, use of shares, size and priorities"},
@@ -53,6 +56,8 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"srtf", make_srtf, "groups with the least remaining time first"},
       part_entry{"topology", make_topology, "pod groups in the domains of a topology that they ask for"},
       part_entry{"topologyspread", make_topology_spread, "pods spread evenly over the domains of a key"},
+      part_entry{"traffic", make_traffic,
+                 "pods that talk to each other near each other, others away from large empty domains"},
       part_entry{"userfairness", make_user_fairness, "groups of users who hold less of the queue first"},
       part_entry{"vendordevices", make_vendor_devices, "devices that are shared by the rules of their vendors"},
   };

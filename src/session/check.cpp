@@ -320,6 +320,12 @@ result<void> core::check() const {
   if (auto done = check_zones(*this); !done) return done;
   if (const std::string fault = vendors.used() ? vendors.fault() : std::string{}; !fault.empty())
     return violated(fault);
+  if (loads.used()) {
+    policy::load_book anew;
+    anew.open(access, options.colocation_most);
+    if (!std::ranges::equal(anew.staying(), loads.staying()) || !std::ranges::equal(anew.leaving(), loads.leaving()))
+      return violated("loads of devices differ from their pods");
+  }
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (!state().groups[g].live || !state().groups[g].semi_preemptible) continue;
     if (core_growth(g, {}) != quota_vector{}) return violated("the core of a group differs from what queues count");
@@ -375,6 +381,8 @@ std::string core::state_digest() const {
   if (claims.used()) hash.update(claims.digest());
   hash.update(std::as_bytes(budgets.left()));
   if (vendors.used()) hash.update(vendors.digest());
+  hash.update(std::as_bytes(loads.staying()));
+  hash.update(std::as_bytes(loads.leaving()));
   for (pod_row p = 0; zones.used() && p < state().pod_slots; ++p) {
     for (const policy::zone_share& one : zones.placement_at(p)) {
       const std::int64_t words[] = {p, one.zone, one.dim, one.amount};

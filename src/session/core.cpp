@@ -54,6 +54,7 @@ core::core(const core& other)
       choice(other.choice),
       zones(other.zones),
       claims(other.claims),
+      loads(other.loads),
       vendors(other.vendors),
       saved_claims(other.saved_claims),
       budgets(other.budgets),
@@ -144,6 +145,7 @@ void core::connect() {
   access.zones = zones.used() ? &zones : nullptr;
   access.claims = claims.used() ? &claims : nullptr;
   access.vendors = vendors.used() ? &vendors : nullptr;
+  access.loads = loads.used() ? &loads : nullptr;
   access.neighbours = neighbours.is_open() ? &neighbours : nullptr;
   access.node_changed_at = choice.changed_at();
 }
@@ -172,6 +174,7 @@ result<void> core::open() {
   if (options.respect_disruption_budgets) budgets.open(state());
   reservations.open(state(), now);
   neighbours.open(access, has("topologyspread"), has("interpodaffinity"));
+  if (has("colocation") && !compat()) loads.open(access, options.colocation_most);
   connect();
   for (const auto& [name, make] : setup->parts) {
     std::unique_ptr<policy_part> part = make(options);
@@ -612,8 +615,10 @@ void core::convert_to_pipelined(group_row group) {
     if (in_groups(op.pod)) same = *groups.groups_of(op.pod, row);
     undo_put(op, !compat());  // KAI forgets here what it had known of claims
     if (same.empty()) {
-      (void)model::choose_devices(state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing,
-                                  !compat(), chosen, choice.device_order());
+      (void)model::choose_devices(
+          state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing, !compat(), chosen,
+          choice.device_order(), nullptr,
+          loads.devices_for(state(), state().class_of(op.pod), row, policy::load_book::amount::later));
     }
     put(op.pod, row, pod_status::pipelined, chosen, same, placed, operation_kind::pipeline);
   }

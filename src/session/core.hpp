@@ -27,6 +27,7 @@
 #include "policy/access.hpp"
 #include "policy/claims/ledger.hpp"
 #include "policy/devices/ledger.hpp"
+#include "policy/devices/load_book.hpp"
 #include "policy/numa/ledger.hpp"
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
@@ -173,6 +174,11 @@ class core {
   /// Or others have got devices since that it shared there by the rules of a vendor.
   [[nodiscard]] bool changes_vendor_devices(pod_row pod, node_row node) const {
     return vendors.concerns(state(), pod) && !vendors.can_hold_again(pod, node);
+  }
+  /// Or others put so much on the devices that it had there that they do not take its load again.
+  [[nodiscard]] bool changes_load(pod_row pod, node_row node) const {
+    return loads.used() && !loads.can_take(state(), state().class_of(pod), node, live.pod_devices[pod].mask,
+                                           policy::load_book::amount::later);
   }
   /// Or not the devices of its claims.
   [[nodiscard]] bool changes_claims(pod_row pod, std::uint32_t eviction) const;
@@ -371,6 +377,7 @@ class core {
   node_choice choice;
   policy::zone_ledger zones;
   policy::claim_ledger claims;
+  policy::load_book loads;                         ///< what pods put on devices that they share
   policy::device_ledger vendors;                   ///< of devices that are shared by the rules of their vendors
   std::vector<policy::saved_claims> saved_claims;  ///< of operations of the statement
   disruption_ledger budgets;                       ///< with the option `respect_disruption_budgets`
@@ -444,6 +451,7 @@ class core {
   /// Tells those that hear changes.
   void tell(pod_row pod, std::uint32_t node, pod_status before) {
     if (neighbours.is_open()) neighbours.changed(access, pod);
+    if (loads.used()) loads.changed(access, pod);
     if ((capabilities & part_hears_changes) != 0) tell_parts(pod, node, before);
   }
   void tell_parts(pod_row pod, std::uint32_t node, pod_status before);

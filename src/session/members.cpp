@@ -67,8 +67,12 @@ class collector {
         complete_strict(member);
       return;
     }
+    const std::size_t before_units = chunk_.size();
+    take_unit(member);
+    if (chunk_.size() > before_units) return;
     for (const sub_group_row child : children_in_order(c_, member)) {
       const std::size_t before = chunk_.size();
+      if (comes_in_units(c_, child) && is_satisfied(c_, child)) continue;
       if (!c_.compat() && !can_be_completed(c_, child, which_)) continue;  // the reference starts a part of it
       take_from(child);
       if (chunk_.size() > before) return;
@@ -76,9 +80,14 @@ class collector {
   }
 
   void take_pods(sub_group_row pod_set) {
+    const model::sub_counts& n = c_.counts(pod_set);
+    take_pods(pod_set, std::max<std::int64_t>(1, members_needed(c_, pod_set) - n.active_allocated));
+  }
+
+ private:
+  void take_pods(sub_group_row pod_set, std::int64_t wanted) {
     const model::cluster_state& s = c_.state();
     const model::sub_counts& n = c_.counts(pod_set);
-    std::int64_t wanted = std::max<std::int64_t>(1, members_needed(c_, pod_set) - n.active_allocated);
     const bool evicted_too = which_ == startable::pending_or_evicted && n.active_used != n.active_allocated;
     if (n.pending == 0 && !evicted_too) return;
     for (pod_row p = s.subs[pod_set].first_pod; p != no_row && wanted > 0; p = s.pods[p].next) {
@@ -88,7 +97,27 @@ class collector {
     }
   }
 
- private:
+  /// What completes the units of a set that were begun, else a further one; nothing where some role has too few pods
+  /// for it. Of a group that is cut to a part, what the part has of it.
+  void take_unit(sub_group_row set) {
+    const std::optional<unit_state> units = units_of(
+        c_, set, [&](sub_group_row role) { return static_cast<std::int64_t>(c_.counts(role).active_allocated); });
+    if (!units || units->lacks_gang) return;
+    const std::int64_t target = units->is_broken ? units->begun : units->begun + 1;
+    const std::size_t before = chunk_.size();
+    const bool is_part = c_.partial.group == c_.state().subs[set].group;
+    for (sub_group_row role = c_.state().subs[set].first_child; role != no_row;
+         role = c_.state().subs[role].next_sibling) {
+      if (!comes_in_units(c_, role)) continue;
+      const std::int64_t wanted = pods_of_units(c_, role, target) - c_.counts(role).active_allocated;
+      const std::size_t first = chunk_.size();
+      if (wanted > 0) take_pods(role, wanted);
+      if (is_part || static_cast<std::int64_t>(chunk_.size() - first) >= wanted) continue;
+      chunk_.resize(before);
+      return;
+    }
+  }
+
   [[nodiscard]] bool may_start(pod_row p) const {
     const auto status = static_cast<pod_status>(c_.live.pod_state[p]);
     const bool waits = status == pod_status::pending || (which_ == startable::pending_or_evicted &&
@@ -121,6 +150,12 @@ class collector {
   startable which_;
   pod_list& chunk_;
 };
+
+/// The tree is a root with one pod set, and decides nothing.
+bool has_one_pod_set(const core& c, group_row group) {
+  const model::group_core& g = c.state().groups[group];
+  return g.sub_count == 2 && members_needed(c, g.first_sub) == 1 && !comes_in_units(c, g.first_sub + 1);
+}
 
 }  // namespace
 
@@ -184,6 +219,16 @@ bool must_wait_as_a_whole(const core& c, group_row group) {
     const model::sub_counts& n = c.counts(sub);
     if (!info.is_set && n.pipelined > 0 && static_cast<std::int64_t>(n.active_allocated) - n.pipelined < info.min)
       return true;
+    // What starts of a unit before the rest of it would wait for that.
+    const std::optional<unit_state> units =
+        n.pipelined > 0 && comes_in_units(c, sub)
+            ? units_of(c, info.parent,
+                       [&](sub_group_row role) {
+                         const model::sub_counts& of = c.counts(role);
+                         return static_cast<std::int64_t>(of.active_allocated) - of.pipelined;
+                       })
+            : std::nullopt;
+    if (units && units->is_broken) return true;
   }
   return false;
 }
@@ -191,8 +236,8 @@ bool must_wait_as_a_whole(const core& c, group_row group) {
 void next_chunk(const core& c, group_row group, startable which, pod_list& chunk) {
   const sub_group_row root = c.state().groups[group].first_sub;
   collector all(c, which, chunk);
-  if (c.state().groups[group].sub_count == 2 && members_needed(c, root) == 1) {
-    all.take_pods(root + 1);  // one pod set below the root: the tree decides nothing
+  if (has_one_pod_set(c, group)) {
+    all.take_pods(root + 1);
   } else {
     all.take_from(root);
   }
@@ -200,7 +245,7 @@ void next_chunk(const core& c, group_row group, startable which, pod_list& chunk
 
 std::optional<equal_chunk> equal_chunk_of(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
-  if (g.sub_count != 2 || group == c.partial.group || members_needed(c, g.first_sub) != 1) return std::nullopt;
+  if (group == c.partial.group || !has_one_pod_set(c, group)) return std::nullopt;
   const sub_group_row pod_set = g.first_sub + 1;
   const model::sub_info& info = c.state().subs[pod_set];
   const model::sub_counts& n = c.counts(pod_set);

@@ -2,9 +2,13 @@
 /// @file
 /// The tree of sub-groups of a pod group: who is satisfied, who is ready, who comes first.
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
+#include "base/int128.hpp"
 #include "session/core.hpp"
 
 namespace kaisched::work {
@@ -42,13 +46,53 @@ using member_list = boost::container::small_vector<sub_group_row, 8>;
   return sum;
 }
 
+// ---- units: so many pods of several roles, which come and go together
+
+/// A pod set whose pods beyond its gang come in units with those of its siblings.
+[[nodiscard]] inline bool comes_in_units(const core& c, sub_group_row member) {
+  return !c.state().subs[member].is_set && c.state().subs[member].unit > 0;
+}
+/// How many pods a role has with its gang and so many units.
+[[nodiscard]] inline std::int64_t pods_of_units(const core& c, sub_group_row role, std::int64_t units) {
+  const model::sub_info& info = c.state().subs[role];
+  const base::int128 pods = info.min + base::int128{info.unit} * units;
+  return static_cast<std::int64_t>(std::min<base::int128>(pods, std::numeric_limits<std::int64_t>::max()));
+}
+struct unit_state {
+  std::int64_t begun = 0;   ///< units beyond the gangs of which some pod is there
+  bool is_broken = false;   ///< some role has fewer pods than these take
+  bool lacks_gang = false;  ///< some role has less than its gang
+};
+/// Of the members of a set; nothing if none of them comes in units. `count` tells the pods that a role has.
+template <class Count>
+[[nodiscard]] std::optional<unit_state> units_of(const core& c, sub_group_row set, Count count) {
+  std::optional<unit_state> found;
+  const auto each_role = [&](const auto& act) {
+    for (sub_group_row role = c.state().subs[set].first_child; role != no_row;
+         role = c.state().subs[role].next_sibling) {
+      if (comes_in_units(c, role)) act(role, c.state().subs[role], std::int64_t{count(role)});
+    }
+  };
+  each_role([&](sub_group_row, const model::sub_info& info, std::int64_t pods) {
+    if (!found) found.emplace();
+    const std::int64_t beyond = pods - info.min;
+    found->lacks_gang = found->lacks_gang || beyond < 0;
+    if (beyond > 0) found->begun = std::max(found->begun, (beyond - 1) / info.unit + 1);
+  });
+  each_role([&](sub_group_row role, const model::sub_info&, std::int64_t pods) {
+    found->is_broken = found->is_broken || pods < pods_of_units(c, role, found->begun);
+  });
+  return found;
+}
+
 /// Which pods may be started.
 enum class startable : std::uint8_t {
   pending,             ///< those that wait
   pending_or_evicted,  ///< in a simulation: also victims of the open statement, which may find another place
 };
 
-/// What the group tries to start next: the missing part of its gangs, or one elastic pod. Appended to `chunk`.
+/// What the group tries to start next: the missing part of its gangs, one elastic pod, or a unit of several. Appended
+/// to `chunk`.
 void next_chunk(const core& c, group_row group, startable which, pod_list& chunk);
 /// A chunk that is so many pods of one class: the first pending ones of the only pod set.
 struct equal_chunk {

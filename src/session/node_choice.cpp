@@ -288,7 +288,7 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
   return known.open_everywhere && known.cluster.what == constraint::none &&
          policy::ignores_other_pods(c.access, *c.state().classes[row]) && !c.neighbours.has_wishes(pod) &&
          !c.claims.has_claims(pod) && !c.vendors.concerns(c.state(), pod) &&
-         c.state().pod_extras[pod].nominated == no_row &&
+         !c.loads.concerns(c.state().class_of(pod)) && c.state().pod_extras[pod].nominated == no_row &&
          c.reservations.closed_to(c.state().pods[pod].group) == nullptr;
 }
 
@@ -419,8 +419,11 @@ bool node_choice::choose_devices(const core& c, pod_row pod, node_row row, free_
     // Made where it is asked only: it takes memory.
     const bool asks_parts = ask.is_shared() && !c.compat() && (c.capabilities & part_chooses_devices) != 0;
     const model::device_chooser chooser = asks_parts ? chooser_of(c, pod, row) : nullptr;
+    using policy::load_book;
+    const std::uint64_t allowed =
+        c.loads.devices_for(c.state(), ask, row, starts ? load_book::amount::now : load_book::amount::later);
     if (model::choose_devices(c.state(), c.live, ask, row, amount, !c.compat(), found.devices, device_order(),
-                              asks_parts ? &chooser : nullptr)) {
+                              asks_parts ? &chooser : nullptr, allowed)) {
       if (c.options.devices != device_choice::index) {
         policy::choose_linked(c.state(), c.live, ask, row, c.access.zones, found.devices);
       }

@@ -67,9 +67,11 @@ std::vector<pod_row> remaining_group::surplus_of(sub_group_row member) const {
   if (satisfied == 0 && !semi_) return {};
   const std::vector<sub_group_row> members = in_reverse_order(member);
   for (const sub_group_row child : members) {
+    if (comes_in_units(c_, child)) continue;
     std::vector<pod_row> found = surplus_of(child);
     if (!found.empty()) return found;
   }
+  if (std::vector<pod_row> unit = last_unit_of(member); !unit.empty()) return unit;
   if (satisfied < needed(member) || (satisfied == needed(member) && !semi_)) return {};
   for (const sub_group_row child : members) {
     if (satisfied == needed(member) && active(child) >= needed(child)) continue;
@@ -77,6 +79,20 @@ std::vector<pod_row> remaining_group::surplus_of(sub_group_row member) const {
     if (!found.empty()) return found;
   }
   return {};
+}
+
+/// The unit that is not whole, if there is one, else the last one.
+std::vector<pod_row> remaining_group::last_unit_of(sub_group_row set) const {
+  std::vector<pod_row> unit;
+  const std::optional<unit_state> units = units_of(c_, set, [&](sub_group_row role) { return active(role); });
+  if (!units || units->begun == 0) return unit;
+  for (sub_group_row role = info(set).first_child; role != no_row; role = info(role).next_sibling) {
+    if (!comes_in_units(c_, role)) continue;
+    const std::vector<pod_row>& mine = left_[role - first_];
+    const auto kept = std::min<std::int64_t>(active(role), pods_of_units(c_, role, units->begun - 1));
+    unit.insert(unit.end(), mine.rbegin(), mine.rend() - kept);
+  }
+  return unit;
 }
 
 std::vector<sub_group_row> remaining_group::in_reverse_order(sub_group_row set) const {

@@ -18,7 +18,8 @@ class remaining_group {
   void add(pod_row pod) { left_[c_.state().pods[pod].sub - first_].push_back(pod); }
   void remove(std::span<const pod_row> pods);
 
-  /// What is beyond the gangs, one unit: the last pod of a pod set, or a whole member that its set does not need.
+  /// What is beyond the gangs, one unit: the last pod of a pod set, a unit of several, or a whole member that its set
+  /// does not need.
   /// Empty: only the core is left.
   [[nodiscard]] std::vector<pod_row> surplus() const { return surplus_of(first_); }
   /// Everything, the last in task order first.
@@ -31,6 +32,7 @@ class remaining_group {
   [[nodiscard]] std::int64_t active(sub_group_row member) const;
   [[nodiscard]] std::vector<pod_row> all_of(sub_group_row member) const;
   [[nodiscard]] std::vector<pod_row> surplus_of(sub_group_row member) const;
+  [[nodiscard]] std::vector<pod_row> last_unit_of(sub_group_row set) const;
   [[nodiscard]] std::vector<sub_group_row> in_reverse_order(sub_group_row set) const;
 
   const core& c_;

@@ -21,11 +21,13 @@ enum place : std::size_t {
   devices_changed,
   groups_changed,
   groups_new,
+  traffic_told,
+  checkpoints_told,
   pods_new,
   pods_nominated,
   queues_changed
 };
-constexpr std::size_t places = 12;
+constexpr std::size_t places = 14;
 
 struct column_plan {
   std::uint32_t id;
@@ -80,6 +82,12 @@ delta::delta() {
         {col::pod_group_topology, ct::string},
         {col::pod_group_preferred_level, ct::string},
         {col::pod_group_after, ct::string_list}});
+  plan(traffic_told, table_kind::pod_group, table_op::change,
+       {{col::pod_group_name, ct::string}, {col::pod_group_traffic, ct::i64}});
+  plan(checkpoints_told, table_kind::pod_group, table_op::change,
+       {{col::pod_group_name, ct::string},
+        {col::pod_group_last_checkpoint, ct::i64},
+        {col::pod_group_restart_cost, ct::i64}});
   plan(pods_new, table_kind::pod, table_op::add,
        {{col::pod_name, ct::string},
         {col::pod_group_ref, ct::string},
@@ -184,6 +192,20 @@ void delta::add_group(const group_row& row) {
   to[10]->push(row.preferred_level);
   const std::vector<std::string_view> after(row.after.begin(), row.after.end());
   to[11]->push_list(std::span<const std::string_view>(after));
+  ++rows_;
+}
+
+void delta::tell_traffic(std::string_view group, std::int64_t traffic) {
+  columns_[traffic_told][0]->push(group);
+  columns_[traffic_told][1]->push(traffic);
+  ++rows_;
+}
+
+void delta::tell_checkpoint(std::string_view group, std::int64_t last_checkpoint, std::int64_t restart_cost) {
+  const auto& to = columns_[checkpoints_told];
+  to[0]->push(group);
+  to[1]->push(last_checkpoint);
+  to[2]->push(restart_cost);
   ++rows_;
 }
 

@@ -59,6 +59,9 @@ class delta {
     std::span<const std::string> after;
   };
   void add_group(const group_row& row);
+  /// Of a group that is there, or is added.
+  void tell_traffic(std::string_view group, std::int64_t traffic);
+  void tell_checkpoint(std::string_view group, std::int64_t last_checkpoint, std::int64_t restart_cost);
   void add_pod(std::string_view name, std::string_view group, const pod_shape& shape, std::int64_t created,
                std::string_view affinity);
 

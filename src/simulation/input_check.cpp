@@ -175,6 +175,8 @@ result<void> check_profiles(const std::vector<profile>& profiles) {
     if (!models.insert(p.model).second) return wrong("profile of model '{}' is there twice", p.model);
     if (!is_time_or_never(p.start_overhead) || !is_time_or_never(p.checkpoint_interval))
       return wrong("profile of model '{}': times from 0 to {} ns are expected", p.model, latest);
+    if (p.traffic < 0 || p.traffic > max_amount)
+      return wrong("profile of model '{}': traffic from 0 to {} MB/s is expected", p.model, max_amount);
     speed_point before{0, 0};
     for (const speed_point& s : p.speeds) {
       if (s.pods <= before.pods || s.speed <= 0 || s.speed < before.speed || s.speed > full_speed)

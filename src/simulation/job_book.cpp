@@ -108,12 +108,24 @@ bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work, std:
   return e.speed > 0;
 }
 
+/// What of this work is in a checkpoint.
+std::int64_t job_book::saved_of(std::uint32_t job, std::int64_t done) const {
+  const std::int64_t interval = profile_of(job).checkpoint_interval;
+  return interval == 0 ? done : std::max(jobs_[job].kept, done - done % interval);
+}
+
+std::int64_t job_book::last_checkpoint(std::uint32_t job, std::int64_t now) const {
+  if (!keeps_work_) return never;
+  const entry& e = jobs_[job];
+  const std::int64_t progress = std::max<std::int64_t>(0, now - std::max(e.since, e.ready));
+  const std::int64_t done = e.done + part(progress, e.speed, full_speed);
+  return now - part(done - saved_of(job, done), full_speed, e.speed);
+}
+
 /// Back to the last checkpoint.
 void job_book::lose_work(std::uint32_t job) {
   entry& e = jobs_[job];
-  const std::int64_t interval = profile_of(job).checkpoint_interval;
-  const std::int64_t saved = interval == 0 ? e.done : std::max(e.kept, e.done - e.done % interval);
-  const std::int64_t again = e.done - (keeps_work_ ? saved : 0);
+  const std::int64_t again = e.done - (keeps_work_ ? saved_of(job, e.done) : 0);
   const std::int64_t of_this_run = e.done - e.kept;
   outcomes_[job].lost += again;
   if (of_this_run > 0) e.lost_gpu_time += e.run_time_of_gpus * std::min(again, of_this_run) / of_this_run;

@@ -58,6 +58,11 @@ class job_book {
   void interrupt(std::uint32_t job, std::int64_t now, bool saves_work);
   /// Counts what it has had until now.
   void account_until(std::uint32_t job, std::int64_t now) { account(job, now); }
+  /// Of a job that goes on: when it wrote what it would go back to if it were stopped now; `never` if it would begin
+  /// again.
+  [[nodiscard]] std::int64_t last_checkpoint(std::uint32_t job, std::int64_t now) const;
+  [[nodiscard]] std::int64_t restart_cost(std::uint32_t job) const { return profile_of(job).start_overhead; }
+  [[nodiscard]] std::int64_t traffic(std::uint32_t job) const { return profile_of(job).traffic; }
   /// When it ends if nothing changes. The job goes on.
   [[nodiscard]] std::int64_t end_of(std::uint32_t job) const;
   void end(std::uint32_t job, std::int64_t now);
@@ -71,6 +76,7 @@ class job_book {
  private:
   void account(std::uint32_t job, std::int64_t now);
   void lose_work(std::uint32_t job);
+  [[nodiscard]] std::int64_t saved_of(std::uint32_t job, std::int64_t done) const;
   [[nodiscard]] std::int64_t speed_with(std::uint32_t job, std::uint32_t pods) const;
   [[nodiscard]] const profile& profile_of(std::uint32_t job) const { return profiles_[profile_of_[job]]; }
 

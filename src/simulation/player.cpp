@@ -123,6 +123,8 @@ void player::prepare_jobs(const model::cluster_state& s) {
   }
   reservations_ = *s.reservations;
   only_starts_ = can_only_start();
+  const std::vector<std::string>& parts = engine_.options().parts;
+  tells_checkpoints_ = std::find(parts.begin(), parts.end(), "lost_work") != parts.end();
   for (std::uint32_t j = 0; j < jobs_.size() && only_starts_; ++j) need_of_job_.push_back(need_of(j));
   touched_job_.resize(jobs_.size(), false);
   times_.resize(jobs_.size());

@@ -161,6 +161,7 @@ class player {
   [[nodiscard]] std::int64_t need_of(std::uint32_t j) const;
   [[nodiscard]] std::int64_t earliest_session() const;
   result<void> tell_cluster();
+  void tell_checkpoints();
   result<void> hold_session();
   [[nodiscard]] static entity_id node_of(const decision& d, const model::cluster_state& s);
   result<std::uint32_t> subject_of(const decision& d, const snapshot& over) const;
@@ -197,7 +198,8 @@ class player {
   std::string level_;     ///< that is preferred
   bool waited_ = false;   ///< at the moment before
   std::vector<model::reservation_info> reservations_;
-  bool only_starts_ = false;  ///< sessions can do nothing but give free places to pods that wait
+  bool tells_checkpoints_ = false;  ///< the policy looks at them
+  bool only_starts_ = false;        ///< sessions can do nothing but give free places to pods that wait
 
   std::vector<pod_entry> pods_;               ///< of all jobs, in their order
   std::vector<std::uint32_t> first_pod_;      ///< by job, plus one past the end

@@ -57,7 +57,7 @@ std::vector<std::string> player::entries_of(const job& told) const {
 void player::arrive(std::uint32_t j) {
   const job& told = jobs_[j];
   book_.arrive(j, now_);
-  if (options_.replan) live_.push_back(j);
+  if (options_.replan || tells_checkpoints_) live_.push_back(j);
   note_change('a', j, 0);
   const std::int64_t created = options_.begin + now_;
   const bool asks_for_level = book_[j].pods > 1;
@@ -66,6 +66,7 @@ void player::arrive(std::uint32_t j) {
                     told.deadline == unknown_time ? unset : options_.begin + told.deadline,
                     asks_for_level ? std::string_view(topology_) : std::string_view{},
                     asks_for_level ? std::string_view(level_) : std::string_view{}, entries_of(told)});
+  if (book_.traffic(j) > 0) delta_.tell_traffic(told.name, book_.traffic(j));
   const std::string affinity = affinity_of(told);
   std::uint32_t p = first_pod_[j];
   for (const pod_shape& shape : told.pods) {
@@ -98,7 +99,7 @@ void player::end_job(std::uint32_t j) {
   delta_.remove_group(jobs_[j].name);
   --(ran ? jobs_running_ : jobs_waiting_);
   book_.end(j, now_);
-  if (options_.replan) live_.erase(std::lower_bound(live_.begin(), live_.end(), j));
+  if (options_.replan || tells_checkpoints_) live_.erase(std::lower_bound(live_.begin(), live_.end(), j));
   note_change('e', j, 0);
   changed_ = true;
 }

@@ -93,6 +93,15 @@ std::int64_t player::earliest_session() const {
   return late == 0 ? now_ : now_ - late + options_.period;
 }
 
+/// Of all that run: it is a matter of the moment.
+void player::tell_checkpoints() {
+  for (const std::uint32_t j : live_) {
+    if (book_[j].speed == 0) continue;
+    const std::int64_t written = book_.last_checkpoint(j, now_);
+    delta_.tell_checkpoint(jobs_[j].name, written == never ? unset : options_.begin + written, book_.restart_cost(j));
+  }
+}
+
 result<void> player::tell_cluster() {
   competing_.clear();
   if (options_.replan) {
@@ -132,6 +141,7 @@ result<void> player::tell_cluster() {
                                         times_[j].evictions, times_[j].stale_since});
   }
   untold_groups_.clear();
+  if (tells_checkpoints_) tell_checkpoints();
   if (usage_) {
     usage_->capacity(gpus_there_, now_);
     for (const usage_meter::entry& one : usage_->until(now_)) {

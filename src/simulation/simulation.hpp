@@ -80,6 +80,7 @@ struct profile {
   std::int64_t checkpoint_interval = never;  ///< likewise
   /// On nodes of which nothing is said a job has full speed. Pods wait for each other: the slowest one decides.
   std::vector<gpu_speed> gpu_speeds = {};
+  std::int64_t traffic = 0;  ///< MB/s between the pods of a job, which sessions are told
 };
 
 struct simulation_options {

@@ -36,6 +36,20 @@ class Play(Case):
         self.assertEqual(self.figures("--nodes", "1x1", "--until", "45")["ended"], 0)
         self.assertGreater(self.figures("--nodes", "1x1", "--period", "1m")["makespan"], 160)
 
+    def test_who_loses_least_and_who_talks(self):
+        late = self.file("late.csv", "job,submit,run_time,gpus,priority\nold,0,10h,1,50\nyoung,1h50m,10h,1,50\nurgent,2h5m,1h,1,90\n")
+        parts = "parts=predicates,proportion,priority,{}nodeavailability,nodeplacement,sg-nodelocalgreedy"
+        for more, lost in (("", 0.25), ("lost_work,", 1 / 12)):  # a quarter of an hour, or five minutes since the checkpoint
+            told = json.loads(self.ok("simulate", late, "--nodes", "2x1", "--actions", "allocate,preempt", "--checkpoints", "2h",
+                                      "--set", parts.format(more), "--json"))
+            self.assertEqual((told["evictions"], told["lost_gpu_hours"]), (1, lost))
+        talks = self.file("talks.csv", "job,submit,run_time,model,pods,gpus\na,0,1h,sweep,1,3\nb,1,1h,ddp,3,2\n")
+        play = self.file("play.yaml", "nodes: 4x4\nnodes_per_rack: 2\nprofiles:\n  - {model: ddp, traffic: 500}\n")
+        jobs = self.folder / "o.csv"
+        for part, distance in (("", "2"), ("traffic,", "1")):
+            self.ok("simulate", talks, "--play", play, "--set", f"parts=predicates,nodeavailability,{part}nodeplacement", "--jobs", jobs, "-q")
+            self.assertEqual([row["distance"] for row in csv.DictReader(jobs.read_text().splitlines())], ["0", distance])
+
     def test_a_cluster_file(self):
         cluster = self.file("c.ks", "scenario 1\nnow 1h\nnode n gpu=2 cpu=64 memory=1Ti pods=110\nqueue x limit.gpu=1\nqueue y\n")
         told = self.figures("--cluster", cluster)

@@ -1,9 +1,12 @@
 // Scores that are kept per class: the same decisions as by asking every part about every node.
 #include <deque>
+#include <map>
+#include <tuple>
 
 #include <rapidcheck.h>
 
 #include "draws.hpp"
+#include "model/state.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 
@@ -42,7 +45,7 @@ cluster packed_cluster() {
   got(c.apply(all_nodes));
   auto groups = add(kind::pod_group, {"name", "queue", "min_member", "priority", "created"});
   auto pods = add(kind::pod, {"name", "group", "request", "device_count", "status", "node", "node_affinity", "labels",
-                              "anti_affinity", "nominated_node"});
+                              "anti_affinity", "nominated_node", "load"});
   std::deque<std::string> kept;  // rows of texts are views
   const int count = draw(1, 14);
   for (int g = 0; g < count; ++g) {
@@ -57,6 +60,9 @@ cluster packed_cluster() {
     const std::int64_t cpu = std::int64_t{1000} * draw(0, 2);
     const bool picky = draw(0, 4) == 0;
     const bool alone = draw(0, 5) == 0;
+    const std::string& compute = kept.emplace_back("compute:" + std::to_string(100 * draw(0, 6)));
+    const std::string& bandwidth = kept.emplace_back("bandwidth:" + std::to_string(100 * draw(0, 6)));
+    const texts load = draw(0, 2) == 0 ? texts{} : texts{std::string_view(compute), std::string_view(bandwidth)};
     const std::string& apart = kept.emplace_back("kubernetes.io/hostname: app=" + name);
     const std::string& app = kept.emplace_back(name);
     for (int p = 0; p < size; ++p) {
@@ -65,12 +71,45 @@ cluster packed_cluster() {
                 runs ? "n" + std::to_string(draw(0, nodes - 1)) : std::string(),
                 picky ? texts{"model in (A)"} : texts{}, alone ? texts{"app", std::string_view(app)} : texts{},
                 alone ? texts{std::string_view(apart)} : texts{},
-                !runs && draw(0, 9) == 0 ? "n" + std::to_string(draw(0, nodes - 1)) : std::string()});
+                !runs && draw(0, 9) == 0 ? "n" + std::to_string(draw(0, nodes - 1)) : std::string(), load});
     }
   }
   got(c.apply(groups));
   got(c.apply(pods));
   return c;
+}
+
+/// No device gets a pod with a load for which it has no room, counted from decisions.
+void check_loads(const session& ran, std::int64_t most) {
+  const model::cluster_state& s = ran.base().state();
+  struct place {
+    node_row node = no_row;
+    std::uint64_t devices = 0;
+    bool is_new = false;
+  };
+  std::vector<place> places(s.pod_slots);
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (model::is_in(static_cast<pod_status>(s.live.pod_state[p]), model::active_allocated))
+      places[p] = {(*s.node_row_of_slot)[s.live.pod_node[p]], s.live.pod_devices[p].mask, false};
+  }
+  for (const decision& d : ran.decisions()) {
+    if (d.kind == decision_kind::evict) places[d.pod] = {};
+    if (d.kind == decision_kind::bind || d.kind == decision_kind::pipeline || d.kind == decision_kind::move)
+      places[d.pod] = {d.node, d.devices.mask, true};
+  }
+  std::map<std::tuple<node_row, std::uint32_t, std::string>, std::pair<std::int64_t, bool>> sums;
+  for (pod_row p = 0; p < s.pod_slots; ++p) {
+    if (places[p].node == no_row || !s.class_of(p).is_shared()) continue;
+    for (std::uint32_t device = 0; device < max_devices_per_node; ++device) {
+      if ((places[p].devices >> device & 1U) == 0) continue;
+      for (const model::named_amount& one : s.class_of(p).load) {
+        auto& [sum, is_new] = sums[{places[p].node, device, one.name}];
+        sum += one.amount;
+        is_new = is_new || (places[p].is_new && one.amount > 0);
+      }
+    }
+  }
+  for (const auto& [of, sum] : sums) RC_ASSERT(!sum.second || sum.first <= most);
 }
 
 /// The same with what is kept and without.
@@ -82,7 +121,9 @@ void compare() {
   parts += "predicates,sg-nodelocalgreedy,sg-multinodegang,";
   parts += pick({"", "nodeavailability,", "nodeavailability,resourcetype,gpusharingorder,nominatednode,", "load,"});
   parts += pick({"fgd", "least_waste", "least_waste,best_fit", "dot_product", "best_fit", "gpu_packing",
-                 "gpu_clustering", "fgd,gpu_clustering", "best_fit,fgd"});
+                 "gpu_clustering", "fgd,gpu_clustering", "best_fit,fgd", "colocation", "colocation,best_fit"});
+  got(e.set("colocation.most", pick({"1000", "800"})));
+  got(e.set("placement.gpu", pick({"binpack", "spread"})));
   got(e.set("parts", parts));
   got(e.set("mode", draw(0, 9) == 0 ? "compat" : "strict"));
   got(e.set("packing.scores", pick({"integer", "raw"})));
@@ -95,6 +136,8 @@ void compare() {
   const session asked = got(slow.run(base, now));
   RC_ASSERT(test::lines(ran) == test::lines(asked));
   RC_ASSERT(ran.digest() == asked.digest());
+  if (parts.find("colocation") != std::string::npos && e.options().mode == decision_mode::strict)
+    check_loads(ran, e.options().colocation_most);
 
   // Copies start without what was kept, and go on alike.
   session first = got(e.open(base, now));

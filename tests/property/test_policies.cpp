@@ -90,7 +90,7 @@ TEST_CASE("with any orders and limits sums stay right, and the order of parts is
     const snapshot s = c.take_snapshot();
     engine e;
     const std::string order = pick({"drf", "las", "las_2d", "age", "fifo", "deadline", "sjf", "srtf", "srsf",
-                                    "completion_rate", "userfairness", "userfairness,drf", "multifactor"});
+                                    "completion_rate", "userfairness", "userfairness,drf", "multifactor", "lost_work"});
     got(e.set("parts", "predicates,proportion," + order + ",nodeavailability,nodeplacement,gputypes"));
     got(e.set("actions", pick({"allocate", "runtimelimit,allocate", "allocate,runtimelimit"})));
     got(e.set("mode", pick({"strict", "compat"})));

@@ -87,10 +87,21 @@ TEST_CASE("gpu time is exact: no sum overflows, and a nanosecond counts") {
   CHECK(starts("las", c, late) == strings{"g2", "g1", "g0"});
 }
 
+TEST_CASE("what an eviction costs is exact: no sum overflows, and a nanosecond counts") {
+  cluster c = groups(3, 1000);
+  constexpr std::int64_t late = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t early = std::numeric_limits<std::int64_t>::min() + 1;
+  must(c.apply(change(kind::pod_group, {"name", "last_start", "last_checkpoint", "restart_cost"})
+                   .add({"g0", early, early + 2, max_amount})
+                   .add({"g1", early + 1, unset, max_amount})
+                   .add({"g2", early, unset, max_amount})));
+  CHECK(starts("lost_work", c, late) == strings{"g2", "g1", "g0"});
+}
+
 TEST_CASE("groups of equal keys are left to age and name") {
   cluster c = groups(3, 1000);
   for (const char* part :
-       {"las", "las_2d", "drf", "age", "fifo", "deadline", "sjf", "srtf", "srsf", "completion_rate"}) {
+       {"las", "las_2d", "drf", "age", "fifo", "deadline", "sjf", "srtf", "srsf", "completion_rate", "lost_work"}) {
     CAPTURE(part);
     CHECK(starts(part, c, 0) == strings{"g0", "g1", "g2"});
   }

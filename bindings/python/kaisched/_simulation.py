@@ -249,7 +249,7 @@ def _pools(told: Iterable[Mapping[str, Any]]) -> list[Any]:
 
 
 def _profiles(told: Iterable[Mapping[str, Any]]) -> list[Any]:
-    keys = {"model", "speeds", "start_overhead", "checkpoint_interval", "gpu_speeds"}
+    keys = {"model", "speeds", "start_overhead", "checkpoint_interval", "gpu_speeds", "traffic"}
 
     def time(row: Mapping[str, Any], key: str) -> int:
         return _time.nanoseconds(row[key], f"profile, {key}") if row.get(key) is not None else -1
@@ -261,6 +261,7 @@ def _profiles(told: Iterable[Mapping[str, Any]]) -> list[Any]:
             time(p, "start_overhead"),
             time(p, "checkpoint_interval"),
             [(str(m), round(float(s) * 1e6)) for m, s in dict(p.get("gpu_speeds", {})).items()],
+            int(p.get("traffic", 0)),
         )
         for p in _checked("profile", told, keys, "")
     ]

@@ -87,7 +87,7 @@ told_play options_of(const py::dict& told) {
 using told_outage = std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t, bool, std::vector<std::uint32_t>>;
 using told_pool = std::tuple<std::vector<std::string>, std::uint32_t, std::int64_t, std::int64_t>;
 using told_profile = std::tuple<std::string, std::vector<std::pair<std::uint32_t, std::int64_t>>, std::int64_t,
-                                std::int64_t, std::vector<std::pair<std::string, std::int64_t>>>;
+                                std::int64_t, std::vector<std::pair<std::string, std::int64_t>>, std::int64_t>;
 
 void take_nodes(simulation::play& to, const std::vector<told_outage>& outages, const std::vector<told_pool>& pools,
                 const std::vector<told_profile>& profiles) {
@@ -95,11 +95,12 @@ void take_nodes(simulation::play& to, const std::vector<told_outage>& outages, c
     to.outages.push_back({node, from, until, notice, saves_work, devices});
   for (const auto& [nodes, least, start_time, idle_time] : pools)
     to.pools.push_back({nodes, least, start_time, idle_time});
-  for (const auto& [model, speeds, start_overhead, checkpoint_interval, gpu_speeds] : profiles) {
+  for (const auto& [model, speeds, start_overhead, checkpoint_interval, gpu_speeds, traffic] : profiles) {
     simulation::profile& made = to.profiles.emplace_back();
     made.model = model;
     made.start_overhead = start_overhead;
     made.checkpoint_interval = checkpoint_interval;
+    made.traffic = traffic;
     for (const auto& [pods, speed] : speeds) made.speeds.push_back({pods, speed});
     for (const auto& [gpu_model, speed] : gpu_speeds) made.gpu_speeds.push_back({gpu_model, speed});
   }

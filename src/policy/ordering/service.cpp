@@ -50,6 +50,14 @@ int128 service_of(const session_access& a, group_row group) {
   return run == 0 ? before : before + pods_in(a, group, model::holding).gpus * run;
 }
 
+int128 lost_if_evicted(const session_access& a, group_row group) {
+  const model::group_extra& extra = a.state->group_extras[group];
+  const std::int64_t since = std::max(extra.last_checkpoint, extra.last_start);  // `unset` is before every time
+  int128 lost = extra.restart_cost;
+  if (since != unset && since < a.now) lost += static_cast<int128>(a.now) - since;
+  return lost == 0 ? 0 : pods_in(a, group, model::holding).gpus * lost;
+}
+
 remaining_work remaining_of(const session_access& a, group_row group) {
   const model::group_extra& extra = a.state->group_extras[group];
   remaining_work left;

@@ -18,6 +18,11 @@ namespace kaisched::policy {
 /// the session opened have had since the last start. Pods that the session itself starts have had nothing yet.
 [[nodiscard]] base::int128 service_of(const session_access& a, group_row group);
 
+/// GPU time that is gone if all pods of the group are evicted now, in milli-GPU nanoseconds: what those that were on
+/// nodes when the session opened have done since the last checkpoint or start, whichever was later, and what a new
+/// start costs. 0 where neither is known.
+[[nodiscard]] base::int128 lost_if_evicted(const session_access& a, group_row group);
+
 /// What a group still needs if it runs for as long as it is expected to.
 struct remaining_work {
   bool known = false;     ///< the group has an estimate
