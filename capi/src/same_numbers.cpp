@@ -147,7 +147,8 @@ SAME(KAISCHED_CONSTRAINT_NODE_RESERVED, constraint::node_reserved);
 SAME(KAISCHED_CONSTRAINT_DEPENDENCY, constraint::dependency);
 SAME(KAISCHED_CONSTRAINT_SPREAD, constraint::spread);
 SAME(KAISCHED_CONSTRAINT_SET_ASIDE, constraint::set_aside);
-static_assert(KAISCHED_CONSTRAINT_SET_ASIDE + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_POWER, constraint::power);
+static_assert(KAISCHED_CONSTRAINT_POWER + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);

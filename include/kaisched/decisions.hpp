@@ -77,8 +77,9 @@ enum class constraint : std::uint8_t {
   dependency = 31,            ///< a group that it comes after has not begun, or not ended, as it should
   spread = 32,                ///< pods like it would be spread less evenly than they must be
   set_aside = 33,             ///< what the node would have left is set aside for its free GPUs
+  power = 34,                 ///< a feed of the node has too little power left for the pod
 };
-inline constexpr std::uint8_t constraint_count = 34;
+inline constexpr std::uint8_t constraint_count = 35;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.

@@ -277,6 +277,7 @@ int weight_of(constraint what) {
     case constraint::node_reserved:
     case constraint::spread:
     case constraint::set_aside:
+    case constraint::power:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -343,6 +344,8 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "pods like it would be spread too unevenly";
     case constraint::set_aside:
       return "what nodes have free is set aside for pods with GPUs";
+    case constraint::power:
+      return "the power feeds of nodes have too little left";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

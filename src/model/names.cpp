@@ -62,7 +62,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "node_reserved",
                                                                         "dependency",
                                                                         "spread",
-                                                                        "set_aside"};
+                                                                        "set_aside",
+                                                                        "power"};
   return pick(names, c);
 }
 

@@ -54,6 +54,7 @@ std::unique_ptr<policy_part> make_numa(const policy_options&);
 std::unique_ptr<policy_part> make_dynamic_resources(const policy_options&);
 std::unique_ptr<policy_part> make_vendor_devices(const policy_options&);
 std::unique_ptr<policy_part> make_energy(const policy_options&);
+std::unique_ptr<policy_part> make_power_cap(const policy_options&);
 std::unique_ptr<policy_part> make_load(const policy_options&);
 std::unique_ptr<policy_part> make_fgd(const policy_options&);
 std::unique_ptr<policy_part> make_least_waste(const policy_options&);

@@ -40,6 +40,7 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"nodeplacement", make_node_placement, "binpack or spread, by GPUs or by CPU"},
       part_entry{"nominatednode", make_nominated_node, "the node that was promised to the pod first"},
       part_entry{"numa", make_numa, "nodes whose NUMA zones can align the pod, with as few zones as possible"},
+      part_entry{"powercap", make_power_cap, "nodes whose power feeds have enough left for the pod"},
       part_entry{"predicates", make_predicates,
                  "state, taints, labels, ports and pod affinity of nodes; queue limits per pod"},
       part_entry{"priority", make_priority, "groups of higher priority first"},

@@ -320,6 +320,8 @@ result<void> core::check() const {
   if (auto done = check_zones(*this); !done) return done;
   if (const std::string fault = vendors.used() ? vendors.fault() : std::string{}; !fault.empty())
     return violated(fault);
+  if (const std::string fault = power.used() ? power.fault(state(), live) : std::string{}; !fault.empty())
+    return violated(fault);
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (!state().groups[g].live || !state().groups[g].semi_preemptible) continue;
     if (core_growth(g, {}) != quota_vector{}) return violated("the core of a group differs from what queues count");

@@ -59,6 +59,7 @@ core::core(const core& other)
       budgets(other.budgets),
       reservations(other.reservations),
       neighbours(other.neighbours),
+      power(other.power),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
       topologies(other.topologies),
@@ -145,6 +146,7 @@ void core::connect() {
   access.claims = claims.used() ? &claims : nullptr;
   access.vendors = vendors.used() ? &vendors : nullptr;
   access.neighbours = neighbours.is_open() ? &neighbours : nullptr;
+  access.power = power.used() ? &power : nullptr;
   access.node_changed_at = choice.changed_at();
 }
 
@@ -172,6 +174,7 @@ result<void> core::open() {
   if (options.respect_disruption_budgets) budgets.open(state());
   reservations.open(state(), now);
   neighbours.open(access, has("topologyspread"), has("interpodaffinity"));
+  if (has("powercap")) power.open(state(), live);
   connect();
   for (const auto& [name, make] : setup->parts) {
     std::unique_ptr<policy_part> part = make(options);
@@ -231,6 +234,13 @@ void core::set_status(pod_row pod, pod_status status) {
   live.pod_state.write(pod) = static_cast<std::uint8_t>(status);
 }
 
+/// What the node has free has changed.
+void core::note_node(node_row row) {
+  choice.node_changed(*this, row);
+  books.note(row);
+  if (power.used()) power.node_changed(state(), live, row);
+}
+
 void core::charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign) {
   const pod_class& c = state().class_of(pod);
   if (access.in_groups(c)) {
@@ -246,8 +256,7 @@ void core::charge_node(pod_row pod, node_row row, pod_status status, const devic
     model::charge_gpus(state(), live, row, status, -sign * shared);
   }
   if (sign < 0 || status == pod_status::releasing) ++frees;
-  choice.node_changed(*this, row);
-  books.note(row);
+  note_node(row);
 }
 
 void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices) {
@@ -267,8 +276,7 @@ void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_stat
     model::charge_gpus(state(), live, row, to, -claims.enter(pod, row, gpus));
   }
   ++frees;
-  choice.node_changed(*this, row);
-  books.note(row);
+  note_node(row);
 }
 
 void core::charge_queues(pod_row pod, std::int64_t sign) {
@@ -473,8 +481,7 @@ void core::restore_evicted(const operation& op) {
     model::charge_devices(state(), live, c, row, op.old_status, op.old_devices, 1);
     groups.recall(state(), live, op.pod, op.old_status);
     ++frees;
-    choice.node_changed(*this, row);
-    books.note(row);
+    note_node(row);
   } else {
     charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
   }

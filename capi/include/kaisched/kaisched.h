@@ -575,7 +575,8 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_NODE_RESERVED = 30,      ///< the node is, or will soon be, reserved for others
   KAISCHED_CONSTRAINT_DEPENDENCY = 31,  ///< a group that it comes after has not begun, or not ended, as it should
   KAISCHED_CONSTRAINT_SPREAD = 32,      ///< pods like it would be spread less evenly than they must be
-  KAISCHED_CONSTRAINT_SET_ASIDE = 33    ///< what the node would have left is set aside for its free GPUs
+  KAISCHED_CONSTRAINT_SET_ASIDE = 33,   ///< what the node would have left is set aside for its free GPUs
+  KAISCHED_CONSTRAINT_POWER = 34        ///< a feed of the node has too little power left for the pod
 };
 
 /// Where a constraint applies.
