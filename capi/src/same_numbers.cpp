@@ -249,6 +249,7 @@ SAME(KAISCHED_NODE_COL_CLAIMABLE, col::node_claimable);
 SAME(KAISCHED_NODE_COL_VENDOR_DEVICES, col::node_vendor_devices);
 SAME(KAISCHED_NODE_COL_DEVICE_SETTINGS, col::node_device_settings);
 SAME(KAISCHED_NODE_COL_POSITION, col::node_position);
+SAME(KAISCHED_NODE_COL_POWER_FEEDS, col::node_power_feeds);
 
 SAME(KAISCHED_DEVICE_COL_NODE, col::device_node);
 SAME(KAISCHED_DEVICE_COL_INDEX, col::device_index);
@@ -288,6 +289,10 @@ SAME(KAISCHED_POD_GROUP_COL_PRIORITY_CLASS, col::pod_group_priority_class);
 SAME(KAISCHED_POD_GROUP_COL_EVICTIONS, col::pod_group_evictions);
 SAME(KAISCHED_POD_GROUP_COL_AFTER, col::pod_group_after);
 SAME(KAISCHED_POD_GROUP_COL_CHECKS, col::pod_group_checks);
+SAME(KAISCHED_POD_GROUP_COL_SPEEDUP, col::pod_group_speedup);
+SAME(KAISCHED_POD_GROUP_COL_LAST_CHECKPOINT, col::pod_group_last_checkpoint);
+SAME(KAISCHED_POD_GROUP_COL_RESTART_COST, col::pod_group_restart_cost);
+SAME(KAISCHED_POD_GROUP_COL_TRAFFIC, col::pod_group_traffic);
 
 SAME(KAISCHED_SUB_GROUP_COL_GROUP, col::sub_group_group);
 SAME(KAISCHED_SUB_GROUP_COL_NAME, col::sub_group_name);
@@ -297,6 +302,7 @@ SAME(KAISCHED_SUB_GROUP_COL_MIN_SUB_GROUP, col::sub_group_min_sub_group);
 SAME(KAISCHED_SUB_GROUP_COL_TOPOLOGY, col::sub_group_topology);
 SAME(KAISCHED_SUB_GROUP_COL_REQUIRED_LEVEL, col::sub_group_required_level);
 SAME(KAISCHED_SUB_GROUP_COL_PREFERRED_LEVEL, col::sub_group_preferred_level);
+SAME(KAISCHED_SUB_GROUP_COL_UNIT, col::sub_group_unit);
 
 SAME(KAISCHED_POD_COL_NAME, col::pod_name);
 SAME(KAISCHED_POD_COL_GROUP, col::pod_group_ref);
@@ -334,6 +340,7 @@ SAME(KAISCHED_POD_COL_DISRUPTION_BUDGET, col::pod_disruption_budget);
 SAME(KAISCHED_POD_COL_NODE_PREFERENCES, col::pod_node_preferences);
 SAME(KAISCHED_POD_COL_SPREAD, col::pod_spread);
 SAME(KAISCHED_POD_COL_PREFERENCES, col::pod_preferences);
+SAME(KAISCHED_POD_COL_LOAD, col::pod_load);
 
 SAME(KAISCHED_NUMA_ZONE_COL_NODE, col::numa_zone_node);
 SAME(KAISCHED_NUMA_ZONE_COL_NAME, col::numa_zone_name);

@@ -115,6 +115,7 @@ enum node : std::uint32_t {
   node_cpu_deviation = 17,
   node_memory_utilization = 18,
   node_memory_deviation = 19,
+  node_power_feeds = 20,
 };
 enum device : std::uint32_t {
   device_node = 1,
@@ -163,6 +164,10 @@ enum pod_group : std::uint32_t {
   pod_group_max_surge = 27,
   pod_group_after = 28,
   pod_group_checks = 29,
+  pod_group_speedup = 30,
+  pod_group_last_checkpoint = 31,
+  pod_group_restart_cost = 32,
+  pod_group_traffic = 33,
 };
 enum sub_group : std::uint32_t {
   sub_group_group = 1,
@@ -173,6 +178,7 @@ enum sub_group : std::uint32_t {
   sub_group_topology = 6,
   sub_group_required_level = 7,
   sub_group_preferred_level = 8,
+  sub_group_unit = 9,
 };
 enum pod : std::uint32_t {
   pod_name = 1,
@@ -211,6 +217,7 @@ enum pod : std::uint32_t {
   pod_node_preferences = 34,
   pod_spread = 35,
   pod_preferences = 36,
+  pod_load = 37,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,

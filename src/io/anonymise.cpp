@@ -33,6 +33,7 @@ enum class role : std::uint8_t {
   pod_preferences,   ///< weight topology key: label selector
   spreads,           ///< skew topology key ...: label selector
   dependencies,      ///< kind:name
+  amounts,           ///< name:amount
   taints,            ///< and tolerations
   devices,           ///< driver/pool/device, perhaps behind a request and =
   devices_of_class,  ///< class=driver/pool/device
@@ -66,6 +67,7 @@ constexpr std::array column_roles{
     column_role{"node", "vendor_devices", role::words},
     column_role{"node", "device_settings", role::kept},
     column_role{"node", "position", role::by_level},
+    column_role{"node", "power_feeds", role::amounts},
     column_role{"device", "node", role::name},
     column_role{"device", "uuid", role::name},
     column_role{"device", "model", role::kept},
@@ -81,6 +83,7 @@ constexpr std::array column_roles{
     column_role{"pod_group", "priority_class", role::kept},
     column_role{"pod_group", "after", role::dependencies},
     column_role{"pod_group", "checks", role::name},
+    column_role{"pod_group", "speedup", role::kept},
     column_role{"sub_group", "group", role::name},
     column_role{"sub_group", "name", role::name},
     column_role{"sub_group", "parent", role::name},
@@ -112,6 +115,7 @@ constexpr std::array column_roles{
     column_role{"pod", "disruption_budget", role::name},
     column_role{"pod", "spread", role::spreads},
     column_role{"pod", "preferences", role::pod_preferences},
+    column_role{"pod", "load", role::kept},
     column_role{"numa_zone", "node", role::name},
     column_role{"numa_zone", "name", role::kept},
     column_role{"resource_claim", "name", role::name},
@@ -236,6 +240,8 @@ class renamer {
         return spread(of);
       case role::dependencies:
         return dependency(of);
+      case role::amounts:
+        return amount(of);
       case role::taints:
         return taint(of);
       case role::devices:
@@ -334,6 +340,11 @@ class renamer {
   std::string dependency(std::string_view of) {
     const std::size_t colon = of.find(':');
     return std::string(of.substr(0, colon + 1)) + name(of.substr(colon + 1));
+  }
+
+  std::string amount(std::string_view of) {
+    const std::size_t colon = of.rfind(':');
+    return colon == std::string_view::npos ? name(of) : name(of.substr(0, colon)) + std::string(of.substr(colon));
   }
 
   std::string preference(std::string_view of) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t all = 1000;                      ///< per mille
 constexpr std::int64_t most_power = 1'000'000'000'000;  ///< milliwatts
+constexpr std::int64_t most_feed = max_amount;
 
 /// One column that holds a figure.
 struct figure {
@@ -54,6 +55,13 @@ result<void> edit::read_node_figures(const table_reader& t, std::uint64_t row, n
       {col::node_memory_deviation, 0, all, &node.memory_load.deviation},
   };
   if (auto done = read(t, row, subject, figures); !done) return done;
+  if (t.has(col::node_power_feeds)) {
+    const std::string_view list = t.text(col::node_power_feeds, row);
+    result<std::vector<named_amount>> read = parse_amounts(list, most_feed);
+    if (!read) return t.fail(read.failure().code, row, col::node_power_feeds, subject + ": " + read.failure().message);
+    node.power_feeds = std::move(*read);
+    node.power_feeds_text = list;
+  }
   return check(t, row, t.has(col::node_power_max) ? col::node_power_max : col::node_power_idle, subject, node.power);
 }
 

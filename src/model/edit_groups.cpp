@@ -66,6 +66,7 @@ result<void> edit::change_group(const table_reader& t, std::uint64_t row) {
   plan.user = plan.extra.user;
   plan.after = plan.extra.after;
   plan.checks = plan.extra.checks;
+  plan.speedup = plan.extra.speedup;
   plan.pod_min = s_.subs[plan.core.first_sub + 1].min;
   plan.root_min = s_.subs[plan.core.first_sub].min;
   plan.together = s_.subs[plan.core.first_sub].together;
@@ -117,6 +118,7 @@ void edit::put_group(group_plan plan, group_row g) {
   if (before.after.empty() != plan.after.empty()) s_.dependent_groups += plan.after.empty() ? ~std::uint32_t{0} : 1U;
   rename(before.after, plan.after, extra.after);
   rename(before.checks, plan.checks, extra.checks);
+  rename(before.speedup, plan.speedup, extra.speedup);
   count_priority(g, true);
   touch(g);
 }
@@ -158,6 +160,7 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
   discard(s_.group_extras[g].user);
   discard(s_.group_extras[g].after);
   discard(s_.group_extras[g].checks);
+  discard(s_.group_extras[g].speedup);
   if (!s_.group_extras[g].after.empty()) --s_.dependent_groups;
   free_block(group.first_sub, group.sub_count);
   if (group.semi_preemptible) --s_.semi_preemptible_groups;
@@ -223,7 +226,8 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
         std::pair{std::uint32_t{col::pod_group_preemption_delay}, &extra.preemption_delay},
         std::pair{std::uint32_t{col::pod_group_staleness_grace}, &extra.staleness_grace},
         std::pair{std::uint32_t{col::pod_group_runtime_estimate}, &extra.runtime_estimate},
-        std::pair{std::uint32_t{col::pod_group_deadline}, &extra.deadline}}) {
+        std::pair{std::uint32_t{col::pod_group_deadline}, &extra.deadline},
+        std::pair{std::uint32_t{col::pod_group_last_checkpoint}, &extra.last_checkpoint}}) {
     if (t.has(column)) *target = t.i64(column, row);
   }
   if (t.has(col::pod_group_user)) plan.user = t.text(col::pod_group_user, row);
@@ -235,10 +239,17 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
     }
   }
   if (t.has(col::pod_group_checks)) plan.checks = t.text(col::pod_group_checks, row);
+  if (t.has(col::pod_group_speedup)) {
+    plan.speedup = t.text(col::pod_group_speedup, row);
+    const result<std::vector<speed_point>> read = parse_speedup(plan.speedup);
+    if (!read) return t.fail(read.failure().code, row, col::pod_group_speedup, read.failure().message);
+  }
   for (const auto& [column, target] :
        {std::pair{std::uint32_t{col::pod_group_attained_service}, &extra.attained_service},
         std::pair{std::uint32_t{col::pod_group_evictions}, &extra.evictions},
-        std::pair{std::uint32_t{col::pod_group_max_surge}, &extra.max_surge}}) {
+        std::pair{std::uint32_t{col::pod_group_max_surge}, &extra.max_surge},
+        std::pair{std::uint32_t{col::pod_group_restart_cost}, &extra.restart_cost},
+        std::pair{std::uint32_t{col::pod_group_traffic}, &extra.traffic}}) {
     if (!t.has(column)) continue;
     auto v = bounded(t, row, column, 0, max_amount);
     if (!v) return v.failure();

@@ -125,6 +125,11 @@ result<void> edit::read_sub_group(const table_reader& t, std::uint64_t row, grou
     }
     d.min_sub_group = t.i64(col::sub_group_min_sub_group, row);
   }
+  if (t.has(col::sub_group_unit)) {
+    auto v = bounded(t, row, col::sub_group_unit, 0, max_amount);
+    if (!v) return v.failure();
+    d.unit = *v;
+  }
   result<topology_share> together = read_topology(
       t, row, {col::sub_group_topology, col::sub_group_required_level, col::sub_group_preferred_level}, d.together);
   if (!together) return together.failure();
@@ -246,7 +251,8 @@ std::vector<sub_definition> edit::definitions_of(group_row g) const {
   for (sub_group_row sub = group.first_sub + 1; sub < group.first_sub + group.sub_count; ++sub) {
     const sub_info& info = s_.subs[sub];
     const std::string_view parent = info.parent == group.first_sub ? std::string_view{} : s_.subs[info.parent].name;
-    all.push_back({info.name, parent, info.is_set ? 0 : info.min, info.is_set ? info.min : unset, info.together});
+    all.push_back(
+        {info.name, parent, info.is_set ? 0 : info.min, info.is_set ? info.min : unset, info.together, info.unit});
   }
   return all;
 }
@@ -286,6 +292,7 @@ void edit::rebuild_tree(group_row g, std::vector<sub_definition> definitions) {
     info.group = g;
     info.is_set = d.min_sub_group != unset;
     info.min = info.is_set ? d.min_sub_group : d.min_member;
+    info.unit = d.unit;
     s_.subs.write(first + 1 + i) = info;
     set_topology(first + 1 + i, d.together);
   }

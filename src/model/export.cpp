@@ -124,6 +124,7 @@ void put_node(schema_writer& w, const node_info& node, const dimension_order& or
   w.put(col::node_cpu_deviation, node.cpu_load.deviation);
   w.put(col::node_memory_utilization, node.memory_load.mean);
   w.put(col::node_memory_deviation, node.memory_load.deviation);
+  w.put_raw(col::node_power_feeds, node.power_feeds_text);
   w.put_raw(col::node_vendor_devices, node.vendor_devices_text);
   w.put_raw(col::node_device_settings, node.device_settings_text);
   std::string positions;
@@ -349,6 +350,10 @@ table export_groups(const cluster_state& s) {
     w.put(col::pod_group_max_surge, extra.max_surge);
     w.put_raw(col::pod_group_after, extra.after);
     w.put_raw(col::pod_group_checks, extra.checks);
+    w.put_raw(col::pod_group_speedup, extra.speedup);
+    w.put(col::pod_group_last_checkpoint, extra.last_checkpoint);
+    w.put(col::pod_group_restart_cost, extra.restart_cost);
+    w.put(col::pod_group_traffic, extra.traffic);
   }
   return w.take();
 }
@@ -366,6 +371,7 @@ table export_sub_groups(const cluster_state& s) {
       w.put(col::sub_group_min_member, info.is_set ? std::int64_t{0} : info.min);
       w.put(col::sub_group_min_sub_group, info.is_set ? info.min : unset);
       put_topology(w, info, col::sub_group_topology, col::sub_group_required_level, col::sub_group_preferred_level);
+      w.put(col::sub_group_unit, info.unit);
     }
   }
   return w.take();
@@ -426,6 +432,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put(col::pod_disruption_budget, told.budget);
   w.put_raw(col::pod_spread, ask.spread);
   w.put_raw(col::pod_preferences, ask.preferences);
+  w.put_raw(col::pod_load, ask.load);
 }
 
 table export_pods(const cluster_state& s, const dimension_order& order) {

@@ -37,6 +37,7 @@ struct group_plan {
   std::string_view user;
   std::string_view after;
   std::string_view checks;
+  std::string_view speedup;
   std::int64_t pod_min = 1;  ///< size of the gang of a group without sub-groups
   std::int64_t root_min = unset;
   topology_share together;
@@ -56,6 +57,7 @@ struct sub_definition {
   std::int64_t min_member = 0;
   std::int64_t min_sub_group = unset;
   topology_share together;
+  std::int64_t unit = 0;
   std::uint64_t row = no_place;  ///< the row that gave it its parent
   bool fresh = false;            ///< added by that row: its name is not in the pool yet
 };

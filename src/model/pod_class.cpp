@@ -154,11 +154,11 @@ std::string pod_ask::key() const {
   if (node_selector.empty() && node_affinity.empty() && tolerations.empty() && affinity.empty() &&
       anti_affinity.empty() && host_ports.empty() && obstacle.empty() && claims.empty() && containers.empty() &&
       claimed_gpus == 0 && device_requests.empty() && annotations.empty() && node_preferences.empty() &&
-      spread.empty() && preferences.empty()) {
+      spread.empty() && preferences.empty() && load.empty()) {
     return key;
   }
   for (const std::string* text : {&node_selector, &node_affinity, &tolerations, &affinity, &anti_affinity, &host_ports,
-                                  &obstacle, &claims, &node_preferences, &spread, &preferences}) {
+                                  &obstacle, &claims, &node_preferences, &spread, &preferences, &load}) {
     append_text(key, *text);
   }
   const bool asks_vendors = !device_requests.empty() || !annotations.empty();
@@ -235,12 +235,15 @@ std::optional<pod_class> make_pod_class(pod_ask ask, ask_fault& fault) {
   if (!all) return std::nullopt;
   result<std::vector<vendor_request>> requests = parse_vendor_requests(c.ask.device_requests);
   result<std::vector<std::pair<std::string, std::string>>> annotations = parse_annotations(c.ask.annotations);
+  result<std::vector<named_amount>> load = parse_amounts(c.ask.load, whole_device);
   if (!sound(col::pod_device_requests, requests ? result<void>{} : result<void>{requests.failure()}) ||
-      !sound(col::pod_annotations, annotations ? result<void>{} : result<void>{annotations.failure()})) {
+      !sound(col::pod_annotations, annotations ? result<void>{} : result<void>{annotations.failure()}) ||
+      !sound(col::pod_load, load ? result<void>{} : result<void>{load.failure()})) {
     return std::nullopt;
   }
   c.device_requests = std::move(*requests);
   c.annotations = std::move(*annotations);
+  c.load = std::move(*load);
   c.node_selector = std::move(*labels);
   return c;
 }

@@ -12,6 +12,7 @@
 
 #include <kaisched/result.hpp>
 
+#include "model/figures.hpp"
 #include "model/selector.hpp"
 #include "model/sharing_mode.hpp"
 #include "model/vendor_devices.hpp"
@@ -55,6 +56,7 @@ struct pod_ask {
   std::string node_preferences;
   std::string spread;
   std::string preferences;
+  std::string load;
 
   /// Byte string that is equal exactly for equal asks.
   [[nodiscard]] std::string key() const;
@@ -83,6 +85,7 @@ struct pod_class {
   std::vector<node_preference> node_preferences;
   std::vector<spread_constraint> spread;
   std::vector<pod_preference> preferences;  ///< of other pods
+  std::vector<named_amount> load;           ///< of its devices, in thousandths
 
   [[nodiscard]] std::int64_t requests(std::uint32_t d) const { return d < ask.request.size() ? ask.request[d] : 0; }
   /// Devices, as a whole or in part.

@@ -27,6 +27,7 @@ constexpr std::array text_columns{
     std::pair{std::uint32_t{col::pod_node_preferences}, &pod_ask::node_preferences},
     std::pair{std::uint32_t{col::pod_spread}, &pod_ask::spread},
     std::pair{std::uint32_t{col::pod_preferences}, &pod_ask::preferences},
+    std::pair{std::uint32_t{col::pod_load}, &pod_ask::load},
 };
 
 bool gives_ask(const table_reader& t) {

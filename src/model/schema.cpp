@@ -107,6 +107,10 @@ constexpr std::array node_columns{
                 "-1", "Measured mean utilisation of the memory; -1 if unknown."},
     column_info{col::node_memory_deviation, "memory_deviation", ct::i64, cs::one, false, ek::none, "per mille", "0",
                 "Standard deviation of it."},
+    column_info{col::node_power_feeds, "power_feeds", ct::string_list, cs::ragged, false, ek::none, "feed:milliwatts",
+                "",
+                "What the node draws its power from, and the most that all nodes of the feed may draw; for the part "
+                "powercap. The least that one of them says counts."},
 };
 constexpr std::array device_columns{
     column_info{col::device_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the device."},
@@ -206,6 +210,15 @@ constexpr std::array pod_group_columns{
     column_info{col::pod_group_checks, "checks", ct::string_list, cs::ragged, false, ek::none, "names", "",
                 "Who outside has to agree before pods of the group may start. The group is decided as ever and holds "
                 "what it gets; its decisions name those who have not agreed."},
+    column_info{col::pod_group_speedup, "speedup", ct::string_list, cs::ragged, false, ek::none, "pods:throughput", "",
+                "How fast the group is with so many pods, such as 1:1, 2:1.9, 4:3.5; what a further pod brings never "
+                "grows. For the part goodput and the action resize."},
+    column_info{col::pod_group_last_checkpoint, "last_checkpoint", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "When the group last saved its work; for the part lost_work."},
+    column_info{col::pod_group_restart_cost, "restart_cost", ct::i64, cs::one, false, ek::none, "ns", "0",
+                "How long the group takes to go on after it has been stopped; for the part lost_work."},
+    column_info{col::pod_group_traffic, "traffic", ct::i64, cs::one, false, ek::none, "MB/s", "0",
+                "What a pod of the group exchanges with the others; for the part traffic."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",
@@ -227,6 +240,9 @@ constexpr std::array sub_group_columns{
     column_info{col::sub_group_preferred_level, "preferred_level", ct::string, cs::ragged, false, ek::none,
                 "node label key", "",
                 "Level of the topology: the pods should be in one of its domains; empty: no preference."},
+    column_info{col::sub_group_unit, "unit", ct::i64, cs::one, false, ek::none, "pods", "0",
+                "Pods of the sub-group in one unit of the group, which grows beyond its gangs, and shrinks, by whole "
+                "units; 0: the sub-group is in none."},
 };
 constexpr std::array pod_columns{
     column_info{col::pod_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -332,6 +348,9 @@ constexpr std::array pod_columns{
                 "weight topology key: label selector", "",
                 "Preferred affinity to pods, and where the weight is negative anti-affinity: -100 to 100, see the part "
                 "interpodaffinity."},
+    column_info{col::pod_load, "load", ct::string_list, cs::ragged, false, ek::none, "resource:thousandths", "",
+                "What the pod uses of resources of its device that are shared by time, such as compute:400, "
+                "bandwidth:700; for the part colocation."},
 };
 constexpr std::array disruption_budget_columns{
     column_info{col::disruption_budget_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",

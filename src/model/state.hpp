@@ -158,6 +158,8 @@ struct node_info {
   power_figures power;
   load_figures cpu_load;
   load_figures memory_load;
+  std::vector<named_amount> power_feeds;      ///< and the most that all of a feed may draw, in milliwatts
+  std::string power_feeds_text;               ///< as given
   std::vector<vendor_device> vendor_devices;  ///< in the order of the node
   std::string vendor_devices_text;            ///< as given
   std::string device_settings_text;           ///< as given
@@ -216,8 +218,12 @@ struct group_extra {
   std::int64_t max_surge = 0;
   std::int64_t evictions = 0;
   std::string_view user;
-  std::string_view after;        ///< row of a string list
-  std::string_view checks;       ///< row of a string list
+  std::string_view after;    ///< row of a string list
+  std::string_view checks;   ///< row of a string list
+  std::string_view speedup;  ///< row of a string list, see parse_speedup
+  std::int64_t last_checkpoint = unset;
+  std::int64_t restart_cost = 0;
+  std::int64_t traffic = 0;      ///< MB/s of each pod
   bool has_sub_groups = false;   ///< false: the tree is the implied root with one pod set
   pod_row first_stray = no_row;  ///< pods that name a sub-group that does not exist
 };
@@ -238,6 +244,7 @@ struct sub_info {
   sub_group_row next_sibling = no_row;
   bool is_set = false;
   std::int64_t min = 0;        ///< pod sets: size of the gang; sets: members needed, unset = all
+  std::int64_t unit = 0;       ///< pod sets: pods in one unit of the group; 0: in none
   pod_row first_pod = no_row;  ///< pods in task order
   pod_row last_pod = no_row;
   std::uint32_t members = 0;                     ///< sets: number of children

@@ -829,7 +829,10 @@ enum kaisched_node_column {
   /// i64, default -1. Measured mean utilisation of the memory; -1 if unknown. [per mille]
   KAISCHED_NODE_COL_MEMORY_UTILIZATION = 18,
   /// i64, default 0. Standard deviation of it. [per mille]
-  KAISCHED_NODE_COL_MEMORY_DEVIATION = 19
+  KAISCHED_NODE_COL_MEMORY_DEVIATION = 19,
+  /// string_list, default empty. What the node draws its power from, and the most that all nodes of the feed may draw;
+  /// for the part powercap. The least that one of them says counts. [feed:milliwatts]
+  KAISCHED_NODE_COL_POWER_FEEDS = 20
 };
 
 /// Columns of KAISCHED_TABLE_DEVICE.
@@ -939,7 +942,16 @@ enum kaisched_pod_group_column {
   KAISCHED_POD_GROUP_COL_AFTER = 28,
   /// string_list, default empty. Who outside has to agree before pods of the group may start. The group is decided as
   /// ever and holds what it gets; its decisions name those who have not agreed. [names]
-  KAISCHED_POD_GROUP_COL_CHECKS = 29
+  KAISCHED_POD_GROUP_COL_CHECKS = 29,
+  /// string_list, default empty. How fast the group is with so many pods, such as 1:1, 2:1.9, 4:3.5; what a further pod
+  /// brings never grows. For the part goodput and the action resize. [pods:throughput]
+  KAISCHED_POD_GROUP_COL_SPEEDUP = 30,
+  /// i64, default unset. When the group last saved its work; for the part lost_work. [ns]
+  KAISCHED_POD_GROUP_COL_LAST_CHECKPOINT = 31,
+  /// i64, default 0. How long the group takes to go on after it has been stopped; for the part lost_work. [ns]
+  KAISCHED_POD_GROUP_COL_RESTART_COST = 32,
+  /// i64, default 0. What a pod of the group exchanges with the others; for the part traffic. [MB/s]
+  KAISCHED_POD_GROUP_COL_TRAFFIC = 33
 };
 
 /// Columns of KAISCHED_TABLE_SUB_GROUP.
@@ -963,7 +975,10 @@ enum kaisched_sub_group_column {
   KAISCHED_SUB_GROUP_COL_REQUIRED_LEVEL = 7,
   /// string, default empty. Level of the topology: the pods should be in one of its domains; empty: no preference.
   /// [node label key]
-  KAISCHED_SUB_GROUP_COL_PREFERRED_LEVEL = 8
+  KAISCHED_SUB_GROUP_COL_PREFERRED_LEVEL = 8,
+  /// i64, default 0. Pods of the sub-group in one unit of the group, which grows beyond its gangs, and shrinks, by
+  /// whole units; 0: the sub-group is in none. [pods]
+  KAISCHED_SUB_GROUP_COL_UNIT = 9
 };
 
 /// Columns of KAISCHED_TABLE_POD.
@@ -1063,7 +1078,10 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_SPREAD = 35,
   /// string_list, default empty. Preferred affinity to pods, and where the weight is negative anti-affinity: -100 to
   /// 100, see the part interpodaffinity. [weight topology key: label selector]
-  KAISCHED_POD_COL_PREFERENCES = 36
+  KAISCHED_POD_COL_PREFERENCES = 36,
+  /// string_list, default empty. What the pod uses of resources of its device that are shared by time, such as
+  /// compute:400, bandwidth:700; for the part colocation. [resource:thousandths]
+  KAISCHED_POD_COL_LOAD = 37
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.
