@@ -112,6 +112,7 @@ SAME(KAISCHED_ACTION_BACKFILL, action_kind::backfill);
 SAME(KAISCHED_ACTION_RUNTIME_LIMIT, action_kind::runtime_limit);
 SAME(KAISCHED_ACTION_REPARTITION, action_kind::repartition);
 SAME(KAISCHED_ACTION_OVER_LIMIT, action_kind::over_limit);
+SAME(KAISCHED_ACTION_RESIZE, action_kind::resize);
 
 SAME(KAISCHED_CONSTRAINT_NONE, constraint::none);
 SAME(KAISCHED_CONSTRAINT_RESOURCE, constraint::resource);

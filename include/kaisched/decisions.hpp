@@ -38,6 +38,7 @@ enum class action_kind : std::uint8_t {
   runtime_limit = 7,  ///< not one of KAI
   repartition = 8,    ///< not one of KAI
   over_limit = 9,     ///< not one of KAI
+  resize = 10,        ///< not one of KAI
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;
 

@@ -27,6 +27,7 @@ struct part_entry {
 // Ordering of groups inside a queue.
 std::unique_ptr<policy_part> make_priority(const policy_options&);
 std::unique_ptr<policy_part> make_elastic(const policy_options&);
+std::unique_ptr<policy_part> make_goodput(const policy_options&);
 std::unique_ptr<policy_part> make_age(const policy_options&);
 std::unique_ptr<policy_part> make_deadline(const policy_options&);
 std::unique_ptr<policy_part> make_drf(const policy_options&);

@@ -19,6 +19,7 @@ std::span<const part_entry> built_in_parts() noexcept {
       part_entry{"fgd", make_fgd,
                  "nodes and devices where least of the free GPUs becomes useless for pods that usually come"},
       part_entry{"fifo", make_fifo, "older groups first"},
+      part_entry{"goodput", make_goodput, "groups first where the next pod adds most speed for each GPU"},
       part_entry{"gpu_clustering", make_gpu_clustering, "nodes that host pods with as many GPUs"},
       part_entry{"gpu_packing", make_gpu_packing, "devices in use before idle ones, nodes in use before idle ones"},
       part_entry{"gpupack", make_gpu_pack, "parts of devices on the fullest device that has room"},

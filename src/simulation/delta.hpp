@@ -57,6 +57,7 @@ class delta {
     std::string_view topology;
     std::string_view preferred_level;
     std::span<const std::string> after;
+    std::span<const std::string> speedup;
   };
   void add_group(const group_row& row);
   void add_pod(std::string_view name, std::string_view group, const pod_shape& shape, std::int64_t created,

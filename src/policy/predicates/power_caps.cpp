@@ -77,9 +77,9 @@ void power_book::open(const model::cluster_state& s, const model::live_state& li
   *this = {};
   std::map<std::string_view, std::int64_t> most;
   for (const auto& node : *s.nodes) {
-    for (const model::power_feed& one : node->power_feeds) {
-      const auto [known, is_new] = most.try_emplace(one.name, one.most);
-      if (!is_new) known->second = std::min(known->second, one.most);
+    for (const model::named_amount& one : node->power_feeds) {
+      const auto [known, is_new] = most.try_emplace(one.name, one.amount);
+      if (!is_new) known->second = std::min(known->second, one.amount);
     }
   }
   if (most.empty()) return;
@@ -91,7 +91,8 @@ void power_book::open(const model::cluster_state& s, const model::live_state& li
   first_feed_.push_back(0);
   draws_.resize(s.node_count());
   for (node_row row = 0; row < s.node_count(); ++row) {
-    for (const model::power_feed& one : (*s.nodes)[row]->power_feeds) feeds_of_.push_back(place.find(one.name)->second);
+    for (const model::named_amount& one : (*s.nodes)[row]->power_feeds)
+      feeds_of_.push_back(place.find(one.name)->second);
     first_feed_.push_back(static_cast<std::uint32_t>(feeds_of_.size()));
     node_changed(s, live, row);
   }
