@@ -112,6 +112,7 @@ SAME(KAISCHED_ACTION_BACKFILL, action_kind::backfill);
 SAME(KAISCHED_ACTION_RUNTIME_LIMIT, action_kind::runtime_limit);
 SAME(KAISCHED_ACTION_REPARTITION, action_kind::repartition);
 SAME(KAISCHED_ACTION_OVER_LIMIT, action_kind::over_limit);
+SAME(KAISCHED_ACTION_RESIZE, action_kind::resize);
 
 SAME(KAISCHED_CONSTRAINT_NONE, constraint::none);
 SAME(KAISCHED_CONSTRAINT_RESOURCE, constraint::resource);
@@ -148,7 +149,8 @@ SAME(KAISCHED_CONSTRAINT_DEPENDENCY, constraint::dependency);
 SAME(KAISCHED_CONSTRAINT_SPREAD, constraint::spread);
 SAME(KAISCHED_CONSTRAINT_SET_ASIDE, constraint::set_aside);
 SAME(KAISCHED_CONSTRAINT_DEVICE_LOAD, constraint::device_load);
-static_assert(KAISCHED_CONSTRAINT_DEVICE_LOAD + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_POWER, constraint::power);
+static_assert(KAISCHED_CONSTRAINT_POWER + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);

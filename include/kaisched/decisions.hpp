@@ -38,6 +38,7 @@ enum class action_kind : std::uint8_t {
   runtime_limit = 7,  ///< not one of KAI
   repartition = 8,    ///< not one of KAI
   over_limit = 9,     ///< not one of KAI
+  resize = 10,        ///< not one of KAI
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;
 
@@ -78,8 +79,9 @@ enum class constraint : std::uint8_t {
   spread = 32,                ///< pods like it would be spread less evenly than they must be
   set_aside = 33,             ///< what the node would have left is set aside for its free GPUs
   device_load = 34,           ///< pods that share the devices of the node put too much on them already
+  power = 35,                 ///< a feed of the node has too little power left for the pod
 };
-inline constexpr std::uint8_t constraint_count = 35;
+inline constexpr std::uint8_t constraint_count = 36;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.

@@ -24,8 +24,9 @@ enum class victim_rule : std::uint8_t {
   youngest = 9,          ///< and of those of the same priority none is younger
   in_solution = 10,      ///< nothing of this alone: the search found a set of victims that is enough with it
   over_limit = 11,       ///< its queue, or one above it, held more than its limit
+  brings_less = 12,      ///< its group loses less speed by it than the group that gets its place gains
 };
-inline constexpr std::uint8_t victim_rule_count = 12;
+inline constexpr std::uint8_t victim_rule_count = 13;
 [[nodiscard]] std::string_view victim_rule_name(victim_rule r) noexcept;
 
 /// Why a group with pods on nodes was left alone by a commit. Values are part of the ABI.

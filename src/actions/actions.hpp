@@ -40,6 +40,8 @@ result<void> limit_runtime(work::core& c);
 result<void> evict_stale_gangs(work::core& c);
 /// Evicts what queues hold beyond their limits.
 result<void> keep_limits(work::core& c);
+/// Takes surplus pods of groups where they bring less speed than the pods of groups that get their places.
+result<void> resize(work::core& c);
 /// Starts groups in queue order up to the first that waits for others to end, and behind it those that do not delay it.
 result<void> backfill(work::core& c);
 

@@ -99,6 +99,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"runtimelimit", action_kind::runtime_limit, limit_runtime},
       action_entry{"repartition", action_kind::repartition, repartition, true},
       action_entry{"overlimit", action_kind::over_limit, keep_limits},
+      action_entry{"resize", action_kind::resize, resize, true, true},
       action_entry{"tiers", action_kind::allocate, decide_in_tiers},
       action_entry{"cells", action_kind::allocate, decide_in_cells},
       action_entry{"admission", action_kind::allocate, admit_by_quota},

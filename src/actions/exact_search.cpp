@@ -225,7 +225,7 @@ result<bool> exact_search::find_small_set() {
   if (cannot_end(limits)) return false;
   positions all(units_.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  if (c_.zones.used() || c_.claims.used() || c_.vendors.used() || c_.loads.used())
+  if (c_.zones.used() || c_.claims.used() || c_.vendors.used() || c_.loads.used() || c_.power.used())
     return try_sets_of(all);  // amounts do not tell which units open a node
   result<bool> helps = !limits.empty()                ? try_sets_of(units_that_open_nodes_or_end(limits))
                        : c_.partial.chunk.size() == 1 ? try_sets_by_node()

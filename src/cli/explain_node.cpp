@@ -136,6 +136,8 @@ std::string text_of(const session& over, const refusal& one) {
       return fmt::format("{}: pods are here that must not be near", groups);
     case constraint::spread:
       return fmt::format("{}: too many pods like it are near, or the topology key is missing", groups);
+    case constraint::power:
+      return fmt::format("{}: a power feed has too little left", groups);
     default:
       return fmt::format("{}: {}", groups, constraint_name(one.what));
   }

@@ -278,6 +278,7 @@ int weight_of(constraint what) {
     case constraint::spread:
     case constraint::set_aside:
     case constraint::device_load:
+    case constraint::power:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -346,6 +347,8 @@ std::string node_headline(const session& from, std::span<const reason> reasons) 
       return "pods on shared devices put too much on them already";
     case constraint::set_aside:
       return "what nodes have free is set aside for pods with GPUs";
+    case constraint::power:
+      return "the power feeds of nodes have too little left";
     default:
       return fmt::format("refused by {}", constraint_name(why.what));
   }

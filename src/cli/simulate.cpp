@@ -95,6 +95,12 @@ void print_figures(const terminal& out, const metrics& m, const run_result& run)
       share_words(m.fragmentation), share_words(m.idle_though_asked)));
   out.line(fmt::format("  GPU hours             {}, {} of them lost", hours_words(m.gpu_hours),
                        hours_words(m.lost_gpu_hours)));
+  if (run.power.known) {
+    out.line(fmt::format("  energy                {:.1f} kWh, at most {:.1f} kW at once{}", m.energy, m.peak_power,
+                         run.power.feeds.empty() ? std::string()
+                                                 : fmt::format("; of a power feed {} of what it may deliver",
+                                                               share_words(m.fullest_feed))));
+  }
   if (run.levels > 0) {
     out.line(fmt::format("  jobs of several pods  {:.2f} levels of the topology between their nodes", m.topology_cost));
   }

@@ -53,6 +53,7 @@ struct workload_arguments {
   std::string run_times;
   std::string rhythm;
   std::int64_t queues = 0;
+  bool elastic = false;
 };
 
 error wrong_argument(std::string text) { return {status::argument, std::move(text), {}}; }
@@ -76,6 +77,7 @@ result<void> check_task(const workload_arguments& told) {
     if (!told.sizes.empty()) return "--sizes";
     if (!told.run_times.empty()) return "--run-times";
     if (!told.rhythm.empty()) return "--rhythm";
+    if (told.elastic) return "--elastic";
     return told.queues > 0 ? "--queues" : std::string_view{};
   };
   if (const std::string_view vain = invents ? of_reading() : of_inventing(); !vain.empty()) {
@@ -124,6 +126,7 @@ result<simulation::generator_options> options_of(const workload_arguments& told)
   options.seed = told.seed;
   options.queues = told.queues;
   options.gpus_per_node = told.gpus_per_node;
+  options.elastic = told.elastic;
   if (!told.sizes.empty()) {
     auto sizes = simulation::parse_sizes(told.sizes);
     if (!sizes) return wrong_argument("--" + sizes.failure().message);
@@ -386,6 +389,7 @@ void add_inventing(command& c, workload_arguments& told) {
   c.option("--rhythm", &told.rhythm, one_of("WHAT", {"none", "day", "week"}),
            "Whether the rate changes with the hour, and with the day of the week. One of");
   c.option("--queues", &told.queues, any_value("N"), "Queues that the jobs are in; 0: none").between(0, 1'048'576);
+  c.flag("--elastic", told.elastic, "Jobs of several pods may run with fewer, and have curves of speed");
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ result<void> add_verdicts(core& c, pod_row pod, std::span<const node_row> rows, 
     work::place place;
     const free_amount amount = one.starts_now ? free_amount::idle : free_amount::idle_or_releasing;
     if (!c.choice.choose_devices(c, pod, rows[i], amount, place)) continue;
-    one.starts_now = one.starts_now && !place.must_wait;
+    one.starts_now = one.starts_now && !place.must_wait && work::has_power(c, pod, place);
     one.devices = place.devices;
   }
   return {};

@@ -1,6 +1,7 @@
 // Reasons as sentences.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -43,6 +44,10 @@ constexpr wording nodes_refuse("{nodes} node refused by {constraint}", "{nodes} 
 constexpr wording nodes_of_vendors("{nodes} node where the vendors' rules give the pod no devices",
                                    "{nodes} nodes where the vendors' rules give the pod no devices",
                                    "{nodes} 个节点按厂商规则不能给该 Pod 设备");
+constexpr wording nodes_of_feeds(
+    "{nodes} node without the power for it: feed '{feed}' has {have} left, needs {need} (on {nearest})",
+    "{nodes} nodes without the power for it: feed '{feed}' has {have} left, needs {need} (on {nearest})",
+    "{nodes} 个节点的供电不足：馈线“{feed}”剩余 {have}，需要 {need}（在 {nearest}）");
 constexpr wording nodes_of_claims("{nodes} node where the resource claims of the pod cannot be used",
                                   "{nodes} nodes where the resource claims of the pod cannot be used",
                                   "{nodes} 个节点不能使用该 Pod 的资源声明");
@@ -223,6 +228,23 @@ std::string vendor_text(const core& c, language in, const reason& why) {
   return text;
 }
 
+/// `1.2 kW`.
+std::string power_text(std::int64_t milliwatts) {
+  const auto watts = static_cast<double>(milliwatts) / 1000;
+  const double amount = std::abs(watts);
+  if (amount >= 1e6) return fmt::format("{:g} MW", watts / 1e6);
+  return amount >= 1e3 ? fmt::format("{:g} kW", watts / 1e3) : fmt::format("{:g} W", watts);
+}
+
+/// The feed that lacks most of the node that lacks least.
+std::string feed_text(const core& c, language in, const reason& why) {
+  const auto missing = policy::power_missing(c.access, why.pod, why.nearest, policy::free_amount::idle_or_releasing);
+  return say(in, nodes_of_feeds, why.nodes, fmt::arg("nodes", why.nodes),
+             fmt::arg("feed", missing ? c.power.name_of(missing->feed) : std::string_view{}),
+             fmt::arg("have", power_text(std::max<std::int64_t>(0, why.have))), fmt::arg("need", power_text(why.need)),
+             fmt::arg("nearest", name_of_node(c, why.nearest)));
+}
+
 /// What a person has to know about claims with requests beside that nothing is free, from one of the first nodes.
 std::string claims_text(const core& c, language in, const reason& why) {
   constexpr node_row most_nodes = 64;
@@ -294,6 +316,8 @@ std::string node_reason_text(const core& c, language in, const reason& why) {
       return vendor_text(c, in, why);
     case constraint::node_reserved:
       return reservation_text(c, in, why);
+    case constraint::power:
+      return feed_text(c, in, why);
     default:
       break;
   }

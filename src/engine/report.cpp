@@ -43,6 +43,7 @@ class merged_reasons {
     reason& sum = it->second;
     ++sum.nodes;
     if (one.have > sum.have) {
+      sum.need = one.need;
       sum.have = one.have;
       sum.nearest = one.nearest;
     }
@@ -98,8 +99,20 @@ std::vector<constraint> judge_pod(const core& c, core* own, pod_row pod, std::sp
         !policy::loads_fit(c.access, c.state().class_of(pod), open[i], policy::free_amount::idle_or_releasing)) {
       verdicts[i] = constraint::device_load;
     }
+    if (verdicts[i] == constraint::none &&
+        policy::power_missing(c.access, pod, open[i], policy::free_amount::idle_or_releasing)) {
+      verdicts[i] = constraint::power;
+    }
   }
   return verdicts;
+}
+
+/// Milliwatts that the pod needs of the feed of the node that lacks most, and what that has.
+void measure_power(const core& c, pod_row pod, reason& why) {
+  const auto missing = policy::power_missing(c.access, pod, why.nearest, policy::free_amount::idle_or_releasing);
+  if (!missing) return;
+  why.need = missing->need;
+  why.have = missing->have;
 }
 
 /// How long a group is expected to run; -1: nobody knows.
@@ -130,7 +143,8 @@ class node_reasons {
     if (it == known_.end()) it = known_.emplace(of, judge_class(c_, group, c_.state().class_of(pod))).first;
     const class_verdicts& of_class = it->second;
     const bool by_class = policy::ignores_other_pods(c_.access, c_.state().class_of(pod)) &&
-                          !c_.vendors.concerns(c_.state(), pod) && !c_.loads.concerns(c_.state().class_of(pod));
+                          !c_.vendors.concerns(c_.state(), pod) && !c_.loads.concerns(c_.state().class_of(pod)) &&
+                          !c_.power.used();
     if (of_class.open.empty() || (!own_ && by_class)) return of_class.refused.of(group, pod);
     const std::vector<constraint> verdicts = judge_pod(c_, own_ ? &*own_ : nullptr, pod, of_class.open);
     merged_reasons all = of_class.refused;
@@ -141,6 +155,7 @@ class node_reasons {
       one.scope = reason_scope::node;
       one.nodes = 1;
       one.nearest = of_class.open[i];
+      if (one.what == constraint::power) measure_power(c_, pod, one);
       all.add(one);
     }
     return all.of(group, pod);

@@ -165,6 +165,8 @@ void add_rules(const core& before, victim_account& account) {
   if (account.action == action_kind::stale_gang_eviction) return rules.push_back(victim_rule::stale_gang);
   if (account.action == action_kind::runtime_limit) return rules.push_back(victim_rule::runtime_limit);
   if (account.action == action_kind::over_limit) return rules.push_back(victim_rule::over_limit);
+  if (account.action == action_kind::resize && account.kind == decision_kind::evict)
+    return rules.push_back(victim_rule::brings_less);
   if (account.kind == decision_kind::migrate) return rules.push_back(victim_rule::migration);
   if (account.action == action_kind::repartition) return rules.push_back(victim_rule::drained_device);
   if (account.kind == decision_kind::move) return rules.push_back(victim_rule::has_to_move);

@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, victim_rule_count> victim_rule_names{"",
                                                                             "lowest_priority",
                                                                             "youngest",
                                                                             "in_solution",
-                                                                            "over_limit"};
+                                                                            "over_limit",
+                                                                            "brings_less"};
 constexpr std::array<std::string_view, spared_reason_count> spared_names{
     "",           "not_preemptible",    "own_queue",       "other_queue",
     "priority",   "queue_within_share", "minimum_runtime", "part",
@@ -46,7 +47,9 @@ constexpr std::array<wording, victim_rule_count> victim_sayings{
             "队列“{queue}”中可能失去 Pod 的组里，没有优先级更低的被放过"),
     wording("of those of the same priority none that is younger was left alone", "相同优先级中没有更年轻的被放过"),
     wording("the search found a set of victims with it that makes enough room", "搜索找到的一组足够的驱逐对象包含它"),
-    wording("queue {queue}, or one above it, held more than its limit", "队列“{queue}”或其上级占用超过上限")};
+    wording("queue {queue}, or one above it, held more than its limit", "队列“{queue}”或其上级占用超过上限"),
+    wording("its group loses less speed by it than the group that gets its place gains",
+            "它的组因此失去的速度少于得到其位置的组所增加的速度")};
 constexpr std::array<wording, spared_reason_count> spared_sayings{
     wording("", ""),
     wording("not preemptible", "不可抢占"),

@@ -23,9 +23,9 @@ std::string_view decision_kind_name(decision_kind k) noexcept {
 }
 
 std::string_view action_name(action_kind a) noexcept {
-  static constexpr std::array<std::string_view, 10> names{
-      "none",     "allocate",     "consolidation", "reclaim",  "preempt", "stalegangeviction",
-      "backfill", "runtimelimit", "repartition",   "overlimit"};
+  static constexpr std::array<std::string_view, 11> names{
+      "none",     "allocate",     "consolidation", "reclaim",   "preempt", "stalegangeviction",
+      "backfill", "runtimelimit", "repartition",   "overlimit", "resize"};
   return pick(names, a);
 }
 
@@ -69,7 +69,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "dependency",
                                                                         "spread",
                                                                         "set_aside",
-                                                                        "device_load"};
+                                                                        "device_load",
+                                                                        "power"};
   return pick(names, c);
 }
 

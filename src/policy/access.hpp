@@ -2,6 +2,7 @@
 /// @file
 /// What parts see of a session, and what the parts of the library share.
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,8 @@ class claim_ledger;
 class device_ledger;
 class load_book;
 class neighbour_book;
+class power_book;
+struct power_shortage;
 class zone_ledger;
 namespace topology {
 class preferred_domains;
@@ -48,6 +51,7 @@ class session_access {
   const policy::device_ledger* vendors = nullptr;      ///< if vendors' rules give devices away; else null
   const policy::load_book* loads = nullptr;            ///< if loads of devices are counted; else null
   const policy::neighbour_book* neighbours = nullptr;  ///< if pods are counted by their labels; else null
+  const policy::power_book* power = nullptr;           ///< if feeds of nodes are not to be overdrawn; else null
 
   /// A group that is looked at in part has smaller gangs: thresholds by sub-group from this one on.
   sub_group_row part_first = no_row;
@@ -120,7 +124,7 @@ void spread_verdicts(const session_access& a, pod_row pod, std::span<const node_
 [[nodiscard]] bool ignores_other_pods(const session_access& a, const model::pod_class& c);
 /// The part of this name filters nodes by verdicts of this header alone.
 [[nodiscard]] inline bool is_built_in_filter(std::string_view part) {
-  return part == "predicates" || part == "topologyspread";
+  return part == "predicates" || part == "topologyspread" || part == "powercap";
 }
 
 /// What keeps a pod from every node, whoever leaves: none, an obstacle, or a request above the largest node.
@@ -154,6 +158,11 @@ struct cluster_verdict {
                                     free_amount which) {
   return a.loads == nullptr || loads_fit_there(a, c, row, which);
 }
+
+/// What a feed of the node lacks for the pod there, with the devices that it would get; nothing: all feeds have enough.
+/// GPUs that pods share as KAI counts them in groups are left out: who places such a pod asks with its devices.
+[[nodiscard]] std::optional<power_shortage> power_missing(const session_access& a, pod_row pod, node_row row,
+                                                          free_amount which);
 
 /// Labels that restrict GPU pods and other pods to nodes of their own.
 inline constexpr std::string_view gpu_worker_label = "node-role.kubernetes.io/gpu-worker";

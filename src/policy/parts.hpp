@@ -27,6 +27,7 @@ struct part_entry {
 // Ordering of groups inside a queue.
 std::unique_ptr<policy_part> make_priority(const policy_options&);
 std::unique_ptr<policy_part> make_elastic(const policy_options&);
+std::unique_ptr<policy_part> make_goodput(const policy_options&);
 std::unique_ptr<policy_part> make_age(const policy_options&);
 std::unique_ptr<policy_part> make_deadline(const policy_options&);
 std::unique_ptr<policy_part> make_drf(const policy_options&);
@@ -56,6 +57,7 @@ std::unique_ptr<policy_part> make_dynamic_resources(const policy_options&);
 std::unique_ptr<policy_part> make_vendor_devices(const policy_options&);
 std::unique_ptr<policy_part> make_traffic(const policy_options&);
 std::unique_ptr<policy_part> make_energy(const policy_options&);
+std::unique_ptr<policy_part> make_power_cap(const policy_options&);
 std::unique_ptr<policy_part> make_load(const policy_options&);
 std::unique_ptr<policy_part> make_fgd(const policy_options&);
 std::unique_ptr<policy_part> make_least_waste(const policy_options&);

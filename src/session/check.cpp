@@ -326,6 +326,8 @@ result<void> core::check() const {
     if (!std::ranges::equal(anew.staying(), loads.staying()) || !std::ranges::equal(anew.leaving(), loads.leaving()))
       return violated("loads of devices differ from their pods");
   }
+  if (const std::string fault = power.used() ? power.fault(state(), live) : std::string{}; !fault.empty())
+    return violated(fault);
   for (group_row g = 0; state().semi_preemptible_groups > 0 && g < state().group_slots; ++g) {
     if (!state().groups[g].live || !state().groups[g].semi_preemptible) continue;
     if (core_growth(g, {}) != quota_vector{}) return violated("the core of a group differs from what queues count");

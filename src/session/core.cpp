@@ -60,6 +60,7 @@ core::core(const core& other)
       budgets(other.budgets),
       reservations(other.reservations),
       neighbours(other.neighbours),
+      power(other.power),
       has_proportion(other.has_proportion),
       has_predicates(other.has_predicates),
       topologies(other.topologies),
@@ -147,6 +148,7 @@ void core::connect() {
   access.vendors = vendors.used() ? &vendors : nullptr;
   access.loads = loads.used() ? &loads : nullptr;
   access.neighbours = neighbours.is_open() ? &neighbours : nullptr;
+  access.power = power.used() ? &power : nullptr;
   access.node_changed_at = choice.changed_at();
 }
 
@@ -175,6 +177,7 @@ result<void> core::open() {
   reservations.open(state(), now);
   neighbours.open(access, has("topologyspread"), has("interpodaffinity"));
   if (has("colocation") && !compat()) loads.open(access, options.colocation_most);
+  if (has("powercap")) power.open(state(), live);
   connect();
   for (const auto& [name, make] : setup->parts) {
     std::unique_ptr<policy_part> part = make(options);
@@ -234,6 +237,13 @@ void core::set_status(pod_row pod, pod_status status) {
   live.pod_state.write(pod) = static_cast<std::uint8_t>(status);
 }
 
+/// What the node has free has changed.
+void core::note_node(node_row row) {
+  choice.node_changed(*this, row);
+  books.note(row);
+  if (power.used()) power.node_changed(state(), live, row);
+}
+
 void core::charge_node(pod_row pod, node_row row, pod_status status, const device_set& devices, std::int64_t sign) {
   const pod_class& c = state().class_of(pod);
   if (access.in_groups(c)) {
@@ -249,8 +259,7 @@ void core::charge_node(pod_row pod, node_row row, pod_status status, const devic
     model::charge_gpus(state(), live, row, status, -sign * shared);
   }
   if (sign < 0 || status == pod_status::releasing) ++frees;
-  choice.node_changed(*this, row);
-  books.note(row);
+  note_node(row);
 }
 
 void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_status to, const device_set& devices) {
@@ -270,8 +279,7 @@ void core::charge_node_anew(pod_row pod, node_row row, pod_status from, pod_stat
     model::charge_gpus(state(), live, row, to, -claims.enter(pod, row, gpus));
   }
   ++frees;
-  choice.node_changed(*this, row);
-  books.note(row);
+  note_node(row);
 }
 
 void core::charge_queues(pod_row pod, std::int64_t sign) {
@@ -476,8 +484,7 @@ void core::restore_evicted(const operation& op) {
     model::charge_devices(state(), live, c, row, op.old_status, op.old_devices, 1);
     groups.recall(state(), live, op.pod, op.old_status);
     ++frees;
-    choice.node_changed(*this, row);
-    books.note(row);
+    note_node(row);
   } else {
     charge_node_anew(op.pod, row, pod_status::releasing, op.old_status, op.old_devices);
   }

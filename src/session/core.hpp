@@ -32,6 +32,7 @@
 #include "policy/ordering/exact_queue_order.hpp"
 #include "policy/ordering/kai_queue_order.hpp"
 #include "policy/predicates/neighbours.hpp"
+#include "policy/predicates/power_caps.hpp"
 #include "policy/predicates/reservations.hpp"
 #include "policy/topology/domain_tree.hpp"
 #include "session/change_ledger.hpp"
@@ -383,6 +384,7 @@ class core {
   disruption_ledger budgets;                       ///< with the option `respect_disruption_budgets`
   policy::reservation_book reservations;           ///< of nodes, at times
   policy::neighbour_book neighbours;               ///< pods by their labels, where a part asks for them
+  policy::power_book power;                        ///< what nodes draw of their feeds, with the part `powercap`
   bool has_proportion = false;
   bool has_predicates = false;
 
@@ -462,6 +464,7 @@ class core {
   void count_in_queues_anew();
   [[nodiscard]] model::quota_vector asked_with(const model::pod_class& c, std::int64_t memory) const;
   void set_status(pod_row pod, pod_status status);
+  void note_node(node_row row);
   void forget_chunk(pod_row pod);
   [[nodiscard]] const pod_list& kept_chunk_of(group_row group, bool simulated);
   void mark_evicted(pod_row pod, std::uint32_t mark);

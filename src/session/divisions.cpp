@@ -67,8 +67,7 @@ void core::divide(division what) {
   ++frees;
   ++access.changes;
   choice.forget_classes(*this);
-  choice.node_changed(*this, what.node);
-  books.note(what.node);
+  note_node(what.node);
   divisions.push_back(std::move(what));
 }
 
@@ -81,8 +80,7 @@ void core::undo_division() {
   access.state = state_;
   ++access.changes;
   choice.forget_classes(*this);
-  choice.node_changed(*this, what.node);
-  books.note(what.node);
+  note_node(what.node);
 }
 
 const division* core::division_of(node_row node, std::uint32_t device) const {

@@ -71,6 +71,7 @@ void node_choice::open(const core& c) {
     // Pods that these look at are placed by scanning.
     if (part->name() == "dynamicresources" || part->name() == "vendordevices") continue;
     if (part->name() == "topologyspread" || part->name() == "interpodaffinity") continue;
+    if (part->name() == "powercap") continue;  // asked about each node that is tried
     if ((part->capabilities() & part_scores_nodes) != 0 && !known) fast_ = false;
     if ((part->capabilities() & part_filters_nodes) != 0 && !policy::is_built_in_filter(part->name())) fast_ = false;
   }
@@ -91,7 +92,8 @@ void node_choice::open(const core& c) {
 /// concern.
 bool node_choice::are_scores_kept(const core& c) const {
   static constexpr std::string_view of_few_pods[] = {"nominatednode", "topology",       "dynamicresources",
-                                                     "vendordevices", "topologyspread", "interpodaffinity"};
+                                                     "vendordevices", "topologyspread", "interpodaffinity",
+                                                     "powercap"};
   if (c.options.reference_path || c.compat()) return false;
   return std::all_of(c.parts.begin(), c.parts.end(), [&](const auto& part) {
     const std::uint32_t offers = part->capabilities();
@@ -287,7 +289,7 @@ bool node_choice::may_go_anywhere(const core& c, pod_row pod) {
   const class_facts& known = facts(c, row);
   return known.open_everywhere && known.cluster.what == constraint::none &&
          policy::ignores_other_pods(c.access, *c.state().classes[row]) && !c.neighbours.has_wishes(pod) &&
-         !c.claims.has_claims(pod) && !c.vendors.concerns(c.state(), pod) &&
+         !c.power.used() && !c.claims.has_claims(pod) && !c.vendors.concerns(c.state(), pod) &&
          !c.loads.concerns(c.state().class_of(pod)) && c.state().pod_extras[pod].nominated == no_row &&
          c.reservations.closed_to(c.state().pods[pod].group) == nullptr;
 }
@@ -298,8 +300,8 @@ std::optional<std::size_t> node_choice::places_for(core& c, class_row kind, std:
   const bool whole_only =
       ask.whole_devices > 0 && !ask.is_shared() && ask.memory_devices == 0 && ask.claimed_devices == 0;
   // What KAI adds up in floating point an attempt changes, also where it is undone.
-  if (!fast_ || !whole_only || c.adds_parts_up() || needs_scan(c, ask) || c.groups.is_open() || c.zones.used() ||
-      c.queues_depend_on_node(ask) || !policy::ignores_other_pods(c.access, ask)) {
+  if (!fast_ || !whole_only || c.power.used() || c.adds_parts_up() || needs_scan(c, ask) || c.groups.is_open() ||
+      c.zones.used() || c.queues_depend_on_node(ask) || !policy::ignores_other_pods(c.access, ask)) {
     return std::nullopt;
   }
   class_facts& known = facts(c, kind);
@@ -441,6 +443,11 @@ bool node_choice::choose_devices(const core& c, pod_row pod, node_row row, free_
   return true;
 }
 
+bool has_power(const core& c, pod_row pod, const place& on) {
+  return !c.power.used() ||
+         !c.power.missing(c.state(), c.live, c.state().class_of(pod), on.row, on.devices, !on.must_wait);
+}
+
 /// Limits and quotas refuse the pod on the node: what it asks for depends on the memory of the GPUs there.
 bool node_choice::queues_refuse(core& c, pod_row pod, node_row row) {
   if (!c.has_proportion || !c.has_predicates) return false;
@@ -468,7 +475,7 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
            policy::claims_fit(c.access, pod, row, which) && policy::vendors_fit(c.access, pod, row, which);
   }
   good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
-  if (good && choose_devices(c, pod, row, which, found)) return true;
+  if (good && choose_devices(c, pod, row, which, found) && has_power(c, pod, found)) return true;
   if (good) found = {};
   ++c.statistics.back().filtered;
   return false;

@@ -214,8 +214,11 @@ class node_choice {
   class_scores class_scores_;
 };
 
-/// Where the pod would be on the node if it were put there; nothing if it does not fit. Only resources and devices are
-/// tested, not the rules of the policy.
+/// The feeds of the node have enough left for the pod there, with these devices.
+[[nodiscard]] bool has_power(const core& c, pod_row pod, const place& on);
+
+/// Where the pod would be on the node if it were put there; nothing if it does not fit. Only resources, devices and
+/// power are tested, not the rules of the policy.
 [[nodiscard]] std::optional<place> place_on(core& c, pod_row pod, node_row node, policy::free_amount which);
 
 }  // namespace kaisched::work

@@ -13,7 +13,7 @@ std::optional<place> place_on(core& c, pod_row pod, node_row node, policy::free_
   place found;
   if (!fits(policy::free_amount::idle_or_releasing) || (which == policy::free_amount::idle && !fits(which)) ||
       !policy::claims_fit(c.access, pod, node, which) || !policy::zones_fit(c.access, ask, node, which) ||
-      !c.choice.choose_devices(c, pod, node, which, found))
+      !c.choice.choose_devices(c, pod, node, which, found) || !has_power(c, pod, found))
     return std::nullopt;
   return found;
 }

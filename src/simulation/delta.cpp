@@ -81,7 +81,8 @@ delta::delta() {
         {col::pod_group_deadline, ct::i64},
         {col::pod_group_topology, ct::string},
         {col::pod_group_preferred_level, ct::string},
-        {col::pod_group_after, ct::string_list}});
+        {col::pod_group_after, ct::string_list},
+        {col::pod_group_speedup, ct::string_list}});
   plan(traffic_told, table_kind::pod_group, table_op::change,
        {{col::pod_group_name, ct::string}, {col::pod_group_traffic, ct::i64}});
   plan(checkpoints_told, table_kind::pod_group, table_op::change,
@@ -192,6 +193,8 @@ void delta::add_group(const group_row& row) {
   to[10]->push(row.preferred_level);
   const std::vector<std::string_view> after(row.after.begin(), row.after.end());
   to[11]->push_list(std::span<const std::string_view>(after));
+  const std::vector<std::string_view> speedup(row.speedup.begin(), row.speedup.end());
+  to[12]->push_list(std::span<const std::string_view>(speedup));
   ++rows_;
 }
 

@@ -57,6 +57,7 @@ class delta {
     std::string_view topology;
     std::string_view preferred_level;
     std::span<const std::string> after;
+    std::span<const std::string> speedup;
   };
   void add_group(const group_row& row);
   /// Of a group that is there, or is added.

@@ -13,6 +13,7 @@
 #include <kaisched/quantity.hpp>
 
 #include "model/state.hpp"
+#include "simulation/job_list.hpp"
 
 namespace kaisched::simulation {
 
@@ -86,6 +87,7 @@ result<void> check_jobs(const cluster& over, const workload& jobs, const simulat
     if (!is_time_or_never(j.deadline))
       return wrong("job '{}': deadline is {} ns, expected 0 to {} ns", j.name, j.deadline, latest);
     if (auto fine = check_shapes(j); !fine) return fine;
+    if (const auto curve = curve_of(j); !curve) return wrong("job '{}': speedup: {}", j.name, curve.failure().message);
     for (const pod_shape& s : j.pods) pods += s.count;
     const std::string_view queue =
         j.queue.empty() || o.one_queue ? std::string_view(o.queue) : std::string_view(j.queue);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulation/job_list.hpp"
+
 namespace kaisched::simulation {
 
 using base::int128;
@@ -36,6 +38,7 @@ job_book::job_book(const play& what, const simulation_options& options)
     const job& told = workload_.jobs[i];
     for (const pod_shape& shape : told.pods) jobs_[i].pods += shape.count;
     jobs_[i].gang = told.min_pods == 0 ? jobs_[i].pods : told.min_pods;
+    curves_.push_back(curve_of(told).value());
     if (const auto known = by_model.find(told.model); known != by_model.end()) profile_of_[i] = known->second;
   }
 }
@@ -173,6 +176,10 @@ void job_book::close(std::int64_t now) {
 std::int64_t job_book::speed_with(std::uint32_t job, std::uint32_t pods) const {
   const entry& e = jobs_[job];
   if (pods >= e.pods) return full_speed;
+  if (const std::vector<model::speed_point>& own = curves_[job]; !own.empty()) {
+    const std::int64_t all = model::throughput_of(own, e.pods);
+    return all == 0 ? full_speed : std::max<std::int64_t>(1, part(full_speed, model::throughput_of(own, pods), all));
+  }
   const std::vector<speed_point>& known = profile_of(job).speeds;
   speed_point below{0, 0};
   speed_point above{e.pods, full_speed};

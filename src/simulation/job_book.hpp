@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/int128.hpp"
+#include "model/figures.hpp"
 #include "simulation/simulation.hpp"
 
 namespace kaisched::simulation {
@@ -84,7 +85,8 @@ class job_book {
   bool keeps_work_;
   std::vector<profile> profiles_;  ///< the first is that of jobs without one
   std::vector<std::uint32_t> profile_of_;
-  std::vector<std::vector<std::int64_t>> speed_on_;  ///< by profile and slot; empty: nodes are all alike
+  std::vector<std::vector<model::speed_point>> curves_;  ///< by job; empty: that of its profile
+  std::vector<std::vector<std::int64_t>> speed_on_;      ///< by profile and slot; empty: nodes are all alike
   std::vector<entry> jobs_;
   std::vector<job_outcome> outcomes_;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <kaisched/quantity.hpp>
+#include <kaisched/table.hpp>
 
 #include "base/name_map.hpp"
 #include "base/text.hpp"
@@ -38,6 +39,10 @@ std::int64_t gpus_of(const job& one) {
   std::int64_t sum = 0;
   for (const pod_shape& shape : one.pods) sum += shape.count * shape.gpus;
   return sum;
+}
+
+result<std::vector<model::speed_point>> curve_of(const job& one) {
+  return model::parse_speedup(join_list(std::span<const std::string>(one.speedup)));
 }
 
 result<void> job_list::check_names() const {

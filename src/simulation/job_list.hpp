@@ -11,6 +11,7 @@
 
 #include <kaisched/result.hpp>
 
+#include "model/figures.hpp"
 #include "simulation/workload.hpp"
 
 namespace kaisched::simulation {
@@ -22,6 +23,9 @@ namespace kaisched::simulation {
 /// Pods of all shapes, and milli-GPU of all pods.
 [[nodiscard]] std::int64_t pods_of(const job& one);
 [[nodiscard]] std::int64_t gpus_of(const job& one);
+
+/// How fast it is with so many pods; empty: it does not say.
+[[nodiscard]] result<std::vector<model::speed_point>> curve_of(const job& one);
 
 /// Jobs as a source lists them, with the lines that they stand in.
 class job_list {

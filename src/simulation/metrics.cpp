@@ -151,6 +151,10 @@ metrics metrics_of(const workload& jobs, const run_result& run) {
   made.idle_though_asked = part_of(asked.between(first, run.end), there.between(first, run.end));
   made.share_error = part_of(misplaced.between(first, run.end), held.between(first, run.end));
   made.topology_cost = part_of(distance, of_several_pods);
+  made.energy = run.power.energy;
+  made.peak_power = run.power.peak / 1000;
+  for (const feed_use& one : run.power.feeds)
+    made.fullest_feed = std::max(made.fullest_feed, part_of(one.peak * 1000, static_cast<double>(one.most)));
   made.gpu_hours_there = there.between(first, run.end) / 3600;
   made.unfair = part_of(static_cast<double>(unfair), static_cast<double>(compared));
   made.jain = part_of(slowdowns * slowdowns, static_cast<double>(compared) * squares);

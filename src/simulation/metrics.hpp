@@ -48,6 +48,9 @@ struct metrics {
   /// `job_outcome::distance`.
   double topology_cost = 0;
   double gpu_hours_there = 0;  ///< of all GPUs that were there: what the cluster costs
+  double energy = 0;           ///< kilowatt hours that nodes drew, where they say what they draw
+  double peak_power = 0;       ///< kilowatts, likewise
+  double fullest_feed = 0;     ///< of the power feeds, the largest peak by what the feed may deliver
 };
 
 [[nodiscard]] metrics metrics_of(const workload& jobs, const run_result& run);

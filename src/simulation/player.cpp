@@ -69,6 +69,7 @@ result<run_result> player::run() {
   result_.jobs = std::move(book_.outcomes());
   result_.digest = record_.finish();
   result_.levels = distances_->levels();
+  result_.power = power_->until(result_.end);
   return std::move(result_);
 }
 
@@ -98,6 +99,7 @@ void player::prepare_jobs(const model::cluster_state& s) {
         p.job = j;
         p.number = static_cast<std::uint32_t>(pods_.size() - 1) - first_pod_[j];
         p.gpus = shape.gpus;
+        p.cpu = shape.cpu;
       }
     }
   }
@@ -155,6 +157,7 @@ result<void> player::name_devices(const snapshot& first) {
 result<void> player::prepare_nodes(const snapshot& first) {
   const model::cluster_state& s = first.state();
   gpus_.emplace(s, play_.jobs);
+  power_.emplace(s);
   distances_.emplace(s);
   const model::topology_info* const by = distances::topology_of(s);
   if (options_.preferred_level.empty() && options_.near && by != nullptr) {
@@ -323,6 +326,7 @@ void player::note_change(std::uint8_t what, std::uint32_t subject, std::uint32_t
 }
 
 void player::take_sample() {
+  power_->note_peaks();
   if (options_.notes_changes) shares_->note(now_, result_.queue_timeline);
   const sample made{now_,          gpus_held_,    gpus_wanted_,        gpus_there_,
                     jobs_running_, jobs_waiting_, gpus_->fragmented(), shares_->misplaced()};

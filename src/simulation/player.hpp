@@ -19,6 +19,7 @@
 #include "simulation/event_queue.hpp"
 #include "simulation/gpu_map.hpp"
 #include "simulation/job_book.hpp"
+#include "simulation/power_meter.hpp"
 #include "simulation/share_meter.hpp"
 #include "simulation/simulation.hpp"
 #include "simulation/usage_meter.hpp"
@@ -56,6 +57,7 @@ class player {
     std::uint32_t job = 0;
     std::uint32_t number = 0;  ///< within its job
     std::int64_t gpus = 0;
+    std::int64_t cpu = 0;
     whereabouts where = whereabouts::waits;
     bool told = true;  ///< the cluster knows
     entity_id node{};
@@ -183,6 +185,7 @@ class player {
   std::optional<share_meter> shares_;
   std::optional<distances> distances_;
   std::optional<usage_meter> usage_;
+  std::optional<power_meter> power_;
 
   std::int64_t now_ = 0;
   std::uint32_t next_job_ = 0;

@@ -65,7 +65,7 @@ void player::arrive(std::uint32_t j) {
                     told.priority, told.preemptible, created, book_[j].gang, estimate_of(j),
                     told.deadline == unknown_time ? unset : options_.begin + told.deadline,
                     asks_for_level ? std::string_view(topology_) : std::string_view{},
-                    asks_for_level ? std::string_view(level_) : std::string_view{}, entries_of(told)});
+                    asks_for_level ? std::string_view(level_) : std::string_view{}, entries_of(told), told.speedup});
   if (book_.traffic(j) > 0) delta_.tell_traffic(told.name, book_.traffic(j));
   const std::string affinity = affinity_of(told);
   std::uint32_t p = first_pod_[j];
@@ -158,6 +158,7 @@ void player::note_stay(std::uint32_t p, std::int64_t until) {
 void player::hold(std::uint32_t p, int sign) {
   const std::uint32_t slot = pods_[p].node.slot();
   gpus_->charge(slot, pods_[p].devices, pods_[p].gpus, sign);
+  power_->charge(slot, pods_[p].cpu, pods_[p].devices, sign, now_);
   if (sign < 0) {
     pod_leaves_node(p);
     return;

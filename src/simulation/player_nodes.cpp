@@ -16,6 +16,7 @@ void player::tell_node(std::uint32_t slot) {
 void player::count_node(std::uint32_t slot, int sign) {
   const node_entry& n = nodes_[slot];
   gpus_->node_is_there(slot, sign > 0 && n.was_ready);
+  power_->node_is_there(slot, sign > 0 && n.was_ready, now_);
   if (n.was_ready) gpus_there_ += sign * (n.gpus - std::popcount(n.lost) * whole_device);
   if (usage_) usage_->capacity(gpus_there_, now_);
 }

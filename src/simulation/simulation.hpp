@@ -179,6 +179,24 @@ struct sample {
   friend bool operator==(const sample&, const sample&) = default;
 };
 
+/// A power feed and the most that its nodes drew.
+struct feed_use {
+  std::string name;
+  std::int64_t most = 0;  ///< milliwatts that it may deliver
+  double peak = 0;        ///< watts
+
+  friend bool operator==(const feed_use&, const feed_use&) = default;
+};
+/// What nodes drew, those that say what they draw.
+struct power_use {
+  bool known = false;                ///< some node says it
+  double energy = 0;                 ///< kilowatt hours
+  double peak = 0;                   ///< watts of all nodes
+  std::vector<feed_use> feeds = {};  ///< by name
+
+  friend bool operator==(const power_use&, const power_use&) = default;
+};
+
 struct run_counts {
   std::uint64_t sessions = 0;
   std::uint64_t decisions = 0;
@@ -233,8 +251,9 @@ struct run_result {
   std::vector<stay> stays;          ///< by their ends, if the options ask for changes
   std::vector<queue_share> queues;  ///< those of jobs, by name, if the options ask for changes
   std::vector<queue_sample> queue_timeline;  ///< likewise: one when something of a queue has changed
-  std::uint32_t levels = 0;                  ///< of the topology that distances are told in
-  std::string digest;                        ///< SHA-256 over all that happened, as 64 hexadecimal digits
+  power_use power;
+  std::uint32_t levels = 0;  ///< of the topology that distances are told in
+  std::string digest;        ///< SHA-256 over all that happened, as 64 hexadecimal digits
 };
 
 /// Sees every session after its actions, at this virtual time. What it fails with ends the play.

@@ -37,8 +37,9 @@ struct job {
   std::int64_t iteration_time = 0;       ///< with all its pods
   std::int64_t priority = 50;
   bool preemptible = true;
-  std::uint32_t min_pods = 0;      ///< that must start together; 0: all
-  std::vector<std::string> after;  ///< jobs that have to begin or end before, as the column `after` of groups
+  std::uint32_t min_pods = 0;        ///< that must start together; 0: all
+  std::vector<std::string> speedup;  ///< how fast it is with so many pods, as the column `speedup` of groups
+  std::vector<std::string> after;    ///< jobs that have to begin or end before, as the column `after` of groups
   std::vector<pod_shape> pods;
 
   friend bool operator==(const job&, const job&) = default;

@@ -44,6 +44,7 @@ enum csv_column : unsigned {
   column_preemptible,
   column_min_pods,
   column_after,
+  column_speedup,
   column_iterations,
   column_iteration_time,
   column_count
@@ -69,6 +70,7 @@ constexpr std::array<workload_column, column_count> columns{{
     {"preemptible", "true or false; true"},
     {"min_pods", "pods that must start together; 0: all"},
     {"after", "jobs that it comes after, ok:A|any:B; empty: none"},
+    {"speedup", "how fast it is with so many pods, 1:1|2:1.9|4:3.5; empty: in proportion to its pods"},
     {"iterations", "of iteration_time; 0"},
     {"iteration_time", "with all its pods; 0"},
 }};
@@ -130,6 +132,7 @@ class workload_rows {
   void read_total(job& to);
   void read_models(job& to);
   void read_after(job& to);
+  void read_speedup(job& to);
 
   io::csv_file csv_;
   const workload_csv_options& options_;
@@ -198,6 +201,7 @@ job workload_rows::row() {
   const std::int64_t pods = std::max<std::int64_t>(pods_of(one), 1);
   one.min_pods = static_cast<std::uint32_t>(integer(column_min_pods, 0, pods, 0));
   read_after(one);
+  read_speedup(one);
   return one;
 }
 
@@ -333,6 +337,15 @@ void workload_rows::read_after(job& to) {
   }
 }
 
+void workload_rows::read_speedup(job& to) {
+  static_cast<void>(name(column_speedup));
+  for (const std::string_view entry : elements_of(csv_.text(column_speedup))) to.speedup.emplace_back(entry);
+  if (!curve_of(to)) {
+    csv_.refuse(column_speedup, "pods:speed with | between several, what a further pod brings never growing");
+    to.speedup.clear();
+  }
+}
+
 // ---- writing --------------------------------------------------------------------------------------------------------
 
 /// The same for every size of pods, or one for each.
@@ -392,6 +405,8 @@ std::string written(const job& of, csv_column column) {
       return std::to_string(of.min_pods);
     case column_after:
       return csv_field(fmt::format("{}", fmt::join(of.after, "|")));
+    case column_speedup:
+      return csv_field(fmt::format("{}", fmt::join(of.speedup, "|")));
     case column_iterations:
       return std::to_string(of.iterations);
     case column_iteration_time:
@@ -473,6 +488,12 @@ result<void> check_job(const job& of) {
     if (!model::parse_dependency(entry) || without_blanks(entry) != entry || entry.find(list_mark) != std::string::npos)
       return fault("after", "has an entry that is none, has blanks around it or a | inside");
   }
+  for (const std::string& entry : of.speedup) {
+    if (const std::string_view what = fault_of(entry); !what.empty()) return fault("speedup", what);
+    if (without_blanks(entry) != entry || entry.find(list_mark) != std::string::npos)
+      return fault("speedup", "has an entry with blanks around it or a | inside");
+  }
+  if (!curve_of(of)) return fault("speedup", "is no curve");
   return {};
 }
 

@@ -42,6 +42,20 @@ draws draws_of(std::uint64_t seed, std::int64_t job, property which) {
                     static_cast<std::uint64_t>(which)};
 }
 
+/// Numbers from the end, so that the streams of the properties stay what they are.
+draws draws_of_curve(std::uint64_t seed, std::int64_t job) { return {seed, ~static_cast<std::uint64_t>(job)}; }
+
+/// Points at powers of two and at all pods. `serial`: thousandths of the work of one pod.
+std::vector<std::string> amdahl_curve(std::int64_t pods, std::int64_t serial) {
+  constexpr std::int64_t whole = 1000;
+  std::vector<std::string> points;
+  for (std::int64_t k = 1; k > 0; k = k < pods ? std::min(2 * k, pods) : 0) {
+    const std::int64_t speed = whole * whole * k / (serial * k + whole - serial);
+    points.push_back(fmt::format("{}:{}.{:03}", k, speed / whole, speed % whole));
+  }
+  return points;
+}
+
 const std::vector<workload_model>& all_models() {
   static const std::vector<workload_model> models{
       // Frequencies, ln-mean and ln-deviation of all rows, arrivals by hour and by day of whole weeks.
@@ -307,6 +321,13 @@ result<workload> generate_workload(const generator_options& options) {
                    nanoseconds_per_millisecond;
     const std::size_t size = draws_of(options.seed, i, property::size).weighted(size_weights);
     one.pods = split_gpus(options.sizes[size].gpus * whole_device, options.gpus_per_node);
+    if (const std::int64_t pods = pods_of(one); options.elastic && pods > 1) {
+      constexpr std::int64_t least_serial = 5;
+      constexpr std::int64_t most_serial = 200;
+      one.min_pods = 1;
+      one.speedup =
+          amdahl_curve(pods, least_serial + draws_of_curve(options.seed, i).below(most_serial - least_serial + 1));
+    }
     if (options.queues > 0) {
       one.queue = fmt::format("queue-{}", draws_of(options.seed, i, property::queue).below(options.queues) + 1);
     }

@@ -70,6 +70,9 @@ struct generator_options {
   rhythm_use used = rhythm_use::none;
   std::int64_t queues = 0;  ///< jobs are in queue-1 to queue-N, equally often; 0: in none
   std::int64_t gpus_per_node = 8;
+  /// Jobs of several pods may run with one and are elastic: their speed-ups follow Amdahl's law, with a serial part
+  /// drawn evenly from 0.5 to 20 percent.
+  bool elastic = false;
 };
 /// The options that a model stands for.
 [[nodiscard]] generator_options options_of(const workload_model& model);

@@ -69,6 +69,8 @@ job drawn_job(std::size_t number) {
     one.gpu_models.push_back(*rc::gen::elementOf(std::vector<std::string>{"A", "B,C", "\"D"}));
   for (int i = draw(0, 2); i > 0; --i)
     one.after.push_back(*rc::gen::elementOf(std::vector<std::string>{"ok:a", "any:b,c", "started:\"d", "failed:e f"}));
+  one.speedup = *rc::gen::elementOf(
+      std::vector<std::vector<std::string>>{{}, {"4:3.5"}, {"1:1", "2:1.9", "8:5.125"}, {"2:0.001"}});
   one.submit = drawn_time() / 2;
   one.run_time = drawn_time();
   if (draw(0, 1) == 0) one.estimate = drawn_time();

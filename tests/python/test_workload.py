@@ -56,6 +56,7 @@ def test_all_columns_come_back():
         "preemptible": [True, False],
         "min_pods": [1, 0],
         "after": [[], ["ok:a,b"]],
+        "speedup": [["1:1", "2:1.8"], []],
         "iterations": [5, 0],
         "iteration_time": [2.0, 0],
     }

@@ -1,9 +1,11 @@
 /// What jobs go through: waiting, running, losing work, ending.
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "simulation/metrics.hpp"
 #include "simulation/play_support.hpp"
 
 namespace of_test_jobs {
@@ -364,6 +366,37 @@ TEST_CASE("stays of pods on nodes are noted, those that go on at the end as well
   }
   CHECK(run.stays[2].gpus == whole_device);
   CHECK(played(nodes_with({1}), what).stays.empty());
+}
+
+TEST_CASE("a job goes on at the speed that its curve has for its pods") {
+  sim::play what = play_of({{"a", 0, 30, 4, 1, 50, 1}, {"b", 0, 10}});
+  what.jobs.jobs[0].speedup = {"1:1", "2:1.5", "4:2"};
+  // Two pods until the other one ends: 7.5 of 30 seconds are done. Three have 1.75 of 2.
+  const sim::run_result r = played(nodes_with({3}), what);
+  CHECK(at(r.jobs[1].end) == 10);
+  CHECK(at(r.jobs[0].end) == doctest::Approx(10 + 22.5 / 0.875));
+  what.jobs.jobs[0].speedup = {"2:1", "1:1"};
+  const result<sim::run_result> wrong = sim::simulate(*std::make_unique<cluster>(nodes_with({3})), what, engine{});
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.failure().message.find("job 'a': speedup: '1:1'") != std::string::npos);
+}
+
+TEST_CASE("nodes draw power for what is used of them") {
+  cluster c = nodes_with({2});
+  must(c.apply(rows(table_kind::node, table_op::change, {"name", "power_idle", "power_max", "power_feeds"})
+                   .add({"n0", 100'000, 164'000, texts{"pdu:1000000"}})));
+  must(c.apply(rows(table_kind::device, table_op::add, {"node", "index", "power_idle", "power_max"})
+                   .add({"n0", 0, 50'000, 450'000})
+                   .add({"n0", 1, 50'000, 450'000})));
+  // 200 W idle; a core of 64 adds 1 W, a GPU 400 W.
+  const sim::run_result r = played(std::move(c), play_of({{"a", 0, 3600}, {"b", 1800, 1800}}));
+  REQUIRE(r.power.known);
+  CHECK(r.power.energy == doctest::Approx(0.601 + 0.5 * 0.401));
+  CHECK(r.power.peak == doctest::Approx(1002));
+  REQUIRE(r.power.feeds.size() == 1);
+  CHECK(r.power.feeds[0] == sim::feed_use{"pdu", 1'000'000, 1002});
+  CHECK(sim::metrics_of(play_of({{"a", 0, 3600}, {"b", 1800, 1800}}).jobs, r).fullest_feed == doctest::Approx(1.002));
+  CHECK_FALSE(played(nodes_with({2}), play_of({{"a"}})).power.known);
 }
 
 }  // namespace of_test_jobs

@@ -187,6 +187,7 @@ class Workload:
         rhythm: str | None,
         queues: int,
         gpus_per_node: int,
+        elastic: bool,
     ) -> Workload: ...
     @staticmethod
     def parse(text: str, left_out: int) -> Workload: ...

@@ -118,15 +118,19 @@ class Workload:
         rhythm: str | None = None,
         queues: int = 0,
         gpus_per_node: int = 8,
+        elastic: bool = False,
     ) -> Workload:
         """Invents jobs. Equal arguments give equal jobs on every machine. None: as the model says.
 
         ``model``: of ``workload_models()``. ``sizes``: GPUs and weights, ``"1:70,8:30"``. ``run_times``:
         ``"log-normal:15m:2.2"`` or ``"powers:1.5:3:80,3:4:20"``. ``rhythm``: ``"none"``, ``"day"`` or ``"week"``.
-        ``queues``: jobs are in ``queue-1`` to ``queue-N``; 0: in none.
+        ``queues``: jobs are in ``queue-1`` to ``queue-N``; 0: in none. ``elastic``: jobs of several pods may run with
+        one, and have curves of speed.
         """
         return cls._of(
-            _core.Workload.generate(jobs, seed, model, jobs_per_hour, sizes, run_times, rhythm, queues, gpus_per_node)
+            _core.Workload.generate(
+                jobs, seed, model, jobs_per_hour, sizes, run_times, rhythm, queues, gpus_per_node, elastic
+            )
         )
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:

@@ -306,6 +306,9 @@ py::dict metric_values(const simulation::metrics& m) {
   made["idle_though_asked"] = m.idle_though_asked;
   made["gpu_hours"] = m.gpu_hours;
   made["gpu_hours_there"] = m.gpu_hours_there;
+  made["energy"] = m.energy;
+  made["peak_power"] = m.peak_power;
+  made["fullest_feed"] = m.fullest_feed;
   made["lost_gpu_hours"] = m.lost_gpu_hours;
   made["evictions"] = m.evictions;
   made["failures"] = m.failures;

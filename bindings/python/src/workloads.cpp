@@ -211,6 +211,11 @@ py::dict to_columns(const workload& of) {
     for (const job& j : of.jobs) entries.append(j.after);
     made["after"] = entries;
   }
+  if (some([](const job& j) { return !j.speedup.empty(); })) {
+    py::list curves;
+    for (const job& j : of.jobs) curves.append(j.speedup);
+    made["speedup"] = curves;
+  }
   if (some([](const job& j) { return j.iterations != 0 || j.iteration_time != 0; })) {
     made["iterations"] = numbers_of(of, &job::iterations);
     made["iteration_time"] = times_of(of, &job::iteration_time);
@@ -287,7 +292,7 @@ workload parse(const std::string& text, std::int64_t left_out) {
 workload generate(std::int64_t jobs, std::uint64_t seed, const std::optional<std::string>& model,
                   const std::optional<double>& jobs_per_hour, const std::optional<std::string>& sizes,
                   const std::optional<std::string>& run_times, const std::optional<std::string>& rhythm,
-                  std::int64_t queues, std::int64_t gpus_per_node) {
+                  std::int64_t queues, std::int64_t gpus_per_node, bool elastic) {
   const auto models = simulation::workload_models();
   const simulation::workload_model* const like = model ? simulation::find_workload_model(*model) : &models.front();
   if (like == nullptr) {
@@ -300,6 +305,7 @@ workload generate(std::int64_t jobs, std::uint64_t seed, const std::optional<std
   options.seed = seed;
   options.queues = queues;
   options.gpus_per_node = gpus_per_node;
+  options.elastic = elastic;
   if (jobs_per_hour) options.jobs_per_hour = *jobs_per_hour;
   if (sizes) options.sizes = unwrap(simulation::parse_sizes(*sizes));
   if (run_times) options.run_times = unwrap(simulation::parse_run_times(*run_times));
@@ -363,7 +369,7 @@ void bind_workloads(py::module_& m) {
       .def_static("parse", &parse, py::arg("text"), py::arg("left_out"), "Jobs of a text in CSV.")
       .def_static("generate", &generate, py::arg("jobs"), py::arg("seed"), py::arg("model"), py::arg("jobs_per_hour"),
                   py::arg("sizes"), py::arg("run_times"), py::arg("rhythm"), py::arg("queues"),
-                  py::arg("gpus_per_node"), "Invented jobs.")
+                  py::arg("gpus_per_node"), py::arg("elastic"), "Invented jobs.")
       .def(
           "csv", [](const workload& w) { return unwrap(unlocked([&] { return simulation::format_workload_csv(w); })); },
           "The jobs as CSV.")

@@ -537,7 +537,8 @@ enum kaisched_action {
   KAISCHED_ACTION_BACKFILL = 6,
   KAISCHED_ACTION_RUNTIME_LIMIT = 7,
   KAISCHED_ACTION_REPARTITION = 8,
-  KAISCHED_ACTION_OVER_LIMIT = 9
+  KAISCHED_ACTION_OVER_LIMIT = 9,
+  KAISCHED_ACTION_RESIZE = 10
 };
 
 /// What a reason is about.
@@ -576,7 +577,8 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_DEPENDENCY = 31,  ///< a group that it comes after has not begun, or not ended, as it should
   KAISCHED_CONSTRAINT_SPREAD = 32,      ///< pods like it would be spread less evenly than they must be
   KAISCHED_CONSTRAINT_SET_ASIDE = 33,   ///< what the node would have left is set aside for its free GPUs
-  KAISCHED_CONSTRAINT_DEVICE_LOAD = 34  ///< pods that share the devices of the node put too much on them already
+  KAISCHED_CONSTRAINT_DEVICE_LOAD = 34,  ///< pods that share the devices of the node put too much on them already
+  KAISCHED_CONSTRAINT_POWER = 35         ///< a feed of the node has too little power left for the pod
 };
 
 /// Where a constraint applies.

@@ -500,6 +500,11 @@ class world_maker {
     for (node_row row = 0; by_what.second != 0 && row < s_.node_count(); ++row) {
       if (c_.reservations.closes(group, row)) found[row] = node_refusal::for_good;
     }
+    for (node_row row = 0; c_.power.used() && row < s_.node_count(); ++row) {
+      const bool is_open = found[row] == node_refusal::none;
+      if (is_open && policy::power_missing(c_.access, pod, row, policy::free_amount::idle_or_releasing))
+        found[row] = node_refusal::for_now;
+    }
     if (!by_class) {
       std::vector<node_row> open;
       for (node_row row = 0; row < s_.node_count(); ++row) {

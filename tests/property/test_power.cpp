@@ -1,0 +1,171 @@
+/// Power feeds in drawn clusters: never overdrawn, and the same decisions with indexes and without.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <kaisched/cluster.hpp>
+#include <kaisched/engine.hpp>
+
+#include "property/draws.hpp"
+#include "rows.hpp"
+#include "support.hpp"
+
+namespace of_test_power {
+
+namespace {
+
+using namespace kaisched;
+using namespace kaisched::test;
+using kind = table_kind;
+
+struct figures {
+  std::int64_t idle = 0;
+  std::int64_t most = 0;
+};
+struct drawn_node {
+  figures power;
+  std::vector<figures> devices;
+  std::map<std::string, std::int64_t> feeds;
+};
+using drawn_nodes = std::vector<drawn_node>;
+
+constexpr std::int64_t cores = 10;
+const std::vector<std::string> feed_names{"hall", "row"};
+
+figures draw_figures(int most) {
+  figures made;
+  made.idle = draw(0, most / 4);
+  made.most = made.idle + draw(0, most);
+  return made;
+}
+
+drawn_nodes draw_nodes() {
+  drawn_nodes made(static_cast<std::size_t>(draw(1, 4)));
+  for (drawn_node& one : made) {
+    one.power = draw_figures(200);
+    one.devices.resize(static_cast<std::size_t>(draw(0, 4)));
+    for (figures& d : one.devices) d = draw_figures(400);
+    for (const std::string& feed : feed_names) {
+      if (draw(0, 2) > 0) one.feeds[feed] = draw(100, 4000);
+    }
+  }
+  return made;
+}
+
+cluster built(const drawn_nodes& nodes) {
+  cluster c;
+  got(c.apply(add(kind::queue, {"name"}).add({"q"})));
+  auto rows = add(kind::node, {"name", "capacity", "power_idle", "power_max", "power_feeds"});
+  auto devices = add(kind::device, {"node", "index", "power_idle", "power_max"});
+  bool has_devices = false;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const std::string name = "n" + std::to_string(n);
+    std::vector<std::string> told;
+    for (const auto& [feed, most] : nodes[n].feeds) told.push_back(feed + ":" + std::to_string(most));
+    const auto gpus = static_cast<std::int64_t>(nodes[n].devices.size());
+    rows.add({name, numbers{cores * 1000, 1 << 30, gpus * whole_device, 20}, nodes[n].power.idle, nodes[n].power.most,
+              texts(told.begin(), told.end())});
+    for (std::int64_t d = 0; d < gpus; ++d) {
+      const figures& power = nodes[n].devices[static_cast<std::size_t>(d)];
+      devices.add({name, d, power.idle, power.most});
+      has_devices = true;
+    }
+  }
+  got(c.apply(rows));
+  if (has_devices) got(c.apply(devices));
+  auto groups = add(kind::pod_group, {"name", "queue", "min_member", "priority"});
+  auto pods = add(kind::pod, {"name", "group", "request"});
+  for (int g = draw(1, 6); g > 0; --g) {
+    const std::string name = "g" + std::to_string(g);
+    const int count = draw(1, 3);
+    groups.add({name, "q", draw(1, count), draw(0, 1) == 0 ? 50 : 70});
+    const std::int64_t gpu = *rc::gen::elementOf(std::vector<std::int64_t>{0, 300, 500, 1000, 2000});
+    for (int p = 0; p < count; ++p)
+      pods.add({name + "-" + std::to_string(p), name, numbers{draw(0, 6) * 1000, 0, gpu, 1}});
+  }
+  got(c.apply(groups));
+  got(c.apply(pods));
+  return c;
+}
+
+/// What all nodes of each feed draw, as the session sees them.
+std::map<std::string, std::int64_t> drawn_by(const session& of, const drawn_nodes& nodes) {
+  std::map<std::string, std::int64_t> sums;
+  const session_view view = of.view();
+  for (node_row row = 0; row < view.node_count(); ++row) {
+    const drawn_node& told = nodes[static_cast<std::size_t>(std::stoi(std::string(view.node_name(row).substr(1))))];
+    const std::int64_t used = cores * 1000 - view.node_idle()[row * view.dimension_count() + dim_cpu];
+    const std::int64_t added = (told.power.most - told.power.idle) * used;
+    std::int64_t sum = told.power.idle + (added + cores * 1000 - 1) / (cores * 1000);
+    for (std::size_t d = 0; d < told.devices.size(); ++d) {
+      const bool in_use = view.node_devices_idle(row)[d] < view.node_devices(row)[d];
+      sum += in_use ? told.devices[d].most : told.devices[d].idle;
+    }
+    for (const auto& [feed, most] : told.feeds) sums[feed] += sum;
+  }
+  return sums;
+}
+
+std::map<std::string, std::int64_t> limits_of(const drawn_nodes& nodes) {
+  std::map<std::string, std::int64_t> least;
+  for (const drawn_node& one : nodes) {
+    for (const auto& [feed, most] : one.feeds) {
+      const auto [known, is_new] = least.emplace(feed, most);
+      if (!is_new) known->second = std::min(known->second, most);
+    }
+  }
+  return least;
+}
+
+void play(bool compat) {
+  const drawn_nodes nodes = draw_nodes();
+  cluster c = built(nodes);
+  engine e;
+  got(e.set("parts",
+            "predicates,powercap,proportion,priority,elastic,nodeavailability,gpusharingorder,resourcetype,"
+            "nominatednode,nodeplacement,minruntime,sg-nodelocalgreedy,sg-multinodegang"));
+  got(e.set("mode", compat ? "compat" : "strict"));
+  got(e.set("invariants", "full"));
+  got(e.set("actions", "allocate,consolidation,reclaim,preempt"));
+  engine slow(e.options());
+  got(slow.set("reference_path", "true"));
+  for (std::int64_t round = 0; round < 2; ++round) {
+    const snapshot base = c.take_snapshot();
+    const std::map<std::string, std::int64_t> before = drawn_by(got(e.open(base, round)), nodes);
+    const session ran = got(e.run(base, round));
+    RC_ASSERT(test::lines(ran) == test::lines(got(slow.run(base, round))));
+    const std::map<std::string, std::int64_t> after = drawn_by(ran, nodes);
+    for (const auto& [feed, most] : limits_of(nodes)) RC_ASSERT(after.at(feed) <= std::max(most, before.at(feed)));
+    // Who started runs, and a group that is more important comes.
+    auto started = test::change(kind::pod, {"name", "status", "node", "devices"});
+    bool any = false;
+    for (const decision& d : ran.decisions()) {
+      if (d.kind != decision_kind::bind) continue;
+      numbers devices;
+      for (std::int64_t i = 0; i < 64; ++i) {
+        if ((d.devices.mask >> i & 1U) != 0) devices.push_back(i);
+      }
+      started.add({std::string(ran.view().pod_name(d.pod)), pod_status::running,
+                   std::string(ran.view().node_name(d.node)), devices});
+      any = true;
+    }
+    if (any) got(c.apply(started));
+    if (round > 0) break;
+    got(c.apply(add(kind::pod_group, {"name", "queue", "priority"}).add({"late", "q", 90})));
+    got(c.apply(add(kind::pod, {"name", "group", "request"}).add({"late-0", "late", numbers{2000, 0, 1000, 1}})));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("power feeds are not overdrawn, with indexes and without") {
+  const bool good = rc::check("power feeds", [] { play(draw(0, 3) == 0); });
+  CHECK(good);
+}
+
+}  // namespace of_test_power
