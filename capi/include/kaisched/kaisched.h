@@ -1059,8 +1059,8 @@ enum kaisched_pod_column {
   /// device memory in bytes or memory_permille, cores, slices, amount. Such a pod goes to nodes with vendor_devices;
   /// the GPUs in request are then only what queues and the node are charged. [container=0,vendor=NVIDIA,count=1,...]
   KAISCHED_POD_COL_DEVICE_REQUESTS = 29,
-  /// string_list, default empty. Annotations that rules read: of vendors about types, ids and policies, of Volcano about roles.
-  /// [key=value]
+  /// string_list, default empty. Annotations that rules read: of vendors about types, ids and policies, of Volcano
+  /// about roles. [key=value]
   KAISCHED_POD_COL_ANNOTATIONS = 30,
   /// string_list, default empty. What a pod on a node has of its vendor_devices, and where it is in cells
   /// (cell=LEVEL,number=0,gpus=0+1), as decisions say it. Empty: not known, the session takes what it would give.
