@@ -94,7 +94,7 @@ bool node_choice::are_scores_kept(const core& c) const {
   static constexpr std::string_view of_few_pods[] = {"nominatednode", "topology",       "dynamicresources",
                                                      "vendordevices", "topologyspread", "interpodaffinity",
                                                      "powercap"};
-  if (c.options.reference_path || c.compat()) return false;
+  if (c.options.reference_path || c.compat() || c.power.used()) return false;
   return std::all_of(c.parts.begin(), c.parts.end(), [&](const auto& part) {
     const std::uint32_t offers = part->capabilities();
     const bool is_known =

@@ -38,7 +38,8 @@ job_book::job_book(const play& what, const simulation_options& options)
     const job& told = workload_.jobs[i];
     for (const pod_shape& shape : told.pods) jobs_[i].pods += shape.count;
     jobs_[i].gang = told.min_pods == 0 ? jobs_[i].pods : told.min_pods;
-    curves_.push_back(curve_of(told).value());
+    const auto curve = curve_of(told);
+    curves_.push_back(curve ? *curve : std::vector<model::speed_point>());  // a wrong one is refused before it counts
     if (const auto known = by_model.find(told.model); known != by_model.end()) profile_of_[i] = known->second;
   }
 }

@@ -35,6 +35,30 @@ bool is_divided(const model::device_info& device) {
   return device.sharing == model::sharing_mode::mig || !device.instances.empty();
 }
 
+/// Of the devices of a node that sleep, now or once what is leaving has gone, those that add most.
+std::uint64_t devices_that_add_most(const model::cluster_state& s, const model::live_state& live, node_row row,
+                                    bool now, std::int64_t count) {
+  const model::node_info& node = *(*s.nodes)[row];
+  const device_row first = (*s.first_device)[row];
+  std::vector<std::uint32_t> sleeping;
+  for (std::uint32_t d = 0; d < node.devices.size(); ++d) {
+    const std::int64_t later = now ? 0 : (*live.device_releasing)[first + d];
+    if ((*live.device_free)[first + d] + later >= node.device_offer(d)) sleeping.push_back(d);
+  }
+  std::stable_sort(sleeping.begin(), sleeping.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return node.devices[a].power.added() > node.devices[b].power.added();
+  });
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < std::min(sleeping.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, count)));
+       ++i)
+    mask |= std::uint64_t{1} << sleeping[i];
+  return mask;
+}
+
+bool has_part(const session_access& a, std::string_view name) {
+  return std::find(a.options->parts.begin(), a.options->parts.end(), name) != a.options->parts.end();
+}
+
 std::int64_t idle_power(const model::power_figures& power) { return std::max<std::int64_t>(0, power.idle); }
 
 }  // namespace
@@ -113,7 +137,10 @@ std::optional<power_shortage> power_book::missing(const model::cluster_state& s,
                                                   const model::pod_class& c, node_row row, const device_set& devices,
                                                   bool starts) const {
   if (!concerns(row)) return std::nullopt;
-  const draw with = draw_of(s, live, row, {c.requests(dim_cpu), devices.mask, starts ? 0 : c.whole_devices});
+  // Of devices that are not named any may be meant. Those that a claim takes as a whole are counted beside.
+  const std::int64_t unnamed = c.shared_count() + (starts ? c.whole_devices : 0);
+  const std::uint64_t mask = devices.mask != 0 ? devices.mask : devices_that_add_most(s, live, row, starts, unnamed);
+  const draw with = draw_of(s, live, row, {c.requests(dim_cpu), mask, starts ? 0 : c.whole_devices});
   const draw is = draws_[row];
   std::optional<power_shortage> worst;
   const auto ask = [&](std::uint32_t feed, std::int64_t need, int128 have) {
@@ -142,12 +169,21 @@ std::string power_book::fault(const model::cluster_state& s, const model::live_s
 std::optional<power_shortage> power_missing(const session_access& a, pod_row pod, node_row row, free_amount which) {
   if (a.power == nullptr || !a.power->concerns(row)) return std::nullopt;
   const model::pod_class& c = a.state->class_of(pod);
+  bool starts = which == free_amount::idle;
+  // Which devices a claim gets is open, so that it may need more than a start.
+  if (!starts && fits(a, c, row, free_amount::idle) && !power_missing(a, pod, row, free_amount::idle))
+    return std::nullopt;
   device_set devices;
-  const bool starts = which == free_amount::idle;
   const auto amount = starts ? model::device_amount::free_now : model::device_amount::free_or_releasing;
-  // What the session would choose may be shared differently; who gets the pod asks again with what it has chosen.
-  if (c.wants_gpu() && !a.in_groups(c) &&
-      !model::choose_devices(*a.state, *a.live, c, row, amount, !a.compat(), devices)) {
+  const group_order order{has_part(a, "gpupack"), has_part(a, "gpuspread")};
+  if (a.in_groups(c)) {
+    const std::optional<gpu_groups::choice> chosen = a.groups->choose(*a.state, *a.live, row, c, starts, order);
+    if (!chosen) return std::nullopt;
+    starts = starts && !chosen->must_wait;
+    devices = model::devices_of(*a.state, c, row, chosen->devices);
+  } else if (c.wants_gpu() && !model::choose_devices(*a.state, *a.live, c, row, amount, !a.compat(), devices,
+                                                     order.spread && !order.pack ? model::device_order::spread
+                                                                                 : model::device_order::pack)) {
     return std::nullopt;
   }
   return a.power->missing(*a.state, *a.live, c, row, devices, starts);
