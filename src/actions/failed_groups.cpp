@@ -235,8 +235,8 @@ failed_groups::strict_key failed_groups::strict_key_of(group_row group) const {
   for (const pod_row p : c_.chunk_of(group, true)) {
     std::string text = constraints_of(s.class_of(p));
     // Zones may align a larger request where they cannot align a smaller one, and claims are not compared by size.
-    // Nor are devices of vendors, of which a namespace may have a quota.
-    if (c_.zones.used() || c_.claims.used() || c_.vendors.used() || c_.loads.used())
+    // Nor are devices of vendors, of which a namespace may have a quota, and what they draw.
+    if (c_.zones.used() || c_.claims.used() || c_.vendors.used() || c_.loads.used() || c_.power.used())
       append_text(text, s.class_of(p).ask.key());
     if (c_.vendors.used()) append_text(text, s.group_extras[group].name_space);
     append_text(text, s.pod_extras[p].labels);

@@ -59,7 +59,7 @@ result<bool> pod_placer::place_one(pod_row pod, const work::node_scope& scope, b
       static_cast<pod_status>(c_.live.pod_state[pod]) == pod_status::releasing ? c_.eviction_of(pod) : no_row;
   if (eviction != no_row && comes_back(pod, *found) && !c_.changes_zones(pod, found->row) &&
       !c_.changes_claims(pod, eviction) && !c_.changes_vendor_devices(pod, found->row) &&
-      !c_.changes_load(pod, found->row)) {
+      !c_.changes_load(pod, found->row) && !c_.changes_power(pod, found->row)) {
     c_.unevict(eviction);  // back in its own place: nothing happened to it
   } else if (found->must_wait) {
     c_.pipeline(pod, found->row, found->devices, found->groups);

@@ -181,6 +181,11 @@ class core {
     return loads.used() && !loads.can_take(state(), state().class_of(pod), node, live.pod_devices[pod].mask,
                                            policy::load_book::amount::later);
   }
+  /// Or a feed of the node has not enough power left for the devices that it had there.
+  [[nodiscard]] bool changes_power(pod_row pod, node_row node) const {
+    return power.used() &&
+           power.missing(state(), live, state().class_of(pod), node, live.pod_devices[pod], false).has_value();
+  }
   /// Or not the devices of its claims.
   [[nodiscard]] bool changes_claims(pod_row pod, std::uint32_t eviction) const;
   /// A look ahead: the pod has ended and holds nothing any more. Must be undone before the statement is committed.

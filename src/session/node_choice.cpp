@@ -63,7 +63,7 @@ void node_choice::open(const core& c) {
   classes_.assign(s.class_slots, {});
   static constexpr std::string_view lexicographic[] = {"nodeavailability", "nodeplacement", "resourcetype",
                                                        "nominatednode",    "topology",      "gpusharingorder"};
-  fast_ = !c.options.reference_path && c.has("nodeavailability") && c.has("nodeplacement");
+  fast_ = !c.options.reference_path && !c.power.used() && c.has("nodeavailability") && c.has("nodeplacement");
   for (const auto& part : c.parts) {
     const bool known =
         std::find(std::begin(lexicographic), std::end(lexicographic), part->name()) != std::end(lexicographic);
