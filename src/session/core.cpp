@@ -620,8 +620,8 @@ void core::convert_to_pipelined(group_row group) {
     device_set chosen = live.pod_devices[op.pod];
     policy::group_ids same;
     if (in_groups(op.pod)) same = *groups.groups_of(op.pod, row);
-    undo_put(op, !compat());              // KAI forgets here what it had known of claims
-    if (same.empty() && !power.used()) {  // others may draw more
+    undo_put(op, !compat());  // KAI forgets here what it had known of claims
+    if (same.empty()) {
       (void)model::choose_devices(
           state(), live, state().class_of(op.pod), row, model::device_amount::free_or_releasing, !compat(), chosen,
           choice.device_order(), nullptr,

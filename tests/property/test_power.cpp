@@ -51,7 +51,7 @@ drawn_nodes draw_nodes() {
   for (drawn_node& one : made) {
     one.power = draw_figures(200);
     one.devices.resize(static_cast<std::size_t>(draw(0, 4)));
-    for (figures& d : one.devices) d = draw_figures(400);
+    std::fill(one.devices.begin(), one.devices.end(), draw_figures(400));
     for (const std::string& feed : feed_names) {
       if (draw(0, 2) > 0) one.feeds[feed] = draw(100, 4000);
     }
@@ -172,8 +172,11 @@ void play(bool compat) {
             "predicates,powercap,proportion,priority,elastic,nodeavailability,gpusharingorder,resourcetype,"
             "nominatednode,nodeplacement,minruntime,sg-nodelocalgreedy,sg-multinodegang"));
   got(e.set("mode", compat ? "compat" : "strict"));
-  if (!compat) got(e.set("invariants", "full"));  // KAI may count more of shared devices than there are
-  got(e.set("actions", compat ? "allocate" : "allocate,consolidation,reclaim,preempt"));
+  // What shared devices have is counted as KAI does in compat, and claims that are taken back in the session as
+  // leaving.
+  const bool evicts = !compat && draw(0, 1) == 0;
+  if (!compat && !evicts) got(e.set("invariants", "full"));
+  got(e.set("actions", evicts ? "allocate,consolidation,reclaim,preempt" : "allocate"));
   engine slow(e.options());
   got(slow.set("reference_path", "true"));
   for (std::int64_t round = 0; round < 2; ++round) {

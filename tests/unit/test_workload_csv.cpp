@@ -147,7 +147,7 @@ TEST_CASE("faults name file, line, column and what stands there") {
   CHECK(fault_of("job,submit\n") ==
         "jobs.csv:1: the header has no column \"run_time\"; known: job, submit, run_time, queue, user, model, pods, "
         "gpus, gpus_total, cpu, memory, gpu_memory, gpu_models, estimate, deadline, priority, preemptible, min_pods, "
-        "after, iterations, iteration_time");
+        "after, speedup, iterations, iteration_time");
   CHECK(fault_of("job,run_time,gpu\n") == "jobs.csv:1: no column is called \"gpu\"; did you mean \"gpus\"?");
   const std::string unknown = fault_of("job,run_time,colour_of_it\n");
   CHECK(unknown.find("jobs.csv:1: no column is called \"colour_of_it\"; known: job, submit,") == 0);
