@@ -143,7 +143,7 @@ std::optional<std::string> domain_of(const cluster_state& s, const model::topolo
 /// The fewest victims on these nodes with which `count` pods find a place, as a Lagrangian dual.
 class victim_dual {
  public:
-  victim_dual(std::int64_t count) : left_(count), count_(count) {}
+  explicit victim_dual(std::int64_t count) : left_(count), count_(count) {}
 
   /// @param takes by number of pods that leave the node.
   void add(const std::vector<std::int64_t>& takes) {

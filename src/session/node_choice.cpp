@@ -300,8 +300,8 @@ std::optional<std::size_t> node_choice::places_for(core& c, class_row kind, std:
   const bool whole_only =
       ask.whole_devices > 0 && !ask.is_shared() && ask.memory_devices == 0 && ask.claimed_devices == 0;
   // What KAI adds up in floating point an attempt changes, also where it is undone.
-  if (!fast_ || !whole_only || c.power.used() || c.adds_parts_up() || needs_scan(c, ask) || c.groups.is_open() ||
-      c.zones.used() || c.queues_depend_on_node(ask) || !policy::ignores_other_pods(c.access, ask)) {
+  if (!fast_ || !whole_only || c.adds_parts_up() || needs_scan(c, ask) || c.groups.is_open() || c.zones.used() ||
+      c.queues_depend_on_node(ask) || !policy::ignores_other_pods(c.access, ask)) {
     return std::nullopt;
   }
   class_facts& known = facts(c, kind);
