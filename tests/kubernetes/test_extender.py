@@ -224,6 +224,23 @@ class Filter(ExtenderCase):
             self.add(api, shared_pod("c", memory=30000))
             self.assertEqual(self.chosen(api, "c", "n1"), "n1")
 
+    def test_what_is_taken_back_is_free_at_once(self):
+        """Whatever the watch still has to tell of it."""
+        with FakeApi() as api:
+            for name in ("n0", "n1"):
+                api.put("nodes", shared_node(name))
+            self.serve(api)
+            self.add(api, shared_pod("b", memory=30000))
+            self.assertEqual(self.chosen(api, "b", "n0"), "n0")
+            self.add(api, shared_pod("a", memory=30000))
+            self.assertEqual(self.chosen(api, "a", "n1"), "n1")
+            self.add(api, shared_pod("c", memory=30000))
+            self.assertEqual(self.filter(api, "c", "n0", "n1")["NodeNames"], [])
+            time.sleep(0.3)
+            api.silent = True
+            self.assertEqual(self.filter(api, "a", "n0")["NodeNames"], [])
+            self.assertEqual(self.chosen(api, "c", "n1"), "n1")
+
     def test_what_is_taken_back(self):
         """Times of vendors as well, and what a device plugin has written."""
         left = {"mthreads.com/predicate-time": "1", "predicate-time": "1", "kaisched.io/given-0": "GPU-n0-0::1", TO_ALLOCATE: ";"}

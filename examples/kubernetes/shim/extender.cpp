@@ -169,7 +169,11 @@ void extender::take_back(const question& asked) {
   try {
     const response sent = client_.send(
         pod_patch(text_at(asked.pod, "/metadata/namespace"), text_at(asked.pod, "/metadata/name"), std::move(gone)));
-    if (!sent.ok()) log_(fmt::format("pod {}: {}", asked.name, server_words(sent)));
+    if (sent.ok()) {  // the watch may tell of it, and of what it had before, after the next question
+      store_.put_newer(resource_of("Pod"), json::parse(sent.body));
+    } else {
+      log_(fmt::format("pod {}: {}", asked.name, server_words(sent)));
+    }
   } catch (const no_answer& fault) {  // it runs out by itself
     log_(fmt::format("pod {}: {}", asked.name, fault.what()));
   }
