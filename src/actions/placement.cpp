@@ -190,7 +190,11 @@ pod_row nth_pending(const core& c, group_row group, std::size_t before) {
 /// No way to place a chunk of equal pods, by what its queues and the nodes have, without a list of pods. False says
 /// nothing.
 bool is_refused_by_numbers(core& c, group_row group, failure& why) {
-  if (c.counts(c.state().groups[group].first_sub + 1).pending < 1) return false;
+  const sub_group_row first = c.state().groups[group].first_sub + 1;
+  const std::uint32_t pending = c.counts(first).pending;
+  const class_row kind = c.state().subs[first].only_class;
+  // Where one finds a place it is found once.
+  if (pending == 0 || kind == no_row || (pending == 1 && !c.choice.has_failed(kind))) return false;
   if (!is_plain(c, group) || c.claims.used() || c.vendors.used() || c.loads.used() ||
       c.state().groups[group].semi_preemptible || c.reservations.closed_to(group) != nullptr) {
     return false;

@@ -309,6 +309,8 @@ void edit::rebuild_tree(group_row g, std::vector<sub_definition> definitions) {
     s_.subs.write(parent).first_child = first + i;
     s_.subs.write(first + i).parent = parent;
   }
+  const sub_info& last = s_.subs[first + size - 1];
+  s_.groups.write(g).has_one_pod_set = size == 2 && !last.is_set && last.unit == 0;
   s_.group_extras.write(g).first_stray = no_row;
   for (const pod_row p : members) {
     const sub_group_row sub = find_sub(g, s_.pod_extras[p].sub_name);

@@ -194,6 +194,7 @@ struct group_core {
   sub_group_row first_sub = no_row;  ///< the root set; members follow
   std::uint16_t sub_count = 0;
   bool live = false;
+  bool has_one_pod_set = false;  ///< beside the root nothing else, and its pods come in no units
   bool preemptible = true;
   bool semi_preemptible = false;  ///< only what its gangs need is not preemptible; `preemptible` is false then
   std::uint32_t generation = 0;
@@ -500,7 +501,7 @@ struct cluster_state : cluster_counts {
     static constexpr pod_told nothing{};
     return pod_extras[p].told == no_row ? nothing : told[pod_extras[p].told];
   }
-  [[nodiscard]] const pod_class& class_of(pod_row p) const { return *classes[pods[p].pod_class]; }
+  [[nodiscard, gnu::always_inline]] const pod_class& class_of(pod_row p) const { return *classes[pods[p].pod_class]; }
 
   cluster_state();
 };

@@ -88,7 +88,10 @@ enum class free_amount : std::uint8_t { idle, idle_or_releasing };
 [[nodiscard]] bool amounts_fit(const session_access& a, const model::pod_class& c, node_row row, free_amount which,
                                std::int64_t paid = 0);
 /// The session sets cores or memory of nodes aside for GPUs that are free, and pods of this class ask for none.
-[[nodiscard]] bool must_leave_room(const session_access& a, const model::pod_class& c);
+[[nodiscard]] inline bool must_leave_room(const session_access& a, const model::pod_class& c) {
+  return (a.options->set_aside_cpu > 0 || a.options->set_aside_memory > 0) && a.predicates && !c.wants_gpu() &&
+         c.mig_slices == 0 && !c.asks_vendors();
+}
 /// What such a pod would take of what is set aside there: of the first resource of which it does, what it asks for with
 /// what has to be left, and what there is. No resource: it leaves enough.
 struct set_aside_shortage {

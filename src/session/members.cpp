@@ -152,9 +152,9 @@ class collector {
 };
 
 /// The tree is a root with one pod set, and decides nothing.
-bool has_one_pod_set(const core& c, group_row group) {
+[[gnu::always_inline]] inline bool has_one_pod_set(const core& c, group_row group) {
   const model::group_core& g = c.state().groups[group];
-  return g.sub_count == 2 && members_needed(c, g.first_sub) == 1 && !comes_in_units(c, g.first_sub + 1);
+  return g.has_one_pod_set && members_needed(c, g.first_sub) == 1;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace kaisched::work {
 /// Number of active pods (pod set) or satisfied children (set).
 [[nodiscard]] std::int64_t members_active(const core& c, sub_group_row member);
 /// How many of these are needed.
-[[nodiscard]] inline std::int64_t members_needed(const core& c, sub_group_row member) {
+[[nodiscard, gnu::always_inline]] inline std::int64_t members_needed(const core& c, sub_group_row member) {
   const model::sub_info& info = c.state().subs[member];
   const std::int64_t min = c.access.min_of(member);
   return info.is_set && min == unset ? info.members : min;
@@ -38,8 +38,8 @@ using member_list = boost::container::small_vector<sub_group_row, 8>;
 /// Some pod set has claims, and without them too few pods: then nobody of the group starts now.
 [[nodiscard]] bool must_wait_as_a_whole(const core& c, group_row group);
 /// Pods of the group in a state of the set.
-[[nodiscard]] inline std::uint32_t count_pods(const core& c, group_row group,
-                                              std::uint32_t model::sub_counts::* field) {
+[[nodiscard, gnu::always_inline]] inline std::uint32_t count_pods(const core& c, group_row group,
+                                                                  std::uint32_t model::sub_counts::* field) {
   const model::group_core& g = c.state().groups[group];
   std::uint32_t sum = 0;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub) sum += c.counts(sub).*field;

@@ -63,6 +63,8 @@ class node_choice {
   /// they ask for whole GPUs, and no rule but amounts keeps them apart. Nothing where that cannot be told. Pods that
   /// vendors or claims of devices are concerned with are not asked for, nor those that reservations keep from nodes.
   [[nodiscard]] std::optional<std::size_t> places_for(core& c, class_row kind, std::size_t count);
+  /// No node was found for some pod of the class before.
+  [[nodiscard]] bool has_failed(class_row kind) const { return classes_[kind].failed_at != 0; }
   /// Which devices a pod gets on a node where the amounts fit; false if there are too few in one piece.
   [[nodiscard]] bool choose_devices(const core& c, pod_row pod, node_row row, policy::free_amount which,
                                     place& found) const;

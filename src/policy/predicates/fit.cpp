@@ -69,11 +69,6 @@ bool has_divided_gpus(const session_access& a, node_row row) {
   return false;
 }
 
-bool must_leave_room(const session_access& a, const model::pod_class& c) {
-  return a.predicates && (a.options->set_aside_cpu > 0 || a.options->set_aside_memory > 0) && !c.wants_gpu() &&
-         c.mig_slices == 0 && !c.asks_vendors();
-}
-
 set_aside_shortage set_aside_missing(const session_access& a, const model::pod_class& c, node_row row,
                                      free_amount which) {
   if (!must_leave_room(a, c)) return {};
@@ -114,7 +109,7 @@ bool amounts_fit(const session_access& a, const model::pod_class& c, node_row ro
     if (in_groups && d == dim_gpu) continue;
     if (idle[d] + (also_releasing ? releasing[d] : 0) < 0) return false;
   }
-  if (!in_groups) return set_aside_missing(a, c, row, which).dim == no_row;
+  if (!in_groups) return !must_leave_room(a, c) || set_aside_missing(a, c, row, which).dim == no_row;
   // KAI keeps a slot for the pod that will reserve the device, also where it is reserved already.
   if (a.predicates && idle[dim_pods] + releasing[dim_pods] < slots_of_sharer) return false;
   return a.groups->fits(row, c, idle[dim_gpu] + (also_releasing ? releasing[dim_gpu] : 0));
