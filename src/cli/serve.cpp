@@ -100,7 +100,7 @@ int serve_cluster(const serve_arguments& told, const console& to) {
   limits.connections = static_cast<std::size_t>(told.most_connections);
   limits.timeout = milliseconds(told.timeout);
   limits.deadline = milliseconds(told.deadline);
-  serve::http_server server(limits, *token, (*answers)->routes(), workers);
+  serve::http_server server(limits, *token, (*answers)->routes(), workers, [&] { return (*answers)->metrics(); });
   if (auto listening = server.listen(*at); !listening) return to.fail(listening.failure());
   if (to.shows_report()) to.out().line(fmt::format("listening on {}", server.address()));
   const int begun = to.finish({{"schema", serve_schema},

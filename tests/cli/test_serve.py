@@ -647,6 +647,91 @@ class Limits(ServeCase):
         self.assertEqual(server.stop(by=None), (0, ""))
 
 
+class Metrics(ServeCase):
+    SLOW = Limits.SLOW
+    begin = Limits.begin
+
+    def read(self, server, over=None):
+        """Value by sample, of a text in which every sample belongs to the metric that was described last."""
+        connection = over or self.connect(server)
+        connection.request("GET", "/metrics")
+        response = connection.getresponse()
+        self.assertEqual((response.status, response.headers["Content-Type"]), (200, "text/plain; version=0.0.4"))
+        values, described, kind = {}, None, None
+        for line in response.read().decode().splitlines():
+            if line.startswith("# HELP "):
+                described = line.split()[2]
+                self.assertNotIn(described, [key.partition("{")[0] for key in values])
+            elif line.startswith("# TYPE "):
+                self.assertEqual(line.split()[2], described)
+                kind = line.split()[3]
+            else:
+                key, _, value = line.rpartition(" ")
+                name = key.partition("{")[0]
+                if kind == "histogram":
+                    name = re.sub("_(bucket|sum|count)$", "", name)
+                self.assertEqual(name, described)
+                self.assertNotIn(key, values)
+                values[key] = float(value)
+        return values
+
+    def test_what_is_counted(self):
+        server = self.serve(self.small())
+        for _ in range(3):
+            server.ask("POST", "/v1/what-if", {"queue": "q", "ends": 0})
+        server.ask("POST", "/v1/what-if", "no")
+        server.ask("GET", "/v1/nowhere")
+        server.ask("GET", "/v1/what-if")
+        before = self.read(server)
+        server.ask("POST", "/v1/deltas", {"deltas": [{"op": "remove", "pod": [{"name": "c-0"}], "pod_group": [{"name": "c"}]}]})
+        after = self.read(server)
+        answers = {key: value for key, value in before.items() if key.startswith("kaisched_serve_answers_total")}
+        self.assertEqual(answers, {
+            'kaisched_serve_answers_total{path="/v1/what-if",status="200"}': 3,
+            'kaisched_serve_answers_total{path="/v1/what-if",status="400"}': 1,
+            'kaisched_serve_answers_total{path="other",status="404"}': 1,
+            'kaisched_serve_answers_total{path="other",status="405"}': 1,
+        })
+        self.assertEqual(after['kaisched_serve_answers_total{path="/metrics",status="200"}'], 1)
+        times = [value for key, value in before.items() if key.startswith('kaisched_serve_answer_seconds_bucket{path="/v1/what-if"')]
+        self.assertEqual(times, sorted(times))
+        self.assertEqual(times[-1], 4)
+        self.assertEqual(before['kaisched_serve_answer_seconds_count{path="/v1/what-if"}'], 4)
+        self.assertGreater(before['kaisched_serve_answer_seconds_sum{path="/v1/what-if"}'], 0)
+        self.assertFalse([key for key in before if "seconds" in key and '"other"' in key])  # nobody worked for them
+        self.assertEqual([of["kaisched_serve_versions_total"] for of in (before, after)], [1, 2])
+        self.assertEqual([of["kaisched_serve_groups_waiting"] for of in (before, after)], [1, 0])
+
+    def test_load(self):
+        server = self.serve(self.invented(2048), "--threads", "1", "--most-waiting", "1", "--most-connections", "3", "--deadline", "1")
+        over = self.connect(server)
+        names = [f"kaisched_serve_{name}" for name in ("threads", "threads_busy", "requests_waiting", "connections", "connections_refused_total")]
+        idle = self.read(server, over)
+        self.assertEqual([idle[name] for name in names], [1, 0, 0, 1, 0])
+        under_way = [self.begin(server, self.SLOW), self.begin(server, self.SLOW)]
+        for _ in range(100):
+            busy = self.read(server, over)
+            if busy["kaisched_serve_requests_waiting"] == 1:
+                break
+        self.assertEqual([busy[name] for name in names], [1, 1, 1, 3, 0])
+        self.assertEqual(server.ask("GET", "/v1/health").status, 503)
+        self.assertEqual(self.read(server, over)["kaisched_serve_connections_refused_total"], 1)
+        for one in under_way:
+            Answer(one.getresponse())
+
+    def test_the_page_names_all(self):
+        server = self.serve(self.small())
+        server.ask("GET", "/v1/health")
+        told = {re.sub("_(bucket|sum|count)$", "", key.partition("{")[0]) for key in self.read(server)}
+        page = (SOURCE / "docs" / "serve.md").read_text(encoding="utf-8")
+        self.assertEqual(told, set(re.findall(r"^\| `(kaisched_serve_\w+)`", page, re.M)))
+
+    def test_a_token_is_needed(self):
+        token = self.file("token", TOKEN)
+        server = self.serve(self.small(), "--token-file", token)
+        self.refused(server.ask("GET", "/metrics"), 401, "unauthorized")
+
+
 class Schema(unittest.TestCase):
     def test_every_object_is_described(self):
         self.assertEqual(SCHEMA["title"], "kaisched-serve/1")

@@ -11,6 +11,7 @@
 #include "cli/figures.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/serve/request_counts.hpp"
 #include "io/cluster_json.hpp"
 #include "io/delta_reader.hpp"
 #include "io/json_document.hpp"
@@ -137,6 +138,25 @@ std::shared_ptr<const held_cluster> answers::current() const {
   return current_;
 }
 
+std::string answers::metrics() const {
+  held over;
+  std::uint64_t versions = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    over = current_;
+    versions = versions_;
+  }
+  const outcome& by = over->ran.figures;
+  std::string text;
+  add_metric(text, "kaisched_serve_versions_total", "counter", "Versions of the cluster that have been held.",
+             static_cast<double>(versions));
+  add_metric(text, "kaisched_serve_cluster_now_seconds", "gauge", "The clock of the cluster.",
+             static_cast<double>(over->now) / 1e9);
+  add_metric(text, "kaisched_serve_groups_waiting", "gauge", "Groups of the cluster that wait after its decisions.",
+             static_cast<double>(by.waiting_groups.size()));
+  return text;
+}
+
 /// The worker's own session over the present version.
 const decided& answers::sit_down(seat& at) {
   bench& mine = benches_[at.number()];
@@ -249,6 +269,7 @@ http_reply answers::hold(const snapshot& next, std::int64_t now) {
   {
     const std::lock_guard lock(mutex_);
     current_ = to;
+    ++versions_;
   }
   return told_over(*to, to->about);
 }

@@ -41,6 +41,8 @@ class answers {
   /// What the server answers; this must outlive it.
   [[nodiscard]] std::vector<http_route> routes();
   [[nodiscard]] std::shared_ptr<const held_cluster> current() const;
+  /// About the cluster that is held, in Prometheus' text format.
+  [[nodiscard]] std::string metrics() const;
 
  private:
   /// What one worker has of a version: a session of its own, and what questions before have left in it.
@@ -69,6 +71,7 @@ class answers {
   std::mutex changing_;  ///< one change at a time
   mutable std::mutex mutex_;
   held current_;
+  std::uint64_t versions_ = 1;  ///< that have been held
 };
 
 }  // namespace kaisched::cli::serve

@@ -29,6 +29,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.hpp"
+#include "cli/serve/request_counts.hpp"
 
 namespace kaisched::cli::serve {
 
@@ -135,8 +136,15 @@ http_reply error_reply(unsigned status, std::string_view code, std::string_view 
 
 class http_server::machine {
  public:
-  machine(http_limits limits, std::string token, std::vector<http_route> routes, worker_pool& workers)
-      : limits_(limits), token_(std::move(token)), routes_(std::move(routes)), workers_(workers) {}
+  machine(http_limits limits, std::string token, std::vector<http_route> routes, worker_pool& workers,
+          std::function<std::string()> more)
+      : limits_(limits),
+        token_(std::move(token)),
+        routes_(std::move(routes)),
+        workers_(workers),
+        more_(std::move(more)) {
+    routes_.push_back({"GET", "/metrics", false, false, [this](const http_request&) { return tell_metrics(); }, {}});
+  }
   ~machine() { remove_socket(); }
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
@@ -250,6 +258,7 @@ class http_server::machine {
 
   void welcome(any_stream::socket socket);
   void stop();
+  [[nodiscard]] http_reply tell_metrics() const;
 
   [[nodiscard]] bool is_allowed(std::string_view authorization) const {
     constexpr std::string_view scheme = "Bearer ";
@@ -259,8 +268,10 @@ class http_server::machine {
 
   const http_limits limits_;
   const std::string token_;
-  const std::vector<http_route> routes_;
+  std::vector<http_route> routes_;  ///< does not change once there are connections
   worker_pool& workers_;
+  const std::function<std::string()> more_;
+  request_counts counts_;
   std::list<connection*> guests_;  ///< outlives them
   asio::io_context io_{1};
   tcp::acceptor tcp_{io_};
@@ -382,6 +393,7 @@ class http_server::machine::connection final : public std::enable_shared_from_th
 
   void begin_answer() {
     stream_.expires_never();
+    begun_ = steady::now();
     const bool keeps = parser_->get().keep_alive();
     if (route_->at_once) return write(made_by([&] { return route_->at_once(request_); }), keeps);
     request_.body = std::move(parser_->get().body());
@@ -413,11 +425,15 @@ class http_server::machine::connection final : public std::enable_shared_from_th
 
   void write(http_reply made, bool keeps) {
     keeps_ = keeps && !of_.stopping_;
+    const std::string_view path = route_ == nullptr ? "other" : std::string_view(route_->path);
+    of_.counts_.answered(path, made.status);
+    if (begun_) of_.counts_.took(path, steady::now() - *begun_);
+    begun_.reset();
     answer_ = {};
     answer_.version(11);
     answer_.result(made.status);
     answer_.set(http::field::server, "kaisched");
-    answer_.set(http::field::content_type, "application/json");
+    answer_.set(http::field::content_type, made.type);
     answer_.set(http::field::cache_control, "no-store");
     answer_.set("X-Content-Type-Options", "nosniff");
     for (const auto& [name, value] : made.headers) answer_.set(name, value);
@@ -457,6 +473,7 @@ class http_server::machine::connection final : public std::enable_shared_from_th
   std::optional<parser_type> parser_;
   const http_route* route_ = nullptr;
   http_request request_;
+  std::optional<steady::time_point> begun_;  ///< where the request is there and its answer is not
   http::response<http::string_body> answer_;
   http::response<http::empty_body> invitation_;
   std::array<char, 4096> rest_{};
@@ -467,10 +484,24 @@ class http_server::machine::connection final : public std::enable_shared_from_th
 void http_server::machine::welcome(any_stream::socket socket) {
   const auto one = std::make_shared<connection>(*this, std::move(socket));
   if (guests_.size() <= limits_.connections) return one->read();
+  counts_.turned_away();
   if (guests_.size() > 2 * limits_.connections) return;  // told often enough: it is closed
   http_reply full = error_reply(503, "busy", fmt::format("there are {} connections already", limits_.connections));
   full.headers.emplace_back("Retry-After", "1");
   one->refuse(std::move(full));
+}
+
+http_reply http_server::machine::tell_metrics() const {
+  std::string text = counts_.text();
+  add_metric(text, "kaisched_serve_connections", "gauge", "Connections that are open.",
+             static_cast<double>(guests_.size()));
+  const worker_pool::load of = workers_.present_load();
+  add_metric(text, "kaisched_serve_threads", "gauge", "Threads that make answers.", static_cast<double>(of.threads));
+  add_metric(text, "kaisched_serve_threads_busy", "gauge", "Threads that make an answer now.",
+             static_cast<double>(of.busy));
+  add_metric(text, "kaisched_serve_requests_waiting", "gauge", "Requests for which no thread is free.",
+             static_cast<double>(of.waiting));
+  return {200, text + more_(), {}, exposition_type};
 }
 
 /// A second signal ends the program at once, as it does by default.
@@ -484,8 +515,9 @@ void http_server::machine::stop() {
   for (connection* one : guests_) one->close_if_silent();
 }
 
-http_server::http_server(http_limits limits, std::string token, std::vector<http_route> routes, worker_pool& workers)
-    : machine_(std::make_unique<machine>(limits, std::move(token), std::move(routes), workers)) {}
+http_server::http_server(http_limits limits, std::string token, std::vector<http_route> routes, worker_pool& workers,
+                         std::function<std::string()> more)
+    : machine_(std::make_unique<machine>(limits, std::move(token), std::move(routes), workers, std::move(more))) {}
 http_server::~http_server() = default;
 
 result<void> http_server::listen(const listen_address& at) { return machine_->listen(at); }

@@ -45,8 +45,9 @@ struct http_request {
 
 struct http_reply {
   unsigned status = 200;
-  std::string body;  ///< JSON
+  std::string body;
   std::vector<std::pair<std::string, std::string>> headers = {};
+  std::string type = "application/json";
 };
 /// The document `kaisched-error/1`.
 [[nodiscard]] http_reply error_reply(unsigned status, std::string_view code, std::string_view message);
@@ -65,8 +66,11 @@ struct http_route {
 
 class http_server {
  public:
+  /// Beside its routes it answers `GET /metrics` with what it counts, for Prometheus.
   /// @param token that a client must show; empty: none
-  http_server(http_limits limits, std::string token, std::vector<http_route> routes, worker_pool& workers);
+  /// @param more metrics in the same format; called by the thread that runs the server
+  http_server(http_limits limits, std::string token, std::vector<http_route> routes, worker_pool& workers,
+              std::function<std::string()> more);
   ~http_server();
   http_server(const http_server&) = delete;
   http_server& operator=(const http_server&) = delete;

@@ -50,6 +50,12 @@ void worker_pool::stop() {
   if (watch_.joinable()) watch_.join();
 }
 
+worker_pool::load worker_pool::present_load() {
+  const std::lock_guard lock(mutex_);
+  const std::size_t free = seats_.size() - busy_;  // of which some may be about to take what is there
+  return {seats_.size(), busy_, waiting_.size() - std::min(free, waiting_.size())};
+}
+
 void worker_pool::work(seat& at) {
   for (;;) {
     entry next;

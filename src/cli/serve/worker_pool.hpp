@@ -60,6 +60,13 @@ class worker_pool {
   /// Does what waits and ends.
   void stop();
 
+  struct load {
+    std::size_t threads = 0;
+    std::size_t busy = 0;     ///< threads that work
+    std::size_t waiting = 0;  ///< jobs for which no thread is free
+  };
+  [[nodiscard]] load present_load();
+
  private:
   struct entry {
     steady::time_point deadline;

@@ -1,0 +1,52 @@
+#include "cli/serve/request_counts.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace kaisched::cli::serve {
+
+void begin_metric(std::string& to, std::string_view name, std::string_view type, std::string_view help) {
+  fmt::format_to(std::back_inserter(to), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+}
+
+void add_metric(std::string& to, std::string_view name, std::string_view type, std::string_view help, double value) {
+  begin_metric(to, name, type, help);
+  fmt::format_to(std::back_inserter(to), "{} {}\n", name, value);
+}
+
+void request_counts::took(std::string_view path, std::chrono::nanoseconds time) {
+  const double seconds = std::chrono::duration<double>(time).count();
+  auto found = times_.find(path);
+  if (found == times_.end()) found = times_.emplace(path, times{}).first;
+  const auto bucket = std::lower_bound(bounds.begin(), bounds.end(), seconds) - bounds.begin();
+  ++found->second.in[static_cast<std::size_t>(bucket)];
+  found->second.sum += seconds;
+}
+
+std::string request_counts::text() const {
+  std::string made;
+  const auto out = std::back_inserter(made);
+  begin_metric(made, "kaisched_serve_answers_total", "counter", "Answers by path and status.");
+  for (const auto& [key, count] : answers_) {
+    fmt::format_to(out, "kaisched_serve_answers_total{{path=\"{}\",status=\"{}\"}} {}\n", key.first, key.second, count);
+  }
+  begin_metric(made, "kaisched_serve_answer_seconds", "histogram",
+               "From the end of a request until its answer was there, by path.");
+  for (const auto& [path, one] : times_) {
+    std::uint64_t below = 0;
+    for (std::size_t i = 0; i < one.in.size(); ++i) {
+      below += one.in[i];
+      fmt::format_to(out, "kaisched_serve_answer_seconds_bucket{{path=\"{}\",le=\"{}\"}} {}\n", path,
+                     i < bounds.size() ? fmt::to_string(bounds[i]) : "+Inf", below);
+    }
+    fmt::format_to(out, "kaisched_serve_answer_seconds_sum{{path=\"{}\"}} {}\n", path, one.sum);
+    fmt::format_to(out, "kaisched_serve_answer_seconds_count{{path=\"{}\"}} {}\n", path, below);
+  }
+  add_metric(made, "kaisched_serve_connections_refused_total", "counter",
+             "Clients for which there were too many connections.", static_cast<double>(turned_away_));
+  return made;
+}
+
+}  // namespace kaisched::cli::serve
