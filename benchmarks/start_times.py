@@ -79,7 +79,7 @@ def cluster_at(run, when, queue="default"):
     return made, [jobs["job"][job] for job in rows if job not in places]
 
 
-def questions(workload, nodes, policy, most, scenarios, first=FIRST, **told):
+def questions(workload, nodes, policy, most, scenarios, first=FIRST, policy_actions=False, **told):
     """Each job that has to wait, or some of them, is asked about once, when it has come. Rows: when, low, median, high, point, the two bounds (waits
     in seconds), how long it was, and how long it would have been had nobody come later."""
     engine = ks.Engine(actions=["allocate"]) if policy == "kai" else policy
@@ -91,7 +91,7 @@ def questions(workload, nodes, policy, most, scenarios, first=FIRST, **told):
         when = float(workload.submit[row])
         cluster, _ = cluster_at(run, when)
         said = forecast.starts(cluster, [run.jobs["job"][row]], forecast.RunTimes.of_run(run, when, **told), now=round(when * SECOND), engine=engine,
-                               scenarios=scenarios, seed=row, ends=2000)
+                               scenarios=scenarios, seed=row, ends=2000, policy_actions=policy_actions)
         alone = ks.simulate(workload.select(workload.submit <= when), nodes=nodes, policy=engine)
         point = said.point[0] / SECOND - when if said.point[0] >= 0 else np.inf
         found.append([when, *said.waits[0], point, *said.bounds[0], run.jobs["start"][row] - when, alone.jobs["start"][row] - when])
@@ -159,9 +159,9 @@ def main(arguments):
     told = parser.parse_args(arguments)
     results = []
     for name, workload, nodes in workloads(told.data):
-        for policy, near in (("fifo-skip", 100), ("fifo-skip", 0), ("kai", 100), ("easy", 100)):
-            asked, run = questions(workload, nodes, policy, told.questions, told.scenarios, near=near)
-            results.append({"workload": name, "policy": policy, "near": near, "utilisation": run.metrics["utilisation"]} | summary(asked))
+        for policy, near, backfills in (("fifo-skip", 100, False), ("fifo-skip", 0, False), ("kai", 100, False), ("easy", 100, False), ("easy", 100, True)):
+            asked, run = questions(workload, nodes, policy, told.questions, told.scenarios, policy_actions=backfills, near=near)
+            results.append({"workload": name, "policy": policy, "near": near, "policy_actions": backfills, "utilisation": run.metrics["utilisation"]} | summary(asked))
             if len(results) == 1:
                 print("| " + " | ".join(results[0]) + " |\n" + "|---" * len(results[0]) + "|")
             print("| " + " | ".join(f"{v:.3g}" if isinstance(v, float) else str(v) for v in results[-1].values()) + " |", flush=True)

@@ -56,6 +56,7 @@ result<what_if_limits> limits_of(const kaisched_what_if_limits* told) {
   take(limits.ends, given->ends);
   limits.displace = given->no_displacement == 0;
   if (given->no_times != 0) limits.ends = 0;
+  limits.policy_actions = given->policy_actions != 0;
   return limits;
 }
 

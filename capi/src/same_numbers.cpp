@@ -113,6 +113,7 @@ SAME(KAISCHED_ACTION_RUNTIME_LIMIT, action_kind::runtime_limit);
 SAME(KAISCHED_ACTION_REPARTITION, action_kind::repartition);
 SAME(KAISCHED_ACTION_OVER_LIMIT, action_kind::over_limit);
 SAME(KAISCHED_ACTION_RESIZE, action_kind::resize);
+SAME(KAISCHED_ACTION_VACATE, action_kind::vacate);
 
 SAME(KAISCHED_CONSTRAINT_NONE, constraint::none);
 SAME(KAISCHED_CONSTRAINT_RESOURCE, constraint::resource);
@@ -150,7 +151,8 @@ SAME(KAISCHED_CONSTRAINT_SPREAD, constraint::spread);
 SAME(KAISCHED_CONSTRAINT_SET_ASIDE, constraint::set_aside);
 SAME(KAISCHED_CONSTRAINT_DEVICE_LOAD, constraint::device_load);
 SAME(KAISCHED_CONSTRAINT_POWER, constraint::power);
-static_assert(KAISCHED_CONSTRAINT_POWER + 1 == constraint_count, "the C header lacks a constraint");
+SAME(KAISCHED_CONSTRAINT_DEADLINE, constraint::deadline);
+static_assert(KAISCHED_CONSTRAINT_DEADLINE + 1 == constraint_count, "the C header lacks a constraint");
 
 SAME(KAISCHED_SCOPE_NODE, reason_scope::node);
 SAME(KAISCHED_SCOPE_QUEUE, reason_scope::queue);
@@ -414,6 +416,7 @@ SAME(KAISCHED_RESERVATION_COL_END, col::reservation_end);
 SAME(KAISCHED_RESERVATION_COL_EVERY, col::reservation_every);
 SAME(KAISCHED_RESERVATION_COL_QUEUE, col::reservation_queue);
 SAME(KAISCHED_RESERVATION_COL_GROUP, col::reservation_group);
+SAME(KAISCHED_RESERVATION_COL_EVICT_BEFORE, col::reservation_evict_before);
 
 SAME(KAISCHED_DECISION_COL_KIND, col::decision_kind);
 SAME(KAISCHED_DECISION_COL_POD, col::decision_pod);

@@ -39,6 +39,7 @@ enum class action_kind : std::uint8_t {
   repartition = 8,    ///< not one of KAI
   over_limit = 9,     ///< not one of KAI
   resize = 10,        ///< not one of KAI
+  vacate = 11,        ///< not one of KAI
 };
 [[nodiscard]] std::string_view action_name(action_kind a) noexcept;
 
@@ -80,8 +81,9 @@ enum class constraint : std::uint8_t {
   set_aside = 33,             ///< what the node would have left is set aside for its free GPUs
   device_load = 34,           ///< pods that share the devices of the node put too much on them already
   power = 35,                 ///< a feed of the node has too little power left for the pod
+  deadline = 36,              ///< the group would end after its deadline, beside those that have been promised theirs
 };
-inline constexpr std::uint8_t constraint_count = 36;
+inline constexpr std::uint8_t constraint_count = 37;
 [[nodiscard]] std::string_view constraint_name(constraint c) noexcept;
 
 /// Where a constraint applies.

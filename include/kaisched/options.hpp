@@ -113,6 +113,7 @@ struct policy_options {
   std::int64_t backfill_resolution = 0;  ///< nanoseconds, of promised nodes; 0: any time
   std::int64_t backfill_end_window = 0;  ///< nanoseconds after the first end, doubled step by step; 0: end by end
   std::int64_t backfill_groups = 0;      ///< groups looked at from the first that does not start on; 0 = all
+  bool backfill_deadlines = false;       ///< groups with a deadline are promised times, or do not start
   bool one_order = false;                ///< groups of all queues are served in one order
   std::int64_t factor_age = 0;           ///< points of the part `multifactor`
   std::int64_t factor_fair_share = 0;

@@ -300,6 +300,7 @@ enum reservation : std::uint32_t {
   reservation_every = 6,
   reservation_queue = 7,
   reservation_group = 8,
+  reservation_evict_before = 9,
 };
 enum decision : std::uint32_t {
   decision_kind = 1,

@@ -3,6 +3,7 @@
 /// Why a pod had to leave or move: by which rules, for whom, who was left alone, and what if it had been protected.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,8 +26,10 @@ enum class victim_rule : std::uint8_t {
   in_solution = 10,      ///< nothing of this alone: the search found a set of victims that is enough with it
   over_limit = 11,       ///< its queue, or one above it, held more than its limit
   brings_less = 12,      ///< its group loses less speed by it than the group that gets its place gains
+  reserved_node = 13,    ///< its node is reserved for others, which evicts who is there
+  gang_leaves = 14,      ///< its gang would be incomplete without pods that leave such nodes
 };
-inline constexpr std::uint8_t victim_rule_count = 13;
+inline constexpr std::uint8_t victim_rule_count = 15;
 [[nodiscard]] std::string_view victim_rule_name(victim_rule r) noexcept;
 
 /// Why a group with pods on nodes was left alone by a commit. Values are part of the ABI.
@@ -82,6 +85,7 @@ struct victim_account {
   std::vector<group_pods> victims;   ///< who lost pods or had them moved in it, in the order of the decisions
   std::vector<spared_group> spared;  ///< groups that had pods on nodes and kept all, by row; none if nobody was placed
   protected_outcome if_protected;
+  std::string reservation;  ///< for which `vacate` makes it leave; empty: none
 };
 
 /// A commit that made others leave or move and left a group alone, or some of its pods.

@@ -58,6 +58,9 @@ struct what_if_limits {
   bool displace = true;                 ///< ask consolidation, reclaim and preempt, in this order
   std::uint32_t eviction_steps = 1000;  ///< sets of victims and placements that each of these may try
   std::uint32_t ends = 256;             ///< points in time at which groups end; 0: do not ask when
+  /// At each of these points the actions of the policy that start groups decide, `allocate` and `backfill`. False: the
+  /// first alone, so that nobody is overtaken by who would not delay him.
+  bool policy_actions = false;
 };
 
 /// What would become of some groups, each asked about alone.

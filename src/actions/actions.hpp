@@ -2,6 +2,7 @@
 /// @file
 /// The actions of a session.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,10 @@ result<void> evict_stale_gangs(work::core& c);
 result<void> keep_limits(work::core& c);
 /// Takes surplus pods of groups where they bring less speed than the pods of groups that get their places.
 result<void> resize(work::core& c);
+/// Evicts or moves those that nodes are not reserved for, where a reservation says so.
+result<void> vacate(work::core& c);
+/// The reservation for which the pod would have to leave its node; nothing if it may stay there.
+[[nodiscard]] std::optional<policy::reservation_refusal> vacated_by(const work::core& c, pod_row pod);
 /// Starts groups in queue order up to the first that waits for others to end, and behind it those that do not delay it.
 result<void> backfill(work::core& c);
 

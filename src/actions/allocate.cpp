@@ -40,10 +40,11 @@ result<bool> try_group(core& c, group_row group) {
 }  // namespace
 
 result<void> allocate(core& c) {
+  const bool backfills =
+      std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
+  if (backfills && c.options.backfill_deadlines) return {};  // what is promised comes first
   // Where the key of a group depends on what others hold, all groups are ordered anew after every start.
   const bool shared_order = has_shared_order(c);
-  const bool stops_at_head =
-      std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
   const auto depth = static_cast<std::size_t>(c.options.allocate_queue_depth);
   std::vector<group_row> groups = groups_to_start(c);
   // Only the group that is tried changes.
@@ -57,7 +58,7 @@ result<void> allocate(core& c) {
     const group_row group = *next;
     result<bool> placed = try_group(c, group);
     if (!placed) return placed.failure();
-    if (!*placed && stops_at_head) {
+    if (!*placed && backfills) {
       result<bool> head = is_head(c, c.failures.back());
       if (!head) return head.failure();
       if (*head) break;  // the rest is left to backfill
@@ -100,6 +101,7 @@ std::span<const action_entry> action_list() noexcept {
       action_entry{"repartition", action_kind::repartition, repartition, true},
       action_entry{"overlimit", action_kind::over_limit, keep_limits},
       action_entry{"resize", action_kind::resize, resize, true, true},
+      action_entry{"vacate", action_kind::vacate, vacate},
       action_entry{"tiers", action_kind::allocate, decide_in_tiers},
       action_entry{"cells", action_kind::allocate, decide_in_cells},
       action_entry{"admission", action_kind::allocate, admit_by_quota},

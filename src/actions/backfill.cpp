@@ -1,10 +1,14 @@
 // Small groups fill what is free while larger ones wait, and do not delay them.
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <vector>
 
 #include "actions/actions.hpp"
 #include "actions/job_queue.hpp"
 #include "actions/node_promises.hpp"
 #include "actions/placement.hpp"
+#include "actions/runtime.hpp"
 #include "actions/timetable.hpp"
 #include "session/members.hpp"
 
@@ -61,9 +65,93 @@ failure held_back(group_row group, group_row by) {
   return why;
 }
 
+/// Groups that have a deadline, say how long they run and wait for their gangs, the oldest first: who comes later takes
+/// nothing of what was promised before.
+class deadline_keeper {
+ public:
+  deadline_keeper(core& c, timetable& times) : c_(c), times_(times) {}
+
+  result<void> run() {
+    std::vector<group_row> groups;
+    std::ranges::copy_if(groups_to_start(c_), std::back_inserter(groups), [&](group_row g) { return is_judged(g); });
+    std::ranges::sort(groups, [&](group_row a, group_row b) {
+      const auto& all = c_.state().groups;
+      if (all[a].created != all[b].created) return all[a].created < all[b].created;
+      return c_.state().group_names[a] < c_.state().group_names[b];
+    });
+    for (const group_row g : groups) {
+      if (auto on = c_.go_on(); !on) return on;
+      if (auto done = judge(g); !done) return done;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool is_judged(group_row g) const {
+    const model::group_extra& extra = c_.state().group_extras[g];
+    return extra.deadline != unset && extra.runtime_estimate >= 0 &&
+           !work::is_satisfied(c_, c_.state().groups[g].first_sub);
+  }
+
+ private:
+  /// It starts, has a time, or is refused.
+  result<void> judge(group_row g) {
+    ++c_.statistics.back().groups_tried;
+    const std::int64_t deadline = c_.state().group_extras[g].deadline;
+    const bool had_started = work::count_pods(c_, g, &model::sub_counts::holding) > 0;
+    failure why;
+    result<bool> placed = place_group(c_, g, {}, why);
+    if (!placed) return placed.failure();
+    if (*placed) {
+      const bool waits = work::must_wait_as_a_whole(c_, g);
+      if (waits) c_.convert_to_pipelined(g);
+      const result<group_row> delayed = times_.delayed_by(g, had_started);
+      if (!delayed) return delayed.failure();
+      const std::int64_t end = expected_end(c_, g, c_.now);
+      if (*delayed == no_row && end <= deadline) {
+        result<bool> starts = waits ? result<bool>(true) : permit_start(c_, g);
+        return starts && *starts ? commit_group(c_, g, waits, had_started)
+                                 : (starts ? result<void>{} : result<void>(starts.failure()));
+      }
+      c_.rollback(0);
+      if (*delayed == no_row) return refuse(g, end);
+      why = held_back(g, *delayed);
+    } else if (!lacks_room(c_, why)) {
+      c_.failures.push_back(why);
+      return {};
+    }
+    const result<reservation> found = times_.promise(g, deadline);
+    if (!found) return found.failure();
+    const bool is_kept = found->group == no_row || (found->end != unset && found->end <= deadline);
+    if (!is_kept) return refuse(g, found->end);
+    c_.failures.push_back(why);
+    return {};
+  }
+
+  result<void> refuse(group_row g, std::int64_t end) {
+    failure why;
+    why.group = g;
+    why.what = constraint::deadline;
+    why.need = end == unset ? -1 : time_until(c_, end);
+    why.have = time_until(c_, c_.state().group_extras[g].deadline);
+    c_.failures.push_back(why);
+    return {};
+  }
+
+  core& c_;
+  timetable& times_;
+};
+
 /// Reservations are times.
 result<void> backfill_around_times(core& c, job_queue& queue) {
   timetable times(c, static_cast<std::size_t>(c.options.backfill_reservations));
+  std::vector<group_row> groups = groups_to_start(c);
+  if (c.options.backfill_deadlines) {
+    deadline_keeper deadlines(c, times);
+    if (auto done = deadlines.run(); !done) return done;
+    groups = groups_to_start(c);
+    std::erase_if(groups, [&](group_row g) { return deadlines.is_judged(g); });
+  }
+  if (auto done = queue.fill(groups); !done) return done;
   looked_at looked(c);
   while (!queue.empty() && !looked.is_enough()) {
     if (auto on = c.go_on(); !on) return on;
@@ -99,6 +187,7 @@ result<void> backfill_around_times(core& c, job_queue& queue) {
 
 /// Reservations are nodes.
 result<void> backfill_around_nodes(core& c, job_queue& queue) {
+  if (auto done = queue.fill(groups_to_start(c)); !done) return done;
   node_promises promises(c, static_cast<std::size_t>(c.options.backfill_reservations));
   looked_at looked(c);
   while (!queue.empty() && !looked.is_enough()) {
@@ -140,9 +229,8 @@ result<void> backfill_around_nodes(core& c, job_queue& queue) {
 
 result<void> backfill(core& c) {
   job_queue queue(c, static_cast<std::size_t>(c.options.allocate_queue_depth));
-  if (auto done = queue.fill(groups_to_start(c)); !done) return done;
-  return c.options.backfill_promises == promise_kind::nodes ? backfill_around_nodes(c, queue)
-                                                            : backfill_around_times(c, queue);
+  const bool of_nodes = c.options.backfill_promises == promise_kind::nodes && !c.options.backfill_deadlines;
+  return of_nodes ? backfill_around_nodes(c, queue) : backfill_around_times(c, queue);
 }
 
 }  // namespace kaisched::actions

@@ -245,9 +245,9 @@ bool timetable::is_to_wait(const candidate& one) const {
 }
 
 result<void> timetable::make_more() {
-  const bool all = !made_.empty();
+  const bool all = made_.size() > promised_;
   std::optional<course> time;
-  while (has_more() && (all || made_.empty())) {
+  while (has_more() && (all || made_.size() == promised_)) {
     const candidate& one = waiting_[next_++];
     if (!is_to_wait(one)) continue;
     const group_row group = one.why.group;
@@ -267,6 +267,15 @@ result<void> timetable::make_more() {
     if (is_apart) time.reset();
   }
   return {};
+}
+
+result<reservation> timetable::promise(group_row group, std::int64_t deadline) {
+  const bool is_apart = work::count_pods(c_, group, &model::sub_counts::active_allocated) > 0;
+  result<reservation> found = course(c_, made_, is_apart ? group : no_row).find(group);
+  if (!found || found->start == unset || found->end == unset || found->end > deadline) return found;
+  made_.push_back(*found);
+  ++promised_;
+  return found;
 }
 
 /// Whatever the other needs can be taken from the group that the statement has placed.

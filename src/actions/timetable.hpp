@@ -38,6 +38,10 @@ class timetable {
   void add(const work::failure& of) { waiting_.push_back({of, true}); }
   /// One that would delay another where it has a place now.
   void add(group_row group);
+  /// Promises the group, which waits for others to end, the earliest time at which it has a place and delays nobody to
+  /// whom something has been promised, if it is expected to have ended by the deadline then. What was found, whether it
+  /// was promised or not; the statement is empty. It counts for none of the `most` reservations.
+  result<reservation> promise(group_row group, std::int64_t deadline);
   /// Some group may have to be given a reservation before anybody else starts.
   [[nodiscard]] bool has_more() const { return next_ < waiting_.size() && !is_full(); }
   /// Makes the first reservation; all others, if it has been made. The statement is empty.
@@ -52,13 +56,14 @@ class timetable {
     work::failure why;
     bool is_judged;  ///< it has found no place, and may not wait for others
   };
-  [[nodiscard]] bool is_full() const { return most_ != 0 && made_.size() >= most_; }
+  [[nodiscard]] bool is_full() const { return most_ != 0 && made_.size() - promised_ >= most_; }
   [[nodiscard]] bool is_to_wait(const candidate& one) const;
   [[nodiscard]] bool yields(group_row group, group_row to) const;
 
   work::core& c_;
   std::size_t most_;
-  std::vector<reservation> made_;
+  std::vector<reservation> made_;  ///< those that were promised first
+  std::size_t promised_ = 0;       ///< so many of these
   std::vector<candidate> waiting_;
   std::size_t next_ = 0;  ///< of these
 };

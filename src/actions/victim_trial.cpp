@@ -37,32 +37,31 @@ result<void> victim_trial::place_again(std::span<const victim_unit> units) {
     if (own.empty()) groups.push_back(one.group);
     own.insert(own.end(), one.pods.begin(), one.pods.end());
   }
-  if (groups.size() == 1) return place_again(groups.front(), std::move(pods[groups.front()]));
+  if (groups.size() == 1) return actions::place_again(c_, groups.front(), std::move(pods[groups.front()]));
   job_queue queue(c_, 0);
   if (auto done = queue.fill(groups); !done) return done;
   while (!queue.empty()) {
     result<group_row> next = queue.pop();
     if (!next) return next.failure();
-    if (auto done = place_again(*next, std::move(pods[*next])); !done) return done;
+    if (auto done = actions::place_again(c_, *next, std::move(pods[*next])); !done) return done;
   }
   return {};
 }
 
-/// Its gang, then one pod after the other, until one has no place.
-result<void> victim_trial::place_again(group_row group, std::vector<pod_row> pods) {
-  work::partial_group waiting = c_.set_part_aside();
+result<void> place_again(work::core& c, group_row group, std::vector<pod_row> pods) {
+  work::partial_group waiting = c.set_part_aside();
   result<void> outcome;
   while (true) {
-    std::erase_if(pods, [&](pod_row p) { return work::is_active(c_, p); });
+    std::erase_if(pods, [&](pod_row p) { return work::is_active(c, p); });
     if (pods.empty()) break;
-    c_.take_part(group, pods);
-    if (c_.partial.chunk.empty()) break;
+    c.take_part(group, pods);
+    if (c.partial.chunk.empty()) break;
     work::failure why;
-    result<bool> placed = place_group(c_, group, {true, nullptr, nullptr}, why);
+    result<bool> placed = place_group(c, group, {true, nullptr, nullptr}, why);
     if (!placed) outcome = placed.failure();
     if (!placed || !*placed) break;
   }
-  c_.resume_part(std::move(waiting));
+  c.resume_part(std::move(waiting));
   return outcome;
 }
 

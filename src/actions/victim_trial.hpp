@@ -30,7 +30,6 @@ class victim_trial {
 
  private:
   result<void> place_again(std::span<const victim_unit> units);
-  result<void> place_again(group_row group, std::vector<pod_row> pods);
 
   work::core& c_;
   group_row waiting_;
@@ -38,6 +37,10 @@ class victim_trial {
   domain_plan* plan_;
   bool was_placed_ = false;
 };
+
+/// Gives claims to pods that the statement has evicted: the gang of their group, then one pod after the other, until one
+/// has no place.
+result<void> place_again(work::core& c, group_row group, std::vector<pod_row> pods);
 
 /// Units with a pod that has not been placed again.
 [[nodiscard]] std::size_t count_lost(const work::core& c, std::span<const victim_unit> units);

@@ -279,6 +279,7 @@ int weight_of(constraint what) {
     case constraint::set_aside:
     case constraint::device_load:
     case constraint::power:
+    case constraint::deadline:
       return 3;
     case constraint::node_selector:
     case constraint::device_kind:
@@ -384,6 +385,8 @@ std::string headline_of(const session& from, std::span<const reason> reasons) {
       return "no action has tried the job";
     case constraint::reservation:
       return "a larger job that waits would start later";
+    case constraint::deadline:
+      return "the deadline cannot be kept beside those that were promised before";
     case constraint::requeue_delay:
       return "the job was evicted and waits for its delay";
     case constraint::dependency:

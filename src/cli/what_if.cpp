@@ -123,6 +123,8 @@ void add_what_if(command_list& to) {
   c.heading("Effort");
   c.option("--ends", &told.asked.ends, any_value("N"), "Points in time at which groups end; 0 does not ask when")
       .between(what_if_ends.least, what_if_ends.most);
+  c.flag("--policy-actions", told.asked.policy_actions,
+         "Then the allocate and backfill of the policy decide, not allocate alone");
   c.add_example("kaisched what-if cluster.json --queue speech --pods 4 --gpus 8");
   c.add_example("kaisched what-if cluster.json --group vision-wants-h200", "when would this one start");
   c.runs([&told](console& out) { return what_if(told, out); });

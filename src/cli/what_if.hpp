@@ -31,6 +31,7 @@ struct what_if_question {
   std::vector<table> added;         ///< rows that are added first
   std::vector<std::string> groups;  ///< ask about these; empty: those that are added
   std::int64_t ends = 256;          ///< points in time at which groups end; 0 does not ask when
+  bool policy_actions = false;      ///< what decides then
 };
 
 /// Least and most of the numbers of a question.

@@ -95,6 +95,7 @@ result<what_if_answers> ask_what_if(const session& over, std::int64_t now, const
   const std::vector<std::string_view> names(asked.groups.begin(), asked.groups.end());
   what_if_limits limits;
   limits.ends = static_cast<std::uint32_t>(asked.ends);
+  limits.policy_actions = asked.policy_actions;
   result<what_if_report> report = over.what_if(views, names, limits);
   if (!report) return report.take_failure();
   what_if_answers answers{std::move(report).value(), {}};

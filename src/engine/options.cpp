@@ -86,6 +86,9 @@ constexpr std::array options{
     option_info{"actions", option_type::list, "allocate", 0, 0, "", "actions that a session runs, in order"},
     option_info{"admission.settings", option_type::list, "", 0, 0, "",
                 "of the action admission: key=value for all queues, queue.NAME.key=value for one"},
+    option_info{"backfill.deadlines", option_type::boolean, "false", 0, 0, "",
+                "backfill promises groups with a deadline their times before all others start, the oldest group first; "
+                "one that would end after its deadline does not start"},
     option_info{"backfill.end_window", option_type::number, "0", 0, 1e9, "",
                 "seconds: with backfill.promises=nodes, ends that come at most as long after the first are looked at "
                 "together, those up to twice as long after it next, and so on; 0: each for itself"},
@@ -324,6 +327,7 @@ constexpr std::array numbers{
 constexpr std::array flags{
     std::pair{std::string_view("multifactor.small_first"), &policy_options::factor_small_first},
     std::pair{std::string_view("cells.lazy_preemption"), &policy_options::lazy_preemption},
+    std::pair{std::string_view("backfill.deadlines"), &policy_options::backfill_deadlines},
     std::pair{std::string_view("deadline.realistic"), &policy_options::realistic_deadlines},
     std::pair{std::string_view("numa.reconstruct"), &policy_options::numa_reconstruct},
     std::pair{std::string_view("one_order"), &policy_options::one_order},

@@ -138,6 +138,13 @@ constexpr wording part_refused("there is a place, but a part of the policy does 
                                "有位置，但策略的某个部分现在不让该组启动");
 constexpr wording behind_head("there is a place, but pod group '{group}', which waits at the head, would start later",
                               "有位置，但会推迟排在最前的 Pod 组“{group}”的启动");
+constexpr wording deadline_missed(
+    "could end in {need} at the earliest beside those that were promised their time before, and its deadline is in "
+    "{have}",
+    "与先前得到承诺的组一起，最早 {need} 后结束，而截止时间在 {have} 后");
+constexpr wording deadline_unknown(
+    "nobody knows when it could end beside those that were promised their time before; its deadline is in {have}",
+    "与先前得到承诺的组一起，没人知道它何时能结束；截止时间在 {have} 后");
 constexpr wording stray("pod '{pod}' names sub-group '{sub}', which does not exist or has children",
                         "Pod“{pod}”指定的子组“{sub}”不存在或有下级");
 constexpr wording stray_in_none("pod '{pod}' is in no sub-group, but its group has some",
@@ -393,6 +400,9 @@ std::string reason_text(const core& c, const reason& why) {
     }
     case constraint::plugin:
       return say(in, part_refused, 1);
+    case constraint::deadline:
+      return say(in, why.need < 0 ? deadline_unknown : deadline_missed, 1, fmt::arg("need", time_text(why.need)),
+                 fmt::arg("have", time_text(why.have)));
     case constraint::reservation:
       return say(in, behind_head, 1, fmt::arg("group", c.base.name(why.subject)));
     default:

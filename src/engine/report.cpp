@@ -323,6 +323,12 @@ void add_reasons(const core& c, group_row group, const work::failure* f, node_re
     all.back().subject = id_of_group(c, f->head);
     return;
   }
+  if (f != nullptr && f->what == constraint::deadline) {
+    all.push_back(group_reason(group, f->what, reason_scope::group));
+    all.back().need = f->need;
+    all.back().have = f->have;
+    return;
+  }
   if (f != nullptr && f->what == constraint::plugin && f->pod == no_row) {  // there are places
     all.push_back(group_reason(group, f->what, reason_scope::group));
     return;

@@ -1,6 +1,7 @@
 // Why a pod had to leave or move.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "actions/actions.hpp"
@@ -160,6 +161,19 @@ void add_order(const core& c, victim_account& account) {
   if (older && !younger && !lower) account.rules.push_back(victim_rule::youngest);
 }
 
+/// It leaves a node that is reserved, or its gang goes with pods that do.
+void add_reservation(const core& before, victim_account& account) {
+  std::vector<pod_row> pods{account.pod};
+  for (const pod_row p : actions::pods_of(before, account.group)) pods.push_back(p);
+  for (const pod_row p : pods) {
+    const std::optional<policy::reservation_refusal> by = actions::vacated_by(before, p);
+    if (!by) continue;
+    account.rules.push_back(p == account.pod ? victim_rule::reserved_node : victim_rule::gang_leaves);
+    account.reservation = (*before.state().reservations)[by->reservation].name;
+    return;
+  }
+}
+
 void add_rules(const core& before, victim_account& account) {
   std::vector<victim_rule>& rules = account.rules;
   if (account.action == action_kind::stale_gang_eviction) return rules.push_back(victim_rule::stale_gang);
@@ -167,6 +181,7 @@ void add_rules(const core& before, victim_account& account) {
   if (account.action == action_kind::over_limit) return rules.push_back(victim_rule::over_limit);
   if (account.action == action_kind::resize && account.kind == decision_kind::evict)
     return rules.push_back(victim_rule::brings_less);
+  if (account.action == action_kind::vacate) return add_reservation(before, account);
   if (account.kind == decision_kind::migrate) return rules.push_back(victim_rule::migration);
   if (account.action == action_kind::repartition) return rules.push_back(victim_rule::drained_device);
   if (account.kind == decision_kind::move) return rules.push_back(victim_rule::has_to_move);

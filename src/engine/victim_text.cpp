@@ -25,7 +25,9 @@ constexpr std::array<std::string_view, victim_rule_count> victim_rule_names{"",
                                                                             "youngest",
                                                                             "in_solution",
                                                                             "over_limit",
-                                                                            "brings_less"};
+                                                                            "brings_less",
+                                                                            "reserved_node",
+                                                                            "gang_leaves"};
 constexpr std::array<std::string_view, spared_reason_count> spared_names{
     "",           "not_preemptible",    "own_queue",       "other_queue",
     "priority",   "queue_within_share", "minimum_runtime", "part",
@@ -49,7 +51,10 @@ constexpr std::array<wording, victim_rule_count> victim_sayings{
     wording("the search found a set of victims with it that makes enough room", "搜索找到的一组足够的驱逐对象包含它"),
     wording("queue {queue}, or one above it, held more than its limit", "队列“{queue}”或其上级占用超过上限"),
     wording("its group loses less speed by it than the group that gets its place gains",
-            "它的组因此失去的速度少于得到其位置的组所增加的速度")};
+            "它的组因此失去的速度少于得到其位置的组所增加的速度"),
+    wording("reservation '{reservation}' has its node for others", "预留“{reservation}”把它的节点留给别人"),
+    wording("its gang would be incomplete without pods that leave nodes of reservation '{reservation}'",
+            "它的成组若没有离开预留“{reservation}”节点的 Pod 就不完整")};
 constexpr std::array<wording, spared_reason_count> spared_sayings{
     wording("", ""),
     wording("not preemptible", "不可抢占"),
@@ -173,7 +178,8 @@ std::string_view spared_reason_name(spared_reason r) noexcept {
 std::string session::text(const victim_account& why, victim_rule rule) const {
   const queue_row queue = view().group_queue(why.group);
   return say(impl_->core.options.text_language, victim_sayings[static_cast<std::size_t>(rule)], 1,
-             fmt::arg("queue", queue == no_row ? std::string_view{} : base().queue_name(queue)));
+             fmt::arg("queue", queue == no_row ? std::string_view{} : base().queue_name(queue)),
+             fmt::arg("reservation", why.reservation));
 }
 
 std::string session::text(spared_reason why) const {

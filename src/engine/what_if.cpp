@@ -2,7 +2,11 @@
 // the change; everything else happens on sessions over it.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <kaisched/what_if.hpp>
 
@@ -29,15 +33,18 @@ std::string_view name_in(const std::array<std::string_view, n>& names, std::size
 /// Time goes on: groups end as they are expected to, and those that wait are served.
 class course_of_time {
  public:
-  course_of_time(const trial_world& like, const snapshot& from, group_row group, std::int64_t now)
-      : like_(like), world_(from), group_(group), when_(now) {}
+  course_of_time(const trial_world& like, const snapshot& from, group_row group, std::int64_t now,
+                 std::vector<std::string> actions)
+      : like_(like), world_(from), group_(group), when_(now), actions_(std::move(actions)) {}
 
   result<void> run(std::uint32_t most_ends, forecast& to) {
     if (auto done = remove_leaving(); !done) return done;
     for (std::uint32_t step = 0;; ++step) {
       result<session> then = like_.open(world_.take_snapshot(), when_);
       if (!then) return then.failure();
-      if (auto done = then->run("allocate"); !done) return done;
+      for (const std::string& action : actions_) {
+        if (auto done = then->run(action); !done) return done;
+      }
       if (engine_detail::places_of(then->decisions(), group_) > 0) {
         to.expected = when_;
         to.knowledge = start_knowledge::known;
@@ -144,9 +151,19 @@ class course_of_time {
   cluster world_;
   group_row group_;
   std::int64_t when_;
+  std::vector<std::string> actions_;  ///< of each session
   std::uint32_t ended_ = 0;
   std::set<group_row> started_;
 };
+
+/// Of the policy, those that start groups on what is free.
+std::vector<std::string> starting_actions(const policy_options& of) {
+  std::vector<std::string> found;
+  std::ranges::copy_if(of.actions, std::back_inserter(found),
+                       [](const std::string& one) { return one == "allocate" || one == "backfill"; });
+  if (found.empty()) found.emplace_back("allocate");
+  return found;
+}
 
 /// A group of the cluster with the change. Only the cluster without it knows names; those that the change adds stand
 /// behind, most of the time.
@@ -212,7 +229,8 @@ result<forecast> session::forecast_of(const engine_detail::trial_world& world, c
     const result<std::int64_t> earliest = actions::earliest_start(look, group);
     if (!earliest) return earliest.failure();
     made.earliest = *earliest == unset ? -1 : *earliest;
-    course_of_time time(world, opened.base(), group, c.now);
+    course_of_time time(world, opened.base(), group, c.now,
+                        limits.policy_actions ? starting_actions(c.options) : std::vector<std::string>{"allocate"});
     if (auto done = time.run(limits.ends, made); !done) return done.failure();
   }
   if (made.way == start_way::none) made.way = made.expected >= 0 ? start_way::later : start_way::unknown;

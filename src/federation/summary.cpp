@@ -16,9 +16,9 @@ namespace {
 
 using model::cluster_state;
 
-constexpr std::array<std::string_view, 10> plain_actions{
-    "allocate", "backfill",    "consolidation", "overlimit",    "preempt",
-    "reclaim",  "repartition", "resize",        "runtimelimit", "stalegangeviction"};
+constexpr std::array<std::string_view, 11> plain_actions{
+    "allocate",    "backfill", "consolidation", "overlimit",         "preempt", "reclaim",
+    "repartition", "resize",   "runtimelimit",  "stalegangeviction", "vacate"};
 /// Of these, they start groups on what is free alone.
 constexpr std::array<std::string_view, 2> patient_actions{"allocate", "backfill"};
 

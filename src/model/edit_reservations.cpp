@@ -68,6 +68,9 @@ result<void> edit::read_reservation(const table_reader& t, std::uint64_t row, re
   if (t.has(col::reservation_every)) to.every = t.i64(col::reservation_every, row);
   if (to.start == unset) return fail(col::reservation_start, "it needs a time at which it starts");
   if (to.end != unset && to.end <= to.start) return fail(col::reservation_end, "it ends before it has started");
+  if (t.has(col::reservation_evict_before)) to.evict_before = t.i64(col::reservation_evict_before, row);
+  if (to.evict_before != unset && to.evict_before < 0)
+    return fail(col::reservation_evict_before, std::to_string(to.evict_before) + " is no length of time");
   if (to.every == unset) return {};
   if (to.every <= 0) return fail(col::reservation_every, std::to_string(to.every) + " is no length of time");
   if (to.end == unset) return fail(col::reservation_every, "what comes again needs an end");

@@ -215,6 +215,7 @@ table export_reservations(const cluster_state& s) {
     w.put(col::reservation_every, one.every);
     w.put(col::reservation_queue, std::string_view(one.queue));
     w.put(col::reservation_group, std::string_view(one.group));
+    w.put(col::reservation_evict_before, one.evict_before);
   }
   return w.take();
 }

@@ -23,9 +23,9 @@ std::string_view decision_kind_name(decision_kind k) noexcept {
 }
 
 std::string_view action_name(action_kind a) noexcept {
-  static constexpr std::array<std::string_view, 11> names{
+  static constexpr std::array<std::string_view, 12> names{
       "none",     "allocate",     "consolidation", "reclaim",   "preempt", "stalegangeviction",
-      "backfill", "runtimelimit", "repartition",   "overlimit", "resize"};
+      "backfill", "runtimelimit", "repartition",   "overlimit", "resize",  "vacate"};
   return pick(names, a);
 }
 
@@ -70,7 +70,8 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "spread",
                                                                         "set_aside",
                                                                         "device_load",
-                                                                        "power"};
+                                                                        "power",
+                                                                        "deadline"};
   return pick(names, c);
 }
 

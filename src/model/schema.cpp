@@ -376,6 +376,10 @@ constexpr std::array reservation_columns{
                 "Groups of this queue and of those below may use the nodes meanwhile; it may come later."},
     column_info{col::reservation_group, "group", ct::string, cs::ragged, false, ek::none, "pod group", "",
                 "This pod group may use them; it may come later. With neither queue nor group: nobody may."},
+    column_info{
+        col::reservation_evict_before, "evict_before", ct::i64, cs::one, false, ek::none, "ns", "unset",
+        "How long before each start others who would still be there are evicted by the action vacate; 0: at the "
+        "start. Unset: never."},
 };
 constexpr std::array numa_zone_columns{
     column_info{col::numa_zone_node, "node", ct::string, cs::ragged, true, ek::node, "node", "", "Node of the zone."},

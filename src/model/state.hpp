@@ -339,10 +339,11 @@ struct reservation_info {
   std::string selector_text;  ///< of nodes; empty: none beside those that are named, or all where none is
   selector labels;            ///< the same, read
   std::int64_t start = 0;
-  std::int64_t end = unset;    ///< `unset`: until it is removed
-  std::int64_t every = unset;  ///< `unset`: once
-  std::string queue;           ///< whose groups may use the nodes; empty: those of none
-  std::string group;           ///< likewise
+  std::int64_t end = unset;           ///< `unset`: until it is removed
+  std::int64_t every = unset;         ///< `unset`: once
+  std::string queue;                  ///< whose groups may use the nodes; empty: those of none
+  std::string group;                  ///< likewise
+  std::int64_t evict_before = unset;  ///< before the start others are evicted; `unset`: never
 };
 
 /// Rows by name, shared until one is written.

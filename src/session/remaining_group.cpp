@@ -95,6 +95,36 @@ std::vector<pod_row> remaining_group::last_unit_of(sub_group_row set) const {
   return unit;
 }
 
+std::vector<pod_row> remaining_group::broken_in(sub_group_row member) const {
+  if (!has_enough(member)) return all_of(member);
+  std::vector<pod_row> pods;
+  if (!info(member).is_set) return pods;
+  for (sub_group_row child = info(member).first_child; child != no_row; child = info(child).next_sibling) {
+    append(pods, broken_in(child));
+  }
+  add_broken_units(member, pods);
+  return pods;
+}
+
+void remaining_group::add_broken_units(sub_group_row set, std::vector<pod_row>& to) const {
+  const std::optional<unit_state> units = units_of(c_, set, [&](sub_group_row role) { return active(role); });
+  if (!units || units->lacks_gang || !units->is_broken) return;
+  std::int64_t whole = units->begun;
+  const auto each_role = [&](const auto& act) {
+    for (sub_group_row role = info(set).first_child; role != no_row; role = info(role).next_sibling) {
+      if (comes_in_units(c_, role)) act(role);
+    }
+  };
+  each_role([&](sub_group_row role) {
+    whole = std::min<std::int64_t>(whole, (active(role) - info(role).min) / info(role).unit);
+  });
+  each_role([&](sub_group_row role) {
+    const std::vector<pod_row>& mine = left_[role - first_];
+    const auto kept = std::min<std::int64_t>(active(role), pods_of_units(c_, role, whole));
+    to.insert(to.end(), mine.rbegin(), mine.rend() - kept);
+  });
+}
+
 std::vector<sub_group_row> remaining_group::in_reverse_order(sub_group_row set) const {
   std::vector<sub_group_row> members;
   for (sub_group_row child = info(set).first_child; child != no_row; child = info(child).next_sibling) {

@@ -22,6 +22,11 @@ class remaining_group {
   /// does not need.
   /// Empty: only the core is left.
   [[nodiscard]] std::vector<pod_row> surplus() const { return surplus_of(first_); }
+  /// What is left of members that have less than their gangs, and of units that are not whole; everything if that is
+  /// what the group lacks.
+  [[nodiscard]] std::vector<pod_row> broken() const { return broken_in(first_); }
+  /// All gangs that the group needs are there.
+  [[nodiscard]] bool keeps_gangs() const { return has_enough(first_); }
   /// Everything, the last in task order first.
   [[nodiscard]] std::vector<pod_row> all() const { return all_of(first_); }
 
@@ -30,7 +35,11 @@ class remaining_group {
   [[nodiscard]] std::int64_t needed(sub_group_row member) const;
   /// Number of pods, or of satisfied children.
   [[nodiscard]] std::int64_t active(sub_group_row member) const;
+  [[nodiscard]] bool has_enough(sub_group_row member) const { return active(member) >= needed(member); }
   [[nodiscard]] std::vector<pod_row> all_of(sub_group_row member) const;
+  [[nodiscard]] std::vector<pod_row> broken_in(sub_group_row member) const;
+  /// Of roles that come in units, what is beyond those units that all of them have.
+  void add_broken_units(sub_group_row set, std::vector<pod_row>& to) const;
   [[nodiscard]] std::vector<pod_row> surplus_of(sub_group_row member) const;
   [[nodiscard]] std::vector<pod_row> last_unit_of(sub_group_row set) const;
   [[nodiscard]] std::vector<sub_group_row> in_reverse_order(sub_group_row set) const;

@@ -1,6 +1,7 @@
 #include "simulation/player.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -260,22 +261,28 @@ std::int64_t player::next_moment() {
   if (!events_.empty()) earlier(events_.next().time);
   if (next_job_ < jobs_.size()) earlier(jobs_[next_job_].submit);
   earlier(session_due_);
-  reserved_due_ = pods_waiting_ > 0 && !is_over() ? next_reserved_time() : never;
+  reserved_due_ = is_over() ? never : next_reserved_time();
   earlier(reserved_due_);
   return next;
 }
 
-/// The next time at which nodes are reserved, or are not any more.
+/// The next time at which nodes are reserved, or are not any more, while somebody waits, or at which others leave them.
 std::int64_t player::next_reserved_time() const {
   const std::int64_t after = options_.begin + now_;
   std::int64_t next = never;
   for (const model::reservation_info& one : reservations_) {
     const std::optional<policy::reserved_time> when = policy::reserved_at(one, after);
     if (!when) continue;
-    for (const std::int64_t time : {when->start, when->end}) {
+    const auto note = [&](std::int64_t time) {
       const bool counts = time != unset && time > after && time - options_.begin <= last_moment();
       if (counts && (next == never || time - options_.begin < next)) next = time - options_.begin;
+    };
+    if (pods_waiting_ > 0 || one.evict_before != unset) {
+      note(when->start);
+      note(when->end);  // the next time may be near by then
     }
+    if (one.evict_before > 0 && when->start >= std::numeric_limits<std::int64_t>::min() + one.evict_before)
+      note(when->start - one.evict_before);
   }
   return next;
 }

@@ -59,7 +59,7 @@ int main(void) {
   MEMBER(kaisched_what_if_limits, ends);
   MEMBER(kaisched_what_if_limits, no_displacement);
   MEMBER(kaisched_what_if_limits, no_times);
-  MEMBER(kaisched_what_if_limits, pad);
+  MEMBER(kaisched_what_if_limits, policy_actions);
 
   STRUCTURE(kaisched_executor);
   MEMBER(kaisched_executor, struct_size);

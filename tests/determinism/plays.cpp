@@ -165,6 +165,7 @@ table some_reservations() {
   auto& end = rows.add(col::reservation_end, column_type::i64);
   auto& every = rows.add(col::reservation_every, column_type::i64);
   auto& queue = rows.add(col::reservation_queue, column_type::string);
+  auto& evict_before = rows.add(col::reservation_evict_before, column_type::i64);
   const auto put = [&](std::string_view of, std::span<const std::string_view> on, std::int64_t from,
                        std::string_view by) {
     name.push(of);
@@ -173,6 +174,7 @@ table some_reservations() {
     end.push(from + minute);
     every.push(2 * minute);
     queue.push(by);
+    evict_before.push(minute / 2);
   };
   static constexpr std::array<std::string_view, 2> first{"n0", "n3"};
   static constexpr std::array<std::string_view, 2> second{"n1", "n3"};
@@ -200,6 +202,7 @@ policy_options variant(std::uint64_t number) {
   o.mode = number % 2 == 0 ? decision_mode::strict : decision_mode::compat;
   o.gpu_placement = number / 2 % 2 == 0 ? placement_strategy::binpack : placement_strategy::spread;
   o.cpu_placement = o.gpu_placement;
+  if (number / 4 % 2 == 0) o.actions.emplace_back("vacate");
   return o;
 }
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 
 #include <rapidcheck.h>
 
@@ -40,6 +42,8 @@ struct job {
   std::vector<job_pod> pods;
   std::int64_t started = -1;
   bool ended = false;
+  std::int64_t comes = 0;  ///< no earlier than those before it
+  std::int64_t deadline = unset;
 
   [[nodiscard]] std::int64_t end() const { return started + runs; }
 };
@@ -56,14 +60,14 @@ snapshot taken(const world& w) {
   for (std::size_t n = 0; n < w.nodes.size(); ++n) {
     nodes.add({"n" + std::to_string(n), test::numbers{64'000, 64'000'000'000, w.nodes[n] * 1000, 100}});
   }
-  auto groups =
-      add(table_kind::pod_group, {"name", "queue", "min_member", "created", "last_start", "runtime_estimate"});
+  auto groups = add(table_kind::pod_group,
+                    {"name", "queue", "min_member", "created", "last_start", "runtime_estimate", "deadline"});
   auto pods = add(table_kind::pod, {"name", "group", "request", "status", "node", "devices"});
   for (std::size_t j = 0; j < w.jobs.size(); ++j) {
     const job& one = w.jobs[j];
-    if (one.ended) continue;
+    if (one.ended || one.comes > w.now) continue;
     groups.add({one.name, "q", one.least, static_cast<std::int64_t>(j) * test::second,
-                one.started < 0 ? unset : one.started, one.estimated ? one.runs : unset});
+                one.started < 0 ? unset : one.started, one.estimated ? one.runs : unset, one.deadline});
     for (const job_pod& p : one.pods) {
       pods.add({p.name, one.name, test::numbers{100, 0, p.gpu, 1},
                 p.node.empty() ? pod_status::pending : pod_status::running, p.node, p.devices});
@@ -76,8 +80,8 @@ snapshot taken(const world& w) {
   return c.take_snapshot();
 }
 
-/// One session; what it binds runs. Only the first `count` jobs may start.
-void decide(world& w, const engine& with, std::size_t count) {
+/// One session; what it binds runs. Only the first `count` jobs may start. Whose deadlines it takes for lost.
+std::set<std::string> decide(world& w, const engine& with, std::size_t count) {
   world seen = w;
   for (std::size_t j = count; j < seen.jobs.size(); ++j)
     seen.jobs[j].ended = seen.jobs[j].ended || seen.jobs[j].started < 0;
@@ -102,13 +106,19 @@ void decide(world& w, const engine& with, std::size_t count) {
     for (const job_pod& p : one.pods) running += p.node.empty() ? 0 : 1;
     RC_ASSERT(running == 0 || running >= one.least);
   }
+  std::set<std::string> refused;
+  for (const reason& why : s.reasons()) {
+    if (why.what == constraint::deadline) refused.emplace(s.base().group_name(why.group));
+  }
+  return refused;
 }
 
-/// Moves on to the next end; false if there is none.
+/// Moves on to the next end or arrival; false if there is none.
 bool wait(world& w) {
   std::int64_t next = never;
   for (const job& one : w.jobs) {
     if (one.started >= 0 && !one.ended && one.runs < never) next = std::min(next, one.end());
+    if (one.comes > w.now) next = std::min(next, one.comes);
   }
   if (next == never) return false;
   w.now = next;
@@ -284,6 +294,46 @@ TEST_CASE("on one node groups start when conservative backfill says by the book"
     for (std::size_t j = 0; j < w.jobs.size(); ++j) RC_ASSERT(w.jobs[j].started == expected[j]);
   });
   CHECK(held);
+}
+
+TEST_CASE("who is promised his deadline keeps it, whoever comes later") {
+  std::size_t kept = 0;
+  std::size_t lost = 0;
+  const bool held = rc::check("deadlines", [&] {
+    engine e;
+    got(e.set("actions", draw(0, 1) == 0 ? "backfill" : "allocate,backfill"));
+    got(e.set("backfill.deadlines", "true"));
+    got(e.set("backfill.reservations", draw(0, 1) == 0 ? "0" : "1"));
+    got(e.set("mode", draw(0, 1) == 0 ? "strict" : "compat"));
+    world w = random_world(true);
+    std::int64_t comes = 0;
+    for (job& one : w.jobs) {
+      one.comes = comes += draw(0, 3) * minute;
+      if (draw(0, 3) > 0) one.deadline = one.comes + one.runs + draw(0, 6) * minute;
+    }
+    std::set<std::string> promised;
+    do {
+      const std::set<std::string> refused = decide(w, e, w.jobs.size());
+      for (const job& one : w.jobs) {
+        if (one.deadline == unset || one.comes > w.now) continue;
+        if (refused.contains(one.name)) {
+          RC_ASSERT(!promised.contains(one.name));
+          RC_ASSERT(one.started < 0);
+          ++lost;
+        } else {
+          promised.insert(one.name);
+          RC_ASSERT(one.started < 0 || one.end() <= one.deadline);
+        }
+      }
+    } while (wait(w));
+    for (const job& one : w.jobs) {
+      if (promised.contains(one.name)) RC_ASSERT(one.started >= 0);
+    }
+    kept += promised.size();
+  });
+  CHECK(held);
+  CHECK(kept > 0);
+  CHECK(lost > 0);
 }
 
 }  // namespace of_test_backfill

@@ -84,6 +84,20 @@ TEST_CASE("who waits for a reservation to end starts then") {
   CHECK(waits.jobs[0].first_start == sim::never);
 }
 
+TEST_CASE("others leave a node when it is reserved, also if nobody waits") {
+  cluster c = nodes_with({1});
+  must(c.apply(rows(table_kind::reservation, table_op::add, {"name", "start", "end", "every", "evict_before"})
+                   .add({"maint", 20 * second, 40 * second, 100 * second, 5 * second})));
+  sim::play what = play_of({{"a", 0, 100}});
+  what.jobs.jobs[0].estimate = 10 * second;  // it says too little
+  const sim::run_result stays = played(c, what);
+  CHECK(stays.jobs[0].evictions == 0);
+  CHECK(at(stays.jobs[0].end) == 100);
+  const sim::run_result r = played(std::move(c), what, {}, engine_with({{"actions", "vacate,allocate"}}));
+  CHECK(r.jobs[0].evictions == 1);
+  CHECK(at(r.jobs[0].end) == 120);  // it ran until 20, and from 40 on
+}
+
 TEST_CASE("one pod of a gang on a node that fails stops the gang") {
   sim::play what = play_of({{"gang", 0, 100, 2, 1}});
   what.outages = {{"n1", 30 * second, 50 * second}};

@@ -102,6 +102,30 @@ TEST_CASE("others would have to leave: who, by which action") {
   CHECK(asked(s, submission("new", "rich", 2), peaceful).groups.front().way == start_way::unknown);
 }
 
+TEST_CASE("by the actions of the policy who delays nobody does not stand in the line") {
+  builder b;
+  b << builder::node{"n", 4} << builder::queue{"q"};
+  runs(b, "short", "q", 2, "n");
+  runs(b, "long", "q", 2, "n");
+  b.gang("head", "q", 4);
+  cluster c;
+  for (const table& one : b.tables()) must(c.apply(one));
+  must(c.apply(times({{"short", now, 100 * second}, {"long", now, 300 * second}, {"head", unset, 50 * second}})));
+  engine easy;
+  must(easy.set("actions", "backfill"));
+  const session s = must(easy.run(c.take_snapshot(), now));
+  std::vector<table> change = submission("new", "q", 1);
+  change.push_back(times({{"new", unset, 150 * second}}));
+  what_if_limits limits;
+  CHECK(asked(s, change, limits).groups.front().expected == now + 350 * second);
+  limits.policy_actions = true;
+  const forecast one = asked(s, change, limits).groups.front();
+  CHECK(one.expected == now + 100 * second);
+  CHECK(one.starts_before == 0);
+  change.back() = times({{"new", unset, 250 * second}});  // too long to be done before
+  CHECK(asked(s, change, limits).groups.front().expected == now + 350 * second);
+}
+
 TEST_CASE("when: those that run end, those that wait come first") {
   builder b;
   b << builder::node{"n", 4} << builder::queue{"q"};

@@ -97,6 +97,7 @@ class Session:
         displace: bool = True,
         eviction_steps: int = 1000,
         ends: int = 256,
+        policy_actions: bool = False,
         **tables: Any,
     ) -> Table: ...
 

@@ -313,6 +313,7 @@ def starts(
     seed: int = 0,
     quantiles: Iterable[float] = (0.05, 0.5, 0.95),
     ends: int = 256,
+    policy_actions: bool = False,
 ) -> Starts:
     """When groups that wait will start, as often as scenarios are drawn. The same arguments give the same bytes.
 
@@ -324,7 +325,8 @@ def starts(
 
     What is drawn for a group depends on ``seed`` and its name alone, not on the other groups. ``quantiles``: from 0 to
     1, ascending; the q-quantile is the smallest start that at least a part q of the scenarios does not exceed.
-    ``ends``: points in time at which groups end, looked at in each scenario.
+    ``ends``: points in time at which groups end, looked at in each scenario. ``policy_actions``: at these points the
+    policy's own ``allocate`` and ``backfill`` decide, not ``allocate`` alone: for policies that backfill.
 
     A group to which the session gives places starts at ``now``, also if others have to leave first. A group that waits
     and has run before is drawn like a new one. Raises ``NotFoundError`` for a group that is not
@@ -357,9 +359,11 @@ def starts(
 
     def ask(estimates: Integers | None) -> Table:
         if estimates is None or not told:
-            return session.what_if(open_ones, displace=False, ends=int(ends))
+            return session.what_if(open_ones, displace=False, ends=int(ends), policy_actions=policy_actions)
         groups_changed = {"name": told, "runtime_estimate": estimates}
-        return session.what_if(open_ones, op="change", displace=False, ends=int(ends), pod_groups=groups_changed)
+        return session.what_if(
+            open_ones, op="change", displace=False, ends=int(ends), policy_actions=policy_actions, pod_groups=groups_changed
+        )
 
     if open_ones:
         point[rows] = ask(None)["expected"]

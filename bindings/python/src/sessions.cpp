@@ -212,16 +212,19 @@ void bind_questions(py::class_<py_session>& sessions) {
       .def(
           "what_if",
           [](const py_session& s, const py::object& groups, const std::string& op, bool displace,
-             std::uint32_t eviction_steps, std::uint32_t ends,
-             const py::kwargs& tables) { return s.what_if(groups, op, {displace, eviction_steps, ends}, tables); },
+             std::uint32_t eviction_steps, std::uint32_t ends, bool policy_actions, const py::kwargs& tables) {
+            return s.what_if(groups, op, {displace, eviction_steps, ends, policy_actions}, tables);
+          },
           py::arg("groups") = py::none(), py::kw_only(), py::arg("op") = "add", py::arg("displace") = looked.displace,
           py::arg("eviction_steps") = looked.eviction_steps, py::arg("ends") = looked.ends,
+          py::arg("policy_actions") = looked.policy_actions,
           "What would become of groups if the cluster had changed: would they start now, whom would they displace, "
           "when "
           "would they start? A row for each group, asked about alone; None: those that the tables add. Tables and `op` "
           "are those of `Cluster.apply`, applied to the cluster as this session leaves it. `displace`: ask "
           "consolidation, reclaim and preempt, `eviction_steps` sets of victims and placements each. `ends`: points in "
-          "time at which groups end that are looked at; 0: do not ask when.");
+          "time at which groups end that are looked at; 0: do not ask when. `policy_actions`: at these points the "
+          "policy's own allocate and backfill decide, not allocate alone.");
 }
 
 /// Decisions by hand.

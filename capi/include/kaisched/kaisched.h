@@ -152,7 +152,7 @@ typedef struct kaisched_what_if_limits {
   uint32_t ends;             ///< points in time at which groups end; 256
   uint32_t no_displacement;  ///< 1: do not ask consolidation, reclaim and preempt
   uint32_t no_times;         ///< 1: do not ask when groups would start
-  uint32_t pad;              ///< 0
+  uint32_t policy_actions;   ///< 1: at these points the allocate and backfill of the policy decide, not allocate alone
 } kaisched_what_if_limits;
 
 /// Threads of the host for work whose result cannot depend on them, see kaisched_engine_set_executor.
@@ -538,7 +538,8 @@ enum kaisched_action {
   KAISCHED_ACTION_RUNTIME_LIMIT = 7,
   KAISCHED_ACTION_REPARTITION = 8,
   KAISCHED_ACTION_OVER_LIMIT = 9,
-  KAISCHED_ACTION_RESIZE = 10
+  KAISCHED_ACTION_RESIZE = 10,
+  KAISCHED_ACTION_VACATE = 11
 };
 
 /// What a reason is about.
@@ -578,7 +579,8 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_SPREAD = 32,      ///< pods like it would be spread less evenly than they must be
   KAISCHED_CONSTRAINT_SET_ASIDE = 33,   ///< what the node would have left is set aside for its free GPUs
   KAISCHED_CONSTRAINT_DEVICE_LOAD = 34,  ///< pods that share the devices of the node put too much on them already
-  KAISCHED_CONSTRAINT_POWER = 35         ///< a feed of the node has too little power left for the pod
+  KAISCHED_CONSTRAINT_POWER = 35,        ///< a feed of the node has too little power left for the pod
+  KAISCHED_CONSTRAINT_DEADLINE = 36      ///< the group would end after its deadline
 };
 
 /// Where a constraint applies.
@@ -1261,7 +1263,10 @@ enum kaisched_reservation_column {
   KAISCHED_RESERVATION_COL_QUEUE = 7,
   /// string, default empty. This pod group may use them; it may come later. With neither queue nor group: nobody may.
   /// [pod group]
-  KAISCHED_RESERVATION_COL_GROUP = 8
+  KAISCHED_RESERVATION_COL_GROUP = 8,
+  /// i64, default unset. How long before each start others who would still be there are evicted by the action vacate;
+  /// 0: at the start. Unset: never. [ns]
+  KAISCHED_RESERVATION_COL_EVICT_BEFORE = 9
 };
 
 /// Columns of KAISCHED_TABLE_DECISION.

@@ -33,6 +33,14 @@ bool is_in_the_way(const model::cluster_state& s, const reserved_time& when, gro
   return estimate < 0 || static_cast<base::int128>(start) + estimate > when.start;
 }
 
+/// The time that is, or that is so close that others leave for it.
+std::optional<reserved_time> evicts_now(const model::reservation_info& one, std::int64_t now) {
+  if (one.evict_before == unset) return std::nullopt;
+  const std::optional<reserved_time> when = reserved_at(one, now);
+  if (!when || static_cast<base::int128>(when->start) - one.evict_before > now) return std::nullopt;
+  return when;
+}
+
 }  // namespace
 
 node_row find_node(const model::cluster_state& s, std::string_view name) {
@@ -135,6 +143,26 @@ std::optional<reservation_refusal> reservation_book::why(group_row group, node_r
     if (!std::binary_search(one.nodes.begin(), one.nodes.end(), node)) continue;
     const reserved_time when = *reserved_at((*facts_->state->reservations)[one.reservation], facts_->now);
     if (!found || when.start < found->when.start) found = reservation_refusal{one.reservation, when};
+  }
+  return found;
+}
+
+bool reservation_book::evicts_some() const {
+  return used() && std::any_of(facts_->entries.begin(), facts_->entries.end(), [&](const entry& one) {
+           return evicts_now((*facts_->state->reservations)[one.reservation], facts_->now).has_value();
+         });
+}
+
+std::optional<reservation_refusal> reservation_book::evicts(group_row group, node_row node, std::int64_t end) const {
+  std::optional<reservation_refusal> found;
+  for (std::size_t i = 0; used() && i < facts_->entries.size(); ++i) {
+    const entry& one = facts_->entries[i];
+    const model::reservation_info& by = (*facts_->state->reservations)[one.reservation];
+    const std::optional<reserved_time> when = evicts_now(by, facts_->now);
+    if (!when || !std::binary_search(one.nodes.begin(), one.nodes.end(), node)) continue;
+    if (is_for(*facts_->state, by, group)) continue;
+    if (when->start > facts_->now && end != unset && end <= when->start) continue;
+    if (!found || when->start < found->when.start) found = reservation_refusal{one.reservation, *when};
   }
   return found;
 }

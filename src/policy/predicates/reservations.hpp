@@ -56,6 +56,12 @@ class reservation_book {
   /// Of the reservations that close the node to the group the first by start and name.
   [[nodiscard]] std::optional<reservation_refusal> why(group_row group, node_row node) const;
 
+  /// Some reservation that is on, or is soon, evicts others.
+  [[nodiscard]] bool evicts_some() const;
+  /// The first one by start and name that evicts pods of the group from the node, if they would end then (`unset`:
+  /// nobody knows when).
+  [[nodiscard]] std::optional<reservation_refusal> evicts(group_row group, node_row node, std::int64_t end) const;
+
   /// A look ahead: the group would start then. Until `look_at_now`.
   void look_at(group_row group, std::int64_t time);
   void look_at_now() { later_.clear(); }
