@@ -220,6 +220,13 @@ nlohmann::json run_device_fit(const settings& s) {
           {"first_pod_s", median(first)}};
 }
 
+void set_options(engine& e, const settings& s) {
+  for (const std::string& one : s.options) {
+    const std::size_t at = one.find('=');
+    must(e.set(one.substr(0, at), at == std::string::npos ? "" : one.substr(at + 1)));
+  }
+}
+
 /// Gangs that wait for instances of divided GPUs, one for five nodes: seconds of `repartition` behind `allocate`.
 nlohmann::json run_divisions(const settings& s) {
   bench::divided_cluster form;
@@ -229,10 +236,7 @@ nlohmann::json run_divisions(const settings& s) {
   const std::vector<table> tables = bench::to_tables(form);
   engine e;
   must(e.set("mode", "strict"));
-  for (const std::string& one : s.options) {
-    const std::size_t at = one.find('=');
-    must(e.set(one.substr(0, at), at == std::string::npos ? "" : one.substr(at + 1)));
-  }
+  set_options(e, s);
   must(e.set("actions", "allocate,repartition"));
   e.set_device_catalog(must(shipped_device_catalog()));
   std::vector<double> allocate;
@@ -365,7 +369,11 @@ nlohmann::json run_presets(const settings& s) {
         if (!s.preset.empty() && !name.starts_with(s.preset) && !name.starts_with("kai-")) continue;
         engine e;
         must(e.set("preset", name));
-        if (name.starts_with("kai-")) must(e.set("actions", "allocate,consolidation,reclaim,preempt"));
+        if (name.starts_with("kai-")) {
+          must(e.set("actions", "allocate,consolidation,reclaim,preempt"));
+        } else {
+          set_options(e, s);
+        }
         measured& one = by_preset[name];
         one.counts = {};
         one.times.push_back(bench::processor_seconds([&] {
@@ -410,7 +418,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"compat", "strict"}))
       ->capture_default_str();
   app.add_option("--seed", s.seed, "repartition: another cluster of the same kind")->capture_default_str();
-  app.add_option("--set", s.options, "repartition: KEY=VALUE, an option of the engine");
+  app.add_option("--set", s.options, "repartition, presets: KEY=VALUE, an option of the engine; kai keeps its own");
   app.add_option("--preset", s.preset, "presets: only those whose names begin so, beside kai");
   app.add_option("--threads", s.threads, "threads: so many")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_option("--json", s.json, "write the results to this file");

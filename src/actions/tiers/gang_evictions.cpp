@@ -4,10 +4,15 @@
 // Source: volcano-sh/volcano, pkg/scheduler/actions/gangpreempt, gangreclaim and utils.
 #include <algorithm>
 #include <compare>
+#include <cstdint>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "actions/tiers/job_sheet.hpp"
@@ -175,7 +180,7 @@ class gang_taking {
   /// Takes bundle after bundle until all tasks have places.
   bool take_in(statement& made, row job, const demand& lacks, const std::string& domain) {
     const std::vector<row> nodes = nodes_in(session_, domain);
-    const std::vector<victim_bundle> bundles = bundles_in(job, lacks, nodes);
+    const std::vector<offer> bundles = bundles_in(job, lacks, nodes);
     if (bundles.empty()) return false;
     resource_list available;
     for (const row node : nodes) {
@@ -184,9 +189,8 @@ class gang_taking {
     }
     rooms room(session_, nodes, lacks.first);
     statement evictions(session_);
-    for (const victim_bundle& bundle : bundles) {
-      for (const std::string& uid : bundle.tasks) {
-        const row victim = victims_.find(uid)->second;
+    for (const offer& bundle : bundles) {
+      for (const row victim : *bundle.tasks) {
         room.add(task_of(victim));
         available.add(task_of(victim).request);
         evictions.evict(victim);
@@ -213,57 +217,128 @@ class gang_taking {
            session_.cluster().queues[theirs.queue].reclaimable;
   }
 
-  /// What may be taken, in order; remembers whose tasks and jobs the names are.
-  std::vector<victim_bundle> bundles_in(row job, const demand& lacks, const std::vector<row>& nodes) {
-    std::map<row, std::vector<row>> by_job;
-    for (const row node : nodes) {
-      for (const row task : tasks_on(session_, node)) {
-        if (is_candidate(job, task)) by_job[task_of(task).job].push_back(task);
-      }
-    }
-    victims_.clear();
-    owners_.clear();
+  /// A bundle, with whom it takes.
+  struct offer {
+    const victim_bundle* bundle;
+    row owner;
+    const std::vector<row>* tasks;
+  };
+  /// What of a job may be taken, as long as neither the job nor those of its tasks that are looked at change.
+  struct known_job {
+    std::uint64_t asked_at = 0;  ///< 1 + the changes of the job then; 0: never
+    std::vector<row> local;
     std::vector<victim_bundle> bundles;
-    for (const auto& [theirs, tasks] : by_job) {
-      owners_.emplace(job_of(theirs).name, theirs);
-      std::vector<std::uint32_t> local;
-      for (const row task : tasks) {
-        victims_.emplace(task_of(task).uid, task);
-        const std::vector<row>& all = job_of(theirs).tasks;
-        local.push_back(static_cast<std::uint32_t>(std::ranges::find(all, task) - all.begin()));
-      }
-      for (victim_bundle& one : policy::make_bundles(needs_of(session_.cluster(), job_of(theirs)), local))
-        bundles.push_back(std::move(one));
+    std::vector<std::vector<row>> tasks;  ///< of the bundles
+    std::size_t place = 0;                ///< of its first bundle in the order that was found last
+  };
+
+  const known_job& known_of(row job, std::vector<row> local) {
+    known_job& known = known_[job];
+    const job_state& theirs = job_of(job);
+    if (known.asked_at == theirs.changes + 1 && known.local == local) return known;
+    std::map<row, std::uint32_t> places;
+    for (std::uint32_t i = 0; i < theirs.tasks.size(); ++i) places.emplace(theirs.tasks[i], i);
+    std::vector<std::uint32_t> positions;
+    std::map<std::string_view, row> victims;
+    for (const row task : local) {
+      positions.push_back(places.at(task));
+      victims.emplace(task_of(task).uid, task);
     }
-    sort(bundles, job, lacks.asked);
-    std::vector<row> offered;
-    for (const victim_bundle& one : bundles) {
-      for (const std::string& uid : one.tasks) offered.push_back(victims_.find(uid)->second);
+    known.bundles = policy::make_bundles(needs_of(session_.cluster(), theirs), positions);
+    known.tasks.clear();
+    for (const victim_bundle& one : known.bundles) {
+      std::vector<row>& tasks = known.tasks.emplace_back();
+      for (const std::string& uid : one.tasks) tasks.push_back(victims.at(uid));
     }
-    std::vector<std::string> allowed;
-    for (const row task : session_.evictable(job, how_, offered)) allowed.push_back(task_of(task).uid);
-    std::vector<victim_bundle> left = policy::allowed_bundles(
-        bundles, allowed, [&](std::string_view uid) { return task_of(victims_.find(uid)->second).request; });
-    sort(left, job, lacks.asked);
-    std::erase_if(left,
-                  [&](const victim_bundle& one) { return one.kind == bundle_kind::whole && !settings_.whole_jobs; });
-    return left;
+    known.local = std::move(local);
+    known.asked_at = theirs.changes + 1;
+    return known;
   }
 
-  void sort(std::vector<victim_bundle>& bundles, row job, const resource_list& asked) const {
-    policy::sort_bundles(bundles, asked, [&](const victim_bundle& a, const victim_bundle& b) {
-      const row left = owners_.find(a.job)->second;
-      const row right = owners_.find(b.job)->second;
-      if (how_ == taking::preempt) {
-        if (left == right) return std::weak_ordering::equivalent;
-        return session_.job_before(right, left) ? std::weak_ordering::less : std::weak_ordering::greater;
+  /// What may be taken, in order.
+  std::vector<offer> bundles_in(row job, const demand& lacks, const std::vector<row>& nodes) {
+    known_.resize(session_.cluster().jobs.size());
+    std::vector<std::pair<row, row>> candidates;  // job, task
+    for (const row node : nodes) {
+      for (const auto& [task, status] : session_.cluster().nodes[node].tasks) {
+        if (is_candidate(job, task)) candidates.emplace_back(task_of(task).job, task);
       }
-      const row one = job_of(left).queue;
-      const row other = job_of(right).queue;
-      if (one == other) return std::weak_ordering::equivalent;
-      return session_.loses_before(one, other, job_of(job).queue) ? std::weak_ordering::less
+    }
+    std::ranges::stable_sort(candidates, {}, &std::pair<row, row>::first);
+    std::vector<offer> offers;
+    for (std::size_t begin = 0, end = 0; begin < candidates.size(); begin = end) {
+      const row theirs = candidates[begin].first;
+      std::vector<row> local;
+      for (; end < candidates.size() && candidates[end].first == theirs; ++end) local.push_back(candidates[end].second);
+      const known_job& known = known_of(theirs, std::move(local));
+      for (std::size_t i = 0; i < known.bundles.size(); ++i)
+        offers.push_back({&known.bundles[i], theirs, &known.tasks[i]});
+    }
+    // Little has changed since the last job asked.
+    std::ranges::stable_sort(offers, {},
+                             [&](const offer& one) { return std::pair(one.bundle->kind, known_[one.owner].place); });
+    sort(offers, job, lacks.asked);
+    for (std::size_t i = 0; i < offers.size(); ++i) known_[offers[i].owner].place = i;
+    keep_evictable(offers, job, lacks);
+    std::erase_if(offers,
+                  [&](const offer& one) { return one.bundle->kind == bundle_kind::whole && !settings_.whole_jobs; });
+    return offers;
+  }
+
+  /// Leaves what plug-ins let go. Bundles that shrink get another place.
+  void keep_evictable(std::vector<offer>& offers, row job, const demand& lacks) {
+    std::vector<row> offered;
+    for (const offer& one : offers) offered.insert(offered.end(), one.tasks->begin(), one.tasks->end());
+    std::vector<row> allowed = session_.evictable(job, how_, offered);
+    if (allowed == offered) return;
+    std::ranges::sort(allowed);
+    shrunk_.clear();
+    shrunk_tasks_.clear();
+    std::vector<offer> left;
+    for (const offer& one : offers) {
+      std::vector<row> tasks;
+      std::ranges::copy_if(*one.tasks, std::back_inserter(tasks),
+                           [&](row task) { return std::ranges::binary_search(allowed, task); });
+      if (tasks.size() == one.tasks->size()) {
+        left.push_back(one);
+        continue;
+      }
+      std::map<std::string_view, row> known;
+      std::vector<std::string> names;
+      for (const row task : tasks) {
+        known.emplace(task_of(task).uid, task);
+        names.push_back(task_of(task).uid);
+      }
+      std::vector<victim_bundle> made = policy::allowed_bundles(
+          std::span(one.bundle, 1), names, [&](std::string_view uid) { return task_of(known.at(uid)).request; });
+      if (made.empty()) continue;
+      shrunk_.push_back(std::move(made.front()));
+      shrunk_tasks_.push_back(std::move(tasks));
+      left.push_back({&shrunk_.back(), one.owner, &shrunk_tasks_.back()});
+    }
+    offers = std::move(left);
+    sort(offers, job, lacks.asked);
+  }
+
+  void sort(std::vector<offer>& offers, row job, const resource_list& asked) const {
+    const auto before = [&](const offer& a, const offer& b) {
+      const bool equal_kinds = a.bundle->kind == b.bundle->kind;
+      return policy::taken_before(*a.bundle, *b.bundle, asked,
+                                  equal_kinds ? order_of(a.owner, b.owner, job) : std::weak_ordering::equivalent);
+    };
+    if (!std::ranges::is_sorted(offers, before)) std::ranges::stable_sort(offers, before);
+  }
+
+  /// Of two jobs: the one that loses first.
+  [[nodiscard]] std::weak_ordering order_of(row left, row right, row taker) const {
+    if (left == right) return std::weak_ordering::equivalent;
+    if (how_ == taking::preempt)
+      return session_.job_before(right, left) ? std::weak_ordering::less : std::weak_ordering::greater;
+    const row one = job_of(left).queue;
+    const row other = job_of(right).queue;
+    if (one == other) return std::weak_ordering::equivalent;
+    return session_.loses_before(one, other, job_of(taker).queue) ? std::weak_ordering::less
                                                                   : std::weak_ordering::greater;
-    });
   }
 
   /// Sub-job after sub-job, until the job would run; a job that runs already gets one. False, and nothing added, if it
@@ -299,19 +374,22 @@ class gang_taking {
   }
 
   bool place_in(statement& made, row job, const sub_job_sheet& sheet, const std::string& domain) {
+    const sub_job_state& of = job_of(job).sub_jobs[sheet.sub_job];
     statement places(session_);
     node_search search(session_, search_purpose::place);
     const std::vector<row> nodes = nodes_in(session_, domain);
+    const bool by_kind = can_go_by_kind(session_, of);
     bool all = !sheet.tasks.empty();
     for (task_heap tasks = sheet.tasks; all && !tasks.empty();) {
       const row task = tasks.pop();
-      const row node = session_.is_allocatable(job_of(job).queue, task)
-                           ? choose_node(session_, task, search.nodes_for(task, nodes))
-                           : no_row;
+      row node = no_row;
+      if (session_.is_allocatable(job_of(job).queue, task)) {
+        node = by_kind ? choose_by_kind(session_, task, &nodes)
+                       : choose_node(session_, task, search.nodes_for(task, nodes));
+      }
       if (node != no_row) places.pipeline(task, node);
       all = node != no_row;
     }
-    const sub_job_state& of = job_of(job).sub_jobs[sheet.sub_job];
     if (!all || !(session_.is_ready(job, of) || session_.is_pipelined(job, of))) {
       places.discard();
       return false;
@@ -323,8 +401,9 @@ class gang_taking {
   session& session_;
   gang_eviction_settings settings_;
   taking how_;
-  std::map<std::string, row, std::less<>> victims_;  ///< by uid
-  std::map<std::string, row, std::less<>> owners_;   ///< by name
+  std::vector<known_job> known_;               ///< by job
+  std::deque<victim_bundle> shrunk_;           ///< bundles of which a part may be taken
+  std::deque<std::vector<row>> shrunk_tasks_;  ///< theirs
   decisions committed_;
 };
 

@@ -33,6 +33,32 @@ std::vector<row> nodes_in(const session& of, const std::string& domain) {
   return nodes;
 }
 
+bool can_go_by_kind(const session& of, const sub_job_state& sub_job) {
+  const auto& cluster = of.cluster();
+  if (!of.judges_by_kind() || cluster.only_shard || cluster.shard_first || sub_job.has_topology) return false;
+  std::map<std::string_view, row> kinds;
+  return std::ranges::all_of(sub_job.tasks, [&](row task) {
+    const task_state& one = cluster.tasks[task];
+    if (one.status != policy::tiers::task_status::pending || one.gated) return true;
+    return one.kind != no_row && one.nominated == no_row &&
+           (one.role.empty() || kinds.try_emplace(one.role, one.kind).first->second == one.kind);
+  });
+}
+
+row choose_by_kind(session& of, row task, const std::vector<row>* among) {
+  policy::tiers::node_answers& answers = of.answers_for(task);
+  if (among == nullptr || among->size() == of.cluster().nodes.size()) return answers.best();
+  row now = no_row;
+  row later = no_row;
+  for (const row node : *among) {
+    const auto& answer = answers.nodes()[node];
+    if (!answer.has_room_later) continue;
+    row& best = answer.has_room ? now : later;
+    best = policy::tiers::better_node(answers.nodes(), best, node);
+  }
+  return now != no_row ? now : later;
+}
+
 namespace {
 
 /// The domain of the lowest tier that has a node.
@@ -57,7 +83,7 @@ class placing {
         search_(of, search_purpose::place),
         made_(of),
         near_(sub_job().allocated_domain),
-        by_kind_(can_go_by_kind()),
+        by_kind_(can_go_by_kind(of, sub_job())),
         asks_all_(by_kind_ && is_whole(of, domain)) {
     if (!asks_all_) nodes_ = nodes_in(of, domain);
   }
@@ -90,7 +116,7 @@ class placing {
     }
     row node = no_row;
     if (by_kind_) {
-      node = choose_by_kind(task);
+      node = choose_by_kind(session_, task, asks_all_ ? nullptr : &nodes_);
       if (node == no_row) return goes_on_without(task);
     } else {
       const std::vector<row> found = nodes_to_try(task);
@@ -111,35 +137,6 @@ class placing {
   bool goes_on_without(row task) {
     job().unplaced.insert(task);
     return policy::tiers::worth_continuing(session_.cluster(), job(), sheet_.sub_job);
-  }
-
-  /// A search forgets no refusal of a role before it is over. Nodes only fill up meanwhile, so for tasks of one kind
-  /// asking again says the same; a role with tasks of several kinds is searched for.
-  [[nodiscard]] bool can_go_by_kind() {
-    const auto& cluster = session_.cluster();
-    if (!session_.judges_by_kind() || cluster.only_shard || cluster.shard_first || sub_job().has_topology) return false;
-    std::map<std::string_view, row> kinds;
-    return std::ranges::all_of(sub_job().tasks, [&](row task) {
-      const task_state& one = cluster.tasks[task];
-      if (one.status != policy::tiers::task_status::pending || one.gated) return true;
-      return one.kind != no_row && one.nominated == no_row &&
-             (one.role.empty() || kinds.try_emplace(one.role, one.kind).first->second == one.kind);
-    });
-  }
-
-  /// As `choose_node`.
-  [[nodiscard]] row choose_by_kind(row task) {
-    policy::tiers::node_answers& answers = session_.answers_for(task);
-    if (asks_all_ || nodes_.size() == session_.cluster().nodes.size()) return answers.best();
-    row now = no_row;
-    row later = no_row;
-    for (const row node : nodes_) {
-      const auto& answer = answers.nodes()[node];
-      if (!answer.has_room_later) continue;
-      row& best = answer.has_room ? now : later;
-      best = policy::tiers::better_node(answers.nodes(), best, node);
-    }
-    return now != no_row ? now : later;
   }
 
   [[nodiscard]] std::vector<row> nodes_to_try(row task) {

@@ -22,6 +22,13 @@ struct sub_job_sheet {
 /// Nodes of a domain; all of them for the domain of all or for an empty name.
 [[nodiscard]] std::vector<policy::tiers::row> nodes_in(const policy::tiers::session& of, const std::string& domain);
 
+/// A search forgets no refusal of a role before it is over. Nodes only fill up meanwhile, so for tasks of one kind
+/// asking again says the same; a role with tasks of several kinds is searched for.
+[[nodiscard]] bool can_go_by_kind(const policy::tiers::session& of, const policy::tiers::sub_job_state& sub_job);
+/// As `choose_node` of those that `nodes_for` leaves. `among`: null for all nodes. @pre `can_go_by_kind`
+[[nodiscard]] policy::tiers::row choose_by_kind(policy::tiers::session& of, policy::tiers::row task,
+                                                const std::vector<policy::tiers::row>* among);
+
 /// Pops tasks until the sub-job is ready, none is left, or the rest cannot make it ready. nullopt, and nothing done, if
 /// it would not even run once all that is being released is free.
 [[nodiscard]] std::optional<policy::tiers::statement> place_tasks(policy::tiers::session& of, policy::tiers::row job,

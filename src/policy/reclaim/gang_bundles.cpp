@@ -98,11 +98,10 @@ victim_bundle bundle_of(const gang_needs& gang, bundle_kind kind, std::span<cons
 
 double part_of_need(const resource_list& amounts, const resource_list& need, bool at_most_need) {
   double sum = 0;
-  for (const std::string& name : need.something_of()) {
-    const double needed = need.get(name);
+  need.each_of_something([&](std::string_view name, double needed) {
     const double amount = amounts.get(name);
     sum += (at_most_need && amount > needed ? needed : amount) / needed;
-  }
+  });
   return sum;
 }
 
@@ -162,20 +161,23 @@ double return_on_eviction(const victim_bundle& bundle, const resource_list& need
   return lost == 0 ? std::numeric_limits<double>::infinity() : freed / lost;
 }
 
+bool taken_before(const victim_bundle& a, const victim_bundle& b, const resource_list& need,
+                  std::weak_ordering owners) {
+  if (a.kind != b.kind) return a.kind < b.kind;
+  if (owners != 0) return owners < 0;
+  const double first = return_on_eviction(a, need);
+  const double second = return_on_eviction(b, need);
+  if (first != second) return first > second;
+  if (a.job != b.job) return a.job < b.job;
+  const std::string_view a_task = a.tasks.empty() ? std::string_view{} : a.tasks.front();
+  const std::string_view b_task = b.tasks.empty() ? std::string_view{} : b.tasks.front();
+  if (a_task != b_task) return a_task < b_task;
+  return a.tasks.size() < b.tasks.size();
+}
+
 void sort_bundles(std::vector<victim_bundle>& bundles, const resource_list& need, const bundle_order& owners) {
   std::stable_sort(bundles.begin(), bundles.end(), [&](const victim_bundle& a, const victim_bundle& b) {
-    if (a.kind != b.kind) return a.kind < b.kind;
-    if (owners) {
-      if (const std::weak_ordering order = owners(a, b); order != 0) return order < 0;
-    }
-    const double first = return_on_eviction(a, need);
-    const double second = return_on_eviction(b, need);
-    if (first != second) return first > second;
-    if (a.job != b.job) return a.job < b.job;
-    const std::string_view a_task = a.tasks.empty() ? std::string_view{} : a.tasks.front();
-    const std::string_view b_task = b.tasks.empty() ? std::string_view{} : b.tasks.front();
-    if (a_task != b_task) return a_task < b_task;
-    return a.tasks.size() < b.tasks.size();
+    return taken_before(a, b, need, owners && a.kind == b.kind ? owners(a, b) : std::weak_ordering::equivalent);
   });
 }
 

@@ -79,7 +79,10 @@ struct gang_needs {
 
 /// Orders of what bundles belong to: which of two jobs or queues loses first.
 using bundle_order = std::function<std::weak_ordering(const victim_bundle&, const victim_bundle&)>;
-/// Safe ones first, then by `owners` if there is one, then what returns most, then by uid.
+/// Safe ones first, then by `owners`, the order of what they belong to, then what returns most, then by uid.
+[[nodiscard]] bool taken_before(const victim_bundle& a, const victim_bundle& b, const resource_list& need,
+                                std::weak_ordering owners);
+/// In that order; without `owners` nobody's comes first.
 void sort_bundles(std::vector<victim_bundle>& bundles, const resource_list& need, const bundle_order& owners);
 
 }  // namespace kaisched::policy

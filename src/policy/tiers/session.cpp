@@ -81,8 +81,10 @@ std::vector<row> session::allowed_victims(point at, const Ask& ask) const {
       }
       if (!decided) {
         left = *said;
-      } else {
-        std::erase_if(left, [&](row task) { return std::ranges::find(*said, task) == said->end(); });
+      } else if (*said != left) {
+        std::vector<row> allowed = *said;
+        std::ranges::sort(allowed);
+        std::erase_if(left, [&](row task) { return !std::ranges::binary_search(allowed, task); });
       }
       // What all but one tier's plug-ins leave empty is no decision: the next plug-in starts anew.
       decided = !left.empty();
