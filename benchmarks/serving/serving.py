@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""How many GPUs a drawn mix of served models takes, how many GPUs roles without their partners hold, and what is lost when
-batch jobs make room: the tables of docs/serving-models.md.
+"""How many GPUs a drawn mix of served models takes, how many GPUs roles without their partners hold, what is lost when batch
+jobs make room, and how near each other those are who talk: the tables of docs/serving-models.md.
 
     serving.py --binary build/release/bin/kaisched                                  # prints the tables
     serving.py --binary build/release/bin/kaisched --check docs/serving-models.md   # status 1 where the page differs
 """
 
 import argparse
+import csv
 import json
 import random
 import subprocess
@@ -192,13 +193,61 @@ def lost(binary):
     return rows
 
 
+# ---- who talks goes together ------------------------------------------------------------------------------------------
+
+PLACES = "predicates,proportion,priority,elastic,nodeavailability,gpusharingorder,gpupack,resourcetype,nominatednode"
+
+
+def talk_of(binary, folder, rate):
+    """Every other job talks."""
+    path = folder / "jobs.csv"
+    subprocess.run([binary, "workload", "generate", str(path), "--jobs", "800", "--sizes", "1:30,2:15,4:15,8:15,16:15,32:10",
+                    "--run-times", "log-normal:1h:1.2", "--rhythm", "none", "--rate", str(rate), "--gpus-per-node", "2",
+                    "--seed", str(SEED), "--quiet"], check=True)
+    rows = path.read_text().splitlines()
+    rows = [f"{row},{'model' if i == 0 else 'sweep' if i % 2 else 'llm'}" for i, row in enumerate(rows)]
+    path.write_text("\n".join(rows) + "\n")
+    return {name: (int(pods), model) for name, _, _, pods, _, model in (row.split(",") for row in rows[1:])}
+
+
+def within(jobs, outcomes, model):
+    """Percent of the GPU time of its jobs of several pods that jobs on one node had, in one rack, and in several."""
+    times = [0.0] * 3
+    for row in csv.DictReader(outcomes):
+        pods, of = jobs[row["job"]]
+        if pods > 1 and of == model:
+            times[int(row["distance"])] += float(row["gpu_seconds"])
+    return " | ".join(f"{100 * time / sum(times):.1f} %" for time in times)
+
+
+def traffic(binary):
+    rows = ["| GPUs in use | policy | talks: on a node | in a rack | farther | others: on a node | in a rack | farther |",
+            "|---:|---|---:|---:|---:|---:|---:|---:|"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        told = {"nodes": "48x8", "nodes_per_rack": 8, "actions": "allocate", "profiles": [{"model": "llm", "traffic": 2000}]}
+        (folder / "play.json").write_text(json.dumps(told))
+        for rate in (16, 26):
+            jobs = talk_of(binary, folder, rate)
+            for policy, parts, more in (("`nodeplacement`", "", []), ("`traffic`", "traffic,", []),
+                                        ("`topology`, all jobs want a rack", "topology,", ["--near"]),
+                                        ("both", "topology,traffic,", ["--near"])):
+                words = [binary, "simulate", str(folder / "jobs.csv"), "--play", str(folder / "play.json"), *more, "--json",
+                         "--set", f"parts={PLACES},{parts}nodeplacement", "--jobs", str(folder / "outcomes.csv")]
+                said = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+                outcomes = (folder / "outcomes.csv").read_text().splitlines()
+                rows.append(f"| {100 * said['utilisation_of_arrivals']:.0f} % | {policy} | {within(jobs, outcomes, 'llm')} | "
+                            f"{within(jobs, outcomes, 'sweep')} |")
+    return rows
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--binary", required=True, help="the program kaisched")
-    arguments.add_argument("--tables", default="models,units,lost", help="which of them, the default is all: %(default)s")
+    arguments.add_argument("--tables", default="models,units,lost,traffic", help="which of them, the default is all: %(default)s")
     arguments.add_argument("--check", type=Path, help="the page that has the tables")
     told = arguments.parse_args()
-    known = {"models": models, "units": units, "lost": lost}
+    known = {"models": models, "units": units, "lost": lost, "traffic": traffic}
     tables = []
     for name in told.tables.split(","):
         tables += ([""] if tables else []) + known[name](told.binary)

@@ -63,6 +63,8 @@ class resizer {
     group_row group = no_row;
     std::uint32_t rank = 0;  ///< by priority, age and name
     speed_change brings;
+    std::int64_t speed = 0;      ///< with the chunk
+    policy::size_change change;  ///< that the chunk means for it
   };
   struct later {
     bool operator()(const wish& a, const wish& b) const {
@@ -75,6 +77,8 @@ class resizer {
     const victim_unit* unit = nullptr;
     std::uint32_t rank = 0;
     speed_change brings;
+    std::int64_t speed = 0;  ///< without the unit
+    policy::size_change change;
   };
   struct sooner {
     bool operator()(const loss& a, const loss& b) const {
@@ -95,8 +99,10 @@ class resizer {
   [[nodiscard]] wish wish_of(group_row g) {
     const work::pod_list chunk = c_.chunk_of(g, false);
     const std::int64_t pods = policy::pods_with_places(c_.access, g);
-    wish made{g, c_.order_of_groups().ranks[g], {}};
-    made.brings = {speed_with(g, pods + std::ssize(chunk)) - speed_with(g, pods), worth_of(chunk)};
+    const std::int64_t with = pods + std::ssize(chunk);
+    wish made{g, c_.order_of_groups().ranks[g], {}, speed_with(g, with), {}};
+    made.brings = {made.speed - speed_with(g, pods), worth_of(chunk)};
+    made.change = policy::change_of(c_.access, curves_, g, with);
     return made;
   }
 
@@ -107,9 +113,27 @@ class resizer {
     return std::max<std::int64_t>(1, sum);
   }
 
-  /// What the chunk brings is enough more than what these lose.
-  [[nodiscard]] bool is_worth_it(const wish& mine, std::int64_t lost) const {
-    return int128{mine.brings.speed} * whole > int128{lost} * (whole + c_.options.resize_gain);
+  /// What the chunk brings is enough more than what these lose. Speeds last until the first of those who change ends,
+  /// as far as anybody knows; in that time each of them stops once.
+  [[nodiscard]] static bool is_worth_it(const core& c, const wish& mine, const std::vector<loss>& leave) {
+    std::map<group_row, const loss*> last;  // what each donor is left with
+    std::int64_t lost = 0;
+    std::int64_t lasts = mine.change.lasts;
+    for (const loss& one : leave) {
+      lost += one.brings.speed;
+      last[one.unit->group] = &one;
+    }
+    bool stops = mine.change.pause > 0;
+    for (const auto& [g, one] : last) {
+      stops = stops || one->change.pause > 0;
+      if (one->change.lasts != unset) lasts = lasts == unset ? one->change.lasts : std::min(lasts, one->change.lasts);
+    }
+    const std::int64_t percent = whole + c.options.resize_gain;
+    if (!stops || lasts == unset) return int128{mine.brings.speed} * whole > int128{lost} * percent;
+    int128 gained = int128{mine.brings.speed} * lasts - int128{mine.speed} * mine.change.pause;
+    int128 given = int128{lost} * lasts;
+    for (const auto& [g, one] : last) given += int128{one->speed} * one->change.pause;
+    return gained * whole > given * percent;
   }
 
   /// Units that groups of no higher priority may lose to this one, in the order in which they are offered: those first
@@ -145,12 +169,15 @@ class resizer {
     const std::vector<victim_unit>& chain = chains_->of(g);
     const bool ends_with_gang = !c_.state().groups[g].semi_preemptible && !chain.empty();
     std::int64_t pods = policy::pods_with_places(c_.access, g);
+    const policy::size_change change = policy::change_of(c_.access, curves_, g, pods);
     std::vector<loss> units;
     for (std::size_t i = 0; i + (ends_with_gang ? 1 : 0) < chain.size(); ++i) {
       const std::int64_t left = pods - std::ssize(chain[i].pods);
       units.push_back({&chain[i],
                        c_.order_of_groups().ranks[g],
-                       {speed_with(g, pods) - speed_with(g, left), worth_of(chain[i].pods)}});
+                       {speed_with(g, pods) - speed_with(g, left), worth_of(chain[i].pods)},
+                       speed_with(g, left),
+                       change});
       pods = left;
     }
     std::ranges::reverse(units);
@@ -167,11 +194,11 @@ class resizer {
 
   /// Gives the chunk the places of others, with as few of them as it needs in their order.
   result<bool> serve(const wish& mine) {
-    if (!is_worth_it(mine, 0)) return false;
+    if (!is_worth_it(c_, mine, {})) return false;
     chains_.emplace(c_);
     result<std::vector<loss>> offered = losses_for(mine);
     if (!offered) return offered.failure();
-    if (offered->empty() || !is_worth_it(mine, offered->front().brings.speed)) return false;
+    if (std::ranges::none_of(*offered, [&](const loss& one) { return is_worth_it(c_, mine, {one}); })) return false;
     ++c_.statistics.back().groups_tried;
     const bool had_started = work::count_pods(c_, mine.group, &model::sub_counts::holding) > 0;
     result<bool> placed = place_with(mine, {});
@@ -179,11 +206,16 @@ class resizer {
     c_.rollback(0);
     if (*placed) return false;  // it needs nobody's place
     std::vector<loss> leave;
-    std::int64_t lost = 0;
+    std::set<group_row> refused;  // whose stop is too dear, and who therefore loses nothing
     for (const loss& one : *offered) {
-      lost += one.brings.speed;
-      if (!is_worth_it(mine, lost)) return false;
+      if (refused.contains(one.unit->group)) continue;
       leave.push_back(one);
+      if (!is_worth_it(c_, mine, leave)) {
+        if (one.change.pause == 0) return false;
+        refused.insert(one.unit->group);
+        std::erase_if(leave, [&](const loss& other) { return other.unit->group == one.unit->group; });
+        continue;
+      }
       if (auto on = c_.go_on(); !on) return on.failure();
       placed = place_with(mine, leave);
       if (!placed) return placed;

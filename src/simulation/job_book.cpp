@@ -82,12 +82,14 @@ void job_book::account(std::uint32_t job, std::int64_t now) {
 void job_book::pod_starts(std::uint32_t job, std::int64_t gpus, std::int64_t now) {
   account(job, now);
   ++jobs_[job].on_node;
+  jobs_[job].is_resized = true;
   jobs_[job].held += gpus;
 }
 
 void job_book::pod_stops(std::uint32_t job, std::int64_t gpus, std::int64_t now) {
   account(job, now);
   --jobs_[job].on_node;
+  jobs_[job].is_resized = true;
   jobs_[job].held -= gpus;
 }
 
@@ -97,17 +99,23 @@ bool job_book::settle(std::uint32_t job, std::int64_t now, bool saves_work, std:
   const std::int64_t before = e.speed;
   e.speed = runs(job) ? std::max<std::int64_t>(1, part(speed_with(job, e.on_node), of_nodes, full_speed)) : 0;
   job_outcome& told = outcomes_[job];
-  const profile& known = profile_of(job);
-  if (before == 0 && e.speed > 0) {
+  const std::int64_t ready = now + profile_of(job).start_overhead;
+  // Who goes on with other pods than before forms its group anew, from what it has done so far.
+  const bool pauses = before > 0 && e.speed > 0 && e.is_resized && e.ready < ready;
+  e.is_resized = false;
+  if (pauses) {
+    e.ready = ready;
+  } else if (before == 0 && e.speed > 0) {
     if (told.first_start == never) told.first_start = now;
     ++told.starts;
-    e.ready = now + known.start_overhead;
+    e.ready = ready;
     e.kept = e.done;
+    e.gpu_time_before = e.gpu_time;
     e.run_time_of_gpus = 0;
   } else if (before > 0 && e.speed == 0 && !saves_work) {
     lose_work(job);
   }
-  if (before == e.speed) return false;
+  if (before == e.speed && !pauses) return false;
   ++e.stamp;
   return e.speed > 0;
 }
@@ -162,6 +170,11 @@ void job_book::end(std::uint32_t job, std::int64_t now) {
 }
 
 std::int64_t job_book::attained_service(std::uint32_t job) const {
+  const entry& e = jobs_[job];
+  return static_cast<std::int64_t>((e.speed > 0 ? e.gpu_time_before : e.gpu_time) / nanoseconds_of_second);
+}
+
+std::int64_t job_book::whole_service(std::uint32_t job) const {
   return static_cast<std::int64_t>(jobs_[job].gpu_time / nanoseconds_of_second);
 }
 

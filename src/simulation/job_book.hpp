@@ -31,8 +31,10 @@ class job_book {
     std::int64_t ready = 0;             ///< overhead of the start until then
     std::uint64_t stamp = 0;            ///< of the plan of its end
     base::int128 gpu_time = 0;          ///< milli-GPU nanoseconds
+    base::int128 gpu_time_before = 0;   ///< of `gpu_time`, before it started last
     base::int128 lost_gpu_time = 0;
-    bool live = false;  ///< it has come and not ended
+    bool live = false;        ///< it has come and not ended
+    bool is_resized = false;  ///< it has got or lost pods since it was settled last
   };
 
   [[nodiscard]] const entry& operator[](std::uint32_t job) const { return jobs_[job]; }
@@ -67,8 +69,10 @@ class job_book {
   /// When it ends if nothing changes. The job goes on.
   [[nodiscard]] std::int64_t end_of(std::uint32_t job) const;
   void end(std::uint32_t job, std::int64_t now);
-  /// Milli-GPU seconds that its pods have had, as of the last change.
+  /// Milli-GPU seconds that its pods have had, as of the last change; of a job that goes on, until it started last.
   [[nodiscard]] std::int64_t attained_service(std::uint32_t job) const;
+  /// The same with what it has had since then.
+  [[nodiscard]] std::int64_t whole_service(std::uint32_t job) const;
 
   [[nodiscard]] std::vector<job_outcome>& outcomes() { return outcomes_; }
   /// Counts what jobs that have not ended have had until now.

@@ -67,6 +67,7 @@ void player::arrive(std::uint32_t j) {
                     asks_for_level ? std::string_view(topology_) : std::string_view{},
                     asks_for_level ? std::string_view(level_) : std::string_view{}, entries_of(told), told.speedup});
   if (book_.traffic(j) > 0) delta_.tell_traffic(told.name, book_.traffic(j));
+  if (book_.restart_cost(j) > 0) delta_.tell_checkpoint(told.name, unset, book_.restart_cost(j));
   const std::string affinity = affinity_of(told);
   std::uint32_t p = first_pod_[j];
   for (const pod_shape& shape : told.pods) {

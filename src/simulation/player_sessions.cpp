@@ -137,8 +137,9 @@ result<void> player::tell_cluster() {
   for (const std::uint32_t j : untold_groups_) {
     if (!book_[j].live) continue;
     if (competes(j)) book_.account_until(j, now_);
-    delta_.change_group(jobs_[j].name, {times_[j].last_start, times_[j].last_eviction, book_.attained_service(j),
-                                        times_[j].evictions, times_[j].stale_since});
+    const std::int64_t service = competes(j) ? book_.whole_service(j) : book_.attained_service(j);
+    delta_.change_group(jobs_[j].name, {times_[j].last_start, times_[j].last_eviction, service, times_[j].evictions,
+                                        times_[j].stale_since});
   }
   untold_groups_.clear();
   if (tells_checkpoints_) tell_checkpoints();

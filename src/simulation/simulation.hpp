@@ -89,8 +89,9 @@ struct simulation_options {
   std::int64_t period = 0;
   /// A session at least so often while jobs wait, for rules that look at the clock. 0: only after changes.
   std::int64_t wake = 0;
-  std::int64_t grace = 0;           ///< from an eviction until the place is free
-  std::int64_t start_overhead = 0;  ///< of every start, without progress
+  std::int64_t grace = 0;  ///< from an eviction until the place is free
+  /// Of every start, without progress, and likewise when a job that goes on gets or loses pods.
+  std::int64_t start_overhead = 0;
   /// Progress that is kept when a job is stopped is a multiple of it; 0: all of it.
   std::int64_t checkpoint_interval = 0;
   bool keeps_work = true;  ///< false: a job that is stopped begins again

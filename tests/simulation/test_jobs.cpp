@@ -148,6 +148,14 @@ TEST_CASE("an elastic job goes on with less than all its pods") {
     CHECK(r.jobs[0].starts == 1);
     CHECK(r.jobs[0].gpu_time == (40 * 2 + 80 * 4) * 1'000'000);
   }
+  SUBCASE("and stops for the others as for a start") {
+    const sim::run_result r = played(nodes_with({4}), what, {.start_overhead = 10 * second});
+    // From 10 to 50 with two pods, from 60 with four.
+    CHECK(at(r.jobs[0].end) == 60 + 80);
+    CHECK(at(r.jobs[0].lost) == 20);
+    CHECK(r.jobs[0].lost_gpu_time == (10 * 2 + 10 * 4) * 1'000'000);
+    CHECK(r.jobs[0].starts == 1);
+  }
   SUBCASE("or what its curve says") {
     what.profiles = {{"", {{1, 400'000}, {3, 900'000}}, sim::never, sim::never}};
     const sim::run_result r = played(nodes_with({4}), what);  // two pods: half way between the points
@@ -287,6 +295,14 @@ TEST_CASE("a job counts as stopped when it stops, whatever happened to it in the
     CHECK(r.jobs[0].evictions == 0);
     CHECK(r.counts.evictions == 1);
     CHECK(at(r.jobs[0].end) == 125);
+  }
+  SUBCASE("and stops for it, and when it has them again, but has lost nothing of its work") {
+    const sim::play what = play_of({{"elastic", 0, 100, 2, 1, 50, 1}, {"high", 10, 50, 1, 1, 90}});
+    const sim::run_result r =
+        played(nodes_with({2}), what, {.start_overhead = 4 * second, .checkpoint_interval = 20 * second}, with);
+    // 6 by the time 10, 25 from 14 to 64, and the rest from 68.
+    CHECK(at(r.jobs[0].end) == 68 + 69);
+    CHECK(at(r.jobs[0].lost) == 12);
   }
 }
 

@@ -1,9 +1,11 @@
 // Groups first where the next pod adds most speed for each GPU: marginal gains, as in Peng et al., "Optimus" (EuroSys
 // 2018) and Hwang et al., "Elastic Resource Sharing for Distributed Deep Learning" (AFS, NSDI 2021). Curves rise ever
 // less steeply, so that giving one pod at a time to the largest gain makes the sum of speeds largest.
+#include <algorithm>
 #include <limits>
 
 #include "base/int128.hpp"
+#include "policy/ordering/service.hpp"
 #include "policy/ordering/speed.hpp"
 #include "policy/parts.hpp"
 
@@ -18,11 +20,22 @@ constexpr std::int64_t parts_of_rest = 1'000'000'000;
 class goodput_part final : public policy_part {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "goodput"; }
-  [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_orders_groups; }
+  [[nodiscard]] std::uint32_t capabilities() const noexcept override { return part_orders_groups | part_permits; }
   result<void> order_groups(const session_view& view, std::span<const group_row> groups,
                             std::span<order_key> keys) override {
     for (std::size_t i = 0; i < groups.size(); ++i) keys[i] = key_of(view, groups[i]);
     return {};
+  }
+  /// Who runs gets more pods if it is faster by it than it is slower by stopping for them.
+  result<bool> permit(const session_view& view, group_row group, std::span<const pod_row> pods) override {
+    const session_access& a = inside(view);
+    const std::int64_t with = pods_with_places(a, group);
+    const std::int64_t before = with - std::ssize(pods);
+    if (before <= 0 || a.state->group_extras[group].restart_cost == 0) return true;
+    const size_change change = change_of(a, curves_, group, with, std::ssize(pods));
+    if (change.pause == 0 || change.lasts == unset) return true;
+    const std::int64_t faster = curves_.of(a, group, with) - curves_.of(a, group, before);
+    return int128{faster} * change.lasts > int128{curves_.of(a, group, with)} * change.pause;
   }
 
  private:
@@ -66,12 +79,43 @@ std::int64_t speed_curves::of(const session_access& a, group_row group, std::int
   return curve.empty() ? of_one_pod * pods : model::throughput_of(curve, pods);
 }
 
-std::int64_t pods_with_places(const session_access& a, group_row group) {
-  const model::group_core& g = a.state->groups[group];
+namespace {
+
+/// Those that hold a place or have a claim.
+std::int64_t pods_that_hold(const model::cluster_state& s, const model::live_state& live, group_row group) {
+  const model::group_core& g = s.groups[group];
   std::int64_t pods = 0;
   for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub)
-    pods += a.live->counts[sub].active_allocated;
+    pods += live.counts[sub].active_allocated;
   return pods;
+}
+
+}  // namespace
+
+std::int64_t pods_with_places(const session_access& a, group_row group) {
+  return pods_that_hold(*a.state, *a.live, group);
+}
+
+size_change change_of(const session_access& a, speed_curves& curves, group_row group, std::int64_t pods,
+                      std::int64_t just_placed) {
+  constexpr int128 longest = int128{30} * 24 * 3600 * 1'000'000'000;  // products with speeds stay small
+  const auto within = [&](int128 time) { return static_cast<std::int64_t>(std::clamp<int128>(time, 0, longest)); };
+  const model::group_core& g = a.state->groups[group];
+  const model::group_extra& extra = a.state->group_extras[group];
+  const std::int64_t at_first = pods_that_hold(*a.state, a.state->live, group);
+  size_change made;
+  if (at_first > 0 && pods_with_places(a, group) - just_placed == at_first) made.pause = within(extra.restart_cost);
+  const remaining_work left = remaining_of(a, group);
+  if (left.known && left.time > 0) {
+    std::int64_t all = 0;
+    for (sub_group_row sub = g.first_sub; sub < g.first_sub + g.sub_count; ++sub)
+      all += a.live->counts[sub].active_allocated + a.live->counts[sub].pending;
+    const std::int64_t speed = std::max<std::int64_t>(1, curves.of(a, group, pods));
+    made.lasts = within(int128{left.time} * curves.of(a, group, std::max(pods, all)) / speed);
+  } else if (extra.last_start != unset && at_first > 0) {
+    made.lasts = within(int128{a.now} - extra.last_start);
+  }
+  return made;
 }
 
 std::int64_t worth_of(const session_access& a, pod_row pod) {

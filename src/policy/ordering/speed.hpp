@@ -27,6 +27,22 @@ class speed_curves {
   std::map<group_row, std::vector<model::speed_point>> known_;
 };
 
+/// What changing the pods of a group costs it: it stops, forms its process group anew and reads its state. Times are at
+/// most 30 days.
+struct size_change {
+  /// Nanoseconds for which it does nothing: `restart_cost`. 0 where it did not run when the session opened, or has
+  /// other pods by now than it had then: it stops anyway.
+  std::int64_t pause = 0;
+  /// For so long its new speed is expected to last: what is left of its run time by its estimate, with so many pods;
+  /// without one, or past it, as long as it has run so far, since jobs that have run long mostly go on for long
+  /// (Harchol-Balter and Downey, SIGMETRICS 1996). `unset`: nobody knows.
+  std::int64_t lasts = unset;
+};
+/// @param pods that it would have
+/// @param just_placed of these, whom the statement has placed
+[[nodiscard]] size_change change_of(const session_access& a, speed_curves& curves, group_row group, std::int64_t pods,
+                                    std::int64_t just_placed = 0);
+
 /// Pods of the group that hold a place or have a claim.
 [[nodiscard]] std::int64_t pods_with_places(const session_access& a, group_row group);
 /// The pods are worth so much: milli-GPU that they ask for; of one without GPUs as much as one GPU.
