@@ -60,7 +60,9 @@ result<void> player::decide() {
 
 bool player::wants_session() const {
   if (session_due_ != never && session_due_ <= now_ && last_session_ != now_) return true;
-  if (!changed_ || pods_waiting_ == 0) return false;
+  if (!changed_) return false;
+  if (pods_waiting_ == 0)
+    return !only_starts_ && reserved_due_ == now_ && last_session_ != now_;  // some may have to go
   // Who takes nothing from anybody needs GPUs that are free.
   return !only_starts_ || needs_.begin()->first <= gpus_there_ - gpus_held_;
 }

@@ -85,15 +85,18 @@ TEST_CASE("who waits for a reservation to end starts then") {
 }
 
 TEST_CASE("others leave a node when it is reserved, also if nobody waits") {
-  cluster c = nodes_with({1});
-  must(c.apply(rows(table_kind::reservation, table_op::add, {"name", "start", "end", "every", "evict_before"})
-                   .add({"maint", 20 * second, 40 * second, 100 * second, 5 * second})));
+  const auto reserved = [] {
+    cluster c = nodes_with({1});
+    must(c.apply(rows(table_kind::reservation, table_op::add, {"name", "start", "end", "every", "evict_before"})
+                     .add({"maint", 20 * second, 40 * second, 100 * second, 5 * second})));
+    return c;
+  };
   sim::play what = play_of({{"a", 0, 100}});
   what.jobs.jobs[0].estimate = 10 * second;  // it says too little
-  const sim::run_result stays = played(c, what);
+  const sim::run_result stays = played(reserved(), what);
   CHECK(stays.jobs[0].evictions == 0);
   CHECK(at(stays.jobs[0].end) == 100);
-  const sim::run_result r = played(std::move(c), what, {}, engine_with({{"actions", "vacate,allocate"}}));
+  const sim::run_result r = played(reserved(), what, {}, engine_with({{"actions", "vacate,allocate"}}));
   CHECK(r.jobs[0].evictions == 1);
   CHECK(at(r.jobs[0].end) == 120);  // it ran until 20, and from 40 on
 }
