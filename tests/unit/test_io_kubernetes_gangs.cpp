@@ -306,11 +306,11 @@ TEST_CASE("HyperNodes of Volcano become a topology, and their jobs ask for its l
   const auto labels = [&](std::string_view node) {
     const std::string at = hard.row(R"("name": ")" + std::string(node) + "\"");
     const std::size_t begin = at.find(R"("topology.volcano.sh/tier-1")");
-    return begin == std::string::npos ? std::string() : at.substr(begin, at.find(']', begin) - begin);
+    return begin == std::string::npos ? std::string() : at.substr(begin, at.find('}', begin) - begin);
   };
-  CHECK(labels("a-1") == R"("topology.volcano.sh/tier-1", "sa", "topology.volcano.sh/tier-4", "top")");
-  CHECK(labels("b-1") == R"("topology.volcano.sh/tier-1", "sb", "topology.volcano.sh/tier-4", "top")");
-  CHECK(labels("c-1") == R"("topology.volcano.sh/tier-1", "node:c-1", "topology.volcano.sh/tier-4", "top")");
+  CHECK(labels("a-1") == R"("topology.volcano.sh/tier-1": "sa", "topology.volcano.sh/tier-4": "top")");
+  CHECK(labels("b-1") == R"("topology.volcano.sh/tier-1": "sb", "topology.volcano.sh/tier-4": "top")");
+  CHECK(labels("c-1") == R"("topology.volcano.sh/tier-1": "node:c-1", "topology.volcano.sh/tier-4": "top")");
   CHECK(labels("x").empty());
   const std::string group = "pg-job-u-job";
   CHECK(holds(hard.group(group), tree + R"("required_level": "topology.volcano.sh/tier-1")"));
