@@ -105,6 +105,7 @@ drawn draw_pod() {
   if (one_in(3)) {
     made.metadata += fmt::format(R"(, "ownerReferences": [{{{}, "name": "j{}", "uid": "u", "controller": true}}])",
                                  pick({R"("apiVersion": "batch/v1", "kind": "Job")",
+                                       R"("apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job")",
                                        R"("apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob")"}),
                                  draw(0, 2));
   }
@@ -137,8 +138,8 @@ drawn draw_pod() {
 
 /// What groups and places of pods follow from.
 drawn draw_surroundings() {
-  switch (draw(0, 6)) {
-    case 6: {
+  switch (draw(0, 8)) {
+    case 8: {
       drawn made{"policy/v1", "PodDisruptionBudget", pick({"team", "team-b"}), fmt::format("d{}", draw(0, 2))};
       made.rest = fmt::format(R"(, "spec": {{"selector": {}{}}}, "status": {{"disruptionsAllowed": {}{}}})",
                               pick({R"({"matchLabels": {"app": "a"}})",
@@ -155,6 +156,20 @@ drawn draw_surroundings() {
       made.rest = fmt::format(
           R"(, "spec": {{"runPolicy": {{"schedulingPolicy": {{"minAvailable": {}}}}}, "pytorchReplicaSpecs": {{"Worker": {{"replicas": {}}}}}}})",
           pick({"1", "2", "3", "-1"}), draw(1, 3));
+      return made;
+    }
+    case 6: {
+      drawn made{"topology.volcano.sh/v1alpha1", "HyperNode", "", fmt::format("h{}", draw(0, 2))};
+      made.rest = fmt::format(
+          R"(, "spec": {{"tier": {}, "members": [{{"type": "Node", "selector": {{"exactMatch": {{"name": "n{}"}}}}}}]}})",
+          draw(0, 2), draw(0, 4));
+      return made;
+    }
+    case 7: {
+      drawn made{"batch.volcano.sh/v1alpha1", "Job", "team", fmt::format("j{}", draw(0, 2))};
+      made.metadata = R"(, "uid": "u")";
+      made.rest = fmt::format(R"(, "spec": {{"minAvailable": 1, "networkTopology": {{"highestTierAllowed": {}}}}})",
+                              draw(0, 2));
       return made;
     }
     case 2: {

@@ -100,6 +100,25 @@ TEST_CASE("pods by size go to nodes from the most used one on") {
   CHECK_FALSE(pick_nodes(nodes, std::vector<std::uint32_t>{5}).has_value());
 }
 
+TEST_CASE("a single pod finds the same node whether nodes are kept in order or looked through") {
+  std::vector<node_view> nodes(9);
+  node_order order;
+  for (number i = 0; i < nodes.size(); ++i) order.set(i, nodes[i]);
+  std::uint32_t drawn = 1;
+  for (int step = 0; step < 400; ++step) {
+    const auto draw = [&](std::uint32_t below) { return (drawn = drawn * 1664525 + 1013904223) / 65536 % below; };
+    const number node = draw(9);
+    nodes[node] = {draw(5), draw(3), draw(3)};
+    order.set(node, nodes[node]);
+    const std::uint32_t gpus = 1 + draw(4);
+    const number closed = draw(9);
+    std::vector<node_view> open = nodes;
+    open[closed].free = 0;
+    const auto looked = pick_nodes(open, std::vector<std::uint32_t>{gpus});
+    CHECK(order.first(gpus, [&](number i) { return i != closed; }) == (looked ? looked->front() : nothing));
+  }
+}
+
 TEST_CASE("a quota is worth the largest cells that it has room for") {
   const auto chains = two_racks();
   const std::vector<cell_owner> owners{{"a", 5}, {"b", 3}};

@@ -1,4 +1,5 @@
 // Groups that pods get by the kinds of their owners: kinds with roles, and owners that hand on what is below them.
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -276,6 +277,77 @@ TEST_CASE("grouping: jobs of Volcano") {
         "c.json:1: Job team/job: spec.tasks[0].minAvailable: expected 0 to 2, found 3");
 }
 
+TEST_CASE("HyperNodes of Volcano become a topology, and their jobs ask for its levels") {
+  const auto text_of = [](std::string_view asked, std::string_view more = "") {
+    grouped text;
+    for (const std::string_view name : {"a-1", "a-2", "b-1", "c-1", "x"})
+      text.cluster_object("v1", "Node", name, "", std::string(R"(, "labels": {"rack": ")") + name.front() + R"("})");
+    const auto tree = [&](std::string_view name, std::string_view spec) {
+      text.cluster_object("topology.volcano.sh/v1alpha1", "HyperNode", name,
+                          R"(, "spec": {)" + std::string(spec) + "}");
+    };
+    tree("sa", R"("tier": 1, "members": [{"type": "Node", "selector": {"regexMatch": {"pattern": "^a-[0-9]+$"}}}])");
+    tree("sb", R"("tier": 1, "members": [{"type": "Node", "selector": {"exactMatch": {"name": "b-1"}}},
+               {"type": "Node", "selector": {"exactMatch": {"name": "gone"}}}])");
+    tree("top", R"("tier": 4, "tierName": "hall", "members": [
+               {"type": "HyperNode", "selector": {"regexMatch": {"pattern": "s[a-z]"}}},
+               {"type": "Node", "selector": {"labelMatch": {"matchLabels": {"rack": "c"}}}}])");
+    if (!more.empty()) tree("wrong", more);
+    text.object("batch.volcano.sh/v1alpha1", "Job", "job",
+                R"(, "spec": {"tasks": [{"name": "w"}], "networkTopology": {)" + std::string(asked) + "}}")
+        .pod("job-w-0", "batch.volcano.sh/v1alpha1 Job job");
+    return text;
+  };
+  const grouped hard = text_of(R"("mode": "hard", "highestTierAllowed": 3)");
+  const std::string tree = R"("topology": "volcano.sh/hypernodes", )";
+  CHECK(hard.fault() == "(no fault)");
+  CHECK(hard.row(R"("name": "volcano.sh/hypernodes")") ==
+        R"({"name": "volcano.sh/hypernodes", "levels": ["topology.volcano.sh/tier-4", "topology.volcano.sh/tier-1"]})");
+  const auto labels = [&](std::string_view node) {
+    const std::string at = hard.row(R"("name": ")" + std::string(node) + "\"");
+    const std::size_t begin = at.find(R"("topology.volcano.sh/tier-1")");
+    return begin == std::string::npos ? std::string() : at.substr(begin, at.find('}', begin) - begin);
+  };
+  CHECK(labels("a-1") == R"("topology.volcano.sh/tier-1": "sa", "topology.volcano.sh/tier-4": "top")");
+  CHECK(labels("b-1") == R"("topology.volcano.sh/tier-1": "sb", "topology.volcano.sh/tier-4": "top")");
+  CHECK(labels("c-1") == R"("topology.volcano.sh/tier-1": "node:c-1", "topology.volcano.sh/tier-4": "top")");
+  CHECK(labels("x").empty());
+  const std::string group = "pg-job-u-job";
+  CHECK(holds(hard.group(group), tree + R"("required_level": "topology.volcano.sh/tier-1")"));
+  CHECK(holds(text_of(R"("highestTierName": "hall")").group(group),
+              tree + R"("required_level": "topology.volcano.sh/tier-4")"));
+  for (const std::string_view near : {R"("mode": "soft")", R"("mode": "hard", "highestTierAllowed": 5)"})
+    CHECK(holds(text_of(near).group(group), tree + R"("preferred_level": "topology.volcano.sh/tier-1")"));
+  CHECK_FALSE(holds(text_of(R"("mode": "hard")").group(group), "topology"));
+  CHECK(text_of(R"("highestTierAllowed": 0)").of_pod("job-w-0", "obstacle") == "no HyperNode is of tier 0 or below");
+  CHECK(text_of(R"("highestTierName": "row")").of_pod("job-w-0", "obstacle") == "no HyperNode is of tier 'row'");
+  CHECK(holds(text_of(R"("mode": "any")").fault(), "spec.networkTopology.mode: expected hard or soft"));
+
+  // One that does not fit into the tree is left out.
+  struct wrong {
+    std::string_view spec, fault;
+  };
+  for (const wrong& one : std::initializer_list<wrong>{
+           {R"("members": [])", "spec.tier: expected a number from 0 on"},
+           {R"("tier": 1, "members": [{"type": "Node", "selector": {"exactMatch": {"name": "a-2"}}}])",
+            "spec.members: node 'a-2' is in HyperNode 'sa', which is no member"},
+           {R"("tier": 5, "members": [{"type": "HyperNode", "selector": {"exactMatch": {"name": "sa"}}}])",
+            "spec.members[0]: HyperNode 'sa' is in 'top' already"},
+           {R"("tier": 4, "members": [{"type": "HyperNode", "selector": {"exactMatch": {"name": "top"}}}])",
+            "spec.members[0]: HyperNode 'top' is of tier 4, which is not below 4"},
+           {R"("tier": 2, "members": [{"type": "Node", "selector": {"regexMatch": {"pattern": "("}}}])",
+            "spec.members[0].selector.regexMatch.pattern: expected a regular expression"},
+           {R"("tier": 2, "members": [{"type": "Rack", "selector": {"exactMatch": {"name": "x"}}}])",
+            "spec.members[0].type: expected Node or HyperNode"},
+           {R"("tier": 2, "members": [{"type": "Node"}])",
+            "spec.members[0].selector: expected exactMatch, regexMatch or labelMatch"}}) {
+    const grouped text = text_of(R"("mode": "soft")", one.spec);
+    CHECK(holds(text.fault(), one.fault));
+    CHECK(holds(text.fault(), "HyperNode wrong"));
+    CHECK(text.row(R"("name": "volcano.sh/hypernodes")") == hard.row(R"("name": "volcano.sh/hypernodes")"));
+  }
+}
+
 TEST_CASE("grouping: roles that should be together, on jobs of Volcano and on pod groups") {
   const std::string_view said = R"(, "annotations": {"volcano.sh/task-topology-affinity": "ps,worker",
       "volcano.sh/task-topology-anti-affinity": "ps", "volcano.sh/task-topology-task-order": "worker,ps"})";
@@ -299,8 +371,9 @@ TEST_CASE("grouping: roles that should be together, on jobs of Volcano and on po
               R"("annotations": [)" + of_group + R"(, "volcano.sh/task-spec=ps"])"));
   CHECK_FALSE(holds(text_of("").row(R"("name": "team/alone")"), "annotations"));
   grouped known;
-  known.object("scheduling.run.ai/v2alpha2", "PodGroup", "pair",
-               R"(, "spec": {"queue": "a", "subGroups": [{"name": "ps", "minMember": 1}]})", said)
+  known
+      .object("scheduling.run.ai/v2alpha2", "PodGroup", "pair",
+              R"(, "spec": {"queue": "a", "subGroups": [{"name": "ps", "minMember": 1}]})", said)
       .pod("one", "v1 ReplicaSet any", R"("kai.scheduler/subgroup-name": "ps")", R"("pod-group-name": "pair")");
   CHECK(holds(known.row(R"("name": "team/one")"), R"("annotations": [)" + of_group + "]"));
 }

@@ -65,6 +65,7 @@ class decider {
       const node_row refused = perform(group, own, others, *found);
       if (refused == no_row) return finish(group, own, *found, had_started);
       if (refused == c_.state().node_count()) break;
+      if (open.empty()) open.assign(c_.state().node_count(), 1);
       open[refused] = 0;
     }
     work::failure why;
@@ -91,28 +92,38 @@ class decider {
     return true;
   }
 
-  /// Nodes that let in every pod, amounts and other pods aside.
+  /// Nodes that let in every pod, amounts and other pods aside; empty: all of them.
   nodes open_nodes(std::span<const pod_row> pods) {
-    nodes open(c_.state().node_count(), 1);
+    nodes open;
     const group_row group = c_.state().pods[pods.front()].group;
     if (const policy::closed_nodes* const closed = c_.reservations.closed_to(group)) {
+      open.resize(c_.state().node_count());
       for (std::size_t node = 0; node < open.size(); ++node) open[node] = (*closed)[node] == 0 ? 1 : 0;
     }
     std::set<class_row> seen;
     for (const pod_row pod : pods) {
       const class_row row = c_.state().pods[pod].pod_class;
       if (!c_.has_predicates || !seen.insert(row).second) continue;
-      const auto [at, is_new] = accepted_.try_emplace(row);
-      const model::pod_class& ask = *c_.state().classes[row];
-      if (is_new && !policy::accepts_every_node(c_.access, ask)) {
-        at->second.assign(open.size(), 0);
-        for (node_row node = 0; node < open.size(); ++node)
-          at->second[node] = policy::node_verdict(c_.access, ask, node) == constraint::none ? 1 : 0;
-      }
-      for (std::size_t node = 0; node < at->second.size(); ++node)
-        open[node] = open[node] != 0 && at->second[node] != 0 ? 1 : 0;
+      const nodes& accepted = accepted_by(row);
+      if (accepted.empty()) continue;
+      if (open.empty()) open.assign(accepted.size(), 1);
+      for (std::size_t node = 0; node < accepted.size(); ++node)
+        open[node] = open[node] != 0 && accepted[node] != 0 ? 1 : 0;
     }
+    if (std::ranges::find(open, 0) == open.end()) open.clear();
     return open;
+  }
+
+  /// Likewise for the pods of a class.
+  const nodes& accepted_by(class_row row) {
+    const auto [at, is_new] = accepted_.try_emplace(row);
+    const model::pod_class& ask = *c_.state().classes[row];
+    if (is_new && !policy::accepts_every_node(c_.access, ask)) {
+      at->second.assign(c_.state().node_count(), 0);
+      for (node_row node = 0; node < c_.state().node_count(); ++node)
+        at->second[node] = policy::node_verdict(c_.access, ask, node) == constraint::none ? 1 : 0;
+    }
+    return at->second;
   }
 
   /// All in one domain of the preferred level, or the required one, where the group asks for one of the topology.
@@ -132,7 +143,7 @@ class decider {
     asked.guaranteed = cells::is_guaranteed(c_, group) && !world_.clusters.is_guest(group);
     asked.priority = facts.priority;
     for (const pod_row pod : pods) asked.pods.push_back(cells::gpus_of(c_.state().class_of(pod)));
-    asked.nodes = std::ranges::find(open, 0) == open.end() ? nullptr : &open;
+    asked.nodes = open.empty() ? nullptr : &open;
     refusal said = refusal::none;
     for (const std::string_view within : levels_of(group)) {
       asked.within = within;

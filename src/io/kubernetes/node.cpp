@@ -170,4 +170,14 @@ void read_node_topology(object& of, node_record& node, cluster_records& to) {
   for (numa_zone_record& row : zones) to.zones.push_back(std::move(row));
 }
 
+void set_label(node_record& node, std::string_view key, std::string_view value) {
+  std::size_t at = 0;
+  while (at < node.labels.size() && node.labels[at] != key) at += 2;
+  if (at == node.labels.size()) {
+    node.labels.emplace_back(key);
+    node.labels.emplace_back();
+  }
+  node.labels[at + 1] = value;
+}
+
 }  // namespace kaisched::io::kubernetes

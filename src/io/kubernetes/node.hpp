@@ -14,4 +14,7 @@ void read_node(object& of, const device_catalog& catalog, bool find, cluster_rec
 /// Reads the NUMA zones of a node, whose row is changed: policy and scope.
 void read_node_topology(object& of, node_record& node, cluster_records& to);
 
+/// In place of the one that the node has.
+void set_label(node_record& node, std::string_view key, std::string_view value);
+
 }  // namespace kaisched::io::kubernetes

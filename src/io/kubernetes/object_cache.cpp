@@ -37,8 +37,8 @@ object_cache::key object_cache::key_of(const object& of) {
 void object_cache::note(const key& changed) {
   const auto& [kind, other, name] = changed;
   if (kind == object_kind::pod) changed_pods_.push_back(name);
-  // Names of labels and schedulers, which every pod is read with.
-  if (other == "kai.scheduler/Config" || other == "kai.scheduler/SchedulingShard") {
+  // Names of labels and schedulers, and tiers, which every pod is read with.
+  if (kind == object_kind::hyper_node || other == "kai.scheduler/Config" || other == "kai.scheduler/SchedulingShard") {
     for (auto& [of, one] : objects_) one.memory.is_plain = false;
   }
 }

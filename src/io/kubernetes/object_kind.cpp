@@ -10,7 +10,7 @@ object_kind kind_of(const object& of) {
     std::string_view group, kind;
     object_kind what;
   };
-  constexpr std::array<known_kind, 20> known{{
+  constexpr std::array<known_kind, 21> known{{
       {"", "Node", object_kind::node},
       {"", "Pod", object_kind::pod},
       {"scheduling.run.ai", "Queue", object_kind::queue},
@@ -31,6 +31,7 @@ object_kind kind_of(const object& of) {
       {"", "ConfigMap", object_kind::config_map},
       {"", "Namespace", object_kind::name_space},
       {"policy", "PodDisruptionBudget", object_kind::disruption_budget},
+      {"topology.volcano.sh", "HyperNode", object_kind::hyper_node},
   }};
   const bool has_version = find(of.root(), "apiVersion").has_value();
   for (const known_kind& one : known) {

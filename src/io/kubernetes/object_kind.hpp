@@ -31,8 +31,9 @@ enum class object_kind : std::uint8_t {
   config_map,
   name_space,
   disruption_budget,
+  hyper_node,
 };
-inline constexpr std::size_t object_kinds = 21;
+inline constexpr std::size_t object_kinds = 22;
 
 /// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
 /// the group.

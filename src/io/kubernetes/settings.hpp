@@ -11,6 +11,7 @@
 
 #include <kaisched/vendors.hpp>
 
+#include "io/kubernetes/hyper_nodes.hpp"
 #include "io/kubernetes/object.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -41,6 +42,7 @@ struct settings {
   bool gang_revisions = true;       ///< pods of a revision of Knative start together
   std::string kind_defaults;        ///< name of the `ConfigMap` with priority classes of kinds of workloads
   std::string kind_defaults_space;  ///< and its namespace
+  network_tiers tiers;              ///< those of the `HyperNode` objects
 };
 
 /// Sets one of them by name, as text: `scheduler` adds a name, `node_pool`, `node_pool_label`, `queue_label` and `now`

@@ -22,6 +22,7 @@
 #include "io/kubernetes/device_pools.hpp"
 #include "io/kubernetes/disruption_budgets.hpp"
 #include "io/kubernetes/hami.hpp"
+#include "io/kubernetes/hyper_nodes.hpp"
 #include "io/kubernetes/kai_snapshot.hpp"
 #include "io/kubernetes/known_pods.hpp"
 #include "io/kubernetes/node.hpp"
@@ -148,6 +149,7 @@ class translator {
     for (object* one : all(object_kind::node)) {
       if (is_in_pool(*one, settings_)) read_node(*one, *vendors_, find, rows_);
     }
+    settings_.tiers = read_hyper_nodes(all(object_kind::hyper_node), rows_);
     shared_.note_nodes(rows_.nodes);
     std::map<std::string, node_record*, std::less<>> by_name;
     for (node_record& node : rows_.nodes) by_name.emplace(node.name, &node);
@@ -237,16 +239,6 @@ class translator {
       if (context.avoids_other_devices && node.other_devices) set_label(node, other_devices_label, "true");
     }
     add_claimable_gpus(rows_);
-  }
-
-  static void set_label(node_record& node, std::string_view key, std::string_view value) {
-    std::size_t at = 0;
-    while (at < node.labels.size() && node.labels[at] != key) at += 2;
-    if (at == node.labels.size()) {
-      node.labels.emplace_back(key);
-      node.labels.emplace_back();
-    }
-    node.labels[at + 1] = value;
   }
 
   /// Without any queue in the text, those that groups name have no limits.

@@ -3,8 +3,30 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace kaisched::policy::cells {
+
+void node_order::set(number node, const node_view& to) {
+  if (known_.size() <= node) known_.resize(node + std::size_t{1});
+  std::optional<node_view>& known = known_[node];
+  if (known == to) return;
+  std::set<number>::node_type moved;
+  if (known) {
+    const auto by_free = by_use_.find({known->used, known->foreign});
+    const auto from = by_free->second.find(known->free);
+    moved = from->second.extract(node);
+    if (from->second.empty()) by_free->second.erase(from);
+    if (by_free->second.empty()) by_use_.erase(by_free);
+  }
+  std::set<number>& there = by_use_[{to.used, to.foreign}][to.free];
+  if (moved) {
+    there.insert(std::move(moved));
+  } else {
+    there.insert(node);
+  }
+  known = to;
+}
 
 std::optional<std::vector<number>> pick_nodes(std::span<const node_view> nodes, std::span<const std::uint32_t> pods) {
   const auto before = [&](number a, number b) {

@@ -2,8 +2,11 @@
 /// @file
 /// Which nodes of a view pods go to, and which GPUs of a node.
 
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -16,6 +19,39 @@ struct node_view {
   std::uint32_t free = 0;     ///< GPUs that the pods may have
   std::uint32_t used = 0;     ///< more is better
   std::uint32_t foreign = 0;  ///< of equally used ones the less the better
+
+  [[nodiscard]] bool operator==(const node_view&) const = default;
+};
+
+/// Nodes in the order in which a single pod picks one, kept as they change.
+class node_order {
+ public:
+  void set(number node, const node_view& to);
+  /// The first one that has room and is admitted, or `nothing`.
+  template <class Admits>
+  [[nodiscard]] number first(std::uint32_t gpus, const Admits& admits) const {
+    for (const auto& [use, by_free] : by_use_) {
+      number best = nothing;
+      for (auto of = by_free.lower_bound(gpus); of != by_free.end(); ++of) {
+        for (auto node = of->second.begin(); node != of->second.end() && *node < best; ++node) {
+          if (admits(*node)) best = *node;
+        }
+      }
+      if (best != nothing) return best;
+    }
+    return nothing;
+  }
+
+ private:
+  struct use {
+    std::uint32_t used;
+    std::uint32_t foreign;
+    [[nodiscard]] std::strong_ordering operator<=>(const use& other) const {
+      return used != other.used ? other.used <=> used : foreign <=> other.foreign;
+    }
+  };
+  std::map<use, std::map<std::uint32_t, std::set<number>>> by_use_;  ///< then by free GPUs
+  std::vector<std::optional<node_view>> known_;
 };
 
 /// For each pod, in the order of `pods`, a node: pods by rising number of GPUs are put on nodes from the most used one

@@ -76,7 +76,7 @@ class virtual_clusters::matcher {
       const bool splits = l > cell.at;
       const std::set<number>& free = free_.free_at(l);
       if (free.empty()) continue;
-      const number first = *std::ranges::min_element(free, {}, [&](number one) { return rank_of(l, one, splits); });
+      const number first = first_of(l, free, splits);
       if (allocate(l, first, cell.at, virtual_cell, gpus)) return true;
       for (const number one : in_order(l, {free.begin(), free.end()}, splits)) {
         if (one != first && allocate(l, one, cell.at, virtual_cell, gpus)) return true;
@@ -97,6 +97,16 @@ class virtual_clusters::matcher {
   [[nodiscard]] std::tuple<std::int64_t, std::uint32_t, number> rank_of(level l, number cell, bool splits) const {
     const auto bad = static_cast<std::int64_t>(in_.bad[l][cell]);
     return {splits ? -bad : bad, in_.occupied[l][cell], cell};
+  }
+  /// Where nothing has failed and nobody would have to leave, no other comes before.
+  [[nodiscard]] number first_of(level l, const std::set<number>& cells, bool splits) const {
+    number first = *cells.begin();
+    for (const number cell : cells) {
+      if (rank_of(l, cell, splits) < rank_of(l, first, splits)) first = cell;
+      const bool is_least_bad = splits ? in_.bad_gpus == 0 : in_.bad[l][cell] == 0;
+      if (is_least_bad && in_.occupied[l][cell] == 0) return first;
+    }
+    return first;
   }
   [[nodiscard]] std::vector<number> parts_of(level l, number cell, bool splits) const {
     std::vector<number> parts;
@@ -204,11 +214,20 @@ bool virtual_clusters::may_use(const request& asked, number chain, level at, num
   return asked.nodes == nullptr || (*asked.nodes)[of.gpus[cell * of.size[at]].node] != 0;
 }
 
-/// Virtual GPUs for each pod. @param takes those of groups of lower priority as well.
-std::optional<std::vector<std::vector<number>>> virtual_clusters::pack(const request& asked, number chain,
-                                                                       bool takes) const {
+/// A node of the view, or a cell that is less than one, for each pod. @param takes GPUs of groups of lower priority
+/// count as well.
+std::optional<std::vector<number>> virtual_clusters::pick(const request& asked, number chain, bool takes) const {
   const struct chain& of = chains_[chain];
   const virtual_chain& mine = virtual_of(asked.cluster, chain);
+  if (!takes && asked.pods.size() == 1 && asked.within.empty()) {
+    const number first = mine.order.first(asked.pods.front(), [&](number i) {
+      const view_cell& seen = mine.view[i];
+      const number place = asked.nodes == nullptr ? nothing : mine.bound[seen.at][seen.cell];
+      return place == nothing || may_use(asked, chain, seen.at, place);
+    });
+    if (first == nothing) return std::nullopt;
+    return std::vector<number>{first};
+  }
   std::vector<node_view> nodes(mine.view.size());
   for (number i = 0; i < nodes.size(); ++i) {
     const view_cell& seen = mine.view[i];
@@ -231,7 +250,15 @@ std::optional<std::vector<std::vector<number>>> virtual_clusters::pack(const req
       return std::pair(seen.owner, is_in ? seen.cell * of.size[seen.at] / of.size[wide] : number{0});
     });
   }
-  const auto picked = pick_in(nodes, lists, asked.pods);
+  return pick_in(nodes, lists, asked.pods);
+}
+
+/// Virtual GPUs for each pod. @param takes those of groups of lower priority as well.
+std::optional<std::vector<std::vector<number>>> virtual_clusters::pack(const request& asked, number chain,
+                                                                       bool takes) const {
+  const struct chain& of = chains_[chain];
+  const virtual_chain& mine = virtual_of(asked.cluster, chain);
+  const auto picked = pick(asked, chain, takes);
   if (!picked) return std::nullopt;
   std::map<number, std::vector<number>> available;
   for (const number node : *picked) {
@@ -285,10 +312,15 @@ std::optional<placement> virtual_clusters::place_guaranteed(const request& asked
   return made;
 }
 
-/// On GPUs that nobody uses: near others of their kind, away from groups that may want more.
-std::optional<placement> virtual_clusters::place_outside(const request& asked, number chain) const {
+std::optional<std::vector<number>> virtual_clusters::pick_outside(const request& asked, number chain) const {
   const struct chain& of = chains_[chain];
   const physical_chain& in = physical_[chain];
+  if (asked.pods.size() == 1 && asked.within.empty()) {
+    const number first =
+        in.order.first(asked.pods.front(), [&](number i) { return may_use(asked, chain, of.node, i); });
+    if (first == nothing) return std::nullopt;
+    return std::vector<number>{first};
+  }
   std::vector<node_view> nodes(of.cells_at(of.node));
   for (number i = 0; i < nodes.size(); ++i) {
     nodes[i] = {in.free[i], in.occupied[of.node][i], in.guaranteed[i]};
@@ -300,7 +332,14 @@ std::optional<placement> virtual_clusters::place_outside(const request& asked, n
     if (wide == nothing) return std::nullopt;
     lists = lists_by(nodes, [&](number i) { return i * of.size[of.node] / of.size[wide]; });
   }
-  const auto picked = pick_in(nodes, lists, asked.pods);
+  return pick_in(nodes, lists, asked.pods);
+}
+
+/// On GPUs that nobody uses: near others of their kind, away from groups that may want more.
+std::optional<placement> virtual_clusters::place_outside(const request& asked, number chain) const {
+  const struct chain& of = chains_[chain];
+  const physical_chain& in = physical_[chain];
+  const auto picked = pick_outside(asked, chain);
   if (!picked) return std::nullopt;
   placement made;
   made.chain = chain;

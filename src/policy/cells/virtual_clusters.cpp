@@ -12,7 +12,7 @@ virtual_clusters::virtual_clusters(std::vector<chain> chains, const std::vector<
     : chains_(std::move(chains)) {
   for (number k = 0; k < chains_.size(); ++k) {
     const chain& of = chains_[k];
-    physical_chain made{{}, {}, {}, {}, {}, {}, {}, buddies(of)};
+    physical_chain made{{}, {}, {}, {}, {}, {}, {}, buddies(of), 0, {}};
     made.gpus.resize(of.gpus.size());
     for (level l = 0; l <= of.top(); ++l) {
       made.bound.emplace_back(of.cells_at(l));
@@ -24,6 +24,7 @@ virtual_clusters::virtual_clusters(std::vector<chain> chains, const std::vector<
     made.reserved.assign(of.levels.size(), 0);
     for (number gpu = 0; gpu < of.gpus.size(); ++gpu)
       places_.emplace(std::pair(of.gpus[gpu].node, of.gpus[gpu].device), gpu_ref{k, gpu});
+    for (number node = 0; node < of.cells_at(of.node); ++node) made.order.set(node, {of.size[of.node], 0, 0});
     physical_.push_back(std::move(made));
   }
   for (const cell_counts& counts : owned) {
@@ -45,11 +46,19 @@ virtual_clusters::virtual_clusters(std::vector<chain> chains, const std::vector<
           }
         }
       }
+      for (number i = 0; i < made.view.size(); ++i) made.change_view(i, 0, 0);
       for (level l = 0; l <= of.top(); ++l) made.bound.emplace_back(made.owner.size() / of.size[l] + 1, nothing);
       made.holder.assign(made.owner.size(), nothing);
       made.bad.assign(made.owner.size(), 0);
     }
   }
+}
+
+void virtual_clusters::virtual_chain::change_view(number i, std::int32_t free, std::int32_t used) {
+  view_cell& seen = view[i];
+  seen.free += static_cast<std::uint32_t>(free);
+  seen.used += static_cast<std::uint32_t>(used);
+  order.set(i, {seen.free, seen.used, 0});
 }
 
 std::optional<gpu_ref> virtual_clusters::find(node_row node, std::uint32_t device) const {
@@ -69,6 +78,14 @@ void virtual_clusters::count_occupied(number chain, number gpu, bool more) {
   }
 }
 
+/// The node of a GPU that has changed gets its place among the others.
+void virtual_clusters::show_node(number chain, number gpu) {
+  physical_chain& in = physical_[chain];
+  const struct chain& of = chains_[chain];
+  const number node = gpu / of.size[of.node];
+  in.order.set(node, {in.free[node], in.occupied[of.node][node], in.guaranteed[node]});
+}
+
 void virtual_clusters::spoil(gpu_ref gpu) {
   physical_chain& in = physical_[gpu.chain];
   const chain& of = chains_[gpu.chain];
@@ -78,6 +95,7 @@ void virtual_clusters::spoil(gpu_ref gpu) {
   state.bad = true;
   ++in.bad_gpus;
   for (level l = 0; l <= of.top(); ++l) ++in.bad[l][gpu.gpu / of.size[l]];
+  show_node(gpu.chain, gpu.gpu);
 }
 
 void virtual_clusters::vacate(gpu_ref gpu) {
@@ -88,6 +106,7 @@ void virtual_clusters::vacate(gpu_ref gpu) {
   if (state.is_free()) --in.free[gpu.gpu / of.size[of.node]];
   state.leaving = true;
   count_occupied(gpu.chain, gpu.gpu, true);
+  show_node(gpu.chain, gpu.gpu);
 }
 
 void virtual_clusters::charge(number chain, number gpu, number group, bool guaranteed) {
@@ -102,6 +121,7 @@ void virtual_clusters::charge(number chain, number gpu, number group, bool guara
   } else {
     count_occupied(chain, gpu, true);
   }
+  show_node(chain, gpu);
 }
 
 void virtual_clusters::discharge(number chain, number gpu, bool leaves) {
@@ -117,19 +137,14 @@ void virtual_clusters::discharge(number chain, number gpu, bool leaves) {
   state.leaving = state.leaving || leaves;
   if (state.leaving) count_occupied(chain, gpu, true);
   if (state.is_free()) ++in.free[node];
+  show_node(chain, gpu);
 }
 
 void virtual_clusters::charge_virtual(number cluster, const held_gpu& gpu, number group) {
   virtual_chain& in = virtual_of(cluster, gpu.at.chain);
-  view_cell& seen = in.view[in.view_of[gpu.virtual_gpu]];
   in.holder[gpu.virtual_gpu] = group;
-  if (group != nothing) {
-    ++seen.used;
-    if (in.bad[gpu.virtual_gpu] == 0) --seen.free;
-  } else {
-    --seen.used;
-    if (in.bad[gpu.virtual_gpu] == 0) ++seen.free;
-  }
+  const std::int32_t more = group == nothing ? -1 : 1;
+  in.change_view(in.view_of[gpu.virtual_gpu], in.bad[gpu.virtual_gpu] == 0 ? -more : 0, more);
 }
 
 // ---- bindings ------------------------------------------------------------------------------------------------------
@@ -278,7 +293,7 @@ void virtual_clusters::rebuild(number cluster, number chain, number owner) {
   std::vector<std::pair<number, number>> held;
   for (number gpu = cell.first; gpu < cell.first + size[cell.at]; ++gpu) {
     if (mine.holder[gpu] != nothing) held.emplace_back(gpu, mine.bound[0][gpu]);
-    if (mine.bad[gpu] != 0 && mine.holder[gpu] == nothing) ++mine.view[mine.view_of[gpu]].free;
+    if (mine.bad[gpu] != 0 && mine.holder[gpu] == nothing) mine.change_view(mine.view_of[gpu], 1, 0);
     mine.bad[gpu] = 0;
   }
   for (level l = 0; l <= cell.at; ++l) {
@@ -302,7 +317,7 @@ void virtual_clusters::show_bad(number cluster, number chain, level at, number v
   if (in.bad[at][cell] == 0) return;
   if (at == 0) {
     if (mine.bad[virtual_cell] == 0 && mine.holder[virtual_cell] == nothing)
-      --mine.view[mine.view_of[virtual_cell]].free;
+      mine.change_view(mine.view_of[virtual_cell], -1, 0);
     mine.bad[virtual_cell] = 1;
     return;
   }

@@ -21,6 +21,7 @@
 #include "model/cell_place.hpp"
 #include "policy/cells/buddies.hpp"
 #include "policy/cells/layout.hpp"
+#include "policy/cells/packing.hpp"
 
 namespace kaisched::policy::cells {
 
@@ -147,6 +148,7 @@ class virtual_clusters {
     std::vector<std::uint32_t> reserved;               ///< cells that are owned and not bound, by level
     buddies free_cells;
     std::uint32_t bad_gpus = 0;
+    node_order order;  ///< nodes as groups outside of cells see them
   };
   /// One cell that is owned.
   struct owned_cell {
@@ -170,6 +172,9 @@ class virtual_clusters {
     std::vector<number> holder;              ///< by GPU: a group, or `nothing`
     std::vector<std::uint8_t> bad;           ///< by GPU
     std::vector<view_cell> view;
+    node_order order;  ///< of the view
+
+    void change_view(number i, std::int32_t free, std::int32_t used);
   };
   struct held_gpu {
     gpu_ref at;
@@ -204,11 +209,14 @@ class virtual_clusters {
   void charge(number chain, number gpu, number group, bool guaranteed);
   void discharge(number chain, number gpu, bool leaves);
   void count_occupied(number chain, number gpu, bool more);
+  void show_node(number chain, number gpu);
   void put(number group, const group_facts& facts, bool guaranteed, std::vector<held_gpu> gpus);
   void leave_cells(group_state& of);
 
   [[nodiscard]] std::optional<std::vector<std::vector<number>>> pack(const request& asked, number chain,
                                                                      bool takes) const;
+  [[nodiscard]] std::optional<std::vector<number>> pick(const request& asked, number chain, bool takes) const;
+  [[nodiscard]] std::optional<std::vector<number>> pick_outside(const request& asked, number chain) const;
   [[nodiscard]] std::optional<placement> place_guaranteed(const request& asked, number chain, refusal& why);
   [[nodiscard]] std::optional<placement> place_outside(const request& asked, number chain) const;
 

@@ -36,7 +36,9 @@ std::string shape_volcano_job(const workload& of, group_shape& to) {
   to.min_member = bounded_integer(job, spec, "minAvailable", 0).value_or(std::min(total, max_group_size));
   // A smaller sum may be met by any of the pods; a larger one is for the whole job too.
   if (to.min_member != total || to.sub_groups.size() < 2) to.sub_groups.clear();
-  return {};
+  std::string obstacle;
+  to.levels = network_levels(job, spec, of.chosen.tiers, obstacle);
+  return obstacle;
 }
 
 }  // namespace kaisched::io::kubernetes
