@@ -52,7 +52,7 @@ class turn_host final : public policy::turns::host {
     for (const policy::turns::row victim : victims) {
       if (work::is_active(c_, world_.pods[victim])) c_.evict(world_.pods[victim]);  // else it has gone with its unit
     }
-    for (const auto& [loser, before] : losers) evict_unit_remains(c_, loser, before);
+    for (const auto& [loser, remaining] : losers) evict_unit_remains(c_, loser, remaining);
     result<start_answer> answer = c_.keeps_budgets(group)
                                       ? place_all(group, all, had_started)
                                       : start_answer{start_answer::outcome::refused, policy::turns::no_row};
