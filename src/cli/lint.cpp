@@ -84,6 +84,10 @@ constexpr std::array rules{
                lint_empty_reservation},
     rule_entry{{"reservation-over", note, "A reservation has ended: it closes no node any more."},
                lint_reservation_over},
+    rule_entry{{"unread-column", warning,
+                "Limits of power feeds, loads of GPUs, speeds or traffic are told, and no part or action of the policy "
+                "looks at them."},
+               lint_unread_column},
 };
 
 /// The cluster as it would be if nothing ran and every node could be used.
@@ -166,8 +170,8 @@ std::vector<finding> lint(const engine& with, const snapshot& of, std::int64_t n
     if (result<session> opened = with.open(*nothing_runs, now); opened) empty.push_back(std::move(*opened));
   }
   for (const rule_entry& rule : rules) {
-    rule.apply({of.state(), of, empty.empty() ? nullptr : &empty.front(), labels, now, rule.about.name, rule.about.how,
-                found});
+    rule.apply({of.state(), of, with.options(), empty.empty() ? nullptr : &empty.front(), labels, now, rule.about.name,
+                rule.about.how, found});
   }
   return found;
 }

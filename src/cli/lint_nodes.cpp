@@ -235,4 +235,39 @@ void lint_reservation_over(const lint_input& in) {
   }
 }
 
+void lint_unread_column(const lint_input& in) {
+  const cluster_state& s = in.state;
+  const auto has = [](const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const auto has_part = [&](std::string_view name) { return has(in.options.parts, name); };
+  const bool reads_loads = has_part("colocation") && in.options.mode == decision_mode::strict;
+  const bool reads_speeds = has_part("goodput") || has(in.options.actions, "resize");
+  const auto first_node =
+      std::find_if(s.nodes->begin(), s.nodes->end(), [](const auto& n) { return !n->power_feeds.empty(); });
+  if (first_node != s.nodes->end() && !has_part("powercap"))
+    in.add("node", (*first_node)->name, "names power feeds, which are overdrawn without the part powercap");
+  for (pod_row p = 0; p < s.pod_slots && !reads_loads; ++p) {
+    if (!s.pods[p].live || s.class_of(p).load.empty()) continue;
+    in.add("pod", s.pod_names[p],
+           "says what it puts on its GPU, which only the part colocation looks at, in mode strict");
+    break;
+  }
+  bool tells_speed = false;
+  bool tells_traffic = false;
+  for (group_row g = 0; g < s.group_slots; ++g) {
+    if (!s.groups[g].live) continue;
+    const model::group_extra& extra = s.group_extras[g];
+    if (!extra.speedup.empty() && !reads_speeds && !tells_speed) {
+      tells_speed = true;
+      in.add("pod_group", s.group_names[g],
+             "says its speedup, which only the part goodput and the action resize look at");
+    }
+    if (extra.traffic > 0 && !has_part("traffic") && !tells_traffic) {
+      tells_traffic = true;
+      in.add("pod_group", s.group_names[g], "says its traffic, which only the part traffic looks at");
+    }
+  }
+}
+
 }  // namespace kaisched::cli

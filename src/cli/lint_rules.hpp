@@ -23,6 +23,7 @@ using label_index = std::map<std::string_view, std::set<std::string_view>>;
 struct lint_input {
   const model::cluster_state& state;
   const snapshot& of;
+  const policy_options& options;
   const session* empty;  ///< the cluster without the pods that are on nodes; null if it cannot be decided
   const label_index& labels;
   std::int64_t now;
@@ -65,6 +66,7 @@ void lint_clock_behind(const lint_input& in);
 void lint_closed_nodes(const lint_input& in);
 void lint_empty_reservation(const lint_input& in);
 void lint_reservation_over(const lint_input& in);
+void lint_unread_column(const lint_input& in);
 
 /// `12 GPUs`, `4 cores`, `1 TiB`: an amount of a quota dimension.
 [[nodiscard]] std::string quota_text(std::uint32_t resource, std::int64_t amount);

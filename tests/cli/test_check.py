@@ -246,6 +246,21 @@ class Check(Case):
             '"pod": [{"name": "p", "group": "g", "request": {"cpu": 9000}, "status": "running", "node": "n"}]',
         )
 
+    def test_what_no_part_looks_at(self):
+        fed = NODE.replace('"capacity"', '"power_feeds": ["row:90000"], "capacity"')
+        loaded = '"pod": [{"name": "p", "group": "g", "request": {"gpu": 500}, "load": ["compute:100"]}]'
+        for members, text, part in (
+            ((QUEUE, fed, jobs("a")), "names power feeds", "powercap"),
+            ((QUEUE, NODE, GROUP % "", loaded), "what it puts on its GPU", "colocation"),
+            ((QUEUE, NODE, GROUP % ', "speedup": ["1:1", "2:1.9"]', POD % ""), "its speedup", "goodput"),
+            ((QUEUE, NODE, GROUP % ', "traffic": 10', POD % ""), "its traffic", "traffic"),
+        ):
+            with self.subTest(part):
+                for preset in ("kai", "volcano-default"):
+                    self.only("unread-column", text, *members, options=["--preset", preset])
+                read = ["--set", f"parts=predicates,proportion,priority,nodeplacement,{part}"]
+                self.assertEqual(self.findings(*members, options=read)["findings"], [])
+
     def test_clock(self):
         self.only(
             "clock-behind",

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -167,6 +168,7 @@ void play(bool compat) {
   std::map<std::string, numbers> asks{{"late-0", {2000, 0, 1000, 1}}};
   cluster c = built(nodes, asks);
   holders running;
+  std::set<std::string> leaving;
   engine e;
   got(e.set("parts",
             "predicates,powercap,proportion,priority,elastic,nodeavailability,gpusharingorder,resourcetype,"
@@ -187,6 +189,7 @@ void play(bool compat) {
     // What draws power until those that leave have gone, and what will when claims have become starts.
     std::vector<holder> now = all_of(running);
     holders later = running;
+    for (const std::string& one : leaving) later.erase(one);
     for (const decision& d : ran.decisions()) {
       if (d.pod == no_row) continue;
       const std::string pod(ran.view().pod_name(d.pod));
@@ -217,6 +220,12 @@ void play(bool compat) {
     }
     if (any) got(c.apply(started));
     if (round > 0) break;
+    // Who is leaving draws until it is gone: others may have its power then, and not before.
+    auto ended = test::change(kind::pod, {"name", "status"});
+    for (const auto& [pod, where] : running) {
+      if (draw(0, 1) == 0 && leaving.insert(pod).second) ended.add({pod, pod_status::releasing});
+    }
+    if (!leaving.empty()) got(c.apply(ended));
     got(c.apply(add(kind::pod_group, {"name", "queue", "priority"}).add({"late", "q", 90})));
     got(c.apply(add(kind::pod, {"name", "group", "request"}).add({"late-0", "late", asks.at("late-0")})));
   }

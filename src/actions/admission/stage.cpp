@@ -12,6 +12,7 @@
 #include "actions/admission/places.hpp"
 #include "actions/admission/world.hpp"
 #include "actions/placement.hpp"
+#include "actions/unit_remains.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -60,19 +61,26 @@ class step_performer {
     const bool had_started = work::count_pods(c_, of.group, &model::sub_counts::holding) > 0;
     work::failure why;
     why.group = of.group;
-    bool all = true;
-    for (std::size_t i = 0; i < of.sets.size() && i < step.assignment.pod_sets.size(); ++i) {
-      const auto count = static_cast<std::size_t>(step.assignment.pod_sets[i].count);
-      const std::span<const pod_row> pods = std::span(of.sets[i].pods).first(count);
-      const bool has_places = places_ != nullptr && i < step.places.size() && step.places[i];
-      result<bool> placed = has_places ? place_in_domains(pods, step.assignment.pod_sets[i], *step.places[i], why)
-                                       : place_in_flavor(pods, step.assignment.pod_sets[i], why);
+    const std::size_t broken = unit_remains(c_, of.group).size();
+    std::vector<std::size_t> counts;
+    for (std::size_t i = 0; i < of.sets.size() && i < step.assignment.pod_sets.size(); ++i)
+      counts.push_back(static_cast<std::size_t>(step.assignment.pod_sets[i].count));
+    result<bool> all = place_sets(step, of, counts, why);
+    if (!all) return all.failure();
+    // Quotas count pods: who is part of a unit that is not whole is left out.
+    if (const std::vector<pod_row> remains = unit_remains(c_, of.group); remains.size() > broken) {
+      leave_out(remains, of, counts);
+      c_.rollback(0);
+      work::failure again;
+      again.group = of.group;
+      const result<bool> placed = place_sets(step, of, counts, again);
       if (!placed) return placed.failure();
-      all = all && *placed;
+      if (unit_remains(c_, of.group).size() > broken) c_.rollback(0);
+      all = false;
     }
     const sub_group_row root = c_.state().groups[of.group].first_sub;
-    if (!all) c_.failures.push_back(why);
-    if (c_.log.empty() || (!all && !work::is_satisfied(c_, root))) {
+    if (!*all) c_.failures.push_back(why);
+    if (c_.log.empty() || (!*all && !work::is_satisfied(c_, root))) {
       c_.rollback(0);
       return {};
     }
@@ -80,6 +88,37 @@ class step_performer {
     if (!starts) return starts.failure();
     if (!*starts) return {};
     return commit_group(c_, of.group, false, had_started);
+  }
+
+  /// So many of each set. False if some have no place: those before them have theirs.
+  result<bool> place_sets(const admission_step& step, const admission::waiting_workload& of,
+                          std::span<const std::size_t> counts, work::failure& why) {
+    bool all = true;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const std::span<const pod_row> pods = std::span(of.sets[i].pods).first(counts[i]);
+      const bool has_places = places_ != nullptr && i < step.places.size() && step.places[i];
+      result<bool> placed = has_places ? place_in_domains(pods, step.assignment.pod_sets[i], *step.places[i], why)
+                                       : place_in_flavor(pods, step.assignment.pod_sets[i], why);
+      if (!placed) return placed;
+      all = all && *placed;
+    }
+    return all;
+  }
+
+  /// Of each role as many pods fewer than have places as it has in the broken unit, of its last sets first.
+  void leave_out(std::span<const pod_row> remains, const admission::waiting_workload& of,
+                 std::vector<std::size_t>& counts) const {
+    std::map<sub_group_row, std::size_t> surplus;
+    for (const pod_row p : remains) ++surplus[c_.state().pods[p].sub];
+    for (std::size_t i = counts.size(); i-- > 0;) {
+      const std::span<const pod_row> pods = std::span(of.sets[i].pods).first(counts[i]);
+      const auto placed =
+          static_cast<std::size_t>(std::ranges::count_if(pods, [&](pod_row p) { return work::is_active(c_, p); }));
+      std::size_t& left = surplus[of.sets[i].sub];
+      const std::size_t fewer = std::min(left, placed);
+      counts[i] = placed - fewer;
+      left -= fewer;
+    }
   }
 
   result<bool> place_in_domains(std::span<const pod_row> pods, const adm::pod_set_assignment& set,

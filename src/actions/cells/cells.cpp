@@ -215,6 +215,7 @@ class decider {
     const device_set devices = model::devices_of(c_.state(), ask, node, mask);
     const model::device_amount free = waits ? model::device_amount::free_or_releasing : model::device_amount::free_now;
     if (!model::can_take(c_.state(), c_.live, ask, node, devices, free)) return false;
+    if (!work::has_power(c_, pod, {node, waits, devices, {}})) return false;  // these may draw more than those found
     if (waits) {
       c_.pipeline(pod, node, devices);
     } else {

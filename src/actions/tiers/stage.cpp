@@ -10,6 +10,7 @@
 #include "actions/placement.hpp"
 #include "actions/tiers/tiered_actions.hpp"
 #include "actions/tiers/world.hpp"
+#include "actions/unit_remains.hpp"
 #include "policy/tiers/catalog.hpp"
 #include "session/members.hpp"
 
@@ -74,10 +75,18 @@ class performer {
     const bool had_started = work::count_pods(c_, group, &model::sub_counts::holding) > 0;
     const bool evicts = std::ranges::any_of(statement, [](const auto& one) { return one.what == deed::evict; });
     ++c_.statistics.back().groups_tried;
+    const std::size_t broken = unit_remains(c_, group).size();
+    std::map<group_row, std::size_t> losers;  // with what of them stood in broken units before
+    for (const policy::tiers::operation& one : statement) {
+      const pod_row pod = world_.pods[one.task];
+      if (one.what != deed::evict || c_.state().pods[pod].group == no_row) continue;
+      const group_row loser = c_.state().pods[pod].group;
+      losers.try_emplace(loser, unit_remains(c_, loser).size());
+    }
     for (const policy::tiers::operation& one : statement) {
       const pod_row pod = world_.pods[one.task];
       if (one.what == deed::evict) {
-        c_.evict(pod);
+        if (work::is_active(c_, pod)) c_.evict(pod);  // else it has gone with its unit
       } else if (!put_on(c_, pod, static_cast<node_row>(one.node), one.what == deed::allocate)) {
         c_.rollback(0);
         work::failure why;
@@ -87,20 +96,44 @@ class performer {
         return {};
       }
     }
+    for (const auto& [loser, before] : losers) evict_unit_remains(c_, loser, before);
     if (!c_.keeps_budgets(group)) {
       work::failure why;
       why.group = group;
       c_.failures.push_back(why);
       return {};
     }
+    // Tiers count pods: what is a part of a unit waits for the rest of it.
+    operations all;
+    if (unit_remains(c_, group).size() > broken) {
+      all = statement;
+      operations part =
+          evicts ? operations{}
+                 : take_unit_remains(c_, group, statement, [&](const auto& one) { return world_.pods[one.task]; });
+      c_.rollback(0);
+      if (part.empty()) return {};
+      held_.emplace(group, std::move(part));
+      const bool fits = std::ranges::all_of(statement, [&](const auto& one) {
+        return put_on(c_, world_.pods[one.task], static_cast<node_row>(one.node), one.what == deed::allocate);
+      });
+      if (statement.empty() || !fits || unit_remains(c_, group).size() > broken) {
+        c_.rollback(0);
+        held_[group] = std::move(all);
+        return {};
+      }
+    }
     // A part of a gang: backfill may bring the pods that ask for nothing, which count as there before. Room that
     // preempt has promised to some of a gang holds for one session in Volcano, and would stay here.
     if (!evicts && c_.setup->keeps_gangs && !work::is_satisfied(c_, c_.state().groups[group].first_sub)) {
       c_.rollback(0);
-      held_.emplace(group, std::move(statement));
+      held_[group] = all.empty() ? std::move(statement) : std::move(all);
       return {};
     }
-    const bool waits = std::ranges::none_of(statement, [](const auto& one) { return one.what == deed::allocate; });
+    bool waits = std::ranges::none_of(statement, [](const auto& one) { return one.what == deed::allocate; });
+    if (!waits && has_units(c_, group) && work::must_wait_as_a_whole(c_, group)) {
+      c_.convert_to_pipelined(group);
+      waits = true;
+    }
     if (!evicts && !waits) {
       const result<bool> starts = permit_start(c_, group);
       if (!starts) return starts.failure();

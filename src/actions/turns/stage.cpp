@@ -1,5 +1,7 @@
 // Queues take turns in one action of a session: their cluster is made from that of the session, and whatever a turn
 // starts is done in the session at once.
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "actions/actions.hpp"
 #include "actions/placement.hpp"
 #include "actions/turns/world.hpp"
+#include "actions/unit_remains.hpp"
 #include "policy/turns/cycle.hpp"
 #include "session/members.hpp"
 
@@ -27,10 +30,12 @@ class turn_host final : public policy::turns::host {
 
   bool accepts(policy::turns::row ask, policy::turns::row node) override {
     const pod_row pod = world_.pods[ask];
-    if (!others_allow(c_, pod, static_cast<node_row>(node))) return false;
-    const std::optional<work::place> found =
-        work::place_on(c_, pod, static_cast<node_row>(node), policy::free_amount::idle);
-    return found && !found->must_wait;
+    const auto held = held_.find(c_.state().pods[pod].group);
+    if (held == held_.end()) return is_open(pod, static_cast<node_row>(node));
+    const bool accepted = std::ranges::all_of(held->second, [&](const placement& one) { return put(one); }) &&
+                          is_open(pod, static_cast<node_row>(node));
+    c_.rollback(0);
+    return accepted;
   }
 
   result<start_answer> start(std::span<const placement> all, std::span<const policy::turns::row> victims) override {
@@ -39,7 +44,15 @@ class turn_host final : public policy::turns::host {
     const action_kind before = c_.action;
     if (!victims.empty()) c_.action = action_kind::reclaim;
     ++c_.statistics.back().groups_tried;
-    for (const policy::turns::row victim : victims) c_.evict(world_.pods[victim]);
+    std::map<group_row, std::size_t> losers;  // with what of them stood in broken units before
+    for (const policy::turns::row victim : victims) {
+      const group_row loser = c_.state().pods[world_.pods[victim]].group;
+      losers.try_emplace(loser, unit_remains(c_, loser).size());
+    }
+    for (const policy::turns::row victim : victims) {
+      if (work::is_active(c_, world_.pods[victim])) c_.evict(world_.pods[victim]);  // else it has gone with its unit
+    }
+    for (const auto& [loser, remaining] : losers) evict_unit_remains(c_, loser, remaining);
     result<start_answer> answer = c_.keeps_budgets(group)
                                       ? place_all(group, all, had_started)
                                       : start_answer{start_answer::outcome::refused, policy::turns::no_row};
@@ -48,12 +61,46 @@ class turn_host final : public policy::turns::host {
   }
 
  private:
-  result<start_answer> place_all(group_row group, std::span<const placement> all, bool had_started) {
-    for (const placement& one : all) {
-      if (put_on(c_, world_.pods[one.ask], static_cast<node_row>(one.node), !one.waits)) continue;
+  [[nodiscard]] bool is_open(pod_row pod, node_row node) {
+    if (!others_allow(c_, pod, node)) return false;
+    const std::optional<work::place> found = work::place_on(c_, pod, node, policy::free_amount::idle);
+    return found && !found->must_wait;
+  }
+
+  bool put(const placement& one) {
+    return put_on(c_, world_.pods[one.ask], static_cast<node_row>(one.node), !one.waits);
+  }
+
+  result<start_answer> place_all(group_row group, std::span<const placement> more, bool had_started) {
+    const std::size_t broken = unit_remains(c_, group).size();
+    const bool evicts = !c_.log.empty();
+    std::vector<placement> all;
+    if (const auto held = held_.find(group); held != held_.end()) all = held->second;
+    const std::size_t first = all.size();
+    all.insert(all.end(), more.begin(), more.end());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (put(all[i])) continue;
       c_.rollback(0);
-      return start_answer{start_answer::outcome::no_place, one.ask};
+      // Turns know of the first ones that they have started, and would try the same node again.
+      return first > 0 ? start_answer{start_answer::outcome::refused, policy::turns::no_row}
+                       : start_answer{start_answer::outcome::no_place, all[i].ask};
     }
+    // Turns count pods: what is a part of a unit waits for the rest of it, and has no place until then.
+    std::vector<placement> part;
+    if (unit_remains(c_, group).size() > broken) {
+      if (!evicts) part = take_unit_remains(c_, group, all, [&](const placement& one) { return world_.pods[one.ask]; });
+      c_.rollback(0);
+      if (part.empty()) return start_answer{start_answer::outcome::refused, policy::turns::no_row};
+      const bool fits = std::ranges::all_of(all, [&](const placement& one) { return put(one); });
+      if (all.empty() || !fits || unit_remains(c_, group).size() > broken) {
+        c_.rollback(0);
+        all.insert(all.end(), part.begin(), part.end());
+        held_[group] = std::move(all);
+        return start_answer{};
+      }
+    }
+    held_.erase(group);
+    if (!part.empty()) held_[group] = std::move(part);
     const bool waits = work::must_wait_as_a_whole(c_, group);
     if (waits) c_.convert_to_pipelined(group);
     const result<bool> starts = waits ? result<bool>(true) : permit_start(c_, group);
@@ -65,6 +112,7 @@ class turn_host final : public policy::turns::host {
 
   work::core& c_;
   const turns::turn_world& world_;
+  std::map<group_row, std::vector<placement>> held_;  ///< parts of units
 };
 
 void note_refusals(work::core& c, const turns::turn_world& world, const policy::turns::turn_taker& turns) {

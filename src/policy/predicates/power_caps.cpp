@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <span>
 
 #include "model/account.hpp"
 #include "policy/access.hpp"
@@ -61,6 +62,16 @@ bool has_part(const session_access& a, std::string_view name) {
 
 std::int64_t idle_power(const model::power_figures& power) { return std::max<std::int64_t>(0, power.idle); }
 
+/// With all of it in use.
+std::int64_t full_power(const model::node_info& node) {
+  const auto most = [](const model::power_figures& of) {
+    return idle_power(of) + std::max<std::int64_t>(0, of.added());
+  };
+  std::int64_t sum = most(node.power);
+  for (const model::device_info& device : node.devices) sum += most(device.power);
+  return sum;
+}
+
 }  // namespace
 
 power_book::draw power_book::draw_of(const model::cluster_state& s, const model::live_state& live, node_row row,
@@ -73,7 +84,8 @@ power_book::draw power_book::draw_of(const model::cluster_state& s, const model:
   sum.now += cpu_power(node, cores, used);
   sum.later += cpu_power(node, cores, used - (*live.releasing)[at]);
   const device_row first = (*s.first_device)[row];
-  std::vector<std::int64_t> sleeping;  // what devices that sleep later would add
+  const bool has_claims = (*live.device_claims)[row] + more.claims > 0;
+  std::vector<std::int64_t> sleeping;  // what devices that sleep later would add, for claims
   for (std::uint32_t d = 0; d < node.devices.size(); ++d) {
     const model::device_info& device = node.devices[d];
     sum.now += idle_power(device.power);
@@ -85,10 +97,11 @@ power_book::draw power_book::draw_of(const model::cluster_state& s, const model:
     if (always || free < offer) sum.now += added;
     if (always || free + (*live.device_releasing)[first + d] < offer) {
       sum.later += added;
-    } else {
+    } else if (has_claims) {
       sleeping.push_back(added);
     }
   }
+  if (!has_claims) return sum;
   // Claims on whole devices do not say which.
   const auto claims = static_cast<std::size_t>(
       std::clamp<std::int64_t>((*live.device_claims)[row] + more.claims, 0, std::ssize(sleeping)));
@@ -137,21 +150,30 @@ std::optional<power_shortage> power_book::missing(const model::cluster_state& s,
                                                   const model::pod_class& c, node_row row, const device_set& devices,
                                                   bool starts) const {
   if (!concerns(row)) return std::nullopt;
+  const draw is = draws_[row];
+  const std::span<const std::uint32_t> of_node(feeds_of_.data() + first_feed_[row],
+                                               first_feed_[row + 1] - first_feed_[row]);
+  // Most feeds have enough for all of the node: what the pod adds need not be found out.
+  const std::int64_t full = full_power(*(*s.nodes)[row]);
+  const bool has_plenty = std::all_of(of_node.begin(), of_node.end(), [&](std::uint32_t feed) {
+    const auto& one = feeds_[feed];
+    return full - is.now <= one.most - one.now && full - is.later <= one.most - one.later;
+  });
+  if (has_plenty) return std::nullopt;
   // Of devices that are not named any may be meant. Those that a claim takes as a whole are counted beside.
   const std::int64_t unnamed = c.shared_count() + (starts ? c.whole_devices : 0);
   const std::uint64_t mask = devices.mask != 0 ? devices.mask : devices_that_add_most(s, live, row, starts, unnamed);
   const draw with = draw_of(s, live, row, {c.requests(dim_cpu), mask, starts ? 0 : c.whole_devices});
-  const draw is = draws_[row];
   std::optional<power_shortage> worst;
   const auto ask = [&](std::uint32_t feed, std::int64_t need, int128 have) {
     if (need <= 0 || need <= have) return;
     if (worst && need - have <= int128{worst->need} - worst->have) return;
     worst = {feed, need, saturated(have)};
   };
-  for (std::uint32_t i = first_feed_[row]; i < first_feed_[row + 1]; ++i) {
-    const feed& one = feeds_[feeds_of_[i]];
-    if (starts) ask(feeds_of_[i], with.now - is.now, one.most - one.now);
-    ask(feeds_of_[i], with.later - is.later, one.most - one.later);
+  for (const std::uint32_t at : of_node) {
+    const feed& one = feeds_[at];
+    if (starts) ask(at, with.now - is.now, one.most - one.now);
+    ask(at, with.later - is.later, one.most - one.later);
   }
   return worst;
 }
@@ -169,6 +191,10 @@ std::string power_book::fault(const model::cluster_state& s, const model::live_s
 std::optional<power_shortage> power_missing(const session_access& a, pod_row pod, node_row row, free_amount which) {
   if (a.power == nullptr || !a.power->concerns(row)) return std::nullopt;
   const model::pod_class& c = a.state->class_of(pod);
+  // Most nodes have enough for all of their devices: which ones it would be need not be found out.
+  const std::size_t count = (*a.state->nodes)[row]->devices.size();
+  const std::uint64_t all = count >= max_devices_per_node ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+  if (all != 0 && !a.power->missing(*a.state, *a.live, c, row, {all}, true)) return std::nullopt;
   bool starts = which == free_amount::idle;
   // Which devices a claim gets is open, so that it may need more than a start.
   if (!starts && fits(a, c, row, free_amount::idle) && !power_missing(a, pod, row, free_amount::idle))

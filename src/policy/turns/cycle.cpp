@@ -42,6 +42,7 @@ void turn_taker::list_open(row app) {
   app_book& book = apps_[app];
   book.open.clear();
   book.at = 0;
+  if (book.is_out) return;
   const bool complete = is_complete(app);
   std::vector<std::int64_t> lacking;
   for (const gang_set& set : cluster_.apps[app].sets) lacking.push_back(set.min - set.active);
@@ -250,7 +251,8 @@ bool turn_taker::place(row ask, row node) {
   hold(ask, node);
   if (was_complete || is_complete(app)) {
     if (!finish(app)) return false;
-    if (cluster_.asks[ask].status == ask_status::pending && was_complete) return false;
+    // Who may not start at all is done with, wherever it would be.
+    if (cluster_.asks[ask].status == ask_status::pending && was_complete) return apps_[app].is_out;
   }
   return true;
 }
