@@ -6,6 +6,7 @@
 
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
+#include "actions/unit_remains.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -51,6 +52,11 @@ result<void> victim_trial::place_again(std::span<const victim_unit> units) {
 result<void> place_again(work::core& c, group_row group, std::vector<pod_row> pods) {
   work::partial_group waiting = c.set_part_aside();
   result<void> outcome;
+  // With roles in units a part of them comes back with whole units or not at all.
+  const bool keeps_units = has_units(c, group);
+  const std::size_t broken = keeps_units ? unit_remains(c, group).size() : 0;
+  const std::uint32_t start = c.depth();
+  std::uint32_t whole = start;
   while (true) {
     std::erase_if(pods, [&](pod_row p) { return work::is_active(c, p); });
     if (pods.empty()) break;
@@ -60,8 +66,12 @@ result<void> place_again(work::core& c, group_row group, std::vector<pod_row> po
     result<bool> placed = place_group(c, group, {true, nullptr, nullptr}, why);
     if (!placed) outcome = placed.failure();
     if (!placed || !*placed) break;
+    if (keeps_units && unit_remains(c, group).size() <= broken) whole = c.depth();
   }
   c.resume_part(std::move(waiting));
+  if (!keeps_units) return outcome;
+  c.rollback(whole);
+  if (whole > start && !work::is_satisfied(c, c.state().groups[group].first_sub)) c.rollback(start);
   return outcome;
 }
 

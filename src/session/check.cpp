@@ -219,7 +219,10 @@ bool leaves_without_having_been_there(const core& c, pod_row p, std::uint32_t sl
   const auto status = static_cast<pod_status>(before.pod_state[p]);
   const bool was_there =
       before.pod_node[p] == slot && model::is_in(status, model::active_used) && status != pod_status::pipelined;
-  return slot != no_row && !was_there;
+  // Who moves may claim other devices of the node that it leaves.
+  const bool had_claim = static_cast<pod_status>(c.live.pod_state[p]) == pod_status::releasing &&
+                         c.live.pod_node[p] == slot && c.is_leaving(p);
+  return slot != no_row && (had_claim || !was_there);
 }
 
 /// Claims made in the session count, those of earlier ones do not, and who had one and has lost it has given it back.

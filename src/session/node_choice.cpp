@@ -63,7 +63,7 @@ void node_choice::open(const core& c) {
   classes_.assign(s.class_slots, {});
   static constexpr std::string_view lexicographic[] = {"nodeavailability", "nodeplacement", "resourcetype",
                                                        "nominatednode",    "topology",      "gpusharingorder"};
-  fast_ = !c.options.reference_path && !c.power.used() && c.has("nodeavailability") && c.has("nodeplacement");
+  fast_ = !c.options.reference_path && c.has("nodeavailability") && c.has("nodeplacement");
   for (const auto& part : c.parts) {
     const bool known =
         std::find(std::begin(lexicographic), std::end(lexicographic), part->name()) != std::end(lexicographic);
@@ -300,8 +300,8 @@ std::optional<std::size_t> node_choice::places_for(core& c, class_row kind, std:
   const bool whole_only =
       ask.whole_devices > 0 && !ask.is_shared() && ask.memory_devices == 0 && ask.claimed_devices == 0;
   // What KAI adds up in floating point an attempt changes, also where it is undone.
-  if (!fast_ || !whole_only || c.adds_parts_up() || needs_scan(c, ask) || c.groups.is_open() || c.zones.used() ||
-      c.queues_depend_on_node(ask) || !policy::ignores_other_pods(c.access, ask)) {
+  if (!fast_ || !whole_only || c.power.used() || c.adds_parts_up() || needs_scan(c, ask) || c.groups.is_open() ||
+      c.zones.used() || c.queues_depend_on_node(ask) || !policy::ignores_other_pods(c.access, ask)) {
     return std::nullopt;
   }
   class_facts& known = facts(c, kind);
@@ -373,6 +373,7 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   among_ = scope.among;
   bands_ = scope.bands;
   closed_ = c.reservations.closed_to(c.state().pods[pod].group);
+  only_claims_ = only_claims;
   refused_.clear();
   c.refusal = {};
   // Nothing came free since the class found no node: it finds none now.
@@ -390,7 +391,9 @@ result<place> node_choice::best(core& c, pod_row pod, bool only_claims, const no
   result<place> found = by_index   ? best_by_index(c, pod, known, only_claims)
                         : by_class ? best_by_class(c, pod, known, only_claims)
                                    : best_by_scan(c, pod, only_claims);
-  if (remembers && closed_ == nullptr && found && found->row == no_row && c.refusal.what == constraint::none)
+  // A claim may need more power than a start, so that who may start finds a place perhaps.
+  if (remembers && closed_ == nullptr && !(only_claims && c.power.used()) && found && found->row == no_row &&
+      c.refusal.what == constraint::none)
     known.failed_at = c.frees + 1;
   return found;
 }
@@ -475,7 +478,12 @@ bool node_choice::try_node(core& c, pod_row pod, node_row row, free_amount which
            policy::claims_fit(c.access, pod, row, which) && policy::vendors_fit(c.access, pod, row, which);
   }
   good = good && !(c.queues_depend_on_node(ask) && queues_refuse(c, pod, row));
-  if (good && choose_devices(c, pod, row, which, found) && has_power(c, pod, found)) return true;
+  if (good && choose_devices(c, pod, row, which, found) && has_power(c, pod, found)) {
+    // A claim may need more power than a start: any of the devices may be those that come free.
+    const bool may_start = !only_claims_ || which != free_amount::idle || !c.power.used();
+    if (may_start || (choose_devices(c, pod, row, free_amount::idle_or_releasing, found) && has_power(c, pod, found)))
+      return true;
+  }
   if (good) found = {};
   ++c.statistics.back().filtered;
   return false;

@@ -199,6 +199,7 @@ class node_choice {
   /// Of the pod that is being placed: what queues say, by the memory of the GPUs of a node.
   std::vector<std::pair<std::int64_t, bool>> refused_;
   policy::group_order devices_;
+  bool only_claims_ = false;  ///< of the pod that is being placed: it may not start
   bool fast_ = false;
   bool by_class_ = false;
   bool predicates_ = false;

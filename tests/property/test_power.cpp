@@ -174,10 +174,9 @@ void play(bool compat) {
             "predicates,powercap,proportion,priority,elastic,nodeavailability,gpusharingorder,resourcetype,"
             "nominatednode,nodeplacement,minruntime,sg-nodelocalgreedy,sg-multinodegang"));
   got(e.set("mode", compat ? "compat" : "strict"));
-  // What shared devices have is counted as KAI does in compat, and claims that are taken back in the session as
-  // leaving.
+  // What shared devices have is counted as KAI does in compat.
   const bool evicts = !compat && draw(0, 1) == 0;
-  if (!compat && !evicts) got(e.set("invariants", "full"));
+  if (!compat) got(e.set("invariants", "full"));
   got(e.set("actions", evicts ? "allocate,consolidation,reclaim,preempt" : "allocate"));
   engine slow(e.options());
   got(slow.set("reference_path", "true"));
