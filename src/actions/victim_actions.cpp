@@ -385,6 +385,11 @@ result<void> drive(core& c, bool preemptible_only, bool per_queue, std::int64_t 
     const group_row group = *next;
     if (group == no_row) return {};
     told = {};
+    // Who has lost pods since the action began would have claims to a part of its gangs.
+    if (!c.compat() && !work::is_ready(c, c.state().groups[group].first_sub)) {
+      remember(c, group, attempt_outcome::obstacle, told);
+      continue;
+    }
     attempt one = prepare(group, failed, search, told);
     if (one.skip || one.fails) remember(c, group, one.why, told);
     if (one.skip) continue;

@@ -48,8 +48,6 @@ class search {
   result<search_outcome> run() {
     const work::pod_list chunk = c_.chunk_of(group_, true);
     if (chunk.empty()) return search_outcome::failed;
-    // Who has lost pods since the action began would have claims to a part of its gangs.
-    if (!c_.compat() && !work::is_ready(c_, c_.state().groups[group_].first_sub)) return search_outcome::failed;
     const std::uint32_t before = work::count_pods(c_, group_, &model::sub_counts::active_used);
     find_feasible();
     if (!c_.compat()) return run_strict(chunk);

@@ -138,6 +138,7 @@ class checker {
   void waits(std::size_t g, attempt_outcome why) {
     const bool gate = why == attempt_outcome::over_share || why == attempt_outcome::over_quota ||
                       why == attempt_outcome::too_few_gpus || why == attempt_outcome::not_preemptible;
+    if (strict() && oracle_.lacks_pods(g)) return;  // it has lost some in this session
     if (!oracle_.may_ask(action_, g)) return;
     if (gate) {
       if (strict()) fault("gate", g, "may ask, and the engine says " + std::string(attempt_outcome_name(why)));

@@ -456,6 +456,10 @@ bool each_set(const std::vector<victim_chain>& chains, std::size_t most_units,
 
 // ---- the actions -------------------------------------------------------------------------------------------------
 
+bool victim_oracle::lacks_pods(std::size_t g) const {
+  return active(s_, g) + static_cast<std::int64_t>(chunk(g).size()) < pod_set(w_.groups[g]).min;
+}
+
 bool victim_oracle::may_ask(evicting action, std::size_t g) const {
   const group& mine = w_.groups[g];
   const quota_amounts asked = request_of(chunk(g));

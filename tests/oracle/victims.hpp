@@ -72,6 +72,8 @@ class victim_oracle {
   [[nodiscard]] bool asks(std::size_t g) const;
   /// What the group wants to start next, in task order.
   [[nodiscard]] std::vector<std::size_t> chunk(std::size_t g) const;
+  /// It is not ready (G6): too few of its pods are there or wait.
+  [[nodiscard]] bool lacks_pods(std::size_t g) const;
   /// What the action asks before it looks for victims: F1, F2, E3, K1, K4.
   [[nodiscard]] bool may_ask(evicting action, std::size_t g) const;
 
