@@ -277,11 +277,12 @@ std::int64_t player::next_reserved_time() const {
       const bool counts = time != unset && time > after && time - options_.begin <= last_moment();
       if (counts && (next == never || time - options_.begin < next)) next = time - options_.begin;
     };
-    if (pods_waiting_ > 0 || one.evict_before != unset) {
+    const bool others_leave = one.evict_before != unset && jobs_running_ > 0;
+    if (pods_waiting_ > 0 || others_leave) {
       note(when->start);
       note(when->end);  // the next time may be near by then
     }
-    if (one.evict_before > 0 && when->start >= std::numeric_limits<std::int64_t>::min() + one.evict_before)
+    if (others_leave && when->start >= std::numeric_limits<std::int64_t>::min() + one.evict_before)
       note(when->start - one.evict_before);
   }
   return next;
