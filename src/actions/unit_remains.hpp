@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -35,17 +34,13 @@ namespace kaisched::actions {
     if (!s.subs[set].is_set) continue;
     const std::optional<work::unit_state> units = work::units_of(c, set, active);
     if (!units || units->lacks_gang || !units->is_broken) continue;
-    std::int64_t whole = std::numeric_limits<std::int64_t>::max();
-    for (sub_group_row role = s.subs[set].first_child; role != no_row; role = s.subs[role].next_sibling) {
-      if (work::comes_in_units(c, role)) whole = std::min(whole, (active(role) - s.subs[role].min) / s.subs[role].unit);
-    }
     for (sub_group_row role = s.subs[set].first_child; role != no_row; role = s.subs[role].next_sibling) {
       if (!work::comes_in_units(c, role)) continue;
       std::vector<pod_row> pods;
       for (pod_row p = s.subs[role].first_pod; p != no_row; p = s.pods[p].next) {
         if (work::is_active(c, p)) pods.push_back(p);
       }
-      const auto kept = std::min(pods.size(), static_cast<std::size_t>(work::pods_of_units(c, role, whole)));
+      const auto kept = std::min(pods.size(), static_cast<std::size_t>(work::pods_of_units(c, role, units->whole)));
       remains.insert(remains.end(), pods.begin() + static_cast<std::ptrdiff_t>(kept), pods.end());
     }
   }

@@ -60,7 +60,8 @@ using member_list = boost::container::small_vector<sub_group_row, 8>;
 }
 struct unit_state {
   std::int64_t begun = 0;   ///< units beyond the gangs of which some pod is there
-  bool is_broken = false;   ///< some role has fewer pods than these take
+  std::int64_t whole = 0;   ///< of these, units that all roles have
+  bool is_broken = false;   ///< some role has fewer pods than the begun ones take
   bool lacks_gang = false;  ///< some role has less than its gang
 };
 /// Of the members of a set; nothing if none of them comes in units. `count` tells the pods that a role has.
@@ -74,8 +75,10 @@ template <class Count>
     }
   };
   each_role([&](sub_group_row, const model::sub_info& info, std::int64_t pods) {
-    if (!found) found.emplace();
     const std::int64_t beyond = pods - info.min;
+    const std::int64_t whole = std::max<std::int64_t>(0, beyond) / info.unit;
+    if (!found) found.emplace().whole = whole;
+    found->whole = std::min(found->whole, whole);
     found->lacks_gang = found->lacks_gang || beyond < 0;
     if (beyond > 0) found->begun = std::max(found->begun, (beyond - 1) / info.unit + 1);
   });

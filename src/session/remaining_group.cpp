@@ -109,20 +109,12 @@ std::vector<pod_row> remaining_group::broken_in(sub_group_row member) const {
 void remaining_group::add_broken_units(sub_group_row set, std::vector<pod_row>& to) const {
   const std::optional<unit_state> units = units_of(c_, set, [&](sub_group_row role) { return active(role); });
   if (!units || units->lacks_gang || !units->is_broken) return;
-  std::int64_t whole = units->begun;
-  const auto each_role = [&](const auto& act) {
-    for (sub_group_row role = info(set).first_child; role != no_row; role = info(role).next_sibling) {
-      if (comes_in_units(c_, role)) act(role);
-    }
-  };
-  each_role([&](sub_group_row role) {
-    whole = std::min<std::int64_t>(whole, (active(role) - info(role).min) / info(role).unit);
-  });
-  each_role([&](sub_group_row role) {
+  for (sub_group_row role = info(set).first_child; role != no_row; role = info(role).next_sibling) {
+    if (!comes_in_units(c_, role)) continue;
     const std::vector<pod_row>& mine = left_[role - first_];
-    const auto kept = std::min<std::int64_t>(active(role), pods_of_units(c_, role, whole));
+    const auto kept = std::min<std::int64_t>(active(role), pods_of_units(c_, role, units->whole));
     to.insert(to.end(), mine.rbegin(), mine.rend() - kept);
-  });
+  }
 }
 
 std::vector<sub_group_row> remaining_group::in_reverse_order(sub_group_row set) const {
