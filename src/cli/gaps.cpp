@@ -1,4 +1,6 @@
 // The command that tells how far decisions are from the best possible.
+#include "cli/gaps.hpp"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -148,17 +150,17 @@ int run_gaps(const gaps_arguments& told, const console& to) {
   if (!found) return to.fail(about_input(told.input, found.failure()));
   shown.finish();
   if (to.shows_report()) print_gaps(to.out(), over, *found, told.all, static_cast<std::size_t>(told.listed));
-  json list = json::array();
-  for (const optimality_gap& one : *found) list.push_back(gap_json(over, one));
-  return to.finish({{"schema", gaps_schema},
-                    {"preset", ran->figures.preset},
-                    {"mode", ran->figures.mode},
-                    {"digest", ran->figures.digest},
-                    {"gaps", std::move(list)},
-                    {"decisions", decisions_json(over)}});
+  return to.finish(gaps_json(*ran, *found));
 }
 
 }  // namespace
+
+json gaps_json(const decided& ran, std::span<const optimality_gap> found) {
+  json list = json::array();
+  for (const optimality_gap& one : found) list.push_back(gap_json(ran.over, one));
+  return {{"schema", gaps_schema},        {"preset", ran.figures.preset}, {"mode", ran.figures.mode},
+          {"digest", ran.figures.digest}, {"gaps", std::move(list)},      {"decisions", decisions_json(ran.over)}};
+}
 
 void add_gaps(command_list& to) {
   command& c = to.add("gaps", group::decide, "How far decisions are from the best that anybody could have made");

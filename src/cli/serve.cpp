@@ -120,9 +120,8 @@ void add_serve(command_list& to) {
   command& c = to.add("serve", group::decide, "Answer what-if and why over HTTP, thousands of times a second");
   auto& told = c.keep<serve_arguments>();
   c.explain(
-      "Decides as `run` does and keeps the cluster and the session: programs ask over HTTP what `what-if` and "
-      "`explain` "
-      "answer. Nothing changes but by a new cluster or deltas. Ends with SIGINT or SIGTERM.");
+      "Decides as `run` does and keeps the cluster and the session: programs ask over HTTP what `what-if`, `explain` "
+      "and `gaps` answer. Nothing changes but by a new cluster or deltas. Ends with SIGINT or SIGTERM.");
   add_input_arguments(c, told.input);
   add_policy_arguments(c, told.policy);
   c.heading("Who may ask");

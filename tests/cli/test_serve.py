@@ -120,6 +120,7 @@ class Answers(ServeCase):
          ["--queue", "vision", "--pods", "2", "--gang", "1", "--gpus", "0.5", "--cpu", "2.5", "--memory", "10", "--priority", "100",
           "--non-preemptible", "--name", "mine"]),
         ({"groups": ["vision-wants-h200"], "ends": 0}, ["--group", "vision-wants-h200", "--ends", "0"]),
+        ({"queue": "speech", "pods": 4, "gpus": 8, "policy_actions": True}, ["--queue", "speech", "--pods", "4", "--gpus", "8", "--policy-actions"]),
     ]
 
     def test_what_if_is_that_of_the_command(self):
@@ -171,6 +172,38 @@ class Answers(ServeCase):
         self.assertEqual(answer.text, told)
         self.assertEqual(answer.headers["Kaisched-Cluster"], self.ok("digest", path).split()[0])
 
+    def test_the_actions_of_the_policy_decide_in_a_play(self):
+        # Two GPUs are free when `short` ends, all four, which `head` needs, when `long` does: who is done until then delays nobody.
+        second = 10**9
+        groups = [{"name": name, "queue": "q", "min_member": pods, "runtime_estimate": seconds * second}
+                  for name, pods, seconds in (("short", 2, 100), ("long", 2, 300), ("head", 4, 50))]
+        pods = [{"name": f"{one['name']}-{i}", "group": one["name"], "request": {"gpu": 1000}} for one in groups for i in range(one["min_member"])]
+        for group in groups[:2]:
+            group["last_start"] = 0
+        for pod in pods[:4]:
+            pod.update(status="running", node="n")
+        path = self.file("held.json", json.dumps({"schema": "kaisched-cluster/1", "now": 0, "queue": [{"name": "q"}], "pod_group": groups, "pod": pods,
+                                                  "node": [{"name": "n", "capacity": {"cpu": 8000, "gpu": 4000, "pods": 10}}]}))
+        policy = ["--actions", "backfill"]
+        server = self.serve(path, *policy)
+        asked = {"queue": "q", "gpus": 1, "cpu": 0, "runtime": 150}
+        words = ["--queue", "q", "--gpus", "1", "--cpu", "0", "--runtime", "150"]
+        answers = [server.ask("POST", "/v1/what-if", {**asked, "policy_actions": own}) for own in (False, True)]
+        self.assertEqual(answers[0].text, self.ok("what-if", path, *policy, *words, "--json"))
+        self.assertEqual(answers[1].text, self.ok("what-if", path, *policy, *words, "--policy-actions", "--json"))
+        self.assertEqual([one.json["forecasts"][0]["expected"] for one in answers], [350 * second, 100 * second])
+
+    def test_gaps_are_those_of_the_command(self):
+        path = self.invented()
+        server = self.serve(path)
+        told = self.ok("gaps", path, "--json")
+        self.assertTrue(json.loads(told)["gaps"])
+        for _ in range(2):  # the second answer is kept
+            answer = server.ask("GET", "/v1/gaps")
+            self.assertEqual((answer.status, answer.text), (200, told))
+            self.assertEqual(answer.headers["Kaisched-Cluster"], self.ok("digest", path).split()[0])
+        self.refused(server.ask("POST", "/v1/gaps", {}), 405, "unsupported")
+
     def test_cluster_reasons_and_health(self):
         path = self.small()
         server = self.serve(path)
@@ -217,6 +250,14 @@ class Changes(ServeCase):
         self.assertEqual((answer.status, answer.json["cluster"]), (200, self.ok("digest", second).split()[0]))
         self.assertEqual(answer.text, server.ask("GET", "/v1/cluster").text)
         self.assertEqual(server.ask("POST", "/v1/what-if", {"queue": "search"}).text, self.ok("what-if", second, "--queue", "search", "--json"))
+
+    def test_gaps_are_those_of_the_present_cluster(self):
+        first, second = self.small(), self.invented()
+        server = self.serve(first)
+        for path in (first, second, first):
+            server.ask("POST", "/v1/cluster", Path(path).read_text())
+            for _ in range(2):
+                self.assertEqual(server.ask("GET", "/v1/gaps").text, self.ok("gaps", path, "--json"))
 
     def test_a_bad_cluster_changes_nothing(self):
         server = self.serve(self.small())
@@ -332,6 +373,7 @@ class Refusals(ServeCase):
             ({"queue": "q", "runtime": -5}, "runtime: expected"),
             ({"queue": "q", "ends": -5}, "ends: expected"),
             ({"queue": "q", "non_preemptible": 1}, "non_preemptible: expected true or false"),
+            ({"queue": "q", "policy_actions": "yes"}, "policy_actions: expected true or false"),
             ({"queue": "q", "podz": 1}, "podz: no such member; did you mean"),
             ({"groups": "a"}, "groups: expected an array"),
             ({"groups": ["a"] * 4}, "at most 3 strings, found 4"),
@@ -587,6 +629,7 @@ class Limits(ServeCase):
         server = self.serve(self.invented(2048), "--deadline", "0.001")
         self.refused(server.ask("POST", "/v1/what-if", self.SLOW["questions"][0]), 504, "deadline", "before the deadline")
         self.refused(server.ask("POST", "/v1/explain", {"names": ["vision-wants-h200"]}), 504, "deadline", "before the deadline")
+        self.refused(server.ask("GET", "/v1/gaps"), 504, "deadline", "before the deadline")
         self.assertEqual(server.ask("GET", "/v1/cluster").status, 200)
 
     def closes(self, plug):

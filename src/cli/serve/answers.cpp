@@ -9,6 +9,7 @@
 
 #include "cli/explain.hpp"
 #include "cli/figures.hpp"
+#include "cli/gaps.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/serve/request_counts.hpp"
@@ -234,6 +235,30 @@ http_reply answers::explain(seat& at, const result<explain_body>& asked) {
   return told_over(*over, json_text(explain_json(over->ran.figures, std::move(list))));
 }
 
+/// Made once for a version: nothing ends it early, so it is kept even if it comes too late for who has asked.
+http_reply answers::gaps(seat& at) {
+  const decided& ran = sit_down(at);
+  const held over = benches_[at.number()].of;
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    if (current_ == over) text = gaps_;
+  }
+  if (text.empty()) {
+    const result<std::vector<optimality_gap>> found = ran.over.gaps();
+    if (!found) {
+      get_up(at);
+      return refusal(found.failure());
+    }
+    text = json_text(gaps_json(ran, *found));
+    const std::lock_guard lock(mutex_);
+    if (current_ == over) gaps_ = text;
+  }
+  const bool late = at.is_late();
+  get_up(at);
+  return late ? too_late() : told_over(*over, std::move(text));
+}
+
 http_reply answers::put_cluster(const http_request& asked) {
   const std::unique_lock one(changing_, std::try_to_lock);
   if (!one.owns_lock()) return busy_changing();
@@ -269,6 +294,7 @@ http_reply answers::hold(const snapshot& next, std::int64_t now) {
   {
     const std::lock_guard lock(mutex_);
     current_ = to;
+    gaps_.clear();
     ++versions_;
   }
   return told_over(*to, to->about);
@@ -303,6 +329,7 @@ std::vector<http_route> answers::routes() {
             [this](seat& at, const http_request& asked) { return explain(at, read_explain(asked.query, limits_)); });
   at_length("POST", "/v1/explain", false,
             [this](seat& at, const http_request& asked) { return explain(at, read_explain(asked.body, limits_)); });
+  at_length("GET", "/v1/gaps", false, [this](seat& at, const http_request&) { return gaps(at); });
   at_length("POST", "/v1/cluster", true, [this](seat&, const http_request& asked) { return put_cluster(asked); });
   at_length("POST", "/v1/deltas", true, [this](seat&, const http_request& asked) { return apply_deltas(asked); });
   return all;

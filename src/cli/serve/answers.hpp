@@ -59,6 +59,7 @@ class answers {
 
   [[nodiscard]] http_reply what_if(seat& at, const http_request& asked);
   [[nodiscard]] http_reply explain(seat& at, const result<explain_body>& asked);
+  [[nodiscard]] http_reply gaps(seat& at);
   [[nodiscard]] http_reply put_cluster(const http_request& asked);
   [[nodiscard]] http_reply apply_deltas(const http_request& asked);
   [[nodiscard]] http_reply hold(const snapshot& next, std::int64_t now);
@@ -71,6 +72,7 @@ class answers {
   std::mutex changing_;  ///< one change at a time
   mutable std::mutex mutex_;
   held current_;
+  std::string gaps_;            ///< what /v1/gaps says of the present version; empty: nobody has asked
   std::uint64_t versions_ = 1;  ///< that have been held
 };
 

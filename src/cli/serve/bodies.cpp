@@ -76,9 +76,9 @@ class member_reader {
 what_if_question read_question(json_value object, const std::string& place,
                                std::span<const std::string_view> dimensions, const question_limits& limits,
                                io::fault_log& faults) {
-  static constexpr std::array<std::string_view, 13> known{"queue", "name",   "pods",     "gang",    "gpus",
-                                                          "cpu",   "memory", "priority", "runtime", "non_preemptible",
-                                                          "add",   "groups", "ends"};
+  static constexpr std::array<std::string_view, 14> known{
+      "queue",           "name", "pods",   "gang", "gpus",          "cpu", "memory", "priority", "runtime",
+      "non_preemptible", "add",  "groups", "ends", "policy_actions"};
   what_if_question asked;
   if (!object.is(json_kind::object)) {
     faults.add(object.line(), place, fmt::format("expected an object, found {}", object.shown()));
@@ -114,6 +114,8 @@ what_if_question read_question(json_value object, const std::string& place,
       in.read(member, limits.questions, asked.groups);
     } else if (key == "ends") {
       in.read(member, what_if_ends, asked.ends);
+    } else if (key == "policy_actions") {
+      in.read(member, asked.policy_actions);
     } else {
       in.fail(member, fmt::format("no such member; {}", io::suggestion(key, known)));
     }
