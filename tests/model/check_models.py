@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Explores all states of a model with spin: check_models.py reclaim|gang [--table].
+"""Explores all states of a model with spin: check_models.py reclaim|reclaim_tree|gang [--table].
 
 A model as it is must have no fault; with a planted mistake, or where a fault is known, spin must find one. The numbers of
 states are those that docs/guarantees.md tells. Status 77 where spin or a C compiler is missing. --table prints that table.
@@ -27,6 +27,17 @@ RUNS = {
         (("WITHOUT_F1",), True),
         (("WITHOUT_F24",), True),
         (("WITHOUT_S17",), True),
+    ],
+    "reclaim_tree": [
+        ((), False),
+        (("FOUR_LEAVES",), False),
+        (("THREE_TOPS",), False),
+        (("UNDIVIDED",), True),
+        (("WITHOUT_F1",), True),
+        (("WITHOUT_F9", "FOUR_LEAVES"), True),
+        (("WITHOUT_F24",), True),
+        (("WITHOUT_S17",), True),
+        (("FORGETS_TOP",), True),
     ],
     "gang": [
         ((), False),
