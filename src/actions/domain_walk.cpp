@@ -87,12 +87,16 @@ result<bool> domain_walk::place(const agenda* todo) {
   if (has_shape(*ask)) return place_in_pieces(*todo, *ask);
   result<bool> placed = place_as_planned(*todo);
   if (!placed || *placed || (plans(*todo) && steps_left_ <= 0)) return placed;
-  const std::vector<nodes_offered> choices = choices_of(todo->member, *todo->offered);
+  domain_choices choices = choices_of(todo->member, *ask, *todo->offered);
   const std::uint32_t start = c_.depth();
-  for (std::size_t i = 0; i < choices.size() && (i == 0 || steps_left_ > 0); ++i) {
+  bool is_first = true;
+  while (is_first || steps_left_ > 0) {
+    const std::optional<nodes_offered> nodes = next_of(choices);
+    if (!nodes) break;
+    is_first = false;
     --steps_left_;
-    placed = place_on(*todo, choices[i]);
-    if (placed && *placed) remember(todo->member, choices[i]);
+    placed = place_on(*todo, *nodes);
+    if (placed && *placed) remember(todo->member, *nodes);
     if (!placed || *placed) return placed;
     c_.rollback(start);
   }
@@ -313,34 +317,45 @@ void domain_walk::note_shortage(const level_ask& ask, const measured& what) {
   for (const auto& [have, count] : domains) why_.domains.push_back({what.need.count, have, count});
 }
 
-std::vector<nodes_offered> domain_walk::choices_of(sub_group_row member, const nodes_offered& offered) {
-  const std::optional<level_ask> asked = ask_of(member);
-  if (!asked) return {offered};
-  const level_ask& ask = *asked;
+domain_walk::domain_choices domain_walk::choices_of(sub_group_row member, const level_ask& ask,
+                                                    const nodes_offered& offered) {
   const std::vector<pod_row> pods = pods_below(c_, member, chunk_);
-  const measured what = measure(member, *ask.tree, pods, offered);
-  std::vector<nodes_offered> choices;
-  for (const std::uint32_t one :
-       topology::domains_to_try(*ask.tree, what.rooms, ask.levels, what.need, c_.options.domain_placement)) {
-    if (holds_slices(member, *ask.tree, what, one)) add_choice(nodes_of(ask, what, one, offered), what, choices);
-  }
-  if (ask.levels.required == topology::root_level) {
-    nodes_offered everything = everywhere(ask, what, offered);
-    const bool is_new = choices.empty() || everything.rows.size() > choices.back().rows.size();
-    if (is_new) add_choice(std::move(everything), what, choices);
-  } else if (choices.empty()) {
-    note_shortage(ask, what);
-  }
-  return choices;
+  domain_choices made{member, ask, &offered, measure(member, *ask.tree, pods, offered), {}, 0, {}, {}, false};
+  made.domains =
+      topology::domains_to_try(*ask.tree, made.what.rooms, ask.levels, made.what.need, c_.options.domain_placement);
+  return made;
 }
 
 /// How pods of several kinds fill domains is an estimate: they are also tried without that order.
-void domain_walk::add_choice(nodes_offered nodes, const measured& what, std::vector<nodes_offered>& choices) {
-  const bool again = what.kinds.size() > 1 && nodes.bands.size() > 1;
-  choices.push_back(std::move(nodes));
-  if (!again) return;
-  choices.push_back(choices.back());
-  choices.back().bands.clear();
+bool domain_walk::is_tried_without_order(const nodes_offered& nodes, const measured& what) {
+  return what.kinds.size() > 1 && nodes.bands.size() > 1;
+}
+
+/// Made one by one, for mostly the first one will do and each has a mark for every node.
+std::optional<nodes_offered> domain_walk::next_of(domain_choices& from) {
+  if (from.again) return std::exchange(from.again, std::nullopt);
+  std::optional<nodes_offered> made;
+  while (!made && from.next < from.domains.size()) {
+    const std::uint32_t domain = from.domains[from.next++];
+    if (holds_slices(from.member, *from.ask.tree, from.what, domain))
+      made = nodes_of(from.ask, from.what, domain, *from.offered);
+  }
+  if (!made && !from.is_done) {
+    from.is_done = true;
+    if (from.ask.levels.required == topology::root_level) {
+      made = everywhere(from.ask, from.what, *from.offered);
+      if (from.last_size && made->rows.size() <= *from.last_size) made.reset();
+    } else if (!from.last_size) {
+      note_shortage(from.ask, from.what);
+    }
+  }
+  if (!made) return made;
+  from.last_size = made->rows.size();
+  if (is_tried_without_order(*made, from.what)) {
+    from.again = made;
+    from.again->bands.clear();
+  }
+  return made;
 }
 
 /// All nodes, those that are in no domain last: a preferred level keeps nobody from anywhere.
@@ -473,13 +488,11 @@ result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& a
     if (placed && !*placed) c_.rollback(start);
     return placed;
   };
-  const auto attempt_all = [&](const std::vector<nodes_offered>& choices) -> result<bool> {
-    first = true;
-    for (const nodes_offered& nodes : choices) {
-      result<bool> placed = attempt(nodes);
-      if (!placed || *placed || ends) return placed;
-    }
-    return false;
+  const auto attempt_both_ways = [&](nodes_offered nodes) -> result<bool> {
+    result<bool> placed = attempt(nodes);
+    if (!placed || *placed || ends || !is_tried_without_order(nodes, what)) return placed;
+    nodes.bands.clear();
+    return attempt(nodes);
   };
   const bool must_fit = tree.grid_of(ask.levels.required) != nullptr;
   const std::vector<std::uint32_t> domains =
@@ -508,15 +521,16 @@ result<bool> domain_walk::place_in_pieces(const agenda& todo, const level_ask& a
       }
     }
     if (must_fit) continue;
-    std::vector<nodes_offered> choices;
-    for (const std::uint32_t one : here) add_choice(nodes_of(ask, what, one, offered), what, choices);
-    result<bool> placed = attempt_all(choices);
-    if (!placed || *placed) return placed;
+    first = true;
+    for (const std::uint32_t one : here) {
+      result<bool> placed = attempt_both_ways(nodes_of(ask, what, one, offered));
+      if (!placed || *placed) return placed;
+      if (ends) break;
+    }
   }
   if (ask.levels.required == topology::root_level) {
-    std::vector<nodes_offered> choices;
-    add_choice(everywhere(ask, what, offered), what, choices);
-    return attempt_all(choices);
+    first = true;
+    return attempt_both_ways(everywhere(ask, what, offered));
   }
   if (tried == 0 && must_fit) {
     note_small_pieces(ask, todo.member, what, offered);

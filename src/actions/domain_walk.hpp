@@ -51,6 +51,19 @@ class domain_walk {
     std::vector<pod_row> first;  ///< a pod of each kind
   };
 
+  /// Where a member may be, the best first: domains, and at last all nodes if the level is only a wish.
+  struct domain_choices {
+    sub_group_row member;
+    level_ask ask;
+    const nodes_offered* offered;
+    measured what;
+    std::vector<std::uint32_t> domains;
+    std::size_t next;                      ///< of these
+    std::optional<std::size_t> last_size;  ///< nodes of the last choice; none: there was none
+    std::optional<nodes_offered> again;    ///< the last choice once more, without its order
+    bool is_done;
+  };
+
   /// A member above others that requires a level without a shape: where they can be together.
   struct holder {
     sub_group_row member;
@@ -71,12 +84,13 @@ class domain_walk {
   [[nodiscard]] std::optional<level_ask> ask_of(sub_group_row member) const;
   [[nodiscard]] measured measure(sub_group_row member, const policy::topology::domain_tree& tree,
                                  std::span<const pod_row> pods, const nodes_offered& offered);
-  [[nodiscard]] std::vector<nodes_offered> choices_of(sub_group_row member, const nodes_offered& offered);
+  [[nodiscard]] domain_choices choices_of(sub_group_row member, const level_ask& ask, const nodes_offered& offered);
+  [[nodiscard]] std::optional<nodes_offered> next_of(domain_choices& from);
+  [[nodiscard]] static bool is_tried_without_order(const nodes_offered& nodes, const measured& what);
   [[nodiscard]] nodes_offered nodes_of(const level_ask& ask, const measured& what, std::uint32_t domain,
                                        const nodes_offered& offered) const;
   [[nodiscard]] bool holds_slices(sub_group_row member, const policy::topology::domain_tree& tree, const measured& what,
                                   std::uint32_t domain) const;
-  static void add_choice(nodes_offered nodes, const measured& what, std::vector<nodes_offered>& choices);
   [[nodiscard]] nodes_offered everywhere(const level_ask& ask, const measured& what,
                                          const nodes_offered& offered) const;
   void note_shortage(const level_ask& ask, const measured& what);

@@ -1,6 +1,7 @@
 #include "actions/node_promises.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -51,50 +52,27 @@ bool holds_any(const core& c, group_row group, const node_set& nodes) {
   return found;
 }
 
-struct expected {
-  std::int64_t when;
-  group_row group;
-};
-
-/// Who holds one of these nodes and is expected to end, the first at first.
-std::vector<expected> ends_on(const core& c, const node_set& nodes, group_row but) {
-  std::vector<expected> ends;
-  for (const group_row g : c.groups_in_order()) {
-    if (g == but || work::count_pods(c, g, &model::sub_counts::active_allocated) == 0) continue;
-    const std::int64_t end = expected_end(c, g);
-    if (end != unset && holds_any(c, g, nodes)) ends.push_back({end, g});
-  }
-  std::stable_sort(ends.begin(), ends.end(), [](const expected& a, const expected& b) { return a.when < b.when; });
-  return ends;
-}
-
 /// Whole devices that are free on some nodes at most: parts that others hold are not looked at.
 class device_bound {
  public:
-  device_bound(const core& c, const node_set& among) : c_(c), left_(among.size(), 0) {
-    const model::cluster_state& s = c.state();
+  /// @param free by node
+  device_bound(const core& c, const node_set& among, std::vector<std::int64_t> free) : c_(c), left_(std::move(free)) {
     for (node_row row = 0; row < among.size(); ++row) {
-      left_[row] = among[row] == 0 ? outside : (*s.capacity)[std::size_t{row} * s.dims() + dim_gpu] / whole_device;
+      if (among[row] == 0) left_[row] = outside;
+      most_ += std::max<std::int64_t>(0, left_[row]);
     }
-    for (const group_row g : c.groups_in_order()) for_each_placed(c, g, [&](pod_row p) { count(p, -1); });
-    for (const std::int64_t one : left_) most_ += std::max<std::int64_t>(0, one);
   }
   /// The pod is about to end.
   void add(pod_row pod) {
     const node_row row = c_.view().node_of(pod);
     if (row == no_row) return;
     const std::int64_t before = std::max<std::int64_t>(0, left_[row]);
-    count(pod, 1);
+    left_[row] += c_.state().class_of(pod).whole_devices;
     most_ += std::max<std::int64_t>(0, left_[row]) - before;
   }
   [[nodiscard]] std::int64_t most() const { return most_; }
 
  private:
-  void count(pod_row pod, std::int64_t sign) {
-    const node_row row = c_.view().node_of(pod);
-    if (row != no_row) left_[row] += sign * c_.state().class_of(pod).whole_devices;
-  }
-
   static constexpr std::int64_t outside = std::numeric_limits<std::int64_t>::min() / 2;  ///< never counts
 
   const core& c_;
@@ -104,9 +82,11 @@ class device_bound {
 
 /// Ends that are looked at together: those up to a step after the first end, and the step doubles until the next one is
 /// within it. Without a step those of one moment.
+template <class End>
 class end_steps {
  public:
-  end_steps(const std::vector<expected>& ends, std::int64_t step) : ends_(ends), step_(step) {
+  /// @param ends the first at first
+  end_steps(const std::vector<End>& ends, std::int64_t step) : ends_(ends), step_(step) {
     if (!ends.empty() && step > 0) from_ = later_by(ends.front().when, step - ends.front().when % step);
   }
   /// How many ends there are up to the next step, `done` of which have been looked at.
@@ -124,7 +104,7 @@ class end_steps {
  private:
   [[nodiscard]] std::int64_t reach() const { return later_by(from_, step_); }
 
-  const std::vector<expected>& ends_;
+  const std::vector<End>& ends_;
   std::int64_t step_;
   std::int64_t from_ = 0;
 };
@@ -184,15 +164,44 @@ std::int64_t node_promises::next_change(std::int64_t after, std::int64_t end) co
   return unset;
 }
 
+/// Once for all groups that are looked at until the next commit.
+void node_promises::look_at_holders() {
+  if (looked_at_ == c_.commits) return;
+  looked_at_ = c_.commits;
+  const model::cluster_state& s = c_.state();
+  ends_.clear();
+  free_devices_.resize(s.node_count());
+  for (node_row row = 0; row < s.node_count(); ++row)
+    free_devices_[row] = (*s.capacity)[std::size_t{row} * s.dims() + dim_gpu] / whole_device;
+  for (const group_row g : c_.groups_in_order()) {
+    if (work::count_pods(c_, g, &model::sub_counts::active_allocated) == 0) continue;
+    for_each_placed(c_, g, [&](pod_row p) {
+      const node_row row = c_.view().node_of(p);
+      if (row != no_row) free_devices_[row] -= s.class_of(p).whole_devices;
+    });
+    if (const std::int64_t end = expected_end(c_, g); end != unset) ends_.push_back({end, g});
+  }
+  std::ranges::stable_sort(ends_, {}, &expected_end_of::when);
+}
+
+/// Who holds one of these nodes and is expected to end.
+std::vector<node_promises::expected_end_of> node_promises::ends_on(const node_set& nodes, group_row but) const {
+  std::vector<expected_end_of> ends;
+  std::ranges::copy_if(ends_, std::back_inserter(ends),
+                       [&](const expected_end_of& one) { return one.group != but && holds_any(c_, one.group, nodes); });
+  return ends;
+}
+
 /// The earliest place on some nodes from a time on, if nobody else begins.
 result<std::optional<node_promises::place_found>> node_promises::first_place(group_row group, const node_set& among,
                                                                              std::int64_t start) {
-  const std::vector<expected> ends = ends_on(c_, among, group);
+  look_at_holders();
+  const std::vector<expected_end_of> ends = ends_on(among, group);
   end_steps steps(ends, c_.options.backfill_end_window);
   std::int64_t wanted = 0;  // not counted where pods share the devices of a claim
   for (const pod_row p : c_.claims.used() ? work::pod_list() : c_.chunk_of(group, false))
     wanted += c_.state().class_of(p).whole_devices;
-  device_bound free(c_, among);
+  device_bound free(c_, among, free_devices_);
   placing how;
   how.among = &among;
   std::size_t done = 0;

@@ -48,6 +48,10 @@ class node_promises {
     std::int64_t when;
     work::node_set nodes;
   };
+  struct expected_end_of {
+    std::int64_t when;
+    group_row group;
+  };
 
   [[nodiscard]] std::int64_t end_of(group_row group, std::int64_t start) const;
   [[nodiscard]] std::int64_t rounded(std::int64_t time) const;
@@ -57,11 +61,17 @@ class node_promises {
                                                                std::int64_t start);
   [[nodiscard]] bool overlaps(const work::node_set& nodes, std::int64_t begin, std::int64_t end) const;
   void split(std::int64_t time);
+  void look_at_holders();
+  [[nodiscard]] std::vector<expected_end_of> ends_on(const work::node_set& nodes, group_row but) const;
 
   work::core& c_;
   std::size_t most_;
   std::vector<slot> slots_;  ///< in order, without gaps, from now on for ever
   std::vector<promise> made_;
+  // Of those who hold nodes, as of a commit: most groups that wait are looked at between two.
+  std::optional<std::uint32_t> looked_at_;  ///< after so many commits
+  std::vector<expected_end_of> ends_;       ///< of whom an end is known, the first at first
+  std::vector<std::int64_t> free_devices_;  ///< by node, whole ones; negative where more is held than there is
 };
 
 }  // namespace kaisched::actions

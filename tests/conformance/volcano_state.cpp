@@ -217,7 +217,8 @@ class cluster_reader {
     job.has_rules = !items(spec, "subGroupPolicy").empty();
     if (has(spec, "minResources")) {
       job.min_resources = volcano_quantities(member(spec, "minResources"));
-      for (const auto& [resource, amount] : member(spec, "minResources").items()) job.min_named.push_back(resource);
+      policy::resource_names& named = job.min_named.emplace();
+      for (const auto& [resource, amount] : member(spec, "minResources").items()) named.push_back(resource);
     }
     const std::string phase = text_or_empty(record, "phase");
     job.phase = phase.empty() ? job_phase::pending : value_named(job_phase_names, phase);

@@ -1,6 +1,7 @@
 // Tiers of plug-ins: how votes combine, what statements undo, and what the actions decide. Clusters of one kind of
 // resource, so that every number can be checked by hand.
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -216,6 +217,41 @@ TEST_CASE("allocate: room that is being released is promised, and not committed"
   CHECK(s.cluster().tasks[waiting].status == task_status::pipelined);
 }
 
+TEST_CASE("the best node of a kind is the one that a look at all of them finds, whatever has changed") {
+  std::mt19937 random(11);
+  for (const std::size_t count : {1U, 2U, 3U, 5U, 16U, 37U}) {
+    written w;
+    for (std::size_t i = 0; i < count; ++i) w.node("n" + std::to_string(i), static_cast<double>(2 + random() % 4));
+    const row job = w.job("job", w.queue("q"), 1);
+    rows tasks;
+    for (std::size_t i = 0; i < 4 * count; ++i) tasks.push_back(w.task(job, static_cast<double>(1 + random() % 2)));
+    const row asks = w.task(job, 2);
+    w.cluster.tasks[asks].kind = 0;
+    session s = w.with(tiers_of(tier_of(make_predicates(), make_node_order({}))));
+    for (int step = 0; step < 200; ++step) {
+      cluster_state& cluster = s.cluster();
+      task_state& one = cluster.tasks[tasks[random() % tasks.size()]];
+      const row task = static_cast<row>(&one - cluster.tasks.data());
+      if (one.node == no_row) {
+        one.node = random() % count;
+        one.status = random() % 3 == 0 ? task_status::pipelined : task_status::running;
+        cluster.charge(task);
+      } else if (one.status == task_status::running && random() % 2 == 0) {
+        cluster.change_status(task, task_status::releasing);
+      } else {
+        cluster.discharge(task);
+        one.node = no_row;
+      }
+      if (random() % 3 == 0) continue;
+      const node_answers& answers = s.answers_for(asks);
+      row best = no_row;
+      for (row node = 0; node < count; ++node) best = answers.better(best, node);
+      REQUIRE(answers.best() == best);
+      REQUIRE((best == no_row || answers.nodes()[best].has_room_later));
+    }
+  }
+}
+
 TEST_CASE("proportion: parts by weight bound what a queue is given") {
   written w;
   w.node("n", 8);
@@ -289,7 +325,7 @@ TEST_CASE("enqueue: minimums are promised until the capability of the queue is r
     job_state& one = w.cluster.jobs[w.job(name, q, 1)];
     one.phase = job_phase::pending;
     one.min_resources = cpus(1.5);
-    one.min_named = {"cpu"};
+    one.min_named = policy::resource_names{"cpu"};
   }
   for (const bool by_capacity : {false, true}) {
     written again;
@@ -355,7 +391,7 @@ TEST_CASE("enqueue: devices that jobs need at least are promised too") {
     const row j = w.job(name, q, 2);
     w.cluster.jobs[j].phase = job_phase::pending;
     w.cluster.jobs[j].min_resources = cpus(1);  // others come in without a question
-    w.cluster.jobs[j].min_named = {"cpu"};
+    w.cluster.jobs[j].min_named = policy::resource_names{"cpu"};
     for (int i = 0; i < 3; ++i) w.cluster.tasks[w.task(j, 1)].claims = {{name + std::to_string(i), {{"gpu", 1}}}};
   }
   // Two of any for the first job, and for the second one of a role; two more are too many.

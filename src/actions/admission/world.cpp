@@ -12,6 +12,7 @@
 #include "actions/victim_units.hpp"
 #include "base/int128.hpp"
 #include "base/saturating.hpp"
+#include "base/text_order.hpp"
 #include "model/selector.hpp"
 #include "policy/access.hpp"
 
@@ -246,7 +247,7 @@ class workload_reader {
     for (group_row g = 0; g < s_.group_slots; ++g) {
       if (s_.groups[g].live && position_.contains(s_.groups[g].queue) && holds(g)) holders.push_back(g);
     }
-    std::ranges::sort(holders, {}, [&](group_row g) { return s_.group_names[g]; });
+    base::sort_by_text(holders, [&](group_row g) { return s_.group_names[g]; });
     for (const group_row g : holders) add_running(g);
     find_topology();
     for (const group_row g : groups_to_start(c_)) add_waiting(g);

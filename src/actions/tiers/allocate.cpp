@@ -32,7 +32,13 @@ class allocation {
       job_heap* jobs = jobs_.left_in(queue);
       if (jobs == nullptr) continue;
       const row job = jobs->pop();
-      if (by_domains(job) ? in_domains(job) : anywhere(job)) jobs->push(job);
+      auto sheet = sheets_.find(job);
+      if (sheet == sheets_.end()) sheet = sheets_.emplace(job, sheet_of(session_, job)).first;
+      if (by_domains(job) ? in_domains(job, sheet->second) : anywhere(job, sheet->second)) {
+        jobs->push(job);
+      } else {
+        sheets_.erase(sheet);
+      }
       queues_.push(queue);
     }
     return std::move(made_);
@@ -56,17 +62,14 @@ class allocation {
       if (session_.cluster().enqueues) return;
       one.phase = job_phase::inqueue;
     }
-    if (!session_.is_valid(job) || one.queue == no_row) return;
-    job_sheet sheet = sheet_of(session_, job);
-    if (sheet.sub_jobs.empty()) return;
-    sheets_.emplace(job, std::move(sheet));
+    if (!session_.is_valid(job) || one.queue == no_row || !has_waiting_tasks(session_, job)) return;
     if (jobs_.push(job)) queues_.push(one.queue);
   }
 
   /// True: the job goes on later with what is left.
-  bool anywhere(row job) {
-    const auto found = sheets_.at(job).sheets.find(0);
-    if (found == sheets_.at(job).sheets.end()) return false;
+  bool anywhere(row job, job_sheet& of_job) {
+    const auto found = of_job.sheets.find(0);
+    if (found == of_job.sheets.end()) return false;
     sub_job_sheet& sheet = found->second;
     std::optional<statement> made = place_tasks(session_, job, sheet, session_.cluster().top_domain);
     if (!made || !session_.is_ready(job)) return false;
@@ -74,8 +77,7 @@ class allocation {
     return !sheet.tasks.empty();
   }
 
-  bool in_domains(row job) {
-    job_sheet& sheet = sheets_.at(job);
+  bool in_domains(row job, job_sheet& sheet) {
     if (sheet.sub_jobs.empty()) return false;
     std::optional<trial> best;
     std::string domain;
@@ -173,7 +175,7 @@ class allocation {
   session& session_;
   queue_heap queues_;
   jobs_by_queue jobs_;
-  std::map<row, job_sheet> sheets_;
+  std::map<row, job_sheet> sheets_;  ///< of jobs that have had a turn and go on
   decisions made_;
 };
 

@@ -235,7 +235,8 @@ class gang_taking {
   const known_job& known_of(row job, std::vector<row> local) {
     known_job& known = known_[job];
     const job_state& theirs = job_of(job);
-    if (known.asked_at == theirs.changes + 1 && known.local == local) return known;
+    const std::uint64_t at = session_.cluster().changes_of_job(job) + 1;
+    if (known.asked_at == at && known.local == local) return known;
     std::map<row, std::uint32_t> places;
     for (std::uint32_t i = 0; i < theirs.tasks.size(); ++i) places.emplace(theirs.tasks[i], i);
     std::vector<std::uint32_t> positions;
@@ -251,7 +252,7 @@ class gang_taking {
       for (const std::string& uid : one.tasks) tasks.push_back(victims.at(uid));
     }
     known.local = std::move(local);
-    known.asked_at = theirs.changes + 1;
+    known.asked_at = at;
     return known;
   }
 

@@ -17,6 +17,7 @@ namespace {
 /// The fewest sub-jobs with which the job has enough of each group, in order.
 std::set<row> needed_sub_jobs(const session& of, row job) {
   const job_state& one = of.cluster().jobs[job];
+  if (one.min_sub_jobs.empty()) return {};
   std::map<std::string, std::int64_t, std::less<>> have;
   std::vector<row> lacking;
   for (row i = 0; i < one.sub_jobs.size(); ++i) {
@@ -39,7 +40,17 @@ std::set<row> needed_sub_jobs(const session& of, row job) {
   return needed;
 }
 
+bool is_for_sheet(const task_state& task) {
+  return task.status == task_status::pending && !task.gated && !task.request->is_empty();
+}
+
 }  // namespace
+
+bool has_waiting_tasks(const session& of, row job) {
+  return std::ranges::any_of(of.cluster().jobs[job].sub_jobs, [&](const policy::tiers::sub_job_state& one) {
+    return std::ranges::any_of(one.tasks, [&](row task) { return is_for_sheet(of.cluster().tasks[task]); });
+  });
+}
 
 job_sheet sheet_of(const session& of, row job) {
   job_sheet made{policy::tiers::ordered_heap<row, sub_job_first>(sub_job_first{&of, job, needed_sub_jobs(of, job)}),
@@ -48,9 +59,7 @@ job_sheet sheet_of(const session& of, row job) {
   for (row i = 0; i < one.sub_jobs.size(); ++i) {
     sub_job_sheet sheet{i, task_heap(task_first{&of})};
     for (const row task : one.sub_jobs[i].tasks) {
-      const task_state& about = of.cluster().tasks[task];
-      if (about.status != task_status::pending || about.gated || about.request.is_empty()) continue;
-      sheet.tasks.push(task);
+      if (is_for_sheet(of.cluster().tasks[task])) sheet.tasks.push(task);
     }
     if (sheet.tasks.empty()) continue;
     made.sub_jobs.push(i);

@@ -30,6 +30,8 @@ struct job_sheet {
   std::map<policy::tiers::row, sub_job_sheet> sheets;
 };
 
+/// Somebody would be on the sheet of the job.
+[[nodiscard]] bool has_waiting_tasks(const policy::tiers::session& of, policy::tiers::row job);
 /// Tasks that wait for others at a gate, or that ask for nothing, are not on it.
 [[nodiscard]] job_sheet sheet_of(const policy::tiers::session& of, policy::tiers::row job);
 

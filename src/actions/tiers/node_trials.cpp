@@ -41,12 +41,12 @@ class rehearsal {
     cluster.nodes[node_].changes = changes_;
     cluster.nodes[node_].releasing = std::move(releasing_);
     for (std::size_t i = job_changes_.size(); i-- > 0;)
-      cluster.jobs[job_changes_[i].first].changes = job_changes_[i].second;
+      cluster.restore_changes_of_job(job_changes_[i].first, job_changes_[i].second);
   }
 
   void take(row task) {
     const row job = session_.cluster().tasks[task].job;
-    job_changes_.emplace_back(job, session_.cluster().jobs[job].changes);
+    job_changes_.emplace_back(job, session_.cluster().changes_of_job(job));
     session_.cluster().change_status(task, task_status::releasing);
     if (tells_) session_.task_deallocated(task);
     gone_.push_back(task);

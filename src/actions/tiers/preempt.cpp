@@ -194,7 +194,7 @@ class preemption {
     // Counts only rise, so a sum is as before if all of them are.
     std::uint64_t at = session_.cluster().nodes[node].changes;
     for (const auto& [there, status] : session_.cluster().nodes[node].tasks) {
-      if (of(there).job != policy::tiers::no_row) at += session_.cluster().jobs[of(there).job].changes;
+      if (of(there).job != policy::tiers::no_row) at += session_.cluster().changes_of_job(of(there).job);
     }
     known_trial& known = all[node];
     if (known.at != at) known = {at, trial_on(task, node, preempted::other_jobs)};

@@ -46,17 +46,11 @@ bool can_go_by_kind(const session& of, const sub_job_state& sub_job) {
 }
 
 row choose_by_kind(session& of, row task, const std::vector<row>* among) {
-  policy::tiers::node_answers& answers = of.answers_for(task);
+  const policy::tiers::node_answers& answers = of.answers_for(task);
   if (among == nullptr || among->size() == of.cluster().nodes.size()) return answers.best();
-  row now = no_row;
-  row later = no_row;
-  for (const row node : *among) {
-    const auto& answer = answers.nodes()[node];
-    if (!answer.has_room_later) continue;
-    row& best = answer.has_room ? now : later;
-    best = policy::tiers::better_node(answers.nodes(), best, node);
-  }
-  return now != no_row ? now : later;
+  row best = no_row;
+  for (const row node : *among) best = answers.better(best, node);
+  return best;
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text_order.hpp"
 #include "model/account.hpp"
 #include "policy/access.hpp"
 #include "policy/predicates/neighbours.hpp"
@@ -153,7 +154,7 @@ class world_maker {
     for (group_row g = 0; g < s_.group_slots; ++g) {
       if (s_.groups[g].live) groups.push_back(g);
     }
-    std::ranges::sort(groups, {}, [&](group_row g) { return s_.group_names[g]; });
+    base::sort_by_text(groups, [&](group_row g) { return s_.group_names[g]; });
     made_.cluster.tasks.reserve(s_.pods.size());
     made_.pods.reserve(s_.pods.size());
     made_.cluster.jobs.reserve(plan_.by_pod ? s_.pods.size() : groups.size());
@@ -220,7 +221,7 @@ class world_maker {
   }
 
   /// What a pod asks for; parts of devices by memory count as parts of the smallest device.
-  const resource_list& request_of(pod_row pod) {
+  const policy::shared_resources& request_of(pod_row pod) {
     const class_row row = s_.pods[pod].pod_class;
     if (requests_[row]) return *requests_[row];
     const model::pod_class& of = *s_.classes[row];
@@ -413,7 +414,7 @@ class world_maker {
     task.job = job;
     task.sub_job = sub_job;
     task.preemptable = s_.groups[g].preemptible && !c_.evicted_enough(g) && !c_.budgets.refuses(p);
-    task.best_effort = task.request.is_empty();
+    task.best_effort = task.request->is_empty();
     task.gated = status(p) == pod_status::gated;
     task.leaves_room = policy::must_leave_room(c_.access, s_.class_of(p));
     task.critical = s_.group_extras[g].name_space == "kube-system";
@@ -559,25 +560,21 @@ class world_maker {
     const bool holds = std::ranges::any_of(
         job.tasks, [&](policy::tiers::row task) { return policy::tiers::is_allocated(tasks[task].status); });
     job.phase = holds ? policy::tiers::job_phase::running : policy::tiers::job_phase::pending;
-    resource_list minimum;
     const auto least = static_cast<std::size_t>(std::max<std::int64_t>(job.min_available, 0));
-    if (least >= job.tasks.size()) {
-      for (const policy::tiers::row task : job.tasks) minimum.add(tasks[task].request);
-    } else {
-      std::vector<policy::tiers::row> first = job.tasks;
+    std::vector<policy::tiers::row> first = job.tasks;
+    if (least < first.size()) {
       std::ranges::stable_sort(first, std::greater{}, [&](policy::tiers::row task) { return tasks[task].priority; });
       first.resize(least);
-      for (const policy::tiers::row task : first) minimum.add(tasks[task].request);
     }
-    job.min_named = minimum.something_of();
-    job.min_resources = std::move(minimum);
+    job.min_resources =
+        first.size() == 1 ? tasks[first.front()].request : policy::shared_resources(requests_of(made_.cluster, first));
   }
 
   const work::core& c_;
   const model::cluster_state& s_;
   const policy::tiers::job_plan& plan_;
   tiered_world made_;
-  std::vector<std::optional<resource_list>> requests_;  ///< by class
+  std::vector<std::optional<policy::shared_resources>> requests_;  ///< by class
   std::vector<policy::tiers::row> queue_rows_;
   policy::tiers::row root_row_ = nowhere;
   const policy::topology::domain_tree* tree_ = nullptr;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "actions/runtime.hpp"
+#include "base/text_order.hpp"
 #include "model/account.hpp"
 #include "policy/access.hpp"
 #include "session/members.hpp"
@@ -44,7 +45,7 @@ class turn_world_maker {
     for (group_row g = 0; g < s_.group_slots; ++g) {
       if (s_.groups[g].live) groups.push_back(g);
     }
-    std::ranges::sort(groups, {}, [&](group_row g) { return s_.group_names[g]; });
+    base::sort_by_text(groups, [&](group_row g) { return s_.group_names[g]; });
     for (const group_row g : groups) add_group(g);
     if (auto done = policy::turns::apply(plan_, [&](std::string_view name) { return resource(name); }, cluster); !done)
       return done.failure();

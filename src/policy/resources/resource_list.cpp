@@ -79,6 +79,10 @@ void resource_list::change_by(const resource_list& other, Change change) {
       scalars_[i].second = change(scalars_[i].second, other.scalars_[i].second);
     return;
   }
+  if (scalars_.empty()) {
+    for (const auto& [name, amount] : other.scalars_) scalars_.emplace_back(name, change(0.0, amount));
+    return;
+  }
   for (const auto& [name, amount] : other.scalars_) set(name, change(get(name), amount));
 }
 
@@ -154,6 +158,7 @@ void resource_list::subtract_for_fit(const resource_list& asked) {
 
 resource_names resource_list::something_of() const {
   resource_names found;
+  found.reserve(scalars_.size() + 2);
   each_of_something([&](std::string_view name, double) { found.emplace_back(name); });
   return found;
 }
@@ -162,6 +167,11 @@ bool resource_list::is_empty() const {
   if (cpu >= resource_slack || memory >= resource_slack) return false;
   return std::none_of(scalars_.begin(), scalars_.end(),
                       [](const scalar& one) { return one.first != pods_name && one.second >= resource_slack; });
+}
+
+const resource_list& shared_resources::none() {
+  static const resource_list nothing;
+  return nothing;
 }
 
 bool less(const resource_list& left, const resource_list& right, absent_resource absent) {
@@ -273,6 +283,7 @@ double share_of(double a, double b) {
 
 double dominant_share(const resource_list& allocated, const resource_list& of) {
   double share = 0;
+  if (allocated.names_nothing()) return share;
   of.each_of_something(
       [&](std::string_view name, double all) { share = std::max(share, share_of(allocated.get(name), all)); });
   return share;

@@ -7,6 +7,7 @@
 /// like a tenth of a milli-CPU, and which of two comparisons has it is part of the rules.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,8 @@ class resource_list {
   }
   /// Resources of which there is something.
   [[nodiscard]] resource_names something_of() const;
+  /// Neither cpu nor memory, and no other resource is named.
+  [[nodiscard]] bool names_nothing() const { return cpu == 0 && memory == 0 && scalars_.empty(); }
   /// Nothing of anything but pods.
   [[nodiscard]] bool is_empty() const;
   [[nodiscard]] bool has_none_of(std::string_view name) const { return get(name) < resource_slack; }
@@ -78,6 +81,23 @@ class resource_list {
 
   /// Pods ask for GPUs and for being a pod; more than two are rare.
   boost::container::small_vector<scalar, 2> scalars_;
+};
+
+/// A list that many have alike: copies share it.
+class shared_resources {
+ public:
+  shared_resources() = default;
+  shared_resources(resource_list list)  // NOLINT(google-explicit-constructor): it is one
+      : list_(std::make_shared<const resource_list>(std::move(list))) {}
+
+  [[nodiscard]] const resource_list& operator*() const { return list_ == nullptr ? none() : *list_; }
+  [[nodiscard]] const resource_list* operator->() const { return &**this; }
+  operator const resource_list&() const { return **this; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  static const resource_list& none();
+
+  std::shared_ptr<const resource_list> list_;  ///< null: nothing
 };
 
 /// All resources of `left` less than in `right`; no slack.

@@ -1,6 +1,7 @@
 // The plug-in drf, without a hierarchy of queues.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "policy/tiers/plugins.hpp"
@@ -36,9 +37,10 @@ class drf final : public plugin {
     shares_[job] = share(allocated_[job]);
   }
 
-  [[nodiscard]] order job_order(const session&, row left, row right) const override {
-    if (shares_[left] == shares_[right]) return 0;
-    return shares_[left] < shares_[right] ? -1 : 1;
+  [[nodiscard]] bool has_job_keys() const override { return true; }
+  /// Shares are not negative: their bits are in their order.
+  [[nodiscard]] std::int64_t job_key(const session&, row job) const override {
+    return std::bit_cast<std::int64_t>(shares_[job]);
   }
 
   [[nodiscard]] victims preemptable(const session& of, row task, const std::vector<row>& candidates) const override {

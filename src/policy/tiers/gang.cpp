@@ -19,8 +19,9 @@ class gang final : public plugin {
   [[nodiscard]] points orders() const override { return points_at({point::job_order, point::sub_job_order}); }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
-  [[nodiscard]] order job_order(const session& of, row left, row right) const override {
-    return unready_first(has_gang(of.cluster(), left), has_gang(of.cluster(), right));
+  [[nodiscard]] bool has_job_keys() const override { return true; }
+  [[nodiscard]] std::int64_t job_key(const session& of, row job) const override {
+    return is_gang_ready(counts_of(of.cluster(), of.cluster().jobs[job])) ? 1 : 0;
   }
 
   [[nodiscard]] order sub_job_order(const session& of, const sub_job_state& left,
@@ -89,23 +90,6 @@ class gang final : public plugin {
   [[nodiscard]] victims evictable(const session&, row, taking, const std::vector<row>& candidates) const override {
     return candidates;
   }
-
- private:
-  /// Orders are asked again and again while nothing changes.
-  struct known_gang {
-    std::uint64_t asked_at = 0;  ///< 1 + the changes of the job then; 0: never
-    bool is_ready = false;
-  };
-
-  bool has_gang(const cluster_state& cluster, row job) const {
-    if (known_.size() < cluster.jobs.size()) known_.resize(cluster.jobs.size());
-    known_gang& known = known_[job];
-    const std::uint64_t at = cluster.jobs[job].changes + 1;
-    if (known.asked_at != at) known = {at, is_gang_ready(counts_of(cluster, cluster.jobs[job]))};
-    return known.is_ready;
-  }
-
-  mutable std::vector<known_gang> known_;  ///< by job
 };
 
 }  // namespace

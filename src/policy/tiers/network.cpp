@@ -52,7 +52,7 @@ class network final : public plugin {
     const distance_limit& limit = sub_job != nullptr ? sub_job->topology : job.topology;
     if (!limit.is_condition()) return {{{root}}};
     resource_list minimum;
-    if (sub_job == nullptr) minimum = job.min_resources.value_or(resource_list{});
+    if (sub_job == nullptr) minimum = job.min_resources.value_or(shared_resources());
     for (const row task : sub_job == nullptr ? std::vector<row>{} : sub_job->tasks) {
       const task_state& one = of.cluster().tasks[task];
       if (one.status == task_status::pending) minimum.add(one.first_request);

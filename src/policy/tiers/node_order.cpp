@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <span>
+#include <string_view>
 
 #include "policy/tiers/plugins.hpp"
 #include "policy/tiers/session.hpp"
@@ -18,12 +18,8 @@ namespace {
 constexpr double usual_cpu = 100;
 constexpr double usual_memory = 200.0 * 1024 * 1024;
 
-resource_list at_least_usual(const resource_list& request) {
-  resource_list one = request;
-  if (one.cpu == 0) one.cpu = usual_cpu;
-  if (one.memory == 0) one.memory = usual_memory;
-  return one;
-}
+double cpu_or_usual(const resource_list& request) { return request.cpu == 0 ? usual_cpu : request.cpu; }
+double memory_or_usual(const resource_list& request) { return request.memory == 0 ? usual_memory : request.memory; }
 
 /// Whole points of one resource; a node that has none of it does not count.
 struct points_of_resource {
@@ -39,44 +35,47 @@ points_of_resource fullness(double used, double capacity, bool emptier) {
   return {std::min(asked, most) * 100 / most, true};
 }
 
-std::int64_t fullness_of_node(const resource_list& used, const resource_list& capacity, bool emptier) {
-  const points_of_resource cpu = fullness(used.cpu, capacity.cpu, emptier);
-  const points_of_resource memory = fullness(used.memory, capacity.memory, emptier);
+std::int64_t fullness_of_node(double used_cpu, double used_memory, const resource_list& capacity, bool emptier) {
+  const points_of_resource cpu = fullness(used_cpu, capacity.cpu, emptier);
+  const points_of_resource memory = fullness(used_memory, capacity.memory, emptier);
   const std::int64_t count = (cpu.counts ? 1 : 0) + (memory.counts ? 1 : 0);
   return count == 0 ? 0 : (cpu.points + memory.points) / count;
 }
 
-/// The resources whose parts are held against each other; the first two always count.
-constexpr std::array<std::string_view, 3> balanced_names{"cpu", "memory", "nvidia.com/gpu"};
+/// The resources whose parts are held against each other: cpu and memory, which always count, and a device, which
+/// counts for tasks that ask for it.
+constexpr std::string_view balanced_device = "nvidia.com/gpu";
+using balanced_amounts = std::array<double, 3>;
 
-/// 100 if all resources are used in equal parts. `asked`: a device counts only for tasks that ask for it.
-std::int64_t evenness(const resource_list& used, const resource_list& capacity, const resource_list& asked,
-                      std::size_t resources) {
-  std::vector<double> parts;
-  for (const std::string_view name : std::span(balanced_names).first(resources)) {
-    const double most = capacity.get(name);
-    const bool counts = name == balanced_names[0] || name == balanced_names[1] || asked.get(name) > 0;
-    if (most > 0 && counts) parts.push_back(std::min(used.get(name) / most, 1.0));
+balanced_amounts balanced_of(const resource_list& of, bool with_device) {
+  return {of.cpu, of.memory, with_device ? of.get(balanced_device) : 0};
+}
+
+/// 100 if all resources are used in equal parts.
+std::int64_t evenness(const balanced_amounts& used, const balanced_amounts& capacity) {
+  balanced_amounts parts{};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (capacity[i] > 0) parts[count++] = std::min(used[i] / capacity[i], 1.0);
   }
   double spread = 0;
-  if (parts.size() == 2) {
+  if (count == 2) {
     spread = std::fabs((parts[0] - parts[1]) / 2);
-  } else if (parts.size() > 2) {
-    const double mean = std::accumulate(parts.begin(), parts.end(), 0.0) / static_cast<double>(parts.size());
+  } else if (count > 2) {
+    const double mean = std::accumulate(parts.begin(), parts.end(), 0.0) / static_cast<double>(count);
     double sum = 0;
     for (const double part : parts) sum += (part - mean) * (part - mean);
-    spread = std::sqrt(sum / static_cast<double>(parts.size()));
+    spread = std::sqrt(sum / static_cast<double>(count));
   }
   return static_cast<std::int64_t>((1 - spread) * 100);
 }
 
 /// By what the task changes: 75 if nothing.
-std::int64_t balance_of_node(const resource_list& used, const resource_list& capacity, const resource_list& asked,
-                             std::size_t resources) {
-  resource_list with = used;
-  with.add(asked);
-  const std::int64_t change = evenness(with, capacity, asked, resources) - evenness(used, capacity, asked, resources);
-  return 50 + (50 + change) / 2;
+std::int64_t balance_of_node(const balanced_amounts& used, const balanced_amounts& capacity,
+                             const balanced_amounts& asked) {
+  balanced_amounts with = used;
+  for (std::size_t i = 0; i < with.size(); ++i) with[i] += asked[i];
+  return 50 + (50 + evenness(with, capacity) - evenness(used, capacity)) / 2;
 }
 
 class node_order final : public plugin {
@@ -92,24 +91,31 @@ class node_order final : public plugin {
                    std::vector<double>& scores) const override {
     const cluster_state& cluster = of.cluster();
     const resource_list& asked = cluster.tasks[task].request;
-    const resource_list request = at_least_usual(asked);
-    const std::size_t resources = weights_.balanced_gpus ? balanced_names.size() : balanced_names.size() - 1;
     const bool balances = weights_.balanced_gpus ? !cluster.tasks[task].best_effort : asked.cpu > 0 || asked.memory > 0;
+    const bool with_device = weights_.balanced_gpus && asked.get(balanced_device) > 0;
+    const balanced_amounts own = balanced_of(asked, with_device);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const node_state& node = cluster.nodes[nodes[i]];
-      resource_list used = request;
-      resource_list asked_for;
+      double used_cpu = cpu_or_usual(asked);
+      double used_memory = memory_or_usual(asked);
+      balanced_amounts asked_for{};
       for (const auto& [other, status] : node.tasks) {
         if (status == task_status::releasing) continue;
-        used.add(at_least_usual(cluster.tasks[other].request));
-        asked_for.add(cluster.tasks[other].request);
+        const resource_list& request = cluster.tasks[other].request;
+        used_cpu += cpu_or_usual(request);
+        used_memory += memory_or_usual(request);
+        const balanced_amounts theirs = balanced_of(request, with_device);
+        for (std::size_t k = 0; k < theirs.size(); ++k) asked_for[k] += theirs[k];
       }
       if (balances) {
-        scores[i] +=
-            static_cast<double>(weights_.balanced * balance_of_node(asked_for, node.allocatable, asked, resources));
+        const balanced_amounts capacity = balanced_of(node.allocatable, with_device);
+        scores[i] += static_cast<double>(weights_.balanced * balance_of_node(asked_for, capacity, own));
       }
-      scores[i] += static_cast<double>(weights_.least_requested * fullness_of_node(used, node.allocatable, true) +
-                                       weights_.most_requested * fullness_of_node(used, node.allocatable, false));
+      const auto points = [&](bool emptier) {
+        return fullness_of_node(used_cpu, used_memory, node.allocatable, emptier);
+      };
+      scores[i] +=
+          static_cast<double>(weights_.least_requested * points(true) + weights_.most_requested * points(false));
     }
     if (cluster.tasks[task].avoids != nullptr) {
       // 100 without such taints, 0 with most of them.

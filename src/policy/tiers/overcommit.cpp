@@ -25,7 +25,7 @@ class overcommit final : public plugin {
       if (job.phase == job_phase::inqueue) promised_.add(*job.min_resources);
       // Of a gang that runs, what it needs to start again is promised already.
       if (job.phase == job_phase::running && counts_of(cluster, job).ready >= job.min_available) {
-        promised_.add(outstanding_minimum(*job.min_resources, job.min_named, allocated_of(cluster, job)));
+        promised_.add(outstanding_of(job, allocated_of(cluster, job)));
       }
     }
   }

@@ -79,6 +79,10 @@ class plugin {
   /// At which of the points of orders it says something; elsewhere it is not asked.
   [[nodiscard]] virtual points orders() const { return points().set(); }
   [[nodiscard]] virtual order job_order(const session&, row, row) const { return std::nullopt; }
+  /// It orders jobs by a number, the lowest first, that changes with `cluster_state::changes_of_job` alone; it is asked
+  /// for `job_key` then and not for `job_order`.
+  [[nodiscard]] virtual bool has_job_keys() const { return false; }
+  [[nodiscard]] virtual std::int64_t job_key(const session&, row /*job*/) const { return 0; }
   [[nodiscard]] virtual order sub_job_order(const session&, const sub_job_state&, const sub_job_state&) const {
     return std::nullopt;
   }

@@ -22,8 +22,10 @@ class priority final : public plugin {
   }
   [[nodiscard]] bool judges_victims_by_node() const override { return true; }
 
-  [[nodiscard]] order job_order(const session& of, row left, row right) const override {
-    return higher_first(of.cluster().jobs[left].priority, of.cluster().jobs[right].priority);
+  [[nodiscard]] bool has_job_keys() const override { return true; }
+  /// The highest first.
+  [[nodiscard]] std::int64_t job_key(const session& of, row job) const override {
+    return ~of.cluster().jobs[job].priority;
   }
   [[nodiscard]] order sub_job_order(const session&, const sub_job_state& left,
                                     const sub_job_state& right) const override {

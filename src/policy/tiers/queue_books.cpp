@@ -93,9 +93,10 @@ void enter_job(const cluster_state& cluster, const job_state& job, queue_book& b
   const resource_list allocated = allocated_of(cluster, job);
   if (job.min_resources &&
       (job.phase == job_phase::inqueue || (job.phase == job_phase::running && held >= job.min_available))) {
-    book.inqueue.add(outstanding_minimum(*job.min_resources, job.min_named, allocated));
+    book.inqueue.add(outstanding_of(job, allocated));
   }
-  book.elastic.add(beyond_minimum(allocated, job.min_resources.value_or(resource_list{})));
+  // Who holds nothing holds nothing beyond.
+  if (held > 0) book.elastic.add(beyond_minimum(allocated, job.min_resources.value_or(shared_resources())));
 }
 
 resource_list all_guarantees(const cluster_state& cluster) {

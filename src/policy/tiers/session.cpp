@@ -1,6 +1,7 @@
 #include "policy/tiers/session.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "policy/tiers/ordered_heap.hpp"
@@ -19,6 +20,12 @@ session::session(cluster_state cluster, std::vector<tier> tiers)
       }
     }
   }
+  for (const plugin* const one : orderers_[static_cast<std::size_t>(point::job_order)])
+    job_orderers_.push_back({one, one->has_job_keys()});
+  orders_by_keys_ = std::ranges::all_of(job_orderers_, &job_orderer::has_keys);
+  keys_per_job_ = job_orderers_.size() + 1;
+  job_keys_.resize(cluster_.jobs.size() * keys_per_job_);
+  keys_asked_at_.resize(cluster_.jobs.size());
   for (tier& of : tiers_) {
     for (placed_plugin& one : of) one.does->open(*this, one.on);
   }
@@ -94,11 +101,25 @@ std::vector<row> session::allowed_victims(point at, const Ask& ask) const {
   return {};
 }
 
-int session::compare_jobs(row left, row right) const {
-  return first_order(point::job_order, [&](const plugin& of) { return of.job_order(*this, left, right); });
+void session::ask_keys(row job, std::int64_t* keys) const {
+  for (const job_orderer& one : job_orderers_) *keys++ = one.has_keys ? one.does->job_key(*this, job) : 0;
+  *keys = cluster_.jobs[job].created;
 }
 
-bool session::job_before(row left, row right) const {
+int session::compare_jobs(row left, row right) const {
+  const std::int64_t* l = keys_of(left);
+  const std::int64_t* r = keys_of(right);
+  for (std::size_t i = 0; i < job_orderers_.size(); ++i) {
+    if (!job_orderers_[i].has_keys) {
+      if (const int said = job_orderers_[i].does->job_order(*this, left, right).value_or(0); said != 0) return said;
+    } else if (l[i] != r[i]) {
+      return l[i] < r[i] ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+bool session::job_before_by_asking(row left, row right) const {
   if (const int said = compare_jobs(left, right); said != 0) return said < 0;
   const job_state& l = cluster_.jobs[left];
   const job_state& r = cluster_.jobs[right];
@@ -266,29 +287,37 @@ std::vector<double> session::node_scores(row task, const std::vector<row>& nodes
   return scores;
 }
 
-row better_node(const std::vector<node_answers::one>& answers, row one, row later_one) {
-  if (one == no_row || later_one == no_row) return one == no_row ? later_one : one;
-  return answers[later_one].score > answers[one].score ? later_one : one;
+row node_answers::better(row one, row later_one) const {
+  const bool has_one = one != no_row && nodes_[one].has_room_later;
+  if (later_one == no_row || !nodes_[later_one].has_room_later) return has_one ? one : no_row;
+  if (!has_one) return later_one;
+  const node_answers::one& a = nodes_[one];
+  const node_answers::one& b = nodes_[later_one];
+  const bool is_better = a.has_room == b.has_room ? b.score > a.score : b.has_room;
+  return is_better ? later_one : one;
 }
 
-row node_answers::best() {
-  row now = no_row;
-  row later = no_row;
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    block& part = blocks_[i];
-    if (!part.is_known) {
-      part = {no_row, no_row, true};
-      const row end = std::min(nodes_.size(), (i + 1) * block_size);
-      for (row node = i * block_size; node < end; ++node) {
-        if (!nodes_[node].has_room_later) continue;
-        row& first = nodes_[node].has_room ? part.now : part.later;
-        first = better_node(nodes_, first, node);
-      }
-    }
-    now = better_node(nodes_, now, part.now);
-    later = better_node(nodes_, later, part.later);
+row node_answers::winner_at(std::size_t place) const {
+  const auto below = [&](std::size_t at) -> row {
+    if (at < tree_.size()) return tree_[at];
+    return at - tree_.size() < nodes_.size() ? at - tree_.size() : no_row;
+  };
+  return better(below(2 * place + 1), below(2 * place + 2));
+}
+
+void node_answers::build_tree() {
+  tree_.assign(std::max<std::size_t>(std::bit_ceil(nodes_.size()), 2) - 1, no_row);
+  for (std::size_t place = tree_.size(); place-- > 0;) tree_[place] = winner_at(place);
+}
+
+void node_answers::renew(row node) {
+  for (std::size_t place = node + tree_.size(); place > 0;) {
+    place = (place - 1) / 2;
+    const row before = tree_[place];
+    tree_[place] = winner_at(place);
+    // Above this place nobody has seen the node, nor does now.
+    if (before != node && tree_[place] == before) return;
   }
-  return now != no_row ? now : later;
 }
 
 node_answers& session::answers_for(row task) {
@@ -300,16 +329,15 @@ node_answers& session::answers_for(row task) {
     const std::uint64_t at = cluster_.nodes[node].changes + 1;
     if (about.asked_at == at) return;
     about.asked_at = at;
-    known.blocks_[node / node_answers::block_size].is_known = false;
-    const auto fits = [&](const resource_list& free) { return less_equal(asked, free, absent_resource::zero); };
-    about.has_room_later = refuses(task, node) == node_refusal::none && fits(cluster_.nodes[node].future_idle());
-    about.has_room = about.has_room_later && fits(cluster_.nodes[node].idle) &&
-                     !cluster_.takes_what_is_set_aside(task, cluster_.nodes[node].idle);
+    const node_state& there = cluster_.nodes[node];
+    about.has_room_later = refuses(task, node) == node_refusal::none && there.will_fit(asked);
+    about.has_room = about.has_room_later && less_equal(asked, there.idle, absent_resource::zero) &&
+                     !cluster_.takes_what_is_set_aside(task, there.idle);
     changed.push_back(node);
   };
-  if (known.nodes_.empty()) {
+  const bool is_new = known.nodes_.empty();
+  if (is_new) {
     known.nodes_.resize(cluster_.nodes.size());
-    known.blocks_.resize((cluster_.nodes.size() + node_answers::block_size - 1) / node_answers::block_size);
     for (row node = 0; node < known.nodes_.size(); ++node) ask(node);
   } else {
     // The last one that was seen may have changed again.
@@ -319,6 +347,11 @@ node_answers& session::answers_for(row task) {
   known.seen_ = cluster_.changed.size();
   const std::vector<double> scores = node_scores(task, changed);
   for (std::size_t i = 0; i < changed.size(); ++i) known.nodes_[changed[i]].score = scores[i];
+  if (is_new) {
+    known.build_tree();
+  } else {
+    for (const row node : changed) known.renew(node);
+  }
   return known;
 }
 

@@ -6,6 +6,7 @@
 /// something. Victims: within a tier those that all allow, of the first tier that leaves any. Votes: one rejection
 /// rejects, and a tier with a permission ends the vote. One thread at a time.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -25,26 +26,24 @@ class node_answers {
     double score = 0;
   };
   [[nodiscard]] const std::vector<one>& nodes() const { return nodes_; }
-  /// The node with the highest score of those with room now, else of those with room later; the first of equals.
-  /// no_row: there is none.
-  [[nodiscard]] row best();
+  /// Of two nodes the one that is taken: with room now rather than later, then with the higher score, else the first
+  /// one. Each may be no node, and a node without room later is none.
+  [[nodiscard]] row better(row one, row later_one) const;
+  /// The best of all; no_row: none has room.
+  [[nodiscard]] row best() const { return tree_.empty() ? no_row : tree_.front(); }
 
  private:
   friend class session;
-  /// The best nodes of a part of all.
-  struct block {
-    row now = no_row;
-    row later = no_row;
-    bool is_known = false;
-  };
-  static constexpr std::size_t block_size = 64;
+  void build_tree();
+  /// What is said of a node has changed.
+  void renew(row node);
+  /// The better one of the two below, which may be nodes.
+  [[nodiscard]] row winner_at(std::size_t place) const;
 
   std::vector<one> nodes_;
-  std::vector<block> blocks_;
-  std::size_t seen_ = 0;  ///< so many changes of nodes
+  std::vector<row> tree_;  ///< tournament: places 2i+1 and 2i+2 below i, and below the last ones the nodes, in order
+  std::size_t seen_ = 0;   ///< so many changes of nodes
 };
-/// Of two nodes the one that is taken, where each may be no node.
-[[nodiscard]] row better_node(const std::vector<node_answers::one>& answers, row one, row later_one);
 
 class session {
  public:
@@ -56,7 +55,15 @@ class session {
   [[nodiscard]] const std::vector<tier>& tiers() const { return tiers_; }
 
   // Orders: whether the left one comes first. Total, by creation and name at last.
-  [[nodiscard]] bool job_before(row left, row right) const;
+  [[nodiscard]] bool job_before(row left, row right) const {
+    if (!orders_by_keys_) return job_before_by_asking(left, right);
+    const std::int64_t* l = keys_of(left);
+    const std::int64_t* r = keys_of(right);
+    for (std::size_t i = 0; i < keys_per_job_; ++i) {
+      if (l[i] != r[i]) return l[i] < r[i];
+    }
+    return cluster_.jobs[left].name < cluster_.jobs[right].name;
+  }
   [[nodiscard]] int compare_jobs(row left, row right) const;
   [[nodiscard]] bool sub_job_before(const sub_job_state& left, const sub_job_state& right) const;
   [[nodiscard]] bool task_before(row left, row right) const;
@@ -123,7 +130,29 @@ class session {
   bool judges_by_kind_ = true;
   bool judges_victims_by_node_ = true;
   bool limits_queues_ = false;
-  std::map<row, node_answers> answers_;  ///< by kind
+  [[nodiscard]] bool job_before_by_asking(row left, row right) const;
+  /// Orders are asked again and again while nothing changes: the keys of a job, asked anew after it has changed, one
+  /// for each plug-in that orders jobs, and when it was created.
+  [[nodiscard]] const std::int64_t* keys_of(row job) const {
+    std::uint64_t& asked_at = keys_asked_at_[job];
+    std::int64_t* const keys = &job_keys_[job * keys_per_job_];
+    const std::uint64_t at = cluster_.changes_of_job(job) + 1;
+    if (asked_at != at) ask_keys(job, keys);
+    asked_at = at;
+    return keys;
+  }
+  void ask_keys(row job, std::int64_t* keys) const;
+
+  struct job_orderer {
+    const plugin* does;
+    bool has_keys;
+  };
+  std::vector<job_orderer> job_orderers_;
+  bool orders_by_keys_ = false;  ///< all of them do
+  std::size_t keys_per_job_ = 0;
+  mutable std::vector<std::int64_t> job_keys_;
+  mutable std::vector<std::uint64_t> keys_asked_at_;  ///< 1 + the changes of the job then; 0: never
+  std::map<row, node_answers> answers_;               ///< by kind
 };
 
 }  // namespace kaisched::policy::tiers

@@ -21,10 +21,19 @@ resource_list node_state::future_idle() const {
   return free;
 }
 
+bool node_state::will_fit(const resource_list& asked) const {
+  const bool stays = releasing.names_nothing() && pipelined.names_nothing();
+  return stays ? less_equal(asked, idle, absent_resource::zero)
+               : less_equal(asked, future_idle(), absent_resource::zero);
+}
+
 void cluster_state::note_change(row task) {
   const task_state& of = tasks[task];
   ++nodes[of.node].changes;
-  if (of.job != no_row) ++jobs[of.job].changes;
+  if (of.job != no_row) {
+    if (of.job >= job_changes_.size()) job_changes_.resize(std::max(jobs.size(), of.job + 1), 0);
+    ++job_changes_[of.job];
+  }
   if (changed.empty() || changed.back() != of.node) changed.push_back(of.node);
   if (neighbours == nullptr) return;
   const auto charged = nodes[of.node].tasks.find(task);
@@ -120,7 +129,7 @@ namespace {
 bool counts_for(const task_state& task, gang_condition wanted) {
   if (is_allocated(task.status) || task.status == task_status::succeeded) return true;
   if (task.status == task_status::pipelined) return wanted != gang_condition::ready;
-  return task.status == task_status::pending && (wanted == gang_condition::valid || task.first_request.is_empty());
+  return task.status == task_status::pending && (wanted == gang_condition::valid || task.first_request->is_empty());
 }
 
 }  // namespace
@@ -221,6 +230,11 @@ resource_list allocated_of(const cluster_state& cluster, const job_state& job) {
     if (is_allocated(cluster.tasks[task].status)) sum.add(cluster.tasks[task].request);
   }
   return sum;
+}
+
+resource_list outstanding_of(const job_state& job, const resource_list& allocated) {
+  const resource_list& minimum = *job.min_resources;
+  return outstanding_minimum(minimum, job.min_named ? *job.min_named : minimum.something_of(), allocated);
 }
 
 job_phase phase_after(const cluster_state& cluster, const job_state& job, bool short_of_room) {

@@ -62,12 +62,12 @@ struct task_state {
   std::string name;  ///< namespace/name
   std::string uid;
   std::string role;
-  resource_list request;          ///< while it runs
-  resource_list first_request;    ///< what it needs to start
-  std::int64_t priority = 0;      ///< in its job
-  std::int64_t pod_priority = 0;  ///< by the class of its pod
-  std::int64_t created = 0;       ///< ns
-  std::int64_t started = 0;       ///< ns: when it last started, else when it was created
+  shared_resources request;        ///< while it runs
+  shared_resources first_request;  ///< what it needs to start
+  std::int64_t priority = 0;       ///< in its job
+  std::int64_t pod_priority = 0;   ///< by the class of its pod
+  std::int64_t created = 0;        ///< ns
+  std::int64_t started = 0;        ///< ns: when it last started, else when it was created
   task_status status = task_status::pending;
   row node = no_row;
   row job = no_row;
@@ -123,8 +123,8 @@ struct job_state {
   role_minimums minimums;
   std::map<std::string, std::int64_t, std::less<>> min_sub_jobs;  ///< by group
   bool has_rules = false;                                         ///< sub-jobs are made by rules
-  std::optional<resource_list> min_resources;
-  resource_names min_named;  ///< resources that the minimum names
+  std::optional<shared_resources> min_resources;
+  std::optional<resource_names> min_named;  ///< resources that the minimum names; none: of which there is something
   job_phase phase = job_phase::pending;
   bool has_topology = false;
   distance_limit topology;
@@ -132,8 +132,7 @@ struct job_state {
   std::string allocated_domain;
   std::vector<row> tasks;
   std::vector<sub_job_state> sub_jobs;
-  std::uint64_t changes = 0;  ///< of tasks that come to nodes, leave them, or are charged there in another way
-  std::set<row> unplaced;     ///< tasks that found no node in the attempt that goes on
+  std::set<row> unplaced;  ///< tasks that found no node in the attempt that goes on
 };
 
 struct queue_state {
@@ -162,6 +161,8 @@ struct node_state {
 
   /// What is free once all that is being released is.
   [[nodiscard]] resource_list future_idle() const;
+  /// Whether so much is free then.
+  [[nodiscard]] bool will_fit(const resource_list& asked) const;
 };
 
 /// What tasks on nodes mean for others there, as they come and go. A task that it has a say in is of no kind.
@@ -209,11 +210,19 @@ class cluster_state {
   /// A task that is charged, and not for a promise, gets another status of that kind.
   void change_status(row task, task_status status);
   [[nodiscard]] resource_list total() const;
+  /// Grows when a task of the job comes to a node, leaves it, or is charged there in another way.
+  [[nodiscard]] std::uint64_t changes_of_job(row job) const {
+    return job < job_changes_.size() ? job_changes_[job] : 0;
+  }
+  /// The tasks of the job are as they were when there had been so many changes.
+  void restore_changes_of_job(row job, std::uint64_t changes) { job_changes_[job] = changes; }
   /// Of what a node has free the task would take something that is set aside.
   [[nodiscard]] bool takes_what_is_set_aside(row task, const resource_list& free) const;
 
  private:
   void note_change(row task);
+
+  std::vector<std::uint64_t> job_changes_;  ///< apart from the jobs, for orders look at little else
 };
 
 /// Pods of a job or of a sub-job.
@@ -240,6 +249,8 @@ enum class gang_condition : std::uint8_t { valid, ready, pipelined };
 [[nodiscard]] resource_list requests_of(const cluster_state& cluster, const std::vector<row>& tasks);
 /// Resources of the tasks that hold theirs.
 [[nodiscard]] resource_list allocated_of(const cluster_state& cluster, const job_state& job);
+/// What the job, which has a minimum, still has a claim to of it.
+[[nodiscard]] resource_list outstanding_of(const job_state& job, const resource_list& allocated);
 /// The phase after a session. `short_of_room`: a plug-in has said that it cannot be placed.
 [[nodiscard]] job_phase phase_after(const cluster_state& cluster, const job_state& job, bool short_of_room);
 /// Forgets domains of jobs that hold nothing any more or that are gone, and finds them where they are not known.

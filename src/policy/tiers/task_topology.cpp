@@ -75,8 +75,8 @@ struct bucket {
 
   void change_request(const task_state& task, int sign) {
     constexpr double mebibyte = 1024.0 * 1024.0;
-    double sum = task.request.cpu + task.request.memory / mebibyte;
-    for (const auto& [name, amount] : task.request.scalars()) sum += amount;
+    double sum = task.request->cpu + task.request->memory / mebibyte;
+    for (const auto& [name, amount] : task.request->scalars()) sum += amount;
     size += sign * sum;
     if (sign > 0) {
       request.add(task.request);
