@@ -28,12 +28,17 @@ constexpr std::int64_t not_counted = -1;
 std::int64_t places_on(const core& c, node_row row, std::span<const std::int64_t> request,
                        const std::vector<std::int64_t>* more) {
   const std::size_t at = static_cast<std::size_t>(row) * c.state().dims();
+  const auto free = [&](std::size_t d) {
+    const std::int64_t now = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
+    return more == nullptr ? now : now + (*more)[at + d];
+  };
+  // Most nodes of a full cluster have too little of something, and divisions are slow.
+  for (std::size_t d = 0; d < request.size(); ++d) {
+    if (request[d] > 0 && free(d) < request[d]) return 0;
+  }
   std::int64_t most = std::numeric_limits<std::int32_t>::max();
   for (std::size_t d = 0; d < request.size(); ++d) {
-    if (request[d] <= 0) continue;
-    std::int64_t free = (*c.live.idle)[at + d] + (*c.live.releasing)[at + d];
-    if (more != nullptr) free += (*more)[at + d];
-    most = std::min(most, std::max<std::int64_t>(0, free) / request[d]);
+    if (request[d] > 0) most = std::min(most, free(d) / request[d]);
   }
   return most;
 }
@@ -227,13 +232,15 @@ domain_walk::measured domain_walk::measure(sub_group_row member, const topology:
     if (c_.reservations.closes(group_, row)) continue;
     topology::domain_room& room = made.rooms[tree.leaf[row]];
     std::size_t accepted = 0;
+    std::int64_t places = 0;
     for (std::size_t kind = 0; kind < made.kinds.size(); ++kind) {
       if (!c_.choice.accepts(c_, made.kinds[kind], row)) continue;
-      room.pods[kind] += places_on(c_, row, requests[kind], more_);
+      places = places_on(c_, row, requests[kind], more_);
+      room.pods[kind] += places;
       ++accepted;
     }
     if (accepted == 0) continue;
-    if (accepted == made.kinds.size()) room.largest += places_on(c_, row, largest, more_);
+    if (accepted == made.kinds.size()) room.largest += accepted == 1 ? places : places_on(c_, row, largest, more_);
     const std::size_t at = static_cast<std::size_t>(row) * s.dims() + d;
     const std::int64_t more = more_ == nullptr ? 0 : (*more_)[at];
     room.free += std::max<std::int64_t>(0, (*c_.live.idle)[at] + (*c_.live.releasing)[at] + more);
