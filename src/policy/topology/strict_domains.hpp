@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include <kaisched/ids.hpp>
 #include <kaisched/options.hpp>
 
@@ -14,10 +16,11 @@ namespace kaisched::policy::topology {
 
 /// What the nodes have that pods may go to; of a node, or of all nodes of a domain.
 struct domain_room {
-  std::vector<std::int64_t> pods;  ///< pods of each kind that there is room for, if there are no others
-  std::int64_t largest = 0;        ///< pods with the largest request of all kinds for each resource
-  std::int64_t free = 0;           ///< what is idle and coming free of the resource that orders domains
-  std::int64_t used = 0;           ///< pods of the group that are there already
+  /// Pods of each kind that there is room for, if there are no others. Mostly all are of one kind.
+  boost::container::small_vector<std::int64_t, 1> pods;
+  std::int64_t largest = 0;  ///< pods with the largest request of all kinds for each resource
+  std::int64_t free = 0;     ///< what is idle and coming free of the resource that orders domains
+  std::int64_t used = 0;     ///< pods of the group that are there already
 };
 
 /// Pods that look for a domain together.
