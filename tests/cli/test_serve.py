@@ -754,8 +754,9 @@ class Metrics(ServeCase):
         under_way = [self.begin(server, self.SLOW), self.begin(server, self.SLOW)]
         for _ in range(100):
             busy = self.read(server, over)
-            if busy["kaisched_serve_requests_waiting"] == 1:
+            if [busy["kaisched_serve_threads_busy"], busy["kaisched_serve_requests_waiting"]] == [1, 1]:
                 break
+            time.sleep(0.005)
         self.assertEqual([busy[name] for name in names], [1, 1, 1, 3, 0])
         self.assertEqual(server.ask("GET", "/v1/health").status, 503)
         self.assertEqual(self.read(server, over)["kaisched_serve_connections_refused_total"], 1)
