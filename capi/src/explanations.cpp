@@ -1,6 +1,5 @@
 // Questions why and what if: each is asked of the session, and its answer becomes a table.
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,25 +16,13 @@ using namespace kaisched::capi;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-/// Limits of a caller in the present version of their structure; what is missing is 0, and all of it for NULL.
-template <class T>
-result<T> read_limits(const T* given, std::size_t first_version) {
-  T limits{};
-  if (given == nullptr) return limits;
-  if (given->struct_size < first_version) {
-    return error{status::struct_size, "struct_size of the limits is " + std::to_string(given->struct_size), {}};
-  }
-  std::memcpy(&limits, given, std::min<std::size_t>(given->struct_size, sizeof limits));
-  return limits;
-}
-
 /// Replaces a default where the caller has said something else.
 void take(std::uint32_t& limit, std::uint32_t given) {
   if (given != 0) limit = given;
 }
 
 result<remedy_limits> limits_of(const kaisched_remedy_limits* told) {
-  const result<kaisched_remedy_limits> given = read_limits(told, sizeof(kaisched_remedy_limits));
+  const result<kaisched_remedy_limits> given = read_given(told, sizeof(kaisched_remedy_limits), "the limits");
   if (!given) return given.failure();
   remedy_limits limits;
   take(limits.trials, given->trials);
@@ -49,7 +36,7 @@ result<remedy_limits> limits_of(const kaisched_remedy_limits* told) {
 }
 
 result<what_if_limits> limits_of(const kaisched_what_if_limits* told) {
-  const result<kaisched_what_if_limits> given = read_limits(told, sizeof(kaisched_what_if_limits));
+  const result<kaisched_what_if_limits> given = read_given(told, sizeof(kaisched_what_if_limits), "the limits");
   if (!given) return given.failure();
   what_if_limits limits;
   take(limits.eviction_steps, given->eviction_steps);
@@ -149,6 +136,21 @@ kaisched_status kaisched_session_what_if(const kaisched_session* session, const 
     std::vector<std::uint64_t> first;
     for (std::uint64_t i = 0; i <= report->groups.size(); ++i) first.push_back(i);
     *out = new kaisched_answers(session->body.to_table(*report), std::move(first));
+    return {};
+  });
+}
+
+kaisched_status kaisched_session_gaps(const kaisched_session* session, kaisched_answers** out,
+                                      kaisched_error* err) noexcept {
+  if (out != nullptr) *out = nullptr;
+  return guard(err, KAISCHED_FN_SESSION_GAPS, [&]() -> result<void> {
+    if (auto r = require({{session, "session"}, {out, "out"}}); !r) return r;
+    const result<std::vector<optimality_gap>> found = session->body.gaps();
+    if (!found) return found.failure();
+    std::vector<std::uint64_t> first{0};
+    for (const optimality_gap& one : *found)
+      first.push_back(first.back() + std::max<std::size_t>(1, one.domains.size()));
+    *out = new kaisched_answers(session->body.to_table(*found), std::move(first));
     return {};
   });
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <kaisched/kaisched.h>
 #include <kaisched/result.hpp>
@@ -90,6 +91,31 @@ struct named_pointer {
   if (!bytes.empty()) std::memcpy(buffer, bytes.data(), bytes.size());
   if (final_nul) static_cast<char*>(buffer)[bytes.size()] = '\0';
   return {};
+}
+
+/// A structure of a caller in its present version; what is missing is 0, and all of it for NULL.
+/// @param first_version size of the structure in the first version that had it.
+template <class T>
+[[nodiscard]] result<T> read_given(const T* given, std::size_t first_version, std::string_view name) {
+  T read{};
+  if (given == nullptr) return read;
+  if (given->struct_size < first_version) {
+    return error{
+        status::struct_size, "struct_size of " + std::string(name) + " is " + std::to_string(given->struct_size), {}};
+  }
+  std::memcpy(&read, given, std::min<std::size_t>(given->struct_size, sizeof read));
+  return read;
+}
+/// Texts of a caller.
+[[nodiscard]] inline result<std::vector<std::string>> read_texts(const char* const* given, std::size_t count,
+                                                                 std::string_view name) {
+  if (given == nullptr && count > 0) return bad_argument(std::string(name) + " is NULL");
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (given[i] == nullptr) return bad_argument("one of " + std::string(name) + " is NULL");
+    texts.emplace_back(given[i]);
+  }
+  return texts;
 }
 
 /// Clears what a caller set aside for a description, if it is large enough: the tail that a newer caller knows and this

@@ -14,6 +14,7 @@
 #include <kaisched/cluster.hpp>
 #include <kaisched/engine.hpp>
 #include <kaisched/kaisched.h>
+#include <kaisched/scaling.hpp>
 #include <kaisched/session.hpp>
 #include <kaisched/snapshot.hpp>
 
@@ -79,6 +80,14 @@ struct kaisched_answers {
 
   kaisched::capi::output_table table;
   std::vector<std::uint64_t> first;  ///< by question, and the end
+};
+
+/// Immutable.
+struct kaisched_scaling {
+  explicit kaisched_scaling(kaisched::scale_report found) : body(std::move(found)) {}
+
+  const kaisched::scale_report body;
+  mutable kaisched::capi::lent_tables tables;
 };
 
 struct kaisched_recorder {

@@ -162,6 +162,9 @@ SAME(KAISCHED_SCOPE_DOMAIN, reason_scope::domain);
 SAME(KAISCHED_FORGET_FAILED, forget_reason::failed);
 SAME(KAISCHED_FORGET_LOST, forget_reason::lost);
 
+SAME(KAISCHED_SCALE_SEARCH, scale_strategy::search);
+SAME(KAISCHED_SCALE_FIRST_FIT, scale_strategy::first_fit);
+
 SAME(KAISCHED_OPTION_BOOLEAN, option_type::boolean);
 SAME(KAISCHED_OPTION_INTEGER, option_type::integer);
 SAME(KAISCHED_OPTION_NUMBER, option_type::number);
@@ -217,6 +220,15 @@ SAME(KAISCHED_TABLE_SHARE_STEP, table_kind::share_step);
 SAME(KAISCHED_TABLE_CHOICE, table_kind::choice);
 SAME(KAISCHED_TABLE_VICTIM, table_kind::victim);
 SAME(KAISCHED_TABLE_FORECAST, table_kind::forecast);
+SAME(KAISCHED_TABLE_GAP, table_kind::gap);
+SAME(KAISCHED_TABLE_SCALING, table_kind::scaling);
+SAME(KAISCHED_TABLE_NODE_ADDITION, table_kind::node_addition);
+SAME(KAISCHED_TABLE_SCALED_GROUP, table_kind::scaled_group);
+SAME(KAISCHED_TABLE_RETURNED_NODE, table_kind::returned_node);
+SAME(KAISCHED_TABLE_FEDERATED_PLACE, table_kind::federated_place);
+SAME(KAISCHED_TABLE_FEDERATED_WAIT, table_kind::federated_wait);
+SAME(KAISCHED_TABLE_FEDERATED_QUEUE, table_kind::federated_queue);
+SAME(KAISCHED_TABLE_MEMBER_SESSION, table_kind::member_session);
 SAME(KAISCHED_TABLE_QUARANTINE, table_kind::quarantine);
 
 SAME(KAISCHED_RESOURCE_COL_NAME, col::resource_name);
@@ -605,6 +617,94 @@ SAME(KAISCHED_FORECAST_COL_DISPLACED_PODS, col::forecast_displaced_pods);
 SAME(KAISCHED_FORECAST_COL_DISPLACED_GROUPS, col::forecast_displaced_groups);
 SAME(KAISCHED_FORECAST_COL_TEXT, col::forecast_text);
 SAME(KAISCHED_FORECAST_COL_DISPLACED_BY, col::forecast_displaced_by);
+
+SAME(KAISCHED_GAP_COL_GAP, col::gap_gap);
+SAME(KAISCHED_GAP_COL_KIND, col::gap_kind);
+SAME(KAISCHED_GAP_COL_COMMIT, col::gap_commit);
+SAME(KAISCHED_GAP_COL_ACTION, col::gap_action);
+SAME(KAISCHED_GAP_COL_GROUP, col::gap_group);
+SAME(KAISCHED_GAP_COL_GROUP_NAME, col::gap_group_name);
+SAME(KAISCHED_GAP_COL_POD, col::gap_pod);
+SAME(KAISCHED_GAP_COL_POD_NAME, col::gap_pod_name);
+SAME(KAISCHED_GAP_COL_PODS, col::gap_pods);
+SAME(KAISCHED_GAP_COL_ACHIEVED, col::gap_achieved);
+SAME(KAISCHED_GAP_COL_BOUND, col::gap_bound);
+SAME(KAISCHED_GAP_COL_DISTANCE, col::gap_distance);
+SAME(KAISCHED_GAP_COL_LEVEL, col::gap_level);
+SAME(KAISCHED_GAP_COL_DIMENSION, col::gap_dimension);
+SAME(KAISCHED_GAP_COL_DOMAIN, col::gap_domain);
+SAME(KAISCHED_GAP_COL_TOO_SMALL, col::gap_too_small);
+SAME(KAISCHED_GAP_COL_PRICE, col::gap_price);
+SAME(KAISCHED_GAP_COL_PER_VICTIM, col::gap_per_victim);
+SAME(KAISCHED_GAP_COL_DOMAIN_BOUND, col::gap_domain_bound);
+SAME(KAISCHED_GAP_COL_LARGEST, col::gap_largest);
+
+SAME(KAISCHED_SCALING_COL_COST, col::scaling_cost);
+SAME(KAISCHED_SCALING_COL_LOWER_BOUND, col::scaling_lower_bound);
+SAME(KAISCHED_SCALING_COL_CHEAPEST, col::scaling_cheapest);
+SAME(KAISCHED_SCALING_COL_MINIMAL, col::scaling_minimal);
+SAME(KAISCHED_SCALING_COL_OTHER_PODS, col::scaling_other_pods);
+SAME(KAISCHED_SCALING_COL_VERIFICATIONS, col::scaling_verifications);
+SAME(KAISCHED_SCALING_COL_SAVED, col::scaling_saved);
+SAME(KAISCHED_SCALING_COL_COMPLETE, col::scaling_complete);
+SAME(KAISCHED_SCALING_COL_DOWN_VERIFICATIONS, col::scaling_down_verifications);
+
+SAME(KAISCHED_NODE_ADDITION_COL_NAME, col::node_addition_name);
+SAME(KAISCHED_NODE_ADDITION_COL_TYPE, col::node_addition_type);
+SAME(KAISCHED_NODE_ADDITION_COL_PRICE, col::node_addition_price);
+
+SAME(KAISCHED_SCALED_GROUP_COL_GROUP_NAME, col::scaled_group_group_name);
+SAME(KAISCHED_SCALED_GROUP_COL_QUEUE, col::scaled_group_queue);
+SAME(KAISCHED_SCALED_GROUP_COL_WAITED, col::scaled_group_waited);
+SAME(KAISCHED_SCALED_GROUP_COL_PLACED, col::scaled_group_placed);
+SAME(KAISCHED_SCALED_GROUP_COL_HELPED, col::scaled_group_helped);
+SAME(KAISCHED_SCALED_GROUP_COL_PLACED_PODS, col::scaled_group_placed_pods);
+SAME(KAISCHED_SCALED_GROUP_COL_PLACED_NODES, col::scaled_group_placed_nodes);
+SAME(KAISCHED_SCALED_GROUP_COL_PLACED_BY, col::scaled_group_placed_by);
+SAME(KAISCHED_SCALED_GROUP_COL_CONSTRAINTS, col::scaled_group_constraints);
+SAME(KAISCHED_SCALED_GROUP_COL_REASONS, col::scaled_group_reasons);
+
+SAME(KAISCHED_RETURNED_NODE_COL_NAME, col::returned_node_name);
+SAME(KAISCHED_RETURNED_NODE_COL_TYPE, col::returned_node_type);
+SAME(KAISCHED_RETURNED_NODE_COL_PRICE, col::returned_node_price);
+SAME(KAISCHED_RETURNED_NODE_COL_RETURNED, col::returned_node_returned);
+SAME(KAISCHED_RETURNED_NODE_COL_EMPTY, col::returned_node_empty);
+SAME(KAISCHED_RETURNED_NODE_COL_MOVED_PODS, col::returned_node_moved_pods);
+SAME(KAISCHED_RETURNED_NODE_COL_MOVED_GROUPS, col::returned_node_moved_groups);
+SAME(KAISCHED_RETURNED_NODE_COL_MOVED_FROM, col::returned_node_moved_from);
+SAME(KAISCHED_RETURNED_NODE_COL_MOVED_TO, col::returned_node_moved_to);
+SAME(KAISCHED_RETURNED_NODE_COL_KEEPS, col::returned_node_keeps);
+
+SAME(KAISCHED_FEDERATED_PLACE_COL_GROUP_NAME, col::federated_place_group_name);
+SAME(KAISCHED_FEDERATED_PLACE_COL_QUEUE, col::federated_place_queue);
+SAME(KAISCHED_FEDERATED_PLACE_COL_MEMBER, col::federated_place_member);
+SAME(KAISCHED_FEDERATED_PLACE_COL_STAGE, col::federated_place_stage);
+SAME(KAISCHED_FEDERATED_PLACE_COL_BY, col::federated_place_by);
+SAME(KAISCHED_FEDERATED_PLACE_COL_RUNNER_UP, col::federated_place_runner_up);
+SAME(KAISCHED_FEDERATED_PLACE_COL_ROUND, col::federated_place_round);
+SAME(KAISCHED_FEDERATED_PLACE_COL_PODS, col::federated_place_pods);
+SAME(KAISCHED_FEDERATED_PLACE_COL_RETURNED, col::federated_place_returned);
+
+SAME(KAISCHED_FEDERATED_WAIT_COL_GROUP_NAME, col::federated_wait_group_name);
+SAME(KAISCHED_FEDERATED_WAIT_COL_QUEUE, col::federated_wait_queue);
+SAME(KAISCHED_FEDERATED_WAIT_COL_LIMIT, col::federated_wait_limit);
+SAME(KAISCHED_FEDERATED_WAIT_COL_MEMBERS, col::federated_wait_members);
+SAME(KAISCHED_FEDERATED_WAIT_COL_VERDICTS, col::federated_wait_verdicts);
+SAME(KAISCHED_FEDERATED_WAIT_COL_TEXT, col::federated_wait_text);
+SAME(KAISCHED_FEDERATED_WAIT_COL_EXPECTED_MEMBER, col::federated_wait_expected_member);
+SAME(KAISCHED_FEDERATED_WAIT_COL_EXPECTED, col::federated_wait_expected);
+SAME(KAISCHED_FEDERATED_WAIT_COL_RETURNED, col::federated_wait_returned);
+
+SAME(KAISCHED_FEDERATED_QUEUE_COL_NAME, col::federated_queue_name);
+SAME(KAISCHED_FEDERATED_QUEUE_COL_PARENT, col::federated_queue_parent);
+SAME(KAISCHED_FEDERATED_QUEUE_COL_QUOTA, col::federated_queue_quota);
+SAME(KAISCHED_FEDERATED_QUEUE_COL_LIMIT, col::federated_queue_limit);
+SAME(KAISCHED_FEDERATED_QUEUE_COL_ALLOCATED, col::federated_queue_allocated);
+
+SAME(KAISCHED_MEMBER_SESSION_COL_MEMBER, col::member_session_member);
+SAME(KAISCHED_MEMBER_SESSION_COL_ROUND, col::member_session_round);
+SAME(KAISCHED_MEMBER_SESSION_COL_DIGEST, col::member_session_digest);
+SAME(KAISCHED_MEMBER_SESSION_COL_TEXT, col::member_session_text);
 
 SAME(KAISCHED_QUARANTINE_COL_KIND, col::quarantine_kind);
 SAME(KAISCHED_QUARANTINE_COL_OWNER, col::quarantine_owner);

@@ -171,6 +171,7 @@ struct member_failure {
 struct federation_report {
   std::vector<federated_place> placed;   ///< in the order of rounds, then of the line
   std::vector<federated_wait> waits;     ///< in the order of the line
+  std::vector<std::string> members;      ///< whom verdicts are about; by name
   std::vector<std::string> returned;     ///< groups that a member had and that are in the line again; by name
   std::vector<member_session> sessions;  ///< by round and member
   std::vector<member_failure> failures;  ///< by member
@@ -178,6 +179,8 @@ struct federation_report {
   std::uint64_t judged = 0;  ///< groups times members that summaries were looked at for
   /// SHA-256 over who got which member in which stage, who waits, and the digests of all sessions.
   [[nodiscard]] std::string digest() const;
+  /// `federated_place`, `federated_wait` or `member_session`. Error for any other kind.
+  [[nodiscard]] result<table> to_table(table_kind kind) const;
 };
 
 /// A queue over all members.
@@ -190,6 +193,8 @@ struct federated_queue {
 
   friend bool operator==(const federated_queue&, const federated_queue&) = default;
 };
+/// As a table of kind `federated_queue`.
+[[nodiscard]] table to_table(std::span<const federated_queue> queues);
 
 /// Clusters that share one line of pod groups and one tree of queues.
 ///

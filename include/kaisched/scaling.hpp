@@ -4,6 +4,7 @@
 /// so changed before it is told.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,9 @@
 #include <kaisched/engine.hpp>
 #include <kaisched/ids.hpp>
 #include <kaisched/result.hpp>
+#include <kaisched/schema.hpp>
 #include <kaisched/snapshot.hpp>
+#include <kaisched/table.hpp>
 
 namespace kaisched {
 
@@ -39,6 +42,12 @@ struct node_offers {
   snapshot nodes;  ///< a node for each type, in the dimensions of the cluster that is asked about
   std::vector<node_type> types;
 };
+
+/// Offers for a cluster, made of tables. @param nodes of nodes, devices and NUMA zones (add), with a node for each
+/// type; they get the resource dimensions of the cluster. Errors: `unsupported` for other tables, `argument` for a type
+/// whose node is missing or has no room for pods, those of `cluster::apply`.
+[[nodiscard]] result<node_offers> make_offers(const snapshot& over, std::span<const table_view> nodes,
+                                              std::vector<node_type> types);
 
 /// How a set of nodes is found. Values are those of `scale_strategy_name`.
 enum class scale_strategy : std::uint8_t {
@@ -128,6 +137,9 @@ struct scale_down_answer {
 struct scale_report {
   scale_up_answer up;
   scale_down_answer down;  ///< in the cluster with the nodes of `up`, which stay
+
+  /// `scaling`, `node_addition`, `scaled_group` or `returned_node`. Error for any other kind.
+  [[nodiscard]] result<table> to_table(table_kind kind) const;
 };
 
 /// Decides the cluster as it is, without making anybody leave, and then asks: with which offered nodes does what still

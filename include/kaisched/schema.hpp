@@ -31,23 +31,32 @@ enum class table_kind : std::uint32_t {
   claim_request = 15,
   disruption_budget = 16,
   reservation = 17,
-  decision = 32,       ///< output of a session
-  reason = 33,         ///< output of a session: why pods wait
-  queue_share = 34,    ///< output of a session: quota, fair share and allocation per queue
-  placement = 35,      ///< output of a session: where every pod is at the end
-  statistic = 36,      ///< output of a session: counters per action
-  quarantine = 37,     ///< output of a snapshot: rows of the input that were left out, and why
-  attempt = 38,        ///< output of a session: what the actions that evict did for groups that waited
-  sharing_group = 39,  ///< output of a session: devices that pods share, and what opened and closed them
-  assumption = 40,     ///< output of a cluster: decisions that it has taken in and nobody has reported on
-  conflict = 41,       ///< output of a cluster: what stood in the way of decisions that it was to take in
-  candidate = 42,      ///< answer of a session: how the nodes stand for one pod
-  remedy = 43,         ///< answer of a session: what would let groups that wait start
-  certificate = 44,    ///< answer of a session: why a group cannot start, as a proof
-  share_step = 45,     ///< answer of a session: how the fair share of a queue came about
-  choice = 46,         ///< answer of a session: why a pod was put where it is
-  victim = 47,         ///< answer of a session: why a pod had to leave or move
-  forecast = 48,       ///< answer of a session: what would become of groups if the cluster had changed
+  decision = 32,         ///< output of a session
+  reason = 33,           ///< output of a session: why pods wait
+  queue_share = 34,      ///< output of a session: quota, fair share and allocation per queue
+  placement = 35,        ///< output of a session: where every pod is at the end
+  statistic = 36,        ///< output of a session: counters per action
+  quarantine = 37,       ///< output of a snapshot: rows of the input that were left out, and why
+  attempt = 38,          ///< output of a session: what the actions that evict did for groups that waited
+  sharing_group = 39,    ///< output of a session: devices that pods share, and what opened and closed them
+  assumption = 40,       ///< output of a cluster: decisions that it has taken in and nobody has reported on
+  conflict = 41,         ///< output of a cluster: what stood in the way of decisions that it was to take in
+  candidate = 42,        ///< answer of a session: how the nodes stand for one pod
+  remedy = 43,           ///< answer of a session: what would let groups that wait start
+  certificate = 44,      ///< answer of a session: why a group cannot start, as a proof
+  share_step = 45,       ///< answer of a session: how the fair share of a queue came about
+  choice = 46,           ///< answer of a session: why a pod was put where it is
+  victim = 47,           ///< answer of a session: why a pod had to leave or move
+  forecast = 48,         ///< answer of a session: what would become of groups if the cluster had changed
+  gap = 49,              ///< answer of a session: how far decisions are from the best possible
+  scaling = 50,          ///< answer to kaisched::scale: what to add costs, what to give back saves
+  node_addition = 51,    ///< answer to kaisched::scale: nodes to add
+  scaled_group = 52,     ///< answer to kaisched::scale: what becomes of groups with the nodes
+  returned_node = 53,    ///< answer to kaisched::scale: nodes that can be given back
+  federated_place = 54,  ///< decision of a federation: who got a member
+  federated_wait = 55,   ///< decision of a federation: who waits
+  federated_queue = 56,  ///< output of a federation: queues over all members
+  member_session = 57,   ///< decision of a federation: what members decided
 };
 
 /// What an input table does. Within one `apply` tables take effect in order, all of them or none.
@@ -541,6 +550,103 @@ enum forecast : std::uint32_t {
   forecast_displaced_groups = 14,
   forecast_text = 15,
   forecast_displaced_by = 16,
+};
+enum gap : std::uint32_t {
+  gap_gap = 1,
+  gap_kind = 2,
+  gap_commit = 3,
+  gap_action = 4,
+  gap_group = 5,
+  gap_group_name = 6,
+  gap_pod = 7,
+  gap_pod_name = 8,
+  gap_pods = 9,
+  gap_achieved = 10,
+  gap_bound = 11,
+  gap_distance = 12,
+  gap_level = 13,
+  gap_dimension = 14,
+  gap_domain = 15,
+  gap_too_small = 16,
+  gap_price = 17,
+  gap_per_victim = 18,
+  gap_domain_bound = 19,
+  gap_largest = 20,
+};
+enum scaling : std::uint32_t {
+  scaling_cost = 1,
+  scaling_lower_bound = 2,
+  scaling_cheapest = 3,
+  scaling_minimal = 4,
+  scaling_other_pods = 5,
+  scaling_verifications = 6,
+  scaling_saved = 7,
+  scaling_complete = 8,
+  scaling_down_verifications = 9,
+};
+enum node_addition : std::uint32_t {
+  node_addition_name = 1,
+  node_addition_type = 2,
+  node_addition_price = 3,
+};
+enum scaled_group : std::uint32_t {
+  scaled_group_group_name = 1,
+  scaled_group_queue = 2,
+  scaled_group_waited = 3,
+  scaled_group_placed = 4,
+  scaled_group_helped = 5,
+  scaled_group_placed_pods = 6,
+  scaled_group_placed_nodes = 7,
+  scaled_group_placed_by = 8,
+  scaled_group_constraints = 9,
+  scaled_group_reasons = 10,
+};
+enum returned_node : std::uint32_t {
+  returned_node_name = 1,
+  returned_node_type = 2,
+  returned_node_price = 3,
+  returned_node_returned = 4,
+  returned_node_empty = 5,
+  returned_node_moved_pods = 6,
+  returned_node_moved_groups = 7,
+  returned_node_moved_from = 8,
+  returned_node_moved_to = 9,
+  returned_node_keeps = 10,
+};
+enum federated_place : std::uint32_t {
+  federated_place_group_name = 1,
+  federated_place_queue = 2,
+  federated_place_member = 3,
+  federated_place_stage = 4,
+  federated_place_by = 5,
+  federated_place_runner_up = 6,
+  federated_place_round = 7,
+  federated_place_pods = 8,
+  federated_place_returned = 9,
+};
+enum federated_wait : std::uint32_t {
+  federated_wait_group_name = 1,
+  federated_wait_queue = 2,
+  federated_wait_limit = 3,
+  federated_wait_members = 4,
+  federated_wait_verdicts = 5,
+  federated_wait_text = 6,
+  federated_wait_expected_member = 7,
+  federated_wait_expected = 8,
+  federated_wait_returned = 9,
+};
+enum federated_queue : std::uint32_t {
+  federated_queue_name = 1,
+  federated_queue_parent = 2,
+  federated_queue_quota = 3,
+  federated_queue_limit = 4,
+  federated_queue_allocated = 5,
+};
+enum member_session : std::uint32_t {
+  member_session_member = 1,
+  member_session_round = 2,
+  member_session_digest = 3,
+  member_session_text = 4,
 };
 }  // namespace col
 

@@ -177,13 +177,15 @@ class session {
   [[nodiscard]] result<table> to_table(std::span<const decision> made) const;
   /// An answer of `candidates` as a table.
   [[nodiscard]] table to_table(const candidate_table& all) const;
-  /// Answers of `remedies` for these groups, of `certify`, `choice`, `victim`, `share_steps` and `what_if` as tables.
+  /// Answers of `remedies` for these groups, of `certify`, `choice`, `victim`, `share_steps`, `what_if` and `gaps` as
+  /// tables.
   [[nodiscard]] table to_table(std::span<const group_row> groups, std::span<const remedy_report> reports) const;
   [[nodiscard]] table to_table(const certificate& proof) const;
   [[nodiscard]] table to_table(const choice_account& why) const;
   [[nodiscard]] table to_table(const victim_account& why) const;
   [[nodiscard]] table to_table(std::span<const share_step> steps) const;
   [[nodiscard]] table to_table(const what_if_report& of) const;
+  [[nodiscard]] table to_table(std::span<const optimality_gap> all) const;
   /// SHA-256 over preset, mode and decisions (names, not rows), as 64 hexadecimal digits.
   [[nodiscard]] std::string digest() const;
   [[nodiscard]] std::span<const action_statistics> statistics() const;

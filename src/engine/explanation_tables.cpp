@@ -202,6 +202,35 @@ consequences consequences_of(const snapshot& over, const forecast& one) {
   return all;
 }
 
+// ---- gaps -----------------------------------------------------------------------------------------------------------
+
+/// One row; `proof` is null where the bound is not over domains.
+void add_gap_row(schema_writer& to, const core& c, const optimality_gap& of, std::uint32_t number,
+                 const victim_bound* proof) {
+  const victim_bound none{.per_victim = 0};
+  const victim_bound& told = proof == nullptr ? none : *proof;
+  to.put(col::gap_gap, number);
+  to.put(col::gap_kind, gap_kind_name(of.kind));
+  to.put(col::gap_commit, of.commit);
+  to.put(col::gap_action, action_name(of.action));
+  to.put(col::gap_group, group_number(c, of.group));
+  to.put(col::gap_group_name, name_of_group(c, of.group));
+  to.put(col::gap_pod, id_of_pod(c, of.pod).value);
+  to.put(col::gap_pod_name, c.base.pod_name(of.pod));
+  to.put(col::gap_pods, of.pods);
+  to.put(col::gap_achieved, of.achieved);
+  to.put(col::gap_bound, of.bound);
+  to.put(col::gap_distance, of.distance());
+  to.put(col::gap_level, std::string_view(of.level));
+  to.put(col::gap_dimension, name_of_dimension(c, of.dim));
+  to.put(col::gap_domain, std::string_view(told.domain));
+  to.put_flag(col::gap_too_small, told.is_too_small);
+  to.put(col::gap_price, told.price);
+  to.put(col::gap_per_victim, told.per_victim);
+  to.put(col::gap_domain_bound, told.bound);
+  to.put_list(col::gap_largest, of.largest);
+}
+
 }  // namespace
 
 table session::to_table(std::span<const group_row> groups, std::span<const remedy_report> reports) const {
@@ -311,6 +340,18 @@ table session::to_table(const what_if_report& of) const {
     w[col::forecast_displaced_groups].push_list(then.displaced_groups);
     w.put(col::forecast_text, std::string_view(text(of, one)));
     w[col::forecast_displaced_by].push_list(then.displaced_by);
+  }
+  return w.take();
+}
+
+table session::to_table(std::span<const optimality_gap> all) const {
+  const core& c = impl_->core;
+  schema_writer w(table_kind::gap);
+  std::uint32_t number = 0;
+  for (const optimality_gap& one : all) {
+    ++number;
+    for (const victim_bound& proof : one.domains) add_gap_row(w, c, one, number, &proof);
+    if (one.domains.empty()) add_gap_row(w, c, one, number, nullptr);
   }
   return w.take();
 }

@@ -63,6 +63,13 @@ error wrong_offer(const node_type& type, std::string_view field, std::string_vie
           {}};
 }
 
+/// The node that those of a type are like, or null.
+std::shared_ptr<const node_info> like_of(const cluster_state& s, const node_type& type) {
+  const auto found =
+      std::find_if(s.nodes->begin(), s.nodes->end(), [&](const auto& node) { return node->name == type.name; });
+  return found == s.nodes->end() ? nullptr : *found;
+}
+
 /// The sum of all that could be bought can be stored.
 result<void> check_prices(const node_offers& offers) {
   base::int128 total = 0;
@@ -86,10 +93,7 @@ result<std::vector<offered_type>> types_of(const node_offers& offers, const snap
     return error{status::argument, "the nodes of the offers have other resource dimensions than the cluster", {}};
   std::vector<offered_type> types;
   for (const node_type& type : offers.types) {
-    offered_type one{&type, nullptr};
-    for (const auto& node : *s.nodes) {
-      if (node->name == type.name) one.like = node;
-    }
+    offered_type one{&type, like_of(s, type)};
     if (one.like == nullptr) return wrong_offer(type, "node", "is missing: there is none of this name");
     types.push_back(std::move(one));
   }
@@ -356,4 +360,28 @@ result<scale_trial> scale_trials::attempt(const node_counts& counts) {
 }
 
 }  // namespace engine_detail
+
+result<node_offers> make_offers(const snapshot& over, std::span<const table_view> nodes, std::vector<node_type> types) {
+  for (const table_view& one : nodes) {
+    const auto kind = table_kind{one.kind};
+    const bool known = kind == table_kind::node || kind == table_kind::device || kind == table_kind::numa_zone;
+    if (!known || one.op != static_cast<std::uint32_t>(table_op::add))
+      return error{status::unsupported, "offers take tables that add nodes, devices and NUMA zones", {}};
+  }
+  result<table> resources = over.to_table(table_kind::resource);
+  if (!resources) return resources.failure();
+  resources->set_op(static_cast<std::uint32_t>(table_op::add));
+  cluster all;
+  if (auto done = all.apply(std::span<const table>(&*resources, 1)); !done) return done.failure();
+  if (auto done = all.apply(nodes); !done) return done.failure();
+  node_offers offers{all.take_snapshot(), std::move(types)};
+  for (const node_type& type : offers.types) {
+    const std::shared_ptr<const model::node_info> like = engine_detail::like_of(offers.nodes.state(), type);
+    if (like == nullptr) return engine_detail::wrong_offer(type, "node", "is missing: there is none of this name");
+    if (like->capacity.size() <= dim_pods || like->capacity[dim_pods] == 0)
+      return engine_detail::wrong_offer(type, "capacity", "has no room for pods: pods is not given");
+  }
+  return offers;
+}
+
 }  // namespace kaisched

@@ -22,7 +22,10 @@ struct standing {
 class decision_run {
  public:
   decision_run(body& of, std::int64_t now) : of_(of), now_(now), tree_(of.queues.take_snapshot()) {
-    for (auto& [name, one] : of_.members) members_.push_back(&one);
+    for (auto& [name, one] : of_.members) {
+      members_.push_back(&one);
+      made_.members.push_back(name);
+    }
     order_.push_back(member_criterion::fits);
     order_.insert(order_.end(), of_.options.order.begin(), of_.options.order.end());
     order_.push_back(member_criterion::name);

@@ -126,6 +126,23 @@ static inline int text_is(const kaisched_table* table, uint32_t id, uint64_t row
   return size == strlen(wanted) && memcmp((const char*)c->data + c->offsets[row], wanted, size) == 0;
 }
 
+static inline int64_t integer(const kaisched_table* table, uint32_t column, uint64_t row) {
+  return ((const int64_t*)kaisched_table_column(table, column)->data)[row];
+}
+static inline uint32_t number(const kaisched_table* table, uint32_t column, uint64_t row) {
+  return ((const uint32_t*)kaisched_table_column(table, column)->data)[row];
+}
+static inline uint64_t identifier(const kaisched_table* table, uint32_t column, uint64_t row) {
+  return ((const uint64_t*)kaisched_table_column(table, column)->data)[row];
+}
+
+/* Whether a list has this one text and no more. */
+static inline int list_is(const kaisched_table* table, uint32_t column, uint64_t row, const char* wanted) {
+  const kaisched_col* c = kaisched_table_column(table, column);
+  const size_t size = c->offsets[row + 1] - c->offsets[row];
+  return size == strlen(wanted) + 1 && strcmp((const char*)c->data + c->offsets[row], wanted) == 0;
+}
+
 static inline int first_decision(const kaisched_table* table) {
   const kaisched_col* kind = kaisched_table_column(table, KAISCHED_DECISION_COL_KIND);
   return kind != NULL && table->rows > 0 ? ((const uint8_t*)kind->data)[0] : -1;

@@ -705,7 +705,7 @@ static void kinds_and_columns(void) {
     CHECK(one.name == NULL && one.struct_size == sizeof one);
   }
   CHECK(inputs == 17);
-  CHECK(kinds == 34);
+  CHECK(kinds == 43);
   CHECK(named == 4);
   EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_KIND_INFO, kaisched_kind_info, kinds, &kind);
   EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_COLUMN_INFO, kaisched_column_info, 999, 0, &one);

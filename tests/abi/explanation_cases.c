@@ -82,23 +82,6 @@ static const kaisched_table* table_of(const kaisched_answers* answers, uint32_t 
   return table != NULL && table->kind == kind ? table : NULL;
 }
 
-static int64_t integer(const kaisched_table* table, uint32_t column, uint64_t row) {
-  return ((const int64_t*)kaisched_table_column(table, column)->data)[row];
-}
-static uint32_t number(const kaisched_table* table, uint32_t column, uint64_t row) {
-  return ((const uint32_t*)kaisched_table_column(table, column)->data)[row];
-}
-static uint64_t identifier(const kaisched_table* table, uint32_t column, uint64_t row) {
-  return ((const uint64_t*)kaisched_table_column(table, column)->data)[row];
-}
-
-/* Whether a list has this one text and no more. */
-static int list_is(const kaisched_table* table, uint32_t column, uint64_t row, const char* wanted) {
-  const kaisched_col* c = kaisched_table_column(table, column);
-  const size_t size = c->offsets[row + 1] - c->offsets[row];
-  return size == strlen(wanted) + 1 && strcmp((const char*)c->data + c->offsets[row], wanted) == 0;
-}
-
 /* ---- NULL in every place, and identifiers of something else ------------------------------------------------------ */
 
 static void null_use(void) {
@@ -151,12 +134,17 @@ static void null_use(void) {
          NULL, &out);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_WHAT_IF, kaisched_session_what_if, one.session, new_tables, 2, NULL,
          0, NULL, NULL);
+  out = (kaisched_answers*)&failures;
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_GAPS, kaisched_session_gaps, NULL, &out);
+  CHECK(out == NULL);
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_SESSION_GAPS, kaisched_session_gaps, one.session, NULL);
 
   kaisched_checkpoint start = {0, 0};
   OK(kaisched_session_mark(one.session, &start, NULL));
   OK(kaisched_session_evict(one.session, one.x, NULL)); /* a statement is open */
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_REMEDIES, kaisched_session_remedies, one.session, &one.b, 1, NULL, &out);
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_CERTIFY, kaisched_session_certify, one.session, one.b, &out);
+  EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_GAPS, kaisched_session_gaps, one.session, &out);
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_SESSION_WHAT_IF, kaisched_session_what_if, one.session, new_tables, 2, NULL, 0,
          NULL, &out);
   OK(kaisched_session_rollback(one.session, &start, NULL));
@@ -316,6 +304,37 @@ static void victim(void) {
   done_with(&one);
 }
 
+/* ---- gaps ---------------------------------------------------------------------------------------------------------
+ */
+
+static void gaps(void) {
+  const kaisched_table* const change[] = {&started, &urgent};
+  asked_session one = asked(change, 2);
+  kaisched_answers* answers = NULL;
+  OK(kaisched_session_run(one.session, "preempt", NULL));
+  OK(kaisched_session_gaps(one.session, &answers, NULL));
+  const kaisched_table* table = table_of(answers, KAISCHED_TABLE_GAP, 1);
+  REQUIRE(table != NULL && table->rows == 1);
+  CHECK(number(table, KAISCHED_GAP_COL_GAP, 0) == 1 && text_is(table, KAISCHED_GAP_COL_KIND, 0, "victims"));
+  CHECK(text_is(table, KAISCHED_GAP_COL_ACTION, 0, "preempt") && text_is(table, KAISCHED_GAP_COL_GROUP_NAME, 0, "b"));
+  CHECK(identifier(table, KAISCHED_GAP_COL_GROUP, 0) == one.b && identifier(table, KAISCHED_GAP_COL_POD, 0) == one.y);
+  CHECK(integer(table, KAISCHED_GAP_COL_PODS, 0) == 1 && integer(table, KAISCHED_GAP_COL_ACHIEVED, 0) == 1);
+  CHECK(integer(table, KAISCHED_GAP_COL_BOUND, 0) == 1 && integer(table, KAISCHED_GAP_COL_DISTANCE, 0) == 0);
+  CHECK(integer(table, KAISCHED_GAP_COL_DOMAIN_BOUND, 0) == 1 && integer(table, KAISCHED_GAP_COL_PER_VICTIM, 0) >= 1);
+  kaisched_answers_destroy(answers);
+  done_with(&one);
+
+  one = asked(NULL, 0); /* nobody leaves; y waits for more than is left */
+  OK(kaisched_session_gaps(one.session, &answers, NULL));
+  table = table_of(answers, KAISCHED_TABLE_GAP, 1);
+  REQUIRE(table != NULL && table->rows == 1);
+  CHECK(text_is(table, KAISCHED_GAP_COL_KIND, 0, "fragmentation") && text_is(table, KAISCHED_GAP_COL_POD_NAME, 0, "y"));
+  CHECK(integer(table, KAISCHED_GAP_COL_ACHIEVED, 0) == 0 && integer(table, KAISCHED_GAP_COL_BOUND, 0) == 0);
+  CHECK(text_is(table, KAISCHED_GAP_COL_DIMENSION, 0, "gpu") && text_is(table, KAISCHED_GAP_COL_DOMAIN, 0, ""));
+  kaisched_answers_destroy(answers);
+  done_with(&one);
+}
+
 /* ---- what if ----------------------------------------------------------------------------------------------------- */
 
 static void what_if(void) {
@@ -362,6 +381,7 @@ static const named_case cases[] = {
     {"share_steps", share_steps},
     {"choice", choice},
     {"victim", victim},
+    {"gaps", gaps},
     {"what_if", what_if},
 };
 

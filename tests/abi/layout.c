@@ -61,6 +61,31 @@ int main(void) {
   MEMBER(kaisched_what_if_limits, no_times);
   MEMBER(kaisched_what_if_limits, policy_actions);
 
+  STRUCTURE(kaisched_new_domain);
+  MEMBER(kaisched_new_domain, label);
+  MEMBER(kaisched_new_domain, nodes);
+
+  STRUCTURE(kaisched_node_type);
+  MEMBER(kaisched_node_type, struct_size);
+  MEMBER(kaisched_node_type, domain_count);
+  MEMBER(kaisched_node_type, name);
+  MEMBER(kaisched_node_type, price);
+  MEMBER(kaisched_node_type, most);
+  MEMBER(kaisched_node_type, domains);
+
+  STRUCTURE(kaisched_scale_question);
+  MEMBER(kaisched_scale_question, struct_size);
+  MEMBER(kaisched_scale_question, strategy);
+  MEMBER(kaisched_scale_question, queues);
+  MEMBER(kaisched_scale_question, queue_count);
+  MEMBER(kaisched_scale_question, groups);
+  MEMBER(kaisched_scale_question, group_count);
+  MEMBER(kaisched_scale_question, type_label);
+  MEMBER(kaisched_scale_question, verifications);
+  MEMBER(kaisched_scale_question, no_up);
+  MEMBER(kaisched_scale_question, no_down);
+  MEMBER(kaisched_scale_question, pad);
+
   STRUCTURE(kaisched_executor);
   MEMBER(kaisched_executor, struct_size);
   MEMBER(kaisched_executor, width);

@@ -7,6 +7,7 @@
 
 #include <kaisched/federation.hpp>
 
+#include "columns.hpp"
 #include "federations.hpp"
 #include "rows.hpp"
 #include "support.hpp"
@@ -450,6 +451,68 @@ TEST_CASE("a member whose engine fails holds nobody") {
   CHECK(places(report) == lines{"g>bad"});
   REQUIRE(report.failures.size() == 1);
   CHECK(report.failures.front().member == "broken");
+}
+
+TEST_CASE("what is decided as tables") {
+  namespace column = test::column;
+  federated all;
+  cluster& east = all.add({"east", {}, 9}, site(1));
+  all.add({"west", {}, 5}, site(3));
+  submit(all.f, queue_alone(16, 32));
+  submit(all.f, gangs({{"a", 1, 8}, {"huge", 9, 8}}));
+  const federation_report report = all.decide();
+  REQUIRE(places(report) == lines{"a>west"});
+  CHECK(report.members == lines{"east", "west"});
+  const table placed = must(report.to_table(table_kind::federated_place));
+  CHECK(column::texts(placed, col::federated_place_group_name) == lines{"a"});
+  CHECK(column::texts(placed, col::federated_place_queue) == lines{"q"});
+  CHECK(column::texts(placed, col::federated_place_member) == lines{"west"});
+  CHECK(column::texts(placed, col::federated_place_stage) == lines{"starts"});
+  CHECK(column::texts(placed, col::federated_place_by) == lines{"price"});
+  CHECK(column::texts(placed, col::federated_place_runner_up) == lines{"east"});
+  CHECK(column::numbers<std::uint32_t>(placed, col::federated_place_round) == std::vector<std::uint32_t>{1});
+  CHECK(column::numbers<std::uint32_t>(placed, col::federated_place_pods) == std::vector<std::uint32_t>{1});
+  CHECK(column::numbers<std::uint8_t>(placed, col::federated_place_returned) == std::vector<std::uint8_t>{0});
+
+  const table waits = must(report.to_table(table_kind::federated_wait));
+  CHECK(column::texts(waits, col::federated_wait_group_name) == lines{"huge"});
+  CHECK(column::texts(waits, col::federated_wait_limit) == lines{"q"});
+  CHECK(column::texts(waits, col::federated_wait_members) == lines{"east west"});
+  CHECK(column::texts(waits, col::federated_wait_verdicts) == lines{"never never"});
+  CHECK(column::numbers<std::int64_t>(waits, col::federated_wait_expected) == std::vector<std::int64_t>{-1});
+
+  const table decided = must(report.to_table(table_kind::member_session));
+  CHECK(column::texts(decided, col::member_session_member) == lines{"west"});
+  CHECK(column::numbers<std::uint32_t>(decided, col::member_session_round) == std::vector<std::uint32_t>{1});
+  CHECK(column::texts(decided, col::member_session_digest) == lines{report.sessions.front().decided.digest()});
+  CHECK(report.to_table(table_kind::decision).failure().code == status::unsupported);
+
+  const table queues = to_table(all.f.queues(now));
+  CHECK(column::texts(queues, col::federated_queue_name) == lines{"q"});
+  const auto gpus = [&](std::uint32_t of) { return column::numbers<std::int64_t>(queues, of)[dim_gpu]; };
+  CHECK(gpus(col::federated_queue_quota) == 16000);
+  CHECK(gpus(col::federated_queue_limit) == 32000);
+  CHECK(gpus(col::federated_queue_allocated) == 8000);
+
+  must(all.f.change_member({"east"}));  // for nothing now: the next one goes there, and comes back
+  submit(all.f, gangs({{"b", 1, 8}}));
+  REQUIRE(places(all.decide()) == lines{"b>east"});
+  must(east.confirm(std::vector<entity_id>{must(east.find(entity_kind::pod, "b-0"))}));
+  must(east.apply(test::rows(table_kind::pod, table_op::change, {"name", "status", "node"}).add({"b-0", 0, ""})));
+  must(east.apply(test::rows(table_kind::node, table_op::change, {"name", "ready"}).add({"n0", 0})));
+  const federation_report later = all.decide();
+  CHECK(column::texts(must(later.to_table(table_kind::federated_place)), col::federated_place_group_name) ==
+        lines{"b"});
+  CHECK(column::numbers<std::uint8_t>(must(later.to_table(table_kind::federated_place)),
+                                      col::federated_place_returned) == std::vector<std::uint8_t>{1});
+
+  federated broken;
+  auto with = std::make_shared<engine>();
+  must(with->set("parts", "no_such_part"));
+  must(broken.f.add_member({"broken"}, shared_cluster(site(1)), with));
+  const table failed = must(broken.decide().to_table(table_kind::member_session));
+  CHECK(column::texts(failed, col::member_session_digest) == lines{""});
+  CHECK(column::texts(failed, col::member_session_text)[0].find("no_such_part") != std::string::npos);
 }
 
 TEST_CASE("a summary tells nodes by kind, room by domain, and is small") {

@@ -49,6 +49,12 @@ class delta {
                           {0, 0, KAISCHED_POD_STATUS_RUNNING, KAISCHED_POD_STATUS_RUNNING, 0});
     names(KAISCHED_POD_COL_NODE, {"", "", "n0", "n1", ""});
   }
+  /// Nodes that can be had, by the names of their types: t0 and t1.
+  void add_offers() {
+    start(KAISCHED_TABLE_NODE, KAISCHED_OP_ADD, 2);
+    names(KAISCHED_NODE_COL_NAME, {"t0", "t1"});
+    numbers<std::int64_t>(KAISCHED_NODE_COL_CAPACITY, 4, {8000, 1 << 30, 2000, 10, 8000, 1 << 30, 4000, 10});
+  }
   /// The tables, one of them now and then NULL.
   std::vector<const kaisched_table*> pointers() {
     std::vector<const kaisched_table*> all;

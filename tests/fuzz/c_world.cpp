@@ -1,11 +1,10 @@
-#include "c_world.hpp"
-
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "c_delta.hpp"
+#include "c_world.hpp"
 
 namespace kaisched::fuzz {
 
@@ -570,7 +569,7 @@ bool c_world::explain(const kaisched_session* s, kaisched_answers** made) {
   const auto about = [&](std::uint32_t where, auto function, std::uint32_t kind) {
     return call(where, missing, function, s, id(kind), made);
   };
-  switch (from_.below(6)) {
+  switch (from_.below(7)) {
     case 0:
       return about(KAISCHED_FN_SESSION_CERTIFY, kaisched_session_certify, KAISCHED_KIND_POD_GROUP);
     case 1:
@@ -585,6 +584,8 @@ bool c_world::explain(const kaisched_session* s, kaisched_answers** made) {
       return call(KAISCHED_FN_SESSION_REMEDIES, missing, kaisched_session_remedies, s, groups.data(), groups.size(),
                   &few, made);
     }
+    case 5:
+      return call(KAISCHED_FN_SESSION_GAPS, missing, kaisched_session_gaps, s, made);
     default: {
       delta change(from_);
       change.add_rows();
@@ -615,6 +616,35 @@ void c_world::ask() {
   ensure(s.handle == nullptr || places_of_fork(s.handle) == before, "a question changes nothing");
   ensure(done == (made != nullptr), "answers are there if the call ran");
   if (done) keep(answers_, made, {});
+}
+void c_world::scale() {
+  const auto& e = engines_.pick(from_);
+  const auto& over = snapshots_.pick(from_);
+  delta offered(from_);
+  offered.add_offers();
+  if (from_.one_in(8)) offered.add_rows();
+  const std::vector<const kaisched_table*> tables = offered.pointers();
+  const kaisched_new_domain rack{"rack", from_.byte() % 4};
+  const kaisched_node_type first{sizeof first,     from_.one_in(2) ? 1U : 0U, "t0",
+                                 from_.byte() - 8, from_.byte() % 8,          &rack};
+  const kaisched_node_type second{sizeof second, 0, from_.one_in(8) ? "t0" : "t1", from_.byte(), 2, nullptr};
+  const std::array<const kaisched_node_type*, 2> types{&first, &second};
+  const char* const asked = from_.one_in(4) ? "nobody" : "g0";
+  const kaisched_scale_question question{
+      sizeof question,           from_.byte() % 3U,         nullptr, 0, &asked, from_.one_in(2) ? 1U : 0U, nullptr, 8,
+      from_.one_in(4) ? 1U : 0U, from_.one_in(4) ? 1U : 0U, 0};
+  kaisched_scaling* made = nullptr;
+  const bool missing = e.handle == nullptr || over.handle == nullptr;
+  const bool done = call(KAISCHED_FN_SCALE, missing, kaisched_scale, e.handle, over.handle, time(), tables.data(),
+                         tables.size(), types.data(), types.size(), &question, &made);
+  ensure(done == (made != nullptr), "an answer is there if the call ran");
+  for (const std::uint32_t kind : {KAISCHED_TABLE_SCALING, KAISCHED_TABLE_NODE_ADDITION, KAISCHED_TABLE_SCALED_GROUP,
+                                   KAISCHED_TABLE_RETURNED_NODE, KAISCHED_TABLE_DECISION}) {
+    const kaisched_table* table = nullptr;
+    if (call(KAISCHED_FN_SCALING_TABLE, made == nullptr, kaisched_scaling_table, made, kind, &table))
+      note(content(table));
+  }
+  kaisched_scaling_destroy(made);
 }
 void c_world::mark() {
   auto& s = sessions_.pick(from_);
@@ -813,7 +843,7 @@ void c_world::begin() {
 
 void c_world::step() {
   // What goes on with a session stands more often than what ends things.
-  static constexpr std::array<operation, 64> operations{
+  static constexpr std::array<operation, 65> operations{
       &c_world::make_engine,   &c_world::set_engine,    &c_world::set_engine,    &c_world::get_engine,
       &c_world::add_part,      &c_world::add_part,      &c_world::set_executor,  &c_world::add_vendors,
       &c_world::drop_engine,   &c_world::make_cluster,  &c_world::apply,         &c_world::apply,
@@ -829,7 +859,8 @@ void c_world::step() {
       &c_world::place,         &c_world::place,         &c_world::commit,        &c_world::read_session,
       &c_world::read_session,  &c_world::drop_session,  &c_world::read_answers,  &c_world::drop_answers,
       &c_world::make_staging,  &c_world::fill_staging,  &c_world::fill_staging,  &c_world::read_staging,
-      &c_world::drop_staging,  &c_world::read_objects,  &c_world::use_objects,   &c_world::describe};
+      &c_world::drop_staging,  &c_world::read_objects,  &c_world::use_objects,   &c_world::describe,
+      &c_world::scale};
   (this->*from_.pick(operations))();
   if (from_.one_in(16)) drop_objects();
   check_borrowed();

@@ -146,6 +146,7 @@ class c_world {
   void fork();
   void ask();
   bool explain(const kaisched_session* s, kaisched_answers** made);
+  void scale();
   void mark();
   void roll_back();
   void place();

@@ -80,6 +80,26 @@ def test_a_victim_and_who_it_left_for(cluster):
         session.victim("giant-0")
 
 
+def test_gaps_say_how_far_from_the_best(cluster):
+    cluster.apply(
+        op="change",
+        pods={"name": ["gang-0", "gang-1"], "status": [6, 6], "node": ["n1", "n2"]},
+        pod_groups={"name": ["giant"], "priority": [100]},
+    )
+    smaller = {"cpu": [1], "memory": [0], "gpu": [8000], "pods": [1]}
+    cluster.apply(op="change", pods={"name": ["giant-0"], "request": smaller})
+    session = ks.Engine(actions=["allocate", "preempt"]).run(cluster.snapshot())
+    gaps = session.gaps()
+    victims = [i for i, kind in enumerate(gaps["kind"]) if kind == "victims"]
+    assert victims == [0] and gaps["gap"][0] == 1 and gaps["group_name"][0] == "giant"
+    assert gaps["achieved"][0] == 2 and gaps["bound"][0] == 1  # one node is enough, but half a gang cannot stay
+    assert (gaps["distance"] == abs(gaps["achieved"] - gaps["bound"])).all() and gaps["action"][0] == "preempt"
+    by_hand = ks.Engine().open(cluster.snapshot())
+    by_hand.evict("gang-0")
+    with pytest.raises(ks.StateError):
+        by_hand.gaps()
+
+
 def test_what_if_takes_tables_as_a_cluster_does(session):
     small = {
         "pod_groups": {"name": ["late"], "queue": ["team"]},

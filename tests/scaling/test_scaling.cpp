@@ -7,6 +7,7 @@
 
 #include <kaisched/scaling.hpp>
 
+#include "columns.hpp"
 #include "rows.hpp"
 #include "support.hpp"
 
@@ -427,6 +428,89 @@ TEST_CASE("nodes that are added stay, and those that are needed then are not giv
   CHECK(!report.down.nodes.front().returned);
   const scale_report alone = asked(b.take(), {}, only_down());
   CHECK(alone.down.nodes.front().returned);  // the pair does not start with it
+}
+
+TEST_CASE("the answer as tables") {
+  namespace column = test::column;
+  using lines = std::vector<std::string>;
+  builder b;
+  b << builder::node{"n1", 8} << builder::node{"n2", 4} << builder::queue{"q"} << builder::queue{"poor", "", 0, 0};
+  runs(b, "old", "q", 1000, "n1");
+  b << builder::group{"stuck", "poor"} << builder::pod{"stuck-0", "stuck", 1000};
+  b.gang("train", "q", 2, 16000);
+  const scale_report report = asked(b.take(), offers({{{"big", 16}, 70}}));
+  REQUIRE(added(report.up) == "2 big");
+  const table sums = must(report.to_table(table_kind::scaling));
+  REQUIRE(sums.rows() == 1);
+  CHECK(column::numbers<std::int64_t>(sums, col::scaling_cost).front() == 140);
+  CHECK(column::numbers<std::int64_t>(sums, col::scaling_lower_bound).front() == report.up.lower_bound);
+  CHECK((column::numbers<std::uint8_t>(sums, col::scaling_cheapest).front() != 0) == report.up.cheapest);
+  CHECK((column::numbers<std::uint8_t>(sums, col::scaling_minimal).front() != 0) == report.up.minimal);
+  CHECK(column::numbers<std::uint32_t>(sums, col::scaling_verifications).front() == report.up.verifications);
+  CHECK(column::numbers<std::int64_t>(sums, col::scaling_saved).front() == report.down.saved);
+  CHECK(column::numbers<std::uint32_t>(sums, col::scaling_down_verifications).front() == report.down.verifications);
+  CHECK(column::numbers<std::uint8_t>(sums, col::scaling_complete).front() == 1);
+
+  const table nodes = must(report.to_table(table_kind::node_addition));
+  CHECK(column::texts(nodes, col::node_addition_name) == lines{"big+1", "big+2"});
+  CHECK(column::texts(nodes, col::node_addition_type) == lines{"big", "big"});
+  CHECK(column::numbers<std::int64_t>(nodes, col::node_addition_price) == std::vector<std::int64_t>{70, 70});
+
+  const table groups = must(report.to_table(table_kind::scaled_group));
+  REQUIRE(groups.rows() == report.up.groups.size());
+  const lines names = column::texts(groups, col::scaled_group_group_name);
+  const auto row = [&](const char* name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  REQUIRE(row("train") < names.size());
+  REQUIRE(row("stuck") < names.size());
+  CHECK(column::texts(groups, col::scaled_group_queue)[row("stuck")] == "poor");
+  CHECK(column::texts(groups, col::scaled_group_placed_pods)[row("train")] == "train-0 train-1");
+  CHECK(column::texts(groups, col::scaled_group_placed_nodes)[row("train")].starts_with("big+"));
+  CHECK(column::texts(groups, col::scaled_group_placed_by)[row("train")] == "bind bind");
+  CHECK(column::texts(groups, col::scaled_group_constraints)[row("stuck")] == "queue_limit");
+  CHECK(!column::texts(groups, col::scaled_group_reasons)[row("stuck")].empty());
+  CHECK(column::numbers<std::uint32_t>(groups, col::scaled_group_waited)[row("train")] == 2);
+  CHECK(column::numbers<std::uint32_t>(groups, col::scaled_group_placed)[row("stuck")] == 0);
+  CHECK(column::numbers<std::uint8_t>(groups, col::scaled_group_helped)[row("stuck")] == 0);
+
+  const table back = must(report.to_table(table_kind::returned_node));
+  REQUIRE(back.rows() == report.down.nodes.size());
+  const lines looked = column::texts(back, col::returned_node_name);
+  for (std::size_t i = 0; i < looked.size(); ++i) {
+    const returned_node& one = report.down.nodes[i];
+    CHECK(looked[i] == one.name);
+    CHECK((column::numbers<std::uint8_t>(back, col::returned_node_returned)[i] != 0) == one.returned);
+    CHECK((column::numbers<std::uint8_t>(back, col::returned_node_empty)[i] != 0) == one.empty);
+    CHECK(column::numbers<std::int64_t>(back, col::returned_node_price)[i] == one.price);
+    CHECK(column::texts(back, col::returned_node_keeps)[i] == one.keeps);
+    CHECK(column::texts(back, col::returned_node_moved_pods)[i].empty() == one.moves.empty());
+  }
+  CHECK(report.to_table(table_kind::decision).failure().code == status::unsupported);
+}
+
+TEST_CASE("offers made of tables") {
+  builder b;
+  b << builder::node{"n", 4} << builder::queue{"q"};
+  b.gang("train", "q", 1, 8000);
+  const snapshot base = b.take();
+  const auto made = [&](std::initializer_list<const table*> tables, std::vector<node_type> types) {
+    std::vector<table_view> views;
+    for (const table* one : tables) views.push_back(one->view());
+    return make_offers(base, views, std::move(types));
+  };
+  const table like = test::add(table_kind::node, {"name", "capacity"}).add({"big", numbers{64000, 1 << 30, 8000, 10}});
+  CHECK(added(asked(base, must(made({&like}, {{"big", 7, 2, {}}})), only_up()).up) == "1 big");
+  const auto refused = [&](const result<node_offers>& r) { return r ? std::string() : r.failure().message; };
+  CHECK(refused(made({&like}, {{"huge", 7, 2, {}}})) ==
+        "node type 'huge': node is missing: there is none of this name");
+  const table small = test::add(table_kind::node, {"name", "capacity"}).add({"big", numbers{64000, 1 << 30, 8000}});
+  CHECK(refused(made({&small}, {{"big", 7, 2, {}}})) ==
+        "node type 'big': capacity has no room for pods: pods is not given");
+  const table queue = test::add(table_kind::queue, {"name"}).add({"r"});
+  CHECK(made({&like, &queue}, {}).failure().code == status::unsupported);
+  const table changed = test::change(table_kind::node, {"name", "ready"}).add({"n", 0});
+  CHECK(made({&changed}, {}).failure().code == status::unsupported);
 }
 
 }  // namespace of_test_scaling

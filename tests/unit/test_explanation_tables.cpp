@@ -8,6 +8,7 @@
 
 #include <kaisched/kaisched.hpp>
 
+#include "columns.hpp"
 #include "files/cluster_file.hpp"
 #include "support.hpp"
 
@@ -15,6 +16,8 @@ namespace of_test_explanation_tables {
 
 using namespace kaisched;
 using test::must;
+using test::column::numbers;
+using test::column::texts;
 using strings = std::vector<std::string>;
 
 namespace {
@@ -36,33 +39,6 @@ group_row group_of(const session& s, std::string_view name) {
   group_row g = 0;
   while (s.base().group_name(g) != name) ++g;
   return g;
-}
-
-/// A column of texts or of lists of texts, which are joined by blanks.
-strings texts(const table& of, std::uint32_t column) {
-  const table_view view = of.view();
-  const column_view* const found = view.find(column);
-  REQUIRE(found != nullptr);
-  strings all;
-  for (std::uint64_t row = 0; row < view.rows; ++row) {
-    std::string text;
-    if (found->type == column_type::string) {
-      text = found->string(row);
-    } else {
-      for (const std::string_view one : split_list(found->string(row)))
-        text += (text.empty() ? "" : " ") + std::string(one);
-    }
-    all.push_back(text);
-  }
-  return all;
-}
-
-template <class T>
-std::vector<T> numbers(const table& of, std::uint32_t column) {
-  const table_view view = of.view();
-  REQUIRE(view.find(column) != nullptr);
-  const std::span<const T> values = view.find(column)->values<T>(view.rows);
-  return {values.begin(), values.end()};
 }
 
 constexpr std::string_view racks = R"({"schema": "kaisched-cluster/1", "queue": [{"name": "q"}],
@@ -221,6 +197,48 @@ TEST_CASE("steps of a share, and forecasts with who would be displaced") {
   CHECK(texts(would, col::forecast_displaced_by) == strings{"evict", ""});
   CHECK_FALSE(texts(would, col::forecast_reasons)[0].empty());
   CHECK(texts(would, col::forecast_text)[0] == s.text(report, report.groups[0]));
+}
+
+TEST_CASE("gaps: victims with their proof, domains with the largest, fragmentation with what bounds") {
+  const session s = ran(urgent, "allocate,preempt");
+  const std::vector<optimality_gap> gaps = must(s.gaps());
+  const table t = s.to_table(gaps);
+  REQUIRE(!gaps.empty());
+  CHECK(texts(t, col::gap_kind).front() == "victims");
+  CHECK(texts(t, col::gap_action).front() == "preempt");
+  CHECK(texts(t, col::gap_group_name).front() == "urgent");
+  CHECK(texts(t, col::gap_pod_name).front() == "urgent-0");
+  CHECK(numbers<std::uint32_t>(t, col::gap_gap).front() == 1);
+  CHECK(numbers<std::uint32_t>(t, col::gap_commit).front() == gaps.front().commit);
+  CHECK(numbers<std::int64_t>(t, col::gap_achieved).front() == 1);
+  CHECK(numbers<std::int64_t>(t, col::gap_bound).front() == 1);
+  CHECK(numbers<std::int64_t>(t, col::gap_distance).front() == 0);
+  REQUIRE(gaps.front().domains.size() == 1);
+  CHECK(numbers<std::int64_t>(t, col::gap_price).front() == gaps.front().domains.front().price);
+  CHECK(numbers<std::int64_t>(t, col::gap_per_victim).front() == gaps.front().domains.front().per_victim);
+  CHECK(numbers<std::int64_t>(t, col::gap_domain_bound).front() == 1);
+
+  optimality_gap domains{gap_kind::domains, 2, action_kind::allocate, group_of(s, "mid"), pod_of(s, "mid-0"), 4, 3, 2};
+  domains.level = "rack";
+  domains.largest = {2};
+  optimality_gap victims = gaps.front();
+  victims.domains = {{"a", true, 0, 1, 0}, {"b", false, 1, 2, 1}};
+  optimality_gap room{gap_kind::fragmentation, 0, action_kind::none, no_row, pod_of(s, "mid-0"), 1, 1, 5};
+  room.dim = dim_gpu;
+  const std::vector<optimality_gap> made{domains, victims, room};
+  const table all = s.to_table(made);
+  CHECK(numbers<std::uint32_t>(all, col::gap_gap) == std::vector<std::uint32_t>{1, 2, 2, 3});
+  CHECK(texts(all, col::gap_domain) == strings{"", "a", "b", ""});
+  CHECK(numbers<std::uint8_t>(all, col::gap_too_small) == std::vector<std::uint8_t>{0, 1, 0, 0});
+  CHECK(texts(all, col::gap_level)[0] == "rack");
+  CHECK(texts(all, col::gap_dimension) == strings{"", "", "", "gpu"});
+  CHECK(numbers<std::int64_t>(all, col::gap_distance) == std::vector<std::int64_t>{1, 0, 0, 4});
+  CHECK(numbers<std::uint64_t>(all, col::gap_group).back() == 0);
+  const table_view view = all.view();
+  REQUIRE(view.find(col::gap_largest)->list(0).size() == 1);
+  CHECK(view.find(col::gap_largest)->list(0)[0] == 2);
+  CHECK(view.find(col::gap_largest)->list(1).empty());
+  CHECK(s.to_table(std::span<const optimality_gap>()).rows() == 0);
 }
 
 }  // namespace of_test_explanation_tables

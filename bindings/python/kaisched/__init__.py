@@ -68,6 +68,7 @@ from kaisched._errors import (
 )
 from kaisched._explain import Explanation
 from kaisched._policy import Policy
+from kaisched._scaling import Scaling, scale
 from kaisched._simulation import Comparison, Run, compare, policies, simulate
 from kaisched._table import Table
 from kaisched._workload import Workload, trace_forms, workload_models
@@ -102,6 +103,7 @@ __all__ = [
     "PodStatus",
     "Policy",
     "Run",
+    "Scaling",
     "Scenario",
     "ScenarioOutcome",
     "Session",
@@ -121,6 +123,7 @@ __all__ = [
     "read_cluster",
     "run",
     "run_shards",
+    "scale",
     "schema",
     "simulate",
     "simulate_shards",

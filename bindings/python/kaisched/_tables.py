@@ -74,17 +74,17 @@ def _build_one(info: Any, op: int, columns: Mapping[str, Any], dimensions: Any) 
 def _convert(column: Any, values: Any, where: str) -> tuple[int, int, Any]:
     """Type, width and values of one column."""
     if column["refers_to"] and getattr(getattr(values, "dtype", None), "kind", "") == "u":
-        return _ID_TYPE, 1, _numbers(values, "u64", 1, where)
+        return _ID_TYPE, 1, numbers(values, "u64", 1, where)
     if column["shape"] == "ragged":
         if isinstance(values, str):
             raise ArgumentError(f"{where}: expected one entry per row, got a single text")
         # Anything that can be iterated: pandas and arrow columns, numpy arrays of texts, tuples.
         return column["type_id"], 0, values if isinstance(values, (list, tuple)) else list(values)
-    array = _numbers(values, column["type"], 1 if column["shape"] == "one" else 2, where)
+    array = numbers(values, column["type"], 1 if column["shape"] == "one" else 2, where)
     return column["type_id"], array.shape[1] if array.ndim == 2 else 1, array
 
 
-def _numbers(values: Any, type_name: str, ndim: int, where: str) -> np.ndarray[Any, Any]:
+def numbers(values: Any, type_name: str, ndim: int, where: str) -> np.ndarray[Any, Any]:
     """A C-contiguous array of the type; no value is ever rounded, cut or wrapped."""
     dtype = np.dtype(_DTYPES[type_name])
     try:
@@ -117,7 +117,7 @@ def _matrix(column: Any, values: Mapping[str, Any], op: int, dimensions: Any, wh
     missing = [name for name in names if name not in values]
     if op == OPERATIONS["change"] and missing:
         raise ArgumentError(f"{where}: a change replaces all resources; {', '.join(missing)} missing")
-    arrays = {name: _numbers(v, column["type"], 1, f"{where}, {name}") for name, v in values.items()}
+    arrays = {name: numbers(v, column["type"], 1, f"{where}, {name}") for name, v in values.items()}
     rows = {len(a) for a in arrays.values()}
     if len(rows) > 1:
         raise ArgumentError(f"{where}: the resources have different numbers of rows")

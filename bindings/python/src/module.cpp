@@ -19,6 +19,7 @@
 #include "handles.hpp"
 #include "plays.hpp"
 #include "policies.hpp"
+#include "scaling.hpp"
 #include "scenario.hpp"
 #include "sessions.hpp"
 #include "workloads.hpp"
@@ -138,6 +139,7 @@ PYBIND11_MODULE(_core, m) {
   bind_workloads(m);
   bind_plays(m);
   bind_arrow(m);
+  bind_scaling(m);
   m.def("schema", &schema_list, "All kinds of tables and their columns.");
   m.def(
       "kind_of", [](const py::handle& name) { return static_cast<std::uint32_t>(kind_of(name)); }, py::arg("name"),

@@ -117,6 +117,13 @@ class py_session : public shared_object<session> {
       return s.to_table(rows, *found);
     })));
   }
+  py::dict gaps() const {
+    return to_table(unwrap(read([](const session& s) -> result<table> {
+      const result<std::vector<optimality_gap>> found = s.gaps();
+      if (!found) return found.failure();
+      return s.to_table(*found);
+    })));
+  }
   py::dict what_if(const py::object& groups, const std::string& op, const what_if_limits& limits,
                    const py::kwargs& tables) const {
     const snapshot over = base();
@@ -209,6 +216,11 @@ void bind_questions(py::class_<py_session>& sessions) {
            "if its group had been protected.")
       .def("share_steps", explained(&session::share_steps, entity_kind::queue), py::arg("queue"),
            "How the fair share of a queue came about, step by step, siblings included.")
+      .def(
+          "gaps", &py_session::gaps,
+          "How far what was decided is from the best that any scheduler could have done: a row for each bound that "
+          "proves it. `achieved`, `bound` and `distance` are of victims of a start, domains of a gang, or further pods "
+          "like one that waits; distance 0: nothing could be better. Rows of one number `gap` are one comparison.")
       .def(
           "what_if",
           [](const py_session& s, const py::object& groups, const std::string& op, bool displace,

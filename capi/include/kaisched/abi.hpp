@@ -201,6 +201,8 @@ class session : public detail::handle<kaisched_session, kaisched_session_close> 
                                                    names.data(), names.size(), limits));
   }
 
+  [[nodiscard]] answers gaps() const { return answers(detail::made<kaisched_answers*>(kaisched_session_gaps, get())); }
+
   [[nodiscard]] kaisched_checkpoint mark() const {
     return detail::made<kaisched_checkpoint>(kaisched_session_mark, get());
   }
@@ -243,6 +245,17 @@ class trial {
   kaisched_checkpoint start_;
 };
 
+/// Which nodes to add and which to give back.
+class scaling : public detail::handle<kaisched_scaling, kaisched_scaling_destroy> {
+ public:
+  explicit scaling(kaisched_scaling* owned) noexcept : handle(owned) {}
+
+  [[nodiscard]] abi::table table(std::uint32_t kind) const& {
+    return abi::table(detail::made<const kaisched_table*>(kaisched_scaling_table, get(), kind));
+  }
+  abi::table table(std::uint32_t kind) const&& = delete;
+};
+
 /// Options and the registry of policy parts.
 class engine : public detail::handle<kaisched_engine, kaisched_engine_destroy> {
  public:
@@ -273,6 +286,17 @@ class engine : public detail::handle<kaisched_engine, kaisched_engine_destroy> {
   /// A session that has run nothing yet.
   [[nodiscard]] session open(const snapshot& of, std::int64_t now_ns) const {
     return session(detail::made<kaisched_session*>(kaisched_session_open, get(), of.get(), now_ns));
+  }
+  /// @param question nullptr: both questions, about all groups.
+  [[nodiscard]] abi::scaling scale(const snapshot& of, std::int64_t now_ns, const std::vector<abi::table>& nodes,
+                                   const std::vector<kaisched_node_type>& types,
+                                   const kaisched_scale_question* question = nullptr) const {
+    const std::vector<const kaisched_table*> tables = detail::pointers(nodes.data(), nodes.size());
+    std::vector<const kaisched_node_type*> offers;
+    offers.reserve(types.size());
+    for (const kaisched_node_type& one : types) offers.push_back(&one);
+    return abi::scaling(detail::made<kaisched_scaling*>(kaisched_scale, get(), of.get(), now_ns, tables.data(),
+                                                        tables.size(), offers.data(), offers.size(), question));
   }
 
  private:

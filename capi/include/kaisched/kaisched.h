@@ -73,6 +73,7 @@ typedef struct kaisched_cluster kaisched_cluster;    ///< mutable model of a clu
 typedef struct kaisched_snapshot kaisched_snapshot;  ///< immutable version of a cluster, counted references
 typedef struct kaisched_session kaisched_session;    ///< one run over one snapshot
 typedef struct kaisched_answers kaisched_answers;    ///< answers to questions about a session, immutable
+typedef struct kaisched_scaling kaisched_scaling;    ///< which nodes to add and which to give back, immutable
 typedef struct kaisched_objects kaisched_objects;    ///< objects of Kubernetes as tables, immutable
 /// Objects of Kubernetes that change one by one, and the cluster that they make.
 typedef struct kaisched_object_cache kaisched_object_cache;
@@ -154,6 +155,38 @@ typedef struct kaisched_what_if_limits {
   uint32_t no_times;         ///< 1: do not ask when groups would start
   uint32_t policy_actions;   ///< 1: at these points the allocate and backfill of the policy decide, not allocate alone
 } kaisched_what_if_limits;
+
+/// So many nodes of a type, one after the other, share a value of a label that no other nodes have: a new rack. Size:
+/// 16 bytes for ever.
+typedef struct kaisched_new_domain {
+  const char* label;  ///< key, such as a level of a topology
+  int64_t nodes;      ///< of one value; at least 1
+} kaisched_new_domain;
+
+/// A type of nodes that can be had, see kaisched_scale.
+typedef struct kaisched_node_type {
+  uint32_t struct_size;                ///< sizeof(kaisched_node_type), set by the caller
+  uint32_t domain_count;               ///< of `domains`
+  const char* name;                    ///< of a row of the node tables, which the new nodes are like
+  int64_t price;                       ///< of one node for an hour, in a unit of the host's choice; 0 or more
+  int64_t most;                        ///< nodes that can be added
+  const kaisched_new_domain* domains;  ///< what a copied label cannot say; may be NULL if there are none
+} kaisched_node_type;
+
+/// What kaisched_scale is asked. Numbers that are 0 stand for the default.
+typedef struct kaisched_scale_question {
+  uint32_t struct_size;       ///< sizeof(kaisched_scale_question), set by the caller
+  uint32_t strategy;          ///< kaisched_scale_strategy
+  const char* const* queues;  ///< only groups of these queues and those below; may be NULL if there are none: of all
+  size_t queue_count;
+  const char* const* groups;  ///< only these; with `queues`: and these as well
+  size_t group_count;
+  const char* type_label;  ///< label that names the type of a node; NULL: node.kubernetes.io/instance-type
+  uint32_t verifications;  ///< sessions that are opened to try something, for each of the two questions; 400
+  uint32_t no_up;          ///< 1: do not ask which nodes to add
+  uint32_t no_down;        ///< 1: do not ask which nodes to give back
+  uint32_t pad;            ///< 0
+} kaisched_scale_question;
 
 /// Threads of the host for work whose result cannot depend on them, see kaisched_engine_set_executor.
 typedef struct kaisched_executor {
@@ -436,6 +469,7 @@ enum kaisched_function {
   KAISCHED_FN_SESSION_VICTIM = 93,
   KAISCHED_FN_SESSION_SHARE_STEPS = 94,
   KAISCHED_FN_SESSION_WHAT_IF = 95,
+  KAISCHED_FN_SESSION_GAPS = 96,
   KAISCHED_FN_OBJECT_CACHE_CREATE = 100,
   KAISCHED_FN_OBJECT_CACHE_PUT = 101,
   KAISCHED_FN_OBJECT_CACHE_REMOVE = 102,
@@ -446,7 +480,9 @@ enum kaisched_function {
   KAISCHED_FN_RECORDING_NEXT = 113,
   KAISCHED_FN_RECORDING_SNAPSHOT = 114,
   KAISCHED_FN_RECORDING_CONFIGURE = 115,
-  KAISCHED_FN_RECORDING_DIGEST = 116
+  KAISCHED_FN_RECORDING_DIGEST = 116,
+  KAISCHED_FN_SCALE = 120,
+  KAISCHED_FN_SCALING_TABLE = 121
 };
 
 /// Type of the values of a column.
@@ -575,9 +611,9 @@ enum kaisched_constraint {
   KAISCHED_CONSTRAINT_CELL = 28,            ///< the cells that a virtual cluster owns do not suffice
   KAISCHED_CONSTRAINT_DISRUPTION_BUDGET = 29,  ///< pods that would have to leave or move are more than a budget allows
   KAISCHED_CONSTRAINT_NODE_RESERVED = 30,      ///< the node is, or will soon be, reserved for others
-  KAISCHED_CONSTRAINT_DEPENDENCY = 31,  ///< a group that it comes after has not begun, or not ended, as it should
-  KAISCHED_CONSTRAINT_SPREAD = 32,      ///< pods like it would be spread less evenly than they must be
-  KAISCHED_CONSTRAINT_SET_ASIDE = 33,   ///< what the node would have left is set aside for its free GPUs
+  KAISCHED_CONSTRAINT_DEPENDENCY = 31,   ///< a group that it comes after has not begun, or not ended, as it should
+  KAISCHED_CONSTRAINT_SPREAD = 32,       ///< pods like it would be spread less evenly than they must be
+  KAISCHED_CONSTRAINT_SET_ASIDE = 33,    ///< what the node would have left is set aside for its free GPUs
   KAISCHED_CONSTRAINT_DEVICE_LOAD = 34,  ///< pods that share the devices of the node put too much on them already
   KAISCHED_CONSTRAINT_POWER = 35,        ///< a feed of the node has too little power left for the pod
   KAISCHED_CONSTRAINT_DEADLINE = 36      ///< the group would end after its deadline
@@ -607,6 +643,13 @@ enum kaisched_part_flag {
 enum kaisched_forget_reason {
   KAISCHED_FORGET_FAILED = 0,  ///< it did not happen: everything is as it was before the decision
   KAISCHED_FORGET_LOST = 1     ///< nobody knows: what may be taken stays taken, what may not have come free is not free
+};
+
+/// How kaisched_scale finds a set of nodes.
+enum kaisched_scale_strategy {
+  /// The cheapest set that was found with which all start that any offered nodes would let start.
+  KAISCHED_SCALE_SEARCH = 0,
+  KAISCHED_SCALE_FIRST_FIT = 1  ///< for comparison: pod by pod, without gangs, quotas and topology
 };
 
 /// Type of an option's value. Values travel as text; numbers in the C locale.
@@ -726,7 +769,28 @@ enum kaisched_table_kind {
   /// output: Why a pod had to leave or move: by which rules, for whom, who else lost pods, who was left alone.
   KAISCHED_TABLE_VICTIM = 47,
   /// output: What would become of pod groups if the cluster had changed: a row for each, asked about alone.
-  KAISCHED_TABLE_FORECAST = 48
+  KAISCHED_TABLE_FORECAST = 48,
+  /// output: How far decisions are from the best that any scheduler could have made: a row for each bound that proves
+  /// it, at least one.
+  KAISCHED_TABLE_GAP = 49,
+  /// output: What nodes that are added cost, and what nodes that are given back save: one row.
+  KAISCHED_TABLE_SCALING = 50,
+  /// output: Nodes to add, by type in the order of the offers.
+  KAISCHED_TABLE_NODE_ADDITION = 51,
+  /// output: What becomes of the pod groups that were asked about, with the nodes that are added: a row for each, in
+  /// the order in which they wait.
+  KAISCHED_TABLE_SCALED_GROUP = 52,
+  /// output: Nodes that can be given back, or why they stay: in the order in which they were looked at, each closed
+  /// when what ran there has moved.
+  KAISCHED_TABLE_RETURNED_NODE = 53,
+  /// output: Pod groups that got a member of a federation: in the order of rounds, then of the line.
+  KAISCHED_TABLE_FEDERATED_PLACE = 54,
+  /// output: Pod groups that wait in the line of a federation, in its order.
+  KAISCHED_TABLE_FEDERATED_WAIT = 55,
+  /// output: Queues over all members of a federation, by name.
+  KAISCHED_TABLE_FEDERATED_QUEUE = 56,
+  /// output: What members of a federation decided, by round and member, and then members that failed, by name.
+  KAISCHED_TABLE_MEMBER_SESSION = 57
 };
 
 /// Columns of KAISCHED_TABLE_RESOURCE.
@@ -1765,6 +1829,202 @@ enum kaisched_forecast_column {
   /// string_list. evict, move or migrate: what would happen to each of displaced_pods. [decision kinds]
   KAISCHED_FORECAST_COL_DISPLACED_BY = 16
 };
+
+/// Columns of KAISCHED_TABLE_GAP.
+enum kaisched_gap_column {
+  /// u32. Comparison that the row belongs to, from 1. [number]
+  KAISCHED_GAP_COL_GAP = 1,
+  /// string. victims: pods that had to leave or move; domains: domains of the level that the pods prefer to share;
+  /// fragmentation: further pods that fit. [kind of gap]
+  KAISCHED_GAP_COL_KIND = 2,
+  /// u32. Commit that is compared; of fragmentation 0, all of them. [number]
+  KAISCHED_GAP_COL_COMMIT = 3,
+  /// string. Action that decided it; of fragmentation none. [action]
+  KAISCHED_GAP_COL_ACTION = 4,
+  /// u64. Group that started; of fragmentation one that waits; 0: none. [id]
+  KAISCHED_GAP_COL_GROUP = 5,
+  /// string. Its name. [name]
+  KAISCHED_GAP_COL_GROUP_NAME = 6,
+  /// u64. One of the pods in question, which ask for the same. [id]
+  KAISCHED_GAP_COL_POD = 7,
+  /// string. Its name. [name]
+  KAISCHED_GAP_COL_POD_NAME = 8,
+  /// i64. How many of them started, or wait. [pods]
+  KAISCHED_GAP_COL_PODS = 9,
+  /// i64. What was achieved: pods that had to leave or move, domains, further pods that fit. [pods or domains]
+  KAISCHED_GAP_COL_ACHIEVED = 10,
+  /// i64. What no scheduler can better: at least as many victims or domains, at most as many further pods. [pods or
+  /// domains]
+  KAISCHED_GAP_COL_BOUND = 11,
+  /// i64. How much better something could be at most; 0: nothing could be better. [pods or domains]
+  KAISCHED_GAP_COL_DISTANCE = 12,
+  /// string. Level of the domains; of victims the one that the group requires, or empty. [node label key]
+  KAISCHED_GAP_COL_LEVEL = 13,
+  /// string. Of fragmentation: the dimension that bounds, or empty: the sizes of nodes. [dimension]
+  KAISCHED_GAP_COL_DIMENSION = 14,
+  /// string. Of victims: values of labels from the widest level down, joined by /; empty: all nodes. [domain]
+  KAISCHED_GAP_COL_DOMAIN = 15,
+  /// u8. Of victims: even without any of its pods the domain has no room. [0 or 1]
+  KAISCHED_GAP_COL_TOO_SMALL = 16,
+  /// i64. Of victims: p of the proof. What a node can give costs at least p / q of a victim for each pod.
+  KAISCHED_GAP_COL_PRICE = 17,
+  /// i64. Of victims: q of the proof.
+  KAISCHED_GAP_COL_PER_VICTIM = 18,
+  /// i64. Of victims: fewest in this domain, unless it is too small; bound is the least of them. [pods]
+  KAISCHED_GAP_COL_DOMAIN_BOUND = 19,
+  /// i64_list. Of domains: the most pods that each of the largest takes, one fewer than the bound. [pods]
+  KAISCHED_GAP_COL_LARGEST = 20
+};
+
+/// Columns of KAISCHED_TABLE_SCALING.
+enum kaisched_scaling_column {
+  /// i64. Of all nodes that are added. [price of an hour]
+  KAISCHED_SCALING_COL_COST = 1,
+  /// i64. No set of offered nodes that lets as much start costs less. [price of an hour]
+  KAISCHED_SCALING_COL_LOWER_BOUND = 2,
+  /// u8. Proven: no cheaper set does. [0 or 1]
+  KAISCHED_SCALING_COL_CHEAPEST = 3,
+  /// u8. Proven: without one of the nodes, whichever, less starts. [0 or 1]
+  KAISCHED_SCALING_COL_MINIMAL = 4,
+  /// u32. Of groups that were not asked about, that get a place as well. [pods]
+  KAISCHED_SCALING_COL_OTHER_PODS = 5,
+  /// u32. That were opened to find what to add. [sessions]
+  KAISCHED_SCALING_COL_VERIFICATIONS = 6,
+  /// i64. Of all nodes that are given back, as far as prices are known. [price of an hour]
+  KAISCHED_SCALING_COL_SAVED = 7,
+  /// u8. All nodes were looked at; 0: there were no more sessions to try with. [0 or 1]
+  KAISCHED_SCALING_COL_COMPLETE = 8,
+  /// u32. That were opened to find what to give back. [sessions]
+  KAISCHED_SCALING_COL_DOWN_VERIFICATIONS = 9
+};
+
+/// Columns of KAISCHED_TABLE_NODE_ADDITION.
+enum kaisched_node_addition_column {
+  /// string. Name that the node has in the answer: TYPE+1, TYPE+2, ... [name]
+  KAISCHED_NODE_ADDITION_COL_NAME = 1,
+  /// string. Its type. [name]
+  KAISCHED_NODE_ADDITION_COL_TYPE = 2,
+  /// i64. What it costs. [price of an hour]
+  KAISCHED_NODE_ADDITION_COL_PRICE = 3
+};
+
+/// Columns of KAISCHED_TABLE_SCALED_GROUP.
+enum kaisched_scaled_group_column {
+  /// string. Pod group. [name]
+  KAISCHED_SCALED_GROUP_COL_GROUP_NAME = 1,
+  /// string. Its queue, or empty. [name]
+  KAISCHED_SCALED_GROUP_COL_QUEUE = 2,
+  /// u32. Its pods that waited. [pods]
+  KAISCHED_SCALED_GROUP_COL_WAITED = 3,
+  /// u32. Of these, that get a place. [pods]
+  KAISCHED_SCALED_GROUP_COL_PLACED = 4,
+  /// u8. Some set of offered nodes lets more of it start than nothing. [0 or 1]
+  KAISCHED_SCALED_GROUP_COL_HELPED = 5,
+  /// string_list. Its pods that get places. [names]
+  KAISCHED_SCALED_GROUP_COL_PLACED_PODS = 6,
+  /// string_list. Their nodes, in the same order. [names]
+  KAISCHED_SCALED_GROUP_COL_PLACED_NODES = 7,
+  /// string_list. bind or pipeline, in the same order. [decision kinds]
+  KAISCHED_SCALED_GROUP_COL_PLACED_BY = 8,
+  /// string_list. Why the rest waits, whatever is bought. [constraints]
+  KAISCHED_SCALED_GROUP_COL_CONSTRAINTS = 9,
+  /// string_list. These as sentences, in the same order. [texts]
+  KAISCHED_SCALED_GROUP_COL_REASONS = 10
+};
+
+/// Columns of KAISCHED_TABLE_RETURNED_NODE.
+enum kaisched_returned_node_column {
+  /// string. Node. [name]
+  KAISCHED_RETURNED_NODE_COL_NAME = 1,
+  /// string. Its type; empty: none of the offers. [name]
+  KAISCHED_RETURNED_NODE_COL_TYPE = 2,
+  /// i64. What it costs; -1: not known. [price of an hour]
+  KAISCHED_RETURNED_NODE_COL_PRICE = 3,
+  /// u8. It can be given back. [0 or 1]
+  KAISCHED_RETURNED_NODE_COL_RETURNED = 4,
+  /// u8. Nothing runs there. [0 or 1]
+  KAISCHED_RETURNED_NODE_COL_EMPTY = 5,
+  /// string_list. Pods that have to move first, in this order. [names]
+  KAISCHED_RETURNED_NODE_COL_MOVED_PODS = 6,
+  /// string_list. Their groups, in the same order. [names]
+  KAISCHED_RETURNED_NODE_COL_MOVED_GROUPS = 7,
+  /// string_list. Where they are, in the same order. [names]
+  KAISCHED_RETURNED_NODE_COL_MOVED_FROM = 8,
+  /// string_list. Where they go; the same node: they start again there with their gang. [names]
+  KAISCHED_RETURNED_NODE_COL_MOVED_TO = 9,
+  /// string. Why it stays, or empty. [text]
+  KAISCHED_RETURNED_NODE_COL_KEEPS = 10
+};
+
+/// Columns of KAISCHED_TABLE_FEDERATED_PLACE.
+enum kaisched_federated_place_column {
+  /// string. Pod group. [name]
+  KAISCHED_FEDERATED_PLACE_COL_GROUP_NAME = 1,
+  /// string. Its queue. [name]
+  KAISCHED_FEDERATED_PLACE_COL_QUEUE = 2,
+  /// string. Member. [name]
+  KAISCHED_FEDERATED_PLACE_COL_MEMBER = 3,
+  /// string. starts, claims, offered or runs. [stage]
+  KAISCHED_FEDERATED_PLACE_COL_STAGE = 4,
+  /// string. Why this member and not the runner-up, such as price; only: there was no other. [criterion]
+  KAISCHED_FEDERATED_PLACE_COL_BY = 5,
+  /// string. The next best member, or empty. [name]
+  KAISCHED_FEDERATED_PLACE_COL_RUNNER_UP = 6,
+  /// u32. Round in which it was sent there, from 1. [number]
+  KAISCHED_FEDERATED_PLACE_COL_ROUND = 7,
+  /// u32. That have places; of offers 0. [pods]
+  KAISCHED_FEDERATED_PLACE_COL_PODS = 8,
+  /// u8. Another decision had given it a member, and it came back to the line. [0 or 1]
+  KAISCHED_FEDERATED_PLACE_COL_RETURNED = 9
+};
+
+/// Columns of KAISCHED_TABLE_FEDERATED_WAIT.
+enum kaisched_federated_wait_column {
+  /// string. Pod group. [name]
+  KAISCHED_FEDERATED_WAIT_COL_GROUP_NAME = 1,
+  /// string. Its queue. [name]
+  KAISCHED_FEDERATED_WAIT_COL_QUEUE = 2,
+  /// string. Queue whose limit over all members it would pass, or empty. [name]
+  KAISCHED_FEDERATED_WAIT_COL_LIMIT = 3,
+  /// string_list. All members, by name. [names]
+  KAISCHED_FEDERATED_WAIT_COL_MEMBERS = 4,
+  /// string_list. How the group stands with each of them, such as full or never. [verdicts]
+  KAISCHED_FEDERATED_WAIT_COL_VERDICTS = 5,
+  /// string. What is wrong with its rows, or empty. [text]
+  KAISCHED_FEDERATED_WAIT_COL_TEXT = 6,
+  /// string. Where it would start first as far as ends are known, or empty. [name]
+  KAISCHED_FEDERATED_WAIT_COL_EXPECTED_MEMBER = 7,
+  /// i64. When; -1: nobody knows. [ns]
+  KAISCHED_FEDERATED_WAIT_COL_EXPECTED = 8,
+  /// u8. A decision had given it a member, and it came back to the line. [0 or 1]
+  KAISCHED_FEDERATED_WAIT_COL_RETURNED = 9
+};
+
+/// Columns of KAISCHED_TABLE_FEDERATED_QUEUE.
+enum kaisched_federated_queue_column {
+  /// string. Queue. [name]
+  KAISCHED_FEDERATED_QUEUE_COL_NAME = 1,
+  /// string. Its parent, or empty. [name]
+  KAISCHED_FEDERATED_QUEUE_COL_PARENT = 2,
+  /// i64 x 3. Deserved amount over all members; -1 is unlimited. [fixed units]
+  KAISCHED_FEDERATED_QUEUE_COL_QUOTA = 3,
+  /// i64 x 3. Most that it may hold over all members; -1 is unlimited. [fixed units]
+  KAISCHED_FEDERATED_QUEUE_COL_LIMIT = 4,
+  /// i64 x 3. What it holds in all members, and what is offered. [fixed units]
+  KAISCHED_FEDERATED_QUEUE_COL_ALLOCATED = 5
+};
+
+/// Columns of KAISCHED_TABLE_MEMBER_SESSION.
+enum kaisched_member_session_column {
+  /// string. Member. [name]
+  KAISCHED_MEMBER_SESSION_COL_MEMBER = 1,
+  /// u32. From 1; of a member that failed 0. [number]
+  KAISCHED_MEMBER_SESSION_COL_ROUND = 2,
+  /// string. Digest of the session; empty: the member failed. [SHA-256]
+  KAISCHED_MEMBER_SESSION_COL_DIGEST = 3,
+  /// string. Why it failed, or empty. [text]
+  KAISCHED_MEMBER_SESSION_COL_TEXT = 4
+};
 // SCHEMA END
 // clang-format on
 
@@ -2185,6 +2445,17 @@ KAISCHED_API kaisched_status kaisched_session_what_if(const kaisched_session* se
                                                       const kaisched_what_if_limits* limits, kaisched_answers** out,
                                                       kaisched_error* err) KAISCHED_NOEXCEPT;
 
+/// How far what was decided is from the best that any scheduler could have done: pods that had to leave or move,
+/// domains of groups that prefer to share one, and room that fragmentation wastes for what waits, each beside a bound
+/// that can be checked without the engine. Nothing changes. Cost: all nodes and the pods on them, for each commit with
+/// victims and each kind of pods.
+/// @param out receives the answers, one for each comparison, by commits and then by what waits; to be given back with
+///   kaisched_answers_destroy. The table (kaisched_answers_table) is of KAISCHED_TABLE_GAP, with a row for each bound
+///   over domains, at least one; KAISCHED_GAP_COL_GAP counts the comparisons. No rows: nothing is to be compared.
+/// Errors: KAISCHED_E_STATE for an open statement.
+KAISCHED_API kaisched_status kaisched_session_gaps(const kaisched_session* session, kaisched_answers** out,
+                                                   kaisched_error* err) KAISCHED_NOEXCEPT;
+
 /// Writes the SHA-256 over preset, mode and decisions as text, see KAISCHED_DIGEST_SIZE. Names count, not identifiers:
 /// equal clusters give equal digests. See "Texts" above for `buffer`, `capacity` and `needed`.
 KAISCHED_API kaisched_status kaisched_session_digest(const kaisched_session* session, char* buffer, size_t capacity,
@@ -2192,6 +2463,39 @@ KAISCHED_API kaisched_status kaisched_session_digest(const kaisched_session* ses
 
 /// Gives a session and the tables that were asked of it back.
 KAISCHED_API void kaisched_session_close(kaisched_session* session) KAISCHED_NOEXCEPT;
+
+// ---- nodes to add, nodes to give back
+// --------------------------------------------------------------------------------
+
+/// Decides the cluster as it is, without making anybody leave, and then asks: with which offered nodes does what still
+/// waits start, at the least cost? Which nodes can go, and all that runs still has a place? Every answer has been
+/// decided on a cluster that is so changed before it is told. Nothing changes. Cost: that of a session, for each trial.
+/// @param now_ns time of the sessions, as of kaisched_run.
+/// @param nodes `node_table_count` tables of kind node, device or NUMA zone (KAISCHED_OP_ADD) with a node for each
+/// type,
+///   in the dimensions of the cluster. Nothing of them is added to it.
+/// @param types `type_count` offers; may be NULL if there are none, then nothing can be added.
+/// @param question NULL: both questions, about all groups.
+/// @param out receives the answer, to be given back with kaisched_scaling_destroy.
+/// Errors: KAISCHED_E_STRUCT_SIZE; KAISCHED_E_ARGUMENT for an offer that is wrong, with type and field;
+/// KAISCHED_E_UNSUPPORTED for tables of other kinds; those of kaisched_cluster_apply for the tables;
+/// KAISCHED_E_NOT_FOUND for a queue or group that is not there; those of kaisched_run.
+KAISCHED_API kaisched_status kaisched_scale(const kaisched_engine* engine, const kaisched_snapshot* snapshot,
+                                            int64_t now_ns, const kaisched_table* const* nodes, size_t node_table_count,
+                                            const kaisched_node_type* const* types, size_t type_count,
+                                            const kaisched_scale_question* question, kaisched_scaling** out,
+                                            kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives an answer and its tables back.
+KAISCHED_API void kaisched_scaling_destroy(kaisched_scaling* scaling) KAISCHED_NOEXCEPT;
+
+/// The answer as a table: KAISCHED_TABLE_SCALING (costs and what is proven, one row), _NODE_ADDITION (nodes to add),
+/// _SCALED_GROUP (what starts with them and where, why the rest waits) or _RETURNED_NODE (nodes that can go and the
+/// moves that it takes, or what keeps them).
+/// @param kind kaisched_table_kind of such a table; KAISCHED_E_UNSUPPORTED for others.
+/// @param out receives a table that is borrowed until the answer is given back.
+KAISCHED_API kaisched_status kaisched_scaling_table(const kaisched_scaling* scaling, uint32_t kind,
+                                                    const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;
 
 // ---- staging: input tables in memory of the library, for callers whose own memory moves or is collected -----------
 

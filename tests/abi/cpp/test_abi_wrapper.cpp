@@ -107,6 +107,26 @@ TEST_CASE("a session decides, and its tables are arrays") {
   CHECK(code_of([&] { (void)decisions.numbers<std::int64_t>(KAISCHED_DECISION_COL_KIND); }) == KAISCHED_E_ARGUMENT);
 }
 
+TEST_CASE("gaps, and nodes to add") {
+  cluster c = small_cluster();
+  const engine e;
+  const snapshot now = c.take_snapshot();
+  const answers gaps = e.run(now, 10).gaps();
+  REQUIRE(gaps.table().rows() == 1);
+  CHECK(gaps.table().texts(KAISCHED_GAP_COL_KIND)[0] == "fragmentation");
+  CHECK(gaps.first_rows()[1] == 1);
+
+  staging nodes(KAISCHED_TABLE_NODE, KAISCHED_OP_ADD, 1);
+  nodes.texts(KAISCHED_NODE_COL_NAME, strings{"big"})
+      .numbers(KAISCHED_NODE_COL_CAPACITY, numbers{64'000, std::int64_t{1} << 40, 8000, 110});
+  const kaisched_node_type big{sizeof big, 0, "big", 40, 2, nullptr};
+  const scaling found = e.scale(now, 10, {nodes.view()}, {big});
+  CHECK(found.table(KAISCHED_TABLE_NODE_ADDITION).texts(KAISCHED_NODE_ADDITION_COL_NAME)[0] == "big+1");
+  CHECK(found.table(KAISCHED_TABLE_SCALING).numbers<std::int64_t>(KAISCHED_SCALING_COL_COST)[0] == 40);
+  CHECK(code_of([&] { (void)found.table(KAISCHED_TABLE_NODE); }) == KAISCHED_E_UNSUPPORTED);
+  CHECK(code_of([&] { (void)e.scale(now, 10, {}, {big}); }) == KAISCHED_E_ARGUMENT);
+}
+
 TEST_CASE("calls that fail throw what the library says, and change nothing") {
   CHECK(code_of([] { (void)engine({{"preset", "nonsense"}}); }) == KAISCHED_E_ARGUMENT);
   engine e;
