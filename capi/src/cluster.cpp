@@ -15,7 +15,7 @@ kaisched_status kaisched_cluster_create(kaisched_cluster** out, kaisched_error* 
   if (out != nullptr) *out = nullptr;
   return guard(err, KAISCHED_FN_CLUSTER_CREATE, [&]() -> result<void> {
     if (auto r = require({{out, "out"}}); !r) return r;
-    *out = new kaisched_cluster;
+    *out = kaisched_cluster::make(std::make_unique<kaisched_cluster>());
     return {};
   });
 }
@@ -25,12 +25,12 @@ kaisched_status kaisched_cluster_resume(const kaisched_snapshot* from, kaisched_
   if (out != nullptr) *out = nullptr;
   return guard(err, KAISCHED_FN_CLUSTER_RESUME, [&]() -> result<void> {
     if (auto r = require({{from, "from"}, {out, "out"}}); !r) return r;
-    *out = new kaisched_cluster{cluster(from->body), {}};
+    *out = kaisched_cluster::make(std::make_unique<kaisched_cluster>(cluster(from->body)));
     return {};
   });
 }
 
-void kaisched_cluster_destroy(kaisched_cluster* cluster) noexcept { delete cluster; }
+void kaisched_cluster_destroy(kaisched_cluster* cluster) noexcept { kaisched_cluster::give_back(cluster); }
 
 kaisched_status kaisched_cluster_apply(kaisched_cluster* cluster, const kaisched_table* const* tables,
                                        std::size_t count, kaisched_error* err) noexcept {

@@ -96,12 +96,12 @@ kaisched_status kaisched_engine_create(std::uint32_t abi, const kaisched_kv* opt
     if (auto r = require({{out, "out"}}); !r) return r;
     result<std::unique_ptr<kaisched_engine>> made = make_engine(abi, options, count);
     if (!made) return made.take_failure();
-    *out = made->release();
+    *out = kaisched_engine::make(std::move(*made));
     return {};
   });
 }
 
-void kaisched_engine_destroy(kaisched_engine* engine) noexcept { delete engine; }
+void kaisched_engine_destroy(kaisched_engine* engine) noexcept { kaisched_engine::give_back(engine); }
 
 kaisched_status kaisched_engine_set(kaisched_engine* engine, const char* option, const char* value,
                                     kaisched_error* err) noexcept {
@@ -124,19 +124,22 @@ kaisched_status kaisched_engine_add_vendors(kaisched_engine* engine, const char*
   });
 }
 
+result<std::shared_ptr<executor>> kaisched::capi::make_executor(const kaisched_executor* given) {
+  if (given == nullptr) return std::shared_ptr<executor>();
+  if (given->struct_size < sizeof(kaisched_executor)) {
+    return error{status::struct_size, "struct_size of the executor is " + std::to_string(given->struct_size), {}};
+  }
+  if (given->run == nullptr) return bad_argument("run of the executor is NULL");
+  return std::shared_ptr<executor>(std::make_shared<host_threads>(*given));
+}
+
 kaisched_status kaisched_engine_set_executor(kaisched_engine* engine, const kaisched_executor* executor,
                                              kaisched_error* err) noexcept {
   return guard(err, KAISCHED_FN_ENGINE_SET_EXECUTOR, [&]() -> result<void> {
     if (auto r = require({{engine, "engine"}}); !r) return r;
-    if (executor == nullptr) {
-      engine->body.set_executor(nullptr);
-      return {};
-    }
-    if (executor->struct_size < sizeof(kaisched_executor)) {
-      return error{status::struct_size, "struct_size of the executor is " + std::to_string(executor->struct_size), {}};
-    }
-    if (executor->run == nullptr) return bad_argument("run of the executor is NULL");
-    engine->body.set_executor(std::make_shared<host_threads>(*executor));
+    result<std::shared_ptr<kaisched::executor>> made = make_executor(executor);
+    if (!made) return made.take_failure();
+    engine->body.set_executor(std::move(*made));
     return {};
   });
 }

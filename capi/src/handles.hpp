@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +15,7 @@
 
 #include <kaisched/cluster.hpp>
 #include <kaisched/engine.hpp>
+#include <kaisched/federation.hpp>
 #include <kaisched/kaisched.h>
 #include <kaisched/scaling.hpp>
 #include <kaisched/session.hpp>
@@ -23,12 +26,35 @@
 #include "io/recording.hpp"
 #include "tables.hpp"
 
-struct kaisched_engine {
+namespace kaisched::capi {
+
+/// An object that a handle owns, and federations as well. The handle is the object itself.
+template <class T>
+struct shared_handle {
+  std::shared_ptr<T> owner;  ///< until the handle is given back
+
+  [[nodiscard]] static T* make(std::unique_ptr<T> object) {
+    std::shared_ptr<T> shared(std::move(object));
+    shared->owner = shared;
+    return shared.get();
+  }
+  static void give_back(T* handle) {
+    if (handle == nullptr) return;
+    const std::shared_ptr<T> last = std::move(handle->owner);
+  }
+};
+
+}  // namespace kaisched::capi
+
+struct kaisched_engine : kaisched::capi::shared_handle<kaisched_engine> {
   kaisched::engine body;
   std::shared_ptr<const kaisched::device_catalog> catalog;
 };
 
-struct kaisched_cluster {
+struct kaisched_cluster : kaisched::capi::shared_handle<kaisched_cluster> {
+  kaisched_cluster() = default;
+  explicit kaisched_cluster(kaisched::cluster b) : body(std::move(b)) {}
+
   kaisched::cluster body;
   mutable kaisched::capi::lent_tables tables;
 };
@@ -40,6 +66,8 @@ namespace kaisched::capi {
 /// What kaisched_engine_create makes.
 [[nodiscard]] result<std::unique_ptr<kaisched_engine>> make_engine(std::uint32_t abi, const kaisched_kv* options,
                                                                    std::size_t count);
+/// Threads of a host; null for NULL.
+[[nodiscard]] result<std::shared_ptr<executor>> make_executor(const kaisched_executor* given);
 
 }  // namespace kaisched::capi
 
@@ -88,6 +116,28 @@ struct kaisched_scaling {
 
   const kaisched::scale_report body;
   mutable kaisched::capi::lent_tables tables;
+};
+
+struct kaisched_federation {
+  explicit kaisched_federation(kaisched::federation_options options) : body(std::move(options)) {}
+  /// A call may change the clusters of members: tables that they have lent are gone.
+  void drop_lent() {
+    for (const auto& [name, one] : clusters) one->tables.drop();
+  }
+
+  kaisched::federation body;
+  std::map<std::string, std::shared_ptr<kaisched_cluster>, std::less<>> clusters;  ///< of members in this process
+  std::unique_ptr<kaisched::capi::output_table> queues;
+};
+
+/// Immutable.
+struct kaisched_federated {
+  explicit kaisched_federated(kaisched::federation_report decided);
+
+  kaisched::federation_report body;  ///< without its sessions
+  std::unique_ptr<kaisched::capi::output_table> places, waits, members;
+  std::string digest;
+  std::vector<std::unique_ptr<kaisched_session>> sessions;
 };
 
 struct kaisched_recorder {

@@ -165,6 +165,22 @@ SAME(KAISCHED_FORGET_LOST, forget_reason::lost);
 SAME(KAISCHED_SCALE_SEARCH, scale_strategy::search);
 SAME(KAISCHED_SCALE_FIRST_FIT, scale_strategy::first_fit);
 
+SAME(KAISCHED_MEMBER_PREFERENCE, member_criterion::preference);
+SAME(KAISCHED_MEMBER_DATA, member_criterion::data);
+SAME(KAISCHED_MEMBER_PRICE, member_criterion::price);
+SAME(KAISCHED_MEMBER_ENTITLEMENT, member_criterion::entitlement);
+SAME(KAISCHED_MEMBER_WAIT, member_criterion::wait);
+SAME(KAISCHED_MEMBER_FIT, member_criterion::fit);
+
+SAME(KAISCHED_FIT_PACK, member_fit::pack);
+SAME(KAISCHED_FIT_SPREAD, member_fit::spread);
+
+SAME(KAISCHED_STAGE_WAITS, group_stage::waits);
+SAME(KAISCHED_STAGE_STARTS, group_stage::starts);
+SAME(KAISCHED_STAGE_CLAIMS, group_stage::claims);
+SAME(KAISCHED_STAGE_OFFERED, group_stage::offered);
+SAME(KAISCHED_STAGE_RUNS, group_stage::runs);
+
 SAME(KAISCHED_OPTION_BOOLEAN, option_type::boolean);
 SAME(KAISCHED_OPTION_INTEGER, option_type::integer);
 SAME(KAISCHED_OPTION_NUMBER, option_type::number);

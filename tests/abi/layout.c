@@ -86,6 +86,44 @@ int main(void) {
   MEMBER(kaisched_scale_question, no_down);
   MEMBER(kaisched_scale_question, pad);
 
+  STRUCTURE(kaisched_federation_options);
+  MEMBER(kaisched_federation_options, struct_size);
+  MEMBER(kaisched_federation_options, fit);
+  MEMBER(kaisched_federation_options, order);
+  MEMBER(kaisched_federation_options, order_count);
+  MEMBER(kaisched_federation_options, window);
+  MEMBER(kaisched_federation_options, rounds);
+  MEMBER(kaisched_federation_options, room_asked);
+  MEMBER(kaisched_federation_options, nobody_asked);
+
+  STRUCTURE(kaisched_member);
+  MEMBER(kaisched_member, struct_size);
+  MEMBER(kaisched_member, closed);
+  MEMBER(kaisched_member, name);
+  MEMBER(kaisched_member, labels);
+  MEMBER(kaisched_member, label_count);
+  MEMBER(kaisched_member, price);
+  MEMBER(kaisched_member, data);
+  MEMBER(kaisched_member, data_count);
+
+  STRUCTURE(kaisched_preference);
+  MEMBER(kaisched_preference, key);
+  MEMBER(kaisched_preference, value);
+  MEMBER(kaisched_preference, weight);
+
+  STRUCTURE(kaisched_group_wishes);
+  MEMBER(kaisched_group_wishes, struct_size);
+  MEMBER(kaisched_group_wishes, has_most_price);
+  MEMBER(kaisched_group_wishes, most_price);
+  MEMBER(kaisched_group_wishes, members);
+  MEMBER(kaisched_group_wishes, member_count);
+  MEMBER(kaisched_group_wishes, required);
+  MEMBER(kaisched_group_wishes, required_count);
+  MEMBER(kaisched_group_wishes, preferred);
+  MEMBER(kaisched_group_wishes, preferred_count);
+  MEMBER(kaisched_group_wishes, data);
+  MEMBER(kaisched_group_wishes, data_count);
+
   STRUCTURE(kaisched_executor);
   MEMBER(kaisched_executor, struct_size);
   MEMBER(kaisched_executor, width);

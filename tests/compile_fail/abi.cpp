@@ -68,6 +68,15 @@ void cases(engine& e, cluster& c, session& s, const snapshot& taken, const answe
 #if CASE == 20  // deleted
   const auto gone = options{{"preset", "kai"}}.pairs();
 #endif
+#if CASE == 21  // deleted
+  table gone = e.scale(taken, 0, {}, {}).table(KAISCHED_TABLE_SCALING);
+#endif
+#if CASE == 22  // deleted
+  table gone = federation().decide(0).table(KAISCHED_TABLE_FEDERATED_PLACE);
+#endif
+#if CASE == 23  // discards qualifiers | no matching | as 'this' | is an rvalue | as ‘this’
+  table gone = federation().queues(0);
+#endif
 #if CASE == 16  // no matching function | cannot convert | no known conversion
   c.apply({rows});  // a view of it
 #endif

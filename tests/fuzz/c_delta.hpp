@@ -55,6 +55,19 @@ class delta {
     names(KAISCHED_NODE_COL_NAME, {"t0", "t1"});
     numbers<std::int64_t>(KAISCHED_NODE_COL_CAPACITY, 4, {8000, 1 << 30, 2000, 10, 8000, 1 << 30, 4000, 10});
   }
+  /// What a federation takes: a queue, and two groups that wait.
+  void add_line() {
+    start(KAISCHED_TABLE_QUEUE, KAISCHED_OP_ADD, 1);
+    names(KAISCHED_QUEUE_COL_NAME, {"q0"});
+    numbers<std::int64_t>(KAISCHED_QUEUE_COL_LIMIT, 3, {-1, -1, 4000});
+    start(KAISCHED_TABLE_POD_GROUP, KAISCHED_OP_ADD, 2);
+    names(KAISCHED_POD_GROUP_COL_NAME, {"f0", "f1"});
+    names(KAISCHED_POD_GROUP_COL_QUEUE, {"q0", "q0"});
+    start(KAISCHED_TABLE_POD, KAISCHED_OP_ADD, 2);
+    names(KAISCHED_POD_COL_NAME, {"f0-0", "f1-0"});
+    names(KAISCHED_POD_COL_GROUP, {"f0", "f1"});
+    numbers<std::int64_t>(KAISCHED_POD_COL_REQUEST, 3, {500, 0, 1000, 500, 0, 2000});
+  }
   /// The tables, one of them now and then NULL.
   std::vector<const kaisched_table*> pointers() {
     std::vector<const kaisched_table*> all;

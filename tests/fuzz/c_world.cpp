@@ -1,10 +1,11 @@
+#include "c_world.hpp"
+
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "c_delta.hpp"
-#include "c_world.hpp"
 
 namespace kaisched::fuzz {
 
@@ -646,6 +647,63 @@ void c_world::scale() {
   }
   kaisched_scaling_destroy(made);
 }
+void c_world::federate() {
+  auto& at = clusters_.pick(from_);
+  const auto& e = engines_.pick(from_);
+  const std::array<std::uint32_t, 2> order{from_.byte() % 8U, KAISCHED_MEMBER_PRICE};
+  const kaisched_federation_options options{
+      sizeof options, from_.byte() % 3U, order.data(), order.size(), from_.byte() % 3U, 4, 1, 0};
+  kaisched_federation* f = nullptr;
+  if (!call(KAISCHED_FN_FEDERATION_CREATE, false, kaisched_federation_create, &options, &f)) {
+    ensure(f == nullptr, "no handle of a call that failed");
+    return;
+  }
+  const kaisched_kv label{"zone", "a"};
+  kaisched_member about{sizeof about, 0, from_.one_in(8) ? "" : "here", &label, 1, from_.byte() - 8, nullptr, 0};
+  const bool there = call(KAISCHED_FN_FEDERATION_ADD_MEMBER, at.handle == nullptr || e.handle == nullptr,
+                          kaisched_federation_add_member, f, &about, at.handle, e.handle);
+  delta line(from_);
+  line.add_line();
+  if (from_.one_in(4)) line.add_rows();
+  const std::vector<const kaisched_table*> tables = line.pointers();
+  call(KAISCHED_FN_FEDERATION_SUBMIT, false, kaisched_federation_submit, f, tables.data(), tables.size());
+  const kaisched_preference near{"zone", "a", from_.byte()};
+  const kaisched_group_wishes wishes{
+      sizeof wishes, from_.one_in(2) ? 1U : 0U, from_.byte(), nullptr, 0, nullptr, 0, &near, 1, nullptr, 0};
+  call(KAISCHED_FN_FEDERATION_WISH, false, kaisched_federation_wish, f, "f0", &wishes);
+  if (there) text_of(KAISCHED_FN_FEDERATION_SUMMARY, false, kaisched_federation_summary, f, "here", time());
+  for (int i = 0; i < 2; ++i) {
+    kaisched_federated* made = nullptr;
+    ensure(call(KAISCHED_FN_FEDERATION_DECIDE, false, kaisched_federation_decide, f, time(), &made) && made != nullptr,
+           "a federation decides");
+    const kaisched_table* table = nullptr;
+    for (const std::uint32_t kind : {KAISCHED_TABLE_FEDERATED_PLACE, KAISCHED_TABLE_FEDERATED_WAIT,
+                                     KAISCHED_TABLE_MEMBER_SESSION, KAISCHED_TABLE_DECISION}) {
+      if (call(KAISCHED_FN_FEDERATED_TABLE, false, kaisched_federated_table, made, kind, &table)) note(content(table));
+    }
+    const kaisched_session* of = nullptr;
+    if (call(KAISCHED_FN_FEDERATED_SESSION, false, kaisched_federated_session, made, std::size_t{0}, &of)) {
+      ensure(kaisched_session_table(of, KAISCHED_TABLE_DECISION, &table, nullptr) == KAISCHED_OK,
+             "a member has decided");
+      note(content(table));
+    }
+    text_of(KAISCHED_FN_FEDERATED_DIGEST, false, kaisched_federated_digest, made);
+    kaisched_federated_destroy(made);
+    const std::array<const char*, 2> ended{"f0", from_.one_in(2) ? "f1" : nullptr};
+    call(KAISCHED_FN_FEDERATION_WITHDRAW, ended[1] == nullptr, kaisched_federation_withdraw, f, ended.data(),
+         ended.size());
+  }
+  const kaisched_table* queues = nullptr;
+  if (call(KAISCHED_FN_FEDERATION_QUEUES, false, kaisched_federation_queues, f, time(), &queues)) note(content(queues));
+  if (from_.one_in(2)) {
+    std::uint64_t back = 0;
+    call(KAISCHED_FN_FEDERATION_LOSE_MEMBER, false, kaisched_federation_lose_member, f, "here", &back);
+  }
+  kaisched_federation_destroy(f);
+  if (at.handle == nullptr) return;
+  at.facts.tables.clear();
+  at.facts.digest = digest_of(at.handle);
+}
 void c_world::mark() {
   auto& s = sessions_.pick(from_);
   kaisched_checkpoint at{};
@@ -843,7 +901,7 @@ void c_world::begin() {
 
 void c_world::step() {
   // What goes on with a session stands more often than what ends things.
-  static constexpr std::array<operation, 65> operations{
+  static constexpr std::array<operation, 66> operations{
       &c_world::make_engine,   &c_world::set_engine,    &c_world::set_engine,    &c_world::get_engine,
       &c_world::add_part,      &c_world::add_part,      &c_world::set_executor,  &c_world::add_vendors,
       &c_world::drop_engine,   &c_world::make_cluster,  &c_world::apply,         &c_world::apply,
@@ -860,7 +918,7 @@ void c_world::step() {
       &c_world::read_session,  &c_world::drop_session,  &c_world::read_answers,  &c_world::drop_answers,
       &c_world::make_staging,  &c_world::fill_staging,  &c_world::fill_staging,  &c_world::read_staging,
       &c_world::drop_staging,  &c_world::read_objects,  &c_world::use_objects,   &c_world::describe,
-      &c_world::scale};
+      &c_world::scale,         &c_world::federate};
   (this->*from_.pick(operations))();
   if (from_.one_in(16)) drop_objects();
   check_borrowed();

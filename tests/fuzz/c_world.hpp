@@ -147,6 +147,7 @@ class c_world {
   void ask();
   bool explain(const kaisched_session* s, kaisched_answers** made);
   void scale();
+  void federate();
   void mark();
   void roll_back();
   void place();

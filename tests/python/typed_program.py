@@ -57,6 +57,23 @@ def decide() -> list[str]:
     return why.sentences
 
 
+def extend(cluster: ks.Cluster) -> list[ks.Session]:
+    answer = ks.scale(cluster, {"name": ["a"], "price": [1], "most": [2]}, nodes={"name": ["a"]}, strategy="first_fit")
+    assert_type(answer, ks.Scaling)
+    assert_type(answer.add, dict[str, int])
+    assert_type(answer.groups, ks.Table)
+    assert_type(ks.Engine().run(cluster.snapshot()).gaps(), ks.Table)
+    line = ks.Federation(order=["price", "fit"], fit="spread")
+    line.add("east", cluster, ks.Engine(), labels={"region": "eu"}, price=3)
+    line.submit(queues={"name": ["q"]})
+    line.wish("g", preferred=[("region", "eu", 5)], data={"corpus": 7}, most_price=9)
+    assert_type(line.stage("g"), tuple[str, str])
+    report = line.decide(now=1)
+    assert_type(report, ks.FederationReport)
+    assert_type(report.placed, ks.Table)
+    return report.sessions
+
+
 def ask() -> Floats:
     seen = ks.forecast.RunTimes({"run_time": [60.0], "estimate": [120.0]}, near=0)
     assert_type(seen.ratios, Floats)

@@ -67,6 +67,7 @@ from kaisched._errors import (
     WrongKindError,
 )
 from kaisched._explain import Explanation
+from kaisched._federation import Federation, FederationReport
 from kaisched._policy import Policy
 from kaisched._scaling import Scaling, scale
 from kaisched._simulation import Comparison, Run, compare, policies, simulate
@@ -95,6 +96,8 @@ __all__ = [
     "Engine",
     "Error",
     "Explanation",
+    "Federation",
+    "FederationReport",
     "InternalError",
     "LimitError",
     "NoMemoryError",

@@ -2,9 +2,11 @@
 /// @file
 /// Objects of the library that Python threads share.
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -12,6 +14,7 @@
 
 #include <kaisched/kaisched.hpp>
 
+#include "columns.hpp"
 #include "errors.hpp"
 #include "policies.hpp"
 
@@ -46,6 +49,9 @@ class shared_object {
     const std::shared_lock lock(mutex_);
     return std::forward<Call>(call)(body_);
   }
+  /// For who uses several objects in one call: the lock of this one, and the object for who holds it.
+  [[nodiscard]] std::shared_mutex& mutex() const { return mutex_; }
+  [[nodiscard]] T* address() { return &body_; }
 
  protected:
   /// For functions of the object that any thread may call at any time.
@@ -62,6 +68,29 @@ auto unlocked(Call&& call) {
   const pybind11::gil_scoped_release released;
   return std::forward<Call>(call)();
 }
+
+class py_cluster : public shared_object<cluster> {
+ public:
+  py_cluster() : shared_object(std::in_place) {}
+  void apply(const pybind11::sequence& tables) {
+    const input_tables input(tables);
+    unwrap(change([&](cluster& c) { return c.apply(std::span<const table_view>(input.views())); }));
+  }
+  std::uint64_t find(const pybind11::handle& kind, const std::string& name) const {
+    // Kinds of input tables and kinds of entities share their numbers.
+    const auto entity = static_cast<entity_kind>(kind_of(kind));
+    return unwrap(read([&](const cluster& c) { return c.find(entity, name); })).value;
+  }
+  void set(const std::string& option, const std::string& value) {
+    unwrap(change([&](cluster& c) { return c.set(option, value); }));
+  }
+  std::string get(const std::string& option) const {
+    return unwrap(read([&](const cluster& c) { return c.get(option); }));
+  }
+  snapshot take_snapshot() {
+    return change([](cluster& c) { return c.take_snapshot(); });
+  }
+};
 
 class py_engine : public shared_object<engine> {
  public:

@@ -16,6 +16,7 @@
 #include "arrow.hpp"
 #include "columns.hpp"
 #include "errors.hpp"
+#include "federation.hpp"
 #include "handles.hpp"
 #include "plays.hpp"
 #include "policies.hpp"
@@ -28,29 +29,6 @@ namespace py = pybind11;
 
 namespace kaisched::python {
 namespace {
-
-class py_cluster : public shared_object<cluster> {
- public:
-  py_cluster() : shared_object(std::in_place) {}
-  void apply(const py::sequence& tables) {
-    const input_tables input(tables);
-    unwrap(change([&](cluster& c) { return c.apply(std::span<const table_view>(input.views())); }));
-  }
-  std::uint64_t find(const py::handle& kind, const std::string& name) const {
-    // Kinds of input tables and kinds of entities share their numbers.
-    const auto entity = static_cast<entity_kind>(kind_of(kind));
-    return unwrap(read([&](const cluster& c) { return c.find(entity, name); })).value;
-  }
-  void set(const std::string& option, const std::string& value) {
-    unwrap(change([&](cluster& c) { return c.set(option, value); }));
-  }
-  std::string get(const std::string& option) const {
-    return unwrap(read([&](const cluster& c) { return c.get(option); }));
-  }
-  snapshot take_snapshot() {
-    return change([](cluster& c) { return c.take_snapshot(); });
-  }
-};
 
 py::bytes save(const snapshot& s) {
   return py::bytes(unlocked([&] { return s.save(); }));
@@ -140,6 +118,7 @@ PYBIND11_MODULE(_core, m) {
   bind_plays(m);
   bind_arrow(m);
   bind_scaling(m);
+  bind_federation(m);
   m.def("schema", &schema_list, "All kinds of tables and their columns.");
   m.def(
       "kind_of", [](const py::handle& name) { return static_cast<std::uint32_t>(kind_of(name)); }, py::arg("name"),

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -258,6 +259,10 @@ void bind_statement(py::module_& m, py::class_<py_session>& sessions) {
 }
 
 }  // namespace
+
+py::object make_session(session opened, std::shared_ptr<policy_faults> faults) {
+  return py::cast(std::make_unique<py_session>(std::move(opened), std::move(faults)));
+}
 
 void bind_sessions(py::module_& m, py::class_<py_engine>& engines) {
   const auto result_table = [](table_kind kind) { return [kind](py_session& s) { return s.results(kind); }; };

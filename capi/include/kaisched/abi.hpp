@@ -367,6 +367,85 @@ class cluster : public detail::handle<kaisched_cluster, kaisched_cluster_destroy
   }
 };
 
+/// What a federation has decided.
+class federated : public detail::handle<kaisched_federated, kaisched_federated_destroy> {
+ public:
+  explicit federated(kaisched_federated* owned) noexcept : handle(owned) {}
+
+  [[nodiscard]] abi::table table(std::uint32_t kind) const& {
+    return abi::table(detail::made<const kaisched_table*>(kaisched_federated_table, get(), kind));
+  }
+  abi::table table(std::uint32_t kind) const&& = delete;
+  /// A table of the session in which a member decided: `index` is a row of KAISCHED_TABLE_MEMBER_SESSION.
+  [[nodiscard]] abi::table session_table(std::size_t index, std::uint32_t kind) const& {
+    const auto* of = detail::made<const kaisched_session*>(kaisched_federated_session, get(), index);
+    return abi::table(detail::made<const kaisched_table*>(kaisched_session_table, of, kind));
+  }
+  abi::table session_table(std::size_t index, std::uint32_t kind) const&& = delete;
+  [[nodiscard]] std::string digest() const { return detail::text(kaisched_federated_digest, get()); }
+};
+
+/// Clusters that share one line and one tree of queues. Members share their cluster and engine with the caller.
+class federation : public detail::handle<kaisched_federation, kaisched_federation_destroy> {
+ public:
+  /// @param options nullptr: the defaults.
+  explicit federation(const kaisched_federation_options* options = nullptr)
+      : handle(detail::made<kaisched_federation*>(kaisched_federation_create, options)) {}
+
+  void set_executor(const kaisched_executor* executor) {
+    detail::call(kaisched_federation_set_executor, get(), executor);
+  }
+  void add_member(const kaisched_member& about, cluster& state, const engine& with) {
+    detail::call(kaisched_federation_add_member, get(), &about, state.get(),
+                 static_cast<const kaisched_engine*>(with.get()));
+  }
+  void add_known_member(const kaisched_member& about, std::string_view summary) {
+    detail::call(kaisched_federation_add_known_member, get(), &about, summary.data(), summary.size());
+  }
+  void change_member(const kaisched_member& about) { detail::call(kaisched_federation_change_member, get(), &about); }
+  void update_member(const std::string& name, std::string_view summary) {
+    detail::call(kaisched_federation_update_member, get(), detail::c_text(name), summary.data(), summary.size());
+  }
+  /// How many groups are in the line again.
+  std::uint64_t lose_member(const std::string& name) {
+    return detail::made<std::uint64_t>(kaisched_federation_lose_member, get(), detail::c_text(name));
+  }
+  /// JSON, kaisched-cluster-summary/1.
+  [[nodiscard]] std::string summary(const std::string& member, std::int64_t now_ns) {
+    return detail::text(kaisched_federation_summary, get(), detail::c_text(member), now_ns);
+  }
+
+  void submit(const std::vector<abi::table>& tables) {
+    const std::vector<const kaisched_table*> all = detail::pointers(tables.data(), tables.size());
+    detail::call(kaisched_federation_submit, get(), all.data(), all.size());
+  }
+  void wish(const std::string& group, const kaisched_group_wishes& wishes) {
+    detail::call(kaisched_federation_wish, get(), detail::c_text(group), &wishes);
+  }
+  void withdraw(const std::vector<std::string>& groups) {
+    std::vector<const char*> names;
+    names.reserve(groups.size());
+    for (const std::string& one : groups) names.push_back(detail::c_text(one));
+    detail::call(kaisched_federation_withdraw, get(), names.data(), names.size());
+  }
+  void answer(const std::string& group, bool accepted) {
+    detail::call(kaisched_federation_answer, get(), detail::c_text(group), std::int32_t{accepted ? 1 : 0});
+  }
+  /// kaisched_group_stage, and the member, or an empty text.
+  [[nodiscard]] std::pair<std::uint32_t, std::string> stage(const std::string& group) const {
+    std::uint32_t stage = 0;
+    std::string member = detail::text(kaisched_federation_stage, get(), detail::c_text(group), &stage);
+    return {stage, std::move(member)};
+  }
+  /// Borrowed until the next call of this member.
+  [[nodiscard]] abi::table queues(std::int64_t now_ns) & {
+    return abi::table(detail::made<const kaisched_table*>(kaisched_federation_queues, get(), now_ns));
+  }
+  [[nodiscard]] federated decide(std::int64_t now_ns) {
+    return federated(detail::made<kaisched_federated*>(kaisched_federation_decide, get(), now_ns));
+  }
+};
+
 /// Objects of Kubernetes.
 class objects : public detail::handle<kaisched_objects, kaisched_objects_destroy> {
  public:

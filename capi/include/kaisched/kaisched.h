@@ -68,13 +68,15 @@ KAISCHED_API uint32_t kaisched_abi_version(void) KAISCHED_NOEXCEPT;
 
 // ---- types ---------------------------------------------------------------------------------------------------------
 
-typedef struct kaisched_engine kaisched_engine;      ///< options and the registry of policy parts
-typedef struct kaisched_cluster kaisched_cluster;    ///< mutable model of a cluster, fed by tables; one writer
-typedef struct kaisched_snapshot kaisched_snapshot;  ///< immutable version of a cluster, counted references
-typedef struct kaisched_session kaisched_session;    ///< one run over one snapshot
-typedef struct kaisched_answers kaisched_answers;    ///< answers to questions about a session, immutable
-typedef struct kaisched_scaling kaisched_scaling;    ///< which nodes to add and which to give back, immutable
-typedef struct kaisched_objects kaisched_objects;    ///< objects of Kubernetes as tables, immutable
+typedef struct kaisched_engine kaisched_engine;          ///< options and the registry of policy parts
+typedef struct kaisched_cluster kaisched_cluster;        ///< mutable model of a cluster, fed by tables; one writer
+typedef struct kaisched_snapshot kaisched_snapshot;      ///< immutable version of a cluster, counted references
+typedef struct kaisched_session kaisched_session;        ///< one run over one snapshot
+typedef struct kaisched_answers kaisched_answers;        ///< answers to questions about a session, immutable
+typedef struct kaisched_scaling kaisched_scaling;        ///< which nodes to add and which to give back, immutable
+typedef struct kaisched_federation kaisched_federation;  ///< clusters that share one line and one tree of queues
+typedef struct kaisched_federated kaisched_federated;    ///< what a federation has decided, immutable
+typedef struct kaisched_objects kaisched_objects;        ///< objects of Kubernetes as tables, immutable
 /// Objects of Kubernetes that change one by one, and the cluster that they make.
 typedef struct kaisched_object_cache kaisched_object_cache;
 typedef struct kaisched_recorder kaisched_recorder;    ///< writes sessions as bytes
@@ -187,6 +189,52 @@ typedef struct kaisched_scale_question {
   uint32_t no_down;        ///< 1: do not ask which nodes to give back
   uint32_t pad;            ///< 0
 } kaisched_scale_question;
+
+/// How a federation decides, see kaisched_federation_create. Numbers that are 0 stand for the default.
+typedef struct kaisched_federation_options {
+  uint32_t struct_size;   ///< sizeof(kaisched_federation_options), set by the caller
+  uint32_t fit;           ///< kaisched_member_fit
+  const uint32_t* order;  ///< kaisched_member_criterion, what is compared first first; NULL: all in order of numbers
+  size_t order_count;     ///< of `order`
+  uint32_t window;        ///< groups that are sent before members decide; 0: all
+  uint32_t rounds;        ///< times that members decide in one decision; 64
+  uint32_t room_asked;    ///< members that are asked to make room for a group that fits nowhere as it is; 1
+  uint32_t nobody_asked;  ///< 1: no member is asked to
+} kaisched_federation_options;
+
+/// What is said about a member of a federation, beside what its cluster says.
+typedef struct kaisched_member {
+  uint32_t struct_size;       ///< sizeof(kaisched_member), set by the caller
+  uint32_t closed;            ///< 1: no new groups; those that are there stay
+  const char* name;           ///< not empty
+  const kaisched_kv* labels;  ///< key and value, such as a region; may be NULL if there are none
+  size_t label_count;
+  int64_t price;            ///< of a GPU for an hour, in a unit of the host's choice; 0 or more
+  const char* const* data;  ///< keys of data that are there; may be NULL if there are none
+  size_t data_count;
+} kaisched_member;
+
+/// A label or data that a group would rather have where it goes. Size: 24 bytes for ever.
+typedef struct kaisched_preference {
+  const char* key;
+  const char* value;  ///< of labels; of data NULL
+  int64_t weight;     ///< 1 to 1,000,000; of data 1 to 2^40: what it costs to have them elsewhere, such as gigabytes
+} kaisched_preference;
+
+/// What a group says about members of a federation. 0 everywhere: it may go anywhere.
+typedef struct kaisched_group_wishes {
+  uint32_t struct_size;                  ///< sizeof(kaisched_group_wishes), set by the caller
+  uint32_t has_most_price;               ///< 1: `most_price` counts
+  int64_t most_price;                    ///< of a GPU for an hour
+  const char* const* members;            ///< only these; may be NULL if there are none: all
+  size_t member_count;                   ///< of `members`
+  const kaisched_kv* required;           ///< labels that the member has
+  size_t required_count;                 ///< of `required`
+  const kaisched_preference* preferred;  ///< labels
+  size_t preferred_count;                ///< of `preferred`
+  const kaisched_preference* data;
+  size_t data_count;  ///< of `data`
+} kaisched_group_wishes;
 
 /// Threads of the host for work whose result cannot depend on them, see kaisched_engine_set_executor.
 typedef struct kaisched_executor {
@@ -482,7 +530,25 @@ enum kaisched_function {
   KAISCHED_FN_RECORDING_CONFIGURE = 115,
   KAISCHED_FN_RECORDING_DIGEST = 116,
   KAISCHED_FN_SCALE = 120,
-  KAISCHED_FN_SCALING_TABLE = 121
+  KAISCHED_FN_SCALING_TABLE = 121,
+  KAISCHED_FN_FEDERATION_CREATE = 130,
+  KAISCHED_FN_FEDERATION_SET_EXECUTOR = 131,
+  KAISCHED_FN_FEDERATION_ADD_MEMBER = 132,
+  KAISCHED_FN_FEDERATION_ADD_KNOWN_MEMBER = 133,
+  KAISCHED_FN_FEDERATION_CHANGE_MEMBER = 134,
+  KAISCHED_FN_FEDERATION_UPDATE_MEMBER = 135,
+  KAISCHED_FN_FEDERATION_LOSE_MEMBER = 136,
+  KAISCHED_FN_FEDERATION_SUMMARY = 137,
+  KAISCHED_FN_FEDERATION_SUBMIT = 138,
+  KAISCHED_FN_FEDERATION_WISH = 139,
+  KAISCHED_FN_FEDERATION_WITHDRAW = 140,
+  KAISCHED_FN_FEDERATION_ANSWER = 141,
+  KAISCHED_FN_FEDERATION_STAGE = 142,
+  KAISCHED_FN_FEDERATION_QUEUES = 143,
+  KAISCHED_FN_FEDERATION_DECIDE = 144,
+  KAISCHED_FN_FEDERATED_TABLE = 145,
+  KAISCHED_FN_FEDERATED_SESSION = 146,
+  KAISCHED_FN_FEDERATED_DIGEST = 147
 };
 
 /// Type of the values of a column.
@@ -650,6 +716,32 @@ enum kaisched_scale_strategy {
   /// The cheapest set that was found with which all start that any offered nodes would let start.
   KAISCHED_SCALE_SEARCH = 0,
   KAISCHED_SCALE_FIRST_FIT = 1  ///< for comparison: pod by pod, without gangs, quotas and topology
+};
+
+/// What is better about one member of a federation than about another. That the group fits there as it is comes first
+/// always, the name last.
+enum kaisched_member_criterion {
+  KAISCHED_MEMBER_PREFERENCE = 1,   ///< more weight of preferred labels
+  KAISCHED_MEMBER_DATA = 2,         ///< less weight of data that is elsewhere
+  KAISCHED_MEMBER_PRICE = 3,        ///< a lower price
+  KAISCHED_MEMBER_ENTITLEMENT = 4,  ///< its queue holds less there than its quota
+  KAISCHED_MEMBER_WAIT = 5,         ///< an earlier start, by expected ends and by what waits there
+  KAISCHED_MEMBER_FIT = 6           ///< as kaisched_member_fit says
+};
+
+/// Between members that are equally good.
+enum kaisched_member_fit {
+  KAISCHED_FIT_PACK = 0,  ///< where fewest such pods have room besides, so that other members stay free for large gangs
+  KAISCHED_FIT_SPREAD = 1  ///< where most have
+};
+
+/// Where a group of a federation is.
+enum kaisched_group_stage {
+  KAISCHED_STAGE_WAITS = 0,    ///< in the line, in no member
+  KAISCHED_STAGE_STARTS = 1,   ///< in a member whose engine has given it places
+  KAISCHED_STAGE_CLAIMS = 2,   ///< in a member whose engine holds places that come free for it
+  KAISCHED_STAGE_OFFERED = 3,  ///< sent to a member that is known by its summary alone, which has not answered
+  KAISCHED_STAGE_RUNS = 4      ///< as starts, since an earlier decision or as the member has answered
 };
 
 /// Type of an option's value. Values travel as text; numbers in the C locale.
@@ -2496,6 +2588,149 @@ KAISCHED_API void kaisched_scaling_destroy(kaisched_scaling* scaling) KAISCHED_N
 /// @param out receives a table that is borrowed until the answer is given back.
 KAISCHED_API kaisched_status kaisched_scaling_table(const kaisched_scaling* scaling, uint32_t kind,
                                                     const kaisched_table** out, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+// ---- federations: many clusters with one line ----------------------------------------------------------------------
+
+/// Makes a federation without members.
+/// @param options NULL: the defaults.
+/// @param out to be given back with kaisched_federation_destroy.
+/// Errors: KAISCHED_E_STRUCT_SIZE; KAISCHED_E_ARGUMENT for a number that is no criterion, or is given twice, and for a
+/// fit that there is not.
+KAISCHED_API kaisched_status kaisched_federation_create(const kaisched_federation_options* options,
+                                                        kaisched_federation** out,
+                                                        kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives a federation and what was asked of it back. Clusters and engines of its members stay.
+KAISCHED_API void kaisched_federation_destroy(kaisched_federation* federation) KAISCHED_NOEXCEPT;
+
+/// Threads for the members of a round, which decide at once then, with the same outcome; see
+/// kaisched_engine_set_executor. Engines of members must not have the same executor.
+/// @param executor copied; NULL: none but the caller's.
+KAISCHED_API kaisched_status kaisched_federation_set_executor(kaisched_federation* federation,
+                                                              const kaisched_executor* executor,
+                                                              kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Adds a cluster of this process and the engine that decides in it. The federation shares both with the host, which
+/// goes on to feed the cluster between calls, and may give its handles back. Calls on the federation may change the
+/// cluster and read the engine: no other call may use the two meanwhile.
+/// Errors: KAISCHED_E_DUPLICATE for a name that is there; KAISCHED_E_ARGUMENT for an empty name or a price that is not
+/// between 0 and KAISCHED_MAX_AMOUNT; KAISCHED_E_STRUCT_SIZE.
+KAISCHED_API kaisched_status kaisched_federation_add_member(kaisched_federation* federation,
+                                                            const kaisched_member* about, kaisched_cluster* cluster,
+                                                            const kaisched_engine* engine,
+                                                            kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Adds a member that is elsewhere and known by its summary alone: groups are offered to it, and the host tells what
+/// has become of them (kaisched_federation_answer).
+/// @param summary `size` bytes of JSON, `kaisched-cluster-summary/1`: kaisched_federation_summary of the other side.
+/// Errors: as above, and KAISCHED_E_ARGUMENT for a text that is no summary.
+KAISCHED_API kaisched_status kaisched_federation_add_known_member(kaisched_federation* federation,
+                                                                  const kaisched_member* about, const char* summary,
+                                                                  size_t size, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Replaces what is said about the member of this name.
+/// Errors: KAISCHED_E_NOT_FOUND; as above.
+KAISCHED_API kaisched_status kaisched_federation_change_member(kaisched_federation* federation,
+                                                               const kaisched_member* about,
+                                                               kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// A newer summary of a member that is known by it alone. It counts what was accepted; offers that were not answered
+/// stay on top.
+/// Errors: KAISCHED_E_NOT_FOUND; KAISCHED_E_STATE for a member in this process; KAISCHED_E_ARGUMENT as above.
+KAISCHED_API kaisched_status kaisched_federation_update_member(kaisched_federation* federation, const char* name,
+                                                               const char* summary, size_t size,
+                                                               kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// The member is gone, and with it all that ran there: its groups are in the line again. Only for what is certain: one
+/// that cannot be reached may still run them; close it (kaisched_federation_change_member).
+/// @param groups receives how many these are; may be NULL.
+/// Errors: KAISCHED_E_NOT_FOUND.
+KAISCHED_API kaisched_status kaisched_federation_lose_member(kaisched_federation* federation, const char* name,
+                                                             uint64_t* groups, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes what a member looks like now as JSON, `kaisched-cluster-summary/1`. See "Texts" above for `buffer`,
+/// `capacity` and `needed`.
+/// Errors: KAISCHED_E_NOT_FOUND; those of kaisched_session_open.
+KAISCHED_API kaisched_status kaisched_federation_summary(kaisched_federation* federation, const char* member,
+                                                         int64_t now_ns, char* buffer, size_t capacity, size_t* needed,
+                                                         kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Takes tables in: resources and topologies (KAISCHED_OP_ADD), queues over all members (add, change, remove), and
+/// whole groups that wait: pod groups, sub-groups and pods (add). All or nothing.
+/// Errors: as kaisched_cluster_apply; KAISCHED_E_UNSUPPORTED for other tables; KAISCHED_E_DUPLICATE for a group that is
+/// here; KAISCHED_E_ARGUMENT for a pod that does not wait or has no group.
+KAISCHED_API kaisched_status kaisched_federation_submit(kaisched_federation* federation,
+                                                        const kaisched_table* const* tables, size_t count,
+                                                        kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// What a group says about members, instead of what it has said before.
+/// @param wishes NULL: nothing.
+/// Errors: KAISCHED_E_NOT_FOUND; KAISCHED_E_STRUCT_SIZE; KAISCHED_E_ARGUMENT for a weight or price out of bounds.
+KAISCHED_API kaisched_status kaisched_federation_wish(kaisched_federation* federation, const char* group,
+                                                      const kaisched_group_wishes* wishes,
+                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// The groups are wanted no more, or have ended. Of those in a member of this process the rows are removed there if
+/// they are there still.
+/// Errors: KAISCHED_E_NOT_FOUND; nothing is done then.
+KAISCHED_API kaisched_status kaisched_federation_withdraw(kaisched_federation* federation, const char* const* groups,
+                                                          size_t count, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// What a member that is known by its summary has made of an offer. One that refused is asked again when it has a newer
+/// summary.
+/// @param accepted 0 or 1.
+/// Errors: KAISCHED_E_NOT_FOUND; KAISCHED_E_STATE if the group is not offered.
+KAISCHED_API kaisched_status kaisched_federation_answer(kaisched_federation* federation, const char* group,
+                                                        int32_t accepted, kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Where a group is.
+/// @param stage receives kaisched_group_stage; may be NULL.
+/// @param buffer, capacity, needed the member as text, empty if it is in none; see "Texts" above.
+/// Errors: KAISCHED_E_NOT_FOUND.
+KAISCHED_API kaisched_status kaisched_federation_stage(const kaisched_federation* federation, const char* group,
+                                                       uint32_t* stage, char* buffer, size_t capacity, size_t* needed,
+                                                       kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Queues over all members and what they hold now.
+/// @param out receives a table of KAISCHED_TABLE_FEDERATED_QUEUE that is borrowed until the next call of this function,
+///   or until the federation is given back.
+KAISCHED_API kaisched_status kaisched_federation_queues(kaisched_federation* federation, int64_t now_ns,
+                                                        const kaisched_table** out,
+                                                        kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Decides. Groups in the order of the line are sent to their best members; members with something to decide run the
+/// actions of their engines, all that are their own included; who was not started goes on to the next one, until
+/// nothing can be sent. What is decided is in the clusters already, as kaisched_cluster_assume takes it: the host
+/// carries it out and reports to these clusters, as ever. A member that fails is in the answer, and its groups go
+/// elsewhere. Tables that were borrowed of the clusters are gone.
+/// @param out receives the answer, to be given back with kaisched_federated_destroy.
+KAISCHED_API kaisched_status kaisched_federation_decide(kaisched_federation* federation, int64_t now_ns,
+                                                        kaisched_federated** out,
+                                                        kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Gives an answer, its tables and its sessions back.
+KAISCHED_API void kaisched_federated_destroy(kaisched_federated* federated) KAISCHED_NOEXCEPT;
+
+/// The answer as a table: KAISCHED_TABLE_FEDERATED_PLACE (who got which member, and why that one), _FEDERATED_WAIT (who
+/// waits, and how it stands with every member) or _MEMBER_SESSION (who decided).
+/// @param kind kaisched_table_kind of such a table; KAISCHED_E_UNSUPPORTED for others.
+/// @param out receives a table that is borrowed until the answer is given back.
+KAISCHED_API kaisched_status kaisched_federated_table(const kaisched_federated* federated, uint32_t kind,
+                                                      const kaisched_table** out,
+                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// The session in which a member decided.
+/// @param index row of KAISCHED_TABLE_MEMBER_SESSION.
+/// @param out receives a session that is borrowed until the answer is given back.
+/// Errors: KAISCHED_E_NOT_FOUND for a row that there is not, and for a member that failed.
+KAISCHED_API kaisched_status kaisched_federated_session(const kaisched_federated* federated, size_t index,
+                                                        const kaisched_session** out,
+                                                        kaisched_error* err) KAISCHED_NOEXCEPT;
+
+/// Writes the SHA-256 over who got which member, who waits, and the digests of all sessions; see KAISCHED_DIGEST_SIZE.
+KAISCHED_API kaisched_status kaisched_federated_digest(const kaisched_federated* federated, char* buffer,
+                                                       size_t capacity, size_t* needed,
+                                                       kaisched_error* err) KAISCHED_NOEXCEPT;
 
 // ---- staging: input tables in memory of the library, for callers whose own memory moves or is collected -----------
 

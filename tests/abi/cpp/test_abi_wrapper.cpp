@@ -127,6 +127,63 @@ TEST_CASE("gaps, and nodes to add") {
   CHECK(code_of([&] { (void)e.scale(now, 10, {}, {big}); }) == KAISCHED_E_ARGUMENT);
 }
 
+TEST_CASE("a federation sends groups to its members") {
+  cluster east;
+  cluster west;
+  staging nodes(KAISCHED_TABLE_NODE, KAISCHED_OP_ADD, 1);
+  nodes.texts(KAISCHED_NODE_COL_NAME, strings{"n"})
+      .numbers(KAISCHED_NODE_COL_CAPACITY, numbers{64'000, std::int64_t{1} << 40, 8000, 110});
+  staging queues(KAISCHED_TABLE_QUEUE, KAISCHED_OP_ADD, 1);
+  queues.text(KAISCHED_QUEUE_COL_NAME, "q");
+  east.apply({nodes.view(), queues.view()});
+  west.apply({nodes.view(), queues.view()});
+  staging groups(KAISCHED_TABLE_POD_GROUP, KAISCHED_OP_ADD, 1);
+  groups.text(KAISCHED_POD_GROUP_COL_NAME, "g").text(KAISCHED_POD_GROUP_COL_QUEUE, "q");
+  staging pods(KAISCHED_TABLE_POD, KAISCHED_OP_ADD, 1);
+  pods.text(KAISCHED_POD_COL_NAME, "g-0")
+      .text(KAISCHED_POD_COL_GROUP, "g")
+      .numbers(KAISCHED_POD_COL_REQUEST, numbers{1000, 0, 8000});
+
+  federation all;
+  const engine e;
+  kaisched_member about{};
+  about.struct_size = sizeof about;
+  about.name = "east";
+  about.price = 9;
+  all.add_member(about, east, e);
+  const kaisched_member costly = about;
+  about.name = "west";
+  about.price = 5;
+  all.add_member(about, west, e);
+  CHECK(code_of([&] { all.add_member(about, west, e); }) == KAISCHED_E_DUPLICATE);
+  all.submit({queues.view(), groups.view(), pods.view()});
+  kaisched_group_wishes wishes{};
+  wishes.struct_size = sizeof wishes;
+  all.wish("g", wishes);
+  all.set_executor(nullptr);
+  const federated first = all.decide(10);
+  CHECK(first.table(KAISCHED_TABLE_FEDERATED_PLACE).texts(KAISCHED_FEDERATED_PLACE_COL_MEMBER)[0] == "west");
+  CHECK(first.session_table(0, KAISCHED_TABLE_DECISION).texts(KAISCHED_DECISION_COL_POD_NAME)[0] == "g-0");
+  CHECK(first.digest().size() == 64);
+  CHECK(all.stage("g") == std::pair(std::uint32_t{KAISCHED_STAGE_STARTS}, std::string("west")));
+  CHECK(all.queues(10).numbers<std::int64_t>(KAISCHED_FEDERATED_QUEUE_COL_ALLOCATED)[KAISCHED_DIM_GPU] == 8000);
+  CHECK(all.lose_member("west") == 1);
+  const federated again = all.decide(10);
+  CHECK(again.table(KAISCHED_TABLE_FEDERATED_PLACE).rows() == 1);
+  all.change_member(costly);
+  all.withdraw({"g"});
+  CHECK(code_of([&] { (void)all.stage("g"); }) == KAISCHED_E_NOT_FOUND);
+
+  federation far;
+  far.add_known_member(about, all.summary("east", 10));
+  far.submit({queues.view(), groups.view(), pods.view()});
+  const federated offered = far.decide(10);
+  CHECK(offered.table(KAISCHED_TABLE_FEDERATED_PLACE).texts(KAISCHED_FEDERATED_PLACE_COL_STAGE)[0] == "offered");
+  far.answer("g", false);
+  far.update_member("west", all.summary("east", 10));
+  CHECK(far.stage("g").first == KAISCHED_STAGE_WAITS);
+}
+
 TEST_CASE("calls that fail throw what the library says, and change nothing") {
   CHECK(code_of([] { (void)engine({{"preset", "nonsense"}}); }) == KAISCHED_E_ARGUMENT);
   engine e;
