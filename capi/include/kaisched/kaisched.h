@@ -2556,16 +2556,14 @@ KAISCHED_API kaisched_status kaisched_session_digest(const kaisched_session* ses
 /// Gives a session and the tables that were asked of it back.
 KAISCHED_API void kaisched_session_close(kaisched_session* session) KAISCHED_NOEXCEPT;
 
-// ---- nodes to add, nodes to give back
-// --------------------------------------------------------------------------------
+// ---- nodes to add, nodes to give back ------------------------------------------------------------------------------
 
 /// Decides the cluster as it is, without making anybody leave, and then asks: with which offered nodes does what still
 /// waits start, at the least cost? Which nodes can go, and all that runs still has a place? Every answer has been
 /// decided on a cluster that is so changed before it is told. Nothing changes. Cost: that of a session, for each trial.
 /// @param now_ns time of the sessions, as of kaisched_run.
 /// @param nodes `node_table_count` tables of kind node, device or NUMA zone (KAISCHED_OP_ADD) with a node for each
-/// type,
-///   in the dimensions of the cluster. Nothing of them is added to it.
+///   type, in the dimensions of the cluster. Nothing of them is added to it.
 /// @param types `type_count` offers; may be NULL if there are none, then nothing can be added.
 /// @param question NULL: both questions, about all groups.
 /// @param out receives the answer, to be given back with kaisched_scaling_destroy.
