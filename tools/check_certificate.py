@@ -38,7 +38,7 @@ COLUMNS = {
                 "vendor_devices device_settings position power_idle power_max cpu_utilization cpu_deviation "
                 "memory_utilization memory_deviation power_feeds".split()),
     "queue": set("name parent priority created quota limit over_quota_weight usage reclaim_min_runtime "
-                 "preempt_min_runtime max_runtime gpu_limits".split()),
+                 "preempt_min_runtime max_runtime gpu_limits guarantee reclaimable hierarchy node_groups".split()),
     "sub_group": set("group name parent min_member min_sub_group topology required_level preferred_level unit".split()),
 }
 

@@ -267,6 +267,10 @@ SAME(KAISCHED_QUEUE_COL_RECLAIM_MIN_RUNTIME, col::queue_reclaim_min_runtime);
 SAME(KAISCHED_QUEUE_COL_PREEMPT_MIN_RUNTIME, col::queue_preempt_min_runtime);
 SAME(KAISCHED_QUEUE_COL_MAX_RUNTIME, col::queue_max_runtime);
 SAME(KAISCHED_QUEUE_COL_GPU_LIMITS, col::queue_gpu_limits);
+SAME(KAISCHED_QUEUE_COL_GUARANTEE, col::queue_guarantee);
+SAME(KAISCHED_QUEUE_COL_RECLAIMABLE, col::queue_reclaimable);
+SAME(KAISCHED_QUEUE_COL_HIERARCHY, col::queue_hierarchy);
+SAME(KAISCHED_QUEUE_COL_NODE_GROUPS, col::queue_node_groups);
 
 SAME(KAISCHED_NODE_COL_NAME, col::node_name);
 SAME(KAISCHED_NODE_COL_CAPACITY, col::node_capacity);
@@ -325,6 +329,7 @@ SAME(KAISCHED_POD_GROUP_COL_SPEEDUP, col::pod_group_speedup);
 SAME(KAISCHED_POD_GROUP_COL_LAST_CHECKPOINT, col::pod_group_last_checkpoint);
 SAME(KAISCHED_POD_GROUP_COL_RESTART_COST, col::pod_group_restart_cost);
 SAME(KAISCHED_POD_GROUP_COL_TRAFFIC, col::pod_group_traffic);
+SAME(KAISCHED_POD_GROUP_COL_MIN_RESOURCES, col::pod_group_min_resources);
 
 SAME(KAISCHED_SUB_GROUP_COL_GROUP, col::sub_group_group);
 SAME(KAISCHED_SUB_GROUP_COL_NAME, col::sub_group_name);

@@ -103,6 +103,10 @@ enum queue : std::uint32_t {
   queue_preempt_min_runtime = 10,
   queue_max_runtime = 11,
   queue_gpu_limits = 12,
+  queue_guarantee = 13,
+  queue_reclaimable = 14,
+  queue_hierarchy = 15,
+  queue_node_groups = 16,
 };
 enum node : std::uint32_t {
   node_name = 1,
@@ -177,6 +181,7 @@ enum pod_group : std::uint32_t {
   pod_group_last_checkpoint = 31,
   pod_group_restart_cost = 32,
   pod_group_traffic = 33,
+  pod_group_min_resources = 34,
 };
 enum sub_group : std::uint32_t {
   sub_group_group = 1,

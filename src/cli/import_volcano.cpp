@@ -1,17 +1,21 @@
 // volcano-scheduler.conf -> tiers.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "cli/imports.hpp"
+#include "io/kubernetes/quantity.hpp"
 #include "policy/tiers/catalog.hpp"
 
 namespace kaisched::cli {
@@ -38,6 +42,8 @@ const std::map<std::string, std::string, std::less<>>& settings_by_argument() {
       {"network-topology-aware/hypernode.binpack.memory", "memory"},
       {"network-topology-aware/hypernode.binpack.normal-pod.enable", "packs_other_pods"},
       {"network-topology-aware/hypernode.binpack.normal-pod.fading", "fading"},
+      {"nodegroup/strict", "strict"},
+      {"nodegroup/enablePreferredOrder", "preferred_in_order"},
       {"nodeorder/leastrequested.weight", "least"},
       {"nodeorder/mostrequested.weight", "most"},
       {"nodeorder/balancedresource.weight", "balanced"},
@@ -52,8 +58,25 @@ const std::map<std::string, std::string, std::less<>>& settings_by_argument() {
       {"preempt/maxCandidateNodesAbsolute", "most_nodes"},
       {"resource-strategy-fit/resourceStrategyFitWeight", "weight"},
       {"task-topology/task-topology.weight", "weight"},
+      {"usage/usage.weight", "weight"},
+      {"usage/cpu.weight", "cpu"},
+      {"usage/memory.weight", "memory"},
   };
   return known;
+}
+
+/// What does the same as plug-ins that are no part of tiers.
+std::string instead_of_plugin(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> known{{
+      {"deviceshare", "devices and parts of them are given by the session itself"},
+      {"extender", "kaisched-kubernetes asks other programs before a session"},
+      {"numaaware", "NUMA zones are looked at by the session itself"},
+      {"resourcequota", "the API server holds quotas of namespaces"},
+      {"tdm", "nodes that are lent for hours are reservations"},
+  }};
+  const auto* const found = std::ranges::find(known, name, &std::pair<std::string_view, std::string_view>::first);
+  const std::string text = fmt::format("there is no plug-in {}", name);
+  return found == known.end() ? text : fmt::format("{}: {}", text, found->second);
 }
 
 /// Volcano's switches name the points behind `enable` or `enabled` in letters of both cases: JobOrder, HyperNodeOrder.
@@ -131,7 +154,7 @@ class volcano_import {
     const json_value* const named = find_member(plugin, "name", kept);
     const std::string name = named == nullptr ? "" : scalar_text(*named);
     if (!holds(policy::tiers::plugin_names(), name)) {
-      made_.leave_out(plugin, fmt::format("there is no plug-in {}", name));
+      made_.leave_out(plugin, instead_of_plugin(name));
       return {};
     }
     for (const json_value one : plugin) {
@@ -168,7 +191,8 @@ class volcano_import {
           settings_.push_back(fmt::format("sla.waiting_time={:g}", *time));
         else
           made_.leave_out(one, "this is no time to wait");
-      } else if (!weight_of_resource(owner, one, told) && !strategy(owner, one) && !set_aside(owner, one, told)) {
+      } else if (!weight_of_resource(owner, one, told) && !strategy(owner, one) && !set_aside(owner, one, told) &&
+                 !load(owner, one)) {
         made_.leave_out(one, fmt::format("{} does not read it", owner));
       }
     }
@@ -246,6 +270,45 @@ class volcano_import {
       settings_.push_back(fmt::format("{}.scarce.resources.{}={}", owner, name, weight));
     }
     return true;
+  }
+
+  /// usage: `thresholds: {cpu, mem}`, `estimator: {request_ratio, ...}`.
+  bool load(const std::string& owner, json_value told) {
+    static const std::map<std::string, std::string, std::less<>> known{
+        {"thresholds/cpu", "most_cpu"},
+        {"thresholds/mem", "most_memory"},
+        {"estimator/request_ratio", "request_ratio"},
+        {"estimator/risk_threshold", "risk_threshold"},
+        {"estimator/risk_factor", "risk_factor"},
+        {"estimator/be_cpu", "cpu_of_none"},
+        {"estimator/be_mem", "memory_of_none"},
+    };
+    const bool is_section = told.key() == "thresholds" || told.key() == "estimator";
+    if (owner != "usage" || !is_section || !told.is(json_kind::object)) return false;
+    for (const json_value one : told) {
+      const auto setting = known.find(fmt::format("{}/{}", told.key(), one.key()));
+      const std::optional<std::string> value =
+          setting == known.end() ? std::nullopt : figure(setting->second, scalar_text(one));
+      if (value) {
+        settings_.push_back(fmt::format("usage.{}={}", setting->second, *value));
+      } else {
+        made_.leave_out(
+            one, setting == known.end() ? "what pods may use beyond their requests is not known" : "this is no amount");
+      }
+    }
+    return true;
+  }
+
+  /// Plain numbers of what pods use that ask for nothing are milli-cores and MiB; there are quantities as well.
+  static std::optional<std::string> figure(std::string_view setting, std::string text) {
+    const bool of_cpu = setting == "cpu_of_none";
+    if (!of_cpu && setting != "memory_of_none") return text;
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return text;
+    constexpr double mebibyte = 1048576;
+    const io::kubernetes::quantity read = io::kubernetes::parse_quantity(text, of_cpu ? 3 : 0);
+    if (read.fault != io::kubernetes::quantity_fault::none || read.amount < 0) return std::nullopt;
+    const auto amount = static_cast<double>(read.amount);
+    return fmt::format("{}", of_cpu ? amount : amount / mebibyte);
   }
 
   imported_policy made_;

@@ -84,10 +84,11 @@ constexpr std::array rules{
                lint_empty_reservation},
     rule_entry{{"reservation-over", note, "A reservation has ended: it closes no node any more."},
                lint_reservation_over},
-    rule_entry{{"unread-column", warning,
-                "Limits of power feeds, loads of GPUs, speeds or traffic are told, and no part or action of the policy "
-                "looks at them."},
-               lint_unread_column},
+    rule_entry{
+        {"unread-column", warning,
+         "Limits of power feeds, loads of GPUs, speeds, traffic or what is kept for a queue are told, and no part "
+         "or action of the policy looks at them."},
+        lint_unread_column},
 };
 
 /// The cluster as it would be if nothing ran and every node could be used.

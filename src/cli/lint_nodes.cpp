@@ -247,6 +247,11 @@ void lint_unread_column(const lint_input& in) {
       std::find_if(s.nodes->begin(), s.nodes->end(), [](const auto& n) { return !n->power_feeds.empty(); });
   if (first_node != s.nodes->end() && !has_part("powercap"))
     in.add("node", (*first_node)->name, "names power feeds, which are overdrawn without the part powercap");
+  const auto kept = std::find_if(s.queues->begin(), s.queues->end(), [](const model::queue_info& one) {
+    return one.live && (!one.reclaimable || one.guarantee != model::quota_vector{});
+  });
+  if (kept != s.queues->end() && !has(in.options.actions, "tiers"))
+    in.add("queue", kept->name, "has a guarantee, or is not reclaimable, which only the action tiers looks at");
   for (pod_row p = 0; p < s.pod_slots && !reads_loads; ++p) {
     if (!s.pods[p].live || s.class_of(p).load.empty()) continue;
     in.add("pod", s.pod_names[p],

@@ -307,6 +307,7 @@ void edit::compact_names() {
     s_.group_extras.write(g).after = fresh->add(s_.group_extras[g].after);
     s_.group_extras.write(g).checks = fresh->add(s_.group_extras[g].checks);
     s_.group_extras.write(g).speedup = fresh->add(s_.group_extras[g].speedup);
+    s_.group_extras.write(g).min_resources = fresh->add(s_.group_extras[g].min_resources);
     const group_core& group = s_.groups[g];
     for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
       s_.subs.write(sub).name = fresh->add(s_.subs[sub].name);

@@ -124,6 +124,7 @@ class edit {
   result<void> queues(const table_reader& t);
   result<void> read_queue(const table_reader& t, std::uint64_t row, queue_info& q) const;
   result<void> read_gpu_limits(const table_reader& t, std::uint64_t row, queue_info& q) const;
+  result<void> read_tier_columns(const table_reader& t, std::uint64_t row, queue_info& q) const;
   result<void> plan_queues(const table_reader& t, queue_plan& plan);
   result<void> plan_parents(const table_reader& t, queue_plan& plan);
   result<void> leave_children_out(const table_reader& t, queue_plan& plan);

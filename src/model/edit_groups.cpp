@@ -67,6 +67,7 @@ result<void> edit::change_group(const table_reader& t, std::uint64_t row) {
   plan.after = plan.extra.after;
   plan.checks = plan.extra.checks;
   plan.speedup = plan.extra.speedup;
+  plan.min_resources = plan.extra.min_resources;
   plan.pod_min = s_.subs[plan.core.first_sub + 1].min;
   plan.root_min = s_.subs[plan.core.first_sub].min;
   plan.together = s_.subs[plan.core.first_sub].together;
@@ -119,6 +120,7 @@ void edit::put_group(group_plan plan, group_row g) {
   rename(before.after, plan.after, extra.after);
   rename(before.checks, plan.checks, extra.checks);
   rename(before.speedup, plan.speedup, extra.speedup);
+  rename(before.min_resources, plan.min_resources, extra.min_resources);
   count_priority(g, true);
   touch(g);
 }
@@ -161,6 +163,7 @@ result<void> edit::remove_group(const table_reader& t, std::uint64_t row) {
   discard(s_.group_extras[g].after);
   discard(s_.group_extras[g].checks);
   discard(s_.group_extras[g].speedup);
+  discard(s_.group_extras[g].min_resources);
   if (!s_.group_extras[g].after.empty()) --s_.dependent_groups;
   free_block(group.first_sub, group.sub_count);
   if (group.semi_preemptible) --s_.semi_preemptible_groups;
@@ -243,6 +246,11 @@ result<void> edit::plan_group(const table_reader& t, std::uint64_t row, group_pl
     plan.speedup = t.text(col::pod_group_speedup, row);
     const result<std::vector<speed_point>> read = parse_speedup(plan.speedup);
     if (!read) return t.fail(read.failure().code, row, col::pod_group_speedup, read.failure().message);
+  }
+  if (t.has(col::pod_group_min_resources)) {
+    plan.min_resources = t.text(col::pod_group_min_resources, row);
+    const result<std::vector<named_amount>> read = parse_amounts(plan.min_resources, max_sum);
+    if (!read) return t.fail(read.failure().code, row, col::pod_group_min_resources, read.failure().message);
   }
   for (const auto& [column, target] :
        {std::pair{std::uint32_t{col::pod_group_attained_service}, &extra.attained_service},

@@ -204,7 +204,41 @@ result<void> edit::read_queue(const table_reader& t, std::uint64_t row, queue_in
   if (t.has(col::queue_max_runtime)) {
     if (auto done = duration(t, row, col::queue_max_runtime, q.max_runtime); !done) return done;
   }
+  if (auto done = read_tier_columns(t, row, q); !done) return done;
   return t.has(col::queue_gpu_limits) ? read_gpu_limits(t, row, q) : result<void>();
+}
+
+/// What only the action tiers looks at.
+result<void> edit::read_tier_columns(const table_reader& t, std::uint64_t row, queue_info& q) const {
+  const auto refuse = [&](std::uint32_t column, const std::string& what) {
+    return t.fail(status::argument, row, column, queue_text(q.name) + ": " + what);
+  };
+  if (t.has(col::queue_guarantee)) {
+    const auto values = t.row_values<std::int64_t>(col::queue_guarantee, row);
+    for (std::size_t r = 0; r < values.size(); ++r) {
+      if (values[r] < 0 || values[r] > max_sum)
+        return refuse(col::queue_guarantee, std::to_string(values[r]) + " is no amount");
+      q.guarantee[r] = values[r];
+    }
+  }
+  if (t.has(col::queue_reclaimable)) {
+    auto v = flag(t, row, col::queue_reclaimable);
+    if (!v) return v.failure();
+    q.reclaimable = *v;
+  }
+  if (t.has(col::queue_hierarchy)) {
+    const std::string_view list = t.text(col::queue_hierarchy, row);
+    result<std::vector<weighted_step>> read = parse_path(list);
+    if (!read) return refuse(col::queue_hierarchy, read.failure().message);
+    q.hierarchy = std::move(*read);
+    q.hierarchy_text = list;
+  }
+  if (t.has(col::queue_node_groups)) {
+    result<std::vector<node_group_wish>> read = parse_node_groups(t.text(col::queue_node_groups, row));
+    if (!read) return refuse(col::queue_node_groups, read.failure().message);
+    q.node_groups = std::move(*read);
+  }
+  return {};
 }
 
 result<void> edit::read_gpu_limits(const table_reader& t, std::uint64_t row, queue_info& q) const {

@@ -92,6 +92,14 @@ table export_queues(const cluster_state& s) {
       limits.append(product).append(1, '\0').append(device_text(most)).append(1, '\0');
     }
     w.put_raw(col::queue_gpu_limits, limits);
+    w.put_row(col::queue_guarantee, q.guarantee, quota_dimensions);
+    w.put_flag(col::queue_reclaimable, q.reclaimable);
+    w.put_raw(col::queue_hierarchy, q.hierarchy_text);
+    std::string wishes;
+    for (const node_group_wish& one : q.node_groups) {
+      wishes.append(word_of(one.affinity)).append(1, ':').append(one.name).append(1, '\0');
+    }
+    w.put_raw(col::queue_node_groups, wishes);
   }
   return w.take();
 }
@@ -355,6 +363,7 @@ table export_groups(const cluster_state& s) {
     w.put(col::pod_group_last_checkpoint, extra.last_checkpoint);
     w.put(col::pod_group_restart_cost, extra.restart_cost);
     w.put(col::pod_group_traffic, extra.traffic);
+    w.put_raw(col::pod_group_min_resources, extra.min_resources);
   }
   return w.take();
 }

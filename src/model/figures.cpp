@@ -1,7 +1,9 @@
 #include "model/figures.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <utility>
 
 #include <kaisched/table.hpp>
 
@@ -17,6 +19,13 @@ error bad_entry(std::string_view entry, std::string_view expected) {
   std::string text("'");
   return {status::argument, text.append(base::shown(entry)).append("': expected ").append(expected), {}};
 }
+
+constexpr std::array<std::pair<std::string_view, node_group_word>, 4> affinity_words{{
+    {"required", node_group_word::required},
+    {"preferred", node_group_word::preferred},
+    {"avoided", node_group_word::avoided},
+    {"rather_avoided", node_group_word::rather_avoided},
+}};
 
 bool read_integer(std::string_view text, std::int64_t most, std::int64_t& to) {
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), to);
@@ -54,6 +63,38 @@ result<std::vector<named_amount>> parse_amounts(std::string_view list, std::int6
     if (std::any_of(made.begin(), made.end(), [&](const named_amount& other) { return other.name == one.name; }))
       return bad_entry(entry, "a name that does not stand there twice");
     made.push_back(std::move(one));
+  }
+  return made;
+}
+
+result<std::vector<weighted_step>> parse_path(std::string_view list) {
+  constexpr double most = 1e12;
+  std::vector<weighted_step> made;
+  for (const std::string_view entry : split_list(list)) {
+    const std::size_t colon = entry.rfind(':');
+    weighted_step one;
+    const std::string_view weight = colon == std::string_view::npos ? "" : entry.substr(colon + 1);
+    const auto [end, fault] = std::from_chars(weight.data(), weight.data() + weight.size(), one.weight);
+    const bool is_number = fault == std::errc{} && end == weight.data() + weight.size();
+    if (colon == 0 || !is_number || !(one.weight >= 1 && one.weight <= most))
+      return bad_entry(entry, "name:weight, with a weight from 1 to 1e12");
+    one.name = entry.substr(0, colon);
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
+std::string_view word_of(node_group_word of) { return affinity_words[static_cast<std::size_t>(of)].first; }
+
+result<std::vector<node_group_wish>> parse_node_groups(std::string_view list) {
+  std::vector<node_group_wish> made;
+  for (const std::string_view entry : split_list(list)) {
+    const std::size_t colon = std::min(entry.find(':'), entry.size());
+    const auto* const known = std::find_if(affinity_words.begin(), affinity_words.end(),
+                                           [&](const auto& one) { return one.first == entry.substr(0, colon); });
+    if (known == affinity_words.end() || colon + 1 >= entry.size())
+      return bad_entry(entry, "required:NAME, preferred:NAME, avoided:NAME or rather_avoided:NAME");
+    made.push_back({known->second, std::string(entry.substr(colon + 1))});
   }
   return made;
 }

@@ -38,6 +38,7 @@ struct group_plan {
   std::string_view after;
   std::string_view checks;
   std::string_view speedup;
+  std::string_view min_resources;
   std::int64_t pod_min = 1;  ///< size of the gang of a group without sub-groups
   std::int64_t root_min = unset;
   topology_share together;

@@ -56,6 +56,17 @@ constexpr std::array queue_columns{
                 "key, value, key, value, ...", "",
                 "Most GPUs of a type that the queue may hold, by the label nvidia.com/gpu.product of nodes; for the "
                 "part gputypes."},
+    column_info{col::queue_guarantee, "guarantee", ct::i64, cs::quotas, false, ek::none, "fixed units", "0",
+                "What is kept for the queue, whether or not it uses it; for the action tiers."},
+    column_info{col::queue_reclaimable, "reclaimable", ct::u8, cs::one, false, ek::none, "0 or 1", "1",
+                "0: other queues take nothing back from it; for the action tiers."},
+    column_info{col::queue_hierarchy, "hierarchy", ct::string_list, cs::ragged, false, ek::none, "name:weight", "",
+                "Path from the root to the queue, with the weight of each step; for the plug-in drf of the action "
+                "tiers."},
+    column_info{col::queue_node_groups, "node_groups", ct::string_list, cs::ragged, false, ek::none, "affinity:name",
+                "",
+                "Groups of nodes that the queue wants or avoids, as required:NAME, preferred:NAME, avoided:NAME, "
+                "rather_avoided:NAME; for the plug-in nodegroup of the action tiers."},
 };
 constexpr std::array node_columns{
     column_info{col::node_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -219,6 +230,10 @@ constexpr std::array pod_group_columns{
                 "How long the group takes to go on after it has been stopped; for the part lost_work."},
     column_info{col::pod_group_traffic, "traffic", ct::i64, cs::one, false, ek::none, "MB/s", "0",
                 "What a pod of the group exchanges with the others; for the part traffic."},
+    column_info{col::pod_group_min_resources, "min_resources", ct::string_list, cs::ragged, false, ek::none,
+                "resource:amount", "",
+                "What the group needs at least, in fixed units, when it is let in; empty: what the first pods of its "
+                "gang ask for. For the action tiers."},
 };
 constexpr std::array sub_group_columns{
     column_info{col::sub_group_group, "group", ct::string, cs::ragged, true, ek::pod_group, "pod group", "",

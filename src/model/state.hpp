@@ -88,8 +88,13 @@ struct queue_info {
   std::int64_t preempt_min_runtime = unset;
   std::int64_t max_runtime = unset;
   std::vector<std::pair<std::string, std::int64_t>> gpu_limits;  ///< milli-GPU by product, sorted
-  std::uint32_t children = 0;                                    ///< number of child queues
-  std::uint32_t groups = 0;                                      ///< number of pod groups
+  quota_vector guarantee{};
+  bool reclaimable = true;
+  std::vector<weighted_step> hierarchy;      ///< from the root to the queue
+  std::string hierarchy_text;                ///< as given
+  std::vector<node_group_wish> node_groups;  ///< in the order in which they are told
+  std::uint32_t children = 0;                ///< number of child queues
+  std::uint32_t groups = 0;                  ///< number of pod groups
 };
 
 /// What has been measured of a node or device, per mille; `unknown_figure` where nothing is said.
@@ -219,9 +224,10 @@ struct group_extra {
   std::int64_t max_surge = 0;
   std::int64_t evictions = 0;
   std::string_view user;
-  std::string_view after;    ///< row of a string list
-  std::string_view checks;   ///< row of a string list
-  std::string_view speedup;  ///< row of a string list, see parse_speedup
+  std::string_view after;          ///< row of a string list
+  std::string_view checks;         ///< row of a string list
+  std::string_view speedup;        ///< row of a string list, see parse_speedup
+  std::string_view min_resources;  ///< row of a string list, see parse_amounts
   std::int64_t last_checkpoint = unset;
   std::int64_t restart_cost = 0;
   std::int64_t traffic = 0;      ///< MB/s of each pod

@@ -261,6 +261,12 @@ class Check(Case):
                 read = ["--set", f"parts=predicates,proportion,priority,nodeplacement,{part}"]
                 self.assertEqual(self.findings(*members, options=read)["findings"], [])
 
+    def test_what_only_tiers_keep_for_a_queue(self):
+        for column in ('"guarantee": {"gpu": 1000}', '"reclaimable": 0'):
+            members = ('"queue": [{"name": "q", %s}]' % column, NODE, jobs("a"))
+            self.only("unread-column", "which only the action tiers looks at", *members)
+            self.assertEqual(self.findings(*members, options=["--preset", "volcano-default"])["findings"], [])
+
     def test_clock(self):
         self.only(
             "clock-behind",

@@ -26,7 +26,7 @@ tiers:
       resources: {nvidia.com/gpu: {type: MostAllocated, weight: 2}, cpu: {type: LeastAllocated, weight: 1}}
       sra: {enable: true, resources: nvidia.com/gpu, weight: 10, resourceWeight: {nvidia.com/gpu: 3}}
   - {name: task-topology, arguments: {task-topology.weight: 5}}
-  - name: usage
+  - name: tdm
 configurations:
 - name: gangpreempt
   arguments: {maxDomains: 4, allowWholeBundle: false}
@@ -192,8 +192,38 @@ class Import(Case):
              "gangpreempt.most_domains=4", "gangpreempt.whole_jobs=false", "preempt.trials=true", "preempt.percent_of_nodes=20"],
         )  # fmt: skip
         self.assertEqual(
-            told["left_out"], ["1: actions: there is no action shuffle", "23: there is no plug-in usage"]
+            told["left_out"],
+            ["1: actions: there is no action shuffle", "23: there is no plug-in tdm: nodes that are lent for hours are reservations"],
         )
+
+    def test_volcano_by_load_and_groups(self):
+        told = self.told("""actions: allocate, preempt
+tiers:
+- plugins:
+  - {name: drf, enableHierarchy: true}
+  - name: pdb
+  - name: cdp
+- plugins:
+  - {name: nodegroup, enableHierarchy: true, arguments: {strict: false, enablePreferredOrder: true}}
+  - name: usage
+    enablePredicate: false
+    arguments:
+      usage.weight: 7
+      cpu.weight: 2
+      thresholds: {cpu: 70, mem: 90}
+      estimator: {request_ratio: 0.5, burst_ratio: 0.1, risk_factor: 1.5, be_cpu: 100m, be_mem: 1Gi}
+""")
+        self.assertEqual(told["options"]["tiers"], "drf+pdb+cdp,nodegroup+usage")
+        self.assertEqual(
+            told["options"]["tiers.settings"].split(","),
+            ["drf.at.hierarchy=true", "nodegroup.at.hierarchy=true", "nodegroup.strict=false", "nodegroup.preferred_in_order=true",
+             "usage.at.predicate=false", "usage.weight=7", "usage.cpu=2", "usage.most_cpu=70", "usage.most_memory=90",
+             "usage.request_ratio=0.5", "usage.risk_factor=1.5", "usage.cpu_of_none=100", "usage.memory_of_none=1024"],
+        )  # fmt: skip
+        self.assertEqual(told["left_out"], ["15: burst_ratio: what pods may use beyond their requests is not known"])
+        cluster = self.file("c.ks", "scenario 1\nnode n1 gpu=1 cpu=8 memory=8Gi pods=10\nqueue q\npod_group g queue=q\n  pod g-0 gpu=1 cpu=1\n")
+        options = [f"--set={name}={value}" for name, value in told["options"].items()]
+        self.ok("run", cluster, *options)
 
     def test_its_config_map(self):
         inner = "\n".join("    " + line for line in VOLCANO.splitlines())

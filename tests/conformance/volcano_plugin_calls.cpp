@@ -48,20 +48,25 @@ std::vector<std::string> groups_at(const json& of, const char* kind, const char*
   return items(member(of, kind), when).get<std::vector<std::string>>();
 }
 
-std::vector<policy::node_group_queue> queues_of(const json& one) {
+}  // namespace
+
+policy::node_group_affinity volcano_node_groups(const json& says) {
   constexpr const char* required = "requiredDuringSchedulingIgnoredDuringExecution";
   constexpr const char* preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+  return {groups_at(says, "nodeGroupAffinity", required), groups_at(says, "nodeGroupAffinity", preferred),
+          groups_at(says, "nodeGroupAntiAffinity", required), groups_at(says, "nodeGroupAntiAffinity", preferred)};
+}
+
+namespace {
+
+std::vector<policy::node_group_queue> queues_of(const json& one) {
   std::vector<policy::node_group_queue> made;
   for (const json& queue : items(one.at("input"), "queues")) {
     const json& spec = member(queue, "spec");
     policy::node_group_queue& to = made.emplace_back();
     to.name = text_or_empty(member(queue, "metadata"), "name");
     to.parent = text_or_empty(spec, "parent");
-    if (!has(spec, "affinity")) continue;
-    const json& says = spec.at("affinity");
-    to.affinity = policy::node_group_affinity{
-        groups_at(says, "nodeGroupAffinity", required), groups_at(says, "nodeGroupAffinity", preferred),
-        groups_at(says, "nodeGroupAntiAffinity", required), groups_at(says, "nodeGroupAntiAffinity", preferred)};
+    if (has(spec, "affinity")) to.affinity = volcano_node_groups(spec.at("affinity"));
   }
   return made;
 }

@@ -8,7 +8,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "policy/placement/node_groups.hpp"
+
 namespace kaisched::conformance {
+
+/// `affinity` of a queue.
+[[nodiscard]] policy::node_group_affinity volcano_node_groups(const nlohmann::json& says);
 
 /// Questions to nodegroup.
 class node_group_calls {

@@ -4,14 +4,17 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "conformance/json_values.hpp"
 #include "conformance/unsupported.hpp"
+#include "conformance/volcano_plugin_calls.hpp"
 #include "conformance/volcano_pods.hpp"
 #include "conformance/volcano_records.hpp"
+#include "io/kubernetes/clock_text.hpp"
 
 namespace kaisched::conformance {
 
@@ -174,7 +177,49 @@ class cluster_reader {
     node.name = name;
     node.allocatable = volcano_resources(member(record, "allocatable"));
     node.idle = node.allocatable;
+    const json& labels = items(member(*node_objects_.at(name), "metadata"), "labels");
+    if (has(labels, "volcano.sh/nodegroup-name")) node.group = text_or_empty(labels, "volcano.sh/nodegroup-name");
     node_rows_[name] = made_.nodes.size() - 1;
+  }
+
+  /// Recorded times are relative: any will do that is far from 0.
+  static cluster_state at_noon() {
+    cluster_state made;
+    made.now = 1'000'000'000'000'000'000;
+    return made;
+  }
+
+  /// `now`, or so long before or after it; 0: nobody says.
+  [[nodiscard]] std::int64_t time_of(const json& recorded) const {
+    if (recorded.is_null()) return 0;
+    const std::string text = recorded.get<std::string>();
+    if (!text.starts_with("now")) throw unsupported("time " + text);
+    if (text == "now") return made_.now;
+    const std::optional<std::int64_t> apart = io::kubernetes::parse_duration(text.substr(text[3] == '+' ? 4 : 3));
+    if (!apart) throw unsupported("time " + text);
+    return made_.now + *apart;
+  }
+
+  /// From two annotations: steps, and as many weights.
+  static std::vector<policy::tiers::queue_step> path_of(const json& annotations) {
+    const auto parts = [](std::string text) {
+      std::vector<std::string> made;
+      std::size_t at = 0;
+      for (std::size_t end = 0; end != std::string::npos; at = end + 1) {
+        end = text.find('/', at);
+        made.push_back(text.substr(at, end - at));
+      }
+      return made;
+    };
+    std::vector<policy::tiers::queue_step> path;
+    const std::string steps = text_or_empty(annotations, "volcano.sh/hierarchy");
+    if (steps.empty()) return path;
+    const std::vector<std::string> weights = parts(text_or_empty(annotations, "volcano.sh/hierarchy-weights"));
+    for (const std::string& name : parts(steps)) {
+      if (path.size() == weights.size()) throw unsupported("steps without weights");
+      path.push_back({name, std::max(1.0, std::stod(weights[path.size()]))});
+    }
+    return path;
   }
 
   void read_queue(const json& object) {
@@ -190,14 +235,15 @@ class cluster_reader {
     if (!items(spec, "deserved").empty()) queue.deserved = volcano_quantities(member(spec, "deserved"));
     const json& guarantee = items(member(spec, "guarantee"), "resource");
     if (!guarantee.empty()) queue.guarantee = volcano_quantities(guarantee);
+    queue.hierarchy = path_of(items(member(object, "metadata"), "annotations"));
+    if (has(spec, "affinity")) queue.node_groups = volcano_node_groups(member(spec, "affinity"));
     queue.most_devices = volcano_device_limits(case_, items(spec, "capability"));
-    if (has(member(object, "metadata"), "creationTimestamp")) throw unsupported("queues of different age");
+    queue.created = time_of(member(member(object, "metadata"), "creationTimestamp"));
   }
 
   void read_job(const std::string& name, const json& record) {
     const auto group = group_objects_.find(name);
     if (group == group_objects_.end()) throw unsupported("jobs without a group");
-    if (has(member(*group->second, "metadata"), "creationTimestamp")) throw unsupported("jobs of different age");
     const json& spec = member(*group->second, "spec");
     const row place = made_.jobs.size();
     job_state& job = made_.jobs.emplace_back();
@@ -207,6 +253,7 @@ class cluster_reader {
       if (made_.queues[i].name == queue) job.queue = i;
     }
     job.priority = value_or<std::int64_t>(record, "priority", 0);
+    job.created = time_of(member(member(*group->second, "metadata"), "creationTimestamp"));
     job.min_available = value_or<std::int64_t>(record, "min_available", 0);
     for (const auto& [role, count] : items(record, "task_min_available").items()) {
       job.minimums.by_role[role] = count.get<std::int64_t>();
@@ -237,8 +284,6 @@ class cluster_reader {
     check_pod(*pod->second);
     const json& about = member(*pod->second, "metadata");
     const json& spec = member(*pod->second, "spec");
-    if (has(about, "creationTimestamp")) throw unsupported("tasks of different age");
-    if (has(member(*pod->second, "status"), "startTime")) throw unsupported("start times of pods");
     const row place = made_.tasks.size();
     task_state& task = made_.tasks.emplace_back();
     task.name = name;
@@ -248,6 +293,9 @@ class cluster_reader {
     task.first_request = task.request;
     task.pod_priority = value_or<std::int64_t>(spec, "priority", 0);
     task.priority = value_or<std::int64_t>(record, "priority", 0);
+    task.created = time_of(member(about, "creationTimestamp"));
+    const json& started = member(member(*pod->second, "status"), "startTime");
+    task.started = started.is_null() ? task.created : time_of(started);
     task.status = value_named(task_status_names, text_or_empty(record, "status"));
     task.job = job;
     task.preemptable = value_or(record, "preemptable", false);
@@ -354,7 +402,7 @@ class cluster_reader {
   const json& case_;
   const json& resolved_;
   std::shared_ptr<recorded_wishes> wishes_;  ///< null: nobody has any
-  cluster_state made_;
+  cluster_state made_ = at_noon();
   std::map<std::string, row> node_rows_;
   std::map<std::string, const json*> node_objects_;
   std::map<std::string, const json*> pod_objects_;

@@ -89,8 +89,7 @@ std::unique_ptr<plugin> strategy_fit_of(const json& one, const json& arguments) 
                                           volcano_scarcity_settings(member(arguments, "sra")), std::move(own));
 }
 
-std::unique_ptr<plugin> plugin_of(const json& one, const std::string& name, const json& arguments,
-                                  const policy::tiers::points& on) {
+std::unique_ptr<plugin> plugin_of(const json& one, const std::string& name, const json& arguments) {
   if (name == "gang") return policy::tiers::make_gang();
   if (name == "priority") return policy::tiers::make_priority();
   if (name == "conformance") return policy::tiers::make_conformance();
@@ -106,9 +105,14 @@ std::unique_ptr<plugin> plugin_of(const json& one, const std::string& name, cons
   if (name == "capacity") {
     return policy::tiers::make_capacity(value_or<std::int64_t>(arguments, "ancestorReclaimLevel", 0));
   }
-  if (name == "drf") {
-    if (on.test(static_cast<std::size_t>(point::hierarchy))) throw unsupported("drf by a hierarchy of queues");
-    return policy::tiers::make_drf();
+  if (name == "drf") return policy::tiers::make_drf();
+  if (name == "overcommit") {
+    const double factor = value_or(arguments, "overcommit-factor", 1.2);
+    return policy::tiers::make_overcommit(factor < 1 ? 1.2 : factor);
+  }
+  if (name == "nodegroup") {
+    return policy::tiers::make_node_group(value_or(arguments, "strict", true),
+                                          value_or(arguments, "enablePreferredOrder", false));
   }
   throw unsupported("sessions with plug-in " + name);
 }
@@ -126,7 +130,7 @@ std::vector<policy::tiers::tier> volcano_tiers(const json& one) {
       if (!registered.contains(name)) continue;
       if (!seen.insert(name).second) throw unsupported("a plug-in in two places");
       const policy::tiers::points on = points_of(record);
-      of.push_back({plugin_of(one, name, member(record, "arguments"), on), on});
+      of.push_back({plugin_of(one, name, member(record, "arguments")), on});
     }
   }
   return made;

@@ -59,6 +59,41 @@ TEST_CASE("limits on types of GPUs are numbers of GPUs, by type") {
   CHECK(written(c, kind::queue, col::queue_gpu_limits).empty());
 }
 
+TEST_CASE("what queues of tiers say") {
+  cluster c = one_queue();
+  const auto queue = [](const char* column, texts values) {
+    return change(kind::queue, {"name", column}).add({"q", std::move(values)});
+  };
+  must(c.apply(queue("hierarchy", {"root:1", "a:b:2.5", "c:100"})));
+  CHECK(written(c, kind::queue, col::queue_hierarchy) == std::vector<std::string>{"root:1", "a:b:2.5", "c:100"});
+  must(c.apply(queue("node_groups", {"preferred:b:c", "required:a", "avoided:x", "rather_avoided:y"})));
+  CHECK(written(c, kind::queue, col::queue_node_groups) ==
+        std::vector<std::string>{"preferred:b:c", "required:a", "avoided:x", "rather_avoided:y"});
+  for (const char* bad : {"root", ":1", "root:", "root:0.5", "root:much", "root:1e13", "root:nan"}) {
+    CAPTURE(bad);
+    CHECK(refused(c, queue("hierarchy", {bad})) ==
+          std::string("table 0 (queue, change), row 0, column hierarchy: queue 'q': '") + bad +
+              "': expected name:weight, with a weight from 1 to 1e12");
+  }
+  for (const char* bad : {"a", "wanted:a", "required:", "required"}) {
+    CAPTURE(bad);
+    CHECK(refused(c, queue("node_groups", {bad})) ==
+          std::string("table 0 (queue, change), row 0, column node_groups: queue 'q': '") + bad +
+              "': expected required:NAME, preferred:NAME, avoided:NAME or rather_avoided:NAME");
+  }
+  CHECK(refused(c, change(kind::queue, {"name", "reclaimable"}).add({"q", std::uint8_t{2}})).ends_with("must be 0 or 1"));
+  must(c.apply(change(kind::pod_group, {"name", "min_resources"}).add({"g", texts{"gpu:2000", "example.com/x:3"}})));
+  CHECK(written(c, kind::pod_group, col::pod_group_min_resources) ==
+        std::vector<std::string>{"gpu:2000", "example.com/x:3"});
+  CHECK(refused(c, change(kind::pod_group, {"name", "min_resources"}).add({"g", texts{"gpu:-1"}}))
+            .starts_with("table 0 (pod_group, change), row 0, column min_resources: 'gpu:-1': expected name:amount"));
+  // All of it survives saving, and goes with the group.
+  const snapshot loaded = must(snapshot::load(c.take_snapshot().save()));
+  CHECK(loaded.digest() == c.take_snapshot().digest());
+  must(c.apply(remove(kind::pod_group, {"name"}).add({"g"})));
+  CHECK(must(c.take_snapshot().to_table(kind::pod_group)).rows() == 0);
+}
+
 TEST_CASE("lengths of time are not negative") {
   cluster c = one_queue();
   for (const auto& [of, name, column] :

@@ -938,7 +938,17 @@ enum kaisched_queue_column {
   KAISCHED_QUEUE_COL_MAX_RUNTIME = 11,
   /// string_list, default empty. Most GPUs of a type that the queue may hold, by the label nvidia.com/gpu.product of
   /// nodes; for the part gputypes. [key, value, key, value, ...]
-  KAISCHED_QUEUE_COL_GPU_LIMITS = 12
+  KAISCHED_QUEUE_COL_GPU_LIMITS = 12,
+  /// i64 x 3, default 0. What is kept for the queue, whether or not it uses it; for the action tiers. [fixed units]
+  KAISCHED_QUEUE_COL_GUARANTEE = 13,
+  /// u8, default 1. 0: other queues take nothing back from it; for the action tiers. [0 or 1]
+  KAISCHED_QUEUE_COL_RECLAIMABLE = 14,
+  /// string_list, default empty. Path from the root to the queue, with the weight of each step; for the plug-in drf of
+  /// the action tiers. [name:weight]
+  KAISCHED_QUEUE_COL_HIERARCHY = 15,
+  /// string_list, default empty. Groups of nodes that the queue wants or avoids, as required:NAME, preferred:NAME,
+  /// avoided:NAME, rather_avoided:NAME; for the plug-in nodegroup of the action tiers. [affinity:name]
+  KAISCHED_QUEUE_COL_NODE_GROUPS = 16
 };
 
 /// Columns of KAISCHED_TABLE_NODE.
@@ -1111,7 +1121,10 @@ enum kaisched_pod_group_column {
   /// i64, default 0. How long the group takes to go on after it has been stopped; for the part lost_work. [ns]
   KAISCHED_POD_GROUP_COL_RESTART_COST = 32,
   /// i64, default 0. What a pod of the group exchanges with the others; for the part traffic. [MB/s]
-  KAISCHED_POD_GROUP_COL_TRAFFIC = 33
+  KAISCHED_POD_GROUP_COL_TRAFFIC = 33,
+  /// string_list, default empty. What the group needs at least, in fixed units, when it is let in; empty: what the
+  /// first pods of its gang ask for. For the action tiers. [resource:amount]
+  KAISCHED_POD_GROUP_COL_MIN_RESOURCES = 34
 };
 
 /// Columns of KAISCHED_TABLE_SUB_GROUP.

@@ -1,6 +1,7 @@
 #include "actions/tiers/world.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -10,8 +11,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/saturating.hpp"
 #include "base/text_order.hpp"
 #include "model/account.hpp"
+#include "model/figures.hpp"
 #include "policy/access.hpp"
 #include "policy/predicates/neighbours.hpp"
 
@@ -37,6 +40,9 @@ constexpr std::string_view together_key = "volcano.sh/task-topology-affinity";
 constexpr std::string_view apart_key = "volcano.sh/task-topology-anti-affinity";
 constexpr std::string_view role_order_key = "volcano.sh/task-topology-task-order";
 constexpr std::string_view role_key = "volcano.sh/task-spec";
+constexpr std::string_view cooldown_key = "volcano.sh/cooldown-time";
+/// And on nodes.
+constexpr std::string_view node_group_label = "volcano.sh/nodegroup-name";
 
 task_status status_of(pod_status status) {
   switch (status) {
@@ -147,6 +153,8 @@ class world_maker {
     });
     add_nodes(counts_pods);
     add_queues();
+    for (const model::disruption_budget_info& one : *s_.disruption_budgets)
+      made_.cluster.budgets.push_back(one.allowed);
     add_bystanders();
     if (auto done = find_topology(); !done) return done.failure();
     add_domains();
@@ -178,7 +186,15 @@ class world_maker {
     const std::uint32_t dims = s_.dims();
     for (node_row row = 0; row < s_.node_count(); ++row) {
       policy::tiers::node_state& node = made_.cluster.nodes.emplace_back();
-      node.name = (*s_.nodes)[row]->name;
+      const model::node_info& from = *(*s_.nodes)[row];
+      node.name = from.name;
+      const auto label = std::ranges::find(from.labels, node_group_label, &model::label_list::value_type::first);
+      if (label != from.labels.end()) node.group = label->second;
+      const auto percent = [](const model::load_figures& of) {
+        return static_cast<double>(std::max<std::int64_t>(of.mean, 0)) / 10;
+      };
+      if (from.cpu_load.mean != model::unknown_figure || from.memory_load.mean != model::unknown_figure)
+        node.load = policy::measured_load{percent(from.cpu_load), percent(from.memory_load)};
       for (dimension d = 0; d < dims; ++d) {
         const auto amount = static_cast<double>((*s_.capacity)[static_cast<std::size_t>(row) * dims + d]);
         if (amount != 0 || d == dim_pods) add_amount(s_, d, amount, node.allocatable);
@@ -186,6 +202,27 @@ class world_maker {
       if (!counts_pods) node.allocatable.set("pods", endless);
       node.idle = node.allocatable;
     }
+  }
+
+  static policy::node_group_affinity wishes_of_queue(const model::queue_info& queue) {
+    policy::node_group_affinity made;
+    for (const model::node_group_wish& one : queue.node_groups) {
+      switch (one.affinity) {
+        case model::node_group_word::required:
+          made.required.push_back(one.name);
+          break;
+        case model::node_group_word::preferred:
+          made.preferred.push_back(one.name);
+          break;
+        case model::node_group_word::avoided:
+          made.avoided.push_back(one.name);
+          break;
+        case model::node_group_word::rather_avoided:
+          made.rather_avoided.push_back(one.name);
+          break;
+      }
+    }
+    return made;
   }
 
   void add_queues() {
@@ -201,6 +238,14 @@ class world_maker {
       queue.weight = std::max<std::int64_t>(1, std::llround(from.weight[dim_gpu]));
       queue.priority = from.priority;
       queue.created = from.created;
+      queue.reclaimable = from.reclaimable;
+      if (!from.node_groups.empty()) queue.node_groups = wishes_of_queue(from);
+      for (const model::weighted_step& step : from.hierarchy) queue.hierarchy.push_back({step.name, step.weight});
+      resource_list guarantee;
+      for (dimension d = 0; d < quota_dimensions; ++d) {
+        if (from.guarantee[d] > 0) add_amount(s_, d, static_cast<double>(from.guarantee[d]), guarantee);
+      }
+      if (!guarantee.something_of().empty()) queue.guarantee = std::move(guarantee);
       resource_list capability;
       bool is_limited = false;
       for (dimension d = 0; d < quota_dimensions; ++d) {
@@ -316,6 +361,26 @@ class world_maker {
     limit = limit_of(*ask);
   }
 
+  /// A set of which not just all members are needed, but fewer, or more than there are.
+  [[nodiscard]] bool counts_members(sub_group_row sub) const {
+    const model::sub_info& set = s_.subs[sub];
+    return set.is_set && set.min != unset && set.min != static_cast<std::int64_t>(set.members);
+  }
+  /// Pods that a part of a group needs at least: those of its smallest members, as many of them as it needs.
+  [[nodiscard]] std::int64_t needed_pods(sub_group_row sub) const {
+    const model::sub_info& of = s_.subs[sub];
+    if (!of.is_set) return of.min;
+    std::vector<std::int64_t> members;
+    for (sub_group_row child = of.first_child; child != kaisched::no_row; child = s_.subs[child].next_sibling)
+      members.push_back(needed_pods(child));
+    std::ranges::sort(members);
+    if (counts_members(sub))
+      members.resize(std::min(members.size(), static_cast<std::size_t>(std::max<std::int64_t>(of.min, 0))));
+    std::int64_t sum = 0;
+    for (const std::int64_t one : members) sum = base::saturating_add(sum, one);
+    return sum;
+  }
+
   job_state& start_job(group_row g, std::string_view name) {
     const model::group_core& from = s_.groups[g];
     made_.groups.push_back(g);
@@ -357,30 +422,35 @@ class world_maker {
     const policy::tiers::row at = made_.cluster.jobs.size();
     job_state& job = start_job(g, s_.group_names[g]);
     set_topology(from.first_sub, job.has_topology, job.topology);
-    for (sub_group_row sub = from.first_sub + 1; tree_ != nullptr && sub < from.first_sub + from.sub_count; ++sub) {
-      job.has_rules = job.has_rules || s_.subs[sub].together != nullptr;
+    for (sub_group_row sub = from.first_sub; sub < from.first_sub + from.sub_count; ++sub) {
+      const bool own_place = tree_ != nullptr && sub != from.first_sub && s_.subs[sub].together != nullptr;
+      job.has_rules = job.has_rules || own_place || counts_members(sub);
     }
+    job.min_available = needed_pods(from.first_sub);
     for (sub_group_row sub = from.first_sub; sub < from.first_sub + from.sub_count; ++sub) {
       if (!s_.subs[sub].is_set) add_pod_set(g, sub, at);
     }
     set_roles(job);
     finish_job(job);
+    set_told_minimum(g, job);
   }
 
   void add_pod_set(group_row g, sub_group_row sub, policy::tiers::row at) {
     job_state& job = made_.cluster.jobs[at];
     const model::sub_info& from = s_.subs[sub];
-    job.min_available += from.min;
     const std::string name(from.name);
+    // Of a set that needs a number of its members any will do.
+    const bool stands_in = counts_members(from.parent);
+    const std::string rule = stands_in ? std::string(s_.subs[from.parent].name) + "/" : name;
     if (job.has_rules) {
-      job.min_sub_jobs[name] = 1;
+      job.min_sub_jobs[rule] = stands_in ? s_.subs[from.parent].min : 1;
     } else if (s_.group_extras[g].has_sub_groups) {
       job.minimums.by_role[name] = from.min;
     }
     if (job.sub_jobs.empty() || job.has_rules) {
       sub_job_state& own = job.sub_jobs.emplace_back();
       own.name = job.has_rules ? job.name + "/" + name : job.name;
-      own.group = job.has_rules ? name : "";
+      own.group = job.has_rules ? rule : "";
       own.priority = job.priority;
       own.min_available = 0;
       set_topology(job.has_rules ? sub : s_.groups[g].first_sub, own.has_topology, own.topology);
@@ -416,6 +486,9 @@ class world_maker {
     task.preemptable = s_.groups[g].preemptible && !c_.evicted_enough(g) && !c_.budgets.refuses(p);
     task.best_effort = task.request->is_empty();
     task.gated = status(p) == pod_status::gated;
+    task.has_labels = !s_.pod_extras[p].labels.empty();
+    task.spared_for = spared_time(p);
+    task.budget = budget_of(p);
     task.leaves_room = policy::must_leave_room(c_.access, s_.class_of(p));
     task.critical = s_.group_extras[g].name_space == "kube-system";
     cluster.jobs[job].tasks.push_back(at);
@@ -434,6 +507,24 @@ class world_maker {
     task.prefers = own.prefers;
     const bool minds_others = neighbours_ != nullptr && neighbours_->minds(at);
     if (task.avoids == nullptr && task.prefers == nullptr && !minds_others) task.kind = said.kind;
+  }
+
+  /// `600s`, and nothing else.
+  [[nodiscard]] std::int64_t spared_time(pod_row pod) const {
+    constexpr std::int64_t nanoseconds = 1'000'000'000;
+    if (s_.class_of(pod).annotations.empty()) return 0;
+    const std::string text = annotation_of(pod, cooldown_key).value_or("");
+    std::int64_t seconds = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const bool is_time = fault == std::errc{} && end + 1 == text.data() + text.size() && *end == 's' && seconds > 0;
+    return is_time ? base::saturating_multiply(seconds, nanoseconds) : 0;
+  }
+  [[nodiscard]] policy::tiers::row budget_of(pod_row pod) const {
+    const std::string_view name = s_.told_of(pod).budget;
+    if (name.empty()) return nowhere;
+    const auto& all = *s_.disruption_budgets;
+    const auto found = std::ranges::find(all, name, &model::disruption_budget_info::name);
+    return found == all.end() ? nowhere : static_cast<policy::tiers::row>(found - all.begin());
   }
 
   using amounts_by_node = std::shared_ptr<const std::vector<std::int64_t>>;
@@ -552,6 +643,28 @@ class world_maker {
     if (first == nowhere) return;
     const pod_row pod = made_.pods[first];
     job.roles = {annotation_of(pod, together_key), annotation_of(pod, apart_key), annotation_of(pod, role_order_key)};
+  }
+
+  /// What the group says that it needs at least; nothing at all is no condition.
+  void set_told_minimum(group_row g, job_state& job) const {
+    const std::string_view told = s_.group_extras[g].min_resources;
+    if (told.empty()) return;
+    resource_list minimum;
+    // The table has refused what cannot be read.
+    const result<std::vector<model::named_amount>> read = model::parse_amounts(told, max_sum);
+    for (const model::named_amount& one : *read) add_named(one, minimum);
+    job.min_named.reset();
+    job.min_resources.reset();
+    if (!minimum.something_of().empty()) job.min_resources = std::move(minimum);
+  }
+  /// Names that are no dimension are counts, of which no node has any.
+  void add_named(const model::named_amount& one, resource_list& to) const {
+    const auto known = std::ranges::find(*s_.dimensions, one.name, &model::dimension_info::name);
+    if (known != s_.dimensions->end()) {
+      add_amount(s_, static_cast<dimension>(known - s_.dimensions->begin()), static_cast<double>(one.amount), to);
+    } else {
+      to.set(one.name, to.get(one.name) + static_cast<double>(one.amount) * milli);
+    }
   }
 
   /// Gang, phase and what it needs at least.

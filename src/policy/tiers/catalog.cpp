@@ -197,13 +197,32 @@ std::unique_ptr<plugin> made_strategy_fit(settings_of& of) {
   return make_strategy_fit(std::move(fit), std::move(scarcity), {});
 }
 
-constexpr std::array<std::pair<std::string_view, maker>, 14> all_plugins{{
+std::unique_ptr<plugin> made_usage(settings_of& of) {
+  constexpr double mebibyte = 1048576;
+  usage_settings made;
+  made.weight = of.integer("weight", made.weight, 0);
+  made.weights = {of.integer("cpu", 1, 0), of.integer("memory", 1, 0)};
+  made.thresholds = {of.number("most_cpu", made.thresholds.cpu, 0),
+                     of.number("most_memory", made.thresholds.memory, 0)};
+  made.request_ratio = of.number("request_ratio", made.request_ratio, 0);
+  made.risk_threshold = of.number("risk_threshold", made.risk_threshold, 0);
+  made.risk_factor = of.number("risk_factor", made.risk_factor, 1);
+  made.cpu_of_none = of.number("cpu_of_none", made.cpu_of_none, 0);
+  made.memory_of_none = of.number("memory_of_none", made.memory_of_none / mebibyte, 0) * mebibyte;
+  made.measured_after = of.seconds("measured_after", 30);
+  return make_usage(made);
+}
+
+constexpr std::array<std::pair<std::string_view, maker>, 18> all_plugins{{
     {"binpack", made_binpack},
     {"capacity", [](settings_of& of) { return make_capacity(of.integer("ancestor_levels", 0, 0)); }},
+    {"cdp", [](settings_of&) { return make_cooldown(); }},
     {"conformance", [](settings_of&) { return make_conformance(); }},
     {"drf", [](settings_of&) { return make_drf(); }},
     {"gang", [](settings_of&) { return make_gang(); }},
     {"network-topology-aware", made_network},
+    {"nodegroup",
+     [](settings_of& of) { return make_node_group(of.flag("strict", true), of.flag("preferred_in_order", false)); }},
     {"nodeorder",
      [](settings_of& of) {
        return make_node_order({of.integer("least", 1, 0), of.integer("most", 0, 0), of.integer("balanced", 1, 0),
@@ -212,12 +231,14 @@ constexpr std::array<std::pair<std::string_view, maker>, 14> all_plugins{{
                                of.integer("required_pods", 0, 0), of.integer("spread", 2, 0)});
      }},
     {"overcommit", [](settings_of& of) { return make_overcommit(of.number("factor", 1.2, 1)); }},
+    {"pdb", [](settings_of&) { return make_budgets(); }},
     {"predicates", [](settings_of&) { return make_predicates(); }},
     {"priority", [](settings_of&) { return make_priority(); }},
     {"proportion", [](settings_of&) { return make_proportion(); }},
     {"resource-strategy-fit", made_strategy_fit},
     {"sla", [](settings_of& of) { return make_sla(of.seconds("waiting_time", 0)); }},
     {"task-topology", [](settings_of& of) { return make_task_topology(of.integer("weight", 1, 0)); }},
+    {"usage", made_usage},
 }};
 
 constexpr std::array<std::pair<std::string_view, tiered_action>, 7> all_actions{{

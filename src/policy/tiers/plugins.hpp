@@ -10,6 +10,7 @@
 #include <string>
 
 #include "policy/placement/strategy_fit.hpp"
+#include "policy/placement/utilisation.hpp"
 #include "policy/tiers/plugin.hpp"
 #include "policy/topology/network_scores.hpp"
 
@@ -22,7 +23,9 @@ namespace kaisched::policy::tiers {
 [[nodiscard]] std::unique_ptr<plugin> make_priority();
 /// Tasks of the system are no victims.
 [[nodiscard]] std::unique_ptr<plugin> make_conformance();
-/// Jobs with the smaller dominant share come first, and take from jobs whose share would still be the larger one.
+/// Jobs with the smaller dominant share come first, and take from jobs whose share would still be the larger one. With
+/// a hierarchy (point::hierarchy) queues are ordered likewise, by the shares of all that is below the steps of their
+/// paths, and take from those that would still come behind them.
 [[nodiscard]] std::unique_ptr<plugin> make_drf();
 /// The cluster is divided among queues that have jobs by weight, up to what they ask for.
 [[nodiscard]] std::unique_ptr<plugin> make_proportion();
@@ -65,6 +68,30 @@ struct node_order_weights {
 /// Jobs have to start in time: by their own, else so many nanoseconds after they came; 0: the others have no such time.
 /// Who is late comes in, and keeps the room that comes free.
 [[nodiscard]] std::unique_ptr<plugin> make_sla(std::int64_t waiting_time);
+
+/// Nodes by the groups that queues want or avoid; with a hierarchy (point::hierarchy) queues that say nothing have the
+/// wishes of those above them. `strict`: nodes without a group are for nobody. `in_order`: the groups that are
+/// preferred first count more.
+[[nodiscard]] std::unique_ptr<plugin> make_node_group(bool strict, bool in_order);
+
+struct usage_settings {
+  std::int64_t weight = 5;
+  load_weights weights;
+  measured_load thresholds{80, 80};  ///< per cent: busier nodes take nobody
+  double request_ratio = 0.7;        ///< what tasks will use of what they ask for
+  double risk_threshold = 0.6;       ///< from 0 to 1: where nodes are busier, they will use more by a factor
+  double risk_factor = 1.2;
+  double cpu_of_none = 250;                      ///< milli-cores that tasks will use that ask for nothing
+  double memory_of_none = 200.0 * 1024 * 1024;   ///< bytes
+  std::int64_t measured_after = 30'000'000'000;  ///< ns
+};
+/// Nodes that are used least, by what was measured of them and what tasks will use that came since; none that are busy.
+[[nodiscard]] std::unique_ptr<plugin> make_usage(const usage_settings& settings);
+
+/// Tasks that say so are no victims for a while after their start.
+[[nodiscard]] std::unique_ptr<plugin> make_cooldown();
+/// No more victims at once than budgets let go.
+[[nodiscard]] std::unique_ptr<plugin> make_budgets();
 
 /// Nodes that would be fullest, by weight of resources.
 [[nodiscard]] std::unique_ptr<plugin> make_binpack(resource_weights weights, std::int64_t weight);

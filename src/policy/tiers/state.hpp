@@ -17,6 +17,8 @@
 #include <boost/container/flat_map.hpp>
 
 #include "policy/gang/readiness.hpp"
+#include "policy/placement/node_groups.hpp"
+#include "policy/placement/utilisation.hpp"
 #include "policy/resources/resource_list.hpp"
 #include "policy/topology/network_domains.hpp"
 
@@ -79,8 +81,11 @@ struct task_state {
   bool best_effort = false;
   bool gated = false;
   bool preempts = true;
-  bool critical = false;     ///< of the system: never a victim
-  bool leaves_room = false;  ///< it takes nothing of what is set aside for free GPUs
+  bool critical = false;        ///< of the system: never a victim
+  bool has_labels = true;       ///< of its pod
+  std::int64_t spared_for = 0;  ///< ns: so long after its start it is no victim, with the plug-in cdp
+  row budget = no_row;          ///< in which it counts
+  bool leaves_room = false;     ///< it takes nothing of what is set aside for free GPUs
   /// By node, shared by tasks that ask alike; null: all take it.
   std::shared_ptr<const std::vector<node_refusal>> refusals;
   /// By node, the taints that it should rather keep away from, and what it prefers there; shared likewise. Null:
@@ -135,6 +140,12 @@ struct job_state {
   std::set<row> unplaced;  ///< tasks that found no node in the attempt that goes on
 };
 
+/// A step on the way from the root to a queue.
+struct queue_step {
+  std::string name;
+  double weight = 1;
+};
+
 struct queue_state {
   std::string name;
   std::string parent;
@@ -146,11 +157,15 @@ struct queue_state {
   std::optional<resource_list> capability;
   resource_list deserved;
   std::optional<resource_list> guarantee;
+  std::optional<node_group_affinity> node_groups;  ///< for nodegroup
+  std::vector<queue_step> hierarchy;               ///< for drf; empty: the queue is below the root
   devices_by_class most_devices;  ///< of classes that are not named, or named with 0, as many as there are
 };
 
 struct node_state {
   std::string name;
+  std::optional<std::string> group;   ///< for nodegroup
+  std::optional<measured_load> load;  ///< for usage
   resource_list allocatable;
   resource_list idle;
   resource_list used;
@@ -200,6 +215,7 @@ class cluster_state {
   bool shard_first = false;                   ///< other nodes come second
   std::int64_t now = 0;                       ///< ns
   std::shared_ptr<neighbourhood> neighbours;  ///< null: no task minds others
+  std::vector<std::int64_t> budgets;          ///< how many pods each lets go
   double cpu_per_gpu = 0;                     ///< milli-cores that are set aside for each GPU that is free
   double memory_per_gpu = 0;
   std::vector<row> changed;  ///< nodes in the order in which they changed, once where one changes again and again
