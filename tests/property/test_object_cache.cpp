@@ -92,6 +92,8 @@ drawn draw_pod() {
   std::string notes = R"("a": "b")";
   std::string labels = fmt::format(R"("app": "{}")", pick({"a", "b", "c", "d", "e", "kai-resource-reservation"}));
   if (!one_in(3)) notes += fmt::format(R"(, "pod-group-name": "g{}")", draw(0, 3));
+  if (one_in(3)) notes += fmt::format(R"(, "scheduling.k8s.io/group-name": "g{}")", draw(2, 5));
+  if (one_in(8)) notes += R"(, "volcano.sh/task-spec": "a", "volcano.sh/cooldown-time": "90s")";
   if (one_in(6)) notes += R"(, "gpu-fraction": "0.5")";
   if (one_in(6)) {
     notes += fmt::format(
@@ -111,7 +113,7 @@ drawn draw_pod() {
   }
   const bool placed = !one_in(3);
   std::string spec =
-      fmt::format(R"("schedulerName": "{}")", pick({"kai-scheduler", "kai-scheduler", "default-scheduler"}));
+      fmt::format(R"("schedulerName": "{}")", pick({"kai-scheduler", "kai-scheduler", "default-scheduler", "volcano"}));
   if (placed) spec += fmt::format(R"(, "nodeName": "n{}")", draw(0, 5));
   if (one_in(8)) {
     spec += R"(, "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
@@ -138,7 +140,23 @@ drawn draw_pod() {
 
 /// What groups and places of pods follow from.
 drawn draw_surroundings() {
-  switch (draw(0, 8)) {
+  switch (draw(0, 10)) {
+    case 10: {
+      drawn made{"scheduling.volcano.sh/v1beta1", "Queue", "", pick({"q0", "q1", "default"})};
+      made.rest = fmt::format(R"(, "spec": {{"weight": {}{}}}, "status": {{"state": "{}"}})", draw(1, 2),
+                              maybe(3, R"(, "reclaimable": false)"), pick({"Open", "Open", "Closed"}));
+      return made;
+    }
+    case 9: {
+      drawn made{"scheduling.volcano.sh/v1beta1", "PodGroup", "team", fmt::format("g{}", draw(2, 5))};
+      made.metadata = maybe(4, R"(, "annotations": {"volcano.sh/preemptable": "false"})");
+      const std::string parts = pick(
+          {"", R"(, "minTaskMember": {"a": 1, "b": 1})",
+           R"(, "subGroupPolicy": [{"name": "s", "subGroupSize": 2, "minSubGroups": 1, "matchLabelKeys": ["app"]}])",
+           R"(, "networkTopology": {"highestTierAllowed": 1})", R"(, "subGroupPolicy": [{"labelSelector": 7}])"});
+      made.rest = fmt::format(R"(, "spec": {{"queue": "q{}", "minMember": {}{}}})", draw(0, 2), draw(0, 3), parts);
+      return made;
+    }
     case 8: {
       drawn made{"policy/v1", "PodDisruptionBudget", pick({"team", "team-b"}), fmt::format("d{}", draw(0, 2))};
       made.rest = fmt::format(R"(, "spec": {{"selector": {}{}}}, "status": {{"disruptionsAllowed": {}{}}})",

@@ -197,7 +197,7 @@ TEST_CASE("queues: units, defaults, parents first") {
                 "resources": {"cpu": {"quota": 1500, "limit": -1, "overQuotaWeight": 2}, "memory": {"quota": 1000, "limit": 0},
                 "gpu": {"quota": 1.5, "limit": 8}}})"),
       object("scheduling.run.ai/v2", "Queue", R"("name": "root")", R"("spec": {})"),
-      object("scheduling.volcano.sh/v1beta1", "Queue", R"("name": "other")", R"("spec": {})"),
+      object("scheduling.example.com/v1", "Queue", R"("name": "other")", R"("spec": {})"),
   });
   CHECK(row(text, "child") ==
         R"({"name": "child", "parent": "root", "priority": 7, "created": 1000000000, )"

@@ -121,6 +121,17 @@ std::string toleration_text(object& of, json_value toleration) {
   return effect.empty() ? text : text + ":" + effect;
 }
 
+model::label_list labels_of(const object& of) {
+  model::label_list labels;
+  if (const member all = of.labels()) {
+    for (const json_value one : *all) {
+      if (one.is(json_kind::string)) labels.emplace_back(one.key(), one.text());
+    }
+  }
+  std::sort(labels.begin(), labels.end());
+  return labels;
+}
+
 std::string selector_text(object& of, member selector) {
   if (!selector) return std::string(no_match);
   std::vector<std::string> parts;

@@ -27,6 +27,8 @@ inline constexpr std::string_view no_match = "none,!none";
 [[nodiscard]] std::string taint_text(object& of, json_value taint);
 /// {key, operator, value, effect} -> key=value:Effect, key:Effect, ..., *; empty if it tolerates nothing.
 [[nodiscard]] std::string toleration_text(object& of, json_value toleration);
+/// Labels of an object, sorted.
+[[nodiscard]] model::label_list labels_of(const object& of);
 /// {matchLabels, matchExpressions} -> key=value,other in (a,b). An empty selector matches all, a missing one nothing.
 [[nodiscard]] std::string selector_text(object& of, member selector);
 /// The required terms of `nodeAffinity`, one selector each. `asks_names` is set if one is about names of nodes.

@@ -28,17 +28,6 @@ bool is_running_pod(const object& pod) {
          !find(find(pod.root(), "metadata"), "deletionTimestamp");
 }
 
-model::label_list pod_labels(const object& pod) {
-  model::label_list labels;
-  if (const member all = pod.labels()) {
-    for (const json_value one : *all) {
-      if (one.is(json_kind::string)) labels.emplace_back(one.key(), one.text());
-    }
-  }
-  std::sort(labels.begin(), labels.end());
-  return labels;
-}
-
 }  // namespace
 
 void budget_book::read(object& of) {
@@ -67,7 +56,7 @@ const std::vector<budget_book::budget>* budget_book::in_space_of(const object& p
 void budget_book::count(const object& pod) {
   const auto known = by_space_.find(pod.name_space());
   if (known == by_space_.end() || !is_running_pod(pod) || !is_ready_pod(pod)) return;
-  const model::label_list labels = pod_labels(pod);
+  const model::label_list labels = labels_of(pod);
   for (budget& one : known->second) one.ready += one.pods.matches(labels) ? 1 : 0;
 }
 
@@ -84,7 +73,7 @@ std::string budget_book::of(const object& pod) const {
   const std::vector<budget>* const all = in_space_of(pod);
   if (all == nullptr || !is_running_pod(pod)) return {};
   const bool ready = is_ready_pod(pod);
-  const model::label_list labels = pod_labels(pod);
+  const model::label_list labels = labels_of(pod);
   const budget* found = nullptr;
   for (const budget& one : *all) {
     if ((!ready && one.passes_unready()) || !one.pods.matches(labels)) continue;

@@ -10,7 +10,7 @@ object_kind kind_of(const object& of) {
     std::string_view group, kind;
     object_kind what;
   };
-  constexpr std::array<known_kind, 21> known{{
+  constexpr std::array<known_kind, 23> known{{
       {"", "Node", object_kind::node},
       {"", "Pod", object_kind::pod},
       {"scheduling.run.ai", "Queue", object_kind::queue},
@@ -32,6 +32,8 @@ object_kind kind_of(const object& of) {
       {"", "Namespace", object_kind::name_space},
       {"policy", "PodDisruptionBudget", object_kind::disruption_budget},
       {"topology.volcano.sh", "HyperNode", object_kind::hyper_node},
+      {"scheduling.volcano.sh", "Queue", object_kind::volcano_queue},
+      {"scheduling.volcano.sh", "PodGroup", object_kind::volcano_group},
   }};
   const bool has_version = find(of.root(), "apiVersion").has_value();
   for (const known_kind& one : known) {

@@ -32,8 +32,10 @@ enum class object_kind : std::uint8_t {
   name_space,
   disruption_budget,
   hyper_node,
+  volcano_queue,
+  volcano_group,
 };
-inline constexpr std::size_t object_kinds = 22;
+inline constexpr std::size_t object_kinds = 24;
 
 /// What an object is, by group and kind: other projects have queues and pod groups as well. Elements of lists may lack
 /// the group.

@@ -251,7 +251,7 @@ void read_pod(object& of, std::optional<membership>& known_group, pod_context& c
     context.gpu_groups[to.pods.size()] = groups;
   }
   row.created = of.created();
-  row.priority = whole_number(of.label("kai.scheduler/task-priority").value_or("")).value_or(unset);
+  row.priority = whole_number(of.label("kai.scheduler/task-priority").value_or("")).value_or(group.priority);
   row.leader = is_leader(of);
   read_constraints(of, spec, context, row);
   read_volumes(of, context.volumes, row);

@@ -12,6 +12,7 @@
 #include "io/kubernetes/checks.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/preemptibility.hpp"
+#include "io/kubernetes/volcano_queue.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -100,15 +101,26 @@ void pod_groups::read(object& of) {
   } else {
     row.min_sub_group = unset;
   }
-  if (queues_ != nullptr && queues_->decides_about(row.queue)) {
-    std::string chosen = maker_.chosen_queue(of, row.queue);
-    if (chosen.empty()) {
-      refused_.insert(name);
-    } else {
-      row.queue = std::move(chosen);
-    }
-  }
+  if (std::string why = settle_queue(of, row.queue); !why.empty()) refused_.emplace(name, std::move(why));
   rows_.groups.push_back(std::move(row));
+}
+
+std::string pod_groups::settle_queue(const object& of, std::string& queue) const {
+  if (queues_ != nullptr && queues_->decides_about(queue)) {
+    std::string chosen = maker_.chosen_queue(of, queue);
+    if (chosen.empty()) return std::string(refused_by_rules);
+    queue = std::move(chosen);
+  }
+  return settings_.closed_queues.contains(queue) ? closed_queue_text(queue) : std::string{};
+}
+
+void pod_groups::read_volcano(object& of) {
+  const std::string name = of.full_name();
+  if (known_.contains(name)) return;
+  if (const std::optional<std::size_t> row = volcano_.read(of)) {
+    const std::string why = settle_queue(of, rows_.groups[*row].queue);
+    if (!why.empty()) volcano_.refuse(name, why);
+  }
 }
 
 void pod_groups::read_sub_groups(object& of, member spec, const std::string& group) {
@@ -147,7 +159,7 @@ membership pod_groups::member_of(object& pod, std::string_view group, std::strin
 
 void pod_groups::put_into_sub_group(const object& pod, std::string_view sub_group, membership& in) {
   const std::string& group = in.group;
-  if (refused_.contains(group)) in.obstacle = refused_by_rules;
+  if (const auto why = refused_.find(group); why != refused_.end()) in.obstacle = why->second;
   const auto named = sub_groups_.find(group);
   if (named == sub_groups_.end()) return;
   // Where the pod says nothing, it belongs where its owner would put it.
@@ -178,7 +190,9 @@ membership pod_groups::of(object& pod, bool is_finished) {
   }
   const std::string_view scheduler = pod.text(pod.section(pod.root(), "spec"), "schedulerName");
   const auto& ours = settings_.schedulers;
-  if (is_finished || std::find(ours.begin(), ours.end(), scheduler) == ours.end()) return {};
+  if (std::find(ours.begin(), ours.end(), scheduler) == ours.end()) return {};
+  if (std::optional<membership> in = volcano_.of(pod)) return std::move(*in);
+  if (is_finished) return {};
   if (pod.label("app").value_or("") == settings_.reservation_app) return {};
   membership made = maker_.of(pod, named, is_known);
   return known_.contains(made.group) ? member_of(pod, made.group, made.sub_group) : made;

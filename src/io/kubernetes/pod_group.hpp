@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// `PodGroup` of KAI -> rows, and which pods are in it. Pods that have none get one (grouping/group_maker.hpp).
+/// `PodGroup` of KAI -> rows, and which pods are in it or in those of Volcano (volcano_groups.hpp). Pods that have none
+/// get one (grouping/group_maker.hpp).
 
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 #include "io/kubernetes/queue.hpp"
 #include "io/kubernetes/records.hpp"
 #include "io/kubernetes/settings.hpp"
+#include "io/kubernetes/volcano_groups.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -27,11 +29,16 @@ class pod_groups {
         aliases_(aliases),
         queues_(queues),
         rows_(to),
-        maker_(chosen, classes, aliases, queues, to) {}
+        maker_(chosen, classes, aliases, queues, to),
+        volcano_(chosen, classes, to) {}
 
   /// Reads a pod group. Groups of other pools, and those that wait for another pool, are only noted as not decided
   /// here.
   void read(object& of);
+
+  /// The same for those of Volcano, behind all others and all pods. One whose name is taken is passed over.
+  void read_volcano(object& of);
+  void note_pod(object& pod) { volcano_.note_pod(pod); }
 
   /// An object that may own pods.
   void read_owner(object& of) { maker_.add(of); }
@@ -45,6 +52,8 @@ class pod_groups {
   void put_into_sub_group(const object& pod, std::string_view sub_group, membership& in);
   void read_sub_groups(object& of, member spec, const std::string& group);
   [[nodiscard]] constraint_levels levels_of(object& of, member constraint) const;
+  /// Lets rules choose the queue. @return why no pod may start there; empty: it may.
+  [[nodiscard]] std::string settle_queue(const object& of, std::string& queue) const;
 
   const settings& settings_;
   const priority_classes& classes_;
@@ -52,6 +61,7 @@ class pod_groups {
   queue_chooser* queues_;
   cluster_records& rows_;
   group_maker maker_;
+  volcano_groups volcano_;
   std::map<std::string, bool, std::less<>> known_;  ///< whether the group is decided here
   struct sub_group_names {
     std::set<std::string, std::less<>> names;
@@ -59,7 +69,7 @@ class pod_groups {
     bool later = false;      ///< pods in none of them start when they come
   };
   std::map<std::string, sub_group_names, std::less<>> sub_groups_;      ///< of groups that have any
-  std::set<std::string, std::less<>> refused_;                          ///< that no rule takes
+  std::map<std::string, std::string, std::less<>> refused_;             ///< why none of their pods may start
   std::map<std::string, std::vector<std::string>, std::less<>> roles_;  ///< what groups say of them
 };
 

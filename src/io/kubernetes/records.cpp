@@ -129,6 +129,15 @@ void add_queues(cluster_input& to, const std::vector<queue_record>& rows, std::s
     writer.quotas(col::queue_usage, &queue_record::usage);
   writer.integer(col::queue_reclaim_min_runtime, &queue_record::reclaim_min_runtime);
   writer.integer(col::queue_preempt_min_runtime, &queue_record::preempt_min_runtime);
+  // Columns that only queues of Volcano have.
+  const auto any = [&](auto column) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const queue_record& one) { return one.*column != queue_record{}.*column; });
+  };
+  if (any(&queue_record::guarantee)) writer.quotas(col::queue_guarantee, &queue_record::guarantee);
+  if (any(&queue_record::reclaimable)) writer.flag(col::queue_reclaimable, &queue_record::reclaimable);
+  if (any(&queue_record::hierarchy)) writer.texts(col::queue_hierarchy, &queue_record::hierarchy);
+  if (any(&queue_record::node_groups)) writer.texts(col::queue_node_groups, &queue_record::node_groups);
   writer.finish(to, source);
 }
 
@@ -302,6 +311,13 @@ void add_groups(cluster_input& to, const std::vector<pod_group_record>& rows, st
   writer.texts(col::pod_group_checks, &pod_group_record::checks);
   writer.integer(col::pod_group_evictions, &pod_group_record::evictions);
   writer.texts(col::pod_group_after, &pod_group_record::after);
+  const auto any = [&](auto column) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const pod_group_record& one) { return one.*column != pod_group_record{}.*column; });
+  };
+  if (any(&pod_group_record::deadline)) writer.integer(col::pod_group_deadline, &pod_group_record::deadline);
+  if (any(&pod_group_record::min_resources))
+    writer.texts(col::pod_group_min_resources, &pod_group_record::min_resources);
   writer.finish(to, source);
 }
 

@@ -48,6 +48,10 @@ struct queue_record {
   std::array<double, quota_dimensions> usage{};
   std::int64_t reclaim_min_runtime = unset;
   std::int64_t preempt_min_runtime = unset;
+  std::array<std::int64_t, quota_dimensions> guarantee{};
+  bool reclaimable = true;
+  std::vector<std::string> hierarchy;    ///< name:weight
+  std::vector<std::string> node_groups;  ///< affinity:name
   friend bool operator==(const queue_record&, const queue_record&) = default;
 };
 
@@ -234,6 +238,8 @@ struct pod_group_record {
   std::string user;
   std::vector<std::string> checks;
   std::vector<std::string> after;
+  std::int64_t deadline = unset;
+  std::vector<std::string> min_resources;  ///< resource:amount
   friend bool operator==(const pod_group_record&, const pod_group_record&) = default;
 };
 

@@ -15,6 +15,8 @@ namespace kaisched::io::kubernetes {
 namespace {
 
 constexpr std::string_view kai_group = "kai.scheduler";
+constexpr std::string_view volcano_group = "scheduling.volcano.sh";
+constexpr std::string_view volcano_scheduler = "volcano";
 
 void take(object& from, member section, std::string_view key, std::string& to) {
   if (const std::string_view text = from.text(section, key); !text.empty()) to = text;
@@ -40,13 +42,17 @@ void read_config(object& config, settings& to) {
 
 void read_settings(std::vector<object>& objects, settings& to) {
   std::vector<std::string> pools;
+  bool of_volcano = false;
   for (object& one : objects) {
+    of_volcano = of_volcano || one.group() == volcano_group;
     if (one.group() != kai_group) continue;
     if (one.kind() == "Config") read_config(one, to);
     if (one.kind() == "SchedulingShard") {
       pools.emplace_back(one.text(one.section(one.root(), "spec"), "partitionLabelValue"));
     }
   }
+  // Elsewhere that scheduler is one of others.
+  if (of_volcano) to.schedulers.emplace_back(volcano_scheduler);
   if (!to.node_pool) to.node_pool = pools.size() == 1 ? pools.front() : std::string{};
 }
 

@@ -4,8 +4,10 @@
 /// change them.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,10 +41,12 @@ struct settings {
   /// Pods in no sub-group of a group that has some start when they come, and nobody waits for them. Else they wait, as
   /// under KAI, unless an annotation says so of them or of their group.
   bool later_members = false;
-  bool gang_revisions = true;       ///< pods of a revision of Knative start together
-  std::string kind_defaults;        ///< name of the `ConfigMap` with priority classes of kinds of workloads
-  std::string kind_defaults_space;  ///< and its namespace
-  network_tiers tiers;              ///< those of the `HyperNode` objects
+  bool gang_revisions = true;                   ///< pods of a revision of Knative start together
+  std::string kind_defaults;                    ///< name of the `ConfigMap` with priority classes of kinds of workloads
+  std::string kind_defaults_space;              ///< and its namespace
+  network_tiers tiers;                          ///< those of the `HyperNode` objects
+  std::string default_queue = "default-queue";  ///< of groups that name none
+  std::set<std::string, std::less<>> closed_queues;  ///< where nobody starts: of the `Queue` objects of Volcano
 };
 
 /// Sets one of them by name, as text: `scheduler` adds a name, `node_pool`, `node_pool_label`, `queue_label` and `now`

@@ -34,6 +34,7 @@
 #include "io/kubernetes/queue_rules.hpp"
 #include "io/kubernetes/records.hpp"
 #include "io/kubernetes/shared_devices.hpp"
+#include "io/kubernetes/volcano_queue.hpp"
 #include "io/kubernetes/volumes.hpp"
 
 namespace kaisched::io::kubernetes {
@@ -81,6 +82,7 @@ class translator {
     for (object* one : all(object_kind::queue)) {
       if (is_in_pool(*one, settings_)) read_queue(*one, rows_);
     }
+    read_queues_of_volcano();
     read_nodes();
     for (object* one : all(object_kind::resource_quota)) shared_.read_quota(*one, rows_.device_quotas);
     for (object* one : all(object_kind::device_class)) read_device_class(*one, rows_);
@@ -91,7 +93,7 @@ class translator {
     for (object* one : all(object_kind::claim)) claims.read_claim(*one);
     for (object* one : all(object_kind::claim_template)) claims.read_template(*one);
     read_pods(claims);
-    if (all(object_kind::queue).empty()) make_queues();
+    if (!has_queues()) make_queues();
 
     translated_rows made{std::move(rows_), std::move(names_), {}, settings_.now.value_or(0)};
     for (const object& one : objects_) {
@@ -144,6 +146,20 @@ class translator {
            std::any_of(pods.begin(), pods.end(), scheduled);
   }
 
+  [[nodiscard]] bool has_queues() const {
+    return !all(object_kind::queue).empty() || !all(object_kind::volcano_queue).empty();
+  }
+
+  void read_queues_of_volcano() {
+    std::vector<object*> ours;
+    for (object* one : all(object_kind::volcano_queue)) {
+      if (is_in_pool(*one, settings_)) ours.push_back(one);
+    }
+    settings_.closed_queues = read_volcano_queues(ours, rows_);
+    if (all(object_kind::queue).empty() && !all(object_kind::volcano_queue).empty())
+      settings_.default_queue = "default";
+  }
+
   void read_nodes() {
     const bool find = settings_.find_devices.value_or(is_of_hami());
     for (object* one : all(object_kind::node)) {
@@ -163,13 +179,17 @@ class translator {
     bind_requests bindings;
     for (object* one : all(object_kind::bind_request)) read_bind_request(*one, bindings);
     std::optional<queue_chooser> queues;
-    if (settings_.rules != nullptr) queues.emplace(*settings_.rules, rows_.queues, all(object_kind::queue).empty());
+    if (settings_.rules != nullptr) queues.emplace(*settings_.rules, rows_.queues, !has_queues());
     pod_groups groups(settings_, classes_, aliases_, queues ? &*queues : nullptr, rows_);
     for (const object_kind kind :
          {object_kind::other, object_kind::pod, object_kind::config_map, object_kind::name_space}) {
       for (object* one : all(kind)) groups.read_owner(*one);
     }
     for (object* one : all(object_kind::pod_group)) groups.read(*one);
+    if (!all(object_kind::volcano_group).empty()) {
+      for (object* one : all(object_kind::pod)) groups.note_pod(*one);
+    }
+    for (object* one : all(object_kind::volcano_group)) groups.read_volcano(*one);
     volume_book volumes;
     for (object* one : all(object_kind::storage_class)) volumes.read_class(*one);
     for (object* one : all(object_kind::volume)) volumes.read_volume(*one);

@@ -10,6 +10,7 @@
 #include "io/kubernetes/checks.hpp"
 #include "io/kubernetes/clock_text.hpp"
 #include "io/kubernetes/preemptibility.hpp"
+#include "io/kubernetes/volcano_queue.hpp"
 
 namespace kaisched::io::kubernetes {
 
@@ -170,7 +171,11 @@ std::string group_maker::chosen_queue(const object& group, std::string_view name
 std::optional<std::string> group_maker::named_queue(const workload& of, const group_shape& shape) const {
   if (const auto queue = label_of(of, settings_.queue_key)) return std::string(*queue);
   const std::string_view project = label_of(of, "project").value_or("");
-  if (project.empty()) return shape.queue.empty() ? std::nullopt : std::optional(shape.queue);
+  if (project.empty()) {
+    if (!shape.queue.empty()) return shape.queue;
+    const std::string_view noted = of.pod.annotation("scheduling.volcano.sh/queue-name").value_or("");
+    return noted.empty() ? std::nullopt : std::optional(std::string(noted));
+  }
   const auto pool = of.pod.label(settings_.node_pool_key);
   return pool ? fmt::format("{}-{}", project, *pool) : std::string(project);
 }
@@ -218,7 +223,7 @@ bool group_maker::fill(const workload& of, const grouper& by, const group_shape&
   row.name_space = of.pod.name_space();
   row.created = of.pod.created();
   const std::optional<std::string> named = named_queue(of, shape);
-  row.queue = named.value_or("default-queue");
+  row.queue = named.value_or(settings_.default_queue);
   bool is_taken = true;
   if (queues_ != nullptr) {
     std::string chosen = chosen_queue(
@@ -305,6 +310,8 @@ membership group_maker::join(const workload& of, const grouper& by, const placem
     in.sub_group = later_sub_group;
   }
   if (in.obstacle.empty() && made.is_refused) in.obstacle = refused_by_rules;
+  const std::string& queue = rows_.groups[made.row].queue;
+  if (in.obstacle.empty() && settings_.closed_queues.contains(queue)) in.obstacle = closed_queue_text(queue);
   add_roles(of.pod, made.roles, in);
   return in;
 }

@@ -25,6 +25,7 @@ struct membership {
   std::string sub_group;
   std::string obstacle;              ///< why nobody knows how to group it; it has a group of its own then
   std::vector<std::string> roles{};  ///< what its group says of roles, as annotations of the pod: `key=value`
+  std::int64_t priority = unset;     ///< among the pods of the group
   friend bool operator==(const membership&, const membership&) = default;
 };
 
