@@ -24,7 +24,8 @@ VERSIONS = {  # of those that are not of the core; a plural that two groups have
     "replicasets": "apps/v1", "statefulsets": "apps/v1", "jobs.batch.volcano.sh": "batch.volcano.sh/v1alpha1",
     "events": "events.k8s.io/v1", "leases": "coordination.k8s.io/v1", "resourceclaims": "resource.k8s.io/v1",
     "resourceclaimtemplates": "resource.k8s.io/v1", "deviceclasses": "resource.k8s.io/v1", "resourceslices": "resource.k8s.io/v1",
-    "poddisruptionbudgets": "policy/v1",
+    "poddisruptionbudgets": "policy/v1", "queues.scheduling.volcano.sh": "scheduling.volcano.sh/v1beta1",
+    "podgroups.scheduling.volcano.sh": "scheduling.volcano.sh/v1beta1", "hypernodes": "topology.volcano.sh/v1alpha1",
 }  # fmt: skip
 
 

@@ -486,6 +486,68 @@ STARTED, EVICTED, STALE = (f"kai.scheduler/{key}-timestamp" for key in ("last-st
 EVICTIONS, AFTER = "kaisched.io/evictions", "kaisched.io/after"
 
 
+class Volcano(Case):
+    """A cluster where Volcano's controllers run, and no objects of KAI."""
+
+    KINDS = ("queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh", "hypernodes")
+
+    def fill(self, api, nodes=2, gpus=2, quota=-1):
+        for i in range(nodes):
+            api.put("nodes", node(f"n{i}", gpus))
+        api.served -= {"queues", "podgroups", "topologies"}
+        api.served |= set(self.KINDS)
+        self.add_queue(api, "Open")
+
+    def add_queue(self, api, state):
+        made = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "team"},
+                "spec": {"weight": 1}, "status": {"state": state}}  # fmt: skip
+        api.put("queues.scheduling.volcano.sh", made)
+
+    def add_group(self, api, name, members, there=2, **spec):
+        api.put("podgroups.scheduling.volcano.sh", {
+            "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": name, "namespace": "team"},
+            "spec": {"queue": "team", "minMember": members, **spec},
+        })  # fmt: skip
+        for i in range(there):
+            api.put("pods", pod(f"{name}-{i}", annotations={"scheduling.k8s.io/group-name": name}))
+
+    def test_a_gang_of_volcano(self):
+        with FakeApi() as api:
+            self.fill(api)
+            self.add_group(api, "whole", 2)
+            self.add_group(api, "part", 2, there=1)
+            other = pod("theirs", scheduler="volcano", annotations={"scheduling.k8s.io/group-name": "whole"})
+            api.put("pods", other)
+            self.start(api, "period: 200ms\nengine: {preset: volcano-default}\n")
+            self.assert_until(api, lambda: api.pods()["team/whole-0"] and api.pods()["team/whole-1"])
+            self.assertEqual([api.pods()[f"team/{name}"] for name in ("part-0", "theirs")], [None, None])
+            api.put("pods", pod("part-1", annotations={"scheduling.k8s.io/group-name": "part"}))
+            self.assert_until(api, lambda: api.pods()["team/part-0"] and api.pods()["team/part-1"])
+
+    def test_a_queue_that_opens(self):
+        with FakeApi() as api:
+            self.fill(api)
+            self.add_queue(api, "Closed")
+            self.add_group(api, "g", 1, there=1)
+            self.start(api, "period: 200ms\n")
+            self.assert_until(api, lambda: any("is closed" in r.body.get("note", "") for r in api.asked("POST", "/events$")))
+            self.assertEqual(api.pods()["team/g-0"], None)
+            self.add_queue(api, "Open")
+            self.assert_until(api, lambda: api.pods()["team/g-0"])
+
+    def test_networks_that_come_later(self):
+        with FakeApi() as api:
+            self.fill(api, nodes=3, gpus=1)
+            self.add_group(api, "near", 2, networkTopology={"mode": "hard", "highestTierAllowed": 1})
+            for name, nodes in (("a", ["n0"]), ("b", ["n1", "n2"])):
+                members = [{"type": "Node", "selector": {"exactMatch": {"name": one}}} for one in nodes]
+                api.put("hypernodes", {"apiVersion": "topology.volcano.sh/v1alpha1", "kind": "HyperNode", "metadata": {"name": name},
+                                       "spec": {"tier": 1, "members": members}})  # fmt: skip
+            self.start(api, "period: 200ms\nengine: {preset: volcano-ai}\n")
+            self.assert_until(api, lambda: api.pods()["team/near-0"] and api.pods()["team/near-1"])
+            self.assertEqual({api.pods()[f"team/near-{i}"] for i in (0, 1)}, {"n1", "n2"})
+
+
 class Times(Case):
     """What the program writes on pod groups for later cycles, whoever decides them."""
 

@@ -81,7 +81,8 @@ TEST_CASE("what queues of tiers say") {
           std::string("table 0 (queue, change), row 0, column node_groups: queue 'q': '") + bad +
               "': expected required:NAME, preferred:NAME, avoided:NAME or rather_avoided:NAME");
   }
-  CHECK(refused(c, change(kind::queue, {"name", "reclaimable"}).add({"q", std::uint8_t{2}})).ends_with("must be 0 or 1"));
+  CHECK(
+      refused(c, change(kind::queue, {"name", "reclaimable"}).add({"q", std::uint8_t{2}})).ends_with("must be 0 or 1"));
   must(c.apply(change(kind::pod_group, {"name", "min_resources"}).add({"g", texts{"gpu:2000", "example.com/x:3"}})));
   CHECK(written(c, kind::pod_group, col::pod_group_min_resources) ==
         std::vector<std::string>{"gpu:2000", "example.com/x:3"});

@@ -12,7 +12,7 @@ namespace shim {
 
 namespace {
 
-constexpr std::array<resource, 52> watched{{
+constexpr std::array<resource, 55> watched{{
     {"Node", "v1", "nodes", true},
     {"PriorityClass", "scheduling.k8s.io/v1", "priorityclasses", true},
     {"Queue", "scheduling.run.ai/v2", "queues", false},
@@ -55,6 +55,10 @@ constexpr std::array<resource, 52> watched{{
     {"SPOTRequest", "egx.nvidia.io/v1", "spotrequests", false},
     {"DynamoGraphDeployment", "nvidia.com/v1alpha1", "dynamographdeployments", false},
     {"Job", "batch.volcano.sh/v1alpha1", "jobs", false},
+    // What Volcano says of queues, gangs and networks.
+    {"Queue", "scheduling.volcano.sh/v1beta1", "queues", false},
+    {"PodGroup", "scheduling.volcano.sh/v1beta1", "podgroups", false},
+    {"HyperNode", "topology.volcano.sh/v1alpha1", "hypernodes", false},
     // What groups of such kinds have by default.
     {"Config", "kai.scheduler/v1", "configs", false},
     // Where volumes of pods are.
