@@ -77,7 +77,7 @@ void read_node_groups(object& of, member spec, queue_record& to) {
   }
 }
 
-queue_record row_of(object& of) {
+queue_record queue_of(object& of) {
   const member spec = of.section(of.root(), "spec");
   queue_record row;
   row.line = of.line();
@@ -106,7 +106,7 @@ std::set<std::string, std::less<>> read_volcano_queues(std::span<object* const> 
   std::vector<queue_record> read;
   for (object* one : objects) {
     if (others.contains(one->name())) continue;
-    queue_record row = row_of(*one);
+    queue_record row = queue_of(*one);
     const std::string_view state = one->text(one->section(one->root(), "status"), "state");
     if (one->failed()) continue;
     if (state == "Closed" || state == "Closing") closed.insert(row.name);
