@@ -260,7 +260,7 @@ void add_bisect(command_list& to) {
       "or "
       "between this program and another version of it. With --out it makes the smallest scenario that still shows the "
       "difference.");
-  c.position("RECORDING", &told.file, file_name({"kr"}), "A recording, see docs/recordings.md").required();
+  c.position("RECORDING", &told.file, file_name({"kr", "gz"}), "A recording, see docs/recordings.md").required();
   c.option("--program", &told.program, any_value("KAISCHED"), "Another version of this program, which decides as well");
   add_policy_arguments(c, told.besides);
   c.heading("Output");

@@ -30,10 +30,13 @@ struct recording_file::open_file {
 };
 
 recording_file::state::state(std::shared_ptr<open_file> to)
-    : file(std::move(to)), writes([f = file.get()](std::string_view bytes) -> result<void> {
-        if (std::fwrite(bytes.data(), 1, bytes.size(), f->file) != bytes.size()) return f->failed();
-        return {};
-      }) {}
+    : file(std::move(to)),
+      writes(
+          [f = file.get()](std::string_view bytes) -> result<void> {
+            if (std::fwrite(bytes.data(), 1, bytes.size(), f->file) != bytes.size()) return f->failed();
+            return {};
+          },
+          file->path.ends_with(".gz") ? io::recording_form::gzip : io::recording_form::plain) {}
 
 recording_file::recording_file(std::unique_ptr<state> body) : body_(std::move(body)) {}
 
@@ -43,9 +46,19 @@ result<recording_file> recording_file::create(const std::string& path) {
   return recording_file(std::make_unique<state>(std::move(file)));
 }
 
-result<void> recording_file::finish() {
+result<void> recording_file::push() {
   if (std::fflush(body_->file->file) != 0) return body_->file->failed();
   return {};
+}
+
+result<void> recording_file::add(const engine& with, const session& of, std::int64_t now) {
+  if (auto added = body_->writes.add(with, of, now); !added) return added;
+  return push();
+}
+
+result<void> recording_file::finish() {
+  if (auto ended = body_->writes.finish(); !ended) return ended;
+  return push();
 }
 
 std::optional<std::size_t> decided_again::difference() const {

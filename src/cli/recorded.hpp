@@ -22,10 +22,11 @@ namespace kaisched::cli {
 /// A file that sessions are appended to as they are held.
 class recording_file {
  public:
-  /// Makes the file anew. Error: it cannot be written.
+  /// Makes the file anew, packed if its name ends with `.gz`. Error: it cannot be written.
   static result<recording_file> create(const std::string& path);
-  result<void> add(const engine& with, const session& of, std::int64_t now) { return body_->writes.add(with, of, now); }
-  /// Everything is on its way to the disk.
+  /// The session is on its way to the disk: who is killed then has it.
+  result<void> add(const engine& with, const session& of, std::int64_t now);
+  /// Nothing is added any more.
   result<void> finish();
   [[nodiscard]] std::uint64_t sessions() const { return body_->writes.sessions(); }
 
@@ -37,6 +38,7 @@ class recording_file {
     io::recorder writes;
   };
   explicit recording_file(std::unique_ptr<state> body);
+  result<void> push();
   std::unique_ptr<state> body_;
 };
 

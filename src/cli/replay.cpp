@@ -84,7 +84,8 @@ void add_replay(command_list& to) {
       "and compares. With options that differ from the recorded ones: what these would have decided at each moment, "
       "over "
       "the cluster as it was.");
-  c.position("RECORDING", &told.file, file_name({"kr"}), "A recording, see docs/recordings.md; - is the standard input")
+  c.position("RECORDING", &told.file, file_name({"kr", "gz"}),
+             "A recording, see docs/recordings.md; - is the standard input")
       .required();
   add_policy_arguments(c, told.besides);
   c.heading("Output");

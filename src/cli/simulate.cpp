@@ -222,7 +222,8 @@ void add_simulate(command_list& to) {
            "Jobs of several pods ask for nodes that are together at this level of the topology");
   c.heading("Output");
   c.option("--jobs", &told.jobs_file, file_name({"csv"}), "What became of each job, as CSV").writes();
-  c.option("--record", &told.recording, file_name({"kr"}), "Every session, to be decided again by `kaisched replay`")
+  c.option("--record", &told.recording, file_name({"kr", "gz"}),
+           "Every session, to be decided again by `kaisched replay`; packed if the name ends with .gz")
       .writes();
   c.flag("--details", told.details,
          "The JSON has jobs, nodes, queues and all changes as well: `kaisched report` draws them");

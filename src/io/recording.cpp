@@ -13,6 +13,7 @@
 #include <kaisched/schema.hpp>
 
 #include "base/bytes.hpp"
+#include "base/copy_row.hpp"
 #include "base/name_map.hpp"
 #include "base/sha256.hpp"
 #include "io/scenario/scenario.hpp"
@@ -147,49 +148,6 @@ bool same_row(const table_view& a, std::uint64_t in_a, const table_view& b, std:
   return true;
 }
 
-void push_value(table::column& to, const column_view& from, std::uint64_t row) {
-  const std::string_view bytes = value_of(from, row);
-  if (is_ragged(from.type)) {
-    if (from.type == column_type::i64_list) {
-      to.push_list(from.list(row));
-    } else {
-      to.push_raw(bytes);
-    }
-    return;
-  }
-  const std::size_t size = value_size(from.type);
-  for (std::size_t at = 0; at < bytes.size(); at += size) {
-    switch (from.type) {
-      case column_type::u8:
-        to.push(static_cast<std::uint8_t>(bytes[at]));
-        break;
-      case column_type::u32: {
-        std::uint32_t value = 0;
-        std::memcpy(&value, bytes.data() + at, size);
-        to.push(value);
-        break;
-      }
-      case column_type::f64: {
-        double value = 0;
-        std::memcpy(&value, bytes.data() + at, size);
-        to.push(value);
-        break;
-      }
-      case column_type::u64: {
-        std::uint64_t value = 0;
-        std::memcpy(&value, bytes.data() + at, size);
-        to.push(value);
-        break;
-      }
-      default: {
-        std::int64_t value = 0;
-        std::memcpy(&value, bytes.data() + at, size);
-        to.push(value);
-      }
-    }
-  }
-}
-
 /// Some rows of a table, with all columns or those that name them.
 std::optional<table> some_rows(const table_view& from, std::span<const std::uint64_t> rows, table_op op,
                                std::span<const std::uint32_t> only) {
@@ -199,7 +157,7 @@ std::optional<table> some_rows(const table_view& from, std::span<const std::uint
     const column_view& column = from.columns[i];
     if (!only.empty() && std::find(only.begin(), only.end(), column.id) == only.end()) continue;
     table::column& to = some.add(column.id, column.type, is_ragged(column.type) ? 0 : column.width);
-    for (const std::uint64_t row : rows) push_value(to, column, row);
+    for (const std::uint64_t row : rows) base::copy_row(to, column, row);
   }
   return some;
 }
@@ -280,14 +238,22 @@ std::string encode(const std::vector<std::string>& before, const std::vector<std
   return bytes;
 }
 
+/// A few bytes could repeat any number of texts, session after session.
+constexpr std::size_t most_text = std::size_t{1} << 30U;
+
 std::optional<std::vector<std::string>> decode(const std::vector<std::string>& before, std::string_view bytes) {
   std::vector<std::string> now;
+  std::size_t size = 0;
+  const auto has_room_for = [&](std::string_view text) {
+    size += text.size() + sizeof(std::string);
+    return size <= most_text;
+  };
   while (!bytes.empty()) {
     const char what = bytes.front();
     bytes.remove_prefix(1);
     if (what == says) {
       const std::optional<std::string_view> text = take_text(bytes);
-      if (!text) return std::nullopt;
+      if (!text || !has_room_for(*text)) return std::nullopt;
       now.emplace_back(*text);
       continue;
     }
@@ -296,8 +262,10 @@ std::optional<std::vector<std::string>> decode(const std::vector<std::string>& b
     if (what != copies || !first || !length || *first > before.size() || *length > before.size() - *first) {
       return std::nullopt;
     }
-    now.insert(now.end(), before.begin() + static_cast<std::ptrdiff_t>(*first),
-               before.begin() + static_cast<std::ptrdiff_t>(*first + *length));
+    const auto begin = before.begin() + static_cast<std::ptrdiff_t>(*first);
+    const auto end = begin + static_cast<std::ptrdiff_t>(*length);
+    if (!std::all_of(begin, end, has_room_for)) return std::nullopt;
+    now.insert(now.end(), begin, end);
   }
   return now;
 }
@@ -325,13 +293,26 @@ result<std::string> options_of(const engine& with) {
 
 // ---- recorder
 
+recorder::recorder(byte_sink to, recording_form form) : to_(std::move(to)) {
+  if (form == recording_form::gzip) packed_.emplace(to_);
+}
+
+result<void> recorder::put(std::string_view bytes) {
+  if (auto done = packed_ ? packed_->add(bytes) : to_(bytes); !done) return broken_ = std::move(done);
+  return {};
+}
+
 result<void> recorder::write(char tag, std::string_view payload) {
+  if (packed_ && payload.size() > largest_packed_record)
+    return broken_ = error{status::limit,
+                           fmt::format("a record of {} bytes: packed recordings have records of at most {}",
+                                       payload.size(), largest_packed_record),
+                           {}};
   std::string head(1, tag);
   put_u64(head, payload.size());
   head += check_of(payload);
-  if (auto done = to_(head); !done) return broken_ = std::move(done);
-  if (auto done = to_(payload); !done) return broken_ = std::move(done);
-  return {};
+  if (auto done = put(head); !done) return done;
+  return put(payload);
 }
 
 result<void> recorder::add_options(const engine& with) {
@@ -396,13 +377,14 @@ result<void> recorder::add_state(const snapshot& state) {
 
 result<void> recorder::add(const engine& with, const session& of, std::int64_t now) {
   if (!broken_) return broken_;
+  if (finished_) return error{status::state, "the recording is finished", {}};
   if (of.mark().depth != 0) {
     return error{status::state, "the statement is open: commit it or roll it back", {}};  // no reader could replay it
   }
   result<std::vector<std::string>> decisions = expected_decisions(of);
   if (!decisions) return decisions.take_failure();  // before anything is written
   if (sessions_ == 0 && whole_states_ == 0) {
-    if (auto done = to_(first_line()); !done) return broken_ = std::move(done);
+    if (auto done = put(first_line()); !done) return done;
   }
   if (auto done = add_options(with); !done) return done;
   if (auto done = add_state(of.base()); !done) return done;
@@ -412,18 +394,37 @@ result<void> recorder::add(const engine& with, const session& of, std::int64_t n
   bytes += encode(decisions_, *decisions);
   decisions_ = std::move(*decisions);
   ++sessions_;
-  return write(tag_session, bytes);
+  if (auto done = write(tag_session, bytes); !done || !packed_) return done;
+  if (auto done = packed_->flush(); !done) return broken_ = std::move(done);
+  return {};
+}
+
+result<void> recorder::finish() {
+  if (!broken_ || finished_) return broken_;
+  finished_ = true;
+  if (!packed_) return {};
+  if (sessions_ == 0 && whole_states_ == 0) {
+    if (auto done = put(first_line()); !done) return done;
+  }
+  if (auto done = packed_->finish(); !done) return broken_ = std::move(done);
+  return {};
 }
 
 // ---- recording
 
+recording::recording(std::string_view bytes) : bytes_(bytes) {
+  if (is_gzip(bytes)) packed_.emplace(bytes);
+}
+
 result<recording> recording::open(std::string_view bytes) {
   const std::string line = first_line();
-  if (!bytes.starts_with(line)) {
+  recording made(bytes);
+  const result<std::string_view> begin = made.look(line.size());
+  if (!begin) return begin.failure();
+  if (!begin->starts_with(line)) {
     return error{status::argument, fmt::format("the bytes do not start with '{}'", recording_schema), {}};
   }
-  recording made(bytes);
-  made.at_ = line.size();
+  made.skip(line.size());
   return made;
 }
 
@@ -431,24 +432,49 @@ error recording::damaged(std::string_view what) const {
   return {status::argument, fmt::format("the record that ends at byte {} is damaged: {}", at_, what), {}};
 }
 
+/// What has not been read: at least `size` bytes, or all that there are. Lives until the next call.
+result<std::string_view> recording::look(std::size_t size) {
+  if (!packed_) return bytes_.substr(at_);
+  if (begin_ > window_.size() / 2) {
+    window_.erase(0, begin_);
+    begin_ = 0;
+  }
+  if (auto filled = packed_->fill(window_, begin_ + size); !filled) return filled.failure();
+  return std::string_view(window_).substr(begin_);
+}
+
+void recording::skip(std::size_t size) {
+  at_ += size;
+  begin_ += size;
+}
+
 result<bool> recording::take(char& tag, std::string_view& payload) {
-  std::string_view rest = bytes_.substr(at_);
-  if (rest.empty()) return false;
-  if (rest.size() < head_size) {
-    truncated_ = true;
+  result<std::string_view> there = look(head_size);
+  if (!there) return there.failure();
+  if (there->size() < head_size) {
+    truncated_ = !there->empty() || (packed_ && !packed_->is_complete());
     return false;
   }
-  tag = rest.front();
-  rest.remove_prefix(1);
+  tag = there->front();
+  std::string_view rest = there->substr(1);
   const std::uint64_t size = *take_u64(rest);
-  const std::string_view check = rest.substr(0, check_size);
-  rest.remove_prefix(check_size);
-  if (size > rest.size()) {
+  const std::string check(rest.substr(0, check_size));
+  if (packed_ && size > largest_packed_record) {
+    return error{status::limit,
+                 fmt::format("the record that begins at byte {} would have {} bytes: packed recordings have records of "
+                             "at most {}",
+                             at_, size, largest_packed_record),
+                 {}};
+  }
+  const std::uint64_t whole = size > bytes_.max_size() - head_size ? bytes_.max_size() : head_size + size;
+  there = look(static_cast<std::size_t>(whole));
+  if (!there) return there.failure();
+  if (there->size() < whole) {
     truncated_ = true;
     return false;
   }
-  payload = rest.substr(0, static_cast<std::size_t>(size));
-  at_ += head_size + payload.size();
+  payload = there->substr(head_size, static_cast<std::size_t>(size));
+  skip(static_cast<std::size_t>(whole));
   if (check_of(payload) != check) return damaged("its checksum is another one");
   return true;
 }
@@ -503,7 +529,15 @@ result<void> recording::read_session(std::string_view payload) {
   return {};
 }
 
+/// Over what was damaged nothing can be built.
 result<bool> recording::next() {
+  if (broken_) return *broken_;
+  result<bool> there = read_to_session();
+  if (!there) broken_ = there.failure();
+  return there;
+}
+
+result<bool> recording::read_to_session() {
   for (;;) {
     char tag = 0;
     std::string_view payload;

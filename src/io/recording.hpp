@@ -6,7 +6,7 @@
 /// function of cluster, time and options, so these are all that has to be kept.
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,12 +18,19 @@
 #include <kaisched/session.hpp>
 #include <kaisched/snapshot.hpp>
 
+#include "io/gzip_stream.hpp"
+
 namespace kaisched::io {
 
 inline constexpr std::string_view recording_schema = "kaisched-recording/1";
 
-/// Takes bytes in their order; an error ends the recording.
-using byte_sink = std::function<result<void>(std::string_view)>;
+/// What the bytes of a recording are packed in.
+enum class recording_form : std::uint8_t {
+  plain = 0,
+  gzip = 1,  ///< after each session all that has been recorded can be read
+};
+/// A record of a packed recording has at most so many bytes: few packed ones could be any number.
+inline constexpr std::uint64_t largest_packed_record = std::uint64_t{1} << 30U;
 
 /// Writes sessions as they are decided. Between two sessions only the rows that differ are written; whatever led to
 /// them (deltas, decisions taken in, reports) need not be told. Each state is checked against the one that a reader
@@ -31,12 +38,15 @@ using byte_sink = std::function<result<void>(std::string_view)>;
 /// Cost of a session: all tables of the cluster once, and their digest. Threads: exclusive use.
 class recorder {
  public:
-  explicit recorder(byte_sink to) : to_(std::move(to)) {}
+  explicit recorder(byte_sink to, recording_form form = recording_form::plain);
 
   /// Appends one session. @param with the engine that made it; parts and catalogs that the host has registered are not
   /// in the recording, only their names. @param now as it was given to the engine.
   /// Errors: those of the sink, after which every call fails the same way; a session with an open statement.
   result<void> add(const engine& with, const session& of, std::int64_t now);
+  /// Writes what ends the recording, if its form has an end: without it a reader takes the recording for cut off.
+  /// Nothing may be added then.
+  result<void> finish();
 
   [[nodiscard]] std::uint64_t sessions() const { return sessions_; }
   /// Sessions before which the cluster was written whole, the first one among them.
@@ -49,7 +59,11 @@ class recorder {
   result<bool> add_changes(const snapshot& state);
   result<void> add_whole(const snapshot& state);
 
+  result<void> put(std::string_view bytes);
+
   byte_sink to_;
+  std::optional<gzip_writer> packed_;
+  bool finished_ = false;
   result<void> broken_;
   std::uint64_t sessions_ = 0;
   std::uint64_t whole_states_ = 0;
@@ -72,11 +86,13 @@ struct recorded_session {
 /// Goes through a recording from its beginning. Every length and checksum is checked. Threads: exclusive use.
 class recording {
  public:
-  /// The bytes have to live as long as the recording. Error: they are no recording.
+  /// The bytes, of any form, have to live as long as the recording. What is packed is unpacked as it is read. Error:
+  /// they are no recording.
   static result<recording> open(std::string_view bytes);
 
-  /// Goes to the next session. False at the end; `truncated` says whether the file stops within a record, as that of a
-  /// host that was killed does. Errors: a record that is damaged, with its offset.
+  /// Goes to the next session. False at the end; `truncated` says whether the file stops within a record, or before its
+  /// end, as that of a host that was killed does. Errors: a record that is damaged, with its offset among the bytes
+  /// that are not packed; packed bytes that are damaged, with theirs. After an error every call fails the same way.
   result<bool> next();
   [[nodiscard]] const recorded_session& session() const { return session_; }
   /// The cluster that the session decided over.
@@ -84,7 +100,10 @@ class recording {
   [[nodiscard]] bool truncated() const { return truncated_; }
 
  private:
-  explicit recording(std::string_view bytes) : bytes_(bytes) {}
+  explicit recording(std::string_view bytes);
+  result<bool> read_to_session();
+  result<std::string_view> look(std::size_t size);
+  void skip(std::size_t size);
   result<bool> take(char& tag, std::string_view& payload);
   result<void> read_session(std::string_view payload);
   result<void> read_options(std::string_view payload);
@@ -93,8 +112,12 @@ class recording {
   [[nodiscard]] error damaged(std::string_view what) const;
 
   std::string_view bytes_;
-  std::size_t at_ = 0;
+  std::optional<gzip_reader> packed_;
+  std::string window_;     ///< bytes that have been unpacked
+  std::size_t begin_ = 0;  ///< of those among them that have not been read
+  std::size_t at_ = 0;     ///< bytes that have been read, unpacked
   bool truncated_ = false;
+  std::optional<error> broken_;
   recorded_session session_;
   cluster cluster_;
 };

@@ -1,4 +1,6 @@
 /* The C interface as a C99 program sees it. usage: kaisched_abi_cases CASE; without a case: all of them. */
+#include <stdlib.h>
+
 #include "case_support.h"
 
 /* ---- NULL in every place ----------------------------------------------------------------------------------------- */
@@ -483,6 +485,38 @@ static void object_cache(void) {
   kaisched_snapshot_release(second);
 }
 
+/* Bytes as gzip would have them that it cannot make smaller. They are to be freed. */
+static unsigned char* packed(const void* bytes, size_t size, size_t* packed_size) {
+  static const unsigned char head[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
+  const unsigned char* from = bytes;
+  unsigned char* made = malloc(size + 5 * (size / 65535 + 1) + 18);
+  CHECK(made != NULL);
+  memcpy(made, head, sizeof head);
+  size_t end = sizeof head;
+  for (size_t at = 0;;) {
+    const size_t part = size - at < 65535 ? size - at : 65535;
+    made[end++] = (unsigned char)(at + part == size);
+    made[end++] = (unsigned char)(part & 255);
+    made[end++] = (unsigned char)(part >> 8);
+    made[end++] = (unsigned char)(~part & 255);
+    made[end++] = (unsigned char)(~part >> 8 & 255);
+    memcpy(made + end, from + at, part);
+    end += part;
+    at += part;
+    if (at == size) break;
+  }
+  uint32_t sum = 0xffffffffU;
+  for (size_t i = 0; i < size; ++i) {
+    sum ^= from[i];
+    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (0xedb88320U & (0U - (sum & 1U)));
+  }
+  sum = ~sum;
+  for (int i = 0; i < 4; ++i) made[end++] = (unsigned char)(sum >> 8 * i & 255);
+  for (int i = 0; i < 4; ++i) made[end++] = (unsigned char)(size >> 8 * i & 255);
+  *packed_size = end;
+  return made;
+}
+
 /* What a session decided over what, as bytes, and decided again. */
 static void recordings(void) {
   static const char nothing[] = "kaisched-cluster/1\n";
@@ -518,6 +552,20 @@ static void recordings(void) {
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_OPEN, kaisched_recording_open, bytes, size, NULL);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_OPEN, kaisched_recording_open, nothing, sizeof nothing - 1,
          &recording);
+  size_t packed_size = 0;
+  unsigned char* gzip = packed(bytes, size, &packed_size);
+  int32_t more = 7;
+  OK(kaisched_recording_open(gzip, packed_size, &recording, NULL));
+  OK(kaisched_recording_next(recording, &more, NULL, NULL));
+  CHECK(more == 1);
+  OK(kaisched_recording_next(recording, &more, NULL, NULL));
+  CHECK(more == 0);
+  kaisched_recording_close(recording);
+  gzip[packed_size / 2] ^= 1;
+  OK(kaisched_recording_open(gzip, packed_size, &recording, NULL));
+  EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_NEXT, kaisched_recording_next, recording, &more, NULL);
+  kaisched_recording_close(recording);
+  free(gzip);
   OK(kaisched_recording_open(bytes, size, &recording, NULL));
   kaisched_recorder_destroy(recorder);
   kaisched_recorder_destroy(NULL);
@@ -530,7 +578,6 @@ static void recordings(void) {
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_RECORDING_CONFIGURE, kaisched_recording_configure, recording, engine);
   EXPECT(KAISCHED_E_STATE, KAISCHED_FN_RECORDING_DIGEST, kaisched_recording_digest, recording, recorded,
          sizeof recorded, NULL);
-  int32_t more = 7;
   int64_t now = 0;
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_RECORDING_NEXT, kaisched_recording_next, NULL, &more, &now);
   CHECK(more == 0);

@@ -1,7 +1,10 @@
 """The command `simulate`: workloads in virtual time."""
 
 import csv
+import gzip
 import json
+import subprocess
+import time
 
 from support import PROGRAM, Case, kaisched, main
 
@@ -102,6 +105,41 @@ class Play(Case):
         self.assertIn("is damaged", self.fails(2, "replay", cut))
         self.assertIn("kaisched-recording/1", self.fails(2, "replay", self.file("jobs.csv", JOBS)))
         self.assertIn("not there", self.fails(2, "replay", self.folder / "not there"))
+
+    def test_packed_recording(self):
+        plain, path = self.recorded(), self.folder / "jobs.kr.gz"
+        self.ok("simulate", self.file("jobs.csv", JOBS), "--nodes", "2x1", "--record", path, "-q")
+        packed = path.read_bytes()
+        self.assertEqual(gzip.decompress(packed), plain.read_bytes())
+        for words in ([], ["--json"], ["--digests", "-", "-q"]):
+            self.assertEqual(self.ok("replay", path, *words).replace(".kr.gz", ".kr"), self.ok("replay", plain, *words))
+        self.assertEqual(json.loads(self.ok("bisect", path, "--json"))["first"], None)
+        other = self.folder / "other.gz"
+        other.write_bytes(gzip.compress(plain.read_bytes()))  # whoever has packed it
+        self.assertEqual(json.loads(self.ok("replay", other, "--json"))["equal"], 4)
+        other.write_bytes(packed[:-4])
+        told = json.loads(self.ok("replay", other, "--json"))
+        self.assertEqual((told["truncated"], told["sessions"], told["equal"]), (True, 4, 4))
+        damaged = bytearray(packed)
+        damaged[len(damaged) // 2] ^= 1
+        other.write_bytes(damaged)
+        self.assertIn("damaged", self.fails(2, "replay", other))
+
+    def test_a_recording_of_who_was_killed(self):
+        jobs = self.folder / "many.csv"
+        self.ok("workload", "generate", jobs, "--jobs", "3000", "-q")
+        for name in ("killed.kr", "killed.kr.gz"):
+            path = self.folder / name
+            running = subprocess.Popen([PROGRAM, "simulate", jobs, "--nodes", "64x8", "--record", path, "-q"])
+            for _ in range(600):
+                if path.exists() and path.stat().st_size > 100_000:
+                    break
+                time.sleep(0.02)
+            running.kill()
+            running.wait()
+            told = json.loads(self.ok("replay", path, "--json"))
+            self.assertGreater(told["sessions"], 20)
+            self.assertEqual(told["equal"], told["sessions"])
 
     def test_other_options(self):
         path, small = self.recorded("--actions", "allocate"), self.folder / "small.ks"

@@ -1,11 +1,14 @@
-// Any bytes as a recording: an error that says why, or sessions over clusters that can be saved.
+// Any bytes as a recording, plain or packed: an error that says why, or sessions over clusters that can be saved.
 #include <algorithm>
 
 #include "base/sha256.hpp"
+#include "io/gzip_stream.hpp"
 #include "io/recording.hpp"
 #include "source.hpp"
 
 namespace {
+
+using namespace kaisched;
 
 /// With the right checksum in every record, so that not all that is wrong ends there.
 std::string signed_again(std::string bytes) {
@@ -17,7 +20,7 @@ std::string signed_again(std::string bytes) {
       size |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[at + 1 + i])) << (8 * i);
     }
     if (size > bytes.size() - at - head) break;
-    kaisched::base::sha256 hash;
+    base::sha256 hash;
     hash.update(std::string_view(bytes).substr(at + head, static_cast<std::size_t>(size)));
     const auto sum = hash.finish();
     for (std::size_t i = 0; i < 8; ++i) bytes[at + 9 + i] = static_cast<char>(sum[i]);
@@ -26,12 +29,20 @@ std::string signed_again(std::string bytes) {
   return bytes;
 }
 
-}  // namespace
+std::string packed(std::string_view bytes) {
+  std::string made;
+  io::gzip_writer writes([&](std::string_view more) -> result<void> {
+    made += more;
+    return {};
+  });
+  const std::size_t half = bytes.size() / 2;
+  fuzz::ensure(writes.add(bytes.substr(0, half)).ok() && writes.flush().ok(), "all can be packed");
+  fuzz::ensure(writes.add(bytes.substr(half)).ok() && writes.finish().ok(), "all can be packed");
+  return made;
+}
 
-int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace kaisched;
-  std::string bytes(fuzz::as_text(data, size));
-  if (size > 0 && data[size - 1] % 2 == 0) bytes = signed_again(std::move(bytes));
+/// How many sessions could be read.
+std::uint64_t sessions_in(std::string_view bytes) {
   result<io::recording> opened = io::recording::open(bytes);
   if (!opened) {
     fuzz::ensure(!opened.failure().message.empty(), "an error says why");
@@ -42,12 +53,25 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const result<bool> more = opened->next();
     if (!more) {
       fuzz::ensure(!more.failure().message.empty(), "an error says why");
-      return 0;
+      return sessions;
     }
-    if (!*more) break;
+    if (!*more) return sessions;
     fuzz::ensure(opened->session().number == ++sessions, "sessions are counted");
     const snapshot state = opened->state();
     fuzz::ensure(fuzz::sure(snapshot::load(state.save())).digest() == state.digest(), "saving keeps the digest");
   }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string bytes(fuzz::as_text(data, size));
+  if (size > 0 && data[size - 1] % 2 == 0) bytes = signed_again(std::move(bytes));
+  const std::uint64_t found = sessions_in(bytes);
+  if (io::is_gzip(bytes)) return 0;
+  const std::string gzip = packed(bytes);
+  fuzz::ensure(sessions_in(gzip) == found, "packed or not is the same");
+  fuzz::ensure(sessions_in(std::string_view(gzip).substr(0, gzip.size() - gzip.size() / 4)) <= found,
+               "cut off is not more");
   return 0;
 }

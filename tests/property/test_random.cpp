@@ -260,10 +260,13 @@ TEST_CASE("a recording gives every session again, over the states that it was ov
     cluster c;
     apply(c, b);
     std::string bytes;
-    io::recorder writes([&](std::string_view more) -> result<void> {
-      bytes += more;
-      return {};
-    });
+    const io::recording_form form = draw(0, 1) == 0 ? io::recording_form::plain : io::recording_form::gzip;
+    io::recorder writes(
+        [&](std::string_view more) -> result<void> {
+          bytes += more;
+          return {};
+        },
+        form);
     std::vector<std::pair<std::string, std::string>> digests;  // of state and session
     engine e;
     for (int i = 0; i < 6; ++i) {
@@ -274,6 +277,7 @@ TEST_CASE("a recording gives every session again, over the states that it was ov
       if (draw(0, 1) == 0) carry_out(c, s);
       static_cast<void>(c.apply(random_delta(b)));
     }
+    got(writes.finish());
     io::recording reads = got(io::recording::open(bytes));
     for (const auto& [state, digest] : digests) {
       RC_ASSERT(got(reads.next()));

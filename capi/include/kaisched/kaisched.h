@@ -2911,7 +2911,7 @@ KAISCHED_API kaisched_status kaisched_recorder_add(kaisched_recorder* recorder, 
                                                    size_t* size, kaisched_error* err) KAISCHED_NOEXCEPT;
 
 /// Opens a recording before its first session.
-/// @param bytes the recording; it is copied.
+/// @param bytes the recording, as it is or packed by gzip; it is copied, and unpacked as it is read.
 /// @param out receives the recording, to be given back with kaisched_recording_close.
 /// Errors: KAISCHED_E_ARGUMENT for bytes that are none.
 KAISCHED_API kaisched_status kaisched_recording_open(const void* bytes, size_t size, kaisched_recording** out,
@@ -2923,7 +2923,8 @@ KAISCHED_API void kaisched_recording_close(kaisched_recording* recording) KAISCH
 /// Goes to the next session.
 /// @param more receives 1, or 0 at the end, also where the last record is not whole.
 /// @param now_ns receives the time of the session; may be NULL.
-/// Errors: KAISCHED_E_ARGUMENT for a record that is damaged, with its place.
+/// Errors: KAISCHED_E_ARGUMENT for a record that is damaged, with its place, KAISCHED_E_LIMIT for a packed one of more
+/// than 1 GiB.
 KAISCHED_API kaisched_status kaisched_recording_next(kaisched_recording* recording, int32_t* more, int64_t* now_ns,
                                                      kaisched_error* err) KAISCHED_NOEXCEPT;
 
