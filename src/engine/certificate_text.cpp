@@ -5,6 +5,7 @@
 
 #include <kaisched/certificates.hpp>
 
+#include "base/value_names.hpp"
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
 #include "engine/wording.hpp"
@@ -227,14 +228,10 @@ std::string proof_text(const core& c, language in, const certificate& proof) {
 }  // namespace
 
 std::string_view certificate_assumption_name(certificate_assumption a) noexcept {
-  const auto number = static_cast<std::size_t>(a);
-  return number < assumption_names.size() ? assumption_names[number] : std::string_view{};
+  return base::name_of_value(assumption_names, a);
 }
 
-std::string_view certificate_kind_name(certificate_kind k) noexcept {
-  const auto number = static_cast<std::size_t>(k);
-  return number < kind_names.size() ? kind_names[number] : std::string_view{};
-}
+std::string_view certificate_kind_name(certificate_kind k) noexcept { return base::name_of_value(kind_names, k); }
 
 std::string session::text(const certificate& proof) const {
   const language in = impl_->core.options.text_language;

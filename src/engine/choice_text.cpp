@@ -4,6 +4,7 @@
 
 #include <kaisched/choice.hpp>
 
+#include "base/value_names.hpp"
 #include "engine/replay.hpp"
 #include "engine/row_names.hpp"
 #include "engine/session_impl.hpp"
@@ -60,17 +61,13 @@ std::string score_in_words(double score) {
   return text == "-0" ? "0" : text;
 }
 
-template <class Code, std::size_t N>
-std::string_view name_in(const std::array<std::string_view, N>& names, Code code) {
-  const auto number = static_cast<std::size_t>(code);
-  return number < N ? names[number] : std::string_view{};
-}
-
 }  // namespace
 
-std::string_view choice_rule_name(choice_rule r) noexcept { return name_in(choice_rule_names, r); }
-std::string_view choice_plan_name(choice_plan p) noexcept { return name_in(choice_plan_names, p); }
-std::string_view choice_flip_kind_name(choice_flip_kind k) noexcept { return name_in(choice_flip_names, k); }
+std::string_view choice_rule_name(choice_rule r) noexcept { return base::name_of_value(choice_rule_names, r); }
+std::string_view choice_plan_name(choice_plan p) noexcept { return base::name_of_value(choice_plan_names, p); }
+std::string_view choice_flip_kind_name(choice_flip_kind k) noexcept {
+  return base::name_of_value(choice_flip_names, k);
+}
 
 std::string session::text(const choice_account& why) const {
   const work::core& c = impl_->core;

@@ -5,6 +5,7 @@
 
 #include <kaisched/remedies.hpp>
 
+#include "base/value_names.hpp"
 #include "engine/session_impl.hpp"
 #include "engine/wording.hpp"
 
@@ -70,10 +71,7 @@ struct losses {
 
 }  // namespace
 
-std::string_view change_kind_name(change_kind k) noexcept {
-  const auto number = static_cast<std::size_t>(k);
-  return number < change_names.size() ? change_names[number] : std::string_view{};
-}
+std::string_view change_kind_name(change_kind k) noexcept { return base::name_of_value(change_names, k); }
 
 std::string session::text(const remedy& one) const {
   const work::core& c = impl_->core;

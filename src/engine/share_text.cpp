@@ -3,6 +3,7 @@
 
 #include <kaisched/share_steps.hpp>
 
+#include "base/value_names.hpp"
 #include "engine/session_impl.hpp"
 #include "engine/wording.hpp"
 
@@ -66,10 +67,7 @@ share_saying saying_of(const share_step& one) {
 
 }  // namespace
 
-std::string_view share_step_kind_name(share_step_kind k) noexcept {
-  const auto number = static_cast<std::size_t>(k);
-  return number < share_step_names.size() ? share_step_names[number] : std::string_view{};
-}
+std::string_view share_step_kind_name(share_step_kind k) noexcept { return base::name_of_value(share_step_names, k); }
 
 std::string session::text(const share_step& one) const {
   const work::core& c = impl_->core;

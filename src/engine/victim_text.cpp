@@ -3,6 +3,7 @@
 
 #include <kaisched/victims.hpp>
 
+#include "base/value_names.hpp"
 #include "engine/session_impl.hpp"
 #include "engine/wording.hpp"
 
@@ -165,15 +166,9 @@ attempt_saying attempt_saying_of(const eviction_attempt& one, bool preemptible) 
 
 }  // namespace
 
-std::string_view victim_rule_name(victim_rule r) noexcept {
-  const auto number = static_cast<std::size_t>(r);
-  return number < victim_rule_names.size() ? victim_rule_names[number] : std::string_view{};
-}
+std::string_view victim_rule_name(victim_rule r) noexcept { return base::name_of_value(victim_rule_names, r); }
 
-std::string_view spared_reason_name(spared_reason r) noexcept {
-  const auto number = static_cast<std::size_t>(r);
-  return number < spared_names.size() ? spared_names[number] : std::string_view{};
-}
+std::string_view spared_reason_name(spared_reason r) noexcept { return base::name_of_value(spared_names, r); }
 
 std::string session::text(const victim_account& why, victim_rule rule) const {
   const queue_row queue = view().group_queue(why.group);

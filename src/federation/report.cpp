@@ -5,6 +5,7 @@
 #include <kaisched/federation.hpp>
 
 #include "base/sha256.hpp"
+#include "base/value_names.hpp"
 
 namespace kaisched {
 
@@ -18,18 +19,12 @@ constexpr std::array<std::string_view, 11> verdict_names{"candidate", "refused",
                                                          "never",     "full",    "wrong_input"};
 constexpr std::array<std::string_view, 5> stage_names{"waits", "starts", "claims", "offered", "runs"};
 
-template <std::size_t n, class E>
-std::string_view name_of(const std::array<std::string_view, n>& names, E value) {
-  const auto i = static_cast<std::size_t>(value);
-  return i < n ? names[i] : std::string_view{};
-}
-
 }  // namespace
 
-std::string_view member_criterion_name(member_criterion c) noexcept { return name_of(criterion_names, c); }
-std::string_view member_fit_name(member_fit f) noexcept { return name_of(fit_names, f); }
-std::string_view member_verdict_name(member_verdict v) noexcept { return name_of(verdict_names, v); }
-std::string_view group_stage_name(group_stage s) noexcept { return name_of(stage_names, s); }
+std::string_view member_criterion_name(member_criterion c) noexcept { return base::name_of_value(criterion_names, c); }
+std::string_view member_fit_name(member_fit f) noexcept { return base::name_of_value(fit_names, f); }
+std::string_view member_verdict_name(member_verdict v) noexcept { return base::name_of_value(verdict_names, v); }
+std::string_view group_stage_name(group_stage s) noexcept { return base::name_of_value(stage_names, s); }
 
 std::string federation_report::digest() const {
   base::sha256 sum;

@@ -5,6 +5,7 @@
 
 #include <kaisched/schema.hpp>
 
+#include "base/copy_row.hpp"
 #include "model/state.hpp"
 
 namespace kaisched::federation_detail {
@@ -21,33 +22,6 @@ std::uint32_t group_column_of(std::uint32_t kind) {
       return col::sub_group_group;
     default:
       return col::pod_group_ref;
-  }
-}
-
-template <class T>
-void push_values(table::column& to, const column_view& from, std::uint64_t row) {
-  const auto* values = static_cast<const T*>(from.data) + row * from.width;
-  for (std::uint32_t i = 0; i < from.width; ++i) to.push(values[i]);
-}
-
-void push_row(table::column& to, const column_view& from, std::uint64_t row) {
-  switch (from.type) {
-    case column_type::u8:
-      return push_values<std::uint8_t>(to, from, row);
-    case column_type::u32:
-      return push_values<std::uint32_t>(to, from, row);
-    case column_type::i64:
-      return push_values<std::int64_t>(to, from, row);
-    case column_type::u64:
-      return push_values<std::uint64_t>(to, from, row);
-    case column_type::f64:
-      return push_values<double>(to, from, row);
-    case column_type::string:
-      return to.push(from.string(row));
-    case column_type::string_list:
-      return to.push_raw(from.string(row));
-    case column_type::i64_list:
-      return to.push_list(from.list(row));
   }
 }
 
@@ -94,7 +68,7 @@ result<std::map<std::string, group_rows>> rows_by_group(std::span<const table_vi
       for (std::uint32_t c = 0; c < one.column_count; ++c) {
         const column_view& from = one.columns[c];
         table::column& to = copy.add(from.id, from.type, from.width);
-        for (std::uint64_t row = 0; row < one.rows; ++row) push_row(to, from, row);
+        for (std::uint64_t row = 0; row < one.rows; ++row) base::copy_row(to, from, row);
       }
       const column_view& group = *one.find(group_column_of(one.kind));
       for (std::uint64_t row = 0; row < one.rows; ++row) {
@@ -131,7 +105,7 @@ std::vector<table> gather(std::span<const group_rows* const> groups, std::span<c
             if (t >= groups[g]->rows.size()) continue;
             for (const std::uint32_t row : groups[g]->rows[t]) {
               if (!amounts) {
-                push_row(added, column, row);
+                base::copy_row(added, column, row);
                 continue;
               }
               std::fill(mapped.begin(), mapped.end(), 0);

@@ -13,6 +13,7 @@
 
 #include <kaisched/schema.hpp>
 
+#include "base/copy_row.hpp"
 #include "io/cluster_input.hpp"
 #include "model/selector.hpp"
 
@@ -422,36 +423,17 @@ class renamer {
   std::map<std::string, std::string, std::less<>> names_;
 };
 
-template <class T>
-void copy_values(table::column& to, const column_view& from, std::uint64_t rows) {
-  for (const T one : from.values<T>(rows)) to.push(one);
-}
-
 void copy_column(table::column& to, const column_view& from, std::uint64_t rows, role what, renamer& names) {
-  switch (from.type) {
-    case column_type::u8:
-      return copy_values<std::uint8_t>(to, from, rows);
-    case column_type::u32:
-      return copy_values<std::uint32_t>(to, from, rows);
-    case column_type::i64:
-      return copy_values<std::int64_t>(to, from, rows);
-    case column_type::u64:
-      return copy_values<std::uint64_t>(to, from, rows);
-    case column_type::f64:
-      return copy_values<double>(to, from, rows);
-    case column_type::i64_list:
-      for (std::uint64_t row = 0; row < rows; ++row) to.push_list(from.list(row));
-      return;
-    case column_type::string:
-      for (std::uint64_t row = 0; row < rows; ++row) to.push(std::string_view(names.text(what, from.string(row))));
-      return;
-    case column_type::string_list:
-      for (std::uint64_t row = 0; row < rows; ++row) {
-        const std::vector<std::string> made = names.list(what, split_list(from.string(row)));
-        const std::vector<std::string_view> views(made.begin(), made.end());
-        to.push_list(std::span<const std::string_view>(views));
-      }
-      return;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    if (from.type == column_type::string) {
+      to.push(std::string_view(names.text(what, from.string(row))));
+    } else if (from.type == column_type::string_list) {
+      const std::vector<std::string> made = names.list(what, split_list(from.string(row)));
+      const std::vector<std::string_view> views(made.begin(), made.end());
+      to.push_list(std::span<const std::string_view>(views));
+    } else {
+      base::copy_row(to, from, row);
+    }
   }
 }
 

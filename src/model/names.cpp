@@ -4,34 +4,32 @@
 #include <kaisched/decisions.hpp>
 #include <kaisched/gaps.hpp>
 
+#include "base/value_names.hpp"
+
 namespace kaisched {
 
 namespace {
 
-template <std::size_t N, class Enum>
-std::string_view pick(const std::array<std::string_view, N>& names, Enum value) {
-  const auto i = static_cast<std::size_t>(value);
-  return i < N ? names[i] : std::string_view("invalid");
-}
+constexpr std::string_view no_value = "invalid";
 
 }  // namespace
 
 std::string_view decision_kind_name(decision_kind k) noexcept {
   static constexpr std::array<std::string_view, 8> names{"none", "bind",          "pipeline", "evict",
                                                          "move", "unschedulable", "migrate",  "repartition"};
-  return pick(names, k);
+  return base::name_of_value(names, k, no_value);
 }
 
 std::string_view action_name(action_kind a) noexcept {
   static constexpr std::array<std::string_view, 12> names{
       "none",     "allocate",     "consolidation", "reclaim",   "preempt", "stalegangeviction",
       "backfill", "runtimelimit", "repartition",   "overlimit", "resize",  "vacate"};
-  return pick(names, a);
+  return base::name_of_value(names, a, no_value);
 }
 
 std::string_view gap_kind_name(gap_kind k) noexcept {
   static constexpr std::array<std::string_view, gap_kind_count> names{"none", "victims", "domains", "fragmentation"};
-  return pick(names, k);
+  return base::name_of_value(names, k, no_value);
 }
 
 std::string_view constraint_name(constraint c) noexcept {
@@ -72,19 +70,19 @@ std::string_view constraint_name(constraint c) noexcept {
                                                                         "device_load",
                                                                         "power",
                                                                         "deadline"};
-  return pick(names, c);
+  return base::name_of_value(names, c, no_value);
 }
 
 std::string_view attempt_outcome_name(attempt_outcome o) noexcept {
   static constexpr std::array<std::string_view, 10> names{
       "placed",      "delayed",  "not_preemptible", "over_share", "over_quota",
       "like_failed", "obstacle", "too_few_gpus",    "no_victims", "no_solution"};
-  return pick(names, o);
+  return base::name_of_value(names, o, no_value);
 }
 
 std::string_view reason_scope_name(reason_scope s) noexcept {
   static constexpr std::array<std::string_view, 6> names{"none", "node", "queue", "group", "cluster", "domain"};
-  return pick(names, s);
+  return base::name_of_value(names, s, no_value);
 }
 
 }  // namespace kaisched
