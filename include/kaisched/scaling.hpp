@@ -4,6 +4,7 @@
 /// so changed before it is told.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,6 +66,9 @@ struct scale_question {
   std::uint32_t verifications = 400;  ///< sessions that are opened to try something, for each of the two questions
   /// A node is of the type that this label names, which tells what it costs.
   std::string type_label = "node.kubernetes.io/instance-type";
+  /// Asked before everything that is tried. False: nobody waits for the answer any more, and the call fails with
+  /// `cancelled`. Not set: it goes on to its end.
+  std::function<bool()> goes_on;
 };
 
 /// Nodes of one type that are added.

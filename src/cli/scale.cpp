@@ -1,4 +1,6 @@
 // The command that asks which nodes to add for what waits, and which to give back.
+#include "cli/scale.hpp"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -166,12 +168,11 @@ void print_down(const terminal& out, const scale_down_answer& of, std::size_t mo
 
 result<void> check(scale_arguments& told) {
   if (auto sound = check_input(told.input); !sound) return sound;
-  told.question.up = told.up || !told.down;
-  told.question.down = told.down || !told.up;
-  if (told.question.up && told.types.empty())
+  told.question.up = told.up;
+  told.question.down = told.down;
+  if (asks_what_to_add(told.question) && told.types.empty())
     return error{status::argument, "--types is missing: which nodes can be had? --down alone does without", {}};
-  told.question.strategy = told.strategy == scale_strategy_name(scale_strategy::first_fit) ? scale_strategy::first_fit
-                                                                                           : scale_strategy::search;
+  told.question.strategy = scale_strategy_of(told.strategy);
   told.question.verifications = static_cast<std::uint32_t>(told.verifications);
   return {};
 }
@@ -194,24 +195,24 @@ int run_scale(scale_arguments told, const console& to) {
   if (!report) return to.fail(about_input(told.input, report.failure()));
   shown.finish();
   const auto most = static_cast<std::size_t>(told.listed);
-  json all{{"schema", scale_schema},
-           {"preset", with->options().preset},
-           {"mode", with->get("mode").ok() ? *with->get("mode") : std::string()},
-           {"now", loaded->now},
-           {"strategy", scale_strategy_name(told.question.strategy)}};
-  if (told.question.up) {
-    if (to.shows_report()) print_up(to.out(), report->up, most);
-    all["up"] = up_json(report->up);
-  }
-  if (told.question.down) {
-    if (to.shows_report() && told.question.up) to.out().line();
-    if (to.shows_report()) print_down(to.out(), report->down, most);
-    all["down"] = down_json(report->down);
-  }
-  return to.finish(all);
+  if (to.shows_report() && told.question.up) print_up(to.out(), report->up, most);
+  if (to.shows_report() && told.question.up && told.question.down) to.out().line();
+  if (to.shows_report() && told.question.down) print_down(to.out(), report->down, most);
+  return to.finish(scale_json(*with, loaded->now, told.question, *report));
 }
 
 }  // namespace
+
+json scale_json(const engine& with, std::int64_t now, const scale_question& asked, const scale_report& found) {
+  json all{{"schema", scale_schema},
+           {"preset", with.options().preset},
+           {"mode", with.get("mode").ok() ? *with.get("mode") : std::string()},
+           {"now", now},
+           {"strategy", scale_strategy_name(asked.strategy)}};
+  if (asked.up) all["up"] = up_json(found.up);
+  if (asked.down) all["down"] = down_json(found.down);
+  return all;
+}
 
 void add_scale(command_list& to) {
   command& c = to.add("scale", group::decide, "Which nodes to add for what waits, and which to give back");
@@ -235,7 +236,7 @@ void add_scale(command_list& to) {
   c.option("--strategy", &told.strategy, one_of("NAME", {"search", "first_fit"}),
            "How nodes are found; first_fit goes pod by pod, for comparison");
   c.option("--verifications", &told.verifications, any_value("N"), "Clusters that are decided for each question")
-      .between(1, 1e6);
+      .between(scale_verifications.least, scale_verifications.most);
   c.heading("Output");
   c.option("--most", &told.listed, any_value("N"), "Lines of each list in the report").between(1, 1e6);
   c.add_example("kaisched scale cluster.json --types types.yaml");

@@ -40,6 +40,7 @@ struct serve_arguments {
   std::int64_t most_cluster_bytes = 256 << 20;
   std::int64_t most_questions = 256;
   std::int64_t most_pods = 10'000;
+  std::int64_t most_verifications = 400;
   std::int64_t most_connections = 128;
   std::int64_t most_waiting = 256;
 };
@@ -87,7 +88,8 @@ int serve_cluster(const serve_arguments& told, const console& to) {
   const std::size_t threads =
       told.threads > 0 ? static_cast<std::size_t>(told.threads) : std::max(1U, std::thread::hardware_concurrency());
   const serve::question_limits questions{static_cast<std::size_t>(told.most_questions),
-                                         static_cast<std::size_t>(told.most_pods)};
+                                         static_cast<std::size_t>(told.most_pods),
+                                         static_cast<std::size_t>(told.most_verifications)};
   const result<std::unique_ptr<serve::answers>> answers = serve::answers::make(
       std::move(with).value(), loaded->state, loaded->now, told.input.on_invalid, questions, threads);
   if (!answers) return to.fail(about_input(told.input, answers.failure()));
@@ -120,8 +122,8 @@ void add_serve(command_list& to) {
   command& c = to.add("serve", group::decide, "Answer what-if and why over HTTP, thousands of times a second");
   auto& told = c.keep<serve_arguments>();
   c.explain(
-      "Decides as `run` does and keeps the cluster and the session: programs ask over HTTP what `what-if`, `explain` "
-      "and `gaps` answer. Nothing changes but by a new cluster or deltas. Ends with SIGINT or SIGTERM.");
+      "Decides as `run` does and keeps the cluster and the session: programs ask over HTTP what `what-if`, `explain`, "
+      "`gaps` and `scale` answer. Nothing changes but by a new cluster or deltas. Ends with SIGINT or SIGTERM.");
   add_input_arguments(c, told.input);
   add_policy_arguments(c, told.policy);
   c.heading("Who may ask");
@@ -142,6 +144,9 @@ void add_serve(command_list& to) {
       .between(1, 4e9);
   c.option("--most-questions", &told.most_questions, any_value("N"), "Of one request").between(1, 1e6);
   c.option("--most-pods", &told.most_pods, any_value("N"), "Of a group that is asked about").between(1, 1e6);
+  c.option("--most-verifications", &told.most_verifications, any_value("N"),
+           "Clusters that are decided for a question about nodes")
+      .between(1, 1e6);
   c.option("--most-connections", &told.most_connections, any_value("N"), "Beyond, the answer is 503").between(1, 1e5);
   c.option("--most-waiting", &told.most_waiting, any_value("N"), "Requests that wait; beyond, the answer is 503")
       .between(0, 1e6);

@@ -341,6 +341,7 @@ scale_trial scale_trials::count(const session& then, const node_counts& counts) 
 }
 
 result<scale_trials::whole> scale_trials::decide(const node_counts& counts) {
+  if (auto on = of_.go_on(); !on) return on.failure();
   ++made_;
   result<snapshot> over = of_.world.preview(maker_.tables(counts));
   if (!over) return over.failure();

@@ -269,6 +269,7 @@ class give_back {
   }
 
   [[nodiscard]] result<session> place_again(const snapshot& over, const plan& moves) const {
+    if (auto on = of_.go_on(); !on) return on.failure();
     result<session> then = of_.with.open(over, of_.now);
     if (!then) return then;
     for (const group_row group : moves.groups) {

@@ -43,6 +43,12 @@ struct scale_subject {
   snapshot waits;                    ///< of `world`
   std::vector<wanted_group> wanted;  ///< in the order in which they wait
   std::vector<wanted_group> all;     ///< those that were not asked about as well
+
+  /// Error if nobody waits for the answer any more.
+  [[nodiscard]] result<void> go_on() const {
+    if (!question.goes_on || question.goes_on()) return {};
+    return error{status::cancelled, "the host cancelled the question", {}};
+  }
 };
 
 /// Checks the offers and the question, decides the cluster and takes in what starts.

@@ -124,6 +124,7 @@ class set_search {
   // ---- trials
 
   result<bool> enough(const node_counts& counts) {
+    if (auto on = of_.go_on(); !on) return on.failure();
     if (bound_->refutes(counts)) return false;
     result<scale_trial> made = trials_.attempt(counts);
     if (!made) return made.failure();

@@ -19,7 +19,6 @@
 #include "io/column_form.hpp"
 #include "io/fault_log.hpp"
 #include "io/files.hpp"
-#include "io/json_document.hpp"
 #include "io/row_reader.hpp"
 #include "model/state.hpp"
 
@@ -149,9 +148,10 @@ void check_nodes(const snapshot& nodes, const std::vector<std::pair<node_type, s
   }
 }
 
-result<node_offers> offers_of(const json_document& document, std::string_view source, const snapshot& over) {
+}  // namespace
+
+result<node_offers> read_node_types(json_value root, std::string_view source, const snapshot& over) {
   fault_log faults(source);
-  const json_value root = document.root();
   if (!check_schema(root, faults)) return faults.take();
   const std::vector<std::string_view> dimensions = over.dimension_names();
   std::vector<std::pair<node_type, std::uint32_t>> types;
@@ -199,14 +199,12 @@ result<node_offers> offers_of(const json_document& document, std::string_view so
   return offers;
 }
 
-}  // namespace
-
 result<node_offers> read_node_types(const std::string& path, const snapshot& over) {
   const result<std::string> text = read_file(path);
   if (!text) return text.failure();
   const result<json_document> document = parse_json_or_yaml(*text, path);
   if (!document) return document.failure();
-  return offers_of(*document, path, over);
+  return read_node_types(document->root(), path, over);
 }
 
 }  // namespace kaisched::io

@@ -204,6 +204,23 @@ class Answers(ServeCase):
             self.assertEqual(answer.headers["Kaisched-Cluster"], self.ok("digest", path).split()[0])
         self.refused(server.ask("POST", "/v1/gaps", {}), 405, "unsupported")
 
+    TYPES = {"schema": "kaisched-node-types/1", "type": [{"name": "big", "price": 70, "most": 8}],
+             "node": [{"name": "big", "capacity": {"cpu": 64000, "memory": 8000, "gpu": 4000, "pods": 10}}]}
+
+    def test_nodes_are_those_of_the_command(self):
+        path = self.small()
+        server = self.serve(path)
+        types = self.file("types.json", json.dumps(self.TYPES))
+        for asked, words in [({"types": self.TYPES}, ["--types", types]), ({"down": True}, ["--down"]),
+                             ({"types": self.TYPES, "up": True, "queues": ["q"], "strategy": "first_fit"},
+                              ["--types", types, "--up", "--queue", "q", "--strategy", "first_fit"]),
+                             ({"types": self.TYPES, "groups": ["c"], "verifications": 9, "type_label": "kind"},
+                              ["--types", types, "--group", "c", "--verifications", "9", "--type-label", "kind"])]:
+            answer = server.ask("POST", "/v1/scale", asked)
+            self.assertEqual((answer.status, answer.text), (200, self.ok("scale", path, *words, "--json")), asked)
+            self.assertEqual(answer.headers["Kaisched-Cluster"], self.ok("digest", path).split()[0])
+        self.assertEqual(server.ask("POST", "/v1/scale", {"types": self.TYPES}).json["up"]["cost"], 70)
+
     def test_cluster_reasons_and_health(self):
         path = self.small()
         server = self.serve(path)
@@ -394,6 +411,16 @@ class Refusals(ServeCase):
         for body, words in [("{}", "names: nothing is named"), ({"names": ["a"] * 4}, "at most 3"), ({"names": ["a"], "nodes": -1}, "nodes: expected"),
                             ({"name": ["a"]}, "did you mean"), ("[]", "expected an object"), ("x", "body:1:1")]:
             self.refused(server.ask("POST", "/v1/explain", body), 400, "argument", words)
+        types = Answers.TYPES
+        for body, words in [("{}", "types: is missing"), ("[]", 'expected an object with "types"'), ({"types": 7}, "expected an object"),
+                            ({"types": {}}, '"schema" is missing'), ({"types": types, "up": 1}, "up: expected true or false"),
+                            ({"types": {**types, "type": [{"name": "small", "price": 1, "most": 1}]}}, "type[0].name: there is no node 'small'"),
+                            ({"types": types, "strategy": "best"}, 'strategy: expected "search" or "first_fit", found "best"'),
+                            ({"types": types, "strategy": 1}, "strategy: expected a string"), ({"types": types, "queues": ["q"] * 4}, "at most 3"),
+                            ({"types": types, "verifications": 0}, "verifications: expected an integer from 1 to 400, found 0"),
+                            ({"types": types, "verifications": 401}, "found 401"), ({"type": types}, 'did you mean "types"?')]:
+            self.refused(server.ask("POST", "/v1/scale", body), 400, "argument", words)
+        self.refused(server.ask("POST", "/v1/scale", {"types": types, "queues": ["p"]}), 404, "not_found", "there is no queue 'p'")
         for query, words in [("", "nothing is named"), ("?name=a&nodes=x", "nodes: expected"), ("?names=a", "did you mean"), ("?" + "&".join(["name=a"] * 4), "at most 3")]:
             self.refused(server.ask("GET", f"/v1/explain{query}"), 400, "argument", "query", words)
 
@@ -625,11 +652,22 @@ class Limits(ServeCase):
         self.assertEqual(answer.json["answers"][0].get("code"), None, answer.text)
         self.assertEqual(answer.json["answers"][0], json.loads(self.ok("what-if", path, "--queue", "search", "--ends", "0", "--json")))
 
+    def test_a_question_about_nodes_ends_at_its_deadline(self):
+        server = self.serve(self.invented(8192), "--deadline", "0.2", "--threads", "1", "--most-verifications", "100000")
+        node = {"cpu": 256000, "memory": 10**12, "pods": 110}
+        types = {"schema": "kaisched-node-types/1", "type": [{"name": f"t{n}", "price": 10 * n + 1, "most": 900} for n in (1, 2, 4, 8)],
+                 "node": [{"name": f"t{n}", "capacity": {**node, "gpu": 1000 * n}} for n in (1, 2, 4, 8)]}
+        begun = time.monotonic()
+        self.refused(server.ask("POST", "/v1/scale", {"types": types, "verifications": 100000}), 504, "deadline")
+        self.assertLess(time.monotonic() - begun, 10)
+        self.assertEqual(server.ask("POST", "/v1/what-if", {"queue": "search", "ends": 0}).status, 200)  # the thread is free
+
     def test_deadline_of_one_question(self):
         server = self.serve(self.invented(2048), "--deadline", "0.001")
         self.refused(server.ask("POST", "/v1/what-if", self.SLOW["questions"][0]), 504, "deadline", "before the deadline")
         self.refused(server.ask("POST", "/v1/explain", {"names": ["vision-wants-h200"]}), 504, "deadline", "before the deadline")
         self.refused(server.ask("GET", "/v1/gaps"), 504, "deadline", "before the deadline")
+        self.refused(server.ask("POST", "/v1/scale", {"down": True}), 504, "deadline", "before the deadline")
         self.assertEqual(server.ask("GET", "/v1/cluster").status, 200)
 
     def closes(self, plug):

@@ -15,7 +15,7 @@ namespace {
 using namespace kaisched;
 using namespace kaisched::cli::serve;
 
-constexpr question_limits limits{4, 100};
+constexpr question_limits limits{4, 100, 8};
 
 constexpr std::string_view start = R"({"schema": "kaisched-cluster/1", "queue": [{"name": "q"}],
  "node": [{"name": "n", "capacity": {"cpu": 8000, "gpu": 2000, "pods": 10}}],
@@ -37,6 +37,15 @@ void check_questions(std::string_view text, const snapshot& over) {
     fuzz::ensure(one.groups.size() <= limits.questions, "so many groups");
     fuzz::ensure(!one.queue.empty() || !one.groups.empty() || !one.added.empty(), "something is asked");
   }
+}
+
+void check_nodes(std::string_view text, const snapshot& over) {
+  const result<scale_body> asked = read_scale(text, over, limits);
+  if (!is_read(asked)) return;
+  const scale_question& one = asked->question;
+  fuzz::ensure(one.up || one.down, "something is asked");
+  fuzz::ensure(one.verifications >= 1 && one.verifications <= limits.verifications, "so many verifications");
+  fuzz::ensure(one.queues.size() <= limits.questions && one.groups.size() <= limits.questions, "so many names");
 }
 
 void check_deltas(std::string_view text, const snapshot& over) {
@@ -65,6 +74,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   check_questions(text, over);
   if (const result<explain_body> asked = read_explain(text, limits); is_read(asked))
     fuzz::ensure(!asked->names.empty() && asked->names.size() <= limits.questions, "so many names");
+  check_nodes(text, over);
   check_deltas(text, over);
   return 0;
 }

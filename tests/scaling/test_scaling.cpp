@@ -307,6 +307,29 @@ TEST_CASE("few verifications give an answer that says so") {
   CHECK(whole.up.lower_bound <= whole.up.cost);
 }
 
+TEST_CASE("who waits no longer ends the question, whatever is being tried") {
+  builder b;
+  b << builder::node{"n1", 4} << builder::node{"n2", 4} << builder::queue{"q"};
+  b.gang("runs", "q", 1, 1000);
+  b.gang("waits", "q", 2, 8000);
+  const snapshot base = b.take();
+  const node_offers can_be_had = offers({{{"eight", 8}, 100}, {{"sixteen", 16}, 190}});
+  int most = 0;
+  scale_question question;
+  question.goes_on = [&] { return ++most > 0; };
+  const scale_report whole = asked(base, can_be_had, question);
+  CHECK(whole.up.cost == asked(base, can_be_had).up.cost);
+  REQUIRE(most > 3);
+  for (int after = 0; after < most; ++after) {
+    int left = after;
+    question.goes_on = [&] { return left-- > 0; };
+    const result<scale_report> ended = scale(engine(), base, now, can_be_had, question);
+    REQUIRE_FALSE(ended);
+    CHECK(ended.failure().code == status::cancelled);
+    CHECK(left == -1);  // nothing is tried then
+  }
+}
+
 TEST_CASE("every preset answers, and those that serve one group of a queue after the other serve all") {
   builder b;
   b << builder::node{"n", 2} << builder::queue{"q", "", 64};

@@ -12,6 +12,7 @@
 #include "cli/gaps.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/scale.hpp"
 #include "cli/serve/request_counts.hpp"
 #include "io/cluster_json.hpp"
 #include "io/delta_reader.hpp"
@@ -259,6 +260,19 @@ http_reply answers::gaps(seat& at) {
   return late ? too_late() : told_over(*over, std::move(text));
 }
 
+/// Sessions of its own, so that nothing is left of it but what it says.
+http_reply answers::scale(const seat& at, const http_request& asked) const {
+  const held over = current();
+  const snapshot& base = over->ran.over.base();
+  result<scale_body> body = read_scale(asked.body, base, limits_);
+  if (!body) return refusal(body.failure());
+  body->question.goes_on = [&at] { return !at.is_late(); };
+  const result<scale_report> found = kaisched::scale(with_, base, over->now, body->offers, body->question);
+  if (at.is_late()) return too_late();
+  if (!found) return refusal(found.failure());
+  return told_over(*over, json_text(scale_json(with_, over->now, body->question, *found)));
+}
+
 http_reply answers::put_cluster(const http_request& asked) {
   const std::unique_lock one(changing_, std::try_to_lock);
   if (!one.owns_lock()) return busy_changing();
@@ -330,6 +344,7 @@ std::vector<http_route> answers::routes() {
   at_length("POST", "/v1/explain", false,
             [this](seat& at, const http_request& asked) { return explain(at, read_explain(asked.body, limits_)); });
   at_length("GET", "/v1/gaps", false, [this](seat& at, const http_request&) { return gaps(at); });
+  at_length("POST", "/v1/scale", false, [this](seat& at, const http_request& asked) { return scale(at, asked); });
   at_length("POST", "/v1/cluster", true, [this](seat&, const http_request& asked) { return put_cluster(asked); });
   at_length("POST", "/v1/deltas", true, [this](seat&, const http_request& asked) { return apply_deltas(asked); });
   return all;

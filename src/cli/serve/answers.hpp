@@ -60,6 +60,7 @@ class answers {
   [[nodiscard]] http_reply what_if(seat& at, const http_request& asked);
   [[nodiscard]] http_reply explain(seat& at, const result<explain_body>& asked);
   [[nodiscard]] http_reply gaps(seat& at);
+  [[nodiscard]] http_reply scale(const seat& at, const http_request& asked) const;
   [[nodiscard]] http_reply put_cluster(const http_request& asked);
   [[nodiscard]] http_reply apply_deltas(const http_request& asked);
   [[nodiscard]] http_reply hold(const snapshot& next, std::int64_t now);

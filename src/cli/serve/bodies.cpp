@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "cli/scale.hpp"
+#include "files/node_types.hpp"
 #include "io/column_form.hpp"
 #include "io/delta_reader.hpp"
 #include "io/fault_log.hpp"
@@ -215,6 +218,61 @@ result<explain_body> read_explain(std::span<const std::pair<std::string, std::st
   if (made.names.empty()) return wrong("name: nothing is named: a pod, pod group, queue, node or topology");
   if (made.names.size() > limits.questions)
     return wrong(fmt::format("name: expected at most {} names, found {}", limits.questions, made.names.size()));
+  return made;
+}
+
+result<scale_body> read_scale(std::string_view body, const snapshot& over, const question_limits& limits) {
+  static constexpr std::array<std::string_view, 8> known{"types",  "up",         "down",     "queues",
+                                                         "groups", "type_label", "strategy", "verifications"};
+  const result<io::json_document> document = io::json_document::parse(body, source);
+  if (!document) return document.failure();
+  const json_value root = document->root();
+  io::fault_log faults(source);
+  scale_body made;
+  scale_question& asked = made.question;
+  asked.up = asked.down = false;
+  auto verifications = std::min<std::int64_t>(asked.verifications, static_cast<std::int64_t>(limits.verifications));
+  std::optional<json_value> types;
+  member_reader in(faults, "");
+  if (!root.is(json_kind::object)) {
+    faults.add(root.line(), "", fmt::format("expected an object with \"types\", found {}", root.shown()));
+    return faults.take();
+  }
+  for (const json_value member : root) {
+    const std::string_view key = member.key();
+    if (key == "types") {
+      types = member;
+    } else if (key == "up") {
+      in.read(member, asked.up);
+    } else if (key == "down") {
+      in.read(member, asked.down);
+    } else if (key == "queues") {
+      in.read(member, limits.questions, asked.queues);
+    } else if (key == "groups") {
+      in.read(member, limits.questions, asked.groups);
+    } else if (key == "type_label") {
+      in.read(member, asked.type_label);
+    } else if (key == "strategy") {
+      std::string name;
+      in.read(member, name);
+      asked.strategy = scale_strategy_of(name);
+      if (member.is(json_kind::string) && scale_strategy_name(asked.strategy) != name)
+        in.fail(member, fmt::format("expected \"search\" or \"first_fit\", found {}", member.shown()));
+    } else if (key == "verifications") {
+      const auto most = static_cast<double>(limits.verifications);
+      in.read(member, {scale_verifications.least, std::min(scale_verifications.most, most)}, verifications);
+    } else {
+      in.fail(member, fmt::format("no such member; {}", io::suggestion(key, known)));
+    }
+  }
+  if (asks_what_to_add(asked) && !types)
+    faults.add(root.line(), "types", "is missing: which nodes can be had? \"down\" alone does without");
+  if (faults.failed()) return faults.take();
+  asked.verifications = static_cast<std::uint32_t>(verifications);
+  if (!types) return made;
+  result<node_offers> offers = io::read_node_types(*types, source, over);
+  if (!offers) return offers.take_failure();
+  made.offers = std::move(*offers);
   return made;
 }
 

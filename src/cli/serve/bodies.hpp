@@ -10,6 +10,8 @@
 #include <vector>
 
 #include <kaisched/result.hpp>
+#include <kaisched/scaling.hpp>
+#include <kaisched/snapshot.hpp>
 
 #include "cli/what_if.hpp"
 
@@ -17,8 +19,9 @@ namespace kaisched::cli::serve {
 
 /// What one request may ask for.
 struct question_limits {
-  std::size_t questions = 0;  ///< of a batch, and groups or names of a question
-  std::size_t pods = 0;       ///< of a group that is described
+  std::size_t questions = 0;      ///< of a batch, and groups or names of a question
+  std::size_t pods = 0;           ///< of a group that is described
+  std::size_t verifications = 0;  ///< clusters that are decided for one question about nodes
 };
 
 struct what_if_body {
@@ -39,5 +42,13 @@ struct explain_body {
 /// The same as a query: `name=speech&name=pod/a&nodes=5`.
 [[nodiscard]] result<explain_body> read_explain(std::span<const std::pair<std::string, std::string>> query,
                                                 const question_limits& limits);
+
+struct scale_body {
+  node_offers offers;
+  scale_question question;
+};
+/// `types`, a document `kaisched-node-types/1`, and the options of `kaisched scale`. `over`: the cluster that is asked
+/// about.
+[[nodiscard]] result<scale_body> read_scale(std::string_view body, const snapshot& over, const question_limits& limits);
 
 }  // namespace kaisched::cli::serve
