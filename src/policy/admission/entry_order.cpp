@@ -19,24 +19,23 @@ const borrowed_share& share_below(const shares_on_path& shares, node_id cohort) 
 
 class knock_out {
  public:
-  knock_out(const quota_tree& tree, const std::vector<cycle_entry>& entries,
+  knock_out(quota_tree& tree, const std::vector<cycle_entry>& entries,
             const std::vector<std::optional<std::size_t>>& entry_of_queue, const std::vector<bool>& told,
             const entry_rules& rules)
       : tree_(tree), entries_(entries), entry_of_queue_(entry_of_queue), told_(told), rules_(rules) {}
 
   std::optional<std::size_t> winner(node_id root) {
     shares_.resize(entries_.size());
-    quota_tree tree = tree_;
-    for (const node_id queue : tree.queues_below(root)) {
+    for (const node_id queue : tree_.queues_below(root)) {
       const std::optional<std::size_t> entry = waiting(queue);
       if (!entry) continue;
-      tree.add_usage(queue, entries_[*entry].asked);
-      borrowed_share share = tree.share(queue);
-      for (node_id at = tree.parent(queue); at != no_node; at = tree.parent(at)) {
+      tree_.add_usage(queue, entries_[*entry].asked);
+      borrowed_share share = tree_.share(queue);
+      for (node_id at = tree_.parent(queue); at != no_node; at = tree_.parent(at)) {
         shares_[*entry].emplace_back(at, std::move(share));
-        share = tree.share(at);
+        share = tree_.share(at);
       }
-      tree.remove_usage(queue, entries_[*entry].asked);
+      tree_.remove_usage(queue, entries_[*entry].asked);
     }
     return best_below(root);
   }
@@ -60,7 +59,7 @@ class knock_out {
     return best;
   }
 
-  const quota_tree& tree_;
+  quota_tree& tree_;  ///< as it was afterwards
   const std::vector<cycle_entry>& entries_;
   const std::vector<std::optional<std::size_t>>& entry_of_queue_;
   const std::vector<bool>& told_;
@@ -101,7 +100,7 @@ fair_tournament::fair_tournament(const quota_tree& tree, std::vector<cycle_entry
   }
 }
 
-std::optional<std::size_t> fair_tournament::next(const quota_tree& tree) {
+std::optional<std::size_t> fair_tournament::next(quota_tree& tree) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (told_[i]) continue;
     std::optional<std::size_t> chosen = i;

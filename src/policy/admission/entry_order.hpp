@@ -46,8 +46,9 @@ class fair_tournament {
  public:
   fair_tournament(const quota_tree& tree, std::vector<cycle_entry> entries, const entry_rules& rules);
 
-  /// The position of the next entry, in the list that was given; none if all have been told.
-  [[nodiscard]] std::optional<std::size_t> next(const quota_tree& tree);
+  /// The position of the next entry, in the list that was given; none if all have been told. Usage is added to the tree
+  /// and taken off again.
+  [[nodiscard]] std::optional<std::size_t> next(quota_tree& tree);
 
  private:
   std::vector<cycle_entry> entries_;
