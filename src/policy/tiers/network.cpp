@@ -65,6 +65,7 @@ class network final : public plugin {
 
   void score_domains(const session& of, const job_state&, const sub_job_state& sub_job,
                      std::map<std::string, double, std::less<>>& scores) const override {
+    if (of.cluster().domains.all().empty()) return;  // one place: the whole cluster
     resource_list request;
     for (const row task : sub_job.tasks) request.add(of.cluster().tasks[task].request);
     std::vector<near_candidate> candidates;
