@@ -49,7 +49,8 @@ class gzip_reader {
   gzip_reader& operator=(gzip_reader&& other) noexcept;
 
   /// Appends until `to` has at least `size` bytes, or there are no more; never many more than these.
-  /// Error: what is no gzip, with the place among the packed bytes; not before somebody asks for more than comes before.
+  /// Error: what is no gzip, with the place among the packed bytes; not before somebody asks for more than comes
+  /// before.
   result<void> fill(std::string& to, std::size_t size);
   /// All has been read, the end and its checksum too. False after a `fill` that gave less than it could: bytes are
   /// missing at the end.

@@ -796,8 +796,7 @@ static const named_case cases[] = {
     {"double_use", double_use},     {"struct_sizes", struct_sizes}, {"buffers", buffers},
     {"results", results},           {"engines", engines},           {"vendors", devices_of_vendors},
     {"independence", independence}, {"quarantine", quarantine},     {"objects", objects},
-    {"object_cache", object_cache},
-    {"recordings", recordings},
+    {"object_cache", object_cache}, {"recordings", recordings},
 };
 
 int main(int argc, char** argv) { return run_cases(cases, sizeof cases / sizeof cases[0], argc, argv); }

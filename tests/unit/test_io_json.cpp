@@ -251,7 +251,8 @@ TEST_CASE("tables become CSV with a column per dimension") {
   REQUIRE(queues.ok());
   const std::string text = io::format_csv(queues->view(), from);
   CHECK(text.starts_with("name,parent,priority,created,quota.cpu,quota.memory,quota.gpu,limit.cpu,"));
-  CHECK(text.find("\nteam,org,200,0,-1,-1,2000,32000,-1,4000,2.5,2.5,2.5,0,0,0.125,,,,,0,0,0,1,,\n") != std::string::npos);
+  CHECK(text.find("\nteam,org,200,0,-1,-1,2000,32000,-1,4000,2.5,2.5,2.5,0,0,0.125,,,,,0,0,0,1,,\n") !=
+        std::string::npos);
 
   const result<table> pods = from.to_table(table_kind::pod);
   REQUIRE(pods.ok());
