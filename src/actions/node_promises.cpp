@@ -82,11 +82,10 @@ class device_bound {
 
 /// Ends that are looked at together: those up to a step after the first end, and the step doubles until the next one is
 /// within it. Without a step those of one moment.
-template <class End>
 class end_steps {
  public:
   /// @param ends the first at first
-  end_steps(const std::vector<End>& ends, std::int64_t step) : ends_(ends), step_(step) {
+  end_steps(const std::vector<group_end>& ends, std::int64_t step) : ends_(ends), step_(step) {
     if (!ends.empty() && step > 0) from_ = later_by(ends.front().when, step - ends.front().when % step);
   }
   /// How many ends there are up to the next step, `done` of which have been looked at.
@@ -104,7 +103,7 @@ class end_steps {
  private:
   [[nodiscard]] std::int64_t reach() const { return later_by(from_, step_); }
 
-  const std::vector<End>& ends_;
+  const std::vector<group_end>& ends_;
   std::int64_t step_;
   std::int64_t from_ = 0;
 };
@@ -181,14 +180,14 @@ void node_promises::look_at_holders() {
     });
     if (const std::int64_t end = expected_end(c_, g); end != unset) ends_.push_back({end, g});
   }
-  std::ranges::stable_sort(ends_, {}, &expected_end_of::when);
+  std::ranges::stable_sort(ends_, {}, &group_end::when);
 }
 
 /// Who holds one of these nodes and is expected to end.
-std::vector<node_promises::expected_end_of> node_promises::ends_on(const node_set& nodes, group_row but) const {
-  std::vector<expected_end_of> ends;
+std::vector<group_end> node_promises::ends_on(const node_set& nodes, group_row but) const {
+  std::vector<group_end> ends;
   std::ranges::copy_if(ends_, std::back_inserter(ends),
-                       [&](const expected_end_of& one) { return one.group != but && holds_any(c_, one.group, nodes); });
+                       [&](const group_end& one) { return one.group != but && holds_any(c_, one.group, nodes); });
   return ends;
 }
 
@@ -196,7 +195,7 @@ std::vector<node_promises::expected_end_of> node_promises::ends_on(const node_se
 result<std::optional<node_promises::place_found>> node_promises::first_place(group_row group, const node_set& among,
                                                                              std::int64_t start) {
   look_at_holders();
-  const std::vector<expected_end_of> ends = ends_on(among, group);
+  const std::vector<group_end> ends = ends_on(among, group);
   end_steps steps(ends, c_.options.backfill_end_window);
   std::int64_t wanted = 0;  // not counted where pods share the devices of a claim
   for (const pod_row p : c_.claims.used() ? work::pod_list() : c_.chunk_of(group, false))

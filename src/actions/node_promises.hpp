@@ -15,6 +15,12 @@
 
 namespace kaisched::actions {
 
+/// When a group is expected to leave its nodes.
+struct group_end {
+  std::int64_t when;
+  group_row group;
+};
+
 /// Reservations of whole nodes, as batch systems make them: the nodes where a group is expected to start are closed to
 /// everybody behind it for as long as it is expected to run. Cheaper than reservations of times alone, and stricter:
 /// what a group leaves of its nodes is closed as well.
@@ -48,10 +54,6 @@ class node_promises {
     std::int64_t when;
     work::node_set nodes;
   };
-  struct expected_end_of {
-    std::int64_t when;
-    group_row group;
-  };
 
   [[nodiscard]] std::int64_t end_of(group_row group, std::int64_t start) const;
   [[nodiscard]] std::int64_t rounded(std::int64_t time) const;
@@ -62,7 +64,7 @@ class node_promises {
   [[nodiscard]] bool overlaps(const work::node_set& nodes, std::int64_t begin, std::int64_t end) const;
   void split(std::int64_t time);
   void look_at_holders();
-  [[nodiscard]] std::vector<expected_end_of> ends_on(const work::node_set& nodes, group_row but) const;
+  [[nodiscard]] std::vector<group_end> ends_on(const work::node_set& nodes, group_row but) const;
 
   work::core& c_;
   std::size_t most_;
@@ -70,7 +72,7 @@ class node_promises {
   std::vector<promise> made_;
   // Of those who hold nodes, as of a commit: most groups that wait are looked at between two.
   std::optional<std::uint32_t> looked_at_;  ///< after so many commits
-  std::vector<expected_end_of> ends_;       ///< of whom an end is known, the first at first
+  std::vector<group_end> ends_;             ///< of whom an end is known, the first at first
   std::vector<std::int64_t> free_devices_;  ///< by node, whole ones; negative where more is held than there is
 };
 

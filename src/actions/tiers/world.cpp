@@ -653,7 +653,6 @@ class world_maker {
     // The table has refused what cannot be read.
     const result<std::vector<model::named_amount>> read = model::parse_amounts(told, max_sum);
     for (const model::named_amount& one : *read) add_named(one, minimum);
-    job.min_named.reset();
     job.min_resources.reset();
     if (!minimum.something_of().empty()) job.min_resources = std::move(minimum);
   }
