@@ -238,6 +238,7 @@ SAME(KAISCHED_TABLE_VICTIM, table_kind::victim);
 SAME(KAISCHED_TABLE_FORECAST, table_kind::forecast);
 SAME(KAISCHED_TABLE_GAP, table_kind::gap);
 SAME(KAISCHED_TABLE_SCALING, table_kind::scaling);
+SAME(KAISCHED_TABLE_OUTCOME, table_kind::outcome);
 SAME(KAISCHED_TABLE_NODE_ADDITION, table_kind::node_addition);
 SAME(KAISCHED_TABLE_SCALED_GROUP, table_kind::scaled_group);
 SAME(KAISCHED_TABLE_RETURNED_NODE, table_kind::returned_node);
@@ -378,6 +379,7 @@ SAME(KAISCHED_POD_COL_NODE_PREFERENCES, col::pod_node_preferences);
 SAME(KAISCHED_POD_COL_SPREAD, col::pod_spread);
 SAME(KAISCHED_POD_COL_PREFERENCES, col::pod_preferences);
 SAME(KAISCHED_POD_COL_LOAD, col::pod_load);
+SAME(KAISCHED_POD_COL_NOMINATED_SINCE, col::pod_nominated_since);
 
 SAME(KAISCHED_NUMA_ZONE_COL_NODE, col::numa_zone_node);
 SAME(KAISCHED_NUMA_ZONE_COL_NAME, col::numa_zone_name);

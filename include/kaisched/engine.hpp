@@ -29,6 +29,8 @@ class engine {
   engine& operator=(engine&&) noexcept;
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
+  /// Another engine with the same options, parts, catalog and threads.
+  [[nodiscard]] engine clone() const;
 
   /// Sets one option; `preset` replaces all others first.
   result<void> set(std::string_view option, std::string_view value);

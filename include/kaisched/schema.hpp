@@ -57,6 +57,7 @@ enum class table_kind : std::uint32_t {
   federated_wait = 55,   ///< decision of a federation: who waits
   federated_queue = 56,  ///< output of a federation: queues over all members
   member_session = 57,   ///< decision of a federation: what members decided
+  outcome = 58,          ///< output of a session: the net decision on each pod
 };
 
 /// What an input table does. Within one `apply` tables take effect in order, all of them or none.
@@ -232,6 +233,7 @@ enum pod : std::uint32_t {
   pod_spread = 35,
   pod_preferences = 36,
   pod_load = 37,
+  pod_nominated_since = 38,
 };
 enum numa_zone : std::uint32_t {
   numa_zone_node = 1,

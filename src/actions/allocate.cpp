@@ -9,6 +9,7 @@
 #include "actions/job_queue.hpp"
 #include "actions/placement.hpp"
 #include "actions/runtime.hpp"
+#include "policy/reclaim/reclaim_rules.hpp"
 #include "session/members.hpp"
 
 namespace kaisched::actions {
@@ -37,57 +38,184 @@ result<bool> try_group(core& c, group_row group) {
   return true;
 }
 
+/// Whether a group takes its leaf queue beyond the fair share with what it starts next. In `strict` groups that do not
+/// go first, whatever stands before them: what reclaim would take back is not given while others are entitled to it.
+class share_gate {
+ public:
+  share_gate(core& c, bool is_used) : c_(c), is_used_(is_used && c.has_proportion && !c.compat()) {
+    if (!is_used_) return;
+    for (const policy::exact_queue& q : c.exact_queues) {
+      bool within = true;
+      for (const policy::exact_share& s : q.shares) within = within && policy::reclaim::at_most(s.request, s.fair_share);
+      has_its_demand_.push_back(within);
+    }
+  }
+
+  [[nodiscard]] bool is_used() const { return is_used_; }
+  [[nodiscard]] bool passes(group_row group) {
+    if (!is_used_) return true;
+    const queue_row leaf = c_.state().groups[group].queue;
+    if (has_its_demand_[leaf]) return true;
+    const model::quota_vector asked = c_.chunk_request(group);
+    for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+      const policy::exact_share& s = c_.exact_queues[leaf].shares[r];
+      if (asked[r] > 0 && !policy::reclaim::at_most(s.allocated + asked[r], s.fair_share)) return false;
+    }
+    return true;
+  }
+
+ private:
+  core& c_;
+  bool is_used_;
+  std::vector<bool> has_its_demand_;  ///< by queue: its share is all that it asks for
+};
+
+/// Serves groups in queue order.
+class allocation {
+ public:
+  explicit allocation(core& c)
+      : c_(c),
+        backfills_(std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") !=
+                   c.options.actions.end()),
+        gate_(c, !backfills_),  // else what stands behind the head is left to backfill
+        shared_order_(has_shared_order(c)),
+        depth_(static_cast<std::size_t>(c.options.allocate_queue_depth)) {}
+
+  result<void> run() {
+    result<std::vector<group_row>> found = groups_to_serve();
+    if (!found) return found.failure();
+    std::vector<group_row> groups = *std::move(found);
+    if (gate_.is_used()) split(groups);
+    result<void> done = serve(std::move(groups), gate_.is_used());
+    if (done && !is_over_ && !later_.empty()) done = serve(std::move(later_), false);
+    c_.passed_over = {};
+    return done;
+  }
+
+  result<std::vector<group_row>> order() {
+    result<std::vector<group_row>> found = groups_to_serve();
+    if (!found) return found;
+    std::vector<group_row> groups = *std::move(found);
+    if (gate_.is_used()) split(groups);
+    std::vector<group_row> all;
+    for (const std::vector<group_row>* some : {&groups, &later_}) {
+      job_queue queue(c_, depth_);
+      if (auto done = fill(queue, *some); !done) return done.failure();
+      while (!queue.empty()) {
+        result<group_row> next = queue.pop();
+        if (!next) return next.failure();
+        all.push_back(*next);
+      }
+    }
+    return all;
+  }
+
+ private:
+  /// The first groups of each queue, as many as the depth says.
+  result<std::vector<group_row>> groups_to_serve() {
+    std::vector<group_row> groups = groups_to_start(c_);
+    if (depth_ == 0 || !gate_.is_used()) return groups;
+    job_queue queue(c_, depth_);
+    if (auto done = queue.fill(groups); !done) return done.failure();
+    groups.clear();
+    while (!queue.empty()) {
+      result<group_row> next = queue.pop();
+      if (!next) return next.failure();
+      groups.push_back(*next);
+    }
+    std::sort(groups.begin(), groups.end(),
+              [this](group_row a, group_row b) { return model::group_before(c_.state(), a, b); });
+    return groups;
+  }
+
+  /// Leaves those that stay within the shares of their queues.
+  void split(std::vector<group_row>& groups) {
+    std::erase_if(groups, [this](group_row g) {
+      if (gate_.passes(g)) return false;
+      later_.push_back(g);
+      return true;
+    });
+  }
+
+  /// Pods of the group are left that may be tried.
+  [[nodiscard]] bool has_more(group_row group) {
+    return work::count_pods(c_, group, &model::sub_counts::pending) > 0 &&
+           (!passes_over_ || !c_.chunk_of(group, false).empty());
+  }
+
+  /// The next pod beyond the gangs of a group has no node. True: in `strict` one that asks for something else is tried.
+  [[nodiscard]] bool pass_over(group_row group) {
+    const model::cluster_state& s = c_.state();
+    if (c_.compat() || !work::is_satisfied(c_, s.groups[group].first_sub)) return false;
+    const work::pod_list chunk = c_.chunk_of(group, false);
+    if (chunk.size() != 1) return false;
+    const model::sub_info& set = s.subs[s.pods[chunk.front()].sub];
+    if (set.is_uniform) return false;
+    for (pod_row p = set.first_pod; p != no_row; p = s.pods[p].next) {
+      if (s.pods[p].pod_class == s.pods[chunk.front()].pod_class) c_.passed_over.mark(p, s.pod_slots);
+    }
+    passes_over_ = true;
+    return !c_.chunk_of(group, false).empty();
+  }
+
+  result<void> fill(job_queue& queue, const std::vector<group_row>& groups) const {
+    return depth_ == 0 ? queue.fill_in_order(groups) : queue.fill(groups);  // only the group that is tried changes
+  }
+
+  result<void> serve(std::vector<group_row> groups, bool gated) {
+    std::optional<job_queue> queue(std::in_place, c_, depth_);
+    if (auto done = fill(*queue, groups); !done) return done;
+    while (!queue->empty()) {
+      if (auto on = c_.go_on(); !on) return on;
+      result<group_row> next = queue->pop();
+      if (!next) return next.failure();
+      const group_row group = *next;
+      result<bool> placed = false;
+      const bool waits_for_others = gated && !gate_.passes(group);
+      if (!waits_for_others) placed = try_group(c_, group);
+      if (!placed) return placed.failure();
+      if (!waits_for_others && !*placed && backfills_) {
+        result<bool> head = is_head(c_, c_.failures.back());
+        if (!head) return head.failure();
+        is_over_ = *head;
+        if (is_over_) return {};  // the rest is left to backfill
+      }
+      bool competes = *placed ? has_more(group) : !waits_for_others && pass_over(group);
+      if (waits_for_others || (competes && gated && !gate_.passes(group))) {
+        later_.push_back(group);
+        competes = false;
+      }
+      if (shared_order_ && !competes) std::erase(groups, group);
+      if (shared_order_ && *placed) {  // the key of a group depends on what others hold
+        queue.emplace(c_, depth_);
+        if (auto done = fill(*queue, groups); !done) return done;
+      } else if (competes) {
+        if (auto done = queue->push(group); !done) return done;  // the next elastic pod competes again
+      }
+    }
+    return {};
+  }
+
+  core& c_;
+  bool backfills_;
+  share_gate gate_;
+  bool shared_order_;
+  std::size_t depth_;
+  bool is_over_ = false;
+  bool passes_over_ = false;
+  std::vector<group_row> later_;  ///< groups that take their queues beyond their shares
+};
+
 }  // namespace
 
 result<void> allocate(core& c) {
   const bool backfills =
       std::find(c.options.actions.begin(), c.options.actions.end(), "backfill") != c.options.actions.end();
   if (backfills && c.options.backfill_deadlines) return {};  // what is promised comes first
-  // Where the key of a group depends on what others hold, all groups are ordered anew after every start.
-  const bool shared_order = has_shared_order(c);
-  const auto depth = static_cast<std::size_t>(c.options.allocate_queue_depth);
-  std::vector<group_row> groups = groups_to_start(c);
-  // Only the group that is tried changes.
-  const auto fill = [&](job_queue& one) { return depth == 0 ? one.fill_in_order(groups) : one.fill(groups); };
-  std::optional<job_queue> queue(std::in_place, c, depth);
-  if (auto done = fill(*queue); !done) return done;
-  while (!queue->empty()) {
-    if (auto on = c.go_on(); !on) return on;
-    result<group_row> next = queue->pop();
-    if (!next) return next.failure();
-    const group_row group = *next;
-    result<bool> placed = try_group(c, group);
-    if (!placed) return placed.failure();
-    if (!*placed && backfills) {
-      result<bool> head = is_head(c, c.failures.back());
-      if (!head) return head.failure();
-      if (*head) break;  // the rest is left to backfill
-    }
-    const bool competes = *placed && work::count_pods(c, group, &model::sub_counts::pending) > 0;
-    if (shared_order && !competes) std::erase(groups, group);
-    if (shared_order && *placed) {
-      queue.emplace(c, depth);
-      if (auto done = fill(*queue); !done) return done;
-    } else if (competes) {
-      if (auto done = queue->push(group); !done) return done;  // the next elastic pod competes again
-    }
-  }
-  return {};
+  return allocation(c).run();
 }
 
-result<std::vector<group_row>> allocation_order(core& c) {
-  const std::vector<group_row> groups = groups_to_start(c);
-  const auto depth = static_cast<std::size_t>(c.options.allocate_queue_depth);
-  job_queue queue(c, depth);
-  if (auto done = depth == 0 ? queue.fill_in_order(groups) : queue.fill(groups); !done) return done.failure();
-  std::vector<group_row> order;
-  while (!queue.empty()) {
-    result<group_row> next = queue.pop();
-    if (!next) return next.failure();
-    order.push_back(*next);
-  }
-  return order;
-}
+result<std::vector<group_row>> allocation_order(core& c) { return allocation(c).order(); }
 
 std::span<const action_entry> action_list() noexcept {
   static constexpr std::array entries{

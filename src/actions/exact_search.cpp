@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "actions/domain_walk.hpp"
 #include "actions/piece_sets.hpp"
@@ -97,6 +98,7 @@ result<void> exact_search::collect(std::size_t most) {
   }
   std::sort(by_node_.begin(), by_node_.end());
   by_node_.erase(std::unique(by_node_.begin(), by_node_.end()), by_node_.end());
+  how_ = measure_of(c_, units_);
   return {};
 }
 
@@ -117,19 +119,13 @@ exact_search::positions exact_search::closure_of(const positions& at) const {
   return all;
 }
 
-/// Who stays away leaves at least as many GPUs as the chunk needs beyond what is free.
-std::size_t exact_search::fewest_lost() const {
+/// GPUs that the chunk needs beyond what is free: at least so many are lost.
+std::int64_t exact_search::gpus_missing() const {
   std::int64_t missing = 0;
   for (const pod_row p : c_.partial.chunk) missing += gpus_wanted(c_, p);
   c_.nodes_by_gpu().each_key_from(
       1, [&](std::int64_t free, std::size_t nodes) { missing -= free * static_cast<std::int64_t>(nodes); });
-  std::vector<std::int64_t> amounts;
-  amounts.reserve(units_.size());
-  for (const victim_unit& one : units_) amounts.push_back(gpus_in(c_, one));
-  std::sort(amounts.begin(), amounts.end(), std::greater<>());
-  std::size_t count = 0;
-  while (missing > 0 && count < amounts.size()) missing -= amounts[count++];
-  return missing > 0 ? amounts.size() + 1 : count;
+  return std::max<std::int64_t>(0, missing);
 }
 
 /// Some pod of the chunk has no node, whoever leaves.
@@ -193,25 +189,41 @@ result<bool> exact_search::find_smallest() {
     if (closure_of(set) == set) sets.push_back({set.size(), std::move(set)});
   }
   std::sort(sets.begin(), sets.end());
-  const std::size_t fewest = fewest_lost();
-  std::size_t least = count + 1;
-  std::vector<victim_unit> best;
+  const victim_cost least = least_possible(sets);
+  std::optional<victim_cost> best;
+  std::vector<victim_unit> cheapest;
   const std::uint32_t start = c_.depth();
   for (const sized_set& one : sets) {
     result<bool> helps = attempt(one.set);
     if (!helps) return helps;
     if (!*helps) continue;
-    const std::size_t lost = count_lost(c_, found_);
-    if (lost < least) {
-      least = lost;
-      best = found_;
-      if (lost <= fewest) return true;
+    victim_cost cost = victim_cost::of_lost(c_, found_, how_);
+    const bool ends = cost.is_nothing() || !least.is_less_than(cost);
+    if (!best || cost.is_less_than(*best)) {
+      best = std::move(cost);
+      cheapest = found_;
+      if (ends) return true;
     }
     c_.rollback(start);
   }
-  if (least > count) return false;
-  found_ = std::move(best);
+  if (!best) return false;
+  found_ = std::move(cheapest);
   return trial_.run(found_);
+}
+
+/// No set that helps loses less: what is lost is one of these sets, and leaves at least the GPUs that are missing.
+victim_cost exact_search::least_possible(std::span<const sized_set> sets) const {
+  const std::int64_t missing = gpus_missing();
+  std::optional<victim_cost> least;
+  for (const sized_set& one : sets) {
+    const std::vector<victim_unit> units = units_at(one.set);
+    std::int64_t gpus = 0;
+    for (const victim_unit& unit : units) gpus += gpus_in(c_, unit);
+    if (gpus < missing) continue;
+    victim_cost cost = victim_cost::of_all(c_, units, how_);
+    if (!least || cost.is_less_than(*least)) least = std::move(cost);
+  }
+  return least.value_or(victim_cost{});
 }
 
 // ---- sets of up to four units --------------------------------------------------------------------------------------
@@ -220,7 +232,7 @@ result<bool> exact_search::find_small_set() {
   if (auto done = collect(std::numeric_limits<std::size_t>::max()); !done) return done.failure();
   if (units_.empty() || lacks_room(units_) || has_pod_without_node()) return false;
   const bool some_may_be_lost = !rules_.may_be_lost || std::any_of(units_.begin(), units_.end(), rules_.may_be_lost);
-  if (!some_may_be_lost && fewest_lost() > 0) return false;
+  if (!some_may_be_lost && gpus_missing() > 0) return false;
   const std::vector<excess> limits = excesses();
   if (cannot_end(limits)) return false;
   positions all(units_.size());
@@ -447,41 +459,122 @@ void exact_search::plan_pieces(const piece_set& set, const offered_pieces& offer
   }
 }
 
-// ---- what can be left out ------------------------------------------------------------------------------------------
+// ---- what can be left out, or exchanged ----------------------------------------------------------------------------
 
-result<bool> exact_search::leave_out(std::vector<victim_unit> set) {
+result<bool> exact_search::improve(std::vector<victim_unit> set) {
   found_ = std::move(set);
-  result<bool> first = trial_.run(found_);
-  if (!first || !*first) return first;
-  std::size_t lost = count_lost(c_, found_);
+  if (units_.empty()) {
+    if (auto done = collect(std::numeric_limits<std::size_t>::max()); !done) return done.failure();
+  }
+  result<bool> helps = trial_.run(found_);
+  if (!helps || !*helps) return helps;
+  cost_ = victim_cost::of_lost(c_, found_, how_);
   c_.rollback(0);
-  std::set<std::vector<pod_row>> in_vain;
+  in_vain_.clear();
+  for (bool again = true; again;) {
+    if (result<bool> smaller = leave_out(); !smaller) return smaller;
+    result<bool> cheaper = exchange();
+    if (!cheaper) return cheaper;
+    again = *cheaper;
+  }
+  return trial_.run(found_);
+}
+
+/// The last unit of its group in the set.
+bool exact_search::can_leave(std::size_t i) const {
+  return std::none_of(found_.begin() + static_cast<std::ptrdiff_t>(i) + 1, found_.end(),
+                      [&](const victim_unit& u) { return u.group == found_[i].group; });
+}
+
+/// Until nothing can be left out: what is lost must not become more.
+result<bool> exact_search::leave_out() {
+  bool changed = false;
   for (bool again = true; again;) {
     again = false;
     for (std::size_t i = found_.size(); i-- > 0;) {
-      const group_row group = found_[i].group;
-      const bool ends_chain = std::none_of(found_.begin() + static_cast<std::ptrdiff_t>(i) + 1, found_.end(),
-                                           [&](const victim_unit& u) { return u.group == group; });
-      if (!ends_chain) continue;
+      if (!can_leave(i)) continue;
       std::vector<victim_unit> rest = found_;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       if (lacks_room(rest)) continue;
       std::vector<pod_row> key = pods_in(rest);
       std::sort(key.begin(), key.end());
-      if (in_vain.contains(key)) continue;
+      if (in_vain_.contains(key)) continue;
       result<bool> helps = trial_.run(rest);
       if (!helps) return helps;
-      if (*helps && count_lost(c_, rest) <= lost) {
-        lost = count_lost(c_, rest);
+      victim_cost cost = *helps ? victim_cost::of_lost(c_, rest, how_) : victim_cost{};
+      if (*helps && !cost_.is_less_than(cost)) {
+        cost_ = std::move(cost);
         found_ = std::move(rest);
         again = true;
+        changed = true;
       } else {
-        in_vain.insert(std::move(key));
+        in_vain_.insert(std::move(key));
       }
       c_.rollback(0);
     }
   }
-  return trial_.run(found_);
+  return changed;
+}
+
+/// One victim, with what its group loses after it, for one that costs less, with what its group loses before it.
+result<bool> exact_search::exchange() {
+  if (cost_.is_nothing()) return false;
+  std::vector<std::pair<victim_cost, std::uint32_t>> offers;
+  for (std::uint32_t i = 0; i < units_.size(); ++i) {
+    const victim_unit& unit = units_[i];
+    const bool is_in = std::any_of(found_.begin(), found_.end(),
+                                   [&](const victim_unit& u) { return u.group == unit.group && u.pods == unit.pods; });
+    if (is_in || (rules_.may_be_lost && !rules_.may_be_lost(unit)) || !opens_a_node(i)) continue;
+    const std::vector<victim_unit> with = units_at(closure_of({i}));
+    victim_cost cost = victim_cost::of_all(c_, with, how_);
+    if (cost.is_less_than(cost_)) offers.emplace_back(std::move(cost), i);
+  }
+  std::stable_sort(offers.begin(), offers.end(), [](const auto& a, const auto& b) { return a.first.is_less_than(b.first); });
+  for (std::size_t out = 0; out < found_.size(); ++out) {
+    if (!can_leave(out)) continue;
+    const victim_cost without = victim_cost::of_all(c_, std::span(&found_[out], 1), how_);
+    for (const auto& [cost, in] : offers) {
+      if (steps_left_ <= 0 || !cost.is_less_than(without)) break;
+      result<bool> cheaper = try_instead(out, in);
+      if (!cheaper || *cheaper) return cheaper;
+    }
+  }
+  return false;
+}
+
+result<bool> exact_search::try_instead(std::size_t out, std::uint32_t in) {
+  std::vector<victim_unit> other = found_;
+  other.erase(other.begin() + static_cast<std::ptrdiff_t>(out));
+  for (const std::uint32_t i : closure_of({in})) {
+    const bool is_in = std::any_of(other.begin(), other.end(), [&](const victim_unit& u) {
+      return u.group == units_[i].group && u.pods == units_[i].pods;
+    });
+    if (!is_in) other.push_back(units_[i]);
+  }
+  std::vector<pod_row> key = pods_in(other);
+  std::sort(key.begin(), key.end());
+  --steps_left_;
+  if (in_vain_.contains(key) || lacks_room(other)) return false;
+  steps_left_ -= trial_steps - 1;
+  result<bool> helps = trial_.run(other);
+  if (!helps) return helps;
+  victim_cost cost = *helps ? victim_cost::of_lost(c_, other, how_) : victim_cost{};
+  c_.rollback(0);
+  if (!*helps || !cost.is_less_than(cost_)) {
+    in_vain_.insert(std::move(key));
+    return false;
+  }
+  cost_ = std::move(cost);
+  found_ = std::move(other);
+  return true;
+}
+
+/// Some pod of the chunk may use a node of the unit, and what the unit holds there is some of what the pod asks for.
+bool exact_search::opens_a_node(std::uint32_t unit) const {
+  return std::any_of(units_[unit].pods.begin(), units_[unit].pods.end(), [&](pod_row victim) {
+    return std::any_of(c_.partial.chunk.begin(), c_.partial.chunk.end(),
+                       [&](pod_row p) { return may_use(node_of(c_, victim), p); });
+  });
 }
 
 }  // namespace kaisched::actions

@@ -17,6 +17,7 @@
 #include "actions/piece_sets.hpp"
 #include "actions/placement.hpp"
 #include "actions/victim_search_state.hpp"
+#include "actions/victim_cost.hpp"
 #include "actions/victim_trial.hpp"
 #include "actions/victim_units.hpp"
 #include "session/core.hpp"
@@ -42,9 +43,9 @@ class exact_search {
   [[nodiscard]] result<bool> find_in_pieces();
   /// Not 0: after sets for so many choices of pieces that search has left out others.
   [[nodiscard]] std::int64_t pieces_tried() const { return pieces_tried_; }
-  /// Leaves out of a set that helps, last victims first, what does not make more units lost, until nothing can be left
-  /// out. The statement holds the outcome of what is left. False: the set does not help.
-  [[nodiscard]] result<bool> leave_out(std::vector<victim_unit> set);
+  /// Improves a set that helps until nothing can be left out of it, last victims first, and no victim can be exchanged
+  /// for another one at less cost. The statement holds the outcome. False: the set does not help.
+  [[nodiscard]] result<bool> improve(std::vector<victim_unit> set);
 
   /// The set of the last search that succeeded.
   [[nodiscard]] const std::vector<victim_unit>& found() const { return found_; }
@@ -62,7 +63,8 @@ class exact_search {
   result<void> collect(std::size_t most);
   [[nodiscard]] std::vector<victim_unit> units_at(const positions& at) const;
   [[nodiscard]] positions closure_of(const positions& at) const;
-  [[nodiscard]] std::size_t fewest_lost() const;
+  [[nodiscard]] std::int64_t gpus_missing() const;
+  [[nodiscard]] victim_cost least_possible(std::span<const sized_set> sets) const;
   [[nodiscard]] bool has_pod_without_node() const;
   [[nodiscard]] bool may_use(node_row row, pod_row pod) const;
   [[nodiscard]] result<bool> attempt(const positions& at);
@@ -87,6 +89,11 @@ class exact_search {
   [[nodiscard]] bool cannot_end(std::span<const excess> limits) const;
   [[nodiscard]] positions units_that_open_nodes_or_end(std::span<const excess> limits) const;
 
+  [[nodiscard]] result<bool> leave_out();
+  [[nodiscard]] result<bool> exchange();
+  [[nodiscard]] result<bool> try_instead(std::size_t out, std::uint32_t in);
+  [[nodiscard]] bool can_leave(std::size_t i) const;
+  [[nodiscard]] bool opens_a_node(std::uint32_t unit) const;
   void plan_pieces(const piece_set& set, const offered_pieces& offered);
   [[nodiscard]] result<bool> try_sets_of(const positions& candidates);
   [[nodiscard]] result<bool> extend(const positions& candidates, std::size_t from, std::size_t size, positions& set);
@@ -113,6 +120,9 @@ class exact_search {
   std::vector<std::pair<node_row, std::uint32_t>> by_node_;  ///< units by the nodes that they have pods on, sorted
   std::set<positions> tried_;                                ///< in vain
   std::vector<victim_unit> found_;
+  loss_measure how_;                 ///< of the candidates
+  victim_cost cost_;                 ///< of the set that is improved
+  std::set<std::vector<pod_row>> in_vain_;
 };
 
 }  // namespace kaisched::actions

@@ -101,7 +101,7 @@ class search {
       if (!generated) return generated.failure();
       if (*generated) {
         c_.rollback(0);
-        if (auto done = exact.leave_out(exact.found()); !done) return done.failure();
+        if (auto done = exact.improve(exact.found()); !done) return done.failure();
         c_.drop_part();
         return search_outcome::solved;
       }
@@ -110,8 +110,8 @@ class search {
       c_.rollback(0);
       c_.take_part(group_, chunk);
       if (*generated) {
-        result<bool> done = exact.leave_out(chains_.closed(found_));
-        if (done && !*done) done = exact.leave_out(whole_);
+        result<bool> done = exact.improve(chains_.closed(found_));
+        if (done && !*done) done = exact.improve(whole_);
         if (!done) return done.failure();
         c_.drop_part();
         return search_outcome::solved;
@@ -121,7 +121,7 @@ class search {
     if (!solved) return solved.failure();
     if (*solved) {
       c_.rollback(0);
-      if (auto done = exact.leave_out(exact.found()); !done) return done.failure();
+      if (auto done = exact.improve(exact.found()); !done) return done.failure();
     }
     c_.drop_part();
     if (!*solved && exact.pieces_tried() > 0) note_pieces(exact.pieces_tried());

@@ -75,9 +75,4 @@ result<void> place_again(work::core& c, group_row group, std::vector<pod_row> po
   return outcome;
 }
 
-std::size_t count_lost(const work::core& c, std::span<const victim_unit> units) {
-  return static_cast<std::size_t>(
-      std::count_if(units.begin(), units.end(), [&](const victim_unit& u) { return is_lost(c, u); }));
-}
-
 }  // namespace kaisched::actions

@@ -42,7 +42,4 @@ class victim_trial {
 /// has no place.
 result<void> place_again(work::core& c, group_row group, std::vector<pod_row> pods);
 
-/// Units with a pod that has not been placed again.
-[[nodiscard]] std::size_t count_lost(const work::core& c, std::span<const victim_unit> units);
-
 }  // namespace kaisched::actions

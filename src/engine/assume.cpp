@@ -286,7 +286,7 @@ class referee {
     const bool divides = std::any_of(commit.begin(), commit.end(),
                                      [](const decision& d) { return d.kind == decision_kind::repartition; });
     for (const decision& d : commit) {
-      if (!leaves(d.kind)) continue;
+      if (!leaves(d.kind) || again_->live.pod_node[d.pod] == no_row) continue;  // else a place is given up
       if (again_->budgets.refuses(d.pod)) {
         blame_group(d.group, "disruption budget '" + std::string(is_.told_of(d.pod).budget) + "' allows less now");
         return {};
@@ -363,7 +363,9 @@ class intake {
   explicit intake(const core& decided) : c_(decided), s_(decided.base.state()) { made_.now = decided.now; }
 
   void add(const decision& d) {
-    if (d.pod == no_row || d.kind == decision_kind::pipeline || d.kind == decision_kind::unschedulable) return;
+    if (d.pod == no_row || d.kind == decision_kind::unschedulable) return;
+    nominate(d);
+    if (d.kind == decision_kind::pipeline) return;
     const auto known = place_of_.find(d.pod);
     if (known != place_of_.end()) {  // it was to start and has to go: it stays
       if (made_.pods[known->second].kind == decision_kind::bind) made_.pods[known->second].pod = no_row;
@@ -371,7 +373,7 @@ class intake {
     }
     const auto was = static_cast<pod_status>(s_.live.pod_state[d.pod]);
     if (leaves(d.kind) && !model::is_in(was, model::stoppable))
-      return;  // a claim is taken back: claims are not taken in
+      return;  // a place that was kept is given up, and that is all
     model::tentative one{d.pod, d.kind, (*s_.nodes)[d.node]->slot, d.devices.mask, d.numa_zones, d.device_grants};
     if (d.kind == decision_kind::move) one.node = s_.live.pod_node[d.pod];
     place_of_.emplace(d.pod, made_.pods.size());
@@ -382,11 +384,21 @@ class intake {
     std::erase_if(made_.pods, [](const model::tentative& one) { return one.pod == no_row; });
     for (const model::tentative& one : made_.pods) note_group(s_.pods[one.pod].group, one.kind);
     for (const auto& [group, what] : groups_) made_.groups.push_back({group, what.first, what.second});
+    for (const auto& [pod, node] : nominated_) made_.nominations.push_back({pod, node});
     if (auto done = add_claims(); !done) return done.failure();
     return std::move(made_);
   }
 
  private:
+  /// Places that are held from now on, and pods that had one and have it no more.
+  void nominate(const decision& d) {
+    if (!c_.keeps_nominations()) return;
+    if (claims_place(d.kind))
+      nominated_[d.pod] = (*s_.nodes)[d.node]->slot;
+    else if (nominated_.contains(d.pod) || s_.pod_extras[d.pod].nominated != no_row || s_.is_nominated(d.pod))
+      nominated_[d.pod] = no_row;
+  }
+
   void note_group(group_row g, decision_kind kind) {
     auto& [starts_now, is_evicted] = groups_[g];
     starts_now = starts_now || (kind == decision_kind::bind && c_.started_groups.has(g));
@@ -421,6 +433,7 @@ class intake {
   const cluster_state& s_;
   model::tentative_set made_;
   std::map<pod_row, std::size_t> place_of_;
+  std::map<pod_row, std::uint32_t> nominated_;  ///< slots of nodes
   std::map<group_row, std::pair<bool, bool>> groups_;  ///< starts, is evicted
   std::map<std::string_view, std::vector<pod_row>> users_;
 };

@@ -4,6 +4,7 @@
 #include <kaisched/engine.hpp>
 
 #include "actions/actions.hpp"
+#include "actions/nominations.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "engine/session_impl.hpp"
@@ -85,6 +86,12 @@ engine::~engine() = default;
 engine::engine(engine&&) noexcept = default;
 engine& engine::operator=(engine&&) noexcept = default;
 
+engine engine::clone() const {
+  engine made;
+  *made.impl_ = *impl_;
+  return made;
+}
+
 result<void> engine::set(std::string_view option, std::string_view value) {
   result<void> done = impl_->options.set(option, value);
   if (done) impl_->renew();
@@ -123,6 +130,7 @@ result<session> engine::open(const snapshot& base, std::int64_t now) const {
   auto body = std::make_unique<session::impl>(base, *impl_->setup, now);
   body->core.threads = base::parallel(impl_->threads);
   if (auto done = body->core.open(); !done) return done.failure();
+  actions::hold_nominated(body->core);
   return session(std::move(body));
 }
 

@@ -49,8 +49,9 @@ std::vector<std::string_view> checks_before_start(const core& c, const decision&
   return split_list(c.state().group_extras[d.group].checks);
 }
 
-table decision_table(const core& c, std::span<const decision> decided, std::span<const decision> waiting) {
-  model::schema_writer w(table_kind::decision);
+table decision_table(const core& c, table_kind kind, std::span<const decision> decided,
+                     std::span<const decision> waiting) {
+  model::schema_writer w(kind);
   for (const std::span<const decision> part : {decided, waiting}) {
     for (const decision& d : part) {
       w[col::decision_kind].push(static_cast<std::uint8_t>(d.kind));
@@ -248,7 +249,9 @@ result<table> output_table(const core& c, std::span<const decision> all, std::sp
                            table_kind kind) {
   switch (kind) {
     case table_kind::decision:
-      return decision_table(c, all, waiting);
+      return decision_table(c, kind, all, waiting);
+    case table_kind::outcome:
+      return decision_table(c, kind, net_decisions_of(c), {});
     case table_kind::reason:
       return reason_table(c, reasons_of(c, waiting));
     case table_kind::queue_share:

@@ -160,9 +160,8 @@ result<std::uint32_t> session::make_room(std::string_view action, group_row grou
   session then = fork();
   then.impl_->follow(*impl_);
   then.impl_->core.steps_left = steps;
-  const std::size_t before = then.decisions().size();
   if (auto done = then.run(action, group); !done) return done.failure();
-  made.assign(then.decisions().begin() + static_cast<std::ptrdiff_t>(before), then.decisions().end());
+  made = engine_detail::decided_since(decisions(), then.decisions());
   return engine_detail::places_of(made, group);
 }
 

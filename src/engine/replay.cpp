@@ -35,7 +35,7 @@ void replay_placement(core& onto, const decision& d, bool same_commit) {
 void replay_commit(core& onto, std::span<const decision> one, std::span<const work::division>& divisions,
                    std::size_t end, bool is_asked_about) {
   for (const decision& d : one) {
-    if (takes_away(d)) onto.evict(d.pod);
+    if (takes_away(d) && onto.live.pod_node[d.pod] != no_row) onto.evict(d.pod);  // else a place was given up
   }
   for (const decision& d : one) {
     if (d.kind != decision_kind::repartition) continue;

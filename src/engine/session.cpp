@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include <kaisched/session.hpp>
 
 #include "actions/actions.hpp"
+#include "actions/nominations.hpp"
 #include "base/nearest.hpp"
 #include "engine/session_impl.hpp"
 
@@ -58,11 +60,13 @@ result<void> session::run_for(std::string_view action, group_row group) {
     const std::uint64_t sets_before = c.sets_tried;
     if (entry.asks_groups) c.prepare_classes();
     result<void> done = c.go_on();
+    if (done) done = actions::start_nominated(c);
     if (done) done = entry.run(c);
     if (!done) {  // what was being tried is undone; what was committed before stays
       c.drop_part();
       c.rollback(0);
     }
+    c.settle_decisions();
     c.cancel.forget();
     impl_->trials->forget();
     c.statistics.back().steps = c.statistics.back().candidates;
@@ -85,6 +89,7 @@ result<void> session::run() {
   for (const std::string& action : actions) {
     if (auto done = run(action); !done) return done;
   }
+  actions::tell_lapsed(impl_->core);
   return {};
 }
 
@@ -105,8 +110,7 @@ result<std::vector<what_if_answer>> session::ask(std::string_view action, std::s
       alone.impl_->core.threads = {};  // whose pieces would call the executor from within itself
       answers[i].group = groups[i];
       outcomes[i] = alone.run(action, groups[i]);
-      const std::span<const decision> made = alone.decisions().subspan(decisions().size());
-      answers[i].decisions.assign(made.begin(), made.end());
+      answers[i].decisions = engine_detail::decided_since(decisions(), alone.decisions());
     }
   });
   for (const result<void>& one : outcomes) {
@@ -206,7 +210,30 @@ result<void> session::evict(pod_row pod) {
 
 result<void> session::commit() {
   impl_->core.commit();
+  impl_->core.settle_decisions();
   return impl_->core.verify();
+}
+
+std::vector<decision> engine_detail::decided_since(std::span<const decision> before, std::span<const decision> now) {
+  const auto [old, first] = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
+  std::vector<decision> made;
+  if (old == before.end()) {
+    made.assign(first, now.end());
+    return made;
+  }
+  // What was decided before has been taken back in part: its place is told first.
+  const auto is_in = [](std::span<const decision> all, const decision& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  for (const decision& d : before) {
+    const bool placed = d.kind == decision_kind::bind || d.kind == decision_kind::pipeline;
+    if (!placed || std::any_of(now.begin(), now.end(), [&](const decision& one) { return one.pod == d.pod; })) continue;
+    made.push_back(d);
+    made.back().kind = decision_kind::evict;
+  }
+  std::copy_if(now.begin(), now.end(), std::back_inserter(made),
+               [&](const decision& one) { return !is_in(before, one); });
+  return made;
 }
 
 std::span<const decision> session::decisions() const { return impl_->core.decisions; }

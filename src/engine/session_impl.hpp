@@ -13,11 +13,11 @@
 
 namespace kaisched {
 
-/// The cluster as a session left it when it had made so many decisions.
+/// The cluster as a session left it after so many changes.
 struct kept_world {
   engine_detail::trial_world world;
   snapshot now;
-  std::size_t decisions = 0;
+  std::uint64_t changes = 0;
   std::size_t questions = 0;
 };
 
@@ -53,6 +53,11 @@ struct session::impl {
 
 namespace engine_detail {
 
+/// What a session has decided beyond what it, or the one that it is a fork of, had decided before. A start that it has
+/// taken back is told as an eviction.
+[[nodiscard]] std::vector<decision> decided_since(std::span<const decision> before, std::span<const decision> now);
+/// One decision for each pod: how it stands at the end against how it stood at the beginning.
+[[nodiscard]] std::vector<decision> net_decisions_of(const work::core& c);
 /// Decisions of the groups that wait, in order of priority, creation time and name.
 [[nodiscard]] std::vector<decision> waiting_groups(const work::core& c);
 /// Reasons of these groups.

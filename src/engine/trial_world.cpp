@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actions/nominations.hpp"
 #include "engine/session_impl.hpp"
 
 namespace kaisched::engine_detail {
@@ -18,6 +19,7 @@ result<session> trial_world::open(const snapshot& over, std::int64_t now) const 
   session opened(std::make_unique<session::impl>(over, decided_->core.setup, now));
   opened.impl_->follow(*decided_);
   if (auto done = opened.impl_->core.open(); !done) return done.failure();
+  actions::hold_nominated(opened.impl_->core);
   return opened;
 }
 
@@ -54,10 +56,10 @@ namespace kaisched {
 
 result<std::unique_ptr<kept_world>> session::impl::take_world(const session& self) {
   std::unique_ptr<kept_world> kept = worlds.take();
-  if (kept != nullptr && kept->decisions == core.decisions.size()) return kept;
+  if (kept != nullptr && kept->changes == core.changes()) return kept;
   result<engine_detail::trial_world> made = engine_detail::trial_world::of(self);
   if (!made) return made.failure();
-  kept = std::make_unique<kept_world>(kept_world{std::move(made).value(), {}, core.decisions.size()});
+  kept = std::make_unique<kept_world>(kept_world{std::move(made).value(), {}, core.changes()});
   kept->now = kept->world.world().take_snapshot();
   return kept;
 }

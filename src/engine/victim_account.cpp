@@ -266,12 +266,12 @@ result<victim_account> session::victim(pod_row pod) const {
   if (auto done = body->core.open(); !done) return done.failure();
   engine_detail::replay_commits(body->core, c, left->commit);
   session then(std::move(body));
-  const std::size_t decided = then.decisions().size();
+  const std::vector<decision> before_it(then.decisions().begin(), then.decisions().end());
   const std::size_t attempts = then.attempts().size();
   const group_row waiting = account.placed.front().group;
   if (auto done = then.run(action_name(left->action), waiting); !done) return done.failure();
   account.if_protected.tried = true;
-  for (const decision& d : then.decisions().subspan(decided)) {
+  for (const decision& d : engine_detail::decided_since(before_it, then.decisions())) {
     if (takes_away(d))
       count_pod(account.if_protected.victims, d.group);
     else if (engine_detail::is_placement(d) && d.group == waiting)

@@ -114,6 +114,32 @@ class stand_in_rows : public place_rows {
   table::column& annotations_ = list_column(rows_, col::pod_annotations);
 };
 
+/// Pods for which places are kept, or none any more. The host has nothing to report on them.
+class nomination_rows {
+ public:
+  void add(const cluster_state& s, const tentative_nomination& what, std::int64_t now) {
+    name_.push(s.pod_names[what.pod]);
+    node_.push(what.node == no_row ? std::string_view{} : node_name(s, what.node));
+    since_.push(what.node == no_row ? unset : now);
+    if (static_cast<pod_status>(s.live.pod_state[what.pod]) != pod_status::pipelined) return;
+    waiting_name_.push(s.pod_names[what.pod]);
+    waiting_status_.push(static_cast<std::uint8_t>(pod_status::pending));
+    waiting_node_.push(std::string_view{});
+  }
+  [[nodiscard]] table take_waiting() { return std::move(waiting_); }
+  [[nodiscard]] table take() { return std::move(rows_); }
+
+ private:
+  table rows_ = delta(table_kind::pod, table_op::change);
+  table::column& name_ = text_column(rows_, col::pod_name);
+  table::column& node_ = text_column(rows_, col::pod_nominated_node);
+  table::column& since_ = rows_.add(col::pod_nominated_since, column_type::i64);
+  table waiting_ = delta(table_kind::pod, table_op::change);  ///< those that the host has told to be pipelined
+  table::column& waiting_name_ = text_column(waiting_, col::pod_name);
+  table::column& waiting_status_ = waiting_.add(col::pod_status_column, column_type::u8);
+  table::column& waiting_node_ = text_column(waiting_, col::pod_node);
+};
+
 class removed_rows {
  public:
   void add(std::string_view pod) { name_.push(pod); }
@@ -259,6 +285,8 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
       starting.add(s, s.pod_names[one.pod], one, pod_status::binding);
     }
   }
+  nomination_rows nominated;
+  for (const tentative_nomination& one : what.nominations) nominated.add(s, one, what.now);
   group_rows timed;
   for (const tentative_group& one : what.groups) {
     group_entry& known = touch(s, id_of_group(s, one.group), made);
@@ -281,7 +309,9 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
     claims.add(one.name, texts(one.devices.begin(), one.devices.end()), users, one.node,
                texts(one.results.begin(), one.results.end()));
   }
+  keep(made.tables, nominated.take_waiting());
   keep(made.tables, leaving.take());
+  keep(made.tables, nominated.take());
   keep(made.tables, claims.take());
   keep(made.tables, starting.take());
   keep(made.tables, copies.take());

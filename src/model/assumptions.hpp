@@ -47,8 +47,15 @@ struct tentative_claim {
   std::vector<pod_row> users;  ///< that are new
 };
 
+/// A place that is kept for a pod from now on, or none any more.
+struct tentative_nomination {
+  pod_row pod = no_row;
+  std::uint32_t node = no_row;  ///< slot
+};
+
 struct tentative_set {
   std::vector<tentative> pods;  ///< each at most once
+  std::vector<tentative_nomination> nominations;
   std::vector<tentative_group> groups;
   std::vector<tentative_claim> claims;
   std::int64_t now = 0;

@@ -310,7 +310,11 @@ result<void> edit::check_removed_nodes() {
   if (removed_nodes_.empty()) return {};
   const auto is_gone = [&](std::uint32_t slot) { return slot != no_row && (*s_.node_row_of_slot)[slot] == no_row; };
   for (pod_row p = 0; p < s_.pod_slots; ++p) {  // promises of nodes that are gone, and where pods have ended
-    if (is_gone(s_.pod_extras[p].nominated)) s_.pod_extras.write(p).nominated = no_row;
+    if (is_gone(s_.pod_extras[p].nominated)) {
+      const bool was_nominated = s_.pods[p].live && s_.is_nominated(p);
+      s_.pod_extras.write(p).nominated = no_row;
+      if (was_nominated && !s_.is_nominated(p)) --s_.nominated_pods;
+    }
     if (is_gone(s_.live.pod_node[p])) s_.live.pod_node.write(p) = no_row;
   }
   return {};

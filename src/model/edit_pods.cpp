@@ -157,6 +157,7 @@ void edit::put_told(pod_row p, const pod_told& what) {
   }
   pod_told& own = s_.told.write(row);
   own.numa_zones = what.numa_zones;
+  own.nominated_since = what.nominated_since;
   for (const auto field : {&pod_told::device_grants, &pod_told::mig_instances, &pod_told::budget}) {
     if (own.*field == what.*field) continue;
     discard(own.*field);
@@ -184,7 +185,8 @@ void edit::put_pod(pod_plan plan, pod_row p) {
   extra.created = plan.created;
   extra.priority = plan.priority;
   extra.nominated = plan.nominated;
-  put_told(p, {plan.zones, plan.device_grants, plan.instances, plan.budget});
+  put_told(p, {plan.zones, plan.device_grants, plan.instances, plan.budget,
+               plan.nominated == no_row ? unset : plan.nominated_since});
   pod_core& pod = s_.pods.write(p);
   pod.group = plan.group;
   pod.leader = plan.leader;
@@ -281,6 +283,7 @@ void edit::enter(pod_row p) {
   account_pod(s_, s_.live, p, 1);
   if (is_on_node(p)) ++w_.pods_on_node.write()[s_.live.pod_node[p]];
   if (s_.pods[p].group == no_row) ++s_.bystanders;
+  if (s_.is_nominated(p)) ++s_.nominated_pods;
   note_class(p);
   touch(s_.pods[p].group);
 }
@@ -289,6 +292,7 @@ void edit::leave(pod_row p) {
   account_pod(s_, s_.live, p, -1);
   if (is_on_node(p)) --w_.pods_on_node.write()[s_.live.pod_node[p]];
   if (s_.pods[p].group == no_row) --s_.bystanders;
+  if (s_.is_nominated(p)) --s_.nominated_pods;
   forget_class(s_.pods[p].sub);
   touch(s_.pods[p].group);
 }

@@ -443,6 +443,7 @@ void export_pod(const cluster_state& s, const dimension_order& order, schema_wri
   w.put_raw(col::pod_spread, ask.spread);
   w.put_raw(col::pod_preferences, ask.preferences);
   w.put_raw(col::pod_load, ask.load);
+  w.put(col::pod_nominated_since, told.nominated_since);
 }
 
 table export_pods(const cluster_state& s, const dimension_order& order) {

@@ -55,6 +55,7 @@ pod_plan edit::present_plan(pod_row p) const {
   plan.created = s_.pod_extras[p].created;
   plan.priority = s_.pod_extras[p].priority;
   plan.nominated = s_.pod_extras[p].nominated;
+  plan.nominated_since = s_.told_of(p).nominated_since;
   plan.zones = s_.told_of(p).numa_zones;
   plan.device_grants = s_.told_of(p).device_grants;
   plan.instances = s_.told_of(p).mig_instances;
@@ -105,6 +106,7 @@ result<void> edit::plan_details(const table_reader& t, std::uint64_t row, pod_pl
       plan.nominated = *node;
     }
   }
+  if (t.has(col::pod_nominated_since)) plan.nominated_since = t.i64(col::pod_nominated_since, row);
   if (t.has(col::pod_leader)) {
     if (t.u8(col::pod_leader, row) > 1) return fail_pod(t, row, col::pod_leader, status::argument, "must be 0 or 1");
     plan.leader = t.u8(col::pod_leader, row) != 0;

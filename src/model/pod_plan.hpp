@@ -25,6 +25,7 @@ struct pod_plan {
   std::int64_t created = 0;
   std::int64_t priority = unset;
   std::uint32_t nominated = no_row;  ///< node slot
+  std::int64_t nominated_since = unset;
   std::uint64_t zones = 0;
   std::string_view device_grants;
   std::string_view instances;            ///< of divided devices, as given

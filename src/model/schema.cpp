@@ -307,7 +307,8 @@ constexpr std::array pod_columns{
     column_info{col::pod_obstacle, "obstacle", ct::string, cs::ragged, false, ek::none, "text", "",
                 "What keeps the pod from every node and no eviction can remove, such as a missing volume claim."},
     column_info{col::pod_nominated_node, "nominated_node", ct::string, cs::ragged, false, ek::node, "node", "",
-                "Node that was promised to the pod; preferred over all others."},
+                "Node on which the pod has been promised a place, which is kept for it (nominations.timeout); preferred "
+                "over all others."},
     column_info{col::pod_gpu_memory, "gpu_memory", ct::i64, cs::one, false, ek::none, "bytes", "0",
                 "Memory wanted of each of device_count devices (0: of one), instead of a gpu request."},
     column_info{col::pod_claims, "claims", ct::string_list, cs::ragged, false, ek::none, "resource claims", "",
@@ -366,6 +367,8 @@ constexpr std::array pod_columns{
     column_info{col::pod_load, "load", ct::string_list, cs::ragged, false, ek::none, "resource:thousandths", "",
                 "What the pod uses of resources of its device that are shared by time, such as compute:400, "
                 "bandwidth:700; for the part colocation."},
+    column_info{col::pod_nominated_since, "nominated_since", ct::i64, cs::one, false, ek::none, "ns", "unset",
+                "When the pod got its nominated_node; unset: the promise does not run out."},
 };
 constexpr std::array disruption_budget_columns{
     column_info{col::disruption_budget_name, "name", ct::string, cs::ragged, true, ek::none, "name", "",
@@ -1216,6 +1219,8 @@ constexpr std::array tables{
     table_info{table_kind::member_session, "member_session", false,
                "What members of a federation decided, by round and member, and then members that failed, by name.",
                member_session_columns},
+    table_info{table_kind::outcome, "outcome", false,
+               "What a session comes to: one decision for each pod, the net one, in every mode.", decision_columns},
 };
 
 }  // namespace

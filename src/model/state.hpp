@@ -300,10 +300,12 @@ struct pod_told {
   std::string_view device_grants;    ///< of vendor devices, as given
   std::string_view mig_instances;    ///< as given; empty: unknown
   std::string_view budget;           ///< name of its disruption budget; empty: none
+  std::int64_t nominated_since = unset;
   std::uint32_t next_free = no_row;  ///< of a row that no pod has: the next such row
 
   [[nodiscard]] bool says_nothing() const {
-    return numa_zones == 0 && device_grants.empty() && mig_instances.empty() && budget.empty();
+    return numa_zones == 0 && device_grants.empty() && mig_instances.empty() && budget.empty() &&
+           nominated_since == unset;
   }
 };
 
@@ -428,6 +430,7 @@ struct cluster_counts {
   std::uint32_t pods_with_shares = 0;  ///< pods that ask for parts of devices, by share or by memory
   std::uint32_t pods_with_mig = 0;     ///< pods that ask for instances of divided GPUs
   std::uint32_t pods_with_claims = 0;
+  std::uint32_t nominated_pods = 0;  ///< see `is_nominated`
   std::uint32_t pods_asking_vendors = 0;
   std::uint32_t claim_slots = 0;
   std::uint32_t live_claims = 0;
@@ -507,6 +510,12 @@ struct cluster_state : cluster_counts {
   [[nodiscard]] const pod_told& told_of(pod_row p) const {
     static constexpr pod_told nothing{};
     return pod_extras[p].told == no_row ? nothing : told[pod_extras[p].told];
+  }
+  /// A place on some node is kept for the pod: it is pipelined, or waits or leaves and has a nominated node.
+  [[nodiscard]] bool is_nominated(pod_row p) const {
+    const auto status = static_cast<pod_status>(live.pod_state[p]);
+    return status == pod_status::pipelined ||
+           (pod_extras[p].nominated != no_row && (status == pod_status::pending || status == pod_status::releasing));
   }
   [[nodiscard, gnu::always_inline]] const pod_class& class_of(pod_row p) const { return *classes[pods[p].pod_class]; }
 

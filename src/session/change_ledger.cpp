@@ -43,6 +43,20 @@ void change_ledger::open(const model::live_state& live) {
   was_ = live;
 }
 
+void change_ledger::open_again(const core& c) {
+  was_ = c.live;
+  pods_.clear();
+  leaving_ = c.leaving.size();
+  divisions_ = c.divisions.size();
+  evicted_twice_ = c.evicted_twice.size();
+  decisions_ = c.decisions.size();
+  promised_twice_ = {};
+  lost_ = {};
+  for (const decision& d : c.decisions) {
+    if (d.kind == decision_kind::evict || d.kind == decision_kind::move) lost_.mark(d.group, c.state().group_slots);
+  }
+}
+
 void change_ledger::note(std::span<const operation> log) {
   if (!is_open_) return;
   for (const operation& op : log) {

@@ -26,6 +26,8 @@ struct operation;
 class change_ledger {
  public:
   void open(const model::live_state& live);
+  /// The session has replaced its decisions by their net outcome: the sums are those of its pods as they are now.
+  void open_again(const core& c);
   [[nodiscard]] bool is_open() const { return is_open_; }
   /// These operations are going to stay.
   void note(std::span<const operation> log);

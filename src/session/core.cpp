@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "model/nominations.hpp"
 #include "session/members.hpp"
 #include "session/remaining_group.hpp"
 #include "session/topologies.hpp"
@@ -32,7 +33,16 @@ core::core(snapshot b, std::shared_ptr<const policy_setup> by, std::int64_t t)
       live(base.state().live),
       state_(&base.state()) {
   gate_dependent_groups();
+  take_up_nominations();
   connect();
+}
+
+/// Pods that are pipelined wait for the nodes where their places are.
+void core::take_up_nominations() {
+  if (!keeps_nominations() || state().nominated_pods == 0) return;
+  extended_ = std::make_shared<const cluster_state>(model::with_pods_nominated(state()));
+  state_ = extended_.get();
+  live = state_->live;
 }
 
 void core::gate_dependent_groups() {
@@ -78,6 +88,9 @@ core::core(const core& other)
       core_charges(other.core_charges),
       started_groups(other.started_groups),
       evicted_groups(other.evicted_groups),
+      looked_at_nominations(other.looked_at_nominations),
+      lapsed(other.lapsed),
+      passed_over(other.passed_over),
       held_groups(other.held_groups),
       evicted_here(other.evicted_here),
       placed_here(other.placed_here),
@@ -105,7 +118,10 @@ core::core(const core& other)
       dependencies_(other.dependencies_),
       cell_places_(other.cell_places_),
       missing_cells_(other.missing_cells_),
-      budget_refusals_(other.budget_refusals_) {
+      budget_refusals_(other.budget_refusals_),
+      history_(other.history_),
+      history_claims_(other.history_claims_),
+      took_back_(other.took_back_) {
   connect();
   if (other.changes() == other.surveyed_at_) survey_ = other.survey_;
   surveyed_at_ = changes();
@@ -594,7 +610,31 @@ void core::undo(std::uint32_t position) {
     case operation_kind::divide:
       undo_division();
       break;
+    case operation_kind::withdraw:
+      put(op.pod, row_of_slot(op.old_node), pod_status::pipelined, op.old_devices, {}, op.old_zones,
+          operation_kind::pipeline);
+      log.pop_back();
+      break;
   }
+}
+
+void core::withdraw(pod_row pod) {
+  log.push_back({operation_kind::withdraw, false, false, false, pod_status::pipelined, pod, live.pod_node[pod],
+                 live.pod_devices[pod], zones.number_of(pod), save_claims(pod), 0});
+  const auto made = std::find_if(history_.rbegin(), history_.rend(), [&](const operation& op) {
+    return op.pod == pod && op.kind == operation_kind::pipeline;
+  });
+  operation held = *made;
+  if (held.old_claims != no_row) {
+    saved_claims.push_back(history_claims_[held.old_claims]);
+    held.old_claims = static_cast<std::uint32_t>(saved_claims.size() - 1);
+  }
+  undo_put(held);
+}
+
+void core::commit_silently() {
+  ledger_.note(log);
+  close_statement();
 }
 
 void core::rollback(std::uint32_t to) {
@@ -647,7 +687,7 @@ void core::commit() {
   std::sort(migrated.begin(), migrated.end());
   boost::container::small_vector<std::uint8_t, 64> announced(moved.size(), 0);
   for (const operation& op : log) {
-    if (op.undone || op.kind == operation_kind::unevict) continue;
+    if (op.undone || op.kind == operation_kind::unevict || op.kind == operation_kind::withdraw) continue;
     decision d;
     d.action = action;
     d.commit = commits;
@@ -664,6 +704,7 @@ void core::commit() {
       continue;
     }
     if (op.kind == operation_kind::evict) {
+      took_back_ = took_back_ || (decides_net() && was_placed_here(op));
       if (op.again) evicted_twice.push_back(op.pod);
       if (action == action_kind::stale_gang_eviction) {
         mark_evicted(op.pod, !placed_here.empty() && placed_here[op.pod] ? no_row : 0);
@@ -677,10 +718,7 @@ void core::commit() {
         announced[at] = 1;
         continue;
       }
-      d.kind = decision_kind::evict;
-      d.node = (*state().node_row_of_slot)[op.old_node];
-      d.devices = op.old_devices;
-      d.numa_zones = zones.zones_at(op.old_zones);
+      describe_leave(op, d);
     } else {
       const bool moves = op.kind == operation_kind::pipeline && std::binary_search(moved.begin(), moved.end(), op.pod);
       d.kind = migrates                              ? decision_kind::migrate
@@ -688,19 +726,52 @@ void core::commit() {
                : moves                               ? decision_kind::move
                                                      : decision_kind::pipeline;
       if (!moves) note_placed(op.pod, true);
-      d.node = (*state().node_row_of_slot)[live.pod_node[op.pod]];
-      d.devices = live.pod_devices[op.pod];
-      d.numa_zones = zones.zones_of_pod(op.pod);
-      if (claims.used()) d.claim_devices = claims.devices_of(state(), op.pod);
-      if (vendors.used()) d.device_grants = vendors.grants_of(op.pod, d.node);
-      if (const auto cell = cell_places_.find(op.pod); cell != cell_places_.end())
-        d.device_grants.push_back(cell->second);
-      if (op.kind == operation_kind::allocate) {
-        set_status(op.pod, pod_status::binding);
-        tell(op.pod, live.pod_node[op.pod], pod_status::allocated);
-      }
+      describe_place(d);
+      if (op.kind == operation_kind::allocate) begin_binding(op.pod);
     }
     decisions.push_back(std::move(d));
+  }
+  close_statement();
+}
+
+/// The pod was put where it is by this session, which takes that back.
+bool core::was_placed_here(const operation& eviction) const {
+  return static_cast<pod_status>(state().live.pod_state[eviction.pod]) != eviction.old_status ||
+         state().live.pod_node[eviction.pod] != eviction.old_node;
+}
+
+void core::describe_leave(const operation& op, decision& d) const {
+  d.kind = decision_kind::evict;
+  d.node = (*state().node_row_of_slot)[op.old_node];
+  d.devices = op.old_devices;
+  d.numa_zones = zones.zones_at(op.old_zones);
+}
+
+void core::describe_place(decision& d) const {
+  d.node = (*state().node_row_of_slot)[live.pod_node[d.pod]];
+  d.devices = live.pod_devices[d.pod];
+  d.numa_zones = zones.zones_of_pod(d.pod);
+  if (claims.used()) d.claim_devices = claims.devices_of(state(), d.pod);
+  if (vendors.used()) d.device_grants = vendors.grants_of(d.pod, d.node);
+  if (const auto cell = cell_places_.find(d.pod); cell != cell_places_.end()) d.device_grants.push_back(cell->second);
+}
+
+void core::begin_binding(pod_row pod) {
+  set_status(pod, pod_status::binding);
+  tell(pod, live.pod_node[pod], pod_status::allocated);
+}
+
+/// Ends a statement whose decisions have been told. Where decisions are net it is kept, so that it can be taken back.
+void core::close_statement() {
+  if (decides_net()) {
+    for (operation op : log) {
+      if (op.undone || op.kind == operation_kind::unevict || op.kind == operation_kind::divide) continue;
+      if (op.old_claims != no_row) {
+        history_claims_.push_back(saved_claims[op.old_claims]);
+        op.old_claims = static_cast<std::uint32_t>(history_claims_.size() - 1);
+      }
+      history_.push_back(op);
+    }
   }
   log.clear();
   saved_claims.clear();

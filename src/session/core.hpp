@@ -43,7 +43,7 @@
 
 namespace kaisched::work {
 
-enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict, finish, divide };
+enum class operation_kind : std::uint8_t { allocate, pipeline, evict, unevict, finish, divide, withdraw };
 
 /// One entry of the undo log: what was before.
 struct operation {
@@ -159,6 +159,8 @@ class core {
   [[nodiscard]] session_view view() const { return session_view(access); }
   [[nodiscard]] bool has(std::string_view part) const;
   [[nodiscard]] bool compat() const { return options.mode == decision_mode::compat; }
+  /// Decisions are net: what an action gives and a later one takes back was never given. `compat` tells each event.
+  [[nodiscard]] bool decides_net() const { return !compat(); }
 
   // ---- statement
   [[nodiscard]] std::uint32_t depth() const { return static_cast<std::uint32_t>(log.size()); }
@@ -188,6 +190,12 @@ class core {
   }
   /// Or not the devices of its claims.
   [[nodiscard]] bool changes_claims(pod_row pod, std::uint32_t eviction) const;
+  /// Gives the place up that a pod which waits holds since this session was opened.
+  void withdraw(pod_row pod);
+  /// Ends a statement that decides nothing new: what it holds is held since earlier sessions.
+  void commit_silently();
+  /// Starts a pod that waits on a node, on the same devices if these are free. False: it cannot start there now.
+  [[nodiscard]] bool start_in_place(pod_row pod, node_row node, const device_set& devices);
   /// A look ahead: the pod has ended and holds nothing any more. Must be undone before the statement is committed.
   void finish(pod_row pod);
   /// Divides a device anew. What is made can be claimed, and starts nobody in this session.
@@ -217,6 +225,10 @@ class core {
   /// All new allocations of the group become claims on the same nodes: nobody starts now.
   void convert_to_pipelined(group_row group);
   void commit();
+  /// After an action, and after a commit of the host: if commits have taken back what this session had placed, the
+  /// decisions and the state become those of the net outcome. A start that was taken back is no decision, and who got
+  /// the room starts where no running pod has to leave for it.
+  void settle_decisions();
   /// Forgets the statement and keeps what it has done: neither decided nor undone (a defect of KAI).
   void abandon();
   /// The pod was evicted by operations that have not been committed.
@@ -225,6 +237,14 @@ class core {
   /// Groups with pending pods that the action is for, by `model::group_before`.
   [[nodiscard]] std::span<const group_row> waiting_groups() const {
     return only_group == no_row ? std::span<const group_row>(*state().pending_groups) : std::span(&only_group, 1);
+  }
+
+  /// Room that was freed for a pod in an earlier session is kept for it.
+  [[nodiscard]] bool keeps_nominations() const { return !compat() && options.nomination_timeout != 0; }
+  /// The node on which the host says that a place is kept for the pod, or no_row.
+  [[nodiscard]] node_row nominated_node(pod_row pod) const {
+    const std::uint32_t slot = state().pod_extras[pod].nominated;
+    return slot == no_row || !keeps_nominations() || !state().is_nominated(pod) ? no_row : row_of_slot(slot);
   }
 
   /// With threads of the host all nodes are asked about all classes of groups that wait at once.
@@ -418,6 +438,9 @@ class core {
 
   base::row_marks started_groups;  ///< in this session
   base::row_marks evicted_groups;  ///< in this session
+  bool looked_at_nominations = false;  ///< the first action has tried to start pods where places are kept for them
+  std::vector<pod_row> lapsed;         ///< pods whose places could not be kept
+  base::row_marks passed_over;     ///< pods beyond gangs that an action has found no node for; those behind them are tried
   base::row_marks held_groups;     ///< that have a place, and a part did not let start
   /// By pod: 0, or 1 + the position in the statement of the eviction that has not been committed. Empty before the
   /// first eviction.
@@ -453,6 +476,7 @@ class core {
  private:
   void connect();
   void gate_dependent_groups();
+  void take_up_nominations();
   void add_part(std::unique_ptr<policy_part> part);
   [[nodiscard]] result<void> ask_for_shares();
   /// Tells those that hear changes.
@@ -485,6 +509,13 @@ class core {
   void undo(std::uint32_t position);
   void undo_division();
   static void describe_division(const division& what, decision& d);
+  [[nodiscard]] bool was_placed_here(const operation& eviction) const;
+  void describe_leave(const operation& op, decision& d) const;
+  void describe_place(decision& d) const;
+  void begin_binding(pod_row pod);
+  void close_statement();
+  void undo_history();
+  friend class net_outcome;
   void undo_put(const operation& op, bool restores_claims = true);
   [[nodiscard]] std::uint32_t save_claims(pod_row pod);
   void rejoin_claims(const operation& op);
@@ -524,6 +555,9 @@ class core {
   std::map<pod_row, std::string> cell_places_;
   std::map<group_row, std::string> missing_cells_;
   std::map<group_row, budget_refusal> budget_refusals_;
+  std::vector<operation> history_;  ///< what commits have done, where decisions are net
+  std::vector<policy::saved_claims> history_claims_;
+  bool took_back_ = false;  ///< a commit since has taken back what this session had placed
 };
 
 /// An amount in KAI's unit of a quota dimension: devices, milli-cores, bytes.

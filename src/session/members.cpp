@@ -122,6 +122,7 @@ class collector {
     const auto status = static_cast<pod_status>(c_.live.pod_state[p]);
     const bool waits = status == pod_status::pending || (which_ == startable::pending_or_evicted &&
                                                          status == pod_status::releasing && c_.is_evicted_here(p));
+    if (c_.passed_over.has(p)) return false;
     return waits && (c_.partial.group == no_row || c_.partial.may_start(c_.state().pods[p].group, p));
   }
 

@@ -56,7 +56,7 @@ delta::delta() {
   plan(devices_changed, table_kind::device, table_op::change,
        {{col::device_node, ct::string}, {col::device_index, ct::u32}, {col::device_healthy, ct::u8}});
   plan(pods_nominated, table_kind::pod, table_op::change,
-       {{col::pod_name, ct::string}, {col::pod_nominated_node, ct::string}});
+       {{col::pod_name, ct::string}, {col::pod_nominated_node, ct::u64}, {col::pod_nominated_since, ct::i64}});
   plan(pods_changed, table_kind::pod, table_op::change,
        {{col::pod_name, ct::string},
         {col::pod_status_column, ct::u8},
@@ -148,10 +148,11 @@ void delta::change_device(std::string_view node, std::uint32_t index, bool healt
   ++rows_;
 }
 
-void delta::nominate_pod(std::string_view name, std::string_view node) {
+void delta::nominate_pod(std::string_view name, entity_id node, std::int64_t since) {
   const auto& to = columns_[pods_nominated];
   to[0]->push(name);
-  to[1]->push(node);
+  to[1]->push(node.value);
+  to[2]->push(since);
   ++rows_;
 }
 

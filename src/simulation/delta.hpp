@@ -32,8 +32,8 @@ class delta {
   void change_usage(std::string_view queue, double of_gpus);
   void change_capacity(std::string_view node, std::span<const std::int64_t> amounts);
   void change_device(std::string_view node, std::uint32_t index, bool healthy);
-  /// Where it was, if it waits again.
-  void nominate_pod(std::string_view name, std::string_view node);
+  /// Where it was, if it waits again, or where its place is kept since a time.
+  void nominate_pod(std::string_view name, entity_id node, std::int64_t since = unset);
   /// @param node none: the pod waits
   void change_pod(std::string_view name, pod_status status, entity_id node, const device_set& devices);
   struct group_times {

@@ -40,12 +40,23 @@ void record::flush() {
 
 // ---- before the start -----------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Sessions that place all jobs anew keep no places: where a job was is only where it would rather be.
+engine decider(const engine& with, const simulation_options& options) {
+  engine made = with.clone();
+  if (options.replan) (void)made.set("nominations.timeout", "0");
+  return made;
+}
+
+}  // namespace
+
 player::player(cluster& over, const play& what, const engine& with, const simulation_options& options,
                const session_watcher& watcher)
     : cluster_(over),
       play_(what),
       jobs_(what.jobs.jobs),
-      engine_(with),
+      engine_(decider(with, options)),
       options_(options),
       watcher_(watcher),
       book_(what, options) {}

@@ -62,6 +62,8 @@ class player {
     bool told = true;  ///< the cluster knows
     entity_id node{};
     device_set devices{};
+    entity_id nominated{};      ///< node on which its place is kept
+    bool nomination_told = true;
     std::uint64_t stamp = 0;    ///< of its leaving
     std::uint32_t in_list = 0;  ///< where it stands among the pods of its node
     std::int64_t since = 0;     ///< that it is on its node
@@ -124,6 +126,7 @@ class player {
   void arrive(std::uint32_t j);
   void end_job(std::uint32_t j);
   void touch_pod(std::uint32_t p);
+  void nominate(std::uint32_t p, entity_id node);
   void note_state(std::uint32_t j);
   void wait(std::uint32_t p, int sign);
   void hold(std::uint32_t p, int sign);
@@ -173,7 +176,7 @@ class player {
   cluster& cluster_;
   const play& play_;
   const std::vector<job>& jobs_;
-  const engine& engine_;
+  const engine engine_;
   const simulation_options& options_;
   const session_watcher& watcher_;
   job_book book_;

@@ -111,6 +111,15 @@ void player::touch_pod(std::uint32_t p) {
   untold_.push_back(p);
 }
 
+/// A place is kept for the pod on a node, or on none.
+void player::nominate(std::uint32_t p, entity_id node) {
+  pod_entry& pod = pods_[p];
+  if (pod.nominated == node || options_.replan) return;
+  pod.nominated = node;
+  pod.nomination_told = false;
+  touch_pod(p);
+}
+
 /// Before the pods of a job change: whether it ran.
 void player::note_state(std::uint32_t j) {
   if (touched_job_[j]) return;

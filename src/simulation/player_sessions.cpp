@@ -123,8 +123,7 @@ result<void> player::tell_cluster() {
     if (pod.where == whereabouts::gone) continue;  // the delta removes it
     pod.told = true;
     if (competes(pod.job)) {
-      delta_.nominate_pod(pod_name(p),
-                          pod.where == whereabouts::on_node ? nodes_[pod.node.slot()].name : std::string_view{});
+      delta_.nominate_pod(pod_name(p), pod.where == whereabouts::on_node ? pod.node : entity_id{});
       continue;
     }
     const bool waits = pod.where == whereabouts::waits;
@@ -132,6 +131,9 @@ result<void> player::tell_cluster() {
                               : pod.where == whereabouts::on_node ? pod_status::running
                                                                   : pod_status::releasing;
     delta_.change_pod(pod_name(p), status, pod.node, pod.devices);
+    if (pod.nomination_told) continue;
+    pod.nomination_told = true;
+    delta_.nominate_pod(pod_name(p), pod.nominated, pod.nominated ? options_.begin + now_ : unset);
   }
   untold_.clear();
   std::sort(untold_groups_.begin(), untold_groups_.end());
@@ -190,17 +192,21 @@ entity_id player::node_of(const decision& d, const model::cluster_state& s) {
 /// The pod of a decision that has something to carry out, else `nothing`.
 result<std::uint32_t> player::subject_of(const decision& d, const snapshot& over) const {
   if (d.kind == decision_kind::repartition) return divided_devices();
-  if (d.kind == decision_kind::unschedulable || d.kind == decision_kind::pipeline) return nothing;
+  if (d.kind == decision_kind::unschedulable) return nothing;
   if (d.pod >= pod_of_row_.size() || pod_of_row_[d.pod] == nothing) return foreign_pod(over.pod_name(d.pod));
   return pod_of_row_[d.pod];
 }
 
 result<void> player::carry_out(const session& held, const snapshot& over) {
+  const bool keeps_places = engine_.options().mode == decision_mode::strict && engine_.options().nomination_timeout != 0;
   for (const decision& d : held.decisions()) {
     const result<std::uint32_t> subject = subject_of(d, over);
     if (!subject) return subject.failure();
     if (*subject == nothing) continue;
     const std::uint32_t p = *subject;
+    const bool waits_there = d.kind == decision_kind::pipeline || d.kind == decision_kind::move;
+    if (keeps_places) nominate(p, waits_there ? node_of(d, over.state()) : entity_id{});
+    if (d.kind == decision_kind::pipeline) continue;
     ++result_.counts.decisions;
     if (d.kind == decision_kind::bind) {
       start_pod(p, node_of(d, over.state()), d.devices);

@@ -22,8 +22,8 @@ RUNS = {
     "reclaim": [
         ((), False),
         (("THREE_QUEUES",), False),
-        (("TWO_RESOURCES", "COUNTS_ALL"), False),
-        (("TWO_RESOURCES",), True),
+        (("TWO_RESOURCES",), False),
+        (("TWO_RESOURCES", "COUNTS_ASKED"), True),
         (("WITHOUT_F1",), True),
         (("WITHOUT_F24",), True),
         (("WITHOUT_S17",), True),

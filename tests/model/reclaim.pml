@@ -10,11 +10,11 @@
  *
  * Not modelled: units that leave so that others can move, trees of queues, groups that cannot be preempted, other actions.
  *
- * TWO_RESOURCES: GPUs and cores. By the rule as it is there is a circle, which the engine repeats
- * (tests/scenarios/reclaim/circle.ks): for a core a queue loses a GPU that it holds within its share, which F24 does not
- * count, as nobody has asked for a GPU. With COUNTS_ALL it would count, and there is none.
+ * TWO_RESOURCES: GPUs and cores. What a queue loses of a resource that nobody has asked for counts as well (F24), unless
+ * the queue is over its share of what was asked for: then it cannot take the unit back. COUNTS_ASKED leaves that out, and
+ * there is a circle (tests/scenarios/reclaim/circle.ks).
  *
- * Planted mistakes, each of which has to be found: WITHOUT_F1, WITHOUT_F24, WITHOUT_S17. The
+ * Planted mistakes, each of which has to be found: WITHOUT_F1, WITHOUT_F24, WITHOUT_S17, COUNTS_ASKED. The
  * letters are rules of docs/rules.md.
  */
 #ifdef TWO_RESOURCES
@@ -102,10 +102,13 @@ byte gone;
  * was within it. */
 #define within(held, unit, share)                                            \
   ((unit) > (share) -> 0 : smaller(held, share) - smaller((held) - (unit), share))
-#ifdef COUNTS_ALL
-#define counts(asked) true
-#else
-#define counts(asked) ((asked) > 0)
+#ifdef COUNTS_ASKED
+#define counts(asked, u, v) ((asked) > 0)
+#elif defined(TWO_RESOURCES)
+#define over_share(u, v)                                                     \
+  ((gives_gpus(u, v) && gpu_held[of(v)] > gpu_share[of(v)]) ||               \
+   (gives_cores(u, v) && core_held[of(v)] > core_share[of(v)]))
+#define counts(asked, u, v) ((asked) > 0 || !over_share(u, v))
 #endif
 #ifdef WITHOUT_F24
 #define made_up(u) true
@@ -140,12 +143,12 @@ inline lose(x, y) { /* y goes for x */
   printf("for unit %d: unit %d of queue %d goes\n", x, y, of(y));
 #ifdef TWO_RESOURCES
   if
-  :: counts(gpus[x]) && gpus[y] > 0 ->
+  :: counts(gpus[x], x, y) && gpus[y] > 0 ->
      gpus_lost = gpus_lost + within(gpu_held[of(y)], gpus[y], gpu_share[of(y)])
   :: else
   fi;
   if
-  :: counts(cores[x]) && cores[y] > 0 ->
+  :: counts(cores[x], x, y) && cores[y] > 0 ->
      cores_lost = cores_lost + within(core_held[of(y)], cores[y], core_share[of(y)])
   :: else
   fi;

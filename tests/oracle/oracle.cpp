@@ -216,18 +216,73 @@ class oracle_session {
       }
       return;
     }
+    // Groups that stay within the fair shares of their queues go first.
+    std::vector<std::size_t> later;
+    std::vector<std::size_t> first;
+    for (const std::size_t g : first_of_each_queue()) (within_share(g) ? first : later).push_back(g);
+    serve(first, &later);
+    serve(later, nullptr);
+  }
+
+  /// As many groups of each queue as the depth says.
+  std::vector<std::size_t> first_of_each_queue() {
+    const std::vector<std::size_t> all = groups_to_try();
+    const auto depth = static_cast<std::size_t>(o_.allocate_queue_depth);
+    if (depth == 0 || !has("proportion")) return all;
+    const auto before = [&](std::size_t a, std::size_t b) { return group_before(a, b); };
     std::map<std::size_t, kai_heap<std::size_t>> leaves;
-    const auto push = [&](std::size_t g) {
-      leaves[w_.groups[g].queue].push(g, static_cast<std::size_t>(o_.allocate_queue_depth),
-                                      [&](std::size_t a, std::size_t b) { return group_before(a, b); });
-    };
-    for (const std::size_t g : groups_to_try()) push(g);
+    for (const std::size_t g : all) leaves[w_.groups[g].queue].push(g, depth, before);
+    std::vector<std::size_t> kept;
+    for (auto& [leaf, heap] : leaves) {
+      while (!heap.empty()) kept.push_back(heap.pop(before));
+    }
+    std::sort(kept.begin(), kept.end(), [&](auto a, auto b) { return canonical(a) < canonical(b); });
+    return kept;
+  }
+
+  /// What a group starts next leaves its queue within its share of all that it asks for.
+  bool within_share(std::size_t g) {
+    if (!has("proportion")) return true;
+    count_held();
+    const quota_amounts asked = next_request(g);
+    const figures& queue = queues_[w_.groups[g].queue];
+    for (std::size_t r = 0; r < quota_dimensions; ++r) {
+      const std::int64_t share = queue.fair_share[r];
+      if (asked[r] > 0 && share != unlimited && queue.allocated[r] + asked[r] > share) return false;
+    }
+    return true;
+  }
+
+  void serve(std::vector<std::size_t> groups, std::vector<std::size_t>* later) {
+    std::map<std::size_t, kai_heap<std::size_t>> leaves;
+    const auto before = [&](std::size_t a, std::size_t b) { return group_before(a, b); };
+    const std::size_t depth = has("proportion") ? 0 : static_cast<std::size_t>(o_.allocate_queue_depth);
+    const auto push = [&](std::size_t g) { leaves[w_.groups[g].queue].push(g, depth, before); };
+    for (const std::size_t g : groups) push(g);
     while (true) {
       const std::size_t leaf = best_leaf(nobody, leaves);
       if (leaf == nobody) return;
-      const std::size_t g = leaves.at(leaf).pop([&](std::size_t a, std::size_t b) { return group_before(a, b); });
-      if (try_group(g) && pending(g) > 0) push(g);  // the next elastic pod competes again
+      const std::size_t g = leaves.at(leaf).pop(before);
+      if (later != nullptr && !within_share(g)) {
+        later->push_back(g);
+        continue;
+      }
+      if (!try_group(g) && !pass_over(g)) continue;
+      if (pending(g) == 0 || (!passed_over_.empty() && chunk(g).empty())) continue;
+      if (later != nullptr && !within_share(g)) {
+        later->push_back(g);
+      } else {
+        push(g);  // the next elastic pod competes again
+      }
     }
+  }
+
+  /// The next pod beyond the gangs has no node: one that asks for something else is tried.
+  bool pass_over(std::size_t g) {
+    const std::vector<std::size_t> pods = chunk(g);
+    if (!satisfied(g, 0) || pods.size() != 1) return false;
+    passed_over_.insert(pods.front());
+    return !chunk(g).empty();
   }
 
   /// The leaf below a queue that is served next, or nobody: the best child by its best group, and so on down.
@@ -317,7 +372,7 @@ class oracle_session {
       std::int64_t wanted = satisfied(g, m) ? 1 : it.min - active(it);
       for (const std::size_t p : it.pods) {
         if (wanted == 0) break;
-        if (w_.states[p].status != pod_status::pending) continue;
+        if (w_.states[p].status != pod_status::pending || passed_over_.contains(p)) continue;
         pods.push_back(p);
         --wanted;
       }
@@ -694,6 +749,7 @@ class oracle_session {
   policy_options o_;
   quota_amounts total_{};
   std::vector<figures> queues_;
+  std::set<std::size_t> passed_over_;  ///< pods
   std::vector<std::size_t> log_;  ///< pods that the present attempt has placed
   std::vector<decision> decisions_;
   std::uint32_t commits_ = 0;

@@ -28,6 +28,7 @@ class rapid_dice final : public test::dice {
 
 policy_options random_options(test::dice& d) {
   policy_options o = preset("kai").value();
+  o.nomination_timeout = 0;  // the oracle knows claims of one session
   o.mode = d.of<decision_mode>({decision_mode::strict, decision_mode::compat});
   o.gpu_placement = d.of<placement_strategy>({placement_strategy::binpack, placement_strategy::spread});
   o.cpu_placement = d.of<placement_strategy>({placement_strategy::binpack, placement_strategy::spread});
@@ -151,6 +152,7 @@ TEST_CASE("every cluster of two nodes and three pods") {
           if (!within_its_reach(s, mode)) continue;
           for (const placement_strategy placement : {placement_strategy::binpack, placement_strategy::spread}) {
             policy_options o = preset("kai").value();
+            o.nomination_timeout = 0;
             o.mode = mode;
             o.gpu_placement = placement;
             leave_out_sharing(o);

@@ -40,12 +40,19 @@ class checker {
     return std::move(report_);
   }
 
-  victim_report check(const session& s) {
+  /// `starts`: what the session had decided after its first action.
+  victim_report check(const session& s, const std::vector<decision>& starts) {
     report_.overdrawn = overdrawn();
     std::vector<std::vector<decision>> commits;
     for (const decision& d : s.decisions()) {
       if (commits.empty() || commits.back().front().commit != d.commit) commits.emplace_back();
       commits.back().push_back(d);
+    }
+    const bool stands = starts.size() <= s.decisions().size() &&
+                        std::equal(starts.begin(), starts.end(), s.decisions().begin());
+    if (strict() && (!stands || was_taken_back(s, commits))) {
+      ++report_.netted;
+      return std::move(report_);
     }
     std::size_t next = 0;
     for (; next < commits.size() && commits[next].front().action == action_kind::allocate; ++next) {
@@ -70,6 +77,20 @@ class checker {
     }
     if (next != commits.size()) report_.faults.emplace_back("beneficiary: a commit is for no group that asked");
     return std::move(report_);
+  }
+
+  /// Some action took back what an earlier one had given: the commits are not those that were made one after the other.
+  [[nodiscard]] static bool was_taken_back(const session& s, const std::vector<std::vector<decision>>& commits) {
+    const auto placed = static_cast<std::size_t>(std::ranges::count_if(
+        s.attempts(), [](const eviction_attempt& one) { return one.outcome == attempt_outcome::placed; }));
+    std::size_t others = 0;
+    bool starts = false;
+    for (const std::vector<decision>& commit : commits) {
+      if (commit.front().action == action_kind::allocate) continue;
+      ++others;
+      starts = starts || std::ranges::any_of(commit, [](const decision& d) { return d.kind == decision_kind::bind; });
+    }
+    return starts || others != placed;
   }
 
  private:
@@ -266,20 +287,22 @@ class checker {
   }
 
   void cheapest(std::size_t g, const std::vector<victim_chain>& chains, const std::vector<victim_unit>& set) {
-    const std::size_t lost_units = oracle_.attempt(action_, g, set).lost_units;
+    const loss lost = oracle_.attempt(action_, g, set).cost;
     for (std::size_t i = 0; i < set.size(); ++i) {
       if (i + 1 < set.size() && set[i + 1].group == set[i].group) continue;  // the last ones of their chains
       std::vector<victim_unit> less = set;
       less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
       const trial one = oracle_.attempt(action_, g, less);
-      if (one.accepted != verdict::yes || one.lost_units > lost_units) continue;
+      if (one.accepted != verdict::yes || lost.is_less_than(one.cost)) continue;
       return fault("minimal", g, "takes" + names_of(set) + ", enough would be" + names_of(less));
     }
     if (!is_small(g)) return;
     const victim_oracle::answer best = oracle_.search(action_, g, chains, largest_searched);
     report_.sets += best.tried;
-    if (best.found && std::pair(best.lost_units, best.found->size()) < std::pair(lost_units, set.size())) {
-      fault("smallest", g, "takes" + names_of(set) + ", enough would be" + names_of(*best.found));
+    if (!best.found) return;
+    const bool same = !best.cost.is_less_than(lost) && !lost.is_less_than(best.cost);
+    if (best.cost.is_less_than(lost) || (same && best.found->size() < set.size())) {
+      fault("cheapest", g, "takes" + names_of(set) + ", enough would be" + names_of(*best.found));
     }
   }
 
@@ -363,9 +386,15 @@ class checker {
 }  // namespace
 
 victim_report check_victims(const snapshot& from, const policy_options& options, std::int64_t now) {
-  const result<session> ran = engine(options).run(from, now);
   checker all(from, options, now);
-  return ran ? all.check(*ran) : all.failed(ran.failure().message);
+  result<session> ran = engine(options).open(from, now);
+  if (!ran) return all.failed(ran.failure().message);
+  std::vector<decision> starts;
+  for (const std::string& action : options.actions) {
+    if (auto done = ran->run(action); !done) return all.failed(done.failure().message);
+    if (action == "allocate") starts.assign(ran->decisions().begin(), ran->decisions().end());
+  }
+  return all.check(*ran, starts);
 }
 
 }  // namespace kaisched::oracle

@@ -16,6 +16,7 @@ struct victim_report {
   std::size_t groups = 0;           ///< that asked for victims
   std::size_t placed = 0;
   std::size_t evicting = 0;  ///< of these, with victims
+  std::size_t netted = 0;    ///< sessions of `strict` in which an action took back what another one had given
   std::size_t missed = 0;    ///< left waiting though a set would have helped
   std::size_t sets = 0;      ///< that the oracle has tried
   std::size_t defects = 0;   ///< commits of `compat` whose amounts are not looked at: after a known defect

@@ -47,6 +47,7 @@ struct arguments {
 /// The first session of a scenario.
 oracle::victim_report check_scenario(const std::string& text, const std::string& source) {
   policy_options options = must(preset("kai"));
+  options.nomination_timeout = 0;  // the oracle knows claims of one session
   const auto take = [&](const io::scenario_settings& settings) {
     for (const auto& [name, value] : settings) {
       if (auto done = options.set(name, value); !done) throw std::runtime_error(done.failure().message);
@@ -115,6 +116,7 @@ int check_random(const arguments& a) {
       sum.placed += one.placed;
       sum.evicting += one.evicting;
       sum.missed += one.missed;
+      sum.netted += one.netted;
       sum.sets += one.sets;
       sum.defects += one.defects;
       if (one.faults.empty()) continue;
@@ -131,6 +133,7 @@ int check_random(const arguments& a) {
         action.c_str(), a.mode.c_str(), static_cast<unsigned long long>(a.count), sum.groups, sum.placed, sum.evicting,
         sum.missed, possible,
         possible == 0 ? 0.0 : 100.0 * static_cast<double>(sum.missed) / static_cast<double>(possible), sum.sets);
+    if (sum.netted > 0) std::printf(", %zu sessions that took something back", sum.netted);
     if (sum.defects > 0) std::printf(", %zu commits after a defect", sum.defects);
     std::printf("\n");
     for (const auto& [kind, count] : kinds) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -151,8 +152,14 @@ void victim_oracle::put(scene& s, std::size_t p, std::size_t n, pod_status statu
   charge(s, p, 1);
 }
 
-void victim_oracle::start(std::size_t p, std::size_t n) { put(s_, p, n, pod_status::binding); }
-void victim_oracle::claim(std::size_t p, std::size_t n) { put(s_, p, n, pod_status::pipelined); }
+void victim_oracle::start(std::size_t p, std::size_t n) {
+  placed_here_.insert(p);
+  put(s_, p, n, pod_status::binding);
+}
+void victim_oracle::claim(std::size_t p, std::size_t n) {
+  if (s_.states[p].status == pod_status::pending) placed_here_.insert(p);
+  put(s_, p, n, pod_status::pipelined);
+}
 void victim_oracle::evict(std::size_t p) { evict(s_, p); }
 
 std::vector<std::size_t> victim_oracle::path(std::size_t q) const {
@@ -409,13 +416,37 @@ trial victim_oracle::attempt(evicting action, std::size_t g, std::span<const vic
   for (std::size_t p = 0; p < w_.pods.size(); ++p) {
     if (gone[p] && s.states[p].status == pod_status::releasing) made.lost.push_back(p);
   }
-  made.lost_units = static_cast<std::size_t>(std::count_if(set.begin(), set.end(), [&](const victim_unit& unit) {
-    return std::any_of(unit.pods.begin(), unit.pods.end(),
-                       [&](std::size_t p) { return s.states[p].status == pod_status::releasing; });
-  }));
+  for (const victim_unit& unit : set) {
+    const bool lost = std::any_of(unit.pods.begin(), unit.pods.end(),
+                                  [&](std::size_t p) { return s.states[p].status == pod_status::releasing; });
+    const group& of = w_.groups[unit.group];
+    for (std::size_t i = 0; lost && i < unit.pods.size(); ++i) {
+      if (placed_here_.contains(unit.pods[i])) continue;  // what has not begun is not lost
+      auto& [gpus, cores, pods] = made.cost.by_priority[of.priority];
+      gpus += w_.pods[unit.pods[i]].request[dim_gpu];
+      cores += w_.pods[unit.pods[i]].request[dim_cpu];
+      ++pods;
+      made.cost.starts.push_back(of.last_start == unset ? of.created : of.last_start);
+    }
+  }
+  std::sort(made.cost.starts.begin(), made.cost.starts.end());
   made.accepted = action == evicting::preempt && !stays_entitled(g, set) ? verdict::no : judge(action, g, made.lost);
   made.states = std::move(s.states);
   return made;
+}
+
+bool loss::is_less_than(const loss& other) const {
+  std::set<std::int64_t, std::greater<>> priorities;
+  for (const auto& [priority, unused] : by_priority) priorities.insert(priority);
+  for (const auto& [priority, unused] : other.by_priority) priorities.insert(priority);
+  for (const std::int64_t priority : priorities) {
+    const auto of = [priority](const loss& from) {
+      const auto at = from.by_priority.find(priority);
+      return at == from.by_priority.end() ? std::array<std::int64_t, 3>{} : at->second;
+    };
+    if (of(*this) != of(other)) return of(*this) < of(other);
+  }
+  return starts > other.starts;
 }
 
 victim_oracle::answer victim_oracle::search(evicting action, std::size_t g, const std::vector<victim_chain>& chains,
@@ -424,11 +455,11 @@ victim_oracle::answer victim_oracle::search(evicting action, std::size_t g, cons
   (void)each_set(chains, most_units, [&](const std::vector<victim_unit>& set) {
     ++made.tried;
     const trial one = attempt(action, g, set);
-    if (one.accepted == verdict::yes && (!made.found || one.lost_units < made.lost_units)) {
+    if (one.accepted == verdict::yes && (!made.found || one.cost.is_less_than(made.cost))) {
       made.found = set;
-      made.lost_units = one.lost_units;
+      made.cost = one.cost;
     }
-    return made.found && made.lost_units == 0;
+    return made.found && made.cost.is_nothing();
   });
   return made;
 }
@@ -593,15 +624,33 @@ verdict victim_oracle::judge_reclaim(std::size_t g, const std::vector<std::size_
   for (auto& [queues, units] : by_queues) {
     std::erase(units, quota_amounts{});
     const auto [mine, theirs] = queues;
+    quota_amounts all{};
+    for (const quota_amounts& unit : units) add(all, unit);
+    // A unit of a queue over its share of what it gives of what was asked for counts in that alone. Whether the queue is
+    // over it may depend on what has gone before.
+    const auto over_share = [&, other = theirs](const quota_amounts& unit, const quota_amounts& gone) {
+      bool over = false;
+      for (std::size_t r = 0; r < quota_dimensions; ++r) {
+        over = over || (asked[r] > 0 && unit[r] > 0 && s_.queues[other].fair_share[r] != unlimited &&
+                        s_.queues[other].allocated[r] - gone[r] > s_.queues[other].fair_share[r]);
+      }
+      return over;
+    };
     for (std::size_t r = 0; r < quota_dimensions; ++r) {
-      if (asked[r] == 0) continue;
       const std::int64_t share = s_.queues[theirs].fair_share[r];
-      std::int64_t counted = 0;
-      std::int64_t larger = 0;  // units that are not counted; of two orders they go first or last
-      for (const quota_amounts& unit : units) (unit[r] > share ? larger : counted) += unit[r];
-      const auto within = [&](std::int64_t held) { return std::min(held, share) - std::min(held - counted, share); };
-      least_within[r] += within(s_.queues[theirs].allocated[r]);
-      most_within[r] += within(s_.queues[theirs].allocated[r] - larger);
+      const std::int64_t held = s_.queues[theirs].allocated[r];
+      std::int64_t surely = 0;  // what counts in every order, and what counts in some
+      std::int64_t perhaps = 0;
+      for (const quota_amounts& unit : units) {
+        if (share != unlimited && unit[r] > share) continue;
+        quota_amounts others = all;
+        add(others, unit, -1);
+        if (asked[r] > 0 || !over_share(unit, {})) surely += unit[r];
+        if (asked[r] > 0 || !over_share(unit, others)) perhaps += unit[r];
+      }
+      const auto within = [&](std::int64_t amount) { return share == unlimited ? amount : std::min(amount, share); };
+      least_within[r] += within(held) - within(held - surely);
+      most_within[r] += within(held - (all[r] - perhaps)) - within(held - all[r]);
     }
     worst = std::min(
         worst, in_any_order(s_.queues[theirs].allocated, units,

@@ -4,10 +4,13 @@
 /// filters or undo. Written from the rules (docs/rules.md, sections U, S, F, E and K), in integers, as `strict`
 /// decides. Sees the public headers only. Pods ask for whole devices, and groups have one pod set each.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,11 +38,20 @@ using victim_chain = std::vector<victim_unit>;
 /// Whether a set is a solution. Where units are judged one by one their order can decide (F7): then both may be right.
 enum class verdict : std::uint8_t { no, depends, yes };
 
+/// What owners lose: for each priority from the highest down GPUs, cores and pods, then how old their groups are.
+struct loss {
+  std::map<std::int64_t, std::array<std::int64_t, 3>, std::greater<>> by_priority;
+  std::vector<std::int64_t> starts;  ///< ascending
+
+  [[nodiscard]] bool is_nothing() const { return by_priority.empty(); }
+  [[nodiscard]] bool is_less_than(const loss& other) const;
+};
+
 /// What became of a set that was tried.
 struct trial {
   bool placed = false;            ///< the group has a place
   std::vector<std::size_t> lost;  ///< pods that left and found no place
-  std::size_t lost_units = 0;     ///< units with such pods
+  loss cost;                      ///< of units with such pods
   verdict accepted = verdict::no;
   std::vector<pod_state> states;  ///< afterwards, if the group was placed
 
@@ -83,7 +95,7 @@ class victim_oracle {
   /// Units of these groups, gangs included that are promised more time.
   [[nodiscard]] std::size_t count_units(evicting action, std::size_t g) const;
   /// All of the set leave; the group is placed, then those of them that find a place, in queue order (S18). A set costs
-  /// the units that are lost by it, then the units that are in it.
+  /// what is lost by it, then the units that are in it.
   [[nodiscard]] trial attempt(evicting action, std::size_t g, std::span<const victim_unit> set) const;
   /// The verdict on losses alone.
   [[nodiscard]] verdict judge(evicting action, std::size_t g, const std::vector<std::size_t>& lost) const;
@@ -91,7 +103,7 @@ class victim_oracle {
   /// Of all sets of up to so many units the one that costs least of those that are solutions for certain.
   struct answer {
     std::optional<std::vector<victim_unit>> found;
-    std::size_t lost_units = 0;
+    loss cost;
     std::size_t tried = 0;
   };
   [[nodiscard]] answer search(evicting action, std::size_t g, const std::vector<victim_chain>& chains,
@@ -144,6 +156,7 @@ class victim_oracle {
   world w_;
   policy_options o_;
   std::int64_t now_ = 0;
+  std::set<std::size_t> placed_here_;  ///< pods that the session has given a place
   quota_amounts total_{};
   std::vector<std::vector<bool>> accepts_;  ///< by pod and node
   scene s_;

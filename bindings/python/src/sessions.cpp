@@ -276,6 +276,8 @@ void bind_sessions(py::module_& m, py::class_<py_engine>& engines) {
       .def("fork", &py_session::fork,
            "A second session over the same state, for what-if questions. Costs nothing that grows with the cluster.")
       .def_property_readonly("decisions", result_table(table_kind::decision), "What to do, in order of commits.")
+      .def_property_readonly("outcome", result_table(table_kind::outcome),
+                             "The net decision on each pod: what a host has to do, in every mode.")
       .def_property_readonly("reasons", result_table(table_kind::reason), "Why pod groups wait.")
       .def_property_readonly("queue_shares", result_table(table_kind::queue_share), "Quota, fair share, allocation.")
       .def_property_readonly("placements", result_table(table_kind::placement), "Where every pod is at the end.")

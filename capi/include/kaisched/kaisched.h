@@ -882,7 +882,9 @@ enum kaisched_table_kind {
   /// output: Queues over all members of a federation, by name.
   KAISCHED_TABLE_FEDERATED_QUEUE = 56,
   /// output: What members of a federation decided, by round and member, and then members that failed, by name.
-  KAISCHED_TABLE_MEMBER_SESSION = 57
+  KAISCHED_TABLE_MEMBER_SESSION = 57,
+  /// output: What a session comes to: one decision for each pod, the net one, in every mode.
+  KAISCHED_TABLE_OUTCOME = 58
 };
 
 /// Columns of KAISCHED_TABLE_RESOURCE.
@@ -1254,7 +1256,9 @@ enum kaisched_pod_column {
   KAISCHED_POD_COL_PREFERENCES = 36,
   /// string_list, default empty. What the pod uses of resources of its device that are shared by time, such as
   /// compute:400, bandwidth:700; for the part colocation. [resource:thousandths]
-  KAISCHED_POD_COL_LOAD = 37
+  KAISCHED_POD_COL_LOAD = 37,
+  /// i64, default unset. When the pod got its nominated_node; unset: the promise does not run out. [ns]
+  KAISCHED_POD_COL_NOMINATED_SINCE = 38
 };
 
 /// Columns of KAISCHED_TABLE_NUMA_ZONE.

@@ -233,15 +233,21 @@ std::string gpu_group_name(std::string_view node, std::int64_t index, int attemp
 result<std::string> format_actions(const session& from, const object_names& names, binding_form form) {
   const result<table> pods = from.base().to_table(table_kind::pod);
   if (!pods) return pods.failure();
-  const result<table> decisions = from.to_table(table_kind::decision);
+  const result<table> decisions = from.to_table(table_kind::outcome);
   if (!decisions) return decisions.failure();
 
+  for (const decision& d : from.decisions()) {
+    if (d.kind != decision_kind::repartition) continue;
+    return error{status::unsupported,
+                 fmt::format("node {}: how its devices are divided is set by its operator, not by actions on pods",
+                             from.base().node_name(d.node)),
+                 {}};
+  }
   claim_actions claims(names);
   if (auto done = claims.read(from); !done) return done.take_failure();
   action_list list(names, claims, form, requests_of(pods->view(), from.base().dimension_names()));
   const table_view rows = decisions->view();
   const model::cluster_state& before = from.base().state();
-  std::set<std::string_view> started;
   for (std::uint64_t row = 0; row < rows.rows; ++row) {
     const std::string_view pod = rows.find(col::decision_pod_name)->string(row);
     const std::string_view node = rows.find(col::decision_node_name)->string(row);
@@ -262,7 +268,6 @@ result<std::string> format_actions(const session& from, const object_names& name
         if (!grants.empty()) {
           if (auto done = list.grant(pod, node, grants); !done) return done.take_failure();
         }
-        started.insert(pod);
         list.bind(pod, node, rows.find(col::decision_devices)->list(row),
                   rows.find(col::decision_device_share)->values<std::int64_t>(rows.rows)[row],
                   static_cast<std::int64_t>(granted.size()));
@@ -275,7 +280,7 @@ result<std::string> format_actions(const session& from, const object_names& name
       case decision_kind::move: {  // its controller makes another pod, which has no name yet
         const entity_id id(rows.find(col::decision_pod)->values<std::uint64_t>(rows.rows)[row]);
         const auto was = static_cast<pod_status>(before.live.pod_state[id.slot()]);
-        if (model::is_in(was, model::stoppable) || started.contains(pod)) {
+        if (model::is_in(was, model::stoppable)) {
           list.evict(pod);
         } else {  // it had a claim only
           list.nominate(pod, kind == decision_kind::move ? node : std::string_view{});
@@ -286,10 +291,6 @@ result<std::string> format_actions(const session& from, const object_names& name
         return error{
             status::unsupported, fmt::format("pod {}: a migration starts a pod that does not exist yet", pod), {}};
       case decision_kind::repartition:
-        return error{
-            status::unsupported,
-            fmt::format("node {}: how its devices are divided is set by its operator, not by actions on pods", node),
-            {}};
       case decision_kind::unschedulable:
         break;
     }

@@ -43,6 +43,7 @@ std::string settle_text(const scenario_settle& settle) {
   std::string out = "settle";
   if (settle.evicted == scenario_settle::evicted_pods::releasing) out += " evicted=releasing";
   if (settle.evicted == scenario_settle::evicted_pods::gone) out += " evicted=gone";
+  if (!settle.keeps_nominations) out += " nominations=forgotten";
   std::vector<std::string> groups;
   groups.reserve(settle.groups.size());
   for (const std::string& group : settle.groups) groups.push_back(quoted_if_needed(group, text_place::element));

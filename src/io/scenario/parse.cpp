@@ -203,8 +203,12 @@ class parser {
           return fail(one, fmt::format("evicted: no such fate; {}", suggestion(one.given.front().text, fates)));
         }
         made.evicted = static_cast<scenario_settle::evicted_pods>(fate - fates.begin());
+      } else if (one.name.text == "nominations" && one.given.kind == value_kind::text) {
+        const std::string& fate = one.given.front().text;
+        if (fate != "kept" && fate != "forgotten") return fail(one, "expected nominations=kept|forgotten");
+        made.keeps_nominations = fate == "kept";
       } else {
-        return fail(one, "expected evicted=pending|releasing|gone or groups=[...]");
+        return fail(one, "expected evicted=pending|releasing|gone, nominations=kept|forgotten or groups=[...]");
       }
     }
     add_step(from.first_line, from.last_line, std::move(made));

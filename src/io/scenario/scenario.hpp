@@ -56,6 +56,7 @@ struct scenario_settle {
   enum class evicted_pods : std::uint8_t { pending, releasing, gone };
   evicted_pods evicted = evicted_pods::pending;
   std::vector<std::string> groups;  ///< only these; all if empty
+  bool keeps_nominations = true;    ///< places that pods have been promised are kept for them
 };
 
 struct scenario_step {

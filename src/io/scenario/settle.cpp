@@ -22,6 +22,7 @@ struct pod_fate {
   std::vector<std::int64_t> devices;
   std::vector<std::int64_t> zones;
   std::vector<std::string> grants;  ///< of vendor devices
+  std::string nominated;            ///< node on which it has been promised a place; empty: none
   bool is_held = false;             ///< somebody outside has not agreed that it may start
 };
 
@@ -67,6 +68,7 @@ fates fates_of(const output_rows& decisions, const scenario_settle& how, const s
     const bool was_bound_here = pod.what == fate::runs && !pod.node.empty();
     pod.what = leaves && was_bound_here ? fate::waits : fate_of(kind, how.evicted);
     pod.node = decisions.text("node", row);
+    pod.nominated = kind == decision_kind::pipeline || kind == decision_kind::move ? pod.node : std::string();
     pod.devices = decisions.at(*decisions.column("devices"), row).integers;
     pod.zones = decisions.at(*decisions.column("numa_zones"), row).integers;
     pod.grants = decisions.at(*decisions.column("device_grants"), row).texts;
@@ -124,6 +126,21 @@ result<void> add_evictions(std::vector<table>& to, const session& of, const std:
   }
   to.push_back(std::move(changed));
   return {};
+}
+
+/// Pods are told where a place is kept for them, or that none is.
+void add_nominations(std::vector<table>& to, const fates& found, std::int64_t now) {
+  table changed = change_of(table_kind::pod);
+  table::column& name = changed.add(col::pod_name, column_type::string, 0);
+  table::column& node = changed.add(col::pod_nominated_node, column_type::string, 0);
+  table::column& since = changed.add(col::pod_nominated_since, column_type::i64);
+  for (const auto& [pod, becomes] : found.pods) {
+    if (becomes.what == fate::goes) continue;
+    name.push(std::string_view(pod));
+    node.push(std::string_view(becomes.nominated));
+    since.push(becomes.nominated.empty() ? unset : now);
+  }
+  if (changed.rows() > 0) to.push_back(std::move(changed));
 }
 
 /// Claims have the users that run now; one without users has no devices.
@@ -284,6 +301,7 @@ result<std::vector<table>> settle_tables(const session& of, const scenario_settl
   if (releasing.rows() > 0) made.push_back(std::move(releasing));
   if (changed.rows() > 0) made.push_back(std::move(changed));
 
+  if (how.keeps_nominations) add_nominations(made, found, now);
   if (auto done = add_divisions(made, of, found); !done) return done.failure();
   if (auto done = add_claims(made, of, found); !done) return done.failure();
 

@@ -94,6 +94,14 @@ template <class Queue, class Amounts>
 }
 
 template <class Queue, class Amounts>
+[[nodiscard]] bool over_share(const Queue& q, const Amounts& held, const involved& which) {
+  for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
+    if (which[r] && !at_most(held[r], q.shares[r].fair_share)) return true;
+  }
+  return false;
+}
+
+template <class Queue, class Amounts>
 [[nodiscard]] bool over_quota(const Queue& q, const Amounts& held, const involved& which) {
   for (std::uint32_t r = 0; r < quota_dimensions; ++r) {
     if (which[r] && !at_most(held[r], q.shares[r].deserved)) return true;
@@ -290,7 +298,9 @@ template <class Queue, class Amounts, class Multiplier>
           !guarantees_quota(queues[mine], claim.required, asked, queues[theirs], held, given)) {
         return false;
       }
-      if (repaired) within.add(queues[theirs], held, unit, given);
+      // A queue that is over its share of what is asked for cannot take the unit back, whatever else the unit held.
+      if (repaired)
+        within.add(queues[theirs], held, unit, over_share(queues[theirs], held, given) ? given : in_amounts(unit, true));
       for (const queue_row q : path_of(queues, of.queue)) {
         const auto at = entry_of(q);
         at->left = minus(at->left, unit);

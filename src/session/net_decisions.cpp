@@ -1,0 +1,277 @@
+// Net decisions: what a session gives and takes back again was never given.
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "session/core.hpp"
+#include "session/members.hpp"
+
+namespace kaisched::work {
+
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+bool leaves(decision_kind kind) {
+  return kind == decision_kind::evict || kind == decision_kind::move || kind == decision_kind::migrate;
+}
+
+}  // namespace
+
+/// What the commits of a session come to. Made from the decisions; `apply` undoes the commits and does this instead.
+class net_outcome {
+ public:
+  explicit net_outcome(core& c) : c_(c), made_(std::move(c.decisions)) {
+    c_.decisions.clear();
+    for (std::size_t i = 0; i < made_.size(); ++i) note(i);
+    find_held();
+  }
+
+  void apply() {
+    c_.undo_history();
+    bind_again();
+    evict_again();
+    for (const held_place& one : held_) c_.pipeline(one.pod, one.node, one.devices);
+    place_chunks();
+    tell();
+    join_commits();
+    close();
+  }
+
+ private:
+  /// Of one pod: positions in the decisions that were made.
+  struct fate {
+    std::size_t left = none;    ///< it left the node on which it was when the session began
+    std::size_t lost = none;    ///< it lost the place that was kept for it
+    std::size_t placed = none;  ///< it was placed where it is now
+    node_row node = no_row;
+    device_set devices{};
+  };
+  struct held_place {
+    pod_row pod;
+    node_row node;
+    device_set devices;
+  };
+
+  [[nodiscard]] bool was_on_node(pod_row p) const {
+    return c_.state().live.pod_node[p] != no_row &&
+           model::is_in(static_cast<pod_status>(c_.state().live.pod_state[p]),
+                        model::active_allocated & ~model::bit(pod_status::pipelined));
+  }
+
+  void note(std::size_t i) {
+    const decision& d = made_[i];
+    if (d.pod == no_row) return;
+    fate& of = fates_[d.pod];
+    if (leaves(d.kind) && was_on_node(d.pod)) {
+      if (of.left == none) of.left = i;
+    } else if (leaves(d.kind) && c_.nominated_node(d.pod) != no_row) {
+      of.lost = i;
+    }
+    of.placed = d.kind == decision_kind::evict ? none : i;
+    if (of.placed == none) return;
+    of.node = (*c_.state().node_row_of_slot)[c_.live.pod_node[d.pod]];
+    of.devices = c_.live.pod_devices[d.pod];
+  }
+
+  /// Places that pods hold without a decision: they have held them since earlier sessions.
+  void find_held() {
+    for (const operation& op : c_.history_) {
+      const bool held = static_cast<pod_status>(c_.live.pod_state[op.pod]) == pod_status::pipelined;
+      if (op.kind != operation_kind::pipeline || !held || fates_.contains(op.pod)) continue;
+      held_.push_back({op.pod, (*c_.state().node_row_of_slot)[c_.live.pod_node[op.pod]], c_.live.pod_devices[op.pod]});
+    }
+  }
+
+  void bind_again() {
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      if (made_[i].kind != decision_kind::bind || fates_.at(made_[i].pod).placed != i) continue;
+      const fate& of = fates_.at(made_[i].pod);
+      c_.allocate(made_[i].pod, of.node, of.devices);
+    }
+  }
+
+  void evict_again() {
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      if (made_[i].pod == no_row || fates_.at(made_[i].pod).left != i) continue;
+      const fate& of = fates_.at(made_[i].pod);
+      c_.evict(made_[i].pod);
+      if (of.placed != none && made_[of.placed].kind == decision_kind::migrate)
+        c_.allocate(made_[i].pod, of.node, of.devices);
+    }
+  }
+
+  /// Pods of a group that one commit has put on what comes free start if all of it is free now.
+  void place_chunks() {
+    std::vector<pod_row> chunk;
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      const decision& d = made_[i];
+      const bool waits = d.kind == decision_kind::pipeline || d.kind == decision_kind::move;
+      if (waits && fates_.at(d.pod).placed == i) chunk.push_back(d.pod);
+      const bool last = i + 1 == made_.size() || made_[i + 1].commit != d.commit || made_[i + 1].group != d.group;
+      if (!last) continue;
+      place(chunk);
+      chunk.clear();
+    }
+  }
+
+  void place(const std::vector<pod_row>& chunk) {
+    if (chunk.empty()) return;
+    const std::uint32_t before = c_.depth();
+    const group_row group = c_.state().pods[chunk.front()].group;
+    const bool starts = std::all_of(chunk.begin(), chunk.end(), [this](pod_row p) {
+      const fate& of = fates_.at(p);
+      return c_.start_in_place(p, of.node, of.devices);
+    });
+    if (starts && !must_wait_as_a_whole(c_, group)) return;
+    c_.rollback(before);
+    for (const pod_row p : chunk) c_.pipeline(p, fates_.at(p).node, fates_.at(p).devices);
+  }
+
+  void tell() {
+    std::map<pod_row, std::size_t> leaving;  // positions in the statement
+    for (std::size_t i = 0; i < c_.log.size(); ++i) {
+      if (c_.log[i].kind == operation_kind::evict) leaving[c_.log[i].pod] = i;
+    }
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      decision d = made_[i];
+      if (d.pod != no_row) {
+        const fate& of = fates_.at(d.pod);
+        const bool moves = of.left != none;
+        const node_row nominated = c_.nominated_node(d.pod);
+        if (of.placed == i) {
+          if (is_kept(d.pod, of)) continue;
+          const bool starts = static_cast<pod_status>(c_.live.pod_state[d.pod]) == pod_status::allocated;
+          d.kind = moves ? (starts ? decision_kind::migrate : decision_kind::move)
+                         : (starts ? decision_kind::bind : decision_kind::pipeline);
+          d.claim_devices.clear();
+          d.device_grants.clear();
+          c_.describe_place(d);
+        } else if (of.left == i && of.placed == none) {
+          d.claim_devices.clear();
+          d.device_grants.clear();
+          c_.describe_leave(c_.log[leaving.at(d.pod)], d);
+        } else if (of.lost == i && of.placed == none) {
+          d.kind = decision_kind::evict;
+          d.node = nominated;
+          d.devices = {};
+          d.claim_devices.clear();
+          d.device_grants.clear();
+        } else {
+          continue;
+        }
+      }
+      c_.decisions.push_back(std::move(d));
+    }
+  }
+
+  /// An eviction whose commit places nobody any more is for whom took the place: it belongs to that commit.
+  void join_commits() {
+    std::map<std::uint32_t, bool> places;  // by commit
+    for (const decision& d : c_.decisions)
+      places[d.commit] = places[d.commit] || (d.kind != decision_kind::evict && d.kind != decision_kind::move);
+    std::map<std::uint32_t, std::uint32_t> joins;
+    for (auto at = places.rbegin(); at != places.rend(); ++at) {
+      if (at->second) continue;
+      const std::uint32_t later = who_took(at->first);
+      const auto further = joins.find(later);
+      if (later != at->first) joins[at->first] = further == joins.end() ? later : further->second;
+    }
+    if (joins.empty()) return;
+    for (decision& d : c_.decisions) {
+      if (const auto to = joins.find(d.commit); to != joins.end()) d.commit = to->second;
+    }
+    std::stable_sort(c_.decisions.begin(), c_.decisions.end(),
+                     [](const decision& a, const decision& b) { return a.commit < b.commit; });
+  }
+
+  /// The commit that took a place which this one had given, or itself.
+  [[nodiscard]] std::uint32_t who_took(std::uint32_t commit) const {
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      const decision& d = made_[i];
+      if (d.commit != commit || d.pod == no_row || d.kind == decision_kind::evict) continue;
+      for (std::size_t j = i + 1; j < made_.size(); ++j) {
+        if (made_[j].pod == d.pod && made_[j].commit != commit) return made_[j].commit;
+      }
+    }
+    return commit;
+  }
+
+  /// The pod has the place again that was kept for it.
+  [[nodiscard]] bool is_kept(pod_row p, const fate& of) const {
+    return of.left == none && static_cast<pod_status>(c_.live.pod_state[p]) == pod_status::pipelined &&
+           of.node == c_.nominated_node(p);
+  }
+
+  /// Groups have started and lost pods as the net outcome says.
+  void close() {
+    for (const auto& [pod, of] : fates_) {
+      const group_row group = c_.state().pods[pod].group;
+      if (group == no_row) continue;
+      c_.started_groups.unmark(group);
+      c_.evicted_groups.unmark(group);
+    }
+    for (const decision& d : c_.decisions) {
+      if (d.pod == no_row || d.group == no_row) continue;
+      const bool evicts = d.kind == decision_kind::evict || d.kind == decision_kind::move;
+      if (evicts && d.action != action_kind::stale_gang_eviction)
+        c_.evicted_groups.mark(d.group, c_.state().group_slots);
+      if (d.kind == decision_kind::bind && !had_started(d.group) && !must_wait_as_a_whole(c_, d.group))
+        c_.note_start(d.group);
+    }
+    for (const operation& op : c_.log) {
+      if (op.kind == operation_kind::evict) c_.mark_evicted(op.pod, 0);
+      if (op.kind == operation_kind::allocate) c_.begin_binding(op.pod);
+    }
+    c_.close_statement();
+  }
+
+  /// Some pod of the group held something when the session began.
+  [[nodiscard]] bool had_started(group_row g) const {
+    const model::group_core& group = c_.state().groups[g];
+    for (sub_group_row sub = group.first_sub; sub < group.first_sub + group.sub_count; ++sub) {
+      if (c_.state().live.counts[sub].holding > 0) return true;
+    }
+    return false;
+  }
+
+  core& c_;
+  std::vector<decision> made_;
+  std::map<pod_row, fate> fates_;
+  std::vector<held_place> held_;
+};
+
+void core::undo_history() {
+  log = std::move(history_);
+  saved_claims = std::move(history_claims_);
+  history_.clear();
+  history_claims_.clear();
+  const action_statistics counted = statistics.back();  // what was tried is counted once
+  rollback(0);
+  statistics.back() = counted;
+}
+
+bool core::start_in_place(pod_row pod, node_row node, const device_set& devices) {
+  if (static_cast<pod_status>(live.pod_state[pod]) != pod_status::pending) return false;
+  if (!policy::ignores_other_pods(access, state().class_of(pod))) {
+    constraint verdict = constraint::none;
+    policy::pod_verdicts(access, pod, std::span(&node, 1), std::span(&verdict, 1));
+    if (verdict != constraint::none) return false;
+  }
+  const std::optional<place> found = place_on(*this, pod, node, policy::free_amount::idle);
+  if (!found || found->must_wait) return false;
+  const bool same = devices.mask != 0 && model::can_take(state(), live, state().class_of(pod), node, devices,
+                                                         model::device_amount::free_now);
+  allocate(pod, node, same ? devices : found->devices, found->groups);
+  return true;
+}
+
+void core::settle_decisions() {
+  if (!took_back_) return;
+  took_back_ = false;
+  net_outcome(*this).apply();
+  if (ledger_.is_open()) ledger_.open_again(*this);
+}
+
+}  // namespace kaisched::work
