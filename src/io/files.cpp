@@ -3,8 +3,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <system_error>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -46,6 +48,30 @@ result<void> write_file(const std::string& path, std::string_view bytes) {
   if (!file) return system_failure(status::argument, "open for writing", path, errno);
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
   if (!written || std::fflush(file.get()) != 0) return system_failure(status::argument, "write", path, errno);
+  return {};
+}
+
+result<void> replace_file(const std::string& path, std::string_view bytes) {
+  namespace fs = std::filesystem;
+  std::error_code fault;
+  const fs::file_status before = fs::status(path, fault);
+  if (path == "-" || (fs::exists(before) && !fs::is_regular_file(before))) return write_file(path, bytes);
+  // The target of a link is replaced, not the link.
+  const fs::path real = fs::exists(before) ? fs::canonical(path, fault) : fs::path(path);
+  if (fault && fs::exists(before)) return system_failure(status::argument, "open for writing", path, fault.value());
+  const std::string beside = fmt::format("{}.{}.tmp", real.string(), getpid());
+  if (auto written = write_file(beside, bytes); !written) {
+    fs::remove(beside, fault);
+    return written;
+  }
+  std::error_code ignored;
+  if (fs::exists(before)) fs::permissions(beside, before.permissions(), ignored);
+  errno = 0;
+  if (std::rename(beside.c_str(), real.c_str()) != 0) {
+    const int number = errno;
+    fs::remove(beside, ignored);
+    return system_failure(status::argument, "replace", path, number);
+  }
   return {};
 }
 

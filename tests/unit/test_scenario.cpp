@@ -1,4 +1,7 @@
 // The scenario language: text, amounts, rows, sessions, expectations, renewal.
+#include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -530,6 +533,67 @@ TEST_CASE("minimising keeps what was asked for and nothing that is not needed") 
   how.interesting = [](const scenario&) { return true; };
   how.most_trials = 3;
   CHECK_FALSE(must(minimise_scenario(parsed(text), how)).finished);
+}
+
+TEST_CASE("minimising looks at several scenarios together and finds the same") {
+  const std::string text = std::string(small_cluster) + "pod_group idle\n pod idle-[0-9] gpu=1\nqueue other\nrun\n";
+  const auto has_idle = [](const scenario& one) { return one.text.find("pod idle-3 ") != std::string::npos; };
+  minimise_setup how;
+  how.interesting = has_idle;
+  const minimised alone = must(minimise_scenario(parsed(text), how));
+  minimise_setup together;
+  std::size_t made = 0;
+  together.first_interesting = [&](const auto& next) -> std::optional<std::size_t> {
+    std::vector<scenario> all;  // more than will be needed
+    for (std::optional<scenario> one; (one = next());) all.push_back(std::move(*one));
+    made += all.size();
+    const auto found = std::find_if(all.begin(), all.end(), has_idle);
+    if (found == all.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - all.begin());
+  };
+  const minimised several = must(minimise_scenario(parsed(text), together));
+  CHECK(several.text == alone.text);
+  CHECK(several.trials == alone.trials);
+  CHECK(made >= alone.trials);
+  CHECK(alone.size.pods == 1);
+  CHECK(alone.size.groups == 1);
+  CHECK(alone.size.nodes == 0);
+}
+
+TEST_CASE("a search that is stopped has the best so far") {
+  const std::string text = std::string(small_cluster) + "pod_group idle\n pod idle-[0-9] gpu=1\nrun\n";
+  std::vector<std::string> bests;
+  minimise_setup how;
+  how.interesting = [](const scenario& one) { return one.text.find("pod idle-3 ") != std::string::npos; };
+  how.improved = [&](const std::string& best, const scenario_size& size) {
+    bests.push_back(best);
+    CHECK(size.pods >= 1);
+  };
+  how.stopped = [&] { return bests.size() >= 3; };
+  const minimised some = must(minimise_scenario(parsed(text), how));
+  CHECK_FALSE(some.finished);
+  CHECK(some.text == bests.back());
+  CHECK(bests.size() == 3);
+  how.stopped = [] { return true; };
+  CHECK(minimise_scenario(parsed(text), how).failure().message.find("stopped before") != std::string::npos);
+}
+
+TEST_CASE("room goes with the pods that hold it") {
+  const std::string text =
+      "scenario 1\nnode n gpu=4 pods=9\nqueue a quota.gpu=3 limit.gpu=4\n"
+      "pod_group g[0-3] queue=a\npod g[0-3]-0 group=g[0-3] gpu=1 node=n status=running devices=[0-3]\nrun\n";
+  minimise_setup how;
+  std::set<std::string> rows;  // of those that were asked about
+  how.interesting = [&](const scenario& one) {
+    for (std::size_t at = 0; at < one.text.size(); at = one.text.find('\n', at) + 1) {
+      rows.insert(one.text.substr(at, one.text.find('\n', at) - at));
+    }
+    return true;
+  };
+  static_cast<void>(minimise_scenario(parsed(text), how));
+  CHECK(rows.contains("node n gpu=2 pods=9"));
+  CHECK(rows.contains("queue a quota={gpu=1} limit={gpu=2}"));
+  CHECK(rows.contains("pod g2-0 group=g2 gpu=1 status=running node=n"));
 }
 
 TEST_CASE("a line that asks for a decision") {

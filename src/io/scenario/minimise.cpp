@@ -1,274 +1,286 @@
+// Smaller scenarios of which something stays true.
 #include "io/scenario/minimise.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "io/scenario/cells.hpp"
-#include "io/scenario/rows.hpp"
-#include "io/scenario/text.hpp"
-#include "io/scenario/write.hpp"
+#include "base/sha256.hpp"
+#include "io/scenario/parts.hpp"
 
 namespace kaisched::io {
 
 namespace {
 
-using scenario_text::quoted_if_needed;
-using scenario_text::row_text;
-using scenario_text::text_place;
+using scenario_text::merge_sets;
+using scenario_text::number_place;
+using scenario_text::part;
+using scenario_text::part_list;
+using scenario_text::smaller_by;
+using scenario_text::with_them;
 
-using reference = std::pair<entity_kind, std::string>;  ///< an entity by its name
-
-/// A statement that can be left out: a row, or a step.
-struct part {
-  std::optional<row_text> row;
-  std::string text;  ///< of a step
-  std::optional<scenario_settle> settle;
-  std::set<reference> names;  ///< what a row adds
-  std::set<reference> needs;  ///< what it refers to
-};
-
-std::string settings_text(std::string_view verb, const scenario_settings& settings) {
-  std::string out(verb);
-  for (const auto& [name, value] : settings)
-    out += fmt::format(" {}={}", name, quoted_if_needed(value, text_place::value));
-  return out;
-}
-
-std::string settle_text(const scenario_settle& settle) {
-  std::string out = "settle";
-  if (settle.evicted == scenario_settle::evicted_pods::releasing) out += " evicted=releasing";
-  if (settle.evicted == scenario_settle::evicted_pods::gone) out += " evicted=gone";
-  if (!settle.keeps_nominations) out += " nominations=forgotten";
-  std::vector<std::string> groups;
-  groups.reserve(settle.groups.size());
-  for (const std::string& group : settle.groups) groups.push_back(quoted_if_needed(group, text_place::element));
-  if (!groups.empty()) out += fmt::format(" groups=[{}]", fmt::join(groups, ","));
-  return out;
-}
-
-/// The names in a value: a text or a list.
-std::vector<std::string> names_in(const std::string& written) {
-  const auto parsed = scenario_text::split("x y=" + written, "");
-  std::vector<std::string> names;
-  if (!parsed || parsed->size() != 1) return names;
-  for (const auto& word : parsed->front().items.back().given.items) names.push_back(word.text);
-  return names;
-}
-
-part part_of_row(row_text row) {
-  part made;
-  const auto kind = static_cast<entity_kind>(row.kind->kind);
-  const column_info* owner = scenario_text::owner_column(*row.kind);
-  const bool local = owner != nullptr && kind != entity_kind::pod && kind != entity_kind::pod_group;
-  if (!local) (row.op == table_op::add ? made.names : made.needs).emplace(kind, row.name);
-  for (const column_info& column : row.kind->columns) {
-    if (column.refers_to == entity_kind::none) continue;
-    for (const auto& [key, value] : row.fields) {
-      if (key != column.name) continue;
-      for (std::string& name : names_in(value)) {
-        if (!name.empty()) made.needs.emplace(column.refers_to, std::move(name));
-      }
-    }
-  }
-  made.row = std::move(row);
-  return made;
-}
-
-/// Without these a row would be another one's, or none.
-bool is_required(const row_text& row, std::string_view key) {
-  const column_info* owner = scenario_text::owner_column(*row.kind);
-  return std::any_of(row.kind->columns.begin(), row.kind->columns.end(), [&](const column_info& column) {
-    return column.name == key && (column.required || &column == owner) &&
-           &column != scenario_text::amounts_column(*row.kind);
-  });
-}
+/// A column of a kind of rows.
+using column_key = std::pair<std::string, std::string>;
+/// A field of a part, both by their places.
+using field_place = std::pair<std::size_t, std::size_t>;
+/// Candidate number i, if there is one.
+using candidate_maker = std::function<std::optional<part_list>(std::size_t)>;
 
 class minimiser {
  public:
-  minimiser(const scenario& from, const minimise_setup& how) : how_(how), title_(from.title), source_(from.source) {
-    for (const std::string& rule : from.rules) rules_ += " " + rule;
-    std::int64_t now = 0;
-    for (const scenario_step& step : from.steps) {
-      if (step.now != now) add_step(fmt::format("now {}", scenario_text::format_time(step.now)));
-      now = step.now;
-      std::visit([&](const auto& one) { take(one); }, step.what);
-    }
+  minimiser(const scenario& from, const minimise_setup& how)
+      : how_(how), frame_(scenario_text::frame_of(from)), parts_(scenario_text::parts_of(from)) {
     made_.statements_before = parts_.size();
   }
 
   result<minimised> run() {
-    if (!try_parts(parts_)) {
-      return error{
-          status::argument, fmt::format("{}: what is to stay true is not true of the scenario itself", source_), {}};
+    if (!take_first(1, [&](std::size_t) { return parts_; })) {
+      return error{status::argument,
+                   fmt::format("{}: {}", frame_.source,
+                               is_stopped() ? "stopped before it was known whether what is to stay true is true"
+                                            : "what is to stay true is not true of the scenario itself"),
+                   {}};
     }
-    bool smaller = true;
-    while (smaller && !out_of_trials()) {
-      smaller = false;
-      for (const entity_kind kind : {entity_kind::pod_group, entity_kind::node, entity_kind::queue, entity_kind::pod}) {
-        smaller = remove_entities([&](const part& one) {
-                    return one.row && !one.names.empty() && one.names.begin()->first == kind;
-                  }) ||
-                  smaller;
+    std::string before;
+    do {
+      before = text_;
+      leave_out_steps();
+      for (const entity_kind kind : {entity_kind::pod_group, entity_kind::queue, entity_kind::node, entity_kind::pod}) {
+        leave_out_entities(kind);
       }
-      smaller = remove_entities([](const part&) { return true; }) || smaller;
-      smaller = drop_fields() || smaller;
-    }
-    made_.text = text_of(parts_);
-    made_.statements = parts_.size();
-    made_.finished = !out_of_trials();
+      leave_out_rest();
+      leave_out_columns();
+      leave_out_fields();
+      for (const entity_kind kind : {entity_kind::pod_group, entity_kind::node, entity_kind::pod}) merge(kind);
+      lessen();
+    } while (text_ != before && !is_over());
+    made_.text = text_;
+    made_.size = scenario_text::size_of(parts_);
+    made_.statements = made_.size.statements;
+    made_.finished = !is_over();
     return std::move(made_);
   }
 
  private:
-  void add_step(std::string text) { parts_.push_back({std::nullopt, std::move(text), std::nullopt, {}, {}}); }
+  [[nodiscard]] bool is_stopped() const { return how_.stopped && how_.stopped(); }
+  [[nodiscard]] bool is_over() const { return made_.trials >= how_.most_trials || is_stopped(); }
 
-  void take(const scenario_delta& delta) {
-    for (const table& one : delta.tables) {
-      const table_view view = one.view();
-      for (std::uint64_t row = 0; row < view.rows; ++row) {
-        parts_.push_back(part_of_row(scenario_text::row_as_text(view, row, delta.dimensions)));
+  /// Takes the first of so many candidates that is interesting, and says which one that was.
+  std::optional<std::size_t> take_first(std::size_t count, const candidate_maker& make) {
+    struct candidate {
+      std::size_t number = 0;
+      base::sha256::digest digest{};
+    };
+    std::vector<candidate> asked;
+    std::size_t at = 0;
+    const auto next = [&]() -> std::optional<scenario> {
+      for (; at < count && made_.trials + asked.size() < how_.most_trials && !is_stopped(); ++at) {
+        const std::optional<part_list> smaller = make(at);
+        if (!smaller) continue;
+        const std::string text = scenario_text::text_of(frame_, *smaller);
+        base::sha256 hash;
+        hash.update(text);
+        const base::sha256::digest digest = hash.finish();
+        if (text == text_ || failed_.contains(digest)) continue;
+        result<scenario> parsed = parse_scenario(text, frame_.source);
+        if (!parsed) continue;
+        asked.push_back({at++, digest});
+        return std::move(*parsed);
+      }
+      return std::nullopt;
+    };
+    const std::optional<std::size_t> found = how_.first_interesting ? how_.first_interesting(next) : first_of(next);
+    const std::size_t uninteresting = found ? *found : is_stopped() ? 0 : asked.size();
+    for (std::size_t i = 0; i < uninteresting; ++i) failed_.insert(asked[i].digest);
+    made_.trials += found ? *found + 1 : asked.size();
+    if (!found) return std::nullopt;
+    parts_ = *make(asked[*found].number);
+    text_ = scenario_text::text_of(frame_, parts_);
+    if (how_.improved) how_.improved(text_, scenario_text::size_of(parts_));
+    return asked[*found].number;
+  }
+
+  /// One after the other.
+  std::optional<std::size_t> first_of(const std::function<std::optional<scenario>()>& next) const {
+    for (std::size_t i = 0;; ++i) {
+      const std::optional<scenario> one = next();
+      if (!one) return std::nullopt;
+      if (how_.interesting(*one)) return i;
+    }
+  }
+
+  /// ddmin: leaves out runs of `most` items, then of half as many, down to single ones. `collect` lists what there is
+  /// to leave out, `make` leaves some out in one of several ways.
+  template <class Item, class Collect, class Make>
+  void leave_out(std::size_t most, std::size_t ways, Collect collect, Make make) {
+    std::vector<Item> items = collect();
+    for (std::size_t size = std::min(most, items.size()); size > 0; size /= 2) {
+      std::size_t from = 0;
+      while (from < items.size() && !is_over()) {
+        const std::size_t runs = (items.size() - from + size - 1) / size;
+        const auto found = take_first(runs * ways, [&](std::size_t i) {
+          const std::size_t begin = from + i / ways * size;
+          return make(std::span<const Item>(items).subspan(begin, std::min(size, items.size() - begin)), i % ways);
+        });
+        if (!found) break;
+        from += *found / ways * size;
+        items = collect();
       }
     }
   }
-  void take(const scenario_option& option) { add_step(settings_text("option", option.settings)); }
-  void take(const scenario_run& run) { add_step(settings_text("run", run.settings)); }
-  void take(const scenario_settle& settle) {
-    add_step(settle_text(settle));
-    parts_.back().settle = settle;
-  }
 
-  [[nodiscard]] std::string text_of(const std::vector<part>& parts) const {
-    std::string out = fmt::format("scenario {}", scenario_version);
-    if (!title_.empty()) out += " " + quoted_if_needed(title_, text_place::word);
-    out += "\n";
-    if (!rules_.empty()) out += "rule" + rules_ + "\n";
-    for (const part& one : parts) out += (one.row ? one.row->line() : one.text) + "\n";
-    return out;
-  }
-
-  [[nodiscard]] bool out_of_trials() const { return made_.trials >= how_.most_trials; }
-
-  bool try_parts(const std::vector<part>& parts) {
-    if (out_of_trials()) return false;
-    ++made_.trials;
-    const result<scenario> candidate = parse_scenario(text_of(parts), source_);
-    const bool interesting = candidate && how_.interesting(*candidate);
-    if (how_.progress) how_.progress(made_.trials, interesting ? parts.size() : parts_.size());
-    return interesting;
-  }
-
-  static bool is_gone(const std::string& group, const std::set<reference>& gone) {
-    return gone.contains({entity_kind::pod_group, group});
-  }
-  /// Without names of groups it would be about all of them.
-  static bool loses_all_groups(const part& one, const std::set<reference>& gone) {
-    return one.settle && !one.settle->groups.empty() &&
-           std::all_of(one.settle->groups.begin(), one.settle->groups.end(),
-                       [&](const std::string& group) { return is_gone(group, gone); });
-  }
-  static part without_groups(part one, const std::set<reference>& gone) {
-    if (!one.settle) return one;
-    std::erase_if(one.settle->groups, [&](const std::string& group) { return is_gone(group, gone); });
-    one.text = settle_text(*one.settle);
-    return one;
-  }
-
-  /// What is left without some parts and without everything that needs them.
-  [[nodiscard]] std::vector<part> without(const std::vector<bool>& removed) const {
-    std::vector<part> left;
-    std::set<reference> gone;
-    std::vector<bool> out = removed;
-    bool more = true;
-    while (more) {
-      more = false;
-      for (std::size_t i = 0; i < parts_.size(); ++i) {
-        if (out[i]) {
-          gone.insert(parts_[i].names.begin(), parts_[i].names.end());
-          continue;
-        }
-        const bool dangling = std::any_of(parts_[i].needs.begin(), parts_[i].needs.end(),
-                                          [&](const reference& one) { return gone.contains(one); });
-        if (dangling) {
-          out[i] = true;
-          more = true;
-        }
-      }
-    }
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      if (!out[i] && !loses_all_groups(parts_[i], gone)) left.push_back(without_groups(parts_[i], gone));
-    }
-    return left;
-  }
-
-  /// ddmin: leaves out runs of the parts that match, of half their number, then of a quarter, down to single ones.
   template <class Match>
-  bool remove_entities(Match match) {
-    bool any = false;
-    std::vector<std::size_t> candidates;
+  [[nodiscard]] std::vector<std::size_t> places(Match match) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (match(parts_[i])) found.push_back(i);
+    }
+    return found;
+  }
+
+  void leave_out_steps() {
+    leave_out<std::size_t>(
+        parts_.size(), 1, [&] { return places([](const part& one) { return !one.row; }); },
+        [&](std::span<const std::size_t> run, std::size_t) { return without(parts_, run, with_them::dependents); });
+  }
+
+  void leave_out_entities(entity_kind kind) {
+    // What pods hold on nodes decides what others get: without them its room, and the claim to it, go as well.
+    constexpr std::array ways{with_them::share, with_them::dependents, with_them::emptied};
+    const auto collect = [&] { return places([&](const part& one) { return one.adds(kind); }); };
+    leave_out<std::size_t>(std::max<std::size_t>(1, collect().size() / 2), ways.size(), collect,
+                           [&](std::span<const std::size_t> run, std::size_t way) {
+                             return without(parts_, run, ways[way]);
+                           });
+  }
+
+  void leave_out_rest() {
+    leave_out<std::size_t>(
+        parts_.size() / 2, 1, [&] { return places([](const part&) { return true; }); },
+        [&](std::span<const std::size_t> run, std::size_t) { return without(parts_, run, with_them::dependents); });
+  }
+
+  [[nodiscard]] std::optional<part_list> without_fields(std::vector<field_place> fields) const {
+    part_list fewer = parts_;
+    std::sort(fields.rbegin(), fields.rend());
+    for (const auto& [at, field] : fields) {
+      auto& all = fewer[at].row->fields;
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(field));
+      fewer[at].refer();
+    }
+    return fewer;
+  }
+
+  /// Fields that can be left out with the column of each; those of a column are next to each other, last columns come
+  /// first, as they are mostly details.
+  [[nodiscard]] std::vector<std::pair<column_key, field_place>> fields() const {
+    std::vector<std::pair<column_key, field_place>> found;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const auto& row = parts_[i].row;
+      if (!row || row->op == table_op::remove) continue;
+      for (std::size_t f = row->fields.size(); f-- > 0;) {
+        if (scenario_text::is_required(*row, row->fields[f].first)) continue;
+        found.push_back({{std::string(row->kind->name), row->fields[f].first}, {i, f}});
+      }
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    return found;
+  }
+
+  void leave_out_columns() {
     const auto collect = [&] {
-      candidates.clear();
-      for (std::size_t i = 0; i < parts_.size(); ++i) {
-        if (match(parts_[i])) candidates.push_back(i);
+      std::vector<column_key> columns;
+      for (const auto& [column, place] : fields()) {
+        if (columns.empty() || columns.back() != column) columns.push_back(column);
+      }
+      return columns;
+    };
+    leave_out<column_key>(parts_.size(), 1, collect, [&](std::span<const column_key> run, std::size_t) {
+      std::vector<field_place> chosen;
+      for (const auto& [column, place] : fields()) {
+        if (std::find(run.begin(), run.end(), column) != run.end()) chosen.push_back(place);
+      }
+      return without_fields(std::move(chosen));
+    });
+  }
+
+  void leave_out_fields() {
+    const auto collect = [&] {
+      std::vector<field_place> places;
+      for (const auto& [column, place] : fields()) places.push_back(place);
+      return places;
+    };
+    leave_out<field_place>(std::max<std::size_t>(1, collect().size() / 2), 1, collect,
+                           [&](std::span<const field_place> run, std::size_t) {
+                             return without_fields({run.begin(), run.end()});
+                           });
+  }
+
+  /// All entities of a kind that could be one, then those of each set, then two at a time.
+  void merge(entity_kind kind) {
+    const merge_sets all = scenario_text::mergeable(parts_, kind);
+    if (all.empty() || take_first(1, [&](std::size_t) { return scenario_text::merged(parts_, kind, all); })) return;
+    for (std::size_t from = 0; !is_over();) {
+      merge_sets some = scenario_text::mergeable(parts_, kind);
+      const std::size_t whole = some.size();
+      for (std::size_t set = 0; set < whole; ++set) {
+        for (std::size_t i = 1; some[set].size() > 2 && i < some[set].size(); ++i) {
+          some.push_back({some[set][i - 1], some[set][i]});
+        }
+      }
+      if (from >= some.size()) return;
+      const auto found = take_first(some.size() - from, [&](std::size_t i) {
+        return scenario_text::merged(parts_, kind, {some[from + i]});
+      });
+      if (!found) return;
+      from += *found;
+    }
+  }
+
+  /// Numbers of a column together, then alone; all that are of one dimension.
+  void lessen() {
+    constexpr std::array ways{smaller_by::all_but_one, smaller_by::half, smaller_by::quarter, smaller_by::one};
+    take_first(1, [&](std::size_t) { return scenario_text::with_plain_times(parts_); });
+    for (std::size_t from = 0; !is_over();) {
+      const std::vector<std::vector<number_place>> sets = number_sets(scenario_text::numbers_of(parts_));
+      if (from >= sets.size()) return;
+      const auto found = take_first((sets.size() - from) * ways.size(), [&](std::size_t i) {
+        return scenario_text::with_smaller(parts_, sets[from + i / ways.size()], ways[i % ways.size()]);
+      });
+      if (!found) return;
+      from += *found / ways.size();  // the same numbers may get smaller still
+    }
+  }
+
+  static std::vector<std::vector<number_place>> number_sets(const std::vector<number_place>& all) {
+    std::vector<std::vector<number_place>> sets;
+    const auto add_by = [&](auto key) {
+      std::map<std::string, std::size_t> known;
+      for (const number_place& one : all) {
+        if (key(one).empty()) continue;
+        const auto [at, made] = known.emplace(key(one), sets.size());
+        if (made) sets.emplace_back();
+        sets[at->second].push_back(one);
       }
     };
-    collect();
-    std::size_t size = std::max<std::size_t>(1, candidates.size() / 2);
-    while (!candidates.empty()) {
-      bool removed_some = false;
-      for (std::size_t from = 0; from < candidates.size();) {
-        std::vector<bool> removed(parts_.size(), false);
-        const std::size_t end = std::min(candidates.size(), from + size);
-        for (std::size_t i = from; i < end; ++i) removed[candidates[i]] = true;
-        std::vector<part> left = without(removed);
-        if (left.size() < parts_.size() && try_parts(left)) {
-          parts_ = std::move(left);
-          any = removed_some = true;
-          collect();
-        } else {
-          from = end;
-        }
-        if (out_of_trials()) return any;
-      }
-      if (size == 1 && !removed_some) break;
-      size = std::max<std::size_t>(1, size / 2);
-    }
-    return any;
-  }
-
-  /// Leaves out fields one at a time; last ones first, as they are mostly details.
-  bool drop_fields() {
-    bool any = false;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const std::optional<row_text> whole = parts_[i].row;
-      if (!whole || whole->op == table_op::remove) continue;
-      row_text left = *whole;
-      for (std::size_t f = left.fields.size(); f-- > 0;) {
-        if (is_required(left, left.fields[f].first)) continue;
-        row_text row = left;
-        row.fields.erase(row.fields.begin() + static_cast<std::ptrdiff_t>(f));
-        std::vector<part> fewer = parts_;
-        fewer[i] = part_of_row(row);
-        if (try_parts(fewer)) {
-          parts_ = std::move(fewer);
-          left = std::move(row);
-          any = true;
-        }
-        if (out_of_trials()) return any;
-      }
-    }
-    return any;
+    add_by([](const number_place& one) { return one.dimension; });
+    add_by([](const number_place& one) { return one.column; });
+    for (const number_place& one : all) sets.push_back({one});
+    return sets;
   }
 
   const minimise_setup& how_;
-  std::string title_;
-  std::string source_;
-  std::string rules_;
-  std::vector<part> parts_;
+  scenario_text::part_frame frame_;
+  part_list parts_;
+  std::string text_;  ///< of the parts once they are known to be interesting
+  std::set<base::sha256::digest> failed_;
   minimised made_;
 };
 
