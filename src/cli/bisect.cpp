@@ -15,6 +15,7 @@
 #include "cli/console.hpp"
 #include "cli/recorded.hpp"
 #include "cli/scratch_file.hpp"
+#include "cli/shell_process.hpp"
 #include "cli/terminal.hpp"
 #include "io/files.hpp"
 #include "io/scenario/minimise.hpp"
@@ -34,8 +35,7 @@ struct bisect_arguments {
 
 /// The session in which two sides part for the first time.
 struct parting {
-  std::uint64_t number = 0;
-  std::int64_t now = 0;
+  io::recorded_session recorded;
   std::size_t at = 0;  ///< place of the decision
   std::string one;
   std::string other;
@@ -43,12 +43,6 @@ struct parting {
   io::scenario_settings by;       ///< of the one side
   io::scenario_settings against;  ///< of the other
 };
-
-std::string shell_word(std::string_view word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 struct ended {
   int code = -1;
@@ -131,8 +125,7 @@ result<std::optional<parting>> find_parting(const bisect_arguments& told, const 
       failed = by ? against.failure() : by.failure();
       return false;
     }
-    found =
-        parting{one.recorded.number, one.recorded.now, *at, {}, {}, from.state(), std::move(*by), std::move(*against)};
+    found = parting{one.recorded, *at, {}, {}, from.state(), std::move(*by), std::move(*against)};
     if (told.program.empty()) {
       found->one = decided_again::line(one.recorded.decisions, *at);
       found->other = decided_again::line(one.decisions, *at);
@@ -145,20 +138,11 @@ result<std::optional<parting>> find_parting(const bisect_arguments& told, const 
   return found;
 }
 
-std::string option_lines(const io::scenario_settings& settings) {
-  std::string text;
-  for (const auto& [name, value] : settings) text += fmt::format("option {}={}\n", name, value);
-  return text;
-}
-
 /// The session as a scenario of its own.
 result<io::scenario> scenario_of(const parting& where, const std::string& file) {
-  const result<std::string> text =
-      io::format_scenario(where.over, where.now, fmt::format("session {} of a recording", where.number));
+  const result<std::string> text = session_as_scenario(where.recorded, where.over, where.by, {});
   if (!text) return text.failure();
-  // Options stand before everything else but the title.
-  const std::size_t line = text->find('\n') + 1;
-  return io::parse_scenario(text->substr(0, line) + option_lines(where.by) + text->substr(line) + "\nrun\n", file);
+  return io::parse_scenario(*text, file);
 }
 
 /// Whether another program decides a scenario in another way: its expectations are those of this one.
@@ -221,9 +205,9 @@ int bisect(const bisect_arguments& told, console& to) {
     return to.finish(report);
   }
   const parting& where = **found;
-  report["first"] = json{{"session", where.number}, {"now", where.now}};
+  report["first"] = json{{"session", where.recorded.number}, {"now", where.recorded.now}};
   if (to.shows_report()) {
-    to.out().line(fmt::format("{}: session {} is the first that differs", told.file, where.number));
+    to.out().line(fmt::format("{}: session {} is the first that differs", told.file, where.recorded.number));
   }
   if (told.program.empty()) {
     report["first"]["decision"] = where.at + 1;

@@ -1,12 +1,16 @@
 // The command that makes scenarios smaller.
 #include "io/scenario/minimise.hpp"
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <set>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
-#include <sys/wait.h>
+#include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,15 +19,20 @@
 
 #include "cli/console.hpp"
 #include "cli/input.hpp"
+#include "cli/interruption.hpp"
 #include "cli/policy_arguments.hpp"
 #include "cli/progress.hpp"
 #include "cli/scratch_file.hpp"
+#include "cli/terminal.hpp"
+#include "cli/trials.hpp"
 #include "io/files.hpp"
 #include "io/scenario/scenario.hpp"
 
 namespace kaisched::cli {
 
 namespace {
+
+using minimise_clock = std::chrono::steady_clock;
 
 struct minimise_arguments {
   input_arguments input;
@@ -34,19 +43,39 @@ struct minimise_arguments {
   std::string command;                ///< of a shell
   std::vector<std::string> settings;  ///< option=value
   std::uint64_t trials = 100'000;
+  std::uint64_t jobs = 0;       ///< 0: one for each core
+  double time_limit = 0;        ///< seconds; 0: none
+  double command_timeout = 0;   ///< seconds; 0: none
 };
 
-/// What is to stay true of the scenario.
+minimise_clock::duration of_seconds(double seconds) {
+  return std::chrono::duration_cast<minimise_clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+/// What is to stay true of the scenario. Several threads may ask.
 class condition {
  public:
   condition(const minimise_arguments& told, io::scenario_settings with, io::scenario_settings against)
       : told_(told), with_(std::move(with)), against_(std::move(against)) {}
 
-  [[nodiscard]] bool holds(const io::scenario& one) const {
+  [[nodiscard]] result<bool> holds(const io::scenario& one, trial_place& at) {
     if (!told_.keeps.empty()) return keeps_decision(one);
     if (!against_.empty()) return io::decided_lines(one, with_) != io::decided_lines(one, against_);
-    if (!told_.command.empty()) return command_succeeds(one);
+    if (!told_.command.empty()) return command_succeeds(one, at);
     return fails(one);
+  }
+
+  /// What the command said of the scenario itself; nothing for other conditions.
+  [[nodiscard]] std::string first_answer() const {
+    if (told_.command.empty()) return {};
+    std::string text = fmt::format("; the command ended with status {}", first_end_.status);
+    const result<std::string> printed = io::read_file(first_output());
+    if (!printed) return text;
+    const std::size_t end = printed->find_last_not_of(" \n");
+    if (end == std::string::npos) return text;
+    const std::size_t line = printed->rfind('\n', end);
+    const std::size_t begin = line == std::string::npos ? 0 : line + 1;
+    return fmt::format("{}: {}", text, printed->substr(begin, end + 1 - begin));
   }
 
  private:
@@ -67,24 +96,39 @@ class condition {
     return false;
   }
 
-  [[nodiscard]] bool command_succeeds(const io::scenario& one) const {
-    if (auto written = io::write_file(scratch_.path(), one.text); !written) return false;
-    std::string call = told_.command;
-    const std::size_t hole = call.find("{}");
-    if (hole == std::string::npos) {
-      call += " '" + scratch_.path() + "'";
-    } else {
-      call.replace(hole, 2, "'" + scratch_.path() + "'");
+  [[nodiscard]] std::string first_output() const { return scratch_.path() + "/output"; }
+
+  [[nodiscard]] result<bool> command_succeeds(const io::scenario& one, trial_place& at) {
+    if (scratch_.path().empty()) return error{status::internal, "no folder can be made for temporary files", {}};
+    const std::string file = fmt::format("{}/{}{}", scratch_.path(), at.number, io::scenario_ending);
+    if (auto written = io::write_file(file, one.text); !written) return written.failure();
+    // The first one is asked alone.
+    const bool first = !asked_;
+    asked_ = true;
+    if (auto begun = at.process.start(call_of(file), first ? first_output() : "/dev/null"); !begun) {
+      return begun.failure();
     }
-    const int ended =
-        std::system(call.c_str());  // NOLINT(concurrency-mt-unsafe,cert-env33-c): that is what was asked for
-    return ended != -1 && WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
+    const command_end ended = at.process.wait();
+    if (first) first_end_ = ended;
+    return ended.succeeded();
+  }
+
+  [[nodiscard]] std::string call_of(const std::string& file) const {
+    constexpr std::string_view hole = "{}";
+    const std::string word = shell_word(file);
+    std::string call = told_.command;
+    std::size_t at = call.find(hole);
+    if (at == std::string::npos) return call + " " + word;
+    for (; at != std::string::npos; at = call.find(hole, at + word.size())) call.replace(at, hole.size(), word);
+    return call;
   }
 
   const minimise_arguments& told_;
   io::scenario_settings with_;
   io::scenario_settings against_;
-  scratch_file scratch_;
+  scratch_folder scratch_;
+  std::atomic<bool> asked_ = false;
+  command_end first_end_;
 };
 
 /// The scenario of a file; any other cluster gets one session.
@@ -113,10 +157,117 @@ result<void> check(const minimise_arguments& told) {
   if (conditions != 1) {
     return error{status::argument, "say what is to stay true: one of --keeps, --differs, --fails, --command", {}};
   }
+  if (told.command_timeout > 0 && told.command.empty()) {
+    return error{status::argument, "--command-timeout is for --command", {}};
+  }
   return check_input(told.input);
 }
 
+std::string words_of(const io::scenario_size& size) {
+  const auto count = [](std::size_t number, std::string_view noun) {
+    return counted(static_cast<std::int64_t>(number), noun);
+  };
+  return fmt::format("{}, {}, {}, {}", count(size.nodes, "node"), count(size.queues, "queue"),
+                     count(size.groups, "group"), count(size.pods, "pod"));
+}
+
+/// What ended the search early; nothing if it came to its end.
+std::string_view word_of(trial_stop why, bool finished) {
+  if (finished) return {};
+  if (why == trial_stop::time) return "time";
+  return why == trial_stop::interrupted ? "signal" : "trials";
+}
+
+/// The search, and what is told and kept of it while it goes on.
+class minimising {
+ public:
+  minimising(const minimise_arguments& told, condition& wanted, progress& shown)
+      : told_(told), shown_(shown), trials_(setup(told, wanted, [this](std::size_t answers) { tell(answers); })) {}
+
+  result<io::minimised> run(const io::scenario& from) {
+    const interruption asked_to_end([this] { trials_.stop(trial_stop::interrupted); });
+    io::minimise_setup how;
+    how.first_interesting = [this](const auto& next) { return trials_.first(next); };
+    how.most_trials = told_.trials;
+    how.stopped = [this] { return trials_.stopped() != trial_stop::none; };
+    how.improved = [this](const std::string& text, const io::scenario_size& size) { keep(text, size); };
+    result<io::minimised> small = io::minimise_scenario(from, how);
+    if (written_ && !*written_) return written_->failure();
+    if (trials_.failure()) return *trials_.failure();
+    return small;
+  }
+
+  [[nodiscard]] trial_stop stopped() { return trials_.stopped(); }
+  /// The file could not be written.
+  [[nodiscard]] bool fails_to_write() const { return written_ && !*written_; }
+
+ private:
+  static trial_setup setup(const minimise_arguments& told, condition& wanted,
+                           std::function<void(std::size_t)> progress) {
+    trial_setup how;
+    how.ask = [&wanted](const io::scenario& one, trial_place& at) { return wanted.holds(one, at); };
+    how.jobs = told.jobs > 0 ? told.jobs : std::max(1U, std::thread::hardware_concurrency());
+    if (told.time_limit > 0) how.until = minimise_clock::now() + of_seconds(told.time_limit);
+    if (told.command_timeout > 0) how.most_each = of_seconds(told.command_timeout);
+    how.progress = std::move(progress);
+    return how;
+  }
+
+  /// A device or a pipe gets the end alone.
+  [[nodiscard]] bool keeps_best() const {
+    std::error_code fault;
+    const std::filesystem::file_status now = std::filesystem::status(told_.out, fault);
+    return told_.out != "-" && (!std::filesystem::exists(now) || std::filesystem::is_regular_file(now));
+  }
+
+  void keep(const std::string& text, const io::scenario_size& size) {
+    best_ = size;
+    if (fails_to_write() || !keeps_best()) return;
+    written_ = io::replace_file(told_.out, text);
+    if (!*written_) trials_.stop(trial_stop::failed);
+  }
+
+  void tell(std::size_t answers) {
+    shown_.now(fmt::format("{}; {}", counted(static_cast<std::int64_t>(answers), "trial"),
+                           best_ ? words_of(*best_) : "none is known to show it"));
+  }
+
+  const minimise_arguments& told_;
+  progress& shown_;
+  std::optional<io::scenario_size> best_;
+  std::optional<result<void>> written_;
+  trial_runner trials_;
+};
+
+int report_minimised(const minimise_arguments& told, const io::minimised& small, trial_stop why, double taken,
+                     console& to) {
+  const std::string_view stopped = word_of(why, small.finished);
+  if (to.shows_report()) {
+    to.out().line(fmt::format("{}: {} of {} statements are left after {} in {}", told.out, small.statements,
+                              small.statements_before, counted(static_cast<std::int64_t>(small.trials), "trial"),
+                              seconds(taken)));
+    to.out().line("  " + words_of(small.size));
+    if (stopped == "time") to.out().line("  there may be a smaller one: --time-limit ended the search");
+    if (stopped == "signal") to.out().line("  there may be a smaller one: a signal ended the search");
+    if (stopped == "trials") to.out().line("  there may be a smaller one: --trials ended the search");
+  }
+  return to.finish(json{{"schema", "kaisched-minimise/1"},
+                        {"file", told.out},
+                        {"statements_before", small.statements_before},
+                        {"statements", small.statements},
+                        {"nodes", small.size.nodes},
+                        {"queues", small.size.queues},
+                        {"groups", small.size.groups},
+                        {"pods", small.size.pods},
+                        {"trials", small.trials},
+                        {"seconds", taken},
+                        {"finished", small.finished},
+                        {"stopped_by", stopped.empty() ? json() : json(stopped)}},
+                   small.finished ? exit_ok : exit_unfinished);
+}
+
 int minimise(const minimise_arguments& told, console& to) {
+  const auto start = minimise_clock::now();
   if (auto good = check(told); !good) return to.fail(good.failure(), exit_usage);
   if (auto claimed = to.claim("--out", told.out); !claimed) return to.fail(claimed.failure(), exit_usage);
   const auto wrong = [&](std::string_view option, const error& why) {
@@ -132,33 +283,29 @@ int minimise(const minimise_arguments& told, console& to) {
   if (!told.input.on_invalid.empty()) with->insert(with->begin(), {"on_invalid", told.input.on_invalid});
   if (!against->empty()) against->insert(against->begin(), with->begin(), with->end());
 
-  progress shown(to, load_steps + 2);
+  constexpr progress::line_interval lines{5};
+  progress shown(to, load_steps + 2, lines);
   const result<io::scenario> from = scenario_of(told.input, shown);
   if (!from) return to.fail(from.failure());
-  const condition wanted(told, *with, std::move(*against));
-  io::minimise_setup how;
-  how.interesting = [&](const io::scenario& one) { return wanted.holds(one); };
-  how.most_trials = told.trials;
+  condition wanted(told, *with, std::move(*against));
+  minimising search(told, wanted, shown);
   shown.next("making the scenario smaller");
-  const result<io::minimised> small = io::minimise_scenario(*from, how);
-  if (!small) return to.fail(small.failure(), exit_usage);
+  const result<io::minimised> small = search.run(*from);
+  const trial_stop why = search.stopped();
+  if (!small) {
+    shown.finish();
+    if (why == trial_stop::failed) return to.fail(small.failure(), exit_failure);
+    if (why != trial_stop::none) return to.fail(small.failure(), exit_unfinished);
+    return to.fail({small.failure().code, small.failure().message + wanted.first_answer(), {}}, exit_usage);
+  }
   shown.next("writing what it decides");
   const result<io::scenario> again = io::parse_scenario(small->text, input_name(told.input));
   if (!again) return to.fail(again.failure(), exit_failure);
   const std::string text = io::play_scenario(*again, {*with, {}}).updated;
   shown.finish();
-  if (auto written = to.write(told.out, text); !written) return to.fail(written.failure(), exit_failure);
-  if (to.shows_report()) {
-    to.out().line(fmt::format("{}: {} of {} statements are left after {}{}", told.out, small->statements,
-                              small->statements_before, counted(static_cast<std::int64_t>(small->trials), "trial"),
-                              small->finished ? "" : "; there may be fewer: --trials"));
-  }
-  return to.finish(json{{"schema", "kaisched-minimise/1"},
-                        {"file", told.out},
-                        {"statements_before", small->statements_before},
-                        {"statements", small->statements},
-                        {"trials", small->trials},
-                        {"finished", small->finished}});
+  const result<void> written = told.out == "-" ? to.write(told.out, text) : io::replace_file(told.out, text);
+  if (!written) return to.fail(written.failure(), exit_failure);
+  return report_minimised(told, *small, why, std::chrono::duration<double>(minimise_clock::now() - start).count(), to);
 }
 
 }  // namespace
@@ -168,8 +315,10 @@ void add_minimise(command_list& to) {
   auto& told = c.keep<minimise_arguments>();
   c.explain(
       "Leaves out pod groups, nodes, queues, pods, sessions and fields of a cluster or scenario as long as something "
-      "stays true, and writes what is left as a scenario with its decisions.\n"
-      "The result is small enough to read, to send to somebody, or to keep as a test.");
+      "stays true, merges what can be one, makes amounts smaller, and writes what is left as a scenario with its "
+      "decisions.\n"
+      "The result is small enough to read, to send to somebody, or to keep as a test. The file has the smallest one so "
+      "far at any time: Ctrl-C and --time-limit lose nothing, and the exit status is then 4.");
   add_input_arguments(c, told.input);
   c.heading("What stays true: one of these");
   c.option(
@@ -180,11 +329,18 @@ void add_minimise(command_list& to) {
   c.option("--fails", &told.fails, any_value("TEXT"),
            "A call fails, or an invariant is broken, with this in its message");
   c.option("--command", &told.command, any_value("COMMAND"),
-           "The command succeeds; {} in it stands for a file with the smaller scenario");
+           "The command of the shell ends with status 0; {} in it, or else its end, stands for a file with the smaller "
+           "scenario. Several run at a time");
   c.heading("Options");
-  c.option("-o,--out", &told.out, file_name({"ks"}), "Where to; - is the standard output");
+  c.option("-o,--out", &told.out, file_name({"ks"}), "Where to; - is the standard output").writes();
   c.option("--set", &told.settings, option_setting(), "An option that wins over those of the file; may be repeated");
   c.option("--trials", &told.trials, any_value("N"), "Most scenarios to try").between(1, 1e9);
+  c.option("--jobs", &told.jobs, any_value("N"), "Scenarios to try at a time; 0: one for each core. The result is the same")
+      .between(0, 1024);
+  c.option("--time-limit", &told.time_limit, any_value("SECONDS"), "Ends the search; 0: never").between(0, 1e9);
+  c.option("--command-timeout", &told.command_timeout, any_value("SECONDS"),
+           "A command that takes longer is ended, and counts as failed; 0: never")
+      .between(0, 1e9);
   c.add_example("kaisched minimise tests/scenarios/gangs/whole_or_nothing.ks --keeps \"unschedulable train\"",
                 "the smallest cluster in which the gang waits");
   c.runs([&told](console& out) { return minimise(told, out); });

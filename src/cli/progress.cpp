@@ -1,6 +1,7 @@
 #include "cli/progress.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,8 +15,14 @@ constexpr std::size_t bar_width = 24;
 
 }  // namespace
 
-progress::progress(const console& to, std::size_t steps) : to_(to.err()), steps_(std::max<std::size_t>(steps, 1)) {
-  if (to_.is_screen() && !to.quiet()) ticker_ = std::thread([this] { tick(); });
+progress::progress(const console& to, std::size_t steps, line_interval every)
+    : to_(to.err()), steps_(std::max<std::size_t>(steps, 1)), every_(every) {
+  if (to.quiet()) return;
+  if (to_.is_screen()) {
+    ticker_ = std::thread([this] { tick(); });
+  } else if (every_ > line_interval::zero()) {
+    ticker_ = std::thread([this] { tell_lines(); });
+  }
 }
 
 progress::~progress() { finish(); }
@@ -24,6 +31,11 @@ void progress::next(std::string_view what) {
   const std::lock_guard lock(mutex_);
   ++begun_;
   what_ = what;
+}
+
+void progress::now(std::string what) {
+  const std::lock_guard lock(mutex_);
+  what_ = std::move(what);
 }
 
 void progress::skip(std::size_t steps) {
@@ -51,6 +63,15 @@ void progress::tick() {
   if (!drawn_) return;
   to_.print_raw("\r\x1b[K");
   to_.flush();
+}
+
+void progress::tell_lines() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, every_, [this] { return stop_; })) {
+    const double seconds = std::chrono::duration<double>(clock::now() - start_).count();
+    to_.line(fmt::format("kaisched: {:.0f} s: {}", seconds, what_));
+    to_.flush();
+  }
 }
 
 void progress::draw() {

@@ -19,13 +19,17 @@ namespace kaisched::cli {
 /// that can move its cursor, and nothing with --quiet.
 class progress {
  public:
-  progress(const console& to, std::size_t steps);
+  /// How often a line says it where there is no such terminal; never if zero.
+  using line_interval = std::chrono::seconds;
+  progress(const console& to, std::size_t steps, line_interval every = line_interval::zero());
   ~progress();
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
 
   /// The step before is done, the next one begins.
   void next(std::string_view what);
+  /// The step is still the same; there is something else to say about it.
+  void now(std::string what);
   /// Steps that are not needed any more.
   void skip(std::size_t steps);
   /// Wipes the bar: the program is about to print.
@@ -35,9 +39,11 @@ class progress {
   using clock = std::chrono::steady_clock;
   void tick();
   void draw();
+  void tell_lines();
 
   const terminal& to_;
   std::size_t steps_;
+  line_interval every_;
   std::size_t begun_ = 0;
   std::string what_;
   clock::time_point start_ = clock::now();

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "io/scenario/scenario.hpp"
+#include "io/scenario/text.hpp"
 
 namespace kaisched::cli {
 
@@ -102,6 +103,23 @@ std::vector<std::string> joined(const io::recorded_session& of, const policy_arg
 
 result<io::scenario_settings> settings_of(const io::recorded_session& of, const policy_arguments& besides) {
   return io::read_settings(joined(of, besides));
+}
+
+result<std::string> session_as_scenario(const io::recorded_session& of, const snapshot& over,
+                                        const io::scenario_settings& settings,
+                                        const std::vector<std::string>& expectations) {
+  using io::scenario_text::quoted_if_needed;
+  result<std::string> text = io::format_scenario(over, of.now, fmt::format("session {} of a recording", of.number));
+  if (!text) return text;
+  // Options stand before everything else but the title.
+  std::string options;
+  for (const auto& [name, value] : settings) {
+    options += fmt::format("option {}={}\n", name, quoted_if_needed(value, io::scenario_text::text_place::value));
+  }
+  text->insert(text->find('\n') + 1, options);
+  *text += "\nrun\n";
+  for (const std::string& line : expectations) *text += line + "\n";
+  return text;
 }
 
 result<replayed> decide_again(const std::string& bytes, const policy_arguments& besides,

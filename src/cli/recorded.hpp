@@ -53,6 +53,12 @@ struct decided_again {
   [[nodiscard]] static std::string line(const std::vector<std::string>& of, std::size_t at);
 };
 
+/// The session with what was decided, as a scenario of its own: title, options, clock and cluster, `run`, then
+/// expectations as they are given.
+[[nodiscard]] result<std::string> session_as_scenario(const io::recorded_session& of, const snapshot& over,
+                                                      const io::scenario_settings& settings,
+                                                      const std::vector<std::string>& expectations);
+
 struct replayed {
   std::uint64_t sessions = 0;
   bool truncated = false;

@@ -31,4 +31,23 @@ class scratch_file {
   std::string path_;
 };
 
+/// A folder that is gone when it is no longer needed, with all that is in it.
+class scratch_folder {
+ public:
+  scratch_folder() : path_((std::filesystem::temp_directory_path() / "kaisched-XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  ~scratch_folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  /// Empty if it could not be made.
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 }  // namespace kaisched::cli
