@@ -6,9 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.hpp"
+#include "cli/figures.hpp"
 #include "cli/recorded.hpp"
+#include "cli/shell_process.hpp"
 #include "cli/terminal.hpp"
+#include "files/cluster_file.hpp"
 #include "io/files.hpp"
+#include "io/recording.hpp"
 
 namespace kaisched::cli {
 
@@ -18,9 +22,97 @@ struct replay_arguments {
   std::string file;
   std::string digests_file;
   policy_arguments besides;
+  std::uint64_t session = 0;  ///< to be written; 0: none
+  std::string out;            ///< where to
 };
 
+/// How the program has to be called for the decisions of a session.
+std::string options_in_words(const io::recorded_session& of) {
+  std::string words = "--preset " + shell_word(of.preset);
+  for (const auto& [name, value] : of.options) words += fmt::format(" --set {}={}", name, shell_word(value));
+  return words;
+}
+
+/// Goes to a session by its number. Error: there is none.
+result<io::recording> recording_at(const std::string& bytes, std::uint64_t number) {
+  result<io::recording> from = io::recording::open(bytes);
+  if (!from) return from;
+  std::uint64_t sessions = 0;
+  for (;;) {
+    const result<bool> more = from->next();
+    if (!more) return more.failure();
+    if (!*more) break;
+    if (++sessions == number) return from;
+  }
+  return error{status::not_found,
+               fmt::format("--session {}: the recording has {}{}", number,
+                           counted(static_cast<std::int64_t>(sessions), "session"),
+                           from->truncated() ? "; the last record is not whole" : ""),
+               {}};
+}
+
+/// The cluster in a form that the name of the file says; a scenario has options, and expects what was decided.
+result<std::string> text_of(const io::recorded_session& of, const snapshot& over, const io::cluster_form& form,
+                            const std::string& path) {
+  if (!path.ends_with(io::scenario_ending)) return form.format(over, of.now);
+  const result<io::scenario_settings> settings = settings_of(of, {});
+  if (!settings) return settings.failure();
+  return session_as_scenario(of, over, *settings, of.decisions);
+}
+
+int write_session(const replay_arguments& told, console& to) {
+  const auto about = [&](const error& why) {
+    return error{why.code, fmt::format("{}: {}", told.file, why.message), {}};
+  };
+  const io::cluster_form* form = io::cluster_form_of(told.out);
+  if (form == nullptr || form->format == nullptr) {
+    return to.fail({status::argument,
+                    fmt::format("--out {}: the name does not say the form; it has to end with .json, .yaml or .ks",
+                                told.out),
+                    {}},
+                   exit_usage);
+  }
+  const result<std::string> bytes = io::read_file(told.file);
+  if (!bytes) return to.fail(bytes.failure());
+  result<io::recording> at = recording_at(*bytes, told.session);
+  if (!at) return to.fail(about(at.failure()), exit_usage);
+  const io::recorded_session& recorded = at->session();
+  const snapshot over = at->state();
+  const result<std::string> text = text_of(recorded, over, *form, told.out);
+  if (!text) return to.fail(about(text.failure()));
+  if (auto written = io::replace_file(told.out, *text); !written) return to.fail(written.failure(), exit_failure);
+  const contents made = contents_of(over);
+  if (to.shows_report()) {
+    to.out().line(fmt::format("{}: session {}, {}", told.out, recorded.number, sentence_of(made)));
+    to.out().line(fmt::format("  kaisched run {} {}", shell_word(told.out), options_in_words(recorded)));
+  }
+  json options = json::object();
+  for (const auto& [name, value] : recorded.options) options[name] = value;
+  return to.finish({{"schema", "kaisched-replay-session/1"},
+                    {"file", told.out},
+                    {"session", recorded.number},
+                    {"now", recorded.now},
+                    {"preset", recorded.preset},
+                    {"options", options},
+                    {"contents", json_of(made)},
+                    {"digest", over.digest()}});
+}
+
+/// Whether one session is to be written. Error: half of what that takes is told, or something besides.
+result<bool> writes_session(const replay_arguments& told) {
+  const bool one = told.session > 0;
+  const auto wrong = [](std::string_view text) { return error{status::argument, std::string(text), {}}; };
+  if (one != !told.out.empty()) return wrong("--session and --out belong together");
+  if (!one) return false;
+  if (tells_anything(told.besides)) return wrong("--session writes what was recorded: no options besides");
+  if (!told.digests_file.empty()) return wrong("--session decides nothing: no --digests");
+  return true;
+}
+
 int replay(const replay_arguments& told, console& to) {
+  const result<bool> single = writes_session(told);
+  if (!single) return to.fail(single.failure(), exit_usage);
+  if (*single) return write_session(told, to);
   if (auto free = to.claim("--digests", told.digests_file); !free) return to.fail(free.failure(), exit_usage);
   const result<std::string> bytes = io::read_file(told.file);
   if (!bytes) return to.fail(bytes.failure());
@@ -90,6 +182,13 @@ void add_replay(command_list& to) {
   add_policy_arguments(c, told.besides);
   c.heading("Output");
   c.option("--digests", &told.digests_file, any_value("FILE"), "Number and digest of every session, a line each")
+      .writes();
+  c.heading("One session");
+  c.option("--session", &told.session, any_value("N"), "Writes the cluster that session N, from 1, decided over")
+      .between(1, 1e15)
+      .fallback.clear();
+  c.option("-o,--out", &told.out, file_name({"json", "yaml", "ks"}),
+           "Where to; the ending says the form. A scenario (.ks) has the options and the decisions as well")
       .writes();
   c.add_example(
       "kaisched workload generate jobs.csv --jobs 20 && kaisched simulate jobs.csv --nodes 4x8 --record jobs.kr && "
