@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import shlex
 import subprocess
 import time
 
@@ -105,6 +106,46 @@ class Play(Case):
         self.assertIn("is damaged", self.fails(2, "replay", cut))
         self.assertIn("kaisched-recording/1", self.fails(2, "replay", self.file("jobs.csv", JOBS)))
         self.assertIn("not there", self.fails(2, "replay", self.folder / "not there"))
+
+    def test_one_session_of_a_recording(self):
+        path = self.recorded("--set", "placement.gpu=spread")
+        recorded = [line.split()[1] for line in self.ok("replay", path, "--digests", "-", "-q").splitlines()]
+        for number in (1, 3, 4):
+            clusters = []
+            for ending in ("ks", "json", "yaml"):
+                out = self.folder / f"moment {number}.{ending}"
+                told = json.loads(self.ok("replay", path, "--session", number, "--out", out, "--json"))
+                self.assertEqual((told["schema"], told["session"], told["file"]), ("kaisched-replay-session/1", number, str(out)))
+                self.assertEqual(told["options"]["placement.gpu"], "spread")
+                self.assertEqual(self.ok("digest", out).split()[0], told["digest"])
+                clusters.append(told["digest"])
+                said = self.ok("replay", path, "--session", number, "--out", out).splitlines()
+                words = shlex.split(said[1])
+                self.assertEqual(words[0], "kaisched")
+                self.assertEqual(json.loads(self.ok(*words[1:], "--json"))["digest"], recorded[number - 1])
+                if ending == "ks":
+                    self.ok("test", out)
+            self.assertEqual(len(set(clusters)), 1)
+        self.assertIn("option placement.gpu=spread\n", (self.folder / "moment 3.ks").read_text())
+
+    def test_one_session_that_cannot_be_written(self):
+        path, out = self.recorded(), self.folder / "a.ks"
+        self.assertIn("--session 5: the recording has 4 sessions", self.fails(2, "replay", path, "--session", "5", "--out", out))
+        self.assertIn("belong together", self.fails(2, "replay", path, "--session", "1"))
+        self.assertIn("belong together", self.fails(2, "replay", path, "--out", out))
+        self.assertIn("no options besides", self.fails(2, "replay", path, "--session", "1", "--out", out, "--preset", "kai"))
+        self.assertIn("does not say the form", self.fails(2, "replay", path, "--session", "1", "--out", self.folder / "a.txt"))
+        self.assertIn("would overwrite", self.fails(2, "replay", path, "--session", "1", "--out", path))
+        self.assertIn("nowhere", self.fails(3, "replay", path, "--session", "1", "--out", self.folder / "nowhere" / "a.ks"))
+        self.assertFalse(out.exists())
+        whole = path.read_bytes()
+        damaged, cut = bytearray(whole), self.folder / "cut.kr"
+        damaged[-1] ^= 1
+        path.write_bytes(damaged)
+        self.assertIn("is damaged", self.fails(2, "replay", path, "--session", "4", "--out", out))
+        self.ok("replay", path, "--session", "3", "--out", out, "-q")  # what is behind it does not matter
+        cut.write_bytes(whole[:-1])
+        self.assertIn("3 sessions; the last record is not whole", self.fails(2, "replay", cut, "--session", "4", "--out", out))
 
     def test_packed_recording(self):
         plain, path = self.recorded(), self.folder / "jobs.kr.gz"
