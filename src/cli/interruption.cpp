@@ -28,7 +28,7 @@ interruption::interruption(std::function<void()> told) : told_(std::move(told)) 
   if (pipe2(pipe_.data(), O_CLOEXEC) != 0) return;  // signals end the program as before
   interruption_pipe = pipe_[1];
   listener_ = std::thread([this] { listen(); });
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_ending_signal;
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
   for (std::size_t i = 0; i < ending_signals.size(); ++i) sigaction(ending_signals[i], &action, &before_[i]);

@@ -9,8 +9,8 @@
 
 namespace kaisched::cli {
 
-/// While it lives, SIGINT and SIGTERM call a function on a thread of their own. A second signal of the same kind ends the
-/// program, as it does by default. There is one at a time.
+/// While it lives, SIGINT and SIGTERM call a function on a thread of their own. A second signal of the same kind ends
+/// the program, as it does by default. There is one at a time.
 class interruption {
  public:
   explicit interruption(std::function<void()> told);

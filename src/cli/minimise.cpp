@@ -43,9 +43,9 @@ struct minimise_arguments {
   std::string command;                ///< of a shell
   std::vector<std::string> settings;  ///< option=value
   std::uint64_t trials = 100'000;
-  std::uint64_t jobs = 0;       ///< 0: one for each core
-  double time_limit = 0;        ///< seconds; 0: none
-  double command_timeout = 0;   ///< seconds; 0: none
+  std::uint64_t jobs = 0;      ///< 0: one for each core
+  double time_limit = 0;       ///< seconds; 0: none
+  double command_timeout = 0;  ///< seconds; 0: none
 };
 
 minimise_clock::duration of_seconds(double seconds) {
@@ -335,7 +335,8 @@ void add_minimise(command_list& to) {
   c.option("-o,--out", &told.out, file_name({"ks"}), "Where to; - is the standard output").writes();
   c.option("--set", &told.settings, option_setting(), "An option that wins over those of the file; may be repeated");
   c.option("--trials", &told.trials, any_value("N"), "Most scenarios to try").between(1, 1e9);
-  c.option("--jobs", &told.jobs, any_value("N"), "Scenarios to try at a time; 0: one for each core. The result is the same")
+  c.option("--jobs", &told.jobs, any_value("N"),
+           "Scenarios to try at a time; 0: one for each core. The result is the same")
       .between(0, 1024);
   c.option("--time-limit", &told.time_limit, any_value("SECONDS"), "Ends the search; 0: never").between(0, 1e9);
   c.option("--command-timeout", &told.command_timeout, any_value("SECONDS"),

@@ -66,11 +66,11 @@ int write_session(const replay_arguments& told, console& to) {
   };
   const io::cluster_form* form = io::cluster_form_of(told.out);
   if (form == nullptr || form->format == nullptr) {
-    return to.fail({status::argument,
-                    fmt::format("--out {}: the name does not say the form; it has to end with .json, .yaml or .ks",
-                                told.out),
-                    {}},
-                   exit_usage);
+    return to.fail(
+        {status::argument,
+         fmt::format("--out {}: the name does not say the form; it has to end with .json, .yaml or .ks", told.out),
+         {}},
+        exit_usage);
   }
   const result<std::string> bytes = io::read_file(told.file);
   if (!bytes) return to.fail(bytes.failure());

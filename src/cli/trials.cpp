@@ -87,9 +87,11 @@ bool trial_runner::hand_out(answers& of, const std::function<std::optional<io::s
 
 bool trial_runner::is_decided(const answers& of) const {
   if (stop_ != trial_stop::none) return true;
-  return std::none_of(workers_.begin(), workers_.end(), [&](const worker& one) {
-    return waits_in_round(one) && !one.ended && one.number < of.first.value_or(of.made);
-  }) && (of.first || !of.more);
+  return std::none_of(workers_.begin(), workers_.end(),
+                      [&](const worker& one) {
+                        return waits_in_round(one) && !one.ended && one.number < of.first.value_or(of.made);
+                      }) &&
+         (of.first || !of.more);
 }
 
 void trial_runner::wait(std::unique_lock<std::mutex>& lock) {

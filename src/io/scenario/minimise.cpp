@@ -153,12 +153,11 @@ class minimiser {
 
   void leave_out_entities(entity_kind kind) {
     // What pods hold on nodes decides what others get: without them its room, and the claim to it, go as well.
-    constexpr std::array ways{with_them::share, with_them::dependents, with_them::emptied};
+    constexpr std::array ways{with_them::share, with_them::emptied, with_them::dependents};
     const auto collect = [&] { return places([&](const part& one) { return one.adds(kind); }); };
-    leave_out<std::size_t>(std::max<std::size_t>(1, collect().size() / 2), ways.size(), collect,
-                           [&](std::span<const std::size_t> run, std::size_t way) {
-                             return without(parts_, run, ways[way]);
-                           });
+    leave_out<std::size_t>(
+        std::max<std::size_t>(1, collect().size() / 2), ways.size(), collect,
+        [&](std::span<const std::size_t> run, std::size_t way) { return without(parts_, run, ways[way]); });
   }
 
   void leave_out_rest() {
@@ -217,10 +216,9 @@ class minimiser {
       for (const auto& [column, place] : fields()) places.push_back(place);
       return places;
     };
-    leave_out<field_place>(std::max<std::size_t>(1, collect().size() / 2), 1, collect,
-                           [&](std::span<const field_place> run, std::size_t) {
-                             return without_fields({run.begin(), run.end()});
-                           });
+    leave_out<field_place>(
+        std::max<std::size_t>(1, collect().size() / 2), 1, collect,
+        [&](std::span<const field_place> run, std::size_t) { return without_fields({run.begin(), run.end()}); });
   }
 
   /// All entities of a kind that could be one, then those of each set, then two at a time.
@@ -236,9 +234,8 @@ class minimiser {
         }
       }
       if (from >= some.size()) return;
-      const auto found = take_first(some.size() - from, [&](std::size_t i) {
-        return scenario_text::merged(parts_, kind, {some[from + i]});
-      });
+      const auto found = take_first(
+          some.size() - from, [&](std::size_t i) { return scenario_text::merged(parts_, kind, {some[from + i]}); });
       if (!found) return;
       from += *found;
     }

@@ -29,9 +29,9 @@ struct scenario_size {
 struct minimise_setup {
   /// Asked about every smaller scenario; must answer the same for equal scenarios.
   std::function<bool(const scenario&)> interesting;
-  /// Asked instead of `interesting` if it is set. `next` makes one scenario a call, in the order in which they are to be
-  /// taken, and none at the end. Returns the place of the first interesting one, from 0; none if no scenario is. It may
-  /// look at several scenarios at a time. `next` must be called by the thread that called.
+  /// Asked instead of `interesting` if it is set. `next` makes one scenario a call, in the order in which they are to
+  /// be taken, and none at the end. Returns the place of the first interesting one, from 0; none if no scenario is. It
+  /// may look at several scenarios at a time. `next` must be called by the thread that called.
   std::function<std::optional<std::size_t>(const std::function<std::optional<scenario>()>& next)> first_interesting;
   std::size_t most_trials = 100'000;  ///< scenarios to be tried
   /// True ends the search with the best so far. May be empty.

@@ -110,7 +110,8 @@ part_list merged(const part_list& from, entity_kind kind, const merge_sets& sets
       renamed.emplace(from[other].row->name, first.row->name);
       if (kind == entity_kind::pod_group) continue;
       for (const auto& [key, value] : from[other].row->fields) {
-        if (is_amount(*from[other].row, key)) set_amount(first, key, amount_of(first, key) + amount_of(from[other], key));
+        if (is_amount(*from[other].row, key))
+          set_amount(first, key, amount_of(first, key) + amount_of(from[other], key));
       }
     }
     if (kind == entity_kind::pod) drop_field(first, "devices");

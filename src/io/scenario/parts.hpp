@@ -32,9 +32,7 @@ struct part {
   std::set<reference> needs;  ///< what it refers to
 
   /// True for rows that add entities of this kind.
-  [[nodiscard]] bool adds(entity_kind kind) const {
-    return row && !names.empty() && names.begin()->first == kind;
-  }
+  [[nodiscard]] bool adds(entity_kind kind) const { return row && !names.empty() && names.begin()->first == kind; }
   /// The value of a field as it is written, or nullptr.
   [[nodiscard]] const std::string* find(std::string_view key) const;
   /// Finds out anew what the row adds and refers to.
