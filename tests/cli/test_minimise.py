@@ -4,7 +4,9 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 from support import PROGRAM, SHARED, Case, kaisched, main, on_terminal
 
@@ -149,10 +151,14 @@ class EndsEarly(Case):
         many = "".join(f"pod_group more-{i} queue=b\n  pod more-{i}-0 gpu=1\n" for i in range(60))
         self.scenario = self.file("all.ks", NODES + RUNNING + WAITING + many + "run\n")
         self.small = self.folder / "small.ks"
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name)
 
     def begin(self, *words):
         return subprocess.Popen([PROGRAM, "minimise", self.scenario, "-o", self.small, *words],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=os.environ | {"TMPDIR": str(self.scratch)})
 
     def wait_for_a_smaller_one(self):
         for _ in range(1500):
@@ -181,6 +187,7 @@ class EndsEarly(Case):
             self.assertEqual((told["finished"], told["stopped_by"], told["groups"]), (False, "signal", count(self.small, "pod_group")))
             self.ok("test", self.small)
             self.check_what_is_left()
+            self.assertEqual(list(self.scratch.iterdir()), [])
 
     def test_a_command_that_hangs_does_not_keep_it(self):
         running = self.begin("--command", HAS_WANTED + " || exit 1; test $(grep -c ^pod_group {}) -ge 35 || sleep 1000")
