@@ -30,7 +30,7 @@ class node_order {
   /// The first one that has room and is admitted, or `nothing`.
   template <class Admits>
   [[nodiscard]] number first(std::uint32_t gpus, const Admits& admits) const {
-    for (const auto& [use, by_free] : by_use_) {
+    for (const auto& [key, by_free] : by_use_) {
       number best = nothing;
       for (auto of = by_free.lower_bound(gpus); of != by_free.end(); ++of) {
         for (auto node = of->second.begin(); node != of->second.end() && *node < best; ++node) {

@@ -48,7 +48,7 @@ class power_book {
                                                       const model::pod_class& c, node_row row,
                                                       const device_set& devices, bool starts) const;
 
-  [[nodiscard]] std::string_view name_of(std::uint32_t feed) const { return feeds_[feed].name; }
+  [[nodiscard]] std::string_view name_of(std::uint32_t row) const { return feeds_[row].name; }
   /// Names the first sum that differs from what nodes draw; empty: none does.
   [[nodiscard]] std::string fault(const model::cluster_state& s, const model::live_state& live) const;
 

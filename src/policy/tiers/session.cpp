@@ -287,14 +287,14 @@ std::vector<double> session::node_scores(row task, const std::vector<row>& nodes
   return scores;
 }
 
-row node_answers::better(row one, row later_one) const {
-  const bool has_one = one != no_row && nodes_[one].has_room_later;
-  if (later_one == no_row || !nodes_[later_one].has_room_later) return has_one ? one : no_row;
-  if (!has_one) return later_one;
-  const node_answers::one& a = nodes_[one];
-  const node_answers::one& b = nodes_[later_one];
+row node_answers::better(row first, row second) const {
+  const bool has_first = first != no_row && nodes_[first].has_room_later;
+  if (second == no_row || !nodes_[second].has_room_later) return has_first ? first : no_row;
+  if (!has_first) return second;
+  const one& a = nodes_[first];
+  const one& b = nodes_[second];
   const bool is_better = a.has_room == b.has_room ? b.score > a.score : b.has_room;
-  return is_better ? later_one : one;
+  return is_better ? second : first;
 }
 
 row node_answers::winner_at(std::size_t place) const {

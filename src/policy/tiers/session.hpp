@@ -28,7 +28,7 @@ class node_answers {
   [[nodiscard]] const std::vector<one>& nodes() const { return nodes_; }
   /// Of two nodes the one that is taken: with room now rather than later, then with the higher score, else the first
   /// one. Each may be no node, and a node without room later is none.
-  [[nodiscard]] row better(row one, row later_one) const;
+  [[nodiscard]] row better(row first, row second) const;
   /// The best of all; no_row: none has room.
   [[nodiscard]] row best() const { return tree_.empty() ? no_row : tree_.front(); }
 
