@@ -169,7 +169,7 @@ class Cluster:
         for one in after.get("placed", []):
             pod = self.pods.get(one["pod"])
             require(pod is not None and one["node"] in self.nodes, f"pod or node of {one} does not exist")
-            require(pod.status in HOLDING | {"pending"}, f"pod '{pod.name}' cannot have started: it is {pod.status}")
+            require(pod.status in HOLDING | {"pending", "pipelined"}, f"pod '{pod.name}' cannot have started: it is {pod.status}")
             pod.status = "allocated"
             if one["node"] not in pod.places:
                 pod.places.append(one["node"])

@@ -150,7 +150,7 @@ class allocation {
     const work::pod_list chunk = c_.chunk_of(group, false);
     if (chunk.size() != 1) return false;
     const model::sub_info& set = s.subs[s.pods[chunk.front()].sub];
-    if (set.is_uniform) return false;
+    if (set.is_uniform && s.groups[group].has_one_pod_set) return false;  // all others ask for the same
     for (pod_row p = set.first_pod; p != no_row; p = s.pods[p].next) {
       if (s.pods[p].pod_class == s.pods[chunk.front()].pod_class) c_.passed_over.mark(p, s.pod_slots);
     }

@@ -374,7 +374,8 @@ class intake {
     const auto was = static_cast<pod_status>(s_.live.pod_state[d.pod]);
     if (leaves(d.kind) && !model::is_in(was, model::stoppable))
       return;  // a place that was kept is given up, and that is all
-    model::tentative one{d.pod, d.kind, (*s_.nodes)[d.node]->slot, d.devices.mask, d.numa_zones, d.device_grants};
+    model::tentative one{d.pod,          d.kind,       (*s_.nodes)[d.node]->slot, d.devices.mask,
+                         d.numa_zones,   d.device_grants, d.commit};
     if (d.kind == decision_kind::move) one.node = s_.live.pod_node[d.pod];
     place_of_.emplace(d.pod, made_.pods.size());
     made_.pods.push_back(std::move(one));
@@ -384,7 +385,7 @@ class intake {
     std::erase_if(made_.pods, [](const model::tentative& one) { return one.pod == no_row; });
     for (const model::tentative& one : made_.pods) note_group(s_.pods[one.pod].group, one.kind);
     for (const auto& [group, what] : groups_) made_.groups.push_back({group, what.first, what.second});
-    for (const auto& [pod, node] : nominated_) made_.nominations.push_back({pod, node});
+    for (const auto& [pod, place] : nominated_) made_.nominations.push_back({pod, place.first, place.second});
     if (auto done = add_claims(); !done) return done.failure();
     return std::move(made_);
   }
@@ -394,9 +395,9 @@ class intake {
   void nominate(const decision& d) {
     if (!c_.keeps_nominations()) return;
     if (claims_place(d.kind))
-      nominated_[d.pod] = (*s_.nodes)[d.node]->slot;
+      nominated_[d.pod] = {(*s_.nodes)[d.node]->slot, d.commit};
     else if (nominated_.contains(d.pod) || s_.pod_extras[d.pod].nominated != no_row || s_.is_nominated(d.pod))
-      nominated_[d.pod] = no_row;
+      nominated_[d.pod] = {no_row, d.commit};
   }
 
   void note_group(group_row g, decision_kind kind) {
@@ -433,7 +434,7 @@ class intake {
   const cluster_state& s_;
   model::tentative_set made_;
   std::map<pod_row, std::size_t> place_of_;
-  std::map<pod_row, std::uint32_t> nominated_;  ///< slots of nodes
+  std::map<pod_row, std::pair<std::uint32_t, std::uint32_t>> nominated_;  ///< slots of nodes, commits
   std::map<group_row, std::pair<bool, bool>> groups_;  ///< starts, is evicted
   std::map<std::string_view, std::vector<pod_row>> users_;
 };

@@ -25,7 +25,7 @@ class prover {
 
   certificate run() {
     certificate found = none();
-    if (waits() && c_.divisions.empty() && !structure(found)) strongest(found);
+    if (waits() && !holds_places() && !has_other_surplus() && c_.divisions.empty() && !structure(found)) strongest(found);
     return found;
   }
 
@@ -43,6 +43,22 @@ class prover {
                    work::count_pods(c_, group_, &model::sub_counts::gated) >
                0 ||
            has_pending_stray();
+  }
+
+  /// Places are kept for some of its pods: these start there, whatever `allocate` would say.
+  [[nodiscard]] bool holds_places() const {
+    for (sub_group_row sub = root_; sub < root_ + s_.groups[group_].sub_count; ++sub) {
+      for (pod_row p = s_.subs[sub].first_pod; p != no_row; p = s_.pods[p].next) {
+        if (c_.nominated_node(p) != no_row) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Of pods beyond the gangs `strict` starts one that fits, whatever the pod before it asks for.
+  [[nodiscard]] bool has_other_surplus() const {
+    if (c_.compat() || !work::is_satisfied(c_, root_)) return false;
+    return !s_.groups[group_].has_one_pod_set || !s_.subs[root_ + 1].is_uniform;
   }
 
   /// Of pods that name a sub-group that does not exist.

@@ -57,6 +57,7 @@ member_round run_member(member& at, std::span<const sent_group> sent, std::int64
   for (std::size_t i = 0; i < sent.size(); ++i) number.emplace(sent[i].what->name, i);
   std::map<group_row, std::size_t> by_row;
   std::set<group_row> others;
+  std::set<pod_row> claimed;
   for (const decision& d : decided->decisions()) {
     if (d.kind != decision_kind::bind && d.kind != decision_kind::pipeline) continue;
     if (others.contains(d.group)) continue;
@@ -71,7 +72,16 @@ member_round run_member(member& at, std::span<const sent_group> sent, std::int64
     const bool is_refused =
         std::any_of(taken->begin(), taken->end(), [&](const conflict& one) { return one.commit == d.commit; });
     if (is_refused) continue;
+    claimed.insert(d.pod);
     ++(d.kind == decision_kind::bind ? made.binds : made.claims)[by_row.at(d.group)];
+  }
+  // A group for which an earlier session keeps places is not sent elsewhere.
+  const snapshot& before = decided->base();
+  for (pod_row p = 0; p < before.state().pod_slots; ++p) {
+    if (!before.state().pods[p].live || !before.state().is_nominated(p)) continue;
+    if (decided->view().status_of(p) != pod_status::pipelined) continue;
+    const auto found = number.find(before.group_name(before.state().pods[p].group));
+    if (found != number.end() && !claimed.contains(p)) ++made.claims[found->second];
   }
   std::vector<bool> stays;
   for (std::size_t i = 0; i < sent.size(); ++i) stays.push_back(made.binds[i] + made.claims[i] > 0);

@@ -117,10 +117,13 @@ class stand_in_rows : public place_rows {
 /// Pods for which places are kept, or none any more. The host has nothing to report on them.
 class nomination_rows {
  public:
+  void add(const cluster_state& s, pod_row pod, std::uint32_t node, std::int64_t since) {
+    name_.push(s.pod_names[pod]);
+    node_.push(node == no_row ? std::string_view{} : node_name(s, node));
+    since_.push(node == no_row ? unset : since);
+  }
   void add(const cluster_state& s, const tentative_nomination& what, std::int64_t now) {
-    name_.push(s.pod_names[what.pod]);
-    node_.push(what.node == no_row ? std::string_view{} : node_name(s, what.node));
-    since_.push(what.node == no_row ? unset : now);
+    add(s, what.pod, what.node, now);
     if (static_cast<pod_status>(s.live.pod_state[what.pod]) != pod_status::pipelined) return;
     waiting_name_.push(s.pod_names[what.pod]);
     waiting_status_.push(static_cast<std::uint8_t>(pod_status::pending));
@@ -200,6 +203,7 @@ struct report_rows {
   removed_rows removed;
   status_rows changed;
   place_rows moved{table_op::change};
+  nomination_rows nominated;
   /// By claim the pods that do not use it, and whether they had joined its users.
   std::map<std::string_view, std::map<std::string_view, bool>> leave_claims;
 
@@ -268,6 +272,7 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
     const entity_id group = id_of_group(s, s.pods[one.pod].group);
     entry& e = made.open[pod];
     e.what = one;
+    e.commit = (taken_ << 32U) | one.commit;
     e.group = group;
     e.node = entity_id(entity_kind::node, (*s.node_generation)[one.node], one.node);
     e.before = static_cast<pod_status>(s.live.pod_state[one.pod]);
@@ -286,7 +291,11 @@ assumptions::step assumptions::take(const cluster_state& s, const name_maps& nam
     }
   }
   nomination_rows nominated;
-  for (const tentative_nomination& one : what.nominations) nominated.add(s, one, what.now);
+  for (const tentative_nomination& one : what.nominations) {
+    nominated.add(s, one, what.now);
+    made.nominations[(taken_ << 32U) | one.commit].push_back(
+        {id_of_pod(s, one.pod), s.pod_extras[one.pod].nominated, s.told_of(one.pod).nominated_since, one.node});
+  }
   group_rows timed;
   for (const tentative_group& one : what.groups) {
     group_entry& known = touch(s, id_of_group(s, one.group), made);
@@ -347,6 +356,22 @@ void assumptions::close_groups(const cluster_state& s, step& to) const {
   keep(to.tables, timed.take());
 }
 
+/// What was to leave for these places stays.
+std::vector<assumptions::nomination> assumptions::given_up(const cluster_state& s, commit_number commit,
+                                                           step& to) const {
+  std::vector<nomination> found;
+  const auto known = nominations_.find(commit);
+  const auto& ended = to.ended_nominations;
+  if (known == nominations_.end() || std::find(ended.begin(), ended.end(), commit) != ended.end()) return found;
+  to.ended_nominations.push_back(commit);
+  for (nomination one : known->second) {
+    if (!is_live_pod(s, one.pod) || s.pod_extras[one.pod.slot()].nominated != one.now) continue;
+    if (one.before != no_row && (*s.node_row_of_slot)[one.before] == no_row) one.before = no_row;
+    found.push_back(one);
+  }
+  return found;
+}
+
 assumptions::step assumptions::report(const cluster_state& s, const name_maps& names, std::span<const entity_id> pods,
                                       report_kind outcome) const {
   step made;
@@ -366,6 +391,10 @@ assumptions::step assumptions::report(const cluster_state& s, const name_maps& n
     --group.open;
     group.happened = group.happened || !stands || outcome != report_kind::failed;
     rows.end_stand_in(s, e.stand_in_pod);
+    if (outcome == report_kind::failed) {
+      for (const nomination& one : given_up(s, e.commit, made))
+        rows.nominated.add(s, one.pod.slot(), one.before, one.since_before);
+    }
     if (!stands) continue;
     const bool happened = outcome == report_kind::done;
     if (leaves(e.what.kind)) {
@@ -401,6 +430,7 @@ assumptions::step assumptions::report(const cluster_state& s, const name_maps& n
   keep(made.tables, rows.removed.take());
   keep(made.tables, rows.changed.take());
   keep(made.tables, rows.moved.take());
+  keep(made.tables, rows.nominated.take());
   keep(made.tables, claims.take());
   close_groups(s, made);
   return made;
@@ -426,6 +456,12 @@ void assumptions::finish(step done, const cluster_state& s, const name_maps& nam
   for (const std::string& claim : done.closed_claims) {
     if (const auto at = new_claims_.find(claim); at != new_claims_.end()) new_claims_.erase(at);
   }
+  for (const commit_number commit : done.ended_nominations) nominations_.erase(commit);
+  if (!done.open.empty() || !done.nominations.empty()) ++taken_;
+  nominations_.merge(done.nominations);
+  std::set<commit_number> open;
+  for (const auto& [pod, e] : open_) open.insert(e.commit);
+  std::erase_if(nominations_, [&](const auto& one) { return !open.contains(one.first); });
   stand_ins_ = static_cast<std::size_t>(
       std::count_if(open_.begin(), open_.end(), [](const auto& one) { return !one.second.stand_in.empty(); }));
 }

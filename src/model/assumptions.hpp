@@ -29,6 +29,7 @@ struct tentative {
   std::uint64_t devices = 0;
   std::uint64_t zones = 0;
   std::vector<std::string> grants{};  ///< of vendor devices
+  std::uint32_t commit = 0;           ///< of the session
 };
 
 /// What becomes of a group at the same time.
@@ -51,6 +52,7 @@ struct tentative_claim {
 struct tentative_nomination {
   pod_row pod = no_row;
   std::uint32_t node = no_row;  ///< slot
+  std::uint32_t commit = 0;     ///< of the session
 };
 
 struct tentative_set {
@@ -88,8 +90,18 @@ class assumptions {
   void finish(step done, const cluster_state& s, const name_maps& names) noexcept;
 
  private:
+  /// Of one commit that was taken in.
+  using commit_number = std::uint64_t;
+  /// A place that is kept because of a commit: if what leaves for it stays, it is kept no more.
+  struct nomination {
+    entity_id pod{};
+    std::uint32_t before = no_row;  ///< slot of a node
+    std::int64_t since_before = unset;
+    std::uint32_t now = no_row;
+  };
   struct entry {
     tentative what{};
+    commit_number commit = 0;
     entity_id group{};
     entity_id node{};
     pod_status before = pod_status::pending;
@@ -109,11 +121,15 @@ class assumptions {
 
   [[nodiscard]] static bool holds(const cluster_state& s, entity_id pod, const entry& e);
   void close_groups(const cluster_state& s, step& to) const;
+  /// Places that were kept because of a commit, as they were before; each commit once.
+  [[nodiscard]] std::vector<nomination> given_up(const cluster_state& s, commit_number commit, step& to) const;
   [[nodiscard]] group_entry& touch(const cluster_state& s, entity_id group, step& to) const;
 
   std::map<entity_id, entry> open_;
   std::map<entity_id, group_entry> groups_;  ///< of these
   std::size_t stand_ins_ = 0;
+  std::map<commit_number, std::vector<nomination>> nominations_;  ///< of commits of which something is open
+  std::uint64_t taken_ = 0;                                       ///< how often sessions have been taken in
   /// Claims that have their devices through open decisions, and these devices, as a row of a string list.
   std::map<std::string, std::string, std::less<>> new_claims_;
 };
@@ -124,6 +140,8 @@ struct assumptions::step {
   std::vector<entity_id> closed;
   std::map<entity_id, group_entry> groups;  ///< new or changed
   std::vector<entity_id> closed_groups;
+  std::map<commit_number, std::vector<nomination>> nominations;  ///< new
+  std::vector<commit_number> ended_nominations;
   std::map<std::string, std::string, std::less<>> new_claims;
   std::vector<std::string> closed_claims;
 };

@@ -121,7 +121,8 @@ core::core(const core& other)
       budget_refusals_(other.budget_refusals_),
       history_(other.history_),
       history_claims_(other.history_claims_),
-      took_back_(other.took_back_) {
+      took_back_(other.took_back_),
+      lost_places_(other.lost_places_) {
   connect();
   if (other.changes() == other.surveyed_at_) survey_ = other.survey_;
   surveyed_at_ = changes();
@@ -705,6 +706,7 @@ void core::commit() {
     }
     if (op.kind == operation_kind::evict) {
       took_back_ = took_back_ || (decides_net() && was_placed_here(op));
+      if (nominated_node(op.pod) != no_row) lost_places_.push_back(op.pod);
       if (op.again) evicted_twice.push_back(op.pod);
       if (action == action_kind::stale_gang_eviction) {
         mark_evicted(op.pod, !placed_here.empty() && placed_here[op.pod] ? no_row : 0);
@@ -726,6 +728,9 @@ void core::commit() {
                : moves                               ? decision_kind::move
                                                      : decision_kind::pipeline;
       if (!moves) note_placed(op.pod, true);
+      // It has another place again: what it lost is no decision of its own.
+      took_back_ = took_back_ || (decides_net() && std::find(lost_places_.begin(), lost_places_.end(), op.pod) !=
+                                                       lost_places_.end());
       describe_place(d);
       if (op.kind == operation_kind::allocate) begin_binding(op.pod);
     }

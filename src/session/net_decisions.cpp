@@ -141,7 +141,7 @@ class net_outcome {
         const bool moves = of.left != none;
         const node_row nominated = c_.nominated_node(d.pod);
         if (of.placed == i) {
-          if (is_kept(d.pod, of)) continue;
+          if (is_kept(d.pod, of) && !evicts(d.commit)) continue;
           const bool starts = static_cast<pod_status>(c_.live.pod_state[d.pod]) == pod_status::allocated;
           d.kind = moves ? (starts ? decision_kind::migrate : decision_kind::move)
                          : (starts ? decision_kind::bind : decision_kind::pipeline);
@@ -196,6 +196,14 @@ class net_outcome {
       }
     }
     return commit;
+  }
+
+  /// Pods leave their nodes for what the commit places.
+  [[nodiscard]] bool evicts(std::uint32_t commit) const {
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      if (made_[i].commit == commit && made_[i].pod != no_row && fates_.at(made_[i].pod).left == i) return true;
+    }
+    return false;
   }
 
   /// The pod has the place again that was kept for it.

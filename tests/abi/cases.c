@@ -752,8 +752,8 @@ static void kinds_and_columns(void) {
     CHECK(one.name == NULL && one.struct_size == sizeof one);
   }
   CHECK(inputs == 17);
-  CHECK(kinds == 43);
-  CHECK(named == 4);
+  CHECK(kinds == 44);
+  CHECK(named == 5);
   EXPECT(KAISCHED_E_NOT_FOUND, KAISCHED_FN_KIND_INFO, kaisched_kind_info, kinds, &kind);
   EXPECT(KAISCHED_E_UNSUPPORTED, KAISCHED_FN_COLUMN_INFO, kaisched_column_info, 999, 0, &one);
   EXPECT(KAISCHED_E_ARGUMENT, KAISCHED_FN_KIND_INFO, kaisched_kind_info, 0, NULL);

@@ -85,12 +85,18 @@ class checker {
         s.attempts(), [](const eviction_attempt& one) { return one.outcome == attempt_outcome::placed; }));
     std::size_t others = 0;
     bool starts = false;
+    bool joined = false;
     for (const std::vector<decision>& commit : commits) {
       if (commit.front().action == action_kind::allocate) continue;
       ++others;
       starts = starts || std::ranges::any_of(commit, [](const decision& d) { return d.kind == decision_kind::bind; });
+      // A commit that was made in one go names its victims first; one that took in another's evictions does not.
+      const auto placed_first = std::ranges::find_if(
+          commit, [](const decision& d) { return d.kind != decision_kind::evict; });
+      joined = joined || std::any_of(placed_first, commit.end(),
+                                     [](const decision& d) { return d.kind == decision_kind::evict; });
     }
-    return starts || others != placed;
+    return starts || joined || others != placed;
   }
 
  private:

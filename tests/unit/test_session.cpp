@@ -125,7 +125,7 @@ TEST_CASE("what a statement has placed is taken back by going back, once it is c
   must(s.evict(fresh));
   must(s.commit());
   must(s.check());
-  CHECK(lines(s) == strings{"bind g-0 n1", "evict g-0 n1"});
+  CHECK(lines(s).empty());  // decisions are net
 }
 
 TEST_CASE("a fork decides for itself") {

@@ -1205,7 +1205,8 @@ enum kaisched_pod_column {
   /// string, default empty. What keeps the pod from every node and no eviction can remove, such as a missing volume
   /// claim. [text]
   KAISCHED_POD_COL_OBSTACLE = 19,
-  /// string, default empty. Node that was promised to the pod; preferred over all others. [node]
+  /// string, default empty. Node on which the pod has been promised a place, which is kept for it
+  /// (nominations.timeout); preferred over all others. [node]
   KAISCHED_POD_COL_NOMINATED_NODE = 20,
   /// i64, default 0. Memory wanted of each of device_count devices (0: of one), instead of a gpu request. [bytes]
   KAISCHED_POD_COL_GPU_MEMORY = 21,
@@ -2133,6 +2134,54 @@ enum kaisched_member_session_column {
   KAISCHED_MEMBER_SESSION_COL_DIGEST = 3,
   /// string. Why it failed, or empty. [text]
   KAISCHED_MEMBER_SESSION_COL_TEXT = 4
+};
+
+/// Columns of KAISCHED_TABLE_OUTCOME.
+enum kaisched_outcome_column {
+  /// u8. 1 bind, 2 pipeline, 3 evict, 4 move, 5 unschedulable, 6 migrate, 7 repartition. [decision kind]
+  KAISCHED_OUTCOME_COL_KIND = 1,
+  /// u64. Pod, or 0. [id]
+  KAISCHED_OUTCOME_COL_POD = 2,
+  /// u64. Pod group. [id]
+  KAISCHED_OUTCOME_COL_GROUP = 3,
+  /// u64. Target node; for evict the node that the pod leaves; 0 if none. [id]
+  KAISCHED_OUTCOME_COL_NODE = 4,
+  /// i64_list. Devices of the node; empty for a claim on whole devices: any that come free will do. [device indices]
+  KAISCHED_OUTCOME_COL_DEVICES = 5,
+  /// i64. Share of each device. [milli-GPU]
+  KAISCHED_OUTCOME_COL_DEVICE_SHARE = 6,
+  /// string. Action that decided. [action]
+  KAISCHED_OUTCOME_COL_ACTION = 7,
+  /// u32. Decisions of one commit stand or fall together; 0 for unschedulable. [number]
+  KAISCHED_OUTCOME_COL_COMMIT = 8,
+  /// string. Name of pod. [name]
+  KAISCHED_OUTCOME_COL_POD_NAME = 9,
+  /// string. Name of node. [name]
+  KAISCHED_OUTCOME_COL_NODE_NAME = 10,
+  /// string. Name of group. [name]
+  KAISCHED_OUTCOME_COL_GROUP_NAME = 11,
+  /// i64_list. NUMA zones of the node that the pod is expected to use, by position; for the part numa. [0..63]
+  KAISCHED_OUTCOME_COL_NUMA_ZONES = 12,
+  /// string_list. Devices of the pod's claims; empty for evict. [claim=driver/pool/device]
+  KAISCHED_OUTCOME_COL_CLAIM_DEVICES = 13,
+  /// i64_list. What the pod may use of each of the devices; 0 where the memory of the device is not known, empty if
+  /// that of none is. [bytes]
+  KAISCHED_OUTCOME_COL_DEVICE_MEMORY = 14,
+  /// string_list. How each of the devices is shared: the column sharing of the table device, or unknown; empty if
+  /// nothing is said of the node's devices. [modes]
+  KAISCHED_OUTCOME_COL_SHARING = 15,
+  /// string_list. What each container gets of each of the node's vendor_devices, and where the pod is in cells; empty
+  /// for evict. [container=0,device=ID,memory=...,...]
+  KAISCHED_OUTCOME_COL_DEVICE_GRANTS = 16,
+  /// string_list. Of repartition: all instances that the device has then, by start. [profile@start]
+  KAISCHED_OUTCOME_COL_LAYOUT = 17,
+  /// string_list. Of repartition: instances that the device has no more. [profile@start]
+  KAISCHED_OUTCOME_COL_GONE = 18,
+  /// i64. Of repartition: what the pods hold that have to leave instances of the device. [milli-GPU]
+  KAISCHED_OUTCOME_COL_DRAIN_COST = 19,
+  /// string_list. Of bind and pipeline: who has not yet agreed that the group may start. The host holds the place until
+  /// they have. [names]
+  KAISCHED_OUTCOME_COL_CHECKS = 20
 };
 // SCHEMA END
 // clang-format on

@@ -610,10 +610,12 @@ class player {
     if (what == "queue") kind = table_kind::queue_share;
     if (what == "statistic") kind = table_kind::statistic;
     if (what == "sharing_group") kind = table_kind::sharing_group;
+    if (what == "outcome") kind = table_kind::outcome;
     const result<output_rows> rows = rows_of(ran, kind);
     if (!rows) return add(wanted.first_line, rows.failure().message);
     const std::vector<std::size_t> found = rows->find(what == "statistic"       ? "action"
                                                       : what == "sharing_group" ? "name"
+                                                      : what == "outcome"       ? "pod"
                                                                                 : what,
                                                       name);
     if (found.empty())
