@@ -1,0 +1,195 @@
+#include "host/host.hpp"
+
+#include <algorithm>
+
+namespace day_host {
+
+host::host(const day& of, const settings& how, journal& log)
+    : how_(how), log_(log), world_(of, how.grace, log), scheduler_(of, how.options, how.keeps, how.estimates) {
+  log_.option("format", "1");
+  for (const auto& [key, value] : how_.options) log_.option(key, value);
+  log_.option("period", std::to_string(how_.period));
+  log_.option("grace", std::to_string(how_.grace));
+  log_.option("host", how_.keeps ? "keep" : "forget");
+}
+
+bool host::goes_on() const {
+  return !written_ && sessions_ < how_.most_sessions && restless_ < how_.most_restless;
+}
+
+void host::play() {
+  if (how_.period == 0) {
+    play_events();
+  } else {
+    play_period();
+  }
+  const bool done = world_.there().empty() && world_.to_come() == 0;
+  log_.over(log_.now(), done                              ? "done"
+                        : written_                        ? "written"
+                        : restless_ >= how_.most_restless ? "restless"
+                        : goes_on()                       ? "stuck"
+                                                          : "sessions");
+}
+
+void host::play_events() {
+  while (goes_on() && world_.next() >= 0) {
+    const ms now = world_.next();
+    world_.pass(now);
+    hold_until_rest(now);
+  }
+}
+
+void host::hold_until_rest(ms now) {
+  if (!world_.waits()) return;
+  for (int round = 1; goes_on(); ++round) {
+    if (!hold(now, round)) return;
+    if (round == how_.rounds) {
+      ++restless_;
+      return;
+    }
+  }
+}
+
+void host::play_period() {
+  ms last = -how_.period;
+  bool changed = false;
+  int in_a_row = 0;
+  std::int64_t outside = 0;
+  while (goes_on() && (changed || world_.next() >= 0)) {
+    const ms after = world_.next();
+    const ms tick = changed ? last + how_.period : std::max(last + how_.period, (after + how_.period - 1) / how_.period * how_.period);
+    world_.pass(tick);
+    last = tick;
+    changed = world_.waits() && hold(tick, 1);
+    in_a_row = changed && world_.outside() == outside ? in_a_row + 1 : 0;
+    outside = world_.outside();
+    if (in_a_row == how_.rounds) {
+      ++restless_;
+      in_a_row = 0;
+    }
+  }
+}
+
+bool host::hold(ms now, int round) {
+  if (how_.scenario_of == sessions_ + 1) {
+    write_scenario(world_, how_, now, how_.scenario);
+    written_ = true;
+    return false;
+  }
+  log_.session(++sessions_, now, round);
+  const decided all = scheduler_.run(world_, now);
+  for (const decision& one : all.decisions) log_.decided(one);
+  for (const queue_account& one : all.accounts) log_.share(one);
+  for (const std::uint32_t commit : all.refused) log_.refused(commit);
+  const bool changed = carry_out(all, now);
+  log_.carried(sessions_, changed);
+  return changed;
+}
+
+bool host::carry_out(const decided& all, ms now) {
+  std::set<std::size_t> touched;
+  std::set<std::size_t> evicted;
+  std::set<std::string> withdrawn;
+  if (how_.net) {
+    std::set<std::string> started;
+    for (const decision& one : all.decisions) {
+      if (one.kind == "bind") started.insert(one.pod);
+      if ((one.kind == "evict" || one.kind == "move") && started.contains(one.pod)) withdrawn.insert(one.pod);
+    }
+  }
+  bool changed = false;
+  std::vector<std::uint64_t> confirmed;
+  for (const decision& one : all.decisions) {
+    if (std::find(all.refused.begin(), all.refused.end(), one.commit) != all.refused.end()) continue;
+    if (withdrawn.contains(one.pod)) continue;
+    changed = carry_out(one, now, touched, evicted) || changed;
+    if (one.kind == "bind") confirmed.push_back(one.id);
+  }
+  if (how_.net) changed = start_claims(all, now, touched) || changed;
+  count_evictions(evicted, now);
+  for (const std::size_t job : touched) world_.settle(job, now);
+  scheduler_.confirm(confirmed);
+  return changed;
+}
+
+bool host::carry_out(const decision& one, ms now, std::set<std::size_t>& touched, std::set<std::size_t>& evicted) {
+  const pod_key which = world_.pod_of(one.pod);
+  const pod before = world_.jobs()[which.first].pods[which.second];
+  if (one.kind == "bind") {
+    world_.start(which, world_.node_of(one.node), one.devices, one.share, now);
+    touched.insert(which.first);
+    return true;
+  }
+  if (one.kind == "evict" || one.kind == "move") {
+    if (before.state == pod_state::running) {
+      world_.stop(which, now);
+      touched.insert(which.first);
+      evicted.insert(which.first);
+    } else if (before.state == pod_state::claimed) {
+      world_.unclaim(which);
+    } else {
+      return false;
+    }
+  }
+  const bool places = one.kind == "pipeline" || (one.kind == "move" && how_.grace == 0);
+  if (how_.keeps && places) {
+    const int node = world_.node_of(one.node);
+    if (before.state == pod_state::claimed && before.node == node && before.devices == one.devices) return false;
+    world_.claim(which, node, one.devices, one.share);
+    return true;
+  }
+  return one.kind != "pipeline";
+}
+
+void host::count_evictions(const std::set<std::size_t>& evicted, ms now) {
+  for (const std::size_t job : evicted) {
+    world_.job(job).last_eviction = now;
+    ++world_.job(job).evictions;
+  }
+}
+
+/// Claims whose whole amount is free, group by group: what an engine that looks at its own claims would do at once.
+bool host::start_claims(const decided& all, ms now, std::set<std::size_t>& touched) {
+  std::vector<std::array<std::int64_t, 4>> idle;
+  for (std::size_t n = 0; n < world_.plan().nodes.size(); ++n) {
+    const node_row& row = world_.plan().nodes[n];
+    const bool ready = world_.ready(static_cast<int>(n));
+    idle.push_back(ready ? std::array<std::int64_t, 4>{row.cpu, row.memory, row.gpus * 1000, row.pods} : std::array<std::int64_t, 4>{});
+  }
+  const auto take = [&](int node, const job_row& row, std::int64_t sign) {
+    std::array<std::int64_t, 4>& at = idle[static_cast<std::size_t>(node)];
+    const std::array<std::int64_t, 4> asks{row.cpu, row.memory, row.gpu, 1};
+    for (std::size_t d = 0; d < 4; ++d) at[d] -= sign * asks[d];
+    return std::all_of(at.begin(), at.end(), [](std::int64_t left) { return left >= 0; });
+  };
+  for (const std::size_t j : world_.there()) {
+    for (const pod& p : world_.jobs()[j].pods) {
+      if (p.state == pod_state::running || p.state == pod_state::releasing) take(p.node, *world_.jobs()[j].row, 1);
+    }
+  }
+  std::map<std::size_t, std::vector<const decision*>> claims;
+  for (const decision& one : all.decisions) {
+    if (one.kind == "pipeline" || one.kind == "move") claims[world_.pod_of(one.pod).first].push_back(&one);
+  }
+  bool changed = false;
+  for (const auto& [job, wanted] : claims) {
+    const job_state& one = world_.jobs()[job];
+    const bool waits = std::all_of(wanted.begin(), wanted.end(), [&](const decision* d) {
+      const pod_state state = one.pods[world_.pod_of(d->pod).second].state;
+      return state == pod_state::pending || state == pod_state::claimed;
+    });
+    if (!waits || one.row->gpu % 1000 != 0) continue;
+    bool fits = true;
+    for (const decision* d : wanted) fits = take(world_.node_of(d->node), *one.row, 1) && fits;
+    if (!fits) {
+      for (const decision* d : wanted) take(world_.node_of(d->node), *one.row, -1);
+      continue;
+    }
+    for (const decision* d : wanted) world_.start(world_.pod_of(d->pod), world_.node_of(d->node), {}, 1000, now);
+    touched.insert(job);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace day_host
