@@ -10,7 +10,7 @@ host::host(const day& of, const settings& how, journal& log)
   for (const auto& [key, value] : how_.options) log_.option(key, value);
   log_.option("period", std::to_string(how_.period));
   log_.option("grace", std::to_string(how_.grace));
-  log_.option("host", how_.keeps ? "keep" : "forget");
+  log_.option("host", how_.keeps ? "keep" : how_.net ? "net" : "forget");
 }
 
 bool host::goes_on() const {

@@ -48,11 +48,13 @@ void write_group(const world& of, const settings& how, std::size_t job, std::ost
   if (one.stale_since >= 0) to << " stale_since=" << time_text(one.stale_since);
   to << '\n';
   for (std::size_t p = 0; p < one.pods.size(); ++p) {
-    static constexpr const char* names[] = {"pending", "pipelined", "running", "releasing"};
+    static constexpr const char* names[] = {"pending", "pending", "running", "releasing"};
     const pod& at = one.pods[p];
     to << "  pod " << of.pod_name({job, p}) << " group=" << row.name << " gpu=" << amount(row.gpu)
        << " cpu=" << amount(row.cpu) << " memory=" << row.memory << " created=" << time_text(row.submit);
-    if (at.state != pod_state::pending) {
+    if (at.state == pod_state::claimed) {
+      to << " nominated_node=" << of.plan().nodes[static_cast<std::size_t>(at.node)].name;
+    } else if (at.state != pod_state::pending) {
       to << " status=" << names[static_cast<int>(at.state)] << " node=" << of.plan().nodes[static_cast<std::size_t>(at.node)].name;
       if (!at.devices.empty()) to << " devices=[";
       for (std::size_t d = 0; d < at.devices.size(); ++d) to << (d == 0 ? "" : ",") << at.devices[d];

@@ -136,7 +136,7 @@ input_table changed_groups(const world& of, const std::set<std::size_t>& which) 
 std::uint8_t status_of(pod_state state) {
   switch (state) {
     case pod_state::pending: return KAISCHED_POD_STATUS_PENDING;
-    case pod_state::claimed: return KAISCHED_POD_STATUS_PIPELINED;
+    case pod_state::claimed: return KAISCHED_POD_STATUS_PENDING;
     case pod_state::running: return KAISCHED_POD_STATUS_RUNNING;
     case pod_state::releasing: return KAISCHED_POD_STATUS_RELEASING;
   }
@@ -149,6 +149,7 @@ input_table pod_rows(const world& of, const std::vector<pod_key>& which, bool ad
   std::vector<std::string> names;
   std::vector<std::string> groups;
   std::vector<std::string> nodes;
+  std::vector<std::string> promised;
   std::vector<std::int64_t> request;
   std::vector<std::uint8_t> status;
   std::vector<std::int64_t> created;
@@ -158,15 +159,19 @@ input_table pod_rows(const world& of, const std::vector<pod_key>& which, bool ad
     const pod& one = of.jobs()[key.first].pods[key.second];
     names.push_back(of.pod_name(key));
     groups.push_back(row.name);
-    nodes.push_back(one.node < 0 ? std::string() : of.plan().nodes[static_cast<std::size_t>(one.node)].name);
+    const std::string node = one.node < 0 ? std::string() : of.plan().nodes[static_cast<std::size_t>(one.node)].name;
+    const bool claims = one.state == pod_state::claimed;
+    nodes.push_back(claims ? std::string() : node);
+    promised.push_back(claims ? node : std::string());
     request.insert(request.end(), {row.cpu, row.memory, row.gpu});
     status.push_back(status_of(one.state));
     created.push_back(row.submit * nanoseconds);
-    devices.push_back(one.devices);
+    devices.push_back(claims ? std::vector<std::int64_t>() : one.devices);
   }
   rows.texts(KAISCHED_POD_COL_NAME, names);
   rows.bytes(KAISCHED_POD_COL_STATUS, status);
   rows.texts(KAISCHED_POD_COL_NODE, nodes);
+  rows.texts(KAISCHED_POD_COL_NOMINATED_NODE, promised);
   rows.number_lists(KAISCHED_POD_COL_DEVICES, devices);
   if (added) {
     rows.texts(KAISCHED_POD_COL_GROUP, groups);

@@ -66,7 +66,9 @@ void world::handle(const event& one) {
       news_.nodes.insert(static_cast<int>(one.subject));
       log_.event(one.at, "back", day_.nodes[one.subject].name);
       return;
-    case what::wake: return;
+    case what::wake:
+      if (jobs_[one.subject].there) log_.event(one.at, "wake", jobs_[one.subject].row->name);
+      return;
   }
 }
 
@@ -117,8 +119,12 @@ void world::fail(int node, ms now) {
 }
 
 void world::tell(pod_key which, ms now) {
-  const pod& one = jobs_[which.first].pods[which.second];
   news_.pods.insert(which);
+  write(which, now);
+}
+
+void world::write(pod_key which, ms now) {
+  const pod& one = jobs_[which.first].pods[which.second];
   log_.pod(now, pod_name(which), state_name(one.state),
            one.node < 0 ? std::string() : day_.nodes[static_cast<std::size_t>(one.node)].name, one.devices, one.share);
 }
@@ -141,12 +147,12 @@ void world::stop(pod_key which, ms now) {
 
 void world::claim(pod_key which, int node, std::vector<std::int64_t> devices, std::int64_t share) {
   jobs_[which.first].pods[which.second] = {pod_state::claimed, node, std::move(devices), share};
-  tell(which, log_.now());
+  write(which, log_.now());  // the cluster has taken the claim in
 }
 
 void world::unclaim(pod_key which) {
   jobs_[which.first].pods[which.second] = pod{};
-  tell(which, log_.now());
+  write(which, log_.now());
 }
 
 void world::count_work(job_state& one, ms now) const {

@@ -63,6 +63,7 @@ class world {
   void start(pod_key which, int node, std::vector<std::int64_t> devices, std::int64_t share, ms now);
   /// Stops a pod that runs: it leaves its node when its grace is over. At once without grace.
   void stop(pod_key which, ms now);
+  /// A place that is kept for a pod that waits, and a place that is given up. The cluster knows: it took the decision in.
   void claim(pod_key which, int node, std::vector<std::int64_t> devices, std::int64_t share);
   void unclaim(pod_key which);
   /// Counts the pods of a job again after changes at one time: it starts, goes on, stops.
@@ -103,6 +104,7 @@ class world {
   void fail(int node, ms now);
   void count_work(job_state& one, ms now) const;
   void tell(pod_key which, ms now);
+  void write(pod_key which, ms now);
   [[nodiscard]] ms promised(const job_row& row) const;
 
   const day& day_;

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <optional>
+
+#include "checker/contention.hpp"
+#include "checker/contention_rules.hpp"
+#include "checker/survey.hpp"
+
+namespace day_check {
+
+namespace {
+
+constexpr double most_ratio = 2;
+
+/// When a job ends if nobody stops it.
+std::int64_t expected_end(const job_now& one, std::int64_t now) {
+  const std::int64_t running = one.count(status::running);
+  if (!one.progresses || running == 0) return never;
+  return now + (one.left - running * (now - one.since) + running - 1) / running;
+}
+
+/// Whether pods of the job may be stopped, or moved, for the one that asks.
+bool may_go(const state& of, const shares_now& at, std::size_t asking, std::size_t other, bool reclaims, bool moves) {
+  const job_plan& row = of.plan().jobs[asking];
+  const job_plan& victim = of.plan().jobs[other];
+  if (other == asking) return false;
+  if (moves) return victim.preemptible;
+  if (victim.queue == row.queue) return victim.priority < row.priority;
+  if (!reclaims) return false;
+  const std::size_t side = split(of, row.queue, victim.queue).second;
+  for (std::size_t d = 0; d < row.ask.size(); ++d) {
+    if (row.ask[d] == 0) continue;
+    const std::int64_t quota = of.plan().queues[side].quota[d];
+    if ((quota != unlimited && at.held[side].held[d] > quota) || at.held[side].held[d] > at.fair[side][d]) return true;
+  }
+  return false;
+}
+
+/// The least cost to have so many devices of a node, for 0, 1, ... devices.
+std::vector<std::int64_t> node_costs(const node_victims& at, std::int64_t start, bool here) {
+  std::int64_t idle = at.idle;
+  std::vector<victim> stay;
+  for (const victim& one : at.victims) {
+    if (one.end <= start) {
+      idle += one.devices;
+    } else {
+      stay.push_back(one);
+    }
+  }
+  std::vector<std::int64_t> costs(static_cast<std::size_t>(idle) + 1, 0);
+  for (const victim& one : stay) {
+    std::vector<std::int64_t> next = costs;
+    next.resize(costs.size() + static_cast<std::size_t>(one.devices), endless);
+    for (std::size_t have = 0; have < costs.size(); ++have) {
+      const std::size_t then = have + static_cast<std::size_t>(one.devices);
+      next[then] = std::min({next[then], costs[have] + (here ? one.cost_here : one.cost), endless});
+    }
+    costs = std::move(next);
+  }
+  for (std::size_t have = costs.size() - 1; have-- > 0;) costs[have] = std::min(costs[have], costs[have + 1]);
+  return costs;
+}
+
+/// The least cost to have room for so many pods, over nodes.
+std::int64_t least_cost(const std::vector<const node_victims*>& nodes, std::int64_t pods, std::int64_t devices, std::int64_t start) {
+  std::vector<std::int64_t> best(static_cast<std::size_t>(pods) + 1, endless);
+  best[0] = 0;
+  for (const node_victims* node : nodes) {
+    const std::vector<std::int64_t> costs = node_costs(*node, start, pods > 1);
+    for (std::size_t have = best.size(); have-- > 1;) {
+      for (std::size_t here = 1; here <= have; ++here) {
+        const std::size_t wanted = here * static_cast<std::size_t>(devices);
+        if (wanted >= costs.size()) break;
+        best[have] = std::min({best[have], best[have - here] + costs[wanted], endless});
+      }
+    }
+  }
+  return best.back();
+}
+
+unit running_pods(const job_now& one, std::size_t job) {
+  unit all{job, {}};
+  for (std::size_t p = 0; p < one.pods.size(); ++p) {
+    if (one.pods[p].is == status::running) all.pods.push_back(p);
+  }
+  return all;
+}
+
+}  // namespace
+
+void survey::add_shared(std::size_t node, std::int64_t device, std::int64_t cost, std::int64_t end) {
+  const auto [found, fresh] = shared_.try_emplace({node, device}, victim{1, 0, 0, 0});
+  if (fresh) --nodes_[node].idle;
+  found->second.cost = std::min(endless, found->second.cost + cost);
+  found->second.cost_here = found->second.cost;
+  found->second.end = std::max(found->second.end, end);
+}
+
+survey::survey(const state& of, const shares_now& at, std::size_t asking, std::int64_t now, bool reclaims, bool moves)
+    : nodes_(of.plan().nodes.size()) {
+  for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].idle = of.ready(n) ? of.plan().nodes[n].capacity[gpu] / whole : 0;
+  for (const std::size_t j : of.there()) take(of, j, now, may_go(of, at, asking, j, reclaims, moves));
+  for (const auto& [where, one] : shared_) nodes_[where.first].victims.push_back(one);
+  const job_plan& row = of.plan().jobs[asking];
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (of.ready(n)) racks_[row.one_rack ? of.plan().nodes[n].rack : std::string()].push_back(n);
+  }
+}
+
+void survey::take(const state& of, std::size_t j, std::int64_t now, bool may) {
+  const job_plan& row = of.plan().jobs[j];
+  const job_now& one = of.jobs()[j];
+  const std::int64_t devices = row.ask[gpu] / whole;
+  if (row.ask[gpu] == 0) return;
+  const std::int64_t end = expected_end(one, now);
+  for (const pod_now& pod : one.pods) {
+    if (pod.is != status::running && pod.is != status::releasing) continue;
+    const bool leaves = pod.is == status::releasing;
+    nodes_[pod.node].idle -= devices;
+    if (leaves && devices > 0) nodes_[pod.node].victims.push_back({devices, 0, 0, 0});
+    if (devices > 0) continue;
+    for (const std::int64_t device : pod.devices) add_shared(pod.node, device, leaves ? 0 : may ? row.ask[gpu] : endless, leaves ? 0 : end);
+  }
+  if (devices == 0) return;
+  const std::vector<unit> units = may ? units_of(of, j, now) : std::vector<unit>{};
+  for (const unit& group : units.empty() ? std::vector<unit>{running_pods(one, j)} : units) {
+    std::map<std::size_t, std::int64_t> here;
+    for (const std::size_t p : group.pods) ++here[one.pods[p].node];
+    for (const auto& [node, pods] : here) {
+      const std::int64_t cost = units.empty() ? endless : static_cast<std::int64_t>(group.pods.size()) * row.ask[gpu];
+      nodes_[node].victims.push_back({pods * devices, cost, units.empty() ? endless : pods * row.ask[gpu], end});
+    }
+  }
+}
+
+std::int64_t survey::cost(const job_plan& row, std::int64_t pods, std::int64_t start) const {
+  std::int64_t least = endless;
+  const std::int64_t devices = (row.ask[gpu] + whole - 1) / whole;
+  for (const auto& [rack, numbers] : racks_) {
+    std::vector<const node_victims*> nodes;
+    for (const std::size_t n : numbers) nodes.push_back(&nodes_[n]);
+    least = std::min(least, least_cost(nodes, pods, devices, start));
+  }
+  if (row.ask[gpu] < whole) least = std::min(least, row.ask[gpu] * pods);
+  return least >= endless ? 0 : least;
+}
+
+void evictions_rule::before(const state& of, const session_record& at) {
+  if (!how_.kai()) return;
+  for (const decision& one : at.decisions) {
+    const bool goes = one.kind == "evict" || one.kind == "move";
+    if (!goes || one.action == "stalegangeviction" || of.pod(one.pod).is != status::running) continue;
+    evicted_ += static_cast<double>(of.plan().jobs[one.pod.job].ask[gpu]);
+    ++pods_;
+  }
+  last_ = at;
+  const room free(of);
+  std::optional<shares_now> shares;
+  for (const std::size_t j : of.there()) {
+    const job_plan& row = of.plan().jobs[j];
+    const std::int64_t pods = wanted_pods(row, of.jobs()[j]);
+    if (waits_.contains(j) || pods == 0 || row.ask[gpu] == 0 || free.takes(j, pods)) continue;
+    if (!shares) {
+      shares = shares_now{of.count_queues(), {}};
+      shares->fair = divide(of, shares->held);
+    }
+    if (!allowed(of, shares->held, j, pods)) continue;
+    const bool reclaims = how_.does("reclaim") && may_reclaim(of, *shares, j, pods);
+    const bool preempts = how_.does("preempt") && may_preempt(of, j, at.now);
+    const bool moves = how_.does("consolidation") && row.preemptible;
+    if (!reclaims && !preempts && !moves) continue;
+    waits_.emplace(j, wait{survey(of, *shares, j, at.now, reclaims, moves), pods});
+  }
+}
+
+void evictions_rule::after(const state& of, const session_record& at) {
+  std::set<std::size_t> started;
+  for (const decision& one : at.decisions) {
+    if (one.kind == "bind") started.insert(one.pod.job);
+  }
+  for (const std::size_t j : started) {
+    const auto found = waits_.find(j);
+    if (found == waits_.end()) continue;
+    bound_ += static_cast<double>(found->second.before.cost(of.plan().jobs[j], found->second.pods, at.now));
+    waits_.erase(found);
+  }
+  std::erase_if(waits_, [&](const auto& one) { return !of.jobs()[one.first].there; });
+}
+
+void evictions_rule::over(const state& of, const std::string&) {
+  if (!how_.kai()) return;
+  to_.figures["evicted pods"] = static_cast<double>(pods_);
+  to_.figures["evicted GPUs"] = evicted_ / whole;
+  to_.figures["evicted GPUs, lower bound"] = bound_ / whole;
+  if (how_.mode != "strict" || evicted_ <= most_ratio * bound_) return;
+  report("evictions", last_, of, none,
+         "pods with " + std::to_string(static_cast<std::int64_t>(evicted_)) + " thousandths of GPUs were stopped or moved; groups lacked " +
+             std::to_string(static_cast<std::int64_t>(bound_)));
+}
+
+}  // namespace day_check

@@ -1,0 +1,44 @@
+#pragma once
+/// @file
+/// Rules that look at the decisions of sessions alone: rest, net decisions, starts.
+
+#include "checker/rules.hpp"
+
+namespace day_check {
+
+/// No moment without rest: with nothing new from outside, so many sessions in a row must not all change something.
+class rest_rule : public rule {
+ public:
+  using rule::rule;
+  void happened(const state&, std::int64_t now, const std::string& what, std::size_t subject) override;
+  void after(const state& of, const session_record& at) override;
+  void over(const state& of, const std::string& why) override;
+
+ private:
+  std::int64_t in_a_row_ = 0;
+  std::int64_t restless_ = 0;
+};
+
+/// No pod started and stopped by one session.
+class net_rule : public rule {
+ public:
+  using rule::rule;
+  void before(const state& of, const session_record& at) override;
+  void over(const state& of, const std::string& why) override;
+
+ private:
+  std::int64_t pods_ = 0;
+};
+
+/// Every job starts and ends, and none is stopped without end.
+class start_rule : public rule {
+ public:
+  using rule::rule;
+  void after(const state& of, const session_record& at) override;
+  void over(const state& of, const std::string& why) override;
+
+ private:
+  session_record last_;
+};
+
+}  // namespace day_check
